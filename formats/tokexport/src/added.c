@@ -21,8 +21,7 @@ typedef struct tkx_scanner {
     size_t done;         /* everything before it has been returned */
     size_t edge;         /* SINGLE_WORD looks back to here and no further; 0 without SEARCH_ANEW */
     tkx_segment pending; /* a token to return next, after the segment before it */
-    /* The last white space that RSTRIP scanned, remembered so that a run of such tokens stays
-       linear. */
+    /* the last white space that RSTRIP scanned, so that a run of such tokens stays linear */
     size_t spaces, spaces_end;
 } tkx_scanner;
 
@@ -61,26 +60,24 @@ static uint32_t only_byte(const uint8_t *bits) {
     return found;
 }
 
-/* Starts a scan over a text with a trie and no tokens. */
+/* Starts a scan over a text with a trie and no tokens; `counts`: those of its nodes and edges. */
 static void scanner_init(tkx_scanner *f, tkx_context *ctx, const uint8_t *nodes,
-                         uint32_t node_count, uint32_t edge_count, const uint8_t *text,
-                         size_t size) {
+                         const uint8_t *counts, const uint8_t *text, const uint8_t *end) {
     memset(f, 0, sizeof *f);
     f->ctx = ctx;
     f->nodes = nodes;
-    f->node_count = node_count;
-    f->edge_count = edge_count;
-    f->edges = nodes + NODE_SIZE * ((size_t)node_count + 1);
+    f->node_count = load_u32(counts);
+    f->edge_count = load_u32(counts + 4);
+    f->edges = nodes + NODE_SIZE * ((size_t)f->node_count + 1);
     f->text = text;
-    f->size = size;
+    f->size = (size_t)(end - text);
 }
 
 static void scanner_start(tkx_scanner *f, tkx_context *ctx, int normalized, const uint8_t *text,
                           size_t size) {
     const tkx *t = ctx->t;
     scanner_init(f, ctx, normalized ? added_normalized_nodes(t) : added_raw_nodes(t),
-                 (uint32_t)field(t->added, normalized ? 12 : 4),
-                 (uint32_t)field(t->added, normalized ? 16 : 8), text, size);
+                 t->added.data + (normalized ? 12 : 4), text, text + size);
     f->starts = t->added.data + (normalized ? 64 : 32);
     f->pending.id = TKX_NONE;
     f->only_start = only_byte(f->starts);
@@ -109,27 +106,23 @@ static uint32_t find_child(tkx_scanner *f, uint32_t node, uint8_t byte) {
     return fail(f->ctx, TKX_E_CORRUPT), 0;
 }
 
-/* The index of the token with the longest content at `at`, or TKX_NONE. */
-static uint32_t longest_content(tkx_scanner *f, size_t at, size_t *stop) {
-    uint32_t node = 0, token = TKX_NONE;
-    size_t i;
-    for (i = at; i < f->size; i++) {
+/* The length of the longest content at `at`, and its token; 0: there is none. */
+static size_t longest_content(tkx_scanner *f, size_t at, uint32_t *token) {
+    uint32_t node = 0;
+    size_t i, length = 0;
+    for (i = at; i < f->size && f->node_count; i++) {
         node = find_child(f, node, f->text[i]);
         if (node == 0) break;
-        if (i - at >= f->node_count) { /* the trie has a cycle */
-            fail(f->ctx, TKX_E_CORRUPT);
-            break;
-        }
-        if (load_u32(f->nodes + NODE_SIZE * (size_t)node + 4) != TKX_NONE) {
-            token = load_u32(f->nodes + NODE_SIZE * (size_t)node + 4);
-            *stop = i + 1;
-        }
+        /* no path is longer than the trie */
+        if (i - at >= f->node_count) return fail(f->ctx, TKX_E_CORRUPT), 0;
+        if (load_u32(f->nodes + NODE_SIZE * (size_t)node + 4) == TKX_NONE) continue;
+        *token = load_u32(f->nodes + NODE_SIZE * (size_t)node + 4);
+        length = i + 1 - at;
     }
-    return token;
+    return length;
 }
 
-/* The first position at or after `at` where a content may begin. Most files have one such byte,
-   `<`: eight bytes are tested at once. */
+/* The first position at or after `at` where a content may begin. Most files have one such byte. */
 static size_t next_start(const tkx_scanner *f, size_t at) {
     const uint8_t *p = f->text + at, *end = f->text + f->size;
     if (f->only_start != TKX_NONE) {
@@ -176,8 +169,7 @@ static int touches_word(tkx_scanner *f, size_t start, size_t stop) {
     return stop < f->size && (added_class(f->ctx, f->text + stop) & CLASS_WORD);
 }
 
-/* Continues after what was found or passed over; with SEARCH_ANEW as if the text began at
-   `anew`. */
+/* Continues after what was found or passed over; with SEARCH_ANEW the text begins at `anew`. */
 static void go_on(tkx_scanner *f, size_t at, size_t anew) {
     f->at = at;
     if (f->ctx->t->flags & SEARCH_ANEW) f->at = f->edge = anew;
@@ -190,21 +182,19 @@ static int scanner_next(tkx_scanner *f, tkx_segment *item) {
     f->pending.id = TKX_NONE;
     if (item->id != TKX_NONE) return 1;
     while (f->at < f->size) {
-        size_t start = f->at = next_start(f, f->at), stop = 0;
-        uint32_t token = start < f->size ? longest_content(f, start, &stop) : TKX_NONE, flags;
+        size_t start = f->at = next_start(f, f->at), length, stop;
         const uint8_t *entry;
+        uint32_t token = TKX_NONE, flags;
+        f->at++;
+        length = longest_content(f, start, &token);
         if (ctx->code != TKX_OK) return 0;
-        if (token == TKX_NONE) {
-            f->at = start + 1;
-            continue;
-        }
-        entry = added_tokens(ctx->t) +
-                ADDED_SIZE * (size_t)(token < tkx_added_count(ctx->t) ? token : 0);
-        if (token >= tkx_added_count(ctx->t) || load_u32(entry) >= ctx->t->id_count ||
-            utf8_inside(f->text[start]) || (stop < f->size && utf8_inside(f->text[stop]))) {
-            fail(ctx, TKX_E_CORRUPT);
-            return 0;
-        }
+        if (!length) continue;
+        stop = start + length;
+        if (token >= tkx_added_count(ctx->t)) return fail(ctx, TKX_E_CORRUPT), 0;
+        entry = added_tokens(ctx->t) + ADDED_SIZE * (size_t)token;
+        if (load_u32(entry) >= ctx->t->id_count || utf8_inside(f->text[start]) ||
+            (stop < f->size && utf8_inside(f->text[stop])))
+            return fail(ctx, TKX_E_CORRUPT), 0;
         flags = load_u32(entry + 12);
         if ((flags & TKX_ADDED_SPECIAL) && !is_allowed(ctx, token)) {
             go_on(f, ctx->t->flags & RESCAN_SPECIAL ? start + 1 : stop, stop);
@@ -241,8 +231,7 @@ static int scanner_next(tkx_scanner *f, tkx_segment *item) {
 
 #ifndef TKX_NO_OFFSETS
 
-/* Whether the character at p is trimmed as white space: also U+0120, the space of GPT-2's
-   alphabet. */
+/* Whether a character is trimmed as white space: also U+0120, the space of GPT-2's alphabet. */
 static int is_trimmed(tkx_context *ctx, const uint8_t *p) {
     return (added_class(ctx, p) & CLASS_SPACE) || utf8_decode(p) == 0x120;
 }
@@ -259,8 +248,7 @@ static void put_added_span(tkx_context *ctx, const uint8_t *from, const uint8_t 
 
 #endif
 
-/* Emits an added token that covers the bytes from `from` to `to` of the current text, with the
-   white space that it took. */
+/* Emits an added token that covers these bytes of the current text. */
 static void emit_added(tkx_context *ctx, uint32_t id, const uint8_t *from, const uint8_t *to) {
 #ifndef TKX_NO_OFFSETS
     if (wants_spans(ctx)) put_added_span(ctx, from, to);

@@ -5,12 +5,6 @@
 
 #ifndef TKX_NO_OFFSETS
 
-/* A chunk of text that sentencepiece's rules replace as a whole, and its replacement. */
-typedef struct tkx_norm_chunk {
-    const uint8_t *begin, *end;
-    tkx_span becomes;
-} tkx_norm_chunk;
-
 /* A normalized text whose sources are found from left to right. */
 typedef struct tkx_aligner {
     tkx_context *ctx;
@@ -28,27 +22,19 @@ typedef struct tkx_aligner {
     const uint8_t *dropped;
 } tkx_aligner;
 
-static tkx_norm_chunk find_norm_chunk(tkx_aligner *a, const uint8_t *p) {
-    const uint8_t *text = a->protected.text, *end = text + a->protected.size;
-    tkx_norm_chunk found;
-    size_t stop = 0;
-    found.begin = p;
+/* The end of what sentencepiece's rules replace as a whole at p, and its replacement. */
+static const uint8_t *find_chunk(tkx_aligner *a, const uint8_t *p, tkx_span *becomes) {
+    const size_t at = (size_t)(p - a->protected.text);
+    uint32_t token;
 #ifndef TKX_NO_NORMALIZER
-    if (a->charsmap) {
-        found.end = charsmap_part(&a->protected, a->charsmap, p, &found.becomes);
-        return found;
-    }
+    if (a->charsmap) return charsmap_part(&a->protected, a->charsmap, p, becomes);
 #endif
-    if (a->protected.node_count &&
-        longest_content(&a->protected, (size_t)(p - text), &stop) != TKX_NONE) {
-        found.end = text + stop;
-    } else {
-        found.end = p + utf8_length(*p);
-    }
-    if (found.end < end && utf8_inside(*found.end)) fail(a->ctx, TKX_E_CORRUPT);
-    found.becomes.data = p;
-    found.becomes.size = (size_t)(found.end - p);
-    return found;
+    becomes->data = p;
+    becomes->size = longest_content(&a->protected, at, &token);
+    if (!becomes->size) becomes->size = utf8_length(*p);
+    if (at + becomes->size < a->protected.size && utf8_inside(p[becomes->size]))
+        fail(a->ctx, TKX_E_CORRUPT);
+    return p + becomes->size;
 }
 
 /* Whether a character is a space, or what stands for one. */
@@ -59,8 +45,7 @@ static void align_bytes(tkx_aligner *a, size_t size, const uint8_t *p) {
     for (; size; size--) put_u32(a->alignment + 8 * a->used++, (uint32_t)(p - a->input));
 }
 
-/* Matches a character that the rules wrote with the next one of the text, or with a space dropped
-   at its end. */
+/* Matches a character of the rules with the next one of the text, or a space dropped at its end. */
 static void take_character(tkx_aligner *a, const uint8_t *character, const uint8_t *source) {
     const uint8_t *next = a->text + a->used;
     const int is_space = is_space_or_mark(character);
@@ -78,34 +63,30 @@ static void take_character(tkx_aligner *a, const uint8_t *character, const uint8
 /* Walks over a text as sentencepiece's normalizer does. */
 static void align_chunks(tkx_aligner *a) {
     static const uint8_t space[1] = {' '};
-    const uint8_t *p = a->protected.text, *end = p + a->protected.size;
+    const uint8_t *p = a->protected.text, *end = p + a->protected.size, *next;
     const int collapses = (a->flags & ALIGN_COLLAPSE) != 0;
     int after_space = collapses;
-    tkx_norm_chunk c;
-    while (collapses && p < end && a->ctx->code == TKX_OK) {
-        c = find_norm_chunk(a, p);
-        if (c.becomes.size != 1 || *c.becomes.data != ' ') break;
-        p = c.end;
+    tkx_span c;
+    for (; collapses && p < end && a->ctx->code == TKX_OK; p = next) {
+        next = find_chunk(a, p, &c);
+        if (c.size != 1 || *c.data != ' ') break;
     }
     if (a->flags & ALIGN_PREFIX) take_character(a, space, p);
-    while (p < end && a->ctx->code == TKX_OK) {
+    for (; p < end && a->ctx->code == TKX_OK; p = next) {
         size_t i = 0;
-        c = find_norm_chunk(a, p);
-        while (after_space && i < c.becomes.size && c.becomes.data[i] == ' ') i++;
-        if (i < c.becomes.size)
-            after_space = collapses && c.becomes.data[c.becomes.size - 1] == ' ';
-        for (; i < c.becomes.size && a->ctx->code == TKX_OK; i += utf8_length(c.becomes.data[i]))
-            take_character(a, c.becomes.data + i, p);
-        p = c.end;
+        next = find_chunk(a, p, &c);
+        while (after_space && i < c.size && c.data[i] == ' ') i++;
+        if (i < c.size) after_space = collapses && c.data[c.size - 1] == ' ';
+        for (; i < c.size && a->ctx->code == TKX_OK; i += utf8_length(c.data[i]))
+            take_character(a, c.data + i, p);
     }
 }
 
-/* Finds the sources of the result of a normalizer that ran over the current text from `given` on.
-   The result becomes the current text. */
-static TKX_NOINLINE void align_whole(tkx_context *ctx, const uint8_t *input, const uint8_t *given,
-                                     size_t given_size, const uint8_t *text, size_t size) {
+/* Finds the sources of the result of a normalizer, which becomes the current text. */
+static TKX_NOINLINE void align_whole(tkx_context *ctx, const uint8_t *input, tkx_span given,
+                                     const uint8_t *text, size_t size) {
     const tkx_span section = ctx->t->alignment;
-    const uint8_t *after = text + size;
+    const uint8_t *after = text + size, *given_end = given.data + given.size;
     tkx_aligner a;
     size_t i;
     memset(&a, 0, sizeof a);
@@ -116,14 +97,14 @@ static TKX_NOINLINE void align_whole(tkx_context *ctx, const uint8_t *input, con
         load_u32(section.data + 12))
         fail(ctx, TKX_E_CORRUPT);
     if (ctx->code != TKX_OK) return;
-    scanner_init(&a.protected, ctx, section.data + ALIGNMENT_HEADER, load_u32(section.data + 4),
-                 load_u32(section.data + 8), given, given_size);
+    scanner_init(&a.protected, ctx, section.data + ALIGNMENT_HEADER, section.data + 4, given.data,
+                 given_end);
 #ifndef TKX_NO_NORMALIZER
     for (i = 0; i < ctx->t->normalizer_count && !a.charsmap; i++) {
         const tkx_op *op = &ctx->t->ops[i];
         if (op->kind != CHARSMAP || (op->flags & BY_CLUSTER)) continue;
         a.charsmap = op;
-        scan_protected(&a.protected, ctx, op, given, given_size);
+        scan_protected(&a.protected, ctx, op, given.data, given_end);
     }
 #endif
     a.alignment = work_alloc(ctx, 8 * (uint64_t)size);
@@ -138,7 +119,7 @@ static TKX_NOINLINE void align_whole(tkx_context *ctx, const uint8_t *input, con
     align_chunks(&a);
     if (ctx->code == TKX_OK && a.used != a.size) fail(ctx, TKX_E_CORRUPT);
     if (ctx->code != TKX_OK) return;
-    if (!a.dropped) a.dropped = given + given_size;
+    if (!a.dropped) a.dropped = given_end;
     align_bytes(&a, size - a.size, a.dropped);
     /* The source of a byte ends where that of the next byte begins. */
     for (i = 1; i < size; i++) put_u32(a.alignment + 8 * i - 4, get_u32(a.alignment + 8 * i));

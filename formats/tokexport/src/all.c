@@ -2,10 +2,8 @@
 /* Copyright (c) 2026 The tokexport authors */
 
 /* tokexport.c - the implementation of tokexport.h. The format and the algorithms are those of
-   SPEC.md, whose numbers (I1, 5.3 ...) are cited here.
-
-   amalgamate.py makes tokexport.c from the units in src/, in the order of src/all.c: edit those.
-   Each unit uses only the units before it.
+   SPEC.md, whose numbers (I1, 5.3 ...) are cited here. amalgamate.py makes it from the units in
+   src/, each of which uses only those before it in src/all.c: edit these.
 
    Two rules hold everywhere. A number from the file is compared with its bound before it is used as
    an index: at opening for what the inner loops read (SPLT), at use for the rest. And the file and

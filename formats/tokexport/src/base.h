@@ -3,15 +3,13 @@
 
 /* ---- base.h: compilers, and bytes ------------------------------------------------------------ */
 
-/* A freestanding C99 implementation need not have <string.h>, but compilers require these
-   functions. */
+/* Compilers require these, but a freestanding C99 implementation need not have <string.h>. */
 void *memcpy(void *to, const void *from, size_t size);
 void *memmove(void *to, const void *from, size_t size);
 void *memset(void *to, int byte, size_t size);
 int memcmp(const void *a, const void *b, size_t size);
 
-/* With -ffreestanding, GCC and Clang expand a small memcpy only where it is spelled as the
-   built-in. */
+/* With -ffreestanding, GCC and Clang expand a small memcpy only if it is the built-in. */
 #if defined(__GNUC__)
 #define TKX_COPY __builtin_memcpy
 #define TKX_LIKELY(condition) __builtin_expect(!!(condition), 1)
@@ -48,7 +46,6 @@ static TKX_INLINE uint64_t get_u64(const uint8_t *p) {
 }
 
 static TKX_INLINE void put_u32(uint8_t *p, uint32_t v) { TKX_COPY(p, &v, 4); }
-
 static TKX_INLINE void put_u64(uint8_t *p, uint64_t v) { TKX_COPY(p, &v, 8); }
 
 /* The file is little-endian. */

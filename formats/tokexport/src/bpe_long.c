@@ -3,8 +3,7 @@
 
 /* ---- bpe_long.c: merging a long pre-token (5.6) ---------------------------------------------- */
 
-/* A linked list of symbols in work memory, 16 bytes each: id, neighbours, and what the symbol and
-   its right neighbour merge to. */
+/* Linked symbols in work memory: id, neighbours, what the symbol and the next one merge to. */
 enum { SYMBOL = 16, SYMBOL_ID = 0, SYMBOL_PREVIOUS = 4, SYMBOL_NEXT = 8, SYMBOL_MERGED = 12 };
 
 static TKX_INLINE uint32_t symbol(const uint8_t *symbols, size_t i, size_t offset) {
@@ -73,8 +72,7 @@ static int queue_pop(tkx_queue *q, const tkx *t, const uint8_t *symbols, uint64_
         uint64_t top = q->size ? get_u64(q->heap) : UINT64_MAX;
         *key = first < top ? first : top;
         if (*key >> 32 > q->rank && q->pending) {
-            /* from the last one on: keys and heap grow towards each other, and may meet where
-               merges of one rank give different ids */
+            /* from the last one on: keys and heap grow towards each other, and may meet */
             if (sort_pending(q, t, symbols)) q->pending = 0;
             while (q->pending) heap_push(q, get_u64(pending_key(q, --q->pending)));
             continue;

@@ -17,8 +17,7 @@ typedef struct tkx_queue {
     uint32_t rank; /* of the last key popped */
 } tkx_queue;
 
-/* Bits of a digit at most: with few keys, counting digits is most of the work, and wider digits
-   need more stack. */
+/* Bits of a digit at most: more need more stack, and time where there are few keys. */
 enum { DIGIT = 8 };
 
 /* Radix sort, lowest digit first. If the positions are in order already, as they are unless merges

@@ -3,8 +3,7 @@
 
 /* ---- bpe_symbols.c: pairs, and first symbols (5.6) ------------------------------------------- */
 
-/* The row of PIDX for an id on the left: its first slot in the lower half, the start of the next
-   row in the upper. */
+/* The row of PIDX for an id on the left: its first slot; in the upper half, the next row's. */
 static TKX_INLINE uint64_t pair_row(const tkx *t, uint32_t left) {
     return load_u64(t->pair_rows + 4 * (size_t)(left >> t->row_shift));
 }
@@ -31,8 +30,7 @@ static TKX_INLINE uint32_t merged_in_slot(tkx_context *ctx, uint64_t slot, uint3
     uint32_t merged = (uint32_t)slot & MAX_IDS;
     if (slot >> 21 != ((uint64_t)left << 21 | right)) return TKX_NONE;
     if (TKX_LIKELY(merged < ctx->t->id_count)) return merged;
-    fail(ctx, TKX_E_CORRUPT);
-    return TKX_NONE;
+    return fail(ctx, TKX_E_CORRUPT), TKX_NONE;
 }
 
 /* The merged id of two ids, or TKX_NONE. */
@@ -62,10 +60,25 @@ static TKX_INLINE uint32_t rank_of(const tkx *t, uint32_t merged) {
                                                : merged;
 }
 
-/* The length of a byte of a byte-level model in the reference library: that of its letter of
-   GPT-2's alphabet in UTF-8. */
+/* The token of a byte in BIDS, or TKX_NONE. */
+static TKX_INLINE uint32_t byte_id(tkx_context *ctx, uint8_t byte) {
+    const uint32_t id = load_u32(ctx->t->byte_ids.data + 4 * (size_t)byte);
+    if (TKX_LIKELY(id < ctx->t->id_count)) return id;
+    if (id != TKX_NONE) fail(ctx, TKX_E_CORRUPT);
+    return TKX_NONE;
+}
+
+/* The length of a byte's letter in GPT-2's alphabet: byte-level spans are counted so. */
 static TKX_INLINE uint32_t spelled_length(uint8_t byte) {
     return byte > 0x20 && byte < 0x7F ? 1 : 2;
+}
+
+/* Writes symbol i, and its length unless `lengths` is NULL. Returns i + 1. */
+static TKX_INLINE size_t put_symbol(uint8_t *symbols, uint8_t *lengths, size_t i, uint32_t id,
+                                    size_t length) {
+    put_u32(symbols + 4 * i, id);
+    if (lengths) put_u32(lengths + 4 * i, (uint32_t)length);
+    return i + 1;
 }
 
 /* Writes the first symbols of a pre-token, at most `size`, and their lengths as the reference
@@ -76,38 +89,26 @@ static TKX_INLINE size_t byte_symbols(tkx_context *ctx, const uint8_t *bytes, si
     int was_unknown = 0;
     size_t count = 0, i;
     for (i = 0; i < size; i++) {
-        uint32_t id = load_u32(t->byte_ids.data + 4 * (size_t)bytes[i]);
-        if (TKX_LIKELY(id < t->id_count)) {
+        uint32_t id = byte_id(ctx, bytes[i]), length = spelled_length(bytes[i]);
+        if (TKX_LIKELY(id != TKX_NONE)) {
             was_unknown = 0;
-        } else if (id != TKX_NONE) {
-            return fail(ctx, TKX_E_CORRUPT), 0;
         } else {
-            if (t->flags & UNKNOWN_STOPS) return fail(ctx, TKX_E_UNKNOWN_TEXT), 0;
+            if (t->flags & UNKNOWN_STOPS) fail(ctx, TKX_E_UNKNOWN_TEXT);
+            if (ctx->code != TKX_OK) return 0;
             if (t->unknown_id == TKX_NONE) continue;
-            if (was_unknown && (t->flags & FUSE_UNKNOWN)) {
-                if (lengths)
-                    put_u32(lengths + 4 * (count - 1),
-                            get_u32(lengths + 4 * (count - 1)) + spelled_length(bytes[i]));
-                continue;
-            }
             id = t->unknown_id;
+            if (was_unknown && (t->flags & FUSE_UNKNOWN)) {
+                count--;
+                if (lengths) length += get_u32(lengths + 4 * count);
+            }
             was_unknown = 1;
         }
-        if (lengths) put_u32(lengths + 4 * count, spelled_length(bytes[i]));
-        put_u32(symbols + 4 * count++, id);
+        count = put_symbol(symbols, lengths, count, id, length);
     }
     return count;
 }
 
 #ifndef TKX_NO_CHARACTERS
-
-/* Writes symbol i, and its length unless `lengths` is NULL. Returns i + 1. */
-static TKX_INLINE size_t put_symbol(uint8_t *symbols, uint8_t *lengths, size_t i, uint32_t id,
-                                    size_t length) {
-    put_u32(symbols + 4 * i, id);
-    if (lengths) put_u32(lengths + 4 * i, (uint32_t)length);
-    return i + 1;
-}
 
 /* The symbol that CHRS has for a unit (a character or a byte), or TKX_NONE. Places in the
    pre-token: 0 first, 1 inside, 2 alone, 3 last. */
@@ -136,11 +137,8 @@ static size_t fallback_symbols(tkx_context *ctx, const uint8_t *bytes, size_t si
                                uint8_t *symbols) {
     size_t i;
     for (i = 0; i < size; i++) {
-        uint32_t id = load_u32(ctx->t->byte_ids.data + 4 * (size_t)bytes[i]);
-        if (id >= ctx->t->id_count) {
-            if (id != TKX_NONE) fail(ctx, TKX_E_CORRUPT);
-            return 0;
-        }
+        const uint32_t id = byte_id(ctx, bytes[i]);
+        if (id == TKX_NONE) return 0;
         put_u32(symbols + 4 * i, id);
     }
     return size;

@@ -3,16 +3,16 @@
 
 /* ---- cache.c: the word cache ----------------------------------------------------------------- */
 
-/* The word cache: sets of 64 bytes, one cache line. A set has two small entries, for at most 15
-   bytes and 4 ids each, or a large one, for at most 30 bytes and 8 ids:
+/* Sets of 64 bytes, one cache line: two small entries, for at most 15 bytes and 4 ids each, or a
+   large one, for at most 30 bytes and 8 ids:
 
        small: key[0] key[1] ids[4]      large: key[0] key[1] key[2] key[3] ids[8]
 
    key[0] and key[1] are the first 15 bytes, padded with zeros, and a byte that has the size and the
-   kind, a pre-token or a WORD; key[2] and key[3] are the other bytes. The upper 4 bits of the first
-   id are the number of ids; so the third word of a small entry is never 0, and that of a large one
-   of at most 15 bytes always is. A new small entry takes the second place of its set, and a hit
-   there swaps the two: rare words replace each other, not the frequent ones. */
+   kind, a pre-token or a WORD. The upper 4 bits of the first id are the number of ids; so the third
+   word of a small entry is never 0, and that of a large one of at most 15 bytes always is. A new
+   small entry takes the second place, and a hit there swaps the two: rare words replace each other,
+   not the frequent ones. */
 enum { SMALL_BYTES = 15, LARGE_BYTES = 30, SMALL_IDS = 4, LARGE_IDS = 8, COUNT_SHIFT = 28 };
 enum { SMALL_ENTRY = 32, SET = 64 };
 enum { PRETOKEN = 0, WORD = 64 };
@@ -86,6 +86,14 @@ static void cache_store(const tkx_context *ctx, const tkx_pending *w, const uint
     for (i = 0; i < (large ? LARGE_IDS : SMALL_IDS); i++)
         put_u32(at + 4 * i, i < count ? ids[i] : 0);
     put_u32(at, ids[0] | (uint32_t)count << COUNT_SHIFT);
+}
+
+/* The same for all ids that have been emitted since there were `before` of them. */
+static void cache_emitted(const tkx_context *ctx, const tkx_pending *w, size_t before) {
+    const size_t count = ctx->count - before;
+    if (w->set && ctx->code == TKX_OK && count >= 1 && count <= LARGE_IDS &&
+        ctx->count <= ctx->capacity)
+        cache_store(ctx, w, ctx->ids + before, count);
 }
 
 static TKX_INLINE void cache_emit(tkx_context *ctx, tkx_pending *w, const uint8_t *entry) {

@@ -15,9 +15,7 @@ typedef struct tkx_pending {
     int is_part; /* a part of a pre-token, cut where no merge crosses */
 } tkx_pending;
 
-/* Pre-tokens in a batch. The tables exceed the caches of the machine: their cache lines are fetched
-   while the rest of the batch is found. 1.4 times the speed on English prose; 16 or 64 are no
-   better. */
+/* Pre-tokens in a batch. 1.4 times the speed on English prose; 16 or 64 are no better. */
 enum { BATCH = 32 };
 
 /* The current text: a part of the input, or a rewritten part. */
@@ -29,8 +27,6 @@ typedef struct tkx_text {
        the text is the input, which begins at `base` */
     const uint8_t *alignment;
 } tkx_text;
-
-#ifndef TKX_NO_OFFSETS
 
 /* A position in the input. */
 typedef struct tkx_position {
@@ -45,8 +41,6 @@ typedef struct tkx_locator {
     size_t input_size;
     tkx_position start, end, furthest; /* up to where characters were counted */
 } tkx_locator;
-
-#endif
 
 /* One call of encode. `code` is the first error: callers return as soon as it is not 0. */
 typedef struct tkx_context {
@@ -68,9 +62,7 @@ typedef struct tkx_context {
     struct tkx_bulk *bulk;
 #endif
     tkx_text text;
-#ifndef TKX_NO_OFFSETS
     tkx_locator where;
-#endif
     size_t pending_count;
     tkx_pending batch[BATCH];
 } tkx_context;
@@ -85,14 +77,13 @@ static void emit(tkx_context *ctx, uint32_t id) {
     ctx->count++;
 }
 
-/* Notes that a part of the text needs so much work memory, which there is not. The call ends with
-   TKX_E_WORK, but goes on where it can, to learn what other parts need. */
+/* Notes that a part of the text needs so much work memory, which there is not. The call goes on
+   where it can, to learn what other parts need. */
 static void need_memory(tkx_context *ctx, uint64_t size) {
     if (size > ctx->memory_needed) ctx->memory_needed = size;
 }
 
-/* Allocates on top of the work memory in use; memory_used is reset to free it. NULL: too little,
-   which is noted. */
+/* Allocates on top of the work memory in use. NULL: too little, which is noted. */
 static uint8_t *work_alloc(tkx_context *ctx, uint64_t size) {
     uint8_t *memory = ctx->memory + ctx->memory_used;
     if (size > ctx->memory_size - ctx->memory_used) {
@@ -103,14 +94,9 @@ static uint8_t *work_alloc(tkx_context *ctx, uint64_t size) {
     return memory;
 }
 
-/* Work memory for each byte of the longest pre-token, where it is long: BPE needs MERGE_BYTES, and
-   LENGTH_BYTES more for spans; Unigram PATH. For each byte of a rewritten text spans need
-   SOURCE_BYTES. */
-#ifndef TKX_NO_OFFSETS
+/* Work memory for each byte of a long pre-token: BPE needs MERGE_BYTES, and LENGTH_BYTES more for
+   spans; Unigram PATH. For each byte of a rewritten text spans need SOURCE_BYTES. */
 enum { MERGE_BYTES = 40, LENGTH_BYTES = 4, SOURCE_BYTES = 8, PATH = 16 };
-#else
-enum { MERGE_BYTES = 40, LENGTH_BYTES = 0, SOURCE_BYTES = 0, PATH = 16 };
-#endif
 
 /* Bytes of rewritten pre-tokens kept in work memory, so that encode_batch gets full batches. */
 enum { MAX_KEPT = 4096 };
@@ -138,8 +124,7 @@ static void bound_use(tkx_bound *b, uint64_t more) {
 
 #define TKX_TOO_MUCH (UINT64_C(1) << 40)
 
-/* What `count` operations from `op` on need, with so many bytes for the source of each byte that
-   they write. The result of one is there while the next one runs. */
+/* What `count` operations need, each beside the result of the one before. */
 static void bound_ops(tkx_bound *b, const tkx_op *op, uint32_t count, uint32_t source) {
     const uint64_t before = b->held;
     for (; count; count--, op++) {
@@ -154,8 +139,7 @@ static void bound_ops(tkx_bound *b, const tkx_op *op, uint32_t count, uint32_t s
     }
 }
 
-/* Bytes for the source of each byte that the normalizer writes, or a stage: one that is aligned as
-   a whole (ALGN) has no aligned operations. */
+/* Bytes for the source of each byte that a stage or the normalizer writes (none with ALGN). */
 static uint32_t source_bytes(const tkx *t, int has_spans, int in_stage) {
     if (t->alignment.data && !in_stage) return 0;
     return has_spans || t->follows_sources ? SOURCE_BYTES : 0;
@@ -198,5 +182,4 @@ size_t tkx_work_size(const tkx *t, size_t size) { return t ? work_size(t, size, 
 #ifndef TKX_NO_OFFSETS
 
 size_t tkx_spans_work_size(const tkx *t, size_t size) { return t ? work_size(t, size, 1) : 0; }
-
 #endif

@@ -17,6 +17,12 @@ static int start(tkx_decoder *d, const tkx *t, int skip_special) {
     return TKX_OK;
 }
 
+/* TKX_E_BYTES if the output did not fit. */
+static int give_size(const tkx_out_buf *s, size_t *size) {
+    *size = s->used;
+    return s->used <= s->capacity ? TKX_OK : TKX_E_BYTES;
+}
+
 /* Adds an id to a text, in a file without rules. */
 static int add_plainly(tkx_decoder *d, tkx_out_buf *s, uint32_t id) {
     const uint8_t *bytes;
@@ -56,9 +62,7 @@ static int decode(const tkx *t, int as_bytes, const uint32_t *ids, size_t count,
     else
 #endif
         code = decode_plainly(&d, ids, count, &s, size, ends);
-    if (code != TKX_OK) return code;
-    *size = s.used;
-    return s.used <= capacity ? TKX_OK : TKX_E_BYTES;
+    return code == TKX_OK ? give_size(&s, size) : code;
 }
 
 int tkx_decode_text(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity,
@@ -85,8 +89,7 @@ int tkx_decode(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, si
         const int code = read_token(t, ids[i], &bytes, &length, &flags);
         if (code == TKX_E_ID) *size = i;
         if (code != TKX_OK) return code;
-        /* Most tokens are short: copying 16 bytes, where both sides have room, is twice as fast as
-           a call of memcpy. */
+        /* most tokens are short: 16 bytes are copied twice as fast as by a call of memcpy */
         if (TKX_LIKELY(used <= capacity && capacity - used >= 16 && length <= 16 &&
                        end - bytes >= 16))
             TKX_COPY(out + used, bytes, 16);
@@ -104,39 +107,32 @@ int tkx_decoder_init(tkx_decoder *d, const tkx *t, int skip_special) {
     return start(d, t, skip_special);
 }
 
-int tkx_decoder_step(tkx_decoder *d, uint32_t id, uint8_t *out, size_t capacity, size_t *size) {
+/* Adds an id to a stream, or ends its text if `id` is NULL. */
+static int advance(tkx_decoder *d, const uint32_t *id, uint8_t *out, size_t capacity,
+                   size_t *size) {
     tkx_decoder after;
-    tkx_out_buf s = {out, capacity, 0};
-    int code;
-    if (!d || !d->t || !size || (!out && capacity)) return TKX_E_ARGUMENT;
-    *size = 0;
-    after = *d;
-#ifndef TKX_NO_DECODER
-    if (d->t->decoder.data) code = add_id(&after, &s, id);
-    else
-#endif
-        code = add_plainly(&after, &s, id);
-    if (code != TKX_OK) return code;
-    *size = s.used;
-    if (s.used > capacity) return TKX_E_BYTES;
-    *d = after;
-    return TKX_OK;
-}
-
-int tkx_decoder_flush(tkx_decoder *d, uint8_t *out, size_t capacity, size_t *size) {
-    tkx_decoder end;
     tkx_out_buf s = {out, capacity, 0};
     int code = TKX_OK;
     if (!d || !d->t || !size || (!out && capacity)) return TKX_E_ARGUMENT;
     *size = 0;
-    end = *d;
+    after = *d;
 #ifndef TKX_NO_DECODER
-    code = end_text(&end, &s);
-#else
-    end_held(&end, &s);
+    if (d->t->decoder.data) code = id ? add_id(&after, &s, *id) : end_text(&after, &s);
+    else
 #endif
+        if (id)
+        code = add_plainly(&after, &s, *id);
+    else end_held(&after, &s);
+    if (code == TKX_OK) code = give_size(&s, size);
     if (code != TKX_OK) return code;
-    *size = s.used;
-    if (s.used > capacity) return TKX_E_BYTES;
-    return start(d, d->t, d->skip_special);
+    *d = after;
+    return id ? TKX_OK : start(d, after.t, after.skip_special);
+}
+
+int tkx_decoder_step(tkx_decoder *d, uint32_t id, uint8_t *out, size_t capacity, size_t *size) {
+    return advance(d, &id, out, capacity, size);
+}
+
+int tkx_decoder_flush(tkx_decoder *d, uint8_t *out, size_t capacity, size_t *size) {
+    return advance(d, NULL, out, capacity, size);
 }

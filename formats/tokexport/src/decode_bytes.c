@@ -3,8 +3,6 @@
 
 /* ---- decode_bytes.c: what decoding writes (5.7) ---------------------------------------------- */
 
-static const uint8_t REPLACEMENT[3] = {0xEF, 0xBF, 0xBD};
-
 /* The caller's buffer. Bytes that do not fit are counted: `used` then exceeds `capacity`. */
 typedef struct tkx_out_buf {
     uint8_t *out;
@@ -17,25 +15,9 @@ static TKX_INLINE void put(tkx_out_buf *s, const uint8_t *bytes, size_t size) {
     s->used = size > SIZE_MAX - s->used ? SIZE_MAX : s->used + size;
 }
 
-/* The record of an id, which must be a token. TKX_OK, TKX_E_ID or TKX_E_CORRUPT. */
-static TKX_INLINE int read_token(const tkx *t, uint32_t id, const uint8_t **bytes, uint32_t *length,
-                                 uint32_t *flags) {
-    if (id >= t->id_count) return TKX_E_ID;
-    if (!read_record(t, id, bytes, length, flags)) return TKX_E_CORRUPT;
-    return (*flags & TKX_KIND_MASK) == TKX_KIND_HOLE ? TKX_E_ID : TKX_OK;
-}
+#ifndef TKX_NO_DECODER
 
-#ifdef TKX_NO_DECODER
-
-static void put_inner(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size_t size) {
-    (void)d;
-    put(s, bytes, size);
-}
-
-#else
-
-/* The entry of EDIT for the state and a class; for the class after the last, what the state writes
-   at the end of the text. */
+/* The entry of EDIT for the state and a class; after the last one, that of the end of the text. */
 static const uint8_t *find_edit(const tkx_decoder *d, uint32_t class_) {
     const uint8_t *table = d->t->edits.data, *edits = table + EDITS_HEADER + 256;
     const size_t states = load_u16(table), classes = load_u16(table + 2);
@@ -66,25 +48,22 @@ static void put_edited(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, siz
     put(s, bytes + from, size - from);
 }
 
-/* Writes bytes of the text, without the character to strip at its start, or as EDIT rewrites
-   them. */
-static void put_inner(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size_t size) {
-    size_t skip;
-    if (d->t->edits.data) {
-        put_edited(d, s, bytes, size);
-        return;
-    }
-    if (!size) return;
-    skip = d->strip && *bytes == d->strip;
-    d->strip = 0;
-    put(s, bytes + skip, size - skip);
-}
-
 #endif
+
+/* Writes bytes of the text, as EDIT rewrites them, or without the byte to strip at its start. */
+static void put_inner(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size_t size) {
+    size_t skip = size && d->strip && *bytes == d->strip;
+    if (size) d->strip = 0;
+#ifndef TKX_NO_DECODER
+    if (d->t->edits.data) put_edited(d, s, bytes, size);
+    else
+#endif
+        put(s, bytes + skip, size - skip);
+}
 
 /* Writes U+FFFD `count` times. */
 static void put_bad(tkx_decoder *d, tkx_out_buf *s, size_t count) {
-    for (; count; count--) put_inner(d, s, REPLACEMENT, 3);
+    for (; count; count--) put_inner(d, s, (const uint8_t *)"\xEF\xBF\xBD", 3);
 }
 
 /* Writes what stands for `count` bytes that are not UTF-8. */
@@ -92,30 +71,30 @@ static void put_replacement(tkx_decoder *d, tkx_out_buf *s, size_t count) {
     put_bad(d, s, d->rules & BY_CHARACTER ? count : count != 0);
 }
 
+/* Writes U+FFFD for an incomplete character that no byte completes. */
+static void end_held(tkx_decoder *d, tkx_out_buf *s) {
+    put_replacement(d, s, d->held_size);
+    d->held_size = 0;
+}
+
 /* Writes bytes: as they are, or as text, holding back an incomplete character. */
 static void put_bytes(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size_t size) {
     size_t i = 0, looked;
-    if (d->as_bytes) {
-        put_inner(d, s, bytes, size);
-        return;
-    }
-    while (i < size) {
+    if (d->as_bytes) put_inner(d, s, bytes, size);
+    while (i < size && !d->as_bytes) {
         int look;
         if (d->held_size) {
             d->held[d->held_size] = bytes[i];
             look = utf8_look(d->held, d->held_size + (size_t)1, &looked);
             if (look == UTF8_BAD) {
-                put_replacement(d, s, d->held_size);
-                d->held_size = 0;
+                end_held(d, s);
                 continue;
             }
             d->held_size++;
             i++;
-            if (look == UTF8_GOOD) {
-                put_inner(d, s, d->held, d->held_size);
-                d->held_size = 0;
-            }
-            continue;
+            if (look == UTF8_CUT) continue;
+            put_inner(d, s, d->held, d->held_size);
+            d->held_size = 0;
         }
         looked = utf8_valid(bytes + i, size - i);
         put_inner(d, s, bytes + i, looked);
@@ -130,10 +109,4 @@ static void put_bytes(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size
         }
         i += looked;
     }
-}
-
-/* Writes U+FFFD for an incomplete character that no byte completes. */
-static void end_held(tkx_decoder *d, tkx_out_buf *s) {
-    put_replacement(d, s, d->held_size);
-    d->held_size = 0;
 }

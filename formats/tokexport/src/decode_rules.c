@@ -7,21 +7,10 @@
 
 enum { FIRST = 1, LAST = 2 }; /* the place of a token: either, both or neither */
 
-/* A run of FALLBACK tokens is text if it is UTF-8 as a whole; if not, each byte is one U+FFFD. A
-   stream cannot know which before the run ends, or has a bad byte:
-
-                            a byte                   a bad byte
-                RUN_NONE ------------> RUN_HELD ------------------> RUN_BAD
-                 ^  |  |               in d->run                    U+FFFD for each byte
-                 |  |  |                                              ^
-                 |  |  +----------- look_at_run: not UTF-8 -----------+
-                 |  +-------------- look_at_run: UTF-8 ----------> RUN_GOOD
-         end_run |                                                 written as it is
-        (from any state, before the next token that is not FALLBACK)
-
-   Where all ids are known, decode_by_rules asks look_at_run at the first token of a run instead. Of
-   more than TKX_MAX_RUN held bytes the whole characters are written, so that a run needs no more
-   memory. */
+/* A run of FALLBACK tokens is text if it is UTF-8 as a whole (RUN_GOOD); if not, each byte is one
+   U+FFFD (RUN_BAD). Where all ids are known, look_at_run decides. A stream holds the bytes back
+   (RUN_HELD) until the run ends or has a bad byte; of TKX_MAX_RUN bytes held, the whole characters
+   are written. */
 enum { RUN_NONE, RUN_HELD, RUN_GOOD, RUN_BAD };
 
 /* Replaces the bytes of a token by its form at a place; 0 if that is not within BYTS (I19). */
@@ -49,14 +38,12 @@ static void hold_byte(tkx_decoder *d, tkx_out_buf *s, uint8_t byte) {
     int look;
     d->run[d->run_size++] = byte;
     look = utf8_look(d->run + d->run_good, (size_t)(d->run_size - d->run_good), &looked);
+    if (look == UTF8_GOOD) d->run_good = d->run_size;
     if (look == UTF8_BAD) {
         put_bad(d, s, d->run_size);
         d->run_size = d->run_good = 0;
         d->run_state = RUN_BAD;
-        return;
-    }
-    if (look == UTF8_GOOD) d->run_good = d->run_size;
-    if (d->run_size == TKX_MAX_RUN) {
+    } else if (d->run_size == TKX_MAX_RUN) {
         put_inner(d, s, d->run, d->run_good);
         d->run_size = (uint16_t)(d->run_size - d->run_good);
         memmove(d->run, d->run + d->run_good, d->run_size);
@@ -66,13 +53,11 @@ static void hold_byte(tkx_decoder *d, tkx_out_buf *s, uint8_t byte) {
 
 /* Writes bytes of FALLBACK tokens. */
 static void put_run(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, uint32_t length) {
+    const int is_text = d->as_bytes || (d->rules & BY_CHARACTER) || d->run_state == RUN_GOOD;
     uint32_t i;
-    if (d->as_bytes || (d->rules & BY_CHARACTER) || d->run_state == RUN_GOOD) {
-        put_bytes(d, s, bytes, length);
-        return;
-    }
-    if (d->run_state == RUN_NONE && length) d->run_state = RUN_HELD;
-    for (i = 0; i < length; i++) {
+    if (is_text) put_bytes(d, s, bytes, length);
+    else if (d->run_state == RUN_NONE && length) d->run_state = RUN_HELD;
+    for (i = 0; i < length && !is_text; i++) {
         if (d->run_state == RUN_BAD) put_bad(d, s, 1);
         else hold_byte(d, s, bytes[i]);
     }
@@ -124,13 +109,14 @@ static size_t last_of(const tkx *t, uint32_t rules, const uint32_t *ids, size_t 
     return count;
 }
 
-/* Lets EDIT know, if it asks, that a token begins. */
+/* Tells EDIT, if it asks, that a token begins. */
 static void put_token_edge(tkx_decoder *d, tkx_out_buf *s) {
-    const uint8_t *table = d->t->edits.data, *edit;
-    if (!table || !(load_u32(table + 4) & READS_TOKENS)) return;
-    edit = find_edit(d, load_u16(table + 2) - 1);
-    put_edit(d, s, edit);
-    d->edit_state = (uint16_t)load_u16(edit);
+    const tkx_span table = d->t->edits;
+    if (field(table, 4) & READS_TOKENS) {
+        const uint8_t *edit = find_edit(d, load_u16(table.data + 2) - 1);
+        put_edit(d, s, edit);
+        d->edit_state = (uint16_t)load_u16(edit);
+    }
 }
 
 /* Whether a token with these flags belongs to a run. */
@@ -138,8 +124,9 @@ static int is_in_run(const tkx_decoder *d, uint32_t flags) {
     return (flags & TKX_FALLBACK) && (d->rules & BYTE_FALLBACK);
 }
 
-/* Writes an id at a place. Nothing changes on TKX_E_CORRUPT. */
-static int put_token(tkx_decoder *d, tkx_out_buf *s, uint32_t id, unsigned place) {
+/* Writes an id; `last`: LAST or 0. Nothing changes on TKX_E_CORRUPT. */
+static int put_token(tkx_decoder *d, tkx_out_buf *s, uint32_t id, unsigned last) {
+    const unsigned place = (d->is_first ? FIRST : 0u) | last;
     const uint8_t *bytes;
     uint32_t length, flags;
     int code = read_token(d->t, id, &bytes, &length, &flags);
@@ -157,8 +144,7 @@ static int put_token(tkx_decoder *d, tkx_out_buf *s, uint32_t id, unsigned place
     return TKX_OK;
 }
 
-/* Whether an id is emitted: not if it is skipped, repeats the one before, or is empty and the rules
-   drop empty ones. */
+/* Whether an id is emitted, by the rules and skip_special. */
 static int is_emitted(tkx_decoder *d, tkx_out_buf *s, uint32_t id, uint32_t length,
                       uint32_t flags) {
     if (d->skip_special && (flags & TKX_SPECIAL)) return 0;
@@ -169,23 +155,16 @@ static int is_emitted(tkx_decoder *d, tkx_out_buf *s, uint32_t id, uint32_t leng
     return 0;
 }
 
-/* Adds an id to a stream. One with another form as the last token is pending until the next one
-   comes:
-
-              no LAST_SKIP: written at once
-                 |
-        add_id --+-- LAST_SKIP --> d->pending --+-- next id:  written as it was to be
-                                                +-- end_text: written as the last */
+/* Adds an id to a stream. One with LAST_SKIP is pending until the next one, or the end. */
 static int add_id(tkx_decoder *d, tkx_out_buf *s, uint32_t id) {
     const uint8_t *bytes;
     uint32_t length, flags;
     int code = read_token(d->t, id, &bytes, &length, &flags);
     if (code != TKX_OK || !is_emitted(d, s, id, length, flags)) return code;
-    if (d->pending != TKX_NONE) code = put_token(d, s, d->pending, d->is_first ? FIRST : 0);
+    if (d->pending != TKX_NONE) code = put_token(d, s, d->pending, 0);
     d->pending = TKX_NONE;
     if (code != TKX_OK) return code;
-    if (!(flags & TKX_LAST_SKIP) || is_in_run(d, flags))
-        return put_token(d, s, id, d->is_first ? FIRST : 0);
+    if (!(flags & TKX_LAST_SKIP) || is_in_run(d, flags)) return put_token(d, s, id, 0);
     d->pending = id;
     return TKX_OK;
 }
@@ -193,8 +172,7 @@ static int add_id(tkx_decoder *d, tkx_out_buf *s, uint32_t id) {
 /* Writes what is held back, as the end of the text. */
 static int end_text(tkx_decoder *d, tkx_out_buf *s) {
     int code = TKX_OK;
-    if (d->pending != TKX_NONE)
-        code = put_token(d, s, d->pending, d->is_first ? FIRST | LAST : LAST);
+    if (d->pending != TKX_NONE) code = put_token(d, s, d->pending, LAST);
     if (code != TKX_OK) return code;
     end_run(d, s);
     end_held(d, s);
@@ -228,7 +206,7 @@ static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, tk
         if (code == TKX_OK && is_emitted(d, s, ids[i], length, flags)) {
             if ((flags & TKX_FALLBACK) && d->run_state == RUN_NONE && !d->as_bytes)
                 d->run_state = (uint8_t)look_at_run(t, d->rules, ids + i, count - i);
-            code = put_token(d, s, ids[i], (d->is_first ? FIRST : 0u) | (i == last ? LAST : 0u));
+            code = put_token(d, s, ids[i], i == last ? LAST : 0);
         }
         if (code == TKX_E_ID) *size = i;
         if (code != TKX_OK) return code;

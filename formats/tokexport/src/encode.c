@@ -42,16 +42,15 @@ static TKX_INLINE void encode_around(tkx_context *ctx, int normalized, const uin
 static void encode_segment(tkx_context *ctx, const uint8_t *text, size_t size) {
     const size_t mark = ctx->memory_used;
     const tkx_text outer = ctx->text;
-#ifndef TKX_NO_OFFSETS
-    const uint8_t *whole = text;
-    const size_t whole_size = size;
-#endif
+    const tkx_span given = {text, size};
 #ifndef TKX_NO_NORMALIZER
     rewrite(ctx, ctx->t->ops, ctx->t->normalizer_count, &text, &size);
 #endif
 #ifndef TKX_NO_OFFSETS
     if (wants_spans(ctx) && ctx->t->alignment.data && size && ctx->code == TKX_OK)
-        align_whole(ctx, outer.base, whole, whole_size, text, size);
+        align_whole(ctx, outer.base, given, text, size);
+#else
+    (void)given;
 #endif
     if (ctx->code != TKX_OK) return;
     encode_around(ctx, 1, text, size, encode_plain);
@@ -76,10 +75,10 @@ size_t tkx_cut(const tkx *t, const void *text, size_t size) {
     return 0;
 }
 
-/* A text that is rewritten or labelled is encoded in blocks of about this size, cut where it can
-   be: so a normalized copy of prose, or its labels, fits into 64 KB of work memory and into the
-   cache of the machine. */
-enum { BLOCK = 8192 };
+/* A text that is rewritten or labelled is encoded in blocks of about this size, so that a copy of
+   prose fits into 64 KB of work memory and the cache of the machine. Less memory than SMALL_MEMORY
+   is not scarce where a call is tried again. */
+enum { BLOCK = 8192, SMALL_MEMORY = 1 << 16 };
 
 static int has_labels(const tkx *t) {
     uint32_t i;
@@ -104,7 +103,7 @@ static void encode_blocks(tkx_context *ctx, const uint8_t *text, size_t size) {
 }
 
 static void use_workspace(tkx_context *ctx, const tkx_work *work) {
-    size_t sets = 0, offset;
+    size_t sets, offset;
     ctx->memory = ctx->no_memory;
     if (work && work->memory) {
         ctx->memory = (uint8_t *)work->memory;
@@ -117,18 +116,13 @@ static void use_workspace(tkx_context *ctx, const tkx_work *work) {
     if (!work || !work->cache || wants_spans(ctx)) return;
     /* a set must not straddle two cache lines */
     offset = (size_t)(0 - (uintptr_t)work->cache) & (SET - 1);
-    if (work->cache_size >= offset + 2 * SET) {
-        ctx->cache = (uint8_t *)work->cache + offset;
-        sets = (work->cache_size - offset) / SET;
-        for (ctx->cache_shift = 64; sets > 1; sets >>= 1) ctx->cache_shift--;
-    }
+    if (work->cache_size < offset + 2 * SET) return;
+    ctx->cache = (uint8_t *)work->cache + offset;
+    sets = (work->cache_size - offset) / SET;
+    for (ctx->cache_shift = 64; sets > 1; sets >>= 1) ctx->cache_shift--;
 }
 
-/* Work memory below this is not scarce where a call is tried again. */
-enum { SMALL_MEMORY = 1 << 16 };
-
-/* What is reported with TKX_E_WORK: enough for the part that failed, and so much that few texts
-   have another part that needs more; but no more than any text of this size needs. */
+/* What is reported with TKX_E_WORK (tokexport.h). */
 static size_t memory_to_retry(const tkx_context *ctx, size_t size) {
     const uint64_t most = work_size(ctx->t, size, wants_spans(ctx));
     uint64_t wanted = 2 * (uint64_t)ctx->memory_size;
@@ -147,10 +141,7 @@ static int encode(tkx_context *ctx, const void *text, size_t size, uint32_t *ids
     if (!t->splits.data) return TKX_E_NO_ENCODER;
     if (size == 0) return TKX_OK;
     valid = utf8_valid((const uint8_t *)text, size);
-    if (valid < size) {
-        *count = valid;
-        return TKX_E_UTF8;
-    }
+    if (valid < size) return *count = valid, TKX_E_UTF8;
     ctx->ids = ids;
     ctx->capacity = capacity;
     ctx->text.base = (const uint8_t *)text;
@@ -208,10 +199,7 @@ int tkx_encode_with_template(const tkx *t, const void *text, size_t size, int sp
             continue;
         }
         code = encode_as(special, t, text, size, ids ? ids + at : NULL, capacity - at, &made, work);
-        if (code != TKX_OK && code != TKX_E_IDS) {
-            *count = made;
-            return code;
-        }
+        if (code != TKX_OK && code != TKX_E_IDS) return *count = made, code;
         used += made;
     }
     if (code != TKX_E_NOT_FOUND) return code;

@@ -41,16 +41,14 @@ static TKX_INLINE size_t bucket_of(uint64_t h, uint32_t buckets) {
     return (size_t)((h & TKX_NONE) * buckets >> 32);
 }
 
-/* The only slot, below `slots`, that can hold a key with hash h, by the displacement of its
-   bucket. */
+/* The only slot, below `slots`, for a key with hash h, by the displacement of its bucket. */
 static TKX_INLINE size_t slot_of(uint64_t h, uint64_t displacement, uint32_t slots) {
     return (size_t)(((h ^ displacement * TKX_K3) * TKX_K1 >> 32) * slots >> 32);
 }
 
 /* ---- hash.h: checksums ----------------------------------------------------------------------- */
 
-/* The CRC-32 of zlib, four bits at a time with a table of 64 bytes: fast enough for a header. Start
-   with TKX_NONE, finish with ~. */
+/* The CRC-32 of zlib, for a header: start with TKX_NONE, finish with ~. */
 static uint32_t crc_small(uint32_t crc, const uint8_t *p, size_t size) {
     static const uint32_t table[16] = {0x00000000, 0x1DB71064, 0x3B6E20C8, 0x26D930AC,
                                        0x76DC4190, 0x6B6B51F4, 0x4DB26158, 0x5005713C,
@@ -64,18 +62,12 @@ static uint32_t crc_small(uint32_t crc, const uint8_t *p, size_t size) {
     return crc;
 }
 
-/* The same for whole sections, four bytes at a time with tables on the stack: six times as fast
-   (1.35 GB/s against 0.23). */
+/* The same for whole sections, with tables on the stack: six times as fast (1.35 GB/s). */
 static void crc_tables(uint32_t tables[4][256]) {
     uint32_t i;
-    for (i = 0; i < 256; i++) {
-        uint8_t byte = (uint8_t)i;
-        tables[0][i] = crc_small(0, &byte, 1);
-    }
-    for (i = 0; i < 256; i++) {
-        tables[1][i] = tables[0][tables[0][i] & 255] ^ tables[0][i] >> 8;
-        tables[2][i] = tables[0][tables[1][i] & 255] ^ tables[1][i] >> 8;
-        tables[3][i] = tables[0][tables[2][i] & 255] ^ tables[2][i] >> 8;
+    for (i = 0; i < 1024; i++) {
+        const uint8_t bytes[4] = {(uint8_t)i, 0, 0, 0};
+        tables[i >> 8][i & 255] = crc_small(0, bytes, 1 + (i >> 8));
     }
 }
 

@@ -3,9 +3,7 @@
 
 /* ---- labels.c: labels, empty matches, search starts (5.5) ------------------------------------ */
 
-/* Labels each symbol of a pre-token, from the last to the first, in work memory, one byte for each
-   of its bytes. A label depends on everything after the symbol, so the whole pre-token is labelled.
-   NULL: too little memory, ctx->code is set. */
+/* A label for each byte of a pre-token, found from its end. NULL: too little work memory. */
 static TKX_NOINLINE const uint8_t *find_labels(tkx_context *ctx, const tkx_stage *s,
                                                const uint8_t *begin, const uint8_t *end) {
     const uint32_t direct = s->flags & ON_BYTES ? 256 : 128;
@@ -16,14 +14,9 @@ static TKX_NOINLINE const uint8_t *find_labels(tkx_context *ctx, const tkx_stage
     while (p > begin) {
         const uint8_t *last = p - 1;
         uint32_t class_, entry;
-        size_t length = 1;
-        if (TKX_LIKELY(*last < direct)) {
-            p = last;
-            class_ = s->classes[*p];
-        } else {
-            p = before(p);
-            class_ = class_of(s, p, &length);
-        }
+        size_t length;
+        p = TKX_LIKELY(*last < direct) ? last : before(p);
+        class_ = symbol_class(s, p, &length);
         entry = load_u32(s->labels + 4 * ((size_t)state * s->label_class_count + class_));
         state = entry >> 8;
         for (; last >= p; last--) labels[last - begin] = (uint8_t)(entry & 0xFF);
@@ -43,8 +36,7 @@ static const uint8_t *skip_any(const tkx_stage *s, const tkx_memo *m, const uint
     return at;
 }
 
-/* As `match`, for a stage that is_general. searched: where the search began. *empty: the match is
-   empty. */
+/* As `match`, for a stage that is_general, in a search that began at `searched`. */
 static TKX_NOINLINE const uint8_t *match_general(tkx_context *ctx, const tkx_stage *s, tkx_memo *m,
                                                  const uint8_t *searched, const uint8_t *at,
                                                  const uint8_t *end, int *empty) {

@@ -5,8 +5,7 @@
 
 uint32_t tkx_id_count(const tkx *t) { return t ? t->id_count : 0; }
 
-/* The first of some entries of `size` bytes, sorted by the u32 that they begin with, that is not
-   below a key; `count` if all are. */
+/* The first of some sorted entries of `size` bytes whose u32 is not below a key, or `count`. */
 static size_t lower_bound(const uint8_t *entries, size_t size, size_t count, uint32_t key) {
     size_t low = 0;
     while (low < count) {
@@ -17,8 +16,8 @@ static size_t lower_bound(const uint8_t *entries, size_t size, size_t count, uin
     return low;
 }
 
-/* The value for a code point in a table of three levels: u16 top[272], middle[][64], and leaves of
-   64 values. SIZE_MAX: the table points outside. */
+/* The index of a code point's value in the leaves of a table of three levels: u16 top[272],
+   middle[][64], leaves of 64 values. SIZE_MAX: the table points outside. */
 static TKX_INLINE size_t find_leaf(const uint8_t *top, const uint8_t *middle, size_t middle_count,
                                    size_t leaf_count, uint32_t c) {
     size_t block = load_u16(top + 2 * (c >> 12));
@@ -37,50 +36,57 @@ static TKX_INLINE int read_bytes(const tkx *t, const uint8_t *entry, const uint8
     return 1;
 }
 
+/* The flags of an id below id_count. */
+static TKX_INLINE uint32_t flags_of(const tkx *t, uint32_t id) {
+    return load_u16(t->records.data + RECORD_SIZE * (size_t)id + 6);
+}
+
 /* The record of an id below id_count; 0 if it is damaged. */
 static TKX_INLINE int read_record(const tkx *t, uint32_t id, const uint8_t **bytes,
                                   uint32_t *length, uint32_t *flags) {
-    const uint8_t *record = t->records.data + RECORD_SIZE * (size_t)id;
-    *flags = load_u16(record + 6);
-    return read_bytes(t, record, bytes, length);
+    *flags = flags_of(t, id);
+    return read_bytes(t, t->records.data + RECORD_SIZE * (size_t)id, bytes, length);
+}
+
+/* The record of an id, which must be a token. TKX_OK, TKX_E_ID or TKX_E_CORRUPT. */
+static TKX_INLINE int read_token(const tkx *t, uint32_t id, const uint8_t **bytes, uint32_t *length,
+                                 uint32_t *flags) {
+    if (id >= t->id_count) return TKX_E_ID;
+    if (!read_record(t, id, bytes, length, flags)) return TKX_E_CORRUPT;
+    return (*flags & TKX_KIND_MASK) == TKX_KIND_HOLE ? TKX_E_ID : TKX_OK;
 }
 
 int tkx_token_bytes(const tkx *t, uint32_t id, const uint8_t **bytes, size_t *size) {
-    uint32_t length, flags;
+    uint32_t length = 0, flags;
+    int code;
     if (!t || !bytes || !size) return TKX_E_ARGUMENT;
-    *bytes = NULL;
-    *size = 0;
-    if (id >= t->id_count) return TKX_E_ID;
-    if (!read_record(t, id, bytes, &length, &flags)) return TKX_E_CORRUPT;
-    if ((flags & TKX_KIND_MASK) == TKX_KIND_HOLE) {
-        *bytes = NULL;
-        return TKX_E_ID;
-    }
-    *size = length;
-    return TKX_OK;
+    code = read_token(t, id, bytes, &length, &flags);
+    if (code != TKX_OK) *bytes = NULL;
+    *size = code == TKX_OK ? length : 0;
+    return code;
 }
 
 int tkx_token_flags(const tkx *t, uint32_t id, uint32_t *flags) {
     if (!t || !flags) return TKX_E_ARGUMENT;
-    *flags = 0;
-    if (id >= t->id_count) return TKX_E_ID;
-    *flags = load_u16(t->records.data + RECORD_SIZE * (size_t)id + 6);
-    return TKX_OK;
+    *flags = id < t->id_count ? flags_of(t, id) : 0;
+    return id < t->id_count ? TKX_OK : TKX_E_ID;
+}
+
+static TKX_INLINE double load_double(const uint8_t *p) {
+    const uint64_t bits = load_u64(p);
+    double v;
+    TKX_COPY(&v, &bits, 8);
+    return v;
 }
 
 /* The score of an id below id_count; there must be scores. */
 static TKX_INLINE double score_of(const tkx *t, uint32_t id) {
-    double wide;
     float score;
-    if (t->double_scores.data) {
-        const uint64_t bits = load_u64(t->double_scores.data + 8 * (size_t)id);
-        TKX_COPY(&wide, &bits, 8);
-    } else {
-        const uint32_t bits = load_u32(t->scores.data + 4 * (size_t)id);
-        TKX_COPY(&score, &bits, 4);
-        wide = (double)score;
-    }
-    return wide;
+    uint32_t bits;
+    if (t->double_scores.data) return load_double(t->double_scores.data + 8 * (size_t)id);
+    bits = load_u32(t->scores.data + 4 * (size_t)id);
+    TKX_COPY(&score, &bits, 4);
+    return (double)score;
 }
 
 int tkx_token_score(const tkx *t, uint32_t id, float *score) {
@@ -95,9 +101,9 @@ int tkx_token_score(const tkx *t, uint32_t id, float *score) {
 /* The bytes under which TIDX has an id, and the flags of its record. */
 static TKX_INLINE int read_key(const tkx *t, uint32_t id, const uint8_t **bytes, uint32_t *length,
                                uint32_t *flags) {
-    if (TKX_LIKELY(!t->keys.data)) return read_record(t, id, bytes, length, flags);
-    *flags = load_u16(t->records.data + RECORD_SIZE * (size_t)id + 6);
-    return read_bytes(t, t->keys.data + RECORD_SIZE * (size_t)id, bytes, length);
+    const uint8_t *entries = TKX_LIKELY(!t->keys.data) ? t->records.data : t->keys.data;
+    *flags = flags_of(t, id);
+    return read_bytes(t, entries + RECORD_SIZE * (size_t)id, bytes, length);
 }
 
 /* Where TIDX has the displacement and the slot of a hash. */
@@ -116,8 +122,7 @@ static TKX_INLINE int slot_fits(uint32_t slot, uint64_t h) {
     return slot != TKX_NONE && slot >> 21 == (uint32_t)(h >> 53);
 }
 
-/* The token that TIDX has for some bytes, given the slot of their hash, and the flags of its
-   record. TKX_OK, TKX_E_NOT_FOUND or TKX_E_CORRUPT. */
+/* The token that TIDX has for some bytes, given the slot of their hash: a code, *id and *flags. */
 static TKX_INLINE int token_in_slot(const tkx *t, uint32_t slot, uint64_t h, const uint8_t *bytes,
                                     size_t size, uint32_t *id, uint32_t *flags) {
     const uint8_t *content;
@@ -137,8 +142,7 @@ static TKX_INLINE int find_token(const tkx *t, const uint8_t *bytes, size_t size
     return token_in_slot(t, load_u32(token_slot(t, h)), h, bytes, size, id, flags);
 }
 
-/* The unit of TRIE where the child of a node would be: it is the child if its label is the byte. A
-   label above 256 marks damage. */
+/* The unit of TRIE for a child. It is one if its label is the byte; above 256 marks damage. */
 static TKX_INLINE uint64_t trie_child(const tkx *t, uint32_t base, uint8_t byte) {
     uint32_t at = base + byte;
     return TKX_LIKELY(at < t->trie_units)
@@ -155,8 +159,7 @@ static TKX_INLINE uint32_t base_of(uint64_t unit) { return (uint32_t)(unit >> 32
 /* MAX_IDS: no token ends there. */
 static TKX_INLINE uint32_t id_of(uint64_t unit) { return (uint32_t)(unit >> LABEL_BITS) & MAX_IDS; }
 
-/* How far TRIE may be read from `from` on. No key is longer than trie_depth: a longer path is a
-   cycle. */
+/* How far TRIE may be read from `from` on: a path longer than trie_depth is a cycle. */
 static TKX_INLINE const uint8_t *trie_reach(const tkx *t, const uint8_t *from, const uint8_t *end) {
     return (size_t)(end - from) > t->trie_depth ? from + t->trie_depth + 1 : end;
 }
@@ -201,8 +204,7 @@ int tkx_token_id(const tkx *t, const void *bytes, size_t size, uint32_t *id) {
 int tkx_special_id(const tkx *t, int role, uint32_t *id) {
     if (!t || !id || role < TKX_BOS || role > TKX_UNK) return TKX_E_ARGUMENT;
     *id = t->special_ids.data ? load_u32(t->special_ids.data + 4 * (size_t)role) : TKX_NONE;
-    if (*id == TKX_NONE) return TKX_E_NOT_FOUND;
-    return known_id(t, id);
+    return *id == TKX_NONE ? TKX_E_NOT_FOUND : known_id(t, id);
 }
 
 int tkx_stop_id(const tkx *t, uint32_t index, uint32_t *id) {
@@ -236,10 +238,6 @@ static const uint8_t *added_normalized_nodes(const tkx *t) {
            4 * (size_t)field(t->added, 8);
 }
 
-static const uint8_t *added_text(const tkx *t) {
-    return t->added.data + (t->added.size - (size_t)field(t->added, 20));
-}
-
 int tkx_added_token(const tkx *t, uint32_t index, uint32_t *id, const uint8_t **content,
                     size_t *size, uint32_t *flags) {
     const uint8_t *token;
@@ -247,8 +245,7 @@ int tkx_added_token(const tkx *t, uint32_t index, uint32_t *id, const uint8_t **
     if (!t || !id || !content || !size || !flags) return TKX_E_ARGUMENT;
     *id = TKX_NONE;
     *content = NULL;
-    *size = 0;
-    *flags = 0;
+    *size = *flags = 0;
     if (index >= tkx_added_count(t)) return TKX_E_NOT_FOUND;
     token = added_tokens(t) + ADDED_SIZE * (size_t)index;
     offset = load_u32(token + 4);
@@ -257,7 +254,7 @@ int tkx_added_token(const tkx *t, uint32_t index, uint32_t *id, const uint8_t **
     if (load_u32(token) >= t->id_count || offset > text_size || length > text_size - offset)
         return TKX_E_CORRUPT;
     *id = load_u32(token);
-    *content = added_text(t) + offset;
+    *content = t->added.data + (t->added.size - text_size) + offset;
     *size = length;
     *flags = load_u32(token + 12);
     return TKX_OK;

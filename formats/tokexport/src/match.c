@@ -3,9 +3,7 @@
 
 /* ---- match.c: where a match ends (5.5) ------------------------------------------------------- */
 
-/* The class of a character that is not ASCII, read from its bytes: their payload bits are the
-   indexes of the three levels. *length: its bytes. The text is valid and tkx_open has checked the
-   tables. */
+/* The class of a character that is not ASCII, straight from the payload bits of its bytes. */
 static TKX_INLINE uint32_t class_of(const tkx_stage *s, const uint8_t *p, size_t *length) {
     size_t top = 0, middle, leaf;
     if (p[0] < 0xE0) {
@@ -28,16 +26,17 @@ static TKX_INLINE uint32_t class_of(const tkx_stage *s, const uint8_t *p, size_t
     return s->leaves[64 * middle + leaf];
 }
 
+/* The class of a symbol, and its length. */
+static TKX_INLINE uint32_t symbol_class(const tkx_stage *s, const uint8_t *p, size_t *length) {
+    *length = 1;
+    return *p < 128 || (s->flags & ON_BYTES) ? s->classes[*p] : class_of(s, p, length);
+}
+
 /* The start state at `at`, which depends on the symbol before it. */
 static uint32_t start_state(const tkx_stage *s, const uint8_t *begin, const uint8_t *at) {
     uint32_t class_ = s->class_count;
     size_t length;
-    if (at > begin && (s->flags & ON_BYTES)) {
-        class_ = s->classes[at[-1]];
-    } else if (at > begin) {
-        const uint8_t *p = before(at);
-        class_ = *p < 0x80 ? s->classes[*p] : class_of(s, p, &length);
-    }
+    if (at > begin) class_ = symbol_class(s, s->flags & ON_BYTES ? at - 1 : before(at), &length);
     return load_u16(s->starts + 2 * class_);
 }
 
@@ -49,8 +48,8 @@ static TKX_INLINE unsigned leading_letters(const uint8_t *p) {
     return letters == HIGH_BITS ? 8 : lowest_bit(letters ^ HIGH_BITS) >> 3;
 }
 
-/* Where the match at `at` ends; `at` if there is none. *stopped: the symbol at which the automaton
-   reached its dead state. Half of the time of encoding prose is spent here. */
+/* Where the match at `at` ends; `at` if there is none. *stopped: where the automaton reached its
+   dead state. Half of the time of encoding prose is spent here. */
 static TKX_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *at, const uint8_t *end,
                                           uint32_t state, const uint8_t **stopped) {
     const uint8_t *p = at, *last = at, *classes = s->classes, *transitions = s->transitions;
@@ -71,9 +70,7 @@ static TKX_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *at,
         state = t & ~(uint32_t)ACCEPT;
         if (state == 0) break;
         p += length;
-        /* In a word each step depends on the table look-up before it. Eight letters that loop on
-           one state cost as much as two such steps, without a mispredicted branch at the end of
-           each word. */
+        /* Eight letters that loop on one state take the time of two steps. */
         if ((loops >> (state & 63) & 1) && end - p >= 8) {
             unsigned letters = leading_letters(p);
             if (letters && (s->letter_accepts >> state & 1)) last = p + letters - 1;
@@ -84,10 +81,9 @@ static TKX_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *at,
     return last;
 }
 
-/* The pairs (position, state) of 5.5 from which no match end is reached, where an automaton has
-   read far past a match end: prose never needs them. They are on top of the work memory: a row for
-   each MEMO_STEP bytes from `base` to `limit`, for the first symbol that begins in them, and in it
-   a bit for each of the states 1 to `states`. */
+/* The pairs (position, state) of 5.5 from which no match end is reached; prose never needs them.
+   They are on top of the work memory: a row for each MEMO_STEP bytes from `base` to `limit`, for
+   the first symbol that begins in them, and in it a bit for each of the states 1 to `states`. */
 typedef struct tkx_memo {
     const uint8_t *base, *limit;
     size_t mark;     /* where the rows begin in the work memory */
@@ -98,21 +94,15 @@ typedef struct tkx_memo {
     const uint8_t *begin, *labels;
 } tkx_memo;
 
-/* How far past a match end an automaton may read before it is memoized. */
-enum { FREE_READS = 32 };
-
-/* A file should name the states that can read far again and again. One that does not may read each
-   byte this many times in vain, and is memoized as a whole then: no file makes this quadratic. */
-enum { VAIN_READS = 8 };
+/* How far past a match end an automaton may read before it is memoized; and how often it may read
+   each byte in vain before all of its states are, so that no file makes this quadratic. */
+enum { FREE_READS = 32, VAIN_READS = 8 };
 
 static void memo_start(tkx_memo *m, const tkx_stage *s, const uint8_t *begin, const uint8_t *end,
                        size_t mark) {
-    m->base = m->limit = m->begin = begin;
-    m->mark = mark;
-    m->room = 0;
-    m->budget = VAIN_READS * (size_t)(end - begin);
-    m->states = s->memo_count;
-    m->labels = NULL;
+    const tkx_memo empty = {begin,         begin, mark, 0, VAIN_READS * (size_t)(end - begin),
+                            s->memo_count, begin, NULL};
+    *m = empty;
 }
 
 /* The size of the rows up to a position. */
@@ -127,12 +117,6 @@ static int has_row(const tkx_memo *m, const uint8_t *p, size_t length, uint32_t 
 
 static size_t memo_bit(const tkx_memo *m, const uint8_t *p, uint32_t state) {
     return (size_t)(p - m->base) / MEMO_STEP * m->states + (state - 1);
-}
-
-/* The class of a symbol, and its length. */
-static uint32_t symbol_class(const tkx_stage *s, const uint8_t *p, size_t *length) {
-    *length = 1;
-    return *p < 128 || (s->flags & ON_BYTES) ? s->classes[*p] : class_of(s, p, length);
 }
 
 /* One step: the transition of a state on the symbol at p. */
@@ -173,8 +157,7 @@ static TKX_NOINLINE const uint8_t *find_end_memo(tkx_context *ctx, const tkx_sta
     return last;
 }
 
-/* Notes that a match at `at` has read far past its end `last`: runs it once more and memoizes the
-   states from there to where it stopped. */
+/* Runs a match that has read far past its end once more, and memoizes the states from there on. */
 static TKX_NOINLINE void memoize(tkx_context *ctx, const tkx_stage *s, tkx_memo *m,
                                  const uint8_t *at, const uint8_t *end, uint32_t state,
                                  const uint8_t *last, const uint8_t *stopped) {
@@ -228,9 +211,7 @@ static TKX_INLINE const uint8_t *next_symbol(const tkx_stage *s, const uint8_t *
     return p + (s->flags & ON_BYTES ? 1 : utf8_length(*p));
 }
 
-/* The first position from `at` on whose first byte may begin a match. Stages that look for digits
-   or a script only skip most of the text in this loop: DeepSeek's tokenizer is twice as fast as
-   with `match` at each character. */
+/* The first position from `at` on that may begin a match. DeepSeek: twice the speed. */
 static TKX_INLINE const uint8_t *skip_unmatched(const tkx_stage *s, const uint8_t *at,
                                                 const uint8_t *end) {
     while (at < end && (s->no_match[*at >> 6] >> (*at & 63) & 1)) at += *at < 0xE0 ? 1 : 3;

@@ -5,18 +5,65 @@
 
 #ifndef TKX_NO_NORMALIZER
 
+/* A table of three levels; its leaves are u16 indexes of entries of 8 bytes. */
+typedef struct tkx_entries {
+    const uint8_t *top, *middle, *leaves, *entries;
+    uint32_t middle_count, leaf_count, count;
+} tkx_entries;
+
+/* `counts`: those of middle, leaves and entries, as the file has them. */
+static tkx_entries entries_at(const uint8_t *top, const uint8_t *counts) {
+    tkx_entries e;
+    e.middle_count = load_u32(counts);
+    e.leaf_count = load_u32(counts + 4);
+    e.count = load_u32(counts + 8);
+    e.top = top;
+    e.middle = top + TOP_SIZE;
+    e.leaves = e.middle + 128 * (size_t)e.middle_count;
+    e.entries = e.leaves + 128 * (size_t)e.leaf_count;
+    return e;
+}
+
+/* The entry of a code point; NULL where the tables point outside (ctx->code is set). */
+static TKX_INLINE const uint8_t *find_entry(tkx_context *ctx, const tkx_entries *e, uint32_t c) {
+    const size_t leaf = find_leaf(e->top, e->middle, e->middle_count, e->leaf_count, c);
+    const uint32_t entry = leaf < SIZE_MAX ? load_u16(e->leaves + 2 * leaf) : TKX_NONE;
+    return entry < e->count ? e->entries + 8 * (size_t)entry : (fail(ctx, TKX_E_CORRUPT), NULL);
+}
+
+/* Writes the source of the byte at p for `count` bytes; returns where the alignment continues. */
+static uint8_t *put_sources(const tkx_context *ctx, uint8_t *alignment, size_t count,
+                            const uint8_t *p) {
+    size_t from, to;
+    find_source(ctx, p, p + 1, &from, &to);
+    for (; count; count--, alignment += 8) {
+        put_u32(alignment, (uint32_t)from);
+        put_u32(alignment + 4, (uint32_t)to);
+    }
+    return alignment;
+}
+
+static int is_hangul(uint32_t c) { return c - 0xAC00 < 11172; }
+
+/* The i-th jamo of a Hangul syllable; 0: it has only two. */
+static uint32_t hangul_letter(uint32_t c, int i) {
+    c -= 0xAC00;
+    if (i < 2) return i ? 0x1161 + c % 588 / 28 : 0x1100 + c / 588;
+    return c % 28 ? 0x11A7 + c % 28 : 0;
+}
+
 /* The normalized text grows up from the bottom of the free work memory. What is not written yet
    grows down from its top: `marks`, code points of class > 0 after `starter`, each with its class
    in the upper 8 bits; and below them the same room once more, to sort them.
 
-   For alignment, the first code point of each character's decomposition carries a bit, TAKES,
-   through sorting; a composite counts those of its parts. A code point with n of them takes n
-   characters of the source, in order, and has the source of the first; one with none shares the
-   source of the last one taken. */
+   For alignment, the first code point of each character's decomposition carries a bit, TAKES; a
+   composite counts those of its parts. A code point with n of them takes n characters of the
+   source, in order, and has the source of the first; one with none that of the last one taken. */
 typedef struct tkx_normalizer {
     tkx_context *ctx;
-    uint32_t form, middle_count, leaf_count, entry_count, point_count, composition_count;
-    const uint8_t *top, *middle, *leaves, *entries, *points, *compositions;
+    tkx_entries table;
+    uint32_t form, point_count, composition_count;
+    const uint8_t *points, *compositions;
     uint8_t *out;
     size_t used, room;
     uint32_t starter; /* TKX_NONE: none yet */
@@ -33,35 +80,17 @@ enum { TAKES = 1 << 21, POINT_MASK = TAKES - 1 };
 static void normalizer_start(tkx_normalizer *n, tkx_context *ctx, const tkx_op *op, uint8_t *out,
                              size_t room) {
     const uint8_t *data = op->table.data;
+    memset(n, 0, sizeof *n);
     n->ctx = ctx;
     n->form = load_u32(data);
-    n->middle_count = load_u32(data + 4);
-    n->leaf_count = load_u32(data + 8);
-    n->entry_count = load_u32(data + 12);
+    n->table = entries_at(data + FORM_HEADER, data + 4);
     n->point_count = load_u32(data + 16);
     n->composition_count = load_u32(data + 20);
-    n->top = data + FORM_HEADER;
-    n->middle = n->top + TOP_SIZE;
-    n->leaves = n->middle + 128 * (size_t)n->middle_count;
-    n->entries = n->leaves + 128 * (size_t)n->leaf_count;
-    n->points = n->entries + 8 * (size_t)n->entry_count;
+    n->points = n->table.entries + 8 * (size_t)n->table.count;
     n->compositions = n->points + 4 * (size_t)n->point_count;
     n->out = out;
     n->room = room;
-    n->used = n->marks = 0;
     n->starter = TKX_NONE;
-    n->firsts = 0;
-    n->alignment = NULL;
-}
-
-static int is_hangul(uint32_t c) { return c - 0xAC00 < 11172; }
-
-/* The entry of a code point; NULL where the tables point outside (ctx->code is set). */
-static const uint8_t *normalizer_entry(tkx_normalizer *n, uint32_t c) {
-    const size_t leaf = find_leaf(n->top, n->middle, n->middle_count, n->leaf_count, c);
-    const uint32_t entry = leaf < SIZE_MAX ? load_u16(n->leaves + 2 * leaf) : TKX_NONE;
-    if (entry < n->entry_count) return n->entries + 8 * (size_t)entry;
-    return fail(n->ctx, TKX_E_CORRUPT), NULL;
 }
 
 /* Quick check: whether a text is certainly normalized. ASCII is, in every form. */
@@ -78,7 +107,7 @@ static int is_normalized(tkx_normalizer *n, const uint8_t *text, size_t size) {
             continue;
         }
         c = utf8_decode(text + i);
-        entry = normalizer_entry(n, c);
+        entry = find_entry(n->ctx, &n->table, c);
         if (!entry || entry[6] || (entry[5] && entry[5] < last_class)) return 0;
         if (is_hangul(c) && (n->form == NFD || n->form == NFKD)) return 0;
         last_class = entry[5];
@@ -95,8 +124,7 @@ static uint8_t *mark_at(const tkx_normalizer *n, size_t i) {
 static int has_room(tkx_normalizer *n, size_t bytes, size_t marks) {
     size_t free = n->room - n->used;
     if (free / 8 > n->marks + marks && free - 8 * (n->marks + marks) >= bytes) return 1;
-    fail(n->ctx, TKX_E_WORK);
-    return 0;
+    return fail(n->ctx, TKX_E_WORK), 0;
 }
 
 /* Writes the source of a code point of `size` bytes that has `firsts` bits TAKES. */
@@ -144,6 +172,9 @@ static void sort_marks(tkx_normalizer *n) {
     }
 }
 
+/* Whether UTF-8 can encode a number. */
+static int is_scalar(uint32_t c) { return c <= 0x10FFFF && (c < 0xD800 || c > 0xDFFF); }
+
 /* What two code points compose to, or TKX_NONE. */
 static uint32_t composed(tkx_normalizer *n, uint32_t a, uint32_t b) {
     uint64_t key = (uint64_t)a << 32 | b;
@@ -156,8 +187,7 @@ static uint32_t composed(tkx_normalizer *n, uint32_t a, uint32_t b) {
         uint64_t found = (uint64_t)load_u32(entry) << 32 | load_u32(entry + 4);
         if (found == key) {
             uint32_t c = load_u32(entry + 8);
-            if (c <= 0x10FFFF && (c < 0xD800 || c > 0xDFFF)) return c;
-            return fail(n->ctx, TKX_E_CORRUPT), TKX_NONE;
+            return is_scalar(c) ? c : (fail(n->ctx, TKX_E_CORRUPT), TKX_NONE);
         }
         if (found < key) low = middle + 1;
         else high = middle;
@@ -165,8 +195,7 @@ static uint32_t composed(tkx_normalizer *n, uint32_t a, uint32_t b) {
     return TKX_NONE;
 }
 
-/* Sorts the marks after the starter and composes it with those that it can be; the rest stay in
-   `marks`. */
+/* Sorts the marks, and composes the starter with those that it can be; the rest stay. */
 static void close_marks(tkx_normalizer *n) {
     size_t kept = 0, i;
     uint32_t last_class = 0;
@@ -190,8 +219,7 @@ static void close_marks(tkx_normalizer *n) {
 static void write_closed(tkx_normalizer *n) {
     size_t i, count = n->marks;
     if (n->starter != TKX_NONE) write_point(n, n->starter, n->firsts);
-    /* The two ends cannot meet: a mark has 8 bytes of room, 4 at the top, and needs at most 4
-       here. */
+    /* the two ends cannot meet: a mark has 8 bytes of room, 4 at the top, and needs at most 4 */
     for (i = 0; i < count && n->ctx->code == TKX_OK; i++) {
         const uint32_t mark = get_u32(mark_at(n, i));
         const size_t size = utf8_encode(n->out + n->used, mark & POINT_MASK);
@@ -222,30 +250,22 @@ static void add_point(tkx_normalizer *n, uint32_t c, uint32_t class_, uint32_t f
 }
 
 static void add_decomposed(tkx_normalizer *n, uint32_t c) {
-    const uint8_t *entry;
+    const uint8_t *entry = find_entry(n->ctx, &n->table, c);
     uint32_t start, length, i;
     if (is_hangul(c)) {
-        c -= 0xAC00;
-        add_point(n, 0x1100 + c / 588, 0, TAKES);
-        add_point(n, 0x1161 + c % 588 / 28, 0, 0);
-        if (c % 28) add_point(n, 0x11A7 + c % 28, 0, 0);
+        add_point(n, hangul_letter(c, 0), 0, TAKES);
+        add_point(n, hangul_letter(c, 1), 0, 0);
+        if (hangul_letter(c, 2)) add_point(n, hangul_letter(c, 2), 0, 0);
         return;
     }
-    entry = normalizer_entry(n, c);
     if (!entry) return;
     start = load_u32(entry);
     length = entry[4];
-    if (length == 0) {
-        add_point(n, c, entry[5], TAKES);
-        return;
-    }
-    if (start > n->point_count || length > n->point_count - start) {
-        fail(n->ctx, TKX_E_CORRUPT);
-        return;
-    }
+    if (length == 0) add_point(n, c, entry[5], TAKES);
+    else if (start > n->point_count || length > n->point_count - start) fail(n->ctx, TKX_E_CORRUPT);
     for (i = 0; i < length && n->ctx->code == TKX_OK; i++) {
         c = load_u32(n->points + 4 * ((size_t)start + i));
-        entry = c <= 0x10FFFF && (c < 0xD800 || c > 0xDFFF) ? normalizer_entry(n, c) : NULL;
+        entry = is_scalar(c) ? find_entry(n->ctx, &n->table, c) : NULL;
         if (entry) add_point(n, c, entry[5], i ? 0 : TAKES);
         else fail(n->ctx, TKX_E_CORRUPT);
     }
@@ -253,7 +273,7 @@ static void add_decomposed(tkx_normalizer *n, uint32_t c) {
 
 /* Whether a code point, not ASCII, neither decomposes nor composes with what is before it. */
 static TKX_INLINE int is_inert(tkx_normalizer *n, uint32_t c) {
-    return normalizer_entry(n, c) == n->entries && !is_hangul(c);
+    return find_entry(n->ctx, &n->table, c) == n->table.entries && !is_hangul(c);
 }
 
 /* Normalizes a text. */
@@ -269,11 +289,10 @@ static void normalize(tkx_normalizer *n, const uint8_t *text, size_t size) {
             last = end;
             end += utf8_length(text[end]);
         }
-        if (ctx->code != TKX_OK) break;
         if (last > i) {
             close_marks(n);
             write_closed(n);
-            if (!has_room(n, last - i, 0)) break;
+            if (ctx->code != TKX_OK || !has_room(n, last - i, 0)) break;
             memcpy(n->out + n->used, text + i, last - i);
             n->used += last - i;
             for (; n->alignment && i < last; i += utf8_length(text[i]))

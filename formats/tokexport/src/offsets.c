@@ -3,61 +3,9 @@
 
 /* ---- offsets.c: spans (5.9) ------------------------------------------------------------------ */
 
-#ifndef TKX_NO_OFFSETS
+#if !defined(TKX_NO_OFFSETS) || !defined(TKX_NO_NORMALIZER)
 
-static int wants_spans(const tkx_context *ctx) { return ctx->where.spans != NULL; }
-
-/* Moves a position to a byte and returns the number of the character that the byte belongs to. */
-static size_t count_to(const tkx_locator *w, tkx_position *at, size_t byte) {
-    for (; at->byte < byte; at->byte++) at->character += !utf8_inside(w->input[at->byte]);
-    for (; at->byte > byte; at->byte--) at->character -= !utf8_inside(w->input[at->byte - 1]);
-    return at->character - (byte < w->input_size && utf8_inside(w->input[byte]) ? 1u : 0u);
-}
-
-/* Turns a span of bytes of the input into one of characters. Starts, ends, and ends moved by RSTRIP
-   are counted from the last one of their kind, so that each byte is walked over a few times at
-   most. */
-static void to_characters(tkx_locator *w, size_t *from, size_t *to) {
-    *from = count_to(w, &w->start, *from);
-    *to = count_to(w, *to >= w->furthest.byte ? &w->furthest : &w->end, *to);
-}
-
-/* The number of spaces at both ends of a model token's name: those of its bytes, unless TRIM has
-   other numbers. */
-static void count_spaces(tkx_context *ctx, uint32_t id, size_t *leading, size_t *trailing) {
-    const tkx *t = ctx->t;
-    const uint8_t *bytes;
-    const uint8_t *entries = t->trims.data + TRIM_HEADER;
-    const size_t count = (size_t)field(t->trims, 4),
-                 at = lower_bound(entries, TRIM_SIZE, count, id);
-    uint32_t length, flags, i;
-    if (at < count && load_u32(entries + TRIM_SIZE * at) == id) {
-        *leading = load_u16(entries + TRIM_SIZE * at + 4);
-        *trailing = load_u16(entries + TRIM_SIZE * at + 6);
-        return;
-    }
-    if (!read_record(t, id, &bytes, &length, &flags)) {
-        fail(ctx, TKX_E_CORRUPT);
-        return;
-    }
-    for (i = 0; i < length && bytes[i] == ' '; i++) ++*leading;
-    for (i = length; i > 0 && bytes[i - 1] == ' '; i--) ++*trailing;
-}
-
-/* Trims the white space of its token from a span, as often as the file says. */
-static void trim(const tkx_context *ctx, size_t leading, size_t trailing, size_t *from,
-                 size_t *to) {
-    uint32_t passes = (uint32_t)field(ctx->t->trims, 0);
-    for (; (passes & 3) != TRIM_END; passes >>= 2) {
-        const int keeps =
-            (passes & 3) == TRIM_KEEP_FIRST && leading == 1 && (ctx->count == 0 || *from == 0);
-        if (leading && !keeps) *from = smaller(*from + leading, *to);
-        if (trailing && *to >= trailing) *to = *to - trailing > *from ? *to - trailing : *from;
-    }
-}
-
-/* The source, in the input, of the bytes from `from` to `to` of the current text. A part of a
-   character has the source of the whole. */
+/* The source in the input of bytes of the current text; of a part of a character, the whole. */
 static void find_source(const tkx_context *ctx, const uint8_t *from, const uint8_t *to,
                         size_t *first, size_t *after) {
     const tkx_text *v = &ctx->text;
@@ -69,6 +17,55 @@ static void find_source(const tkx_context *ctx, const uint8_t *from, const uint8
         while (to < v->limit && utf8_inside(*to)) to++;
         *first = (size_t)(from - v->base);
         *after = (size_t)(to - v->base);
+    }
+}
+
+#endif
+
+#ifndef TKX_NO_OFFSETS
+
+static int wants_spans(const tkx_context *ctx) { return ctx->where.spans != NULL; }
+
+/* Moves a position to a byte and returns the number of the character that the byte belongs to. */
+static size_t count_to(const tkx_locator *w, tkx_position *at, size_t byte) {
+    for (; at->byte < byte; at->byte++) at->character += !utf8_inside(w->input[at->byte]);
+    for (; at->byte > byte; at->byte--) at->character -= !utf8_inside(w->input[at->byte - 1]);
+    return at->character - (byte < w->input_size && utf8_inside(w->input[byte]) ? 1u : 0u);
+}
+
+/* Turns a span of bytes into one of characters, counted from the last one, to stay linear. */
+static void to_characters(tkx_locator *w, size_t *from, size_t *to) {
+    *from = count_to(w, &w->start, *from);
+    *to = count_to(w, *to >= w->furthest.byte ? &w->furthest : &w->end, *to);
+}
+
+/* The number of spaces at both ends of a model token: those of its bytes, or of TRIM. */
+static void count_spaces(tkx_context *ctx, uint32_t id, size_t *leading, size_t *trailing) {
+    const tkx *t = ctx->t;
+    const uint8_t *bytes, *entries = t->trims.data + TRIM_HEADER;
+    const size_t count = (size_t)field(t->trims, 4),
+                 at = lower_bound(entries, TRIM_SIZE, count, id);
+    uint32_t length, flags, i;
+    if (at < count && load_u32(entries + TRIM_SIZE * at) == id) {
+        *leading = load_u16(entries + TRIM_SIZE * at + 4);
+        *trailing = load_u16(entries + TRIM_SIZE * at + 6);
+    } else if (read_record(t, id, &bytes, &length, &flags)) {
+        for (i = 0; i < length && bytes[i] == ' '; i++) ++*leading;
+        for (i = length; i > 0 && bytes[i - 1] == ' '; i--) ++*trailing;
+    } else {
+        fail(ctx, TKX_E_CORRUPT);
+    }
+}
+
+/* Trims the white space of its token from a span, as often as the file says. */
+static void trim(const tkx_context *ctx, size_t leading, size_t trailing, size_t *from,
+                 size_t *to) {
+    uint32_t passes = (uint32_t)field(ctx->t->trims, 0);
+    for (; (passes & 3) != TRIM_END; passes >>= 2) {
+        const int keeps =
+            (passes & 3) == TRIM_KEEP_FIRST && leading == 1 && (ctx->count == 0 || *from == 0);
+        if (leading && !keeps) *from = smaller(*from + leading, *to);
+        if (trailing && *to >= trailing) *to = *to - trailing > *from ? *to - trailing : *from;
     }
 }
 
@@ -100,23 +97,6 @@ static void extend_span(tkx_context *ctx, const uint8_t *from, const uint8_t *to
 
 #endif
 
-#ifndef TKX_NO_NORMALIZER
-
-/* Writes the source of the byte at p of the current text for `count` bytes; returns where the
-   alignment continues. */
-static uint8_t *put_sources(const tkx_context *ctx, uint8_t *alignment, size_t count,
-                            const uint8_t *p) {
-    size_t from, to;
-    find_source(ctx, p, p + 1, &from, &to);
-    for (; count; count--, alignment += 8) {
-        put_u32(alignment, (uint32_t)from);
-        put_u32(alignment + 4, (uint32_t)to);
-    }
-    return alignment;
-}
-
-#endif
-
 static TKX_NOINLINE void put_token_span(tkx_context *ctx, uint32_t id, const uint8_t *from,
                                         const uint8_t *to) {
     size_t leading = 0, trailing = 0;
@@ -126,32 +106,17 @@ static TKX_NOINLINE void put_token_span(tkx_context *ctx, uint32_t id, const uin
 
 #else
 
-static int wants_spans(const tkx_context *ctx) {
-    (void)ctx;
-    return 0;
-}
-
-#ifndef TKX_NO_NORMALIZER
-
-static uint8_t *put_sources(const tkx_context *ctx, uint8_t *alignment, size_t count,
-                            const uint8_t *p) {
-    (void)ctx, (void)count, (void)p;
-    return alignment;
-}
+static int wants_spans(const tkx_context *ctx) { return (void)ctx, 0; }
 
 #endif
 
-#endif
-
-/* Emits an id of the model that covers the bytes from `from` to `to`, at least one, of the current
-   text. */
+/* Emits an id of the model that covers at least one byte of the current text. */
 static TKX_INLINE void emit_token(tkx_context *ctx, uint32_t id, const uint8_t *from,
                                   const uint8_t *to) {
 #ifndef TKX_NO_OFFSETS
     if (!TKX_LIKELY(!wants_spans(ctx))) put_token_span(ctx, id, from, to);
 #else
-    (void)from;
-    (void)to;
+    (void)from, (void)to;
 #endif
     emit(ctx, id);
 }

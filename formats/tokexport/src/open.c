@@ -11,8 +11,7 @@ static int check_entry(tkx *t, tkx_stage *s, const uint8_t *entry, const uint8_t
     return check_stage(s, t->splits, entry, t->labels, labels);
 }
 
-/* Whether the first stage splits into words, and what follows is work that depends on the word
-   alone: such words are cached. */
+/* Whether the first stage makes words to cache: what follows is work, and depends on them alone. */
 static uint8_t finds_words_first(const tkx *t) {
     int has_work = 0;
     uint32_t i;
@@ -32,20 +31,19 @@ static int check_splits(tkx *t) {
                               (t->model == MODEL_UNIGRAM && !(t->trie_flags & BYTE_CHARACTERS));
     uint32_t tables = (uint32_t)field(t->labels, 0), next = 0, work = 0, i;
     t->stage_count = load_u32(t->splits.data);
-    if (t->stage_count > TKX_MAX_STAGES || load_u32(t->splits.data + 4)) return TKX_E_SPLITS;
-    if (field(t->labels, 4)) return TKX_E_SPLITS;
+    if (t->stage_count > TKX_MAX_STAGES || load_u32(t->splits.data + 4) || field(t->labels, 4))
+        return TKX_E_SPLITS;
     for (i = 0; i < t->stage_count; i++) {
-        const uint8_t *entry = t->splits.data + 8 + i * (size_t)STAGE_SIZE;
-        const uint8_t *labels = NULL;
+        const uint8_t *entry = t->splits.data + 8 + i * (size_t)STAGE_SIZE, *labels = NULL;
+        tkx_stage *s = &t->stages[i];
         if (next < tables && t->labels.data[LABELS_HEADER + LABEL_TABLE * (size_t)next] == i)
             labels = t->labels.data + LABELS_HEADER + LABEL_TABLE * (size_t)next++;
-        if (!check_entry(t, &t->stages[i], entry, labels)) return TKX_E_SPLITS;
+        if (!check_entry(t, s, entry, labels)) return TKX_E_SPLITS;
         /* after a stage over bytes, pre-tokens may begin and end inside a character */
-        if (i && (t->stages[i - 1].flags & ON_BYTES) && !(t->stages[i].flags & ON_BYTES))
+        if (s->flags & ON_BYTES ? of_characters : i && (s[-1].flags & ON_BYTES))
             return TKX_E_SPLITS;
-        if (of_characters && (t->stages[i].flags & ON_BYTES)) return TKX_E_SPLITS;
         /* bits of work memory for 64 bytes of text: TKX_WORK_SIZE counts on 24 bytes for each */
-        work += t->stages[i].state_count + (t->stages[i].labels ? 512u : 0u);
+        work += s->state_count + (s->labels ? 512u : 0u);
     }
     if (next != tables || work > 24 * 512) return TKX_E_SPLITS;
     t->words_first = finds_words_first(t);
@@ -56,8 +54,6 @@ static int check_splits(tkx *t) {
    at, as tkx_open takes constant time: with more it is assumed, which changes no id. */
 static void study_added(tkx *t) {
     uint32_t count = (uint32_t)field(t->added, 0), i;
-    t->plain_raw = t->plain_normalized = 0;
-    if (!t->added.data) return;
     if (count > 1024) t->plain_raw = t->plain_normalized = 1;
     for (i = 0; i < count && i < 1024; i++) {
         uint32_t flags = load_u32(t->added.data + ADDED_HEADER + ADDED_SIZE * (size_t)i + 12);
@@ -69,8 +65,7 @@ static void study_added(tkx *t) {
 
 #ifndef TKX_NO_CHARACTERS
 
-/* Where CHRS has the symbols of ASCII, 128 in a row: a shortcut past the levels of the table. NULL
-   if a symbol depends on the place of its character. */
+/* Where CHRS has the symbols of ASCII, 128 in a row; NULL if a symbol depends on its place. */
 static const uint8_t *find_ascii_symbols(const tkx *t) {
     const size_t middle_count = (size_t)field(t->characters, 8),
                  leaf_count = (size_t)field(t->characters, 12);
@@ -114,15 +109,15 @@ static void find_sections(tkx *t) {
 
 /* Whether EDIT (4.10) lies within its ranges. */
 static int check_edits(const tkx *t) {
-    const uint32_t states = (uint32_t)field(t->edits, 0) & 0xFFFF,
-                   classes = (uint32_t)field(t->edits, 0) >> 16;
-    const uint32_t flags = (uint32_t)field(t->edits, 4), bytes = classes - (flags & READS_TOKENS);
-    const uint8_t *edit = t->edits.data + EDITS_HEADER + 256;
-    const uint64_t text = field(t->edits, 8);
+    const uint8_t *table = t->edits.data, *edit = table + EDITS_HEADER + 256;
+    const uint32_t states = load_u16(table), classes = load_u16(table + 2),
+                   flags = load_u32(table + 4), text = load_u32(table + 8),
+                   bytes = classes - (flags & READS_TOKENS);
     size_t left = (size_t)states * (classes + 1);
-    if (!states || !classes || flags > READS_TOKENS || field(t->edits, 12)) return 0;
-    if ((flags && field(t->decoder, 0) != BYTE_FALLBACK) || field(t->decoder, 4)) return 0;
-    if (bytes < 1 || bytes > 256 || !all_bytes_below(edit - 256, 256, bytes)) return 0;
+    if (!states || !classes || flags > READS_TOKENS || load_u32(table + 12) ||
+        (flags && field(t->decoder, 0) != BYTE_FALLBACK) || field(t->decoder, 4) || bytes < 1 ||
+        bytes > 256 || !all_bytes_below(edit - 256, 256, bytes))
+        return 0;
     for (; left; left--, edit += EDIT_SIZE) {
         if (load_u16(edit) >= states ||
             (load_u16(edit + 2) & ~(uint32_t)EDIT_KEEPS) + (uint64_t)load_u32(edit + 4) > text)
@@ -162,12 +157,13 @@ int tkx_open(tkx *t, const void *data, size_t size) {
 #ifndef TKX_NO_DECODER
     if (code == TKX_OK && t->edits.data && !check_edits(t)) code = TKX_E_CORRUPT;
 #endif
-    if (code == TKX_OK) study_added(t);
-    if (code == TKX_OK && t->pair_index.data) find_pair_tables(t);
+    if (code != TKX_OK) return code;
+    study_added(t);
+    if (t->pair_index.data) find_pair_tables(t);
 #ifndef TKX_NO_CHARACTERS
-    if (code == TKX_OK) t->ascii_symbols = find_ascii_symbols(t);
+    t->ascii_symbols = find_ascii_symbols(t);
 #endif
-    return code;
+    return TKX_OK;
 }
 
 const char *tkx_error(int code) {

@@ -3,8 +3,7 @@
 
 /* ---- open_header.c: header and section table (6.1) ------------------------------------------- */
 
-/* The sections that this runtime knows, and where a tkx keeps them: those that it only checks, in
-   none. */
+/* The sections that this runtime knows, and where a tkx keeps them. */
 /* clang-format off */
 #define TKX_AT(member) offsetof(tkx, member)
 static const struct { char tag[5]; size_t member; } SECTIONS[] = {
@@ -75,8 +74,8 @@ static int has_model(uint32_t model) {
 /* I5 to I11; fills in the fields that come from the header. */
 static int check_header(tkx *t, const uint8_t *data, size_t size) {
     static const uint8_t zeros[12] = {0};
-    uint64_t file_size = load_u64(data + 16);
-    uint32_t crc, unknown_id;
+    const uint64_t file_size = load_u64(data + 16);
+    uint32_t crc;
     if (load_u16(data + 8) != TKX_VERSION_MAJOR) return TKX_E_VERSION;
     if (file_size > size) return TKX_E_TRUNCATED;
     if (file_size < size) return TKX_E_TRAILING;
@@ -91,19 +90,15 @@ static int check_header(tkx *t, const uint8_t *data, size_t size) {
     t->token_count = load_u32(data + 28);
     t->flags = load_u32(data + 36);
     t->max_token_bytes = load_u32(data + 40);
-    t->unknown_id = unknown_id = load_u32(data + 44);
-    if (t->id_count < 1 || t->id_count > MAX_IDS || t->token_count > t->id_count)
-        return TKX_E_HEADER;
-    if (t->max_token_bytes > 0xFFFF || (unknown_id != TKX_NONE && unknown_id >= t->id_count))
-        return TKX_E_HEADER;
-    if ((t->flags & ~(uint32_t)HEADER_FLAGS) || memcmp(data + 48, zeros, 12) != 0)
+    t->unknown_id = load_u32(data + 44);
+    if (t->id_count < 1 || t->id_count > MAX_IDS || t->token_count > t->id_count ||
+        t->max_token_bytes > 0xFFFF ||
+        (t->unknown_id != TKX_NONE && t->unknown_id >= t->id_count) ||
+        (t->flags & ~(uint32_t)HEADER_FLAGS) || memcmp(data + 48, zeros, 12) != 0)
         return TKX_E_HEADER;
     t->model = load_u32(data + 32);
     return has_model(t->model) ? TKX_OK : TKX_E_MODEL;
 }
-
-/* The first multiple of 64 at or after n. */
-static uint64_t aligned(uint64_t n) { return (n + (ALIGNMENT - 1)) & ~(uint64_t)(ALIGNMENT - 1); }
 
 static const uint8_t *section_entry(const tkx *t, uint32_t i) {
     return t->data + HEADER_SIZE + i * (size_t)SECTION_SIZE;
@@ -115,23 +110,22 @@ static int check_sections(const tkx *t) {
     uint32_t i, j;
     for (i = 0; i < t->section_count; i++) {
         const uint8_t *s = section_entry(t, i);
-        uint64_t offset = load_u64(s + 8), size = load_u64(s + 16);
-        if ((load_u32(s + 4) & ~(uint32_t)SECTION_REQUIRED) || load_u32(s + 28))
-            return TKX_E_SECTION;
-        if (offset != aligned(end) || offset > t->size || size > t->size - offset)
+        const uint64_t offset = load_u64(s + 8), size = load_u64(s + 16),
+                       next = (end + (ALIGNMENT - 1)) & ~(uint64_t)(ALIGNMENT - 1);
+        if ((load_u32(s + 4) & ~(uint32_t)SECTION_REQUIRED) || load_u32(s + 28) || offset != next ||
+            offset > t->size || size > t->size - offset)
             return TKX_E_SECTION;
         end = offset + size;
     }
     if (end != t->size) return TKX_E_SECTION;
-    for (i = 0; i < t->section_count; i++) {
+    for (i = 1; i < t->section_count; i++) {
         for (j = 0; j < i; j++) {
             if (memcmp(section_entry(t, i), section_entry(t, j), 4) == 0) return TKX_E_DUPLICATE;
         }
     }
     for (i = 0; i < t->section_count; i++) {
-        if ((load_u32(section_entry(t, i) + 4) & SECTION_REQUIRED) &&
-            known_section(section_entry(t, i)) == KNOWN)
-            return TKX_E_UNKNOWN;
+        const uint8_t *s = section_entry(t, i);
+        if ((load_u32(s + 4) & SECTION_REQUIRED) && known_section(s) == KNOWN) return TKX_E_UNKNOWN;
     }
     return TKX_OK;
 }

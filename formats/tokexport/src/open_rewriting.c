@@ -5,8 +5,7 @@
 
 #ifndef TKX_NO_NORMALIZER
 
-/* Units of the trie in a CHARSMAP (4.6): a unit leads from a node to a child; a node is an index
-   into the array. */
+/* Units of the trie in a CHARSMAP (4.6); a node is an index into the array. */
 #define TKX_DARTS_LEAF UINT32_C(0x100)
 #define TKX_DARTS_LABEL UINT32_C(0x800000FF)
 #define TKX_DARTS_VALUE UINT32_C(0x7FFFFFFF)
@@ -22,9 +21,8 @@ static uint32_t charsmap_offset(uint32_t unit) { return (unit >> 10) << ((unit &
 
 static int is_text(tkx_span s) { return utf8_valid(s.data, s.size) == s.size; }
 
-/* CHARSMAP: checks the sizes of its parts and its program, and finds the ASCII characters that it
-   never changes: by cluster, those that are not a sequence alone, otherwise those that begin none.
-   The file says which other classes are unchanged. */
+/* CHARSMAP: checks its parts, and finds the ASCII characters that it never changes: by cluster,
+   those that are not a sequence alone, otherwise those that begin none. */
 static int check_charsmap(tkx_op *op) {
     tkx_span table = op->table, program;
     uint32_t c, root;
@@ -42,7 +40,7 @@ static int check_charsmap(tkx_op *op) {
     } else if (program.size || load_u32(table.data + 20)) {
         return 0;
     }
-    op->program.no_match[0] = op->program.no_match[1] = 0;
+    memset(op->program.no_match, 0, sizeof op->program.no_match);
     root = charsmap_offset(charsmap_unit(op, 0));
     for (c = 1; c < 128; c++) {
         uint32_t unit = charsmap_unit(op, root ^ c);
@@ -56,9 +54,9 @@ static int check_charsmap(tkx_op *op) {
 
 /* An operation of NORM (I18). */
 static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
-    uint32_t table = load_u32(entry + 12), table_size = load_u32(entry + 16),
-             content = load_u32(entry + 20);
-    uint32_t content_size = load_u32(entry + 24);
+    const uint32_t table = load_u32(entry + 12), table_size = load_u32(entry + 16),
+                   content = load_u32(entry + 20), content_size = load_u32(entry + 24);
+    uint32_t flags = 0;
     if (!lies_within(section, table, table_size) || !lies_within(section, content, content_size))
         return 0;
     op->kind = entry[0];
@@ -69,14 +67,12 @@ static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
     op->table.size = table_size;
     op->content.data = section.data + content;
     op->content.size = content_size;
-    if (load_u16(entry + 2) || load_u32(entry + 28)) return 0;
-    if (op->flags & ~(op->kind == AFFIX      ? APPEND | UNLESS_PRESENT | ONLY_FIRST | FIRST_SOURCE
-                      : op->kind == CHARSMAP ? BY_CLUSTER | COLLAPSE
-                                             : 0))
+    if (op->kind == AFFIX) flags = APPEND | UNLESS_PRESENT | ONLY_FIRST | FIRST_SOURCE;
+    if (op->kind == CHARSMAP) flags = op->flags & BY_CLUSTER ? BY_CLUSTER : COLLAPSE;
+    if (load_u16(entry + 2) || load_u32(entry + 28) || (op->flags & ~flags) ||
+        content_size > MAX_CONTENT || !is_text(op->content) ||
+        (content_size && op->kind != REPLACE && op->kind != AFFIX))
         return 0;
-    if ((op->flags & BY_CLUSTER) && (op->flags & COLLAPSE)) return 0;
-    if (content_size > MAX_CONTENT || !is_text(op->content)) return 0;
-    if (content_size && op->kind != REPLACE && op->kind != AFFIX) return 0;
     switch (op->kind) {
         case FORM:
             return table_size >= FORM_HEADER && table_size == form_size(op->table) &&
@@ -114,7 +110,6 @@ static int check_ops(tkx *t) {
 static int check_rewriting_stage(const tkx *t, tkx_stage *s, const uint8_t *entry) {
     uint32_t first = entry[24], count = entry[25];
     size_t i;
-    memset(s, 0, sizeof *s);
     for (i = 0; i < STAGE_SIZE; i++) {
         if (i != 24 && i != 25 && entry[i] != (i == 1 ? REWRITE : 0)) return 0;
     }

@@ -73,55 +73,53 @@ static uint64_t edits_size(tkx_span s) {
     return EDITS_HEADER + 256 + EDIT_SIZE * states * (classes + 1) + field(s, 8);
 }
 
-static int is_sized(tkx_span s, uint64_t size) { return s.data == NULL || s.size == size; }
-
 static int check_present(const tkx *t) {
-    int encoder = (t->byte_ids.data != NULL) + (t->token_index.data != NULL) +
-                  (t->pair_index.data != NULL) + (t->splits.data != NULL);
-    int trie = (t->trie.data != NULL) + (t->splits.data != NULL),
-        has_scores = t->scores.data || t->double_scores.data;
-    uint64_t wants_classes =
+    const int splits = t->splits.data != NULL, trie = t->trie.data != NULL,
+              tables = (t->byte_ids.data != NULL) + (t->token_index.data != NULL) +
+                       (t->pair_index.data != NULL);
+    const uint64_t wants_classes =
         field(t->added, 24) & (TKX_ADDED_SINGLE_WORD | TKX_ADDED_LSTRIP | TKX_ADDED_RSTRIP);
-    if (!t->records.data || !t->bytes.data) return TKX_E_MISSING;
-    if (t->edits.data && !t->decoder.data) return TKX_E_MISSING;
-    if (t->model == MODEL_BPE && encoder != 0 && encoder != 4) return TKX_E_MISSING;
-    if (t->model != MODEL_BPE && trie == 1) return TKX_E_MISSING;
-    if (t->model == MODEL_UNIGRAM && trie && !has_scores) return TKX_E_MISSING;
+    if (!t->records.data || !t->bytes.data || (t->edits.data && !t->decoder.data) ||
+        (t->model == MODEL_BPE ? tables != 3 * splits : trie != splits) ||
+        (t->model == MODEL_UNIGRAM && trie && !t->scores.data && !t->double_scores.data))
+        return TKX_E_MISSING;
     return wants_classes && !t->added_classes.data ? TKX_E_MISSING : TKX_OK;
 }
 
+static int is_sized(tkx_span s, uint64_t size) { return !s.data || s.size == size; }
+
+/* Whether a section has room for `count` entries after its header; others may follow. */
+static int has_entries(tkx_span s, uint64_t header, uint64_t entry, uint64_t count) {
+    return !s.data || s.size >= header + entry * count;
+}
+
 static int check_sizes(const tkx *t) {
-    uint64_t ids = t->id_count;
-    int good = is_sized(t->records, RECORD_SIZE * ids) && is_sized(t->scores, 4 * ids) &&
-               is_sized(t->double_scores, 8 * ids) &&
-               is_sized(t->trie, TRIE_HEADER + UNIT_SIZE * field(t->trie, 0)) &&
-               is_sized(t->ranks, 4 * ids) && is_sized(t->decoder, DECODER_SIZE) &&
-               is_sized(t->edits, edits_size(t->edits)) && is_sized(t->byte_ids, 1024) &&
-               is_sized(t->token_index, token_index_size(t->token_index)) &&
-               is_sized(t->pair_index, pair_index_size(t->pair_index, t->id_count)) &&
-               is_sized(t->cuts, CUTS_SIZE) && is_sized(t->keys, 8 * ids) &&
-               is_sized(t->characters, characters_size(t->characters)) &&
-               is_sized(t->crossings, crossings_size(t->crossings)) &&
-               is_sized(t->added, added_size(t->added)) &&
-               is_sized(t->added_classes, 8 + class_table_size(field(t->added_classes, 0) & 0xFFFF,
-                                                               field(t->added_classes, 0) >> 16)) &&
-               is_sized(t->post, 8 + ITEM_SIZE * (field(t->post, 0) + field(t->post, 4))) &&
-               is_sized(t->trims, TRIM_HEADER + TRIM_SIZE * field(t->trims, 4)) &&
-               is_sized(t->alignment, alignment_size(t->alignment)) &&
-               is_sized(t->special_ids, 20 + 4 * field(t->special_ids, 16)) &&
-               is_sized(t->self_test, 16 + CASE_SIZE * field(t->self_test, 0) +
-                                          4 * field(t->self_test, 4) + field(t->self_test, 8));
-    if (t->normalizer.data &&
-        (t->normalizer.size < REWRITE_HEADER ||
-         t->normalizer.size < REWRITE_HEADER + OP_SIZE * field(t->normalizer, 0)))
-        good = 0;
-    if (t->splits.data &&
-        (t->splits.size < 8 || t->splits.size < 8 + STAGE_SIZE * field(t->splits, 0)))
-        good = 0;
-    if (t->labels.data && (t->labels.size < LABELS_HEADER ||
-                           t->labels.size < LABELS_HEADER + LABEL_TABLE * field(t->labels, 0)))
-        good = 0;
-    return good ? TKX_OK : TKX_E_SECTION_SIZE;
+    const uint64_t ids = t->id_count, classes = field(t->added_classes, 0);
+    return is_sized(t->records, RECORD_SIZE * ids) && is_sized(t->scores, 4 * ids) &&
+                   is_sized(t->double_scores, 8 * ids) && is_sized(t->ranks, 4 * ids) &&
+                   is_sized(t->trie, TRIE_HEADER + UNIT_SIZE * field(t->trie, 0)) &&
+                   is_sized(t->decoder, DECODER_SIZE) && is_sized(t->edits, edits_size(t->edits)) &&
+                   is_sized(t->byte_ids, 1024) &&
+                   is_sized(t->token_index, token_index_size(t->token_index)) &&
+                   is_sized(t->pair_index, pair_index_size(t->pair_index, t->id_count)) &&
+                   is_sized(t->cuts, CUTS_SIZE) && is_sized(t->keys, 8 * ids) &&
+                   is_sized(t->characters, characters_size(t->characters)) &&
+                   is_sized(t->crossings, crossings_size(t->crossings)) &&
+                   is_sized(t->added, added_size(t->added)) &&
+                   is_sized(t->added_classes,
+                            8 + class_table_size(classes & 0xFFFF, classes >> 16)) &&
+                   is_sized(t->post, 8 + ITEM_SIZE * (field(t->post, 0) + field(t->post, 4))) &&
+                   is_sized(t->trims, TRIM_HEADER + TRIM_SIZE * field(t->trims, 4)) &&
+                   is_sized(t->alignment, alignment_size(t->alignment)) &&
+                   is_sized(t->special_ids, 20 + 4 * field(t->special_ids, 16)) &&
+                   is_sized(t->self_test, 16 + CASE_SIZE * field(t->self_test, 0) +
+                                              4 * field(t->self_test, 4) +
+                                              field(t->self_test, 8)) &&
+                   has_entries(t->normalizer, REWRITE_HEADER, OP_SIZE, field(t->normalizer, 0)) &&
+                   has_entries(t->splits, 8, STAGE_SIZE, field(t->splits, 0)) &&
+                   has_entries(t->labels, LABELS_HEADER, LABEL_TABLE, field(t->labels, 0))
+               ? TKX_OK
+               : TKX_E_SECTION_SIZE;
 }
 
 /* Reads the header of TRIE, which is checked when it is used, as the units are. */

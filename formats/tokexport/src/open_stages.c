@@ -24,16 +24,11 @@ static int lies_within(tkx_span s, uint64_t offset, uint64_t size) {
     return offset % 4 == 0 && offset <= s.size && size <= s.size - offset;
 }
 
-static size_t column(const tkx_stage *s, uint32_t state, uint32_t class_) {
-    return ((size_t)state << s->row_shift) + class_;
-}
-
 static uint32_t transition(const tkx_stage *s, uint32_t state, uint32_t class_) {
-    return load_u16(s->transitions + 2 * column(s, state, class_));
+    return load_u16(s->transitions + 2 * (((size_t)state << s->row_shift) + class_));
 }
 
-/* Whether a stage needs match_general: one that reads labels, whose matches may be empty, or that
-   asks where the search began. */
+/* Whether a stage needs match_general. */
 static int is_general(const tkx_stage *s) {
     return s->labels || (s->flags & (EMPTY_MATCHES | SEARCH_STARTS));
 }
@@ -43,23 +38,19 @@ static int is_simple(const tkx_stage *s) {
            (s->behavior == ISOLATED || s->behavior == REMOVED);
 }
 
-/* Precomputes what the inner loops use: a start state that does not depend on the symbol before,
-   the bytes (with labels, the labels) that begin no match (skip_unmatched), and the states that all
-   lower-case ASCII letters loop on (find_end). `leads`: which first bytes of other characters begin
-   no match, from the file. */
+/* Precomputes what the inner loops use: the start state if it is always the same, the bytes (with
+   labels, the labels) that begin no match, and the states that all lower-case ASCII letters loop
+   on. `leads`: the first bytes of other characters that begin no match. */
 static void study_stage(tkx_stage *s, uint64_t leads) {
     const uint8_t *searched = s->starts + (s->flags & SEARCH_STARTS ? 2 * (s->class_count + 1) : 0);
     const uint32_t search_start = load_u16(searched);
     uint32_t state, class_, letter;
     s->start = (uint16_t)load_u16(s->starts);
-    s->start_varies = 0;
     for (class_ = 0; class_ <= s->class_count; class_++) {
         if (load_u16(s->starts + 2 * class_) != s->start ||
             load_u16(searched + 2 * class_) != search_start)
             s->start_varies = 1;
     }
-    s->no_match[0] = s->no_match[1] = s->no_match[2] = s->no_match[3] = 0;
-    s->letter_loops = s->letter_accepts = 0;
     if (is_general(s)) {
         for (class_ = 0; class_ < s->class_count && class_ < 128 && !s->start_varies; class_++) {
             if (transition(s, s->start, class_) == 0 && transition(s, search_start, class_) == 0)
@@ -104,57 +95,52 @@ static int check_label_table(tkx_stage *s, tkx_span section, const uint8_t *entr
     return 1;
 }
 
-/* Checks a Stage with a program. `labels`: its LabelTable in LABL, or NULL. */
+/* Checks a Stage with a program, into a `s` of zeros. `labels`: its LabelTable in LABL, or NULL. */
 static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry, tkx_span all_labels,
                        const uint8_t *labels) {
-    uint32_t middle_count = load_u16(entry + 8), leaf_count = load_u16(entry + 10),
-             shift = entry[3];
-    uint32_t classes = load_u32(entry + 12), starts = load_u32(entry + 16),
-             transitions = load_u32(entry + 20), bound, start_count;
+    const uint32_t middle_count = load_u16(entry + 8), leaf_count = load_u16(entry + 10),
+                   classes = load_u32(entry + 12), starts = load_u32(entry + 16),
+                   transitions = load_u32(entry + 20);
+    uint32_t bound, start_count;
     size_t rows;
     s->behavior = entry[0];
     s->flags = entry[1];
     s->class_count = entry[2];
     s->state_count = (uint16_t)load_u16(entry + 4);
     s->memo_count = (uint16_t)load_u16(entry + 6);
-    s->row_shift = (uint8_t)shift;
-    s->first_op = s->op_count = 0;
-    s->labels = NULL;
-    s->label_class_count = 0;
+    s->row_shift = entry[3];
     if (s->behavior > CONTIGUOUS || load_u32(entry + 24) ||
         (s->flags & ~(INVERT | ON_BYTES | EMPTY_MATCHES | SEARCH_STARTS)) ||
-        ((s->flags & EMPTY_MATCHES) && (s->flags & SEARCH_STARTS)))
+        ((s->flags & EMPTY_MATCHES) && (s->flags & SEARCH_STARTS)) || s->class_count < 1 ||
+        s->class_count > MAX_CLASSES || s->state_count < 1 || s->state_count > MAX_STATES ||
+        s->memo_count >= s->state_count || s->row_shift > 8 || 1u << s->row_shift <= s->class_count)
         return 0;
-    if (s->class_count < 1 || s->class_count > MAX_CLASSES || s->state_count < 1 ||
-        s->state_count > MAX_STATES)
-        return 0;
-    if (s->memo_count >= s->state_count || shift > 8 || 1u << shift <= s->class_count) return 0;
-    rows = (size_t)s->state_count << shift;
+    rows = (size_t)s->state_count << s->row_shift;
     start_count = (s->class_count + 1u) * (s->flags & SEARCH_STARTS ? 2u : 1u);
     if (!lies_within(section, classes,
-                     s->flags & ON_BYTES ? 256 : class_table_size(middle_count, leaf_count)))
+                     s->flags & ON_BYTES ? 256 : class_table_size(middle_count, leaf_count)) ||
+        !lies_within(section, starts, 2 * (uint64_t)start_count) ||
+        !lies_within(section, transitions, 2 * (uint64_t)rows) ||
+        (labels && !check_label_table(s, all_labels, labels)))
         return 0;
-    if (!lies_within(section, starts, 2 * (uint64_t)start_count) ||
-        !lies_within(section, transitions, 2 * (uint64_t)rows))
-        return 0;
-    if (labels && !check_label_table(s, all_labels, labels)) return 0;
     s->classes = section.data + classes;
     s->starts = section.data + starts;
     s->transitions = section.data + transitions;
-    s->middle = s->leaves = NULL;
     bound = labels ? s->label_class_count : s->class_count;
     if (s->flags & ON_BYTES) {
         if (middle_count || leaf_count || !all_bytes_below(s->classes, 256, bound)) return 0;
     } else {
         s->middle = s->classes + ASCII_SIZE + TOP_SIZE;
         s->leaves = s->middle + 128 * (size_t)middle_count;
-        if (!all_bytes_below(s->classes, ASCII_SIZE, bound)) return 0;
-        if (!all_u16_below(s->classes + ASCII_SIZE, TOP_SIZE / 2, 0xFFFF, middle_count)) return 0;
-        if (!all_u16_below(s->middle, 64 * (size_t)middle_count, 0xFFFF, leaf_count)) return 0;
-        if (!all_bytes_below(s->leaves, 64 * (size_t)leaf_count, bound)) return 0;
+        if (!all_bytes_below(s->classes, ASCII_SIZE, bound) ||
+            !all_u16_below(s->classes + ASCII_SIZE, TOP_SIZE / 2, 0xFFFF, middle_count) ||
+            !all_u16_below(s->middle, 64 * (size_t)middle_count, 0xFFFF, leaf_count) ||
+            !all_bytes_below(s->leaves, 64 * (size_t)leaf_count, bound))
+            return 0;
     }
-    if (!all_u16_below(s->starts, start_count, 0xFFFF, s->state_count)) return 0;
-    if (!all_u16_below(s->transitions, rows, ~(uint32_t)ACCEPT, s->state_count)) return 0;
+    if (!all_u16_below(s->starts, start_count, 0xFFFF, s->state_count) ||
+        !all_u16_below(s->transitions, rows, ~(uint32_t)ACCEPT, s->state_count))
+        return 0;
     study_stage(s, load_u64(entry + 28));
     return 1;
 }

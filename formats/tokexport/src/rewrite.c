@@ -7,12 +7,8 @@
 
 /* Whether the source of the byte at p begins where the input begins. */
 static int stems_from_start(const tkx_context *ctx, const uint8_t *p) {
-    size_t from = 1, to;
-#ifndef TKX_NO_OFFSETS
+    size_t from, to;
     find_source(ctx, p, p + 1, &from, &to);
-#else
-    (void)ctx, (void)p, (void)to;
-#endif
     return from == 0;
 }
 
@@ -31,8 +27,7 @@ static void run_affix(tkx_rewriter *w, int first) {
     if (w->op->flags & APPEND) write_bytes(w, content.data, content.size, w->end - 1);
 }
 
-/* The character of GPT-2's alphabet for a byte: itself where that is printable, and from U+0100 on
-   for the others, in order. */
+/* The character of GPT-2's alphabet for a byte. */
 static uint32_t byte_letter(uint8_t byte) {
     if (byte <= 0x20) return 0x100u + byte;
     if (byte >= 0x7F && byte <= 0xA0) return 0x100u + 0x21u + (byte - 0x7Fu);
@@ -47,12 +42,10 @@ static void run_bytes(tkx_rewriter *w) {
     w->changed = 1;
     write_copy(w, w->text, (size_t)(p - w->text));
     for (character = p; p < w->end && w->ctx->code == TKX_OK; p++) {
-        uint32_t c = byte_letter(*p);
-        uint8_t letter[2];
-        letter[0] = (uint8_t)(c < 0x80 ? c : 0xC0 | c >> 6);
-        letter[1] = (uint8_t)(0x80 | (c & 0x3F));
+        uint8_t letter[4];
+        const size_t size = utf8_encode(letter, byte_letter(*p));
         if (!utf8_inside(*p)) character = p;
-        write_bytes(w, letter, c < 0x80 ? 1 : 2, character);
+        write_bytes(w, letter, size, character);
     }
 }
 
@@ -68,21 +61,16 @@ static void run_form(tkx_rewriter *w) {
     w->used = n.used;
 }
 
-/* Runs one operation over a text, writing to free work memory. `aligned`: the size of its output,
-   whose sources are written to the end of that memory; 0: no sources are. */
+/* Runs one operation, to free work memory; the sources of `aligned` bytes go to its end. */
 static void run_op(tkx_rewriter *w, tkx_context *ctx, const tkx_op *op, int first,
                    const uint8_t *text, size_t size, size_t aligned) {
     const size_t memory_size = ctx->memory_size;
+    memset(w, 0, sizeof *w);
     w->ctx = ctx;
     w->op = op;
-    w->text = text;
+    w->text = w->copied = w->untaken = text;
     w->end = text + size;
     w->out = ctx->memory + ctx->memory_used;
-    w->used = 0;
-    w->alignment = NULL;
-    w->changed = 0;
-    w->untaken = text;
-    w->last_size = w->last_takes = w->aligned = 0;
     if (aligned > (memory_size - ctx->memory_used) / 8) {
         fail(ctx, TKX_E_WORK);
         return;
@@ -94,26 +82,21 @@ static void run_op(tkx_rewriter *w, tkx_context *ctx, const tkx_op *op, int firs
         case FORM: run_form(w); break;
         case MAP: run_map(w); break;
         case REPLACE: run_replace(w); break;
-        case CHARSMAP:
-            if (op->flags & COLLAPSE) run_collapsing(w);
-            else run_charsmap(w);
-            break;
+        case CHARSMAP: (op->flags & COLLAPSE ? run_collapsing : run_charsmap)(w); break;
         case BYTES: run_bytes(w); break;
         default: run_affix(w, first); break;
     }
     ctx->memory_size = memory_size;
 }
 
-/* Runs `count` operations, from `op` on, over a text that is not empty. A result that differs from
-   the text is in work memory and becomes the current text. */
+/* Runs operations over a text that is not empty. What they change is the current text then. */
 static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t count,
                                  const uint8_t **text, size_t *size) {
     const size_t mark = ctx->memory_used, given = *size;
     const int first = *text == ctx->text.begin;
     const int in_stage = op >= ctx->t->ops + ctx->t->normalizer_count;
     const uint32_t source = source_bytes(ctx->t, wants_spans(ctx), in_stage);
-    uint32_t i;
-    for (i = 0; i < count && *size && ctx->code == TKX_OK; i++, op++) {
+    for (; count && *size && ctx->code == TKX_OK; count--, op++) {
         tkx_rewriter w;
         run_op(&w, ctx, op, first, *text, *size, 0);
         /* once more, now that the number of sources is known */
@@ -133,8 +116,7 @@ static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t co
         if (first) ctx->text.begin = *text;
     }
     if (ctx->code == TKX_E_WORK) {
-        /* a guess, of which four times as much is reported: most texts grow little, and a pre-token
-           is merged, unless it is cut (XPRS) */
+        /* a guess, of which four times as much is reported: most texts grow little */
         const int is_merged =
             (in_stage || !ctx->t->stage_count) && (wants_spans(ctx) || !ctx->t->crossings.data);
         const uint64_t each = 1 + source + (is_merged ? (MERGE_BYTES + LENGTH_BYTES) / 2 : 0);

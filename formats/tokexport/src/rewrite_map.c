@@ -14,29 +14,27 @@ typedef struct tkx_rewriter {
     size_t used, room;
     uint8_t *alignment; /* 8 bytes for each byte of the output, or NULL */
     int changed;        /* 0: the text is unchanged, and the output is not used */
-    /* CHARSMAP: the last character of the output, whose source is not final yet
-       (align_character). */
-    /* the characters of the text that no character of the output has taken */
-    const uint8_t *untaken;
+    /* CHARSMAP: the end of the text copied so far; the characters of the text that no character of
+       the output has taken; and the last one of the output, whose source is not final yet */
+    const uint8_t *copied, *untaken;
     size_t last_size;  /* in bytes; 0: there is none yet */
     size_t last_takes; /* how many characters it takes */
     size_t aligned;    /* bytes before it */
 } tkx_rewriter;
 
-static void write_unaligned(tkx_rewriter *w, const uint8_t *p, size_t size) {
-    if (size > w->room - w->used) {
-        fail(w->ctx, TKX_E_WORK);
-        return;
-    }
+/* These return ctx->code. */
+static int write_unaligned(tkx_rewriter *w, const uint8_t *p, size_t size) {
+    if (size > w->room - w->used) return fail(w->ctx, TKX_E_WORK);
     memcpy(w->out + w->used, p, size);
     w->used += size;
+    return w->ctx->code;
 }
 
 /* Writes bytes whose source is the character at `source` of the text. */
-static void write_bytes(tkx_rewriter *w, const uint8_t *p, size_t size, const uint8_t *source) {
-    write_unaligned(w, p, size);
-    if (w->alignment && w->ctx->code == TKX_OK)
+static int write_bytes(tkx_rewriter *w, const uint8_t *p, size_t size, const uint8_t *source) {
+    if (write_unaligned(w, p, size) == TKX_OK && w->alignment)
         put_sources(w->ctx, w->alignment + 8 * (w->used - size), size, source);
+    return w->ctx->code;
 }
 
 /* Aligns the last `size` bytes of the output with those at p, of which they are a copy. */
@@ -47,28 +45,14 @@ static void align_copy(tkx_rewriter *w, const uint8_t *p, size_t size) {
 
 /* Copies a part of the text. */
 static void write_copy(tkx_rewriter *w, const uint8_t *p, size_t size) {
-    write_unaligned(w, p, size);
-    if (w->ctx->code == TKX_OK) align_copy(w, p, size);
-}
-
-/* The entry of a map for a character; NULL where the tables point outside (ctx->code is set). */
-static const uint8_t *map_entry(const tkx_rewriter *w, uint32_t c) {
-    const uint8_t *data = w->op->table.data, *top = data + MAP_HEADER + ASCII_SIZE;
-    const size_t middle_count = load_u32(data), leaf_count = load_u32(data + 4),
-                 leaf = find_leaf(top, top + TOP_SIZE, middle_count, leaf_count, c);
-    const uint8_t *leaves = top + TOP_SIZE + 128 * middle_count;
-    const uint32_t entry = leaf < SIZE_MAX ? load_u16(leaves + 2 * leaf) : TKX_NONE;
-    if (entry < load_u32(data + 8)) return leaves + 128 * leaf_count + 8 * (size_t)entry;
-    return fail(w->ctx, TKX_E_CORRUPT), NULL;
+    if (write_unaligned(w, p, size) == TKX_OK) align_copy(w, p, size);
 }
 
 /* Skips characters from p on that a map does not change; *entry is that of the character it stops
    at, unless that is ASCII. All ASCII is skipped only if `ascii`. */
-static TKX_INLINE const uint8_t *map_skip(const tkx_rewriter *w, const uint8_t *p, int ascii,
-                                          const uint8_t **entry) {
+static TKX_INLINE const uint8_t *map_skip(const tkx_rewriter *w, const tkx_entries *map,
+                                          const uint8_t *p, int ascii, const uint8_t **entry) {
     const uint8_t *data = w->op->table.data, *direct = data + MAP_HEADER;
-    const uint8_t *first = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(data) +
-                           128 * (size_t)load_u32(data + 4);
     const uint64_t skip_leads = load_u64(data + 16);
     *entry = NULL;
     while (p < w->end) {
@@ -76,7 +60,8 @@ static TKX_INLINE const uint8_t *map_skip(const tkx_rewriter *w, const uint8_t *
             if (!ascii || direct[*p] != *p) break;
             p++;
         } else {
-            if (!(skip_leads >> (*p & 63) & 1) && (*entry = map_entry(w, utf8_decode(p))) != first)
+            if (!(skip_leads >> (*p & 63) & 1) &&
+                (*entry = find_entry(w->ctx, map, utf8_decode(p))) != map->entries)
                 break;
             p += utf8_length(*p);
         }
@@ -85,28 +70,24 @@ static TKX_INLINE const uint8_t *map_skip(const tkx_rewriter *w, const uint8_t *
 }
 
 /* Writes the jamo of the Hangul syllable at p. */
-static void write_letters(tkx_rewriter *w, const uint8_t *p) {
-    const uint32_t c = utf8_decode(p) - 0xAC00;
+static int write_letters(tkx_rewriter *w, const uint8_t *p) {
+    const uint32_t c = utf8_decode(p);
     uint8_t letters[9];
     size_t size;
-    if (c >= 11172) {
-        fail(w->ctx, TKX_E_CORRUPT);
-        return;
-    }
-    size = utf8_encode(letters, 0x1100 + c / 588);
-    size += utf8_encode(letters + size, 0x1161 + c % 588 / 28);
-    if (c % 28) size += utf8_encode(letters + size, 0x11A7 + c % 28);
-    write_bytes(w, letters, size, p);
+    if (!is_hangul(c)) return fail(w->ctx, TKX_E_CORRUPT);
+    size = utf8_encode(letters, hangul_letter(c, 0));
+    size += utf8_encode(letters + size, hangul_letter(c, 1));
+    if (hangul_letter(c, 2)) size += utf8_encode(letters + size, hangul_letter(c, 2));
+    return write_bytes(w, letters, size, p);
 }
 
 /* MAP. */
 static void run_map(tkx_rewriter *w) {
-    const uint8_t *entry, *data = w->op->table.data, *direct = data + MAP_HEADER,
-                          *p = map_skip(w, w->text, 1, &entry);
-    const uint8_t *entries = direct + ASCII_SIZE + TOP_SIZE + 128 * (size_t)load_u32(data) +
-                             128 * (size_t)load_u32(data + 4);
-    const uint8_t *texts = entries + 8 * (size_t)load_u32(data + 8);
-    uint32_t text_size = load_u32(data + 12);
+    const uint8_t *entry, *data = w->op->table.data, *direct = data + MAP_HEADER;
+    const tkx_entries map = entries_at(direct + ASCII_SIZE, data);
+    const uint8_t *texts = map.entries + 8 * (size_t)map.count,
+                  *p = map_skip(w, &map, w->text, 1, &entry);
+    const uint32_t text_size = load_u32(data + 12);
     if (p == w->end) return;
     w->changed = 1;
     write_copy(w, w->text, (size_t)(p - w->text));
@@ -122,14 +103,14 @@ static void run_map(tkx_rewriter *w) {
         w->used += i;
         align_copy(w, p, i);
         p += i;
-        kept = map_skip(w, p, 0, &entry);
+        kept = map_skip(w, &map, p, 0, &entry);
         if (kept > p) {
             write_copy(w, p, (size_t)(kept - p));
             p = kept;
             if (p == w->end || *p < 0x80) continue;
         }
         if (p == w->end || w->ctx->code != TKX_OK) return;
-        if (*p < 0x80) entry = map_entry(w, *p);
+        if (*p < 0x80) entry = find_entry(w->ctx, &map, *p);
         if (!entry) return;
         start = load_u32(entry);
         before_size = entry[4];
@@ -162,8 +143,7 @@ static int start_program(tkx_rewriter *w, tkx_memo *m) {
     const tkx_stage *s = &w->op->program;
     const uint64_t room = memo_bytes(s->state_count, (uint64_t)(w->end - w->text) + 1);
     tkx_context *ctx = w->ctx;
-    memo_start(m, s, w->text, w->end, 0);
-    m->mark = ctx->memory_used;
+    memo_start(m, s, w->text, w->end, ctx->memory_used);
     m->room = (size_t)room;
     if (!work_alloc(ctx, room)) return fail(ctx, TKX_E_WORK), 0;
     w->out = ctx->memory + ctx->memory_used;
@@ -174,6 +154,7 @@ static int start_program(tkx_rewriter *w, tkx_memo *m) {
 /* REPLACE. */
 static void run_replace(tkx_rewriter *w) {
     const tkx_stage *s = &w->op->program;
+    const tkx_span content = w->op->content;
     const uint8_t *at = w->text, *copied = w->text;
     tkx_context *ctx = w->ctx;
     const size_t mark = ctx->memory_used;
@@ -189,8 +170,8 @@ static void run_replace(tkx_rewriter *w) {
         }
         w->changed = 1;
         write_copy(w, copied, (size_t)(at - copied));
-        if (last > w->text) write_bytes(w, w->op->content.data, w->op->content.size, last - 1);
-        else write_before(w, w->op->content.data, w->op->content.size);
+        if (last > w->text) write_bytes(w, content.data, content.size, last - 1);
+        else write_before(w, content.data, content.size);
         at = copied = last;
     }
     if (w->changed) write_copy(w, copied, (size_t)(w->end - copied));

@@ -13,8 +13,8 @@ static TKX_INLINE void add_part(tkx_context *ctx, int words, const uint8_t *from
     else add_pretoken(ctx, from, (size_t)(to - from));
 }
 
-/* Adds the pre-tokens that a simple stage makes of one, as the last stage; or, if `words`, its
-   words, as the first stage. Nearly all tokenizers have one stage, and it is simple. */
+/* Adds the pre-tokens that a simple stage, the last, makes of one; or, if `words`, the words that
+   the first stage makes. Nearly all tokenizers have one stage, and it is simple. */
 static TKX_INLINE void split_simply(tkx_context *ctx, const tkx_stage *s, const uint8_t *begin,
                                     const uint8_t *end, int words) {
     const int keeps_matches = s->behavior == ISOLATED || (s->flags & INVERT);
@@ -80,13 +80,7 @@ static void splitter_start(tkx_splitter *w, tkx_context *ctx, const tkx_stage *s
     w->m.mark = ctx->memory_used;
 }
 
-/* Where the work memory of a splitter itself ends. */
-static size_t splitter_top(const tkx_splitter *w) {
-    return w->m.mark + (size_t)memo_size(&w->m, w->m.limit);
-}
-
-/* The next span, in *span: a match, or the gap before one, which an empty match splits. 0 at the
-   end and on an error. */
+/* The next match, or the gap before one, which an empty match splits. 0 at the end. */
 static int next_span(tkx_splitter *w, tkx_context *ctx, tkx_pretoken *span) {
     const int inverted = w->s->flags & INVERT;
     const uint8_t *at = w->at;
@@ -103,20 +97,14 @@ static int next_span(tkx_splitter *w, tkx_context *ctx, tkx_pretoken *span) {
         const uint8_t *last = match_any(ctx, w->s, &w->m, w->at, at, w->end, &empty);
         if (ctx->code != TKX_OK) return 0;
         if (last > at) {
-            w->at = last;
-            w->next.from = at;
-            w->next.to = last;
-            w->next.is_match = !inverted;
-            w->next.is_split = 0;
-            break;
+            const tkx_pretoken found = {at, last, !inverted, 0};
+            w->next = found;
         }
-        if (empty && at > span->from) {
-            w->is_split = 1;
-            break;
-        }
+        w->is_split = last == at && empty && at > span->from;
+        if (last > at || w->is_split) break;
     }
     span->to = at;
-    if (!w->next.from) w->at = at;
+    w->at = w->next.from ? w->next.to : at;
     if (span->from < at) return 1;
     *span = w->next;
     w->next.from = NULL;
@@ -155,8 +143,7 @@ static int next_pretoken(tkx_splitter *w, tkx_context *ctx, tkx_pretoken *out) {
 }
 
 /* Runs all stages from `first` on: each splitter works on the last pre-token of the one before.
-   Text that a stage has rewritten stays in work memory after its splitter, until its pending
-   pre-tokens are encoded. */
+   What a stage has rewritten stays in work memory until its pending pre-tokens are encoded. */
 static TKX_NOINLINE void split_in_stages(tkx_context *ctx, uint32_t first, const uint8_t *begin,
                                          const uint8_t *end) {
     const tkx *t = ctx->t;
@@ -173,7 +160,8 @@ static TKX_NOINLINE void split_in_stages(tkx_context *ctx, uint32_t first, const
             if (level == first || ctx->code != TKX_OK) return;
             level--;
         } else if (level + 1 < depth) {
-            size_t top = splitter_top(&splitters[level]);
+            const tkx_memo *m = &splitters[level].m;
+            const size_t top = m->mark + (size_t)memo_size(m, m->limit);
             if (ctx->pending_count == 0 || ctx->memory_used - top > MAX_KEPT)
                 work_release(ctx, top);
             level++;
@@ -205,13 +193,10 @@ static void add_word(tkx_context *ctx, const uint8_t *p, size_t size) {
     split_in_stages(ctx, 1, p, p + size);
     encode_batch(ctx);
     ctx->memory_used = mark;
-    if (w.set && ctx->code == TKX_OK && ctx->count > count && ctx->count - count <= LARGE_IDS &&
-        ctx->count <= ctx->capacity)
-        cache_store(ctx, &w, ctx->ids + count, ctx->count - count);
+    cache_emitted(ctx, &w, count);
 }
 
-/* Splits into words, which are cached. Twice the speed where words are rewritten one by one (T5,
-   XLNet). */
+/* Splits into words, which are cached: twice the speed for T5 and XLNet. */
 static TKX_NOINLINE void split_words(tkx_context *ctx, const uint8_t *begin, const uint8_t *end) {
     split_simply(ctx, &ctx->t->stages[0], begin, end, 1);
 }

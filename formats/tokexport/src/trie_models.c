@@ -17,8 +17,7 @@ static void emit_unknown(tkx_context *ctx, const uint8_t *from, const uint8_t *t
 
 #if !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_GREEDY)
 
-/* The end of the longest token at `from`, looked up from the node with this base on; `from` if
-   there is none. */
+/* The end of the longest token at `from`, from a node's base on; `from` if there is none. */
 static const uint8_t *longest_token(tkx_context *ctx, uint32_t base, const uint8_t *from,
                                     const uint8_t *end, uint32_t *id) {
     const tkx *t = ctx->t;

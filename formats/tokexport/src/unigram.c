@@ -7,25 +7,20 @@
 
 #include <float.h>
 
-/* The ids depend on the last bit of sums, so each sum of two doubles must be rounded to a double at
-   once. There are only additions and comparisons: nothing can be contracted, and sums of floats may
-   be computed as doubles, since a float is less than half as wide. FLT_EVAL_METHOD is 0, 1, or
-   the width up to which types are widened: 16 with AVX512-FP16. */
+/* The ids depend on the last bit of sums: each sum of two doubles must be rounded at once. There
+   are only additions and comparisons: nothing can be contracted, and sums of floats may be computed
+   as doubles. FLT_EVAL_METHOD is 0, 1, or a width of widened types: 16 with AVX512-FP16. */
 #if defined(FLT_EVAL_METHOD) &&                                                                    \
     (FLT_EVAL_METHOD < 0 || FLT_EVAL_METHOD == 2 || FLT_EVAL_METHOD > 64)
 #error "Unigram needs doubles that are rounded after each addition: -mfpmath=sse or TKX_NO_UNIGRAM"
 #endif
 typedef char tkx_unigram_needs_64_bit_doubles[sizeof(double) == 8 ? 1 : -1];
 
-/* The best path to a position: the sum of scores up to it, and the token that ends there. 16 bytes
-   in work memory: f64 sum, u32 length, u32 id. Length 0: no path has been found yet. */
-enum { PATH_LENGTH = 8, PATH_ID = 12 };
+/* The best path to a position, in work memory: f64 sum of scores, u32 length and u32 id of the
+   token that ends there. Length 0: none has been found. FEW_PATHS positions are on the stack. */
+enum { PATH_LENGTH = 8, PATH_ID = 12, FEW_PATHS = 64 };
 
-/* The first positions need no work memory. */
-enum { FEW_PATHS = 64 };
-
-/* A pre-token being encoded. Paths begin at `from`: everything before it has been emitted, because
-   all paths pass through `from`. */
+/* A pre-token being encoded. All paths pass through `from`; what is before it has been emitted. */
 typedef struct tkx_unigram {
     tkx_context *ctx;
     const uint8_t *from, *end;
@@ -36,11 +31,14 @@ typedef struct tkx_unigram {
     size_t room;
 } tkx_unigram;
 
-static TKX_INLINE double get_double(const uint8_t *p) {
+static TKX_INLINE double path_sum(const uint8_t *path) {
     double v;
-    TKX_COPY(&v, p, 8);
+    TKX_COPY(&v, path, 8);
     return v;
 }
+
+static TKX_INLINE uint32_t path_length(const uint8_t *path) { return get_u32(path + PATH_LENGTH); }
+static TKX_INLINE uint32_t path_id(const uint8_t *path) { return get_u32(path + PATH_ID); }
 
 static TKX_INLINE void put_path(uint8_t *path, double sum, size_t length, uint32_t id) {
     TKX_COPY(path, &sum, 8);
@@ -50,13 +48,6 @@ static TKX_INLINE void put_path(uint8_t *path, double sum, size_t length, uint32
 
 static TKX_INLINE double rounded(double sum, int single) {
     return single ? (double)(float)sum : sum;
-}
-
-static double unknown_score(const tkx *t) {
-    uint64_t bits = load_u64(t->trie.data + 16);
-    double score;
-    TKX_COPY(&score, &bits, 8);
-    return score;
 }
 
 /* Emits pending unknown text, up to `to`. */
@@ -70,50 +61,42 @@ static void emit_unknown_text(tkx_unigram *u, const uint8_t *to) {
     u->unknown = NULL;
     if (!(t->trie_flags & SINGLE_PRECISION))
         found = token_in_trie(t, from, (size_t)(to - from), &id);
+    if (found == TKX_E_CORRUPT) fail(ctx, found);
+    for (p = from; found != TKX_OK && t->byte_ids.data && p < to; p++) {
+        if (byte_id(ctx, *p) == TKX_NONE) break;
+    }
     if (found == TKX_OK) {
         emit_token(ctx, id, from, to);
-        return;
-    }
-    if (found == TKX_E_CORRUPT) fail(ctx, found);
-    for (p = from; t->byte_ids.data && p < to; p++) {
-        id = load_u32(t->byte_ids.data + 4 * (size_t)*p);
-        if (id == TKX_NONE) break;
-        if (id >= t->id_count) fail(ctx, TKX_E_CORRUPT);
-    }
-    if (p < to) {
+    } else if (p < to) {
         emit_unknown(ctx, from, to);
-        return;
-    }
-    for (p = from; p < to; p++) {
-        /* sentencepiece gives the span of a character to the last of its bytes */
-        const int apart = t->alignment.data != NULL;
-        emit_token(ctx, load_u32(t->byte_ids.data + 4 * (size_t)*p), apart ? p : from,
-                   apart ? p + 1 : to);
+    } else {
+        for (p = from; p < to; p++) {
+            /* sentencepiece gives the span of a character to the last of its bytes */
+            const int apart = t->alignment.data != NULL;
+            emit_token(ctx, byte_id(ctx, *p), apart ? p : from, apart ? p + 1 : to);
+        }
     }
 }
 
 /* Emits the best path to the position `size` bytes after `from`. */
 static void emit_path(tkx_unigram *u, size_t size) {
-    uint8_t *paths = u->paths;
-    size_t at = size;
-    uint32_t length = get_u32(paths + PATH * at + PATH_LENGTH),
-             id = get_u32(paths + PATH * at + PATH_ID);
-    /* The path is linked from its end: reverse it, so that each position has the token that begins
-       there. */
-    while (at > 0) {
-        size_t start = at - length;
-        uint32_t length_before = get_u32(paths + PATH * start + PATH_LENGTH),
-                 id_before = get_u32(paths + PATH * start + PATH_ID);
-        put_u32(paths + PATH * start + PATH_LENGTH, length);
-        put_u32(paths + PATH * start + PATH_ID, id);
-        at = start;
+    uint8_t *path = u->paths + PATH * size;
+    uint32_t length = path_length(path), id = path_id(path);
+    size_t at = 0;
+    /* reversed, so that each position has the token that begins there */
+    while (path > u->paths) {
+        uint32_t length_before, id_before;
+        path -= PATH * (size_t)length;
+        length_before = path_length(path);
+        id_before = path_id(path);
+        put_path(path, 0, length, id);
         length = length_before;
         id = id_before;
     }
     while (at < size) {
         const uint8_t *p = u->from + at;
-        length = get_u32(paths + PATH * at + PATH_LENGTH);
-        id = get_u32(paths + PATH * at + PATH_ID);
+        length = path_length(u->paths + PATH * at);
+        id = path_id(u->paths + PATH * at);
         if (id == u->ctx->t->unknown_id) {
             if (!u->unknown) u->unknown = p;
         } else {
@@ -124,8 +107,7 @@ static void emit_path(tkx_unigram *u, size_t size) {
     }
 }
 
-/* Offers a path to the position `to` bytes after `from`, with a sum and a last token. Of equal sums
-   the first one stays. 0: there is no room for it. */
+/* Offers a path to a position; of equal sums the first one stays. 0: there is no room for it. */
 static TKX_INLINE int add_path(tkx_unigram *u, size_t *reach, size_t to, double sum, size_t length,
                                uint32_t id) {
     uint8_t *path;
@@ -133,42 +115,40 @@ static TKX_INLINE int add_path(tkx_unigram *u, size_t *reach, size_t to, double 
     path = u->paths + PATH * to;
     if (to > *reach) {
         while (*reach < to) put_u32(u->paths + PATH * ++*reach + PATH_LENGTH, 0);
-    } else if (get_u32(path + PATH_LENGTH) && !(sum > get_double(path))) {
+    } else if (path_length(path) && !(sum > path_sum(path))) {
         return 1;
     }
     put_path(path, sum, length, id);
     return 1;
 }
 
-/* sentencepiece subtracts a sum beyond this from all sums in use, before a float loses too many
-   bits. */
+/* sentencepiece subtracts a sum beyond this from all sums in use. */
 #define TKX_LARGEST_SUM 100000.0
 
 static TKX_NOINLINE double reset_sums(tkx_unigram *u, size_t at, size_t reach, double sum) {
     size_t i;
     for (i = at; i <= reach; i++) {
         uint8_t *path = u->paths + PATH * i;
-        double rest = rounded(get_double(path) - sum, 1);
-        if (i == at || get_u32(path + PATH_LENGTH)) TKX_COPY(path, &rest, 8);
+        double rest = rounded(path_sum(path) - sum, 1);
+        if (i == at || path_length(path)) TKX_COPY(path, &rest, 8);
     }
     return 0;
 }
 
 /* Finds the best path from `from` to the end of the pre-token. At each position that no token
-   crosses, the path so far is emitted and `from` moves there: room is needed for the longest part
-   without such a position, not for the pre-token. 0: there is too little room; nothing after `from`
-   is done. */
+   crosses, the path so far is emitted and `from` moves there. 0: there is too little room; nothing
+   after `from` is done. */
 static TKX_INLINE int find_paths(tkx_unigram *u, int single) {
     tkx_context *ctx = u->ctx;
     const tkx *t = ctx->t;
-    const double unknown = unknown_score(t);
+    const double unknown = load_double(t->trie.data + 16);
     const uint32_t id_count = t->id_count, root = t->trie_root;
     size_t at = 0, reach = 0;
     put_path(u->paths, u->sum, 0, 0);
     while (u->from + at < u->end) {
         const uint8_t *start = u->from + at, *p = start, *deepest = trie_reach(t, p, u->end);
         const size_t character = t->trie_flags & BYTE_CHARACTERS ? 1 : utf8_length(*start);
-        double sum = get_double(u->paths + PATH * at);
+        double sum = path_sum(u->paths + PATH * at);
         uint32_t base = root;
         int is_covered = 0;
         if (single && (sum < -TKX_LARGEST_SUM || sum > TKX_LARGEST_SUM))
@@ -183,10 +163,7 @@ static TKX_INLINE int find_paths(tkx_unigram *u, int single) {
             p++;
             base = base_of(unit);
             if (id == MAX_IDS) continue;
-            if (!TKX_LIKELY(id < id_count)) {
-                fail(ctx, TKX_E_CORRUPT);
-                break;
-            }
+            if (!TKX_LIKELY(id < id_count)) return fail(ctx, TKX_E_CORRUPT), 1;
             if ((size_t)(p - start) == character) is_covered = 1;
             if (!add_path(u, &reach, (size_t)(p - u->from), rounded(score_of(t, id) + sum, single),
                           (size_t)(p - start), id))
@@ -198,17 +175,16 @@ static TKX_INLINE int find_paths(tkx_unigram *u, int single) {
                           t->unknown_id))
                 return 0;
             /* without an unknown token the reference stops here, even if a better path exists */
-            if (get_u32(u->paths + PATH * (at + character) + PATH_ID) == TKX_NONE)
+            if (path_id(u->paths + PATH * (at + character)) == TKX_NONE)
                 fail(ctx, TKX_E_UNKNOWN_TEXT);
         }
         if (ctx->code != TKX_OK) return 1;
         at += character;
         if (at == reach) {
-            const double here = get_double(u->paths + PATH * at);
+            u->sum = path_sum(u->paths + PATH * at);
             emit_path(u, at);
             u->from += at;
-            u->sum = here;
-            put_path(u->paths, here, 0, 0);
+            put_path(u->paths, u->sum, 0, 0);
             at = reach = 0;
         }
     }

@@ -18,19 +18,16 @@ static int utf8_look(const uint8_t *p, size_t size, size_t *length) {
     if (lead == 0xED) high = 0x9F;
     if (lead == 0xF0) low = 0x90;
     if (lead == 0xF4) high = 0x8F;
-    for (i = 1; i < need; i++) {
+    for (i = 1; i < need; i++, low = 0x80, high = 0xBF) {
         *length = i;
         if (i == size) return UTF8_CUT;
         if (p[i] < low || p[i] > high) return UTF8_BAD;
-        low = 0x80;
-        high = 0xBF;
     }
     *length = need;
     return UTF8_GOOD;
 }
 
-/* The offset of the first byte that is not part of a valid character, or size. Eight bytes of ASCII
-   at a time: 13 GB/s of English against 3. */
+/* The offset of the first byte that is not part of a valid character, or size. English: 13 GB/s. */
 static size_t utf8_valid(const uint8_t *p, size_t size) {
     size_t i = 0, length;
     while (i < size) {
