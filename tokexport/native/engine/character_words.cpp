@@ -35,16 +35,16 @@ std::size_t CharacterWords::read(const std::uint8_t *bytes, const std::uint8_t *
     std::uint32_t before = 0;
     crossed_ = crossed_in_part_ = no_symbol_ = 0;
     for (; p < end && count < window; count++) {
-        const std::uint32_t c = decode_character(p), symbol = characters_.symbol(c);
+        const std::uint32_t c = decode_character(p), symbol = characters_->symbol(c);
         const std::size_t size = character_size(*p);
         starts_[count] = static_cast<std::uint32_t>(p - bytes);
         symbols_[count] = symbol;
         no_symbol_ |= std::uint64_t(symbol == CharacterTable::no_symbol) << count;
         if (count) {
             const std::uint64_t bit = std::uint64_t(1) << (count - 1);
-            crossed_ |= characters_.is_crossed(before, c) ? bit : 0;
-            if (characters_.may_be_crossed_in_part(p[-1], *p) &&
-                characters_.is_crossed_in_part(p, size_before, size))
+            crossed_ |= characters_->is_crossed(before, c) ? bit : 0;
+            if (characters_->may_be_crossed_in_part(p[-1], *p) &&
+                characters_->is_crossed_in_part(p, size_before, size))
                 crossed_in_part_ |= bit;
         }
         before = c;
@@ -125,10 +125,8 @@ int CharacterWords::merge_bytes(tkx_context *ctx, const std::uint8_t *bytes, std
         key = {load64(padded), load64(padded + 8) | std::uint64_t(size) << 56 | WordKey::part};
         if (const WordSlot *slot = cache_.find(key)) {
             count = slot->ids[0] >> id_count_shift;
-            std::memcpy(ids_, slot->ids, 4 * sizeof *ids_);
+            std::memcpy(ids_, slot->ids, sizeof slot->ids);
             ids_[0] &= id_mask;
-            if (count > 4)
-                std::memcpy(ids_ + 4, static_cast<const void *>(slot + 1), sizeof *slot);
             ids_ += count;
             return TKX_OK;
         }

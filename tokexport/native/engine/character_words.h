@@ -6,6 +6,7 @@
 
 #include "bridge.h"
 #include "character_table.h"
+#include "engine.h"
 #include "pair_table.h"
 #include "short_merges.h"
 #include "word_cache.h"
@@ -17,8 +18,14 @@ namespace tokexport {
 // character (cl100k), which has its symbol in a table.
 class CharacterWords {
 public:
-    CharacterWords(const PairTable &pairs, const CharacterTable &characters, WordCache &cache)
-        : pairs_(pairs), characters_(characters), cache_(cache) {}
+    CharacterWords(const Engine &engine, WordCache &cache)
+        : engine_(engine), pairs_(engine.pairs), cache_(cache) {}
+
+    // Whether pre-tokens should be merged so: the tables pay off after some that are not ASCII.
+    bool is_worth_it() {
+        if (!characters_ && ++asked_ == enough) characters_ = engine_.characters();
+        return characters_ != nullptr;
+    }
 
     // Ids beyond those made that may be written.
     static constexpr std::size_t spare = 8;
@@ -40,8 +47,12 @@ private:
     std::size_t read(const std::uint8_t *bytes, const std::uint8_t *end);
     int merge_bytes(tkx_context *ctx, const std::uint8_t *bytes, std::size_t size);
 
+    static constexpr std::size_t enough = 200;
+
+    const Engine &engine_;
     const PairTable &pairs_;
-    const CharacterTable &characters_;
+    const CharacterTable *characters_ = nullptr;
+    std::size_t asked_ = 0;
     WordCache &cache_;
     // The characters of the window: code points, symbols, where each begins in the pre-token. And
     // bits: i of the first two for the boundary between characters i and i + 1.

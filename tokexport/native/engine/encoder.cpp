@@ -4,6 +4,8 @@
 #include <cstring>
 #include <new>
 
+#include "run_merges.h"
+
 namespace tokexport {
 
 namespace {
@@ -51,13 +53,14 @@ void move_up(std::uint32_t *from, std::size_t count, std::size_t distance, std::
 
 Encoder::Encoder(const Engine &engine)
     : engine_(engine),
-      character_words_(engine.pairs, engine.characters, words_),
+      character_words_(engine, words_),
       ends_(new std::uint32_t[SplitRun::block]),
       miss_ids_(new std::uint32_t[most_miss_ids]),
       scratch_(new std::uint32_t[spare + block * longest + spare]),
       misses_(new Miss[most_misses]),
       queries_(new tkx_bulk_word[most_misses]),
       query_misses_(new std::uint32_t[most_misses]),
+      long_slots_(new LongWordSlot *[most_misses]),
       short_words_(new ShortWord[most_short_words]) {}
 
 int Encoder::encode(tkx_context *ctx, tkx_bulk_segment &segment) {
@@ -131,8 +134,6 @@ inline void Encoder::take_hits(const std::uint8_t *text, std::uint32_t start,
         const std::size_t ids = (two[0] & 0xFFFFFFFF) >> id_count_shift;
         two[0] &= ~std::uint64_t(0xFFFFFFFF) | id_mask;
         std::memcpy(at, two, sizeof two);
-        if (__builtin_expect(ids > 4, 0))
-            std::memcpy(at + 4, static_cast<const void *>(slot + 1), sizeof *slot);
         at += ids;
     }
     at_ = at;
@@ -203,12 +204,15 @@ int Encoder::encode_long(std::uint32_t start, std::uint32_t end) {
     if (code != TKX_OK) return code;
     std::size_t made = 0;
     const std::size_t first = std::min(count_, capacity_), size = end - start;
-    if (capacity_ - first >= size + CharacterWords::spare && size > engine_.file.max_token_bytes &&
-        !is_ascii(text_ + start, size))
-        code = character_words_.merge(ctx_, text_ + start, size, ids_ + first, &made, nullptr);
-    else
-        code = tkx_bulk_encode_long(ctx_, text_ + start, end - start, ids_ ? ids_ + first : nullptr,
-                                capacity_ - first, &made);
+    // Longer than any token, so not one as a whole.
+    if (capacity_ - first >= size + CharacterWords::spare && size > engine_.file.max_token_bytes) {
+        made = merge_runs(engine_.pairs, text_ + start, size, ids_ + first);
+        if (!made && !is_ascii(text_ + start, size) && character_words_.is_worth_it())
+            code = character_words_.merge(ctx_, text_ + start, size, ids_ + first, &made, nullptr);
+    }
+    if (!made && code == TKX_OK)
+        code = tkx_bulk_encode_long(ctx_, text_ + start, size, ids_ ? ids_ + first : nullptr,
+                                    capacity_ - first, &made);
     if (code != TKX_OK) return code;
     count_ += made;
     out_ = at_ = ids_ ? ids_ + std::min(count_, capacity_) : nullptr;
@@ -229,13 +233,20 @@ int Encoder::resolve() {
 int Encoder::encode_misses() {
     std::size_t used = 0, asked = 0;
     for (std::size_t i = 0; i < miss_count_; i++) {
+        const Miss &miss = misses_[i];
+        if (miss.size > LongWordSlot::longest) continue;
+        long_slots_[i] = long_words_.slot(LongWordKey(miss.key, miss.bytes, miss.size));
+        __builtin_prefetch(long_slots_[i]);
+        __builtin_prefetch(long_slots_[i]->ids + 3);
+    }
+    for (std::size_t i = 0; i < miss_count_; i++) {
         Miss &miss = misses_[i];
-        if (miss.size >= LongWordCache::shortest && miss.size <= LongWordCache::longest) {
-            const LongWordSlot &slot = *long_words_.slot(miss.bytes, miss.size);
-            if (LongWordCache::is(slot, miss.bytes, miss.size)) {
+        if (miss.size <= LongWordSlot::longest) {
+            const LongWordSlot &slot = *long_slots_[i];
+            if (LongWordCache::is(slot, LongWordKey(miss.key, miss.bytes, miss.size), miss.size)) {
                 miss.first = static_cast<std::uint32_t>(used);
                 miss.count = slot.size_and_count & 0xFF;
-                std::memcpy(&miss_ids_[used], slot.ids, sizeof slot.ids);
+                std::memcpy(&miss_ids_[used], slot.ids, miss.count * sizeof *slot.ids);
                 used += miss.count;
                 continue;
             }
@@ -255,12 +266,12 @@ int Encoder::encode_misses() {
         miss.first = static_cast<std::uint32_t>(used);
         if (queries_[i].id != TKX_NONE) {
             ids[0] = queries_[i].id;
-        } else if (!is_ascii(miss.bytes, miss.size)) {
+        } else if (!is_ascii(miss.bytes, miss.size) && character_words_.is_worth_it()) {
             code = character_words_.merge(ctx_, miss.bytes, miss.size, ids, &made, &later);
         } else if (miss.size <= WordKey::longest) {
             made = std::max<std::size_t>(miss.size, ShortWord::least_room);
             later.words[later.count++] = {miss.key, ids, 0, 0};
-        } else {
+        } else if ((made = merge_runs(engine_.pairs, miss.bytes, miss.size, ids)) == 0) {
             code = tkx_bulk_merge(ctx_, miss.bytes, miss.size, ids, &made);
         }
         if (code != TKX_OK) return code;
@@ -313,12 +324,11 @@ void Encoder::insert_ids() {
     for (std::size_t i = 0; i < miss_count_; i++) {
         const Miss &miss = misses_[i];
         const std::uint32_t *ids = &miss_ids_[miss.first];
-        if (miss.size <= WordKey::longest) {
-            if (miss.count <= WordCache::most_ids) words_.insert(miss.key, ids, miss.count);
-        } else if (miss.size <= LongWordCache::longest && miss.count <= LongWordCache::most_ids) {
-            LongWordCache::put(*long_words_.slot(miss.bytes, miss.size), miss.bytes, miss.size, ids,
-                               miss.count);
-        }
+        if (miss.size <= WordKey::longest && miss.count <= WordCache::most_ids)
+            words_.insert(miss.key, ids, miss.count);
+        else if (miss.size <= LongWordSlot::longest && miss.count <= LongWordSlot::most_ids)
+            LongWordCache::put(*long_slots_[i], LongWordKey(miss.key, miss.bytes, miss.size),
+                               miss.size, ids, miss.count);
     }
     miss_count_ = miss_bytes_ = 0;
 }

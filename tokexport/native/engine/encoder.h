@@ -35,7 +35,7 @@ private:
     static constexpr std::size_t longest = 1024;
     static constexpr std::size_t enough_miss_bytes = std::size_t(1) << 16,
                                  most_miss_bytes = enough_miss_bytes + block * longest;
-    // What is written beyond the last id: those of a wide entry are copied without counting.
+    // What is written beyond the last id: ids are copied without counting.
     static constexpr std::size_t spare = 16;
     // Words and fragments that are merged together: a fragment of three characters, for which four
     // ids are kept, has three bytes at least.
@@ -81,6 +81,7 @@ private:
     std::unique_ptr<Miss[]> misses_;
     std::unique_ptr<tkx_bulk_word[]> queries_;
     std::unique_ptr<std::uint32_t[]> query_misses_;
+    std::unique_ptr<LongWordSlot *[]> long_slots_;
     std::unique_ptr<ShortWord[]> short_words_;
     Probe probes_[block];
 

@@ -11,10 +11,16 @@ std::unique_ptr<const Engine> Engine::make(const tkx &file) {
     std::unique_ptr<const Splitter> splitter = Splitter::make(file);
     if (!splitter) return nullptr;
     PairTable pairs;
-    CharacterTable characters;
-    if (!pairs.fill(file) || !characters.fill(file, pairs.byte_ids())) return nullptr;
-    return std::make_unique<const Engine>(file, std::move(splitter), std::move(pairs),
-                                          std::move(characters));
+    if (!pairs.fill(file)) return nullptr;
+    return std::make_unique<const Engine>(file, std::move(splitter), std::move(pairs));
+}
+
+const CharacterTable *Engine::characters() const {
+    std::call_once(characters_once_, [this] {
+        auto made = std::make_unique<CharacterTable>();
+        if (made->fill(file, pairs.byte_ids())) characters_ = std::move(made);
+    });
+    return characters_.get();
 }
 
 }  // namespace tokexport

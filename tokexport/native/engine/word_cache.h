@@ -32,15 +32,12 @@ struct WordSlot {
     std::uint32_t ids[4];
 };
 
-// Sets of two slots in one line of the machine's cache. A word of 5 to 12 ids takes both slots of
-// a set: its other ids lie where the key and the ids of the second one would be, and the byte that
-// would be a length there is 0.
-//
-// A hit writes nothing; a new word takes the first slot if it is free, else the second. So the
-// words that came first stay, which are nearly the frequent ones.
+// Sets of two slots in one line of the machine's cache. A hit writes nothing; a new word takes the
+// first slot if it is free, else the second. So the words that came first stay, which are nearly
+// the frequent ones.
 class WordCache {
 public:
-    static constexpr std::size_t most_ids = 12;
+    static constexpr std::size_t most_ids = 4;
 
     WordCache() { allocate(first_size); }
     WordCache(const WordCache &) = delete;
@@ -70,8 +67,9 @@ public:
 
 private:
     // The size in bytes. Pages are touched as words come, and a fresh one costs as much as merging
-    // some words: the table starts small and doubles when half of it is in use.
-    static constexpr std::size_t first_size = std::size_t(1) << 20;
+    // some words: the table starts small and doubles when a third of it is in use. At a half, one
+    // word in ten would not find a place.
+    static constexpr std::size_t first_size = std::size_t(1) << 21;
     static constexpr std::size_t last_size = std::size_t(1) << 24;
 
     static bool is(const WordSlot &slot, const WordKey &key) {
@@ -86,19 +84,11 @@ private:
 
     void put(const WordKey &key, const std::uint32_t *ids, std::size_t count) {
         WordSlot *slot = slots_ + set_of(key, shift_);
-        const bool is_wide = count > 4, was_wide = slot->ids[0] >> id_count_shift > 4;
-        if (is_free(*slot)) {
-            used_++;
-        } else if (is_wide || was_wide) {
-            slot[1] = WordSlot{};
-        } else {
-            slot++;
-            used_ += is_free(*slot);
-        }
+        if (!is_free(*slot) && !is(*slot, key)) slot++;
+        used_ += is_free(*slot);
         slot->key = key;
-        for (std::size_t i = 0; i < 4; i++) slot->ids[i] = i < count ? ids[i] : 0;
+        for (std::size_t i = 0; i < most_ids; i++) slot->ids[i] = i < count ? ids[i] : 0;
         slot->ids[0] |= static_cast<std::uint32_t>(count) << id_count_shift;
-        if (is_wide) std::memcpy(static_cast<void *>(slot + 1), ids + 4, (count - 4) * sizeof *ids);
     }
 
     std::unique_ptr<void, decltype(&std::free)> memory_{nullptr, &std::free};
@@ -107,46 +97,59 @@ private:
     unsigned shift_ = 0;
 };
 
-// Pre-tokens of 16 to 32 bytes: their first and last 16 bytes, which may overlap, and the length.
+// What is too long for a WordSlot, in bytes or in ids: two lines of the machine's cache.
 struct LongWordSlot {
-    std::uint64_t key[4];
+    static constexpr std::size_t longest = 48, most_ids = 19;
+    std::uint64_t key[6];
     std::uint32_t size_and_count;  // size << 8 | count; 0: free
-    std::uint32_t ids[7];
+    std::uint32_t ids[most_ids];
+};
+
+// The key of a pre-token of at most 48 bytes: its WordKey and zeros; or, from 16 bytes on, the first
+// 16, 16 of the middle, and the last 16, which may overlap.
+struct LongWordKey {
+    std::uint64_t words[6];
+
+    LongWordKey(const WordKey &key, const std::uint8_t *bytes, std::size_t size)
+        : words{key.a, key.b, 0, 0, 0, 0} {
+        if (size <= WordKey::longest) return;
+        std::memcpy(words, bytes, 16);
+        std::memcpy(words + 2, bytes + (size < 32 ? size - 16 : 16), 16);
+        std::memcpy(words + 4, bytes + size - 16, 16);
+    }
+
+    std::size_t hash(unsigned bits) const {
+        std::uint64_t h = words[0] ^ words[1] * 0x9E3779B97F4A7C15;
+        h = (h ^ words[2]) * 0xC4CEB9FE1A85EC53 ^ words[3] * 0xFF51AFD7ED558CCD;
+        h ^= h >> 32;
+        h = (h ^ words[4]) * 0xC4CEB9FE1A85EC53 ^ words[5] * 0xFF51AFD7ED558CCD;
+        return static_cast<std::size_t>((h ^ h >> 29) * 0xD6E8FEB86659FD93 >> (64 - bits));
+    }
 };
 
 class LongWordCache {
 public:
-    static constexpr std::size_t shortest = 16, longest = 32, most_ids = 7;
-
     LongWordCache();
     LongWordCache(const LongWordCache &) = delete;
     LongWordCache &operator=(const LongWordCache &) = delete;
 
-    // The only slot that may hold a pre-token of `shortest` to `longest` bytes.
-    LongWordSlot *slot(const std::uint8_t *bytes, std::size_t size) const {
-        std::uint64_t h = size;
-        for (std::size_t i : {std::size_t(0), std::size_t(8), size - 16, size - 8})
-            h = (h ^ load64(bytes + i)) * 0x9E3779B97F4A7C15, h ^= h >> 29;
-        return slots_ + (h * 0xD6E8FEB86659FD93 >> (64 - bits));
-    }
+    // The only slot that may hold a pre-token.
+    LongWordSlot *slot(const LongWordKey &key) const { return slots_ + key.hash(bits); }
 
-    static bool is(const LongWordSlot &slot, const std::uint8_t *bytes, std::size_t size) {
-        return slot.size_and_count >> 8 == size && slot.key[0] == load64(bytes) &&
-               slot.key[1] == load64(bytes + 8) && slot.key[2] == load64(bytes + size - 16) &&
-               slot.key[3] == load64(bytes + size - 8);
+    static bool is(const LongWordSlot &slot, const LongWordKey &key, std::size_t size) {
+        return slot.size_and_count >> 8 == size && std::memcmp(slot.key, key.words, 48) == 0;
     }
 
     // `count`: 1 to most_ids.
-    static void put(LongWordSlot &slot, const std::uint8_t *bytes, std::size_t size,
+    static void put(LongWordSlot &slot, const LongWordKey &key, std::size_t size,
                     const std::uint32_t *ids, std::size_t count) {
-        std::memcpy(slot.key, bytes, 16);
-        std::memcpy(slot.key + 2, bytes + size - 16, 16);
+        std::memcpy(slot.key, key.words, sizeof slot.key);
         slot.size_and_count = static_cast<std::uint32_t>(size << 8 | count);
-        for (std::size_t i = 0; i < most_ids; i++) slot.ids[i] = i < count ? ids[i] : 0;
+        std::memcpy(slot.ids, ids, count * sizeof *ids);
     }
 
 private:
-    static constexpr unsigned bits = 14;  // 1 MB, touched as words come
+    static constexpr unsigned bits = 15;  // 4 MB, touched as words come
 
     std::unique_ptr<void, decltype(&std::free)> memory_;
     LongWordSlot *slots_;
