@@ -81,7 +81,8 @@ def edges(r: random.Random, tokens: tuple[bytes, ...]) -> Iterator[str]:
             yield fill * size
             yield f"x{fill * size}y{fill * size}"
     for _ in range(TEXTS // 20):
-        parts = (r.choice(tokens) for _ in range(r.randint(1, 60)))
+        # Repeated: characters outside of the BMP that make a token with themselves.
+        parts = (r.choice(tokens) * r.choice((1, 1, 1, 2, 5)) for _ in range(r.randint(1, 60)))
         yield b"".join(parts).decode(errors="ignore")
     for _ in range(TEXTS // 20):
         ranges = (

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "merge_symbols.h"
+
 namespace tokexport {
 
 namespace {
@@ -31,13 +33,13 @@ std::size_t hash_of(std::uint64_t pattern) {
 
 }  // namespace
 
-bool CharacterTable::fill(const tkx &file, const std::uint32_t *byte_ids) {
+bool CharacterTable::fill(const tkx &file, const PairTable &pairs) {
     if (file.keys.data) return false;
     crossed_.reset(new std::uint64_t[(1 << crossed_bits) / 64]());
     part_filter_.reset(new std::uint64_t[(1 << 16) / 64]());
     symbols_.reset(new std::uint32_t[symbol_count]);
     std::fill_n(symbols_.get(), symbol_count, no_symbol);
-    std::copy_n(byte_ids, 128, symbols_.get());
+    std::copy_n(pairs.byte_ids(), 128, symbols_.get());
     patterns_.assign(4096, 0);
     for (std::uint32_t id = 0; id < file.id_count; id++) {
         const std::uint8_t *record = file.records.data + record_size * id;
@@ -46,10 +48,16 @@ bool CharacterTable::fill(const tkx &file, const std::uint32_t *byte_ids) {
         if (offset > file.bytes.size || size > file.bytes.size - offset) return false;
         const std::uint8_t *bytes = file.bytes.data + offset;
         if (!(flags & TKX_KIND_MASK) || size < 2 || is_ascii(bytes, size)) continue;
-        if ((flags & TKX_WHOLE) && bytes[0] >= 0xC0 && bytes[0] < 0xF0 &&
-            character_size(bytes[0]) == size &&
-            std::none_of(bytes + 1, bytes + size, begins_character))
-            symbols_[decode_character(bytes)] = id;
+        if (bytes[0] >= 0xC0 && bytes[0] < 0xF0 && character_size(bytes[0]) == size &&
+            std::none_of(bytes + 1, bytes + size, begins_character)) {
+            std::uint32_t symbols[most_in_character] = {id};
+            std::size_t count = 1;
+            if (!(flags & TKX_WHOLE)) {
+                for (count = 0; count < size; count++) symbols[count] = pairs.byte_id(bytes[count]);
+                count = merge_symbols(pairs, symbols, size);
+            }
+            if (count == 1) symbols_[decode_character(bytes)] = symbols[0];
+        }
         add_token(bytes, size);
     }
     return true;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "pair_table.h"
 #include "tokexport.h"
 
 namespace tokexport {
@@ -19,8 +20,8 @@ class CharacterTable {
 public:
     static constexpr std::uint32_t no_symbol = 0x1FFFFF;
 
-    // False: the file is damaged. `byte_ids`: the id of each byte.
-    bool fill(const tkx &file, const std::uint32_t *byte_ids);
+    // False: the file is damaged, or has keys that are not the bytes of tokens.
+    bool fill(const tkx &file, const PairTable &pairs);
 
     // May be true without need: between two characters of ASCII, and where a hash says so.
     bool is_crossed(std::uint32_t x, std::uint32_t y) const {
@@ -37,7 +38,11 @@ public:
     // Of the characters before and after `at`, of that many bytes.
     bool is_crossed_in_part(const std::uint8_t *at, std::size_t before, std::size_t after) const;
 
-    // The one symbol that the bytes of a character are merged to, or no_symbol.
+    // Whether `symbol` knows a character.
+    static bool has_symbol(std::uint32_t code_point) { return code_point < symbol_count; }
+
+    // The one symbol that the bytes of a character are merged to; or no_symbol if there is none, or
+    // if it is not known.
     std::uint32_t symbol(std::uint32_t code_point) const {
         return code_point < symbol_count ? symbols_[code_point] : no_symbol;
     }

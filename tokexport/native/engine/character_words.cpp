@@ -3,30 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-namespace tokexport {
+#include "merge_symbols.h"
 
-std::size_t merge_symbols(const PairTable &pairs, std::uint32_t *symbols, std::size_t count) {
-    // products[i] is that of symbols i and i + 1
-    std::uint32_t products[most_symbols];
-    for (std::size_t i = 0; i + 1 < count; i++)
-        products[i] = pairs.product(symbols[i], symbols[i + 1]);
-    while (count > 1) {
-        std::size_t at = 0;
-        std::uint32_t best = products[0];
-        for (std::size_t i = 1; i + 1 < count; i++) {
-            at = products[i] < best ? i : at;
-            best = products[i] < best ? products[i] : best;
-        }
-        if (best == PairTable::no_id) break;
-        symbols[at] = best;
-        count--;
-        for (std::size_t i = at + 1; i < count; i++) symbols[i] = symbols[i + 1];
-        for (std::size_t i = at; i + 1 < count; i++) products[i] = products[i + 1];
-        if (at > 0) products[at - 1] = pairs.product(symbols[at - 1], best);
-        if (at + 1 < count) products[at] = pairs.product(best, symbols[at + 1]);
-    }
-    return count;
-}
+namespace tokexport {
 
 // Decodes at most `window` characters; returns their number.
 std::size_t CharacterWords::read(const std::uint8_t *bytes, const std::uint8_t *end) {
@@ -42,8 +21,13 @@ std::size_t CharacterWords::read(const std::uint8_t *bytes, const std::uint8_t *
         no_symbol_ |= std::uint64_t(symbol == CharacterTable::no_symbol) << count;
         if (count) {
             const std::uint64_t bit = std::uint64_t(1) << (count - 1);
-            crossed_ |= characters_->is_crossed(before, c) ? bit : 0;
-            if (characters_->may_be_crossed_in_part(p[-1], *p) &&
+            const bool is_crossed = characters_->is_crossed(before, c);
+            crossed_ |= is_crossed ? bit : 0;
+            // As if in part: from their bytes, the symbols of these two come out.
+            if (is_crossed &&
+                !(CharacterTable::has_symbol(before) && CharacterTable::has_symbol(c)))
+                crossed_in_part_ |= bit;
+            else if (characters_->may_be_crossed_in_part(p[-1], *p) &&
                 characters_->is_crossed_in_part(p, size_before, size))
                 crossed_in_part_ |= bit;
         }

@@ -61,8 +61,4 @@ private:
     std::uint32_t *ids_ = nullptr;  // where the next id belongs
 };
 
-// Merges at most `most_symbols` symbols in place; returns how many are left.
-constexpr std::size_t most_symbols = 64;
-std::size_t merge_symbols(const PairTable &pairs, std::uint32_t *symbols, std::size_t count);
-
 }  // namespace tokexport

@@ -27,6 +27,18 @@ constexpr KeyMask key_masks[17] = {
     key_mask(6),  key_mask(7),  key_mask(8),  key_mask(9),  key_mask(10), key_mask(11),
     key_mask(12), key_mask(13), key_mask(14), key_mask(15), key_mask(16)};
 
+// The ids that are kept for a word.
+std::size_t room_of(const ShortWord &word) {
+    return std::max<std::size_t>(word.symbols ? word.symbols : word.key.b >> 56,
+                                 ShortWord::least_room);
+}
+
+// Whether a key has a byte of 0xE0 or above: a character of three or four bytes.
+bool has_long_character(const WordKey &key) {
+    const std::uint64_t high = 0x8080808080808080;
+    return ((key.a & key.a << 1 & key.a << 2) | (key.b & key.b << 1 & key.b << 2)) & high;
+}
+
 bool is_ascii(const std::uint8_t *bytes, std::size_t size) {
     std::uint64_t bits = 0;
     for (; size >= 8; bytes += 8, size -= 8) bits |= load64(bytes);
@@ -46,6 +58,23 @@ void move_up(std::uint32_t *from, std::size_t count, std::size_t distance, std::
         p -= 4;
         std::memcpy(two, p, sizeof two);
         std::memcpy(p + distance, two, sizeof two);
+    }
+}
+
+// Copies `count` ids, which end at `from`, to where they end at `to`. `distance`: how many ids below
+// them come later, and may be overwritten.
+void put_up_to(std::uint32_t *to, const std::uint32_t *from, std::size_t count,
+               std::size_t distance) {
+    if (distance < 4) {
+        std::copy_backward(from - count, from, to);
+        return;
+    }
+    for (std::size_t done = 0; done < count; done += 4) {
+        std::uint64_t two[2];
+        to -= 4;
+        from -= 4;
+        std::memcpy(two, from, sizeof two);
+        std::memcpy(to, two, sizeof two);
     }
 }
 
@@ -231,22 +260,23 @@ int Encoder::resolve() {
 }
 
 int Encoder::encode_misses() {
-    std::size_t used = 0, asked = 0;
+    // From 4 on: ids are copied four at a time, from their end.
+    std::size_t used = 4, asked = 0;
     for (std::size_t i = 0; i < miss_count_; i++) {
         const Miss &miss = misses_[i];
-        if (miss.size > LongWordSlot::longest) continue;
+        long_slots_[i] = nullptr;
+        if (!long_words_.may_have(miss.key, miss.size)) continue;
         long_slots_[i] = long_words_.slot(LongWordKey(miss.key, miss.bytes, miss.size));
         __builtin_prefetch(long_slots_[i]);
         __builtin_prefetch(long_slots_[i]->ids + 3);
     }
     for (std::size_t i = 0; i < miss_count_; i++) {
         Miss &miss = misses_[i];
-        if (miss.size <= LongWordSlot::longest) {
-            const LongWordSlot &slot = *long_slots_[i];
-            if (LongWordCache::is(slot, LongWordKey(miss.key, miss.bytes, miss.size), miss.size)) {
+        if (const LongWordSlot *slot = long_slots_[i]) {
+            if (LongWordCache::is(*slot, LongWordKey(miss.key, miss.bytes, miss.size), miss.size)) {
                 miss.first = static_cast<std::uint32_t>(used);
-                miss.count = slot.size_and_count & 0xFF;
-                std::memcpy(&miss_ids_[used], slot.ids, miss.count * sizeof *slot.ids);
+                miss.count = slot->size_and_count & 0xFF;
+                std::memcpy(&miss_ids_[used], slot->ids, miss.count * sizeof *slot->ids);
                 used += miss.count;
                 continue;
             }
@@ -266,11 +296,12 @@ int Encoder::encode_misses() {
         miss.first = static_cast<std::uint32_t>(used);
         if (queries_[i].id != TKX_NONE) {
             ids[0] = queries_[i].id;
-        } else if (!is_ascii(miss.bytes, miss.size) && character_words_.is_worth_it()) {
-            code = character_words_.merge(ctx_, miss.bytes, miss.size, ids, &made, &later);
-        } else if (miss.size <= WordKey::longest) {
+        } else if (miss.size <= WordKey::longest && !has_long_character(miss.key)) {
+            // From their bytes words of letters of one or two are merged as fast.
             made = std::max<std::size_t>(miss.size, ShortWord::least_room);
             later.words[later.count++] = {miss.key, ids, 0, 0};
+        } else if (!is_ascii(miss.bytes, miss.size) && character_words_.is_worth_it()) {
+            code = character_words_.merge(ctx_, miss.bytes, miss.size, ids, &made, &later);
         } else if ((made = merge_runs(engine_.pairs, miss.bytes, miss.size, ids)) == 0) {
             code = tkx_bulk_merge(ctx_, miss.bytes, miss.size, ids, &made);
         }
@@ -290,15 +321,16 @@ void Encoder::close_gaps() {
     for (std::size_t i = 0; i < miss_count_; i++) {
         Miss &miss = misses_[i];
         if (!miss.words) continue;
+        if (miss.words == 1 && miss.count == room_of(*word)) {
+            miss.count = (word++)->count;
+            continue;
+        }
         const std::uint32_t *end = &miss_ids_[miss.first] + miss.count;
         std::uint32_t *to = word->ids;
         for (const ShortWord *last = word + miss.words; word < last; word++) {
             const std::uint32_t *from = word->ids, *until = word + 1 < last ? word[1].ids : end;
-            const std::size_t room =
-                std::max<std::size_t>(word->symbols ? word->symbols : word->key.b >> 56,
-                                      ShortWord::least_room);
             for (std::size_t k = 0; k < word->count; k++) *to++ = from[k];
-            for (from += room; from < until; from++) *to++ = *from;
+            for (from += room_of(*word); from < until; from++) *to++ = *from;
         }
         miss.count = static_cast<std::uint32_t>(to - &miss_ids_[miss.first]);
     }
@@ -315,9 +347,8 @@ void Encoder::insert_ids() {
         std::uint32_t *from = out_ + miss.at;
         move_up(from, static_cast<std::size_t>(end - from), distance, miss.at);
         distance -= miss.count;
-        std::uint32_t *to = from + distance;
-        const std::uint32_t *ids = &miss_ids_[miss.first];
-        for (std::size_t k = 0; k < miss.count; k++) to[k] = ids[k];
+        put_up_to(from + distance + miss.count, &miss_ids_[miss.first] + miss.count, miss.count,
+                  distance);
         end = from;
     }
     // Only now, when no hit needs an entry any more.
@@ -327,8 +358,7 @@ void Encoder::insert_ids() {
         if (miss.size <= WordKey::longest && miss.count <= WordCache::most_ids)
             words_.insert(miss.key, ids, miss.count);
         else if (miss.size <= LongWordSlot::longest && miss.count <= LongWordSlot::most_ids)
-            LongWordCache::put(*long_slots_[i], LongWordKey(miss.key, miss.bytes, miss.size),
-                               miss.size, ids, miss.count);
+            long_words_.put(miss.key, miss.bytes, miss.size, ids, miss.count);
     }
     miss_count_ = miss_bytes_ = 0;
 }

@@ -41,7 +41,7 @@ private:
     // ids are kept, has three bytes at least.
     static constexpr std::size_t most_short_words = 4096,
                                  most_miss_ids = most_miss_bytes + most_miss_bytes / 3 +
-                                                 most_misses * ShortWord::least_room + spare;
+                                                 most_misses * ShortWord::least_room + 4 + spare;
 
     struct Probe {
         WordKey key;

@@ -18,7 +18,7 @@ std::unique_ptr<const Engine> Engine::make(const tkx &file) {
 const CharacterTable *Engine::characters() const {
     std::call_once(characters_once_, [this] {
         auto made = std::make_unique<CharacterTable>();
-        if (made->fill(file, pairs.byte_ids())) characters_ = std::move(made);
+        if (made->fill(file, pairs)) characters_ = std::move(made);
     });
     return characters_.get();
 }

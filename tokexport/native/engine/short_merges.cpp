@@ -82,15 +82,15 @@ inline void start(Lane &lane, const PairTable &pairs, ShortWord &word) {
 inline void finish(const Lane &lane) {
     const std::uint32_t last = 31 - static_cast<std::uint32_t>(__builtin_clz(lane.alive));
     std::uint32_t alive = lane.alive & ~(std::uint32_t(1) | std::uint32_t(1) << last);
-    const std::uint32_t count = static_cast<std::uint32_t>(__builtin_popcount(alive));
     std::uint32_t *ids = lane.word->ids;
-    lane.word->count = count;
+    std::uint32_t count = 0;
     for (std::size_t i = 0; i < ShortWord::least_room; i++) {
         ids[i] = lane.ids[__builtin_ctz(alive | std::uint32_t(1) << parked)];
-        alive &= alive - 1;
+        count += alive != 0;
+        alive &= alive - (alive != 0);
     }
-    for (std::size_t i = ShortWord::least_room; alive; i++, alive &= alive - 1)
-        ids[i] = lane.ids[__builtin_ctz(alive)];
+    for (; alive; alive &= alive - 1) ids[count++] = lane.ids[__builtin_ctz(alive)];
+    lane.word->count = count;
 }
 
 inline std::int32_t least_key(const Lane &lane) {

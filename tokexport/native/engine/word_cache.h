@@ -133,6 +133,14 @@ public:
     LongWordCache(const LongWordCache &) = delete;
     LongWordCache &operator=(const LongWordCache &) = delete;
 
+    // Whether a pre-token may be here. Few of those of at most 15 bytes are, and their bits of 4 KB
+    // spare the others a look into the table.
+    bool may_have(const WordKey &key, std::size_t size) const {
+        if (size > WordKey::longest) return size <= LongWordSlot::longest;
+        const std::size_t bit = bit_of(key);
+        return short_[bit >> 6] >> (bit & 63) & 1;
+    }
+
     // The only slot that may hold a pre-token.
     LongWordSlot *slot(const LongWordKey &key) const { return slots_ + key.hash(bits); }
 
@@ -140,9 +148,13 @@ public:
         return slot.size_and_count >> 8 == size && std::memcmp(slot.key, key.words, 48) == 0;
     }
 
-    // `count`: 1 to most_ids.
-    static void put(LongWordSlot &slot, const LongWordKey &key, std::size_t size,
-                    const std::uint32_t *ids, std::size_t count) {
+    // `short_key`: of a pre-token of at most 15 bytes. `count`: 1 to most_ids.
+    void put(const WordKey &short_key, const std::uint8_t *bytes, std::size_t size,
+             const std::uint32_t *ids, std::size_t count) {
+        const LongWordKey key(short_key, bytes, size);
+        LongWordSlot &slot = *this->slot(key);
+        const std::size_t bit = bit_of(short_key);
+        if (size <= WordKey::longest) short_[bit >> 6] |= std::uint64_t(1) << (bit & 63);
         std::memcpy(slot.key, key.words, sizeof slot.key);
         slot.size_and_count = static_cast<std::uint32_t>(size << 8 | count);
         std::memcpy(slot.ids, ids, count * sizeof *ids);
@@ -150,6 +162,13 @@ public:
 
 private:
     static constexpr unsigned bits = 15;  // 4 MB, touched as words come
+    static constexpr unsigned short_bits = 15;
+
+    static std::size_t bit_of(const WordKey &key) {
+        return WordCache::set_of(key, 64 - short_bits) / 2;
+    }
+
+    std::uint64_t short_[(1 << short_bits) / 64] = {};
 
     std::unique_ptr<void, decltype(&std::free)> memory_;
     LongWordSlot *slots_;
