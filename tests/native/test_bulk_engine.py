@@ -192,6 +192,19 @@ def test_random_vocabularies_give_the_ids_of_a_slow_encoder(tmp_path: Path, seed
             assert ids(engine, text) == expected, (seed, number, text)
 
 
+def test_only_much_text_is_worth_an_engine(shared_file: Callable[[str], Path]) -> None:
+    data = shared_file(SHARED[0]).read_bytes()
+    short, long, sum_of_short = (Core(data, "words") for _ in range(3))
+    text = "These are some words, and these are more. " * 2_000
+    ids(short, text)
+    assert not short.uses_bulk
+    ids(long, text * 10)
+    assert long.uses_bulk
+    for _ in range(10):
+        ids(sum_of_short, text)
+    assert sum_of_short.uses_bulk
+
+
 def test_threads_share_an_engine(shared_file: Callable[[str], Path], shared: Path) -> None:
     engine, core = pair(shared_file(SHARED[0]))
     texts = [path.read_text(encoding="utf-8", errors="replace") for path in corpora(shared)]
