@@ -21,9 +21,12 @@ public:
     CharacterWords(const Engine &engine, WordCache &cache)
         : engine_(engine), pairs_(engine.pairs), cache_(cache) {}
 
-    // Whether pre-tokens should be merged so: the tables pay off after some that are not ASCII.
-    bool is_worth_it() {
-        if (!characters_ && ++asked_ == enough) characters_ = engine_.characters();
+    // Whether a pre-token of a size should be merged so: the tables pay off after some kilobytes that
+    // are not ASCII.
+    bool is_worth_it(std::size_t size) {
+        if (characters_) return true;
+        seen_ += size;
+        if (seen_ >= enough) characters_ = engine_.characters();
         return characters_ != nullptr;
     }
 
@@ -47,12 +50,12 @@ private:
     std::size_t read(const std::uint8_t *bytes, const std::uint8_t *end);
     int merge_bytes(tkx_context *ctx, const std::uint8_t *bytes, std::size_t size);
 
-    static constexpr std::size_t enough = 200;
+    static constexpr std::size_t enough = 4096;
 
     const Engine &engine_;
     const PairTable &pairs_;
     const CharacterTable *characters_ = nullptr;
-    std::size_t asked_ = 0;
+    std::size_t seen_ = 0;
     WordCache &cache_;
     // The characters of the window: code points, symbols, where each begins in the pre-token. And
     // bits: i of the first two for the boundary between characters i and i + 1.

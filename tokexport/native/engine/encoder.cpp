@@ -236,7 +236,7 @@ int Encoder::encode_long(std::uint32_t start, std::uint32_t end) {
     // Longer than any token, so not one as a whole.
     if (capacity_ - first >= size + CharacterWords::spare && size > engine_.file.max_token_bytes) {
         made = merge_runs(engine_.pairs, text_ + start, size, ids_ + first);
-        if (!made && !is_ascii(text_ + start, size) && character_words_.is_worth_it())
+        if (!made && !is_ascii(text_ + start, size) && character_words_.is_worth_it(size))
             code = character_words_.merge(ctx_, text_ + start, size, ids_ + first, &made, nullptr);
     }
     if (!made && code == TKX_OK)
@@ -300,7 +300,7 @@ int Encoder::encode_misses() {
             // From their bytes words of letters of one or two are merged as fast.
             made = std::max<std::size_t>(miss.size, ShortWord::least_room);
             later.words[later.count++] = {miss.key, ids, 0, 0};
-        } else if (!is_ascii(miss.bytes, miss.size) && character_words_.is_worth_it()) {
+        } else if (!is_ascii(miss.bytes, miss.size) && character_words_.is_worth_it(miss.size)) {
             code = character_words_.merge(ctx_, miss.bytes, miss.size, ids, &made, &later);
         } else if ((made = merge_runs(engine_.pairs, miss.bytes, miss.size, ids)) == 0) {
             code = tkx_bulk_merge(ctx_, miss.bytes, miss.size, ids, &made);
