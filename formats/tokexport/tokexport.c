@@ -3164,18 +3164,18 @@ static tkx_span read_replacement(tkx_context *ctx, const tkx_op *op, uint32_t pl
 }
 
 /* The end of what is replaced as a whole at p, and by what: the text at p if it stays. */
-static const uint8_t *charsmap_part(tkx_scanner *f, const tkx_op *op, const uint8_t *p,
-                                    tkx_span *becomes) {
+static TKX_INLINE const uint8_t *charsmap_part(tkx_scanner *f, const tkx_op *op, const uint8_t *p,
+                                               tkx_span *becomes) {
     const uint8_t *end = f->text + f->size;
-    uint32_t token, place = TKX_NONE;
-    size_t length = longest_content(f, (size_t)(p - f->text), &token);
-    if (!length) {
-        length = utf8_length(*p);
-        place = charsmap_find(f->ctx, op, p, end, 1, &length);
-    }
+    uint32_t token, place;
+    size_t length = f->node_count ? longest_content(f, (size_t)(p - f->text), &token) : 0;
     becomes->data = p;
-    becomes->size = length;
-    if (place != TKX_NONE) *becomes = read_replacement(f->ctx, op, place);
+    becomes->size = length ? length : utf8_length(*p);
+    if (!length) {
+        place = charsmap_find(f->ctx, op, p, end, 1, &length);
+        if (place == TKX_NONE) return p + becomes->size;
+        *becomes = read_replacement(f->ctx, op, place);
+    }
     if (length < (size_t)(end - p) && utf8_inside(p[length])) fail(f->ctx, TKX_E_CORRUPT);
     return p + length;
 }
@@ -4243,7 +4243,8 @@ static void emit_path(tkx_unigram *u, size_t size) {
         path -= PATH * (size_t)length;
         length_before = path_length(path);
         id_before = path_id(path);
-        put_path(path, 0, length, id);
+        put_u32(path + PATH_LENGTH, length);
+        put_u32(path + PATH_ID, id);
         length = length_before;
         id = id_before;
     }

@@ -89,7 +89,8 @@ static void emit_path(tkx_unigram *u, size_t size) {
         path -= PATH * (size_t)length;
         length_before = path_length(path);
         id_before = path_id(path);
-        put_path(path, 0, length, id);
+        put_u32(path + PATH_LENGTH, length);
+        put_u32(path + PATH_ID, id);
         length = length_before;
         id = id_before;
     }
