@@ -423,8 +423,7 @@ static int check_sections(const tkx *t) {
 /* The i-th section, whose place has been checked. */
 static tkx_span section_span(const tkx *t, uint32_t i) {
     const uint8_t *s = section_entry(t, i);
-    const tkx_span span = {t->data + (size_t)load_u64(s + 8), (size_t)load_u64(s + 16)};
-    return span;
+    return (tkx_span){t->data + (size_t)load_u64(s + 8), (size_t)load_u64(s + 16)};
 }
 
 /* ---- open_sizes.c: sizes of sections (I16, I17) ---------------------------------------------- */
@@ -703,8 +702,7 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry, tkx
 #ifndef TKX_NO_NORMALIZER
 /* Checks a program that stands alone, without labels. */
 static int check_program(tkx_stage *s, tkx_span table) {
-    const tkx_span none = {NULL, 0};
-    return check_stage(s, table, table.data, none, NULL);
+    return check_stage(s, table, table.data, (tkx_span){NULL, 0}, NULL);
 }
 #endif
 
@@ -768,10 +766,8 @@ static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
     op->flags = entry[1];
     op->growth = load_u32(entry + 4);
     op->extra = load_u32(entry + 8);
-    op->table.data = section.data + table;
-    op->table.size = table_size;
-    op->content.data = section.data + content;
-    op->content.size = content_size;
+    op->table = (tkx_span){section.data + table, table_size};
+    op->content = (tkx_span){section.data + content, content_size};
     if (op->kind == AFFIX) flags = APPEND | UNLESS_PRESENT | ONLY_FIRST | FIRST_SOURCE;
     if (op->kind == CHARSMAP) flags = op->flags & BY_CLUSTER ? BY_CLUSTER : COLLAPSE;
     if (load_u16(entry + 2) || load_u32(entry + 28) || (op->flags & ~flags) ||
@@ -1053,13 +1049,10 @@ uint32_t tkx_added_count(const tkx *t) { return t ? (uint32_t)field(t->added, 0)
 /* Where the parts of ADDT begin. */
 static const uint8_t *added_tokens(const tkx *t) { return t->added.data + ADDED_HEADER; }
 
-static const uint8_t *added_raw_nodes(const tkx *t) {
-    return added_tokens(t) + ADDED_SIZE * (size_t)field(t->added, 0);
-}
-
-static const uint8_t *added_normalized_nodes(const tkx *t) {
-    return added_raw_nodes(t) + NODE_SIZE * ((size_t)field(t->added, 4) + 1) +
-           4 * (size_t)field(t->added, 8);
+static const uint8_t *added_nodes(const tkx *t, int normalized) {
+    const uint8_t *raw = added_tokens(t) + ADDED_SIZE * (size_t)field(t->added, 0);
+    if (!normalized) return raw;
+    return raw + NODE_SIZE * ((size_t)field(t->added, 4) + 1) + 4 * (size_t)field(t->added, 8);
 }
 
 int tkx_added_token(const tkx *t, uint32_t index, uint32_t *id, const uint8_t **content,
@@ -1087,12 +1080,10 @@ int tkx_added_token(const tkx *t, uint32_t index, uint32_t *id, const uint8_t **
 int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_t *id,
                  uint32_t *type_id) {
     const uint8_t *item;
-    uint64_t first;
     if (!t || !kind || !id || !type_id) return TKX_E_ARGUMENT;
     *kind = *id = *type_id = 0;
     if (index >= field(t->post, pair ? 4 : 0)) return TKX_E_NOT_FOUND;
-    first = pair ? field(t->post, 0) : 0;
-    item = t->post.data + 8 + ITEM_SIZE * (size_t)(first + index);
+    item = t->post.data + 8 + ITEM_SIZE * ((pair ? (size_t)field(t->post, 0) : 0) + index);
     if (load_u32(item) > 2 || (load_u32(item) == 0 && load_u32(item + 4) >= t->id_count))
         return TKX_E_CORRUPT;
     *kind = load_u32(item);
@@ -1918,10 +1909,8 @@ static void bound_stage(tkx_bound *b, const tkx *t, uint32_t i) {
 
 /* The work memory that is enough for any text of `size` bytes. */
 static size_t work_size(const tkx *t, size_t size, int has_spans) {
-    tkx_bound b = {0, 0, 0, 0};
+    tkx_bound b = {smaller(size, MAX_TEXT), 0, 0, has_spans};
     uint32_t i;
-    b.size = smaller(size, MAX_TEXT);
-    b.has_spans = has_spans;
 #ifndef TKX_NO_NORMALIZER
     bound_ops(&b, t->ops, t->normalizer_count, source_bytes(t, has_spans, 0));
 #endif
@@ -2112,21 +2101,17 @@ static uint32_t only_byte(const uint8_t *bits) {
 /* Starts a scan over a text with a trie and no tokens; `counts`: those of its nodes and edges. */
 static void scanner_init(tkx_scanner *f, tkx_context *ctx, const uint8_t *nodes,
                          const uint8_t *counts, const uint8_t *text, const uint8_t *end) {
-    memset(f, 0, sizeof *f);
-    f->ctx = ctx;
-    f->nodes = nodes;
+    *f = (tkx_scanner){.ctx = ctx, .nodes = nodes, .text = text, .size = (size_t)(end - text)};
     f->node_count = load_u32(counts);
     f->edge_count = load_u32(counts + 4);
     f->edges = nodes + NODE_SIZE * ((size_t)f->node_count + 1);
-    f->text = text;
-    f->size = (size_t)(end - text);
 }
 
 static void scanner_start(tkx_scanner *f, tkx_context *ctx, int normalized, const uint8_t *text,
                           size_t size) {
     const tkx *t = ctx->t;
-    scanner_init(f, ctx, normalized ? added_normalized_nodes(t) : added_raw_nodes(t),
-                 t->added.data + (normalized ? 12 : 4), text, text + size);
+    scanner_init(f, ctx, added_nodes(t, normalized), t->added.data + (normalized ? 12 : 4), text,
+                 text + size);
     f->starts = t->added.data + (normalized ? 64 : 32);
     f->pending.id = TKX_NONE;
     f->only_start = only_byte(f->starts);
@@ -2316,12 +2301,9 @@ typedef struct tkx_entries {
 
 /* `counts`: those of middle, leaves and entries, as the file has them. */
 static tkx_entries entries_at(const uint8_t *top, const uint8_t *counts) {
-    tkx_entries e;
+    tkx_entries e = {.top = top, .middle = top + TOP_SIZE, .count = load_u32(counts + 8)};
     e.middle_count = load_u32(counts);
     e.leaf_count = load_u32(counts + 4);
-    e.count = load_u32(counts + 8);
-    e.top = top;
-    e.middle = top + TOP_SIZE;
     e.leaves = e.middle + 128 * (size_t)e.middle_count;
     e.entries = e.leaves + 128 * (size_t)e.leaf_count;
     return e;
@@ -2383,17 +2365,13 @@ enum { TAKES = 1 << 21, POINT_MASK = TAKES - 1 };
 static void normalizer_start(tkx_normalizer *n, tkx_context *ctx, const tkx_op *op, uint8_t *out,
                              size_t room) {
     const uint8_t *data = op->table.data;
-    memset(n, 0, sizeof *n);
-    n->ctx = ctx;
+    *n = (tkx_normalizer){.ctx = ctx, .out = out, .room = room, .starter = TKX_NONE};
     n->form = load_u32(data);
     n->table = entries_at(data + FORM_HEADER, data + 4);
     n->point_count = load_u32(data + 16);
     n->composition_count = load_u32(data + 20);
     n->points = n->table.entries + 8 * (size_t)n->table.count;
     n->compositions = n->points + 4 * (size_t)n->point_count;
-    n->out = out;
-    n->room = room;
-    n->starter = TKX_NONE;
 }
 
 /* Quick check: whether a text is certainly normalized. ASCII is, in every form. */
@@ -2713,9 +2691,9 @@ enum { FREE_READS = 32, VAIN_READS = 8 };
 
 static void memo_start(tkx_memo *m, const tkx_stage *s, const uint8_t *begin, const uint8_t *end,
                        size_t mark) {
-    const tkx_memo empty = {begin,         begin, mark, 0, VAIN_READS * (size_t)(end - begin),
-                            s->memo_count, begin, NULL};
-    *m = empty;
+    *m = (tkx_memo){.base = begin, .limit = begin, .mark = mark, .begin = begin};
+    m->budget = VAIN_READS * (size_t)(end - begin);
+    m->states = s->memo_count;
 }
 
 /* The size of the rows up to a position. */
@@ -3267,19 +3245,13 @@ static TKX_NOINLINE void run_collapsing(tkx_rewriter *w) {
 
 /* ---- rewrite.c: operations that rewrite a text (5.4) ----------------------------------------- */
 #ifndef TKX_NO_NORMALIZER
-/* Whether the source of the byte at p begins where the input begins. */
-static int stems_from_start(const tkx_context *ctx, const uint8_t *p) {
-    size_t from, to;
-    find_source(ctx, p, p + 1, &from, &to);
-    return from == 0;
-}
-
 /* AFFIX; `first`: the text begins where the input begins. */
 static void run_affix(tkx_rewriter *w, int first) {
     const tkx_span content = w->op->content;
-    size_t size = (size_t)(w->end - w->text);
+    size_t size = (size_t)(w->end - w->text), from, to;
+    find_source(w->ctx, w->text, w->text + 1, &from, &to);
     if ((w->op->flags & ONLY_FIRST) && !first) return;
-    if ((w->op->flags & FIRST_SOURCE) && !stems_from_start(w->ctx, w->text)) return;
+    if ((w->op->flags & FIRST_SOURCE) && from != 0) return;
     if ((w->op->flags & UNLESS_PRESENT) && size >= content.size &&
         memcmp(w->text, content.data, content.size) == 0)
         return;
@@ -3327,10 +3299,7 @@ static void run_form(tkx_rewriter *w) {
 static void run_op(tkx_rewriter *w, tkx_context *ctx, const tkx_op *op, int first,
                    const uint8_t *text, size_t size, size_t aligned) {
     const size_t memory_size = ctx->memory_size;
-    memset(w, 0, sizeof *w);
-    w->ctx = ctx;
-    w->op = op;
-    w->text = w->copied = w->untaken = text;
+    *w = (tkx_rewriter){.ctx = ctx, .op = op, .text = text, .copied = text, .untaken = text};
     w->end = text + size;
     w->out = ctx->memory + ctx->memory_used;
     if (aligned > (memory_size - ctx->memory_used) / 8) {
@@ -4100,21 +4069,18 @@ static void encode_word_pieces(tkx_context *ctx, const uint8_t *bytes, size_t si
     const uint8_t *at = bytes, *end = bytes + size;
     const size_t before = ctx->count;
     uint32_t base = t->trie_root, id = 0;
-    if (size > t->trie_characters && count_characters(t, bytes, size) > t->trie_characters) {
-        emit_unknown(ctx, bytes, end);
-        return;
-    }
-    while (at < end && ctx->code == TKX_OK) {
+    int is_known =
+        size <= t->trie_characters || count_characters(t, bytes, size) <= t->trie_characters;
+    while (is_known && at < end && ctx->code == TKX_OK) {
         const uint8_t *last = longest_token(ctx, base, at, end, &id);
-        if (last == at) {
-            ctx->count = before; /* one part that is not found makes the whole word unknown */
-            emit_unknown(ctx, bytes, end);
-            return;
-        }
-        emit_token(ctx, id, at, last);
+        is_known = last > at;
+        if (is_known) emit_token(ctx, id, at, last);
         at = last;
         base = t->trie_continuation;
     }
+    if (is_known) return;
+    ctx->count = before; /* one part that is not found makes the whole word unknown */
+    emit_unknown(ctx, bytes, end);
 }
 #endif
 
@@ -4353,14 +4319,7 @@ static TKX_NOINLINE int find_paths_in_single(tkx_unigram *u) { return find_paths
 static void encode_unigram(tkx_context *ctx, const uint8_t *bytes, size_t size) {
     uint8_t few[PATH * (FEW_PATHS + 1)];
     const size_t mark = ctx->memory_used;
-    tkx_unigram u;
-    u.ctx = ctx;
-    u.from = bytes;
-    u.end = bytes + size;
-    u.unknown = NULL;
-    u.sum = 0;
-    u.paths = few;
-    u.room = FEW_PATHS;
+    tkx_unigram u = {ctx, bytes, bytes + size, NULL, 0, few, FEW_PATHS};
     while (!(ctx->t->trie_flags & SINGLE_PRECISION ? find_paths_in_single(&u)
                                                    : find_paths_in_double(&u))) {
         /* eight times the room each time, so that little is done again */
@@ -4548,10 +4507,8 @@ static TKX_NOINLINE void encode_uncached(tkx_context *ctx, const tkx_pending *w)
     if (ctx->code != TKX_OK) return;
     if (wants_spans(ctx)) {
         emit_token(ctx, ids[0], w->p, w->p + w->size);
-        return;
-    }
-    if (TKX_LIKELY(ctx->capacity >= SHORT_PRETOKEN &&
-                   ctx->count <= ctx->capacity - SHORT_PRETOKEN)) {
+    } else if (TKX_LIKELY(ctx->capacity >= SHORT_PRETOKEN &&
+                          ctx->count <= ctx->capacity - SHORT_PRETOKEN)) {
         /* Four at a time: the count is unpredictable. Ids past the end are padding. */
         for (i = 0; i < count; i += 4)
             TKX_COPY(ctx->ids + ctx->count + i, ids + i, 4 * sizeof *ids);
@@ -4735,10 +4692,7 @@ typedef struct tkx_splitter {
 
 static void splitter_start(tkx_splitter *w, tkx_context *ctx, const tkx_stage *s,
                            const uint8_t *begin, const uint8_t *end) {
-    memset(w, 0, sizeof *w);
-    w->s = s;
-    w->outer = ctx->text;
-    w->outer_used = ctx->memory_used;
+    *w = (tkx_splitter){.s = s, .outer = ctx->text, .outer_used = ctx->memory_used};
 #ifndef TKX_NO_NORMALIZER
     if (s->flags & REWRITE) {
         size_t size = (size_t)(end - begin);
@@ -4769,10 +4723,7 @@ static int next_span(tkx_splitter *w, tkx_context *ctx, tkx_pretoken *span) {
         int empty;
         const uint8_t *last = match_any(ctx, w->s, &w->m, w->at, at, w->end, &empty);
         if (ctx->code != TKX_OK) return 0;
-        if (last > at) {
-            const tkx_pretoken found = {at, last, !inverted, 0};
-            w->next = found;
-        }
+        if (last > at) w->next = (tkx_pretoken){at, last, !inverted, 0};
         w->is_split = last == at && empty && at > span->from;
         if (last > at || w->is_split) break;
     }

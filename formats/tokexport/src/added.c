@@ -63,21 +63,17 @@ static uint32_t only_byte(const uint8_t *bits) {
 /* Starts a scan over a text with a trie and no tokens; `counts`: those of its nodes and edges. */
 static void scanner_init(tkx_scanner *f, tkx_context *ctx, const uint8_t *nodes,
                          const uint8_t *counts, const uint8_t *text, const uint8_t *end) {
-    memset(f, 0, sizeof *f);
-    f->ctx = ctx;
-    f->nodes = nodes;
+    *f = (tkx_scanner){.ctx = ctx, .nodes = nodes, .text = text, .size = (size_t)(end - text)};
     f->node_count = load_u32(counts);
     f->edge_count = load_u32(counts + 4);
     f->edges = nodes + NODE_SIZE * ((size_t)f->node_count + 1);
-    f->text = text;
-    f->size = (size_t)(end - text);
 }
 
 static void scanner_start(tkx_scanner *f, tkx_context *ctx, int normalized, const uint8_t *text,
                           size_t size) {
     const tkx *t = ctx->t;
-    scanner_init(f, ctx, normalized ? added_normalized_nodes(t) : added_raw_nodes(t),
-                 t->added.data + (normalized ? 12 : 4), text, text + size);
+    scanner_init(f, ctx, added_nodes(t, normalized), t->added.data + (normalized ? 12 : 4), text,
+                 text + size);
     f->starts = t->added.data + (normalized ? 64 : 32);
     f->pending.id = TKX_NONE;
     f->only_start = only_byte(f->starts);

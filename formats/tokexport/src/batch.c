@@ -58,10 +58,8 @@ static TKX_NOINLINE void encode_uncached(tkx_context *ctx, const tkx_pending *w)
     if (ctx->code != TKX_OK) return;
     if (wants_spans(ctx)) {
         emit_token(ctx, ids[0], w->p, w->p + w->size);
-        return;
-    }
-    if (TKX_LIKELY(ctx->capacity >= SHORT_PRETOKEN &&
-                   ctx->count <= ctx->capacity - SHORT_PRETOKEN)) {
+    } else if (TKX_LIKELY(ctx->capacity >= SHORT_PRETOKEN &&
+                          ctx->count <= ctx->capacity - SHORT_PRETOKEN)) {
         /* Four at a time: the count is unpredictable. Ids past the end are padding. */
         for (i = 0; i < count; i += 4)
             TKX_COPY(ctx->ids + ctx->count + i, ids + i, 4 * sizeof *ids);

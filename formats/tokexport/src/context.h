@@ -161,10 +161,8 @@ static void bound_stage(tkx_bound *b, const tkx *t, uint32_t i) {
 
 /* The work memory that is enough for any text of `size` bytes. */
 static size_t work_size(const tkx *t, size_t size, int has_spans) {
-    tkx_bound b = {0, 0, 0, 0};
+    tkx_bound b = {smaller(size, MAX_TEXT), 0, 0, has_spans};
     uint32_t i;
-    b.size = smaller(size, MAX_TEXT);
-    b.has_spans = has_spans;
 #ifndef TKX_NO_NORMALIZER
     bound_ops(&b, t->ops, t->normalizer_count, source_bytes(t, has_spans, 0));
 #endif

@@ -229,13 +229,10 @@ uint32_t tkx_added_count(const tkx *t) { return t ? (uint32_t)field(t->added, 0)
 /* Where the parts of ADDT begin. */
 static const uint8_t *added_tokens(const tkx *t) { return t->added.data + ADDED_HEADER; }
 
-static const uint8_t *added_raw_nodes(const tkx *t) {
-    return added_tokens(t) + ADDED_SIZE * (size_t)field(t->added, 0);
-}
-
-static const uint8_t *added_normalized_nodes(const tkx *t) {
-    return added_raw_nodes(t) + NODE_SIZE * ((size_t)field(t->added, 4) + 1) +
-           4 * (size_t)field(t->added, 8);
+static const uint8_t *added_nodes(const tkx *t, int normalized) {
+    const uint8_t *raw = added_tokens(t) + ADDED_SIZE * (size_t)field(t->added, 0);
+    if (!normalized) return raw;
+    return raw + NODE_SIZE * ((size_t)field(t->added, 4) + 1) + 4 * (size_t)field(t->added, 8);
 }
 
 int tkx_added_token(const tkx *t, uint32_t index, uint32_t *id, const uint8_t **content,
@@ -263,12 +260,10 @@ int tkx_added_token(const tkx *t, uint32_t index, uint32_t *id, const uint8_t **
 int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_t *id,
                  uint32_t *type_id) {
     const uint8_t *item;
-    uint64_t first;
     if (!t || !kind || !id || !type_id) return TKX_E_ARGUMENT;
     *kind = *id = *type_id = 0;
     if (index >= field(t->post, pair ? 4 : 0)) return TKX_E_NOT_FOUND;
-    first = pair ? field(t->post, 0) : 0;
-    item = t->post.data + 8 + ITEM_SIZE * (size_t)(first + index);
+    item = t->post.data + 8 + ITEM_SIZE * ((pair ? (size_t)field(t->post, 0) : 0) + index);
     if (load_u32(item) > 2 || (load_u32(item) == 0 && load_u32(item + 4) >= t->id_count))
         return TKX_E_CORRUPT;
     *kind = load_u32(item);

@@ -100,9 +100,9 @@ enum { FREE_READS = 32, VAIN_READS = 8 };
 
 static void memo_start(tkx_memo *m, const tkx_stage *s, const uint8_t *begin, const uint8_t *end,
                        size_t mark) {
-    const tkx_memo empty = {begin,         begin, mark, 0, VAIN_READS * (size_t)(end - begin),
-                            s->memo_count, begin, NULL};
-    *m = empty;
+    *m = (tkx_memo){.base = begin, .limit = begin, .mark = mark, .begin = begin};
+    m->budget = VAIN_READS * (size_t)(end - begin);
+    m->states = s->memo_count;
 }
 
 /* The size of the rows up to a position. */

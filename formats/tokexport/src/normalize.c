@@ -13,12 +13,9 @@ typedef struct tkx_entries {
 
 /* `counts`: those of middle, leaves and entries, as the file has them. */
 static tkx_entries entries_at(const uint8_t *top, const uint8_t *counts) {
-    tkx_entries e;
+    tkx_entries e = {.top = top, .middle = top + TOP_SIZE, .count = load_u32(counts + 8)};
     e.middle_count = load_u32(counts);
     e.leaf_count = load_u32(counts + 4);
-    e.count = load_u32(counts + 8);
-    e.top = top;
-    e.middle = top + TOP_SIZE;
     e.leaves = e.middle + 128 * (size_t)e.middle_count;
     e.entries = e.leaves + 128 * (size_t)e.leaf_count;
     return e;
@@ -80,17 +77,13 @@ enum { TAKES = 1 << 21, POINT_MASK = TAKES - 1 };
 static void normalizer_start(tkx_normalizer *n, tkx_context *ctx, const tkx_op *op, uint8_t *out,
                              size_t room) {
     const uint8_t *data = op->table.data;
-    memset(n, 0, sizeof *n);
-    n->ctx = ctx;
+    *n = (tkx_normalizer){.ctx = ctx, .out = out, .room = room, .starter = TKX_NONE};
     n->form = load_u32(data);
     n->table = entries_at(data + FORM_HEADER, data + 4);
     n->point_count = load_u32(data + 16);
     n->composition_count = load_u32(data + 20);
     n->points = n->table.entries + 8 * (size_t)n->table.count;
     n->compositions = n->points + 4 * (size_t)n->point_count;
-    n->out = out;
-    n->room = room;
-    n->starter = TKX_NONE;
 }
 
 /* Quick check: whether a text is certainly normalized. ASCII is, in every form. */

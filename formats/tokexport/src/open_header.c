@@ -133,6 +133,5 @@ static int check_sections(const tkx *t) {
 /* The i-th section, whose place has been checked. */
 static tkx_span section_span(const tkx *t, uint32_t i) {
     const uint8_t *s = section_entry(t, i);
-    const tkx_span span = {t->data + (size_t)load_u64(s + 8), (size_t)load_u64(s + 16)};
-    return span;
+    return (tkx_span){t->data + (size_t)load_u64(s + 8), (size_t)load_u64(s + 16)};
 }

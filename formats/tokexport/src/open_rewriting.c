@@ -63,10 +63,8 @@ static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
     op->flags = entry[1];
     op->growth = load_u32(entry + 4);
     op->extra = load_u32(entry + 8);
-    op->table.data = section.data + table;
-    op->table.size = table_size;
-    op->content.data = section.data + content;
-    op->content.size = content_size;
+    op->table = (tkx_span){section.data + table, table_size};
+    op->content = (tkx_span){section.data + content, content_size};
     if (op->kind == AFFIX) flags = APPEND | UNLESS_PRESENT | ONLY_FIRST | FIRST_SOURCE;
     if (op->kind == CHARSMAP) flags = op->flags & BY_CLUSTER ? BY_CLUSTER : COLLAPSE;
     if (load_u16(entry + 2) || load_u32(entry + 28) || (op->flags & ~flags) ||

@@ -149,8 +149,7 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry, tkx
 
 /* Checks a program that stands alone, without labels. */
 static int check_program(tkx_stage *s, tkx_span table) {
-    const tkx_span none = {NULL, 0};
-    return check_stage(s, table, table.data, none, NULL);
+    return check_stage(s, table, table.data, (tkx_span){NULL, 0}, NULL);
 }
 
 #endif

@@ -5,19 +5,13 @@
 
 #ifndef TKX_NO_NORMALIZER
 
-/* Whether the source of the byte at p begins where the input begins. */
-static int stems_from_start(const tkx_context *ctx, const uint8_t *p) {
-    size_t from, to;
-    find_source(ctx, p, p + 1, &from, &to);
-    return from == 0;
-}
-
 /* AFFIX; `first`: the text begins where the input begins. */
 static void run_affix(tkx_rewriter *w, int first) {
     const tkx_span content = w->op->content;
-    size_t size = (size_t)(w->end - w->text);
+    size_t size = (size_t)(w->end - w->text), from, to;
+    find_source(w->ctx, w->text, w->text + 1, &from, &to);
     if ((w->op->flags & ONLY_FIRST) && !first) return;
-    if ((w->op->flags & FIRST_SOURCE) && !stems_from_start(w->ctx, w->text)) return;
+    if ((w->op->flags & FIRST_SOURCE) && from != 0) return;
     if ((w->op->flags & UNLESS_PRESENT) && size >= content.size &&
         memcmp(w->text, content.data, content.size) == 0)
         return;
@@ -65,10 +59,7 @@ static void run_form(tkx_rewriter *w) {
 static void run_op(tkx_rewriter *w, tkx_context *ctx, const tkx_op *op, int first,
                    const uint8_t *text, size_t size, size_t aligned) {
     const size_t memory_size = ctx->memory_size;
-    memset(w, 0, sizeof *w);
-    w->ctx = ctx;
-    w->op = op;
-    w->text = w->copied = w->untaken = text;
+    *w = (tkx_rewriter){.ctx = ctx, .op = op, .text = text, .copied = text, .untaken = text};
     w->end = text + size;
     w->out = ctx->memory + ctx->memory_used;
     if (aligned > (memory_size - ctx->memory_used) / 8) {

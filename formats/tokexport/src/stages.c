@@ -62,10 +62,7 @@ typedef struct tkx_splitter {
 
 static void splitter_start(tkx_splitter *w, tkx_context *ctx, const tkx_stage *s,
                            const uint8_t *begin, const uint8_t *end) {
-    memset(w, 0, sizeof *w);
-    w->s = s;
-    w->outer = ctx->text;
-    w->outer_used = ctx->memory_used;
+    *w = (tkx_splitter){.s = s, .outer = ctx->text, .outer_used = ctx->memory_used};
 #ifndef TKX_NO_NORMALIZER
     if (s->flags & REWRITE) {
         size_t size = (size_t)(end - begin);
@@ -96,10 +93,7 @@ static int next_span(tkx_splitter *w, tkx_context *ctx, tkx_pretoken *span) {
         int empty;
         const uint8_t *last = match_any(ctx, w->s, &w->m, w->at, at, w->end, &empty);
         if (ctx->code != TKX_OK) return 0;
-        if (last > at) {
-            const tkx_pretoken found = {at, last, !inverted, 0};
-            w->next = found;
-        }
+        if (last > at) w->next = (tkx_pretoken){at, last, !inverted, 0};
         w->is_split = last == at && empty && at > span->from;
         if (last > at || w->is_split) break;
     }

@@ -57,21 +57,18 @@ static void encode_word_pieces(tkx_context *ctx, const uint8_t *bytes, size_t si
     const uint8_t *at = bytes, *end = bytes + size;
     const size_t before = ctx->count;
     uint32_t base = t->trie_root, id = 0;
-    if (size > t->trie_characters && count_characters(t, bytes, size) > t->trie_characters) {
-        emit_unknown(ctx, bytes, end);
-        return;
-    }
-    while (at < end && ctx->code == TKX_OK) {
+    int is_known =
+        size <= t->trie_characters || count_characters(t, bytes, size) <= t->trie_characters;
+    while (is_known && at < end && ctx->code == TKX_OK) {
         const uint8_t *last = longest_token(ctx, base, at, end, &id);
-        if (last == at) {
-            ctx->count = before; /* one part that is not found makes the whole word unknown */
-            emit_unknown(ctx, bytes, end);
-            return;
-        }
-        emit_token(ctx, id, at, last);
+        is_known = last > at;
+        if (is_known) emit_token(ctx, id, at, last);
         at = last;
         base = t->trie_continuation;
     }
+    if (is_known) return;
+    ctx->count = before; /* one part that is not found makes the whole word unknown */
+    emit_unknown(ctx, bytes, end);
 }
 
 #endif

@@ -199,14 +199,7 @@ static TKX_NOINLINE int find_paths_in_single(tkx_unigram *u) { return find_paths
 static void encode_unigram(tkx_context *ctx, const uint8_t *bytes, size_t size) {
     uint8_t few[PATH * (FEW_PATHS + 1)];
     const size_t mark = ctx->memory_used;
-    tkx_unigram u;
-    u.ctx = ctx;
-    u.from = bytes;
-    u.end = bytes + size;
-    u.unknown = NULL;
-    u.sum = 0;
-    u.paths = few;
-    u.room = FEW_PATHS;
+    tkx_unigram u = {ctx, bytes, bytes + size, NULL, 0, few, FEW_PATHS};
     while (!(ctx->t->trie_flags & SINGLE_PRECISION ? find_paths_in_single(&u)
                                                    : find_paths_in_double(&u))) {
         /* eight times the room each time, so that little is done again */
