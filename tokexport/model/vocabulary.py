@@ -46,7 +46,7 @@ class Token:
     @property
     def has_forms(self) -> bool:
         """Whether it decodes to other bytes as the first or the last."""
-        return self.first is not None or self.last is not None
+        return self.first not in (None, self.content) or self.last not in (None, self.content)
 
 
 @dataclass(frozen=True, slots=True)
