@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from tokexport.errors import SourceError, UnsupportedError
@@ -87,7 +87,16 @@ def build(
         if left in vocab and right in vocab and product is not None
     ]
     if len(merges) < len(pairs):
-        _refuse_missing(file, vocab, zip(numbers, pairs, joined, strict=True))
+        number, (left, right), missing = next(
+            (number, pair, next((one for one in (*pair, product) if one not in vocab), None))
+            for number, pair, product in zip(numbers, pairs, joined, strict=True)
+            if not vocab.keys() >= {*pair, product}
+        )
+        raise SourceError(
+            f"{file}: model.merges[{number}] is {show(left)} {show(right)}, and the token"
+            f" {show(missing or left + right)} is not in the vocabulary; these merges do not"
+            " belong to this vocabulary"
+        )
     if "" in vocab:
         merges = [merge for merge in merges if vocab[""] not in merge[:2]]
     return BytePairModel(
@@ -103,25 +112,10 @@ def build(
     )
 
 
-def _refuse_missing(
-    file: str, vocab: Mapping[str, int], merges: Iterable[tuple[int, Sequence[str], str | None]]
-) -> None:
-    for number, (left, right), product in merges:
-        missing = next((one for one in (left, right, product) if one not in vocab), None)
-        if missing is not None or product is None:
-            raise SourceError(
-                f"{file}: model.merges[{number}] is {show(left)} {show(right)}, and the token"
-                f" {show(missing or left + right)} is not in the vocabulary; these merges do not"
-                " belong to this vocabulary"
-            )
-
-
 def _joined(left: str, right: str, prefix_size: int) -> str | None:
     """What two tokens make: the right one without its first ``prefix_size`` bytes, be they the
     prefix or not, as the reference does it. None where that is no text.
     """
-    if not prefix_size:
-        return left + right
     data = right.encode()
     try:
         return left + data[prefix_size:].decode() if len(data) >= prefix_size else None

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -34,19 +34,15 @@ class Ways:
     begins: Numbers
     ends: Numbers
     symbols: Numbers
-    # The places of `tokens` in the order of tokens.
-    _order: Numbers = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_order", np.argsort(self.tokens, kind="stable"))
 
     def of(self, tokens: Numbers) -> tuple[Numbers, Numbers]:
         """For each way of each of some tokens: the place of the token among these, and the number
         of the way.
         """
-        first = np.searchsorted(self.tokens, tokens, "left", self._order)
-        counts = np.searchsorted(self.tokens, tokens, "right", self._order) - first
-        return np.repeat(np.arange(len(tokens)), counts), self._order[ranges(first, counts)]
+        order = np.argsort(self.tokens, kind="stable")
+        first = np.searchsorted(self.tokens, tokens, "left", order)
+        counts = np.searchsorted(self.tokens, tokens, "right", order) - first
+        return np.repeat(np.arange(len(tokens)), counts), order[ranges(first, counts)]
 
     def __iter__(self) -> Iterator[tuple[int, list[int]]]:
         """Each token with a sequence."""
