@@ -29,8 +29,7 @@ struct Array {
     void *private_data;
 };
 
-template <class T>
-T *pointer_of(nb::handle capsule, const char *name) {
+template <class T> T *pointer_of(nb::handle capsule, const char *name) {
     void *pointer = PyCapsule_GetPointer(capsule.ptr(), name);
     if (!pointer) fail_python();
     return static_cast<T *>(pointer);
@@ -45,12 +44,12 @@ bool has_nulls(const Array &array) {
     return false;
 }
 
-template <class Offset>
-void add_views(const Array &array, std::vector<std::string_view> &views) {
+template <class Offset> void add_views(const Array &array, std::vector<std::string_view> &views) {
     const Offset *offsets = static_cast<const Offset *>(array.buffers[1]) + array.offset;
     const char *bytes = static_cast<const char *>(array.buffers[2]);
     for (std::int64_t i = 0; i < array.length; i++)
-        views.emplace_back(bytes + offsets[i], static_cast<std::size_t>(offsets[i + 1] - offsets[i]));
+        views.emplace_back(bytes + offsets[i],
+                           static_cast<std::size_t>(offsets[i + 1] - offsets[i]));
 }
 
 }  // namespace
@@ -60,20 +59,26 @@ std::optional<ArrowTexts> ArrowTexts::of(nb::handle source) {
     nb::object pair = source.attr("__arrow_c_array__")();
     const Schema &schema = *pointer_of<Schema>(pair[0], "arrow_schema");
     const Array &array = *pointer_of<Array>(pair[1], "arrow_array");
-    // u and z have offsets of 32 bits, U and Z of 64; of bytes (z, Z) it is found out later whether they are UTF-8.
+    // u and z have offsets of 32 bits, U and Z of 64; of bytes (z, Z) it is found out later whether
+    // they are UTF-8.
     if (std::strlen(schema.format) != 1 || !std::strchr("uUzZ", schema.format[0])) {
-        PyErr_Format(PyExc_TypeError, "texts must be strings, not an Arrow array of the format %s; cast it to string or large_string", schema.format);
+        PyErr_Format(PyExc_TypeError,
+                     "texts must be strings, not an Arrow array of the format %s; cast it to "
+                     "string or large_string",
+                     schema.format);
         fail_python();
     }
     if (has_nulls(array)) {
-        PyErr_SetString(PyExc_ValueError, "texts must not hold nulls; drop them or fill them with empty texts");
+        PyErr_SetString(PyExc_ValueError,
+                        "texts must not hold nulls; drop them or fill them with empty texts");
         fail_python();
     }
     ArrowTexts texts;
     if (array.length == 0) return texts;  // its buffers may be null
     texts.owner_ = std::move(pair);
     texts.views_.reserve(static_cast<std::size_t>(array.length));
-    if (schema.format[0] == 'u' || schema.format[0] == 'z') add_views<std::int32_t>(array, texts.views_);
+    if (schema.format[0] == 'u' || schema.format[0] == 'z')
+        add_views<std::int32_t>(array, texts.views_);
     else add_views<std::int64_t>(array, texts.views_);
     return texts;
 }

@@ -13,7 +13,8 @@ namespace tokexport {
 
 class ArrowTexts {
 public:
-    // Nothing where the object is no Arrow array. Raises TypeError for an array of another type than strings, ValueError for one with nulls.
+    // Nothing where the object is no Arrow array. Raises TypeError for an array of another type
+    // than strings, ValueError for one with nulls.
     static std::optional<ArrowTexts> of(nanobind::handle source);
 
     // As long as this lives.

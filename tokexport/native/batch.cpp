@@ -32,25 +32,30 @@ struct Core::Batch {
     std::vector<std::unique_ptr<WorkspacePool::Lease>> spaces;
     std::vector<Result> results;
 
-    const std::uint32_t *ids(const Result &result) const { return (**spaces[result.worker]).ids.data() + result.first; }
+    const std::uint32_t *ids(const Result &result) const {
+        return (**spaces[result.worker]).ids.data() + result.first;
+    }
 };
 
 // Encodes all texts, whose bytes must stay, by at most so many threads; the GIL is free in between.
-void Core::encode_texts(const std::vector<std::string_view> &sources, const Allowed &chosen, bool template_, std::size_t threads, Batch &batch) {
+void Core::encode_texts(const std::vector<std::string_view> &sources, const Allowed &chosen,
+                        bool template_, std::size_t threads, Batch &batch) {
     const std::size_t count = sources.size();
     std::size_t bytes = 0;
     for (std::string_view source : sources) bytes += source.size();
     const std::vector<Piece> &pieces = pieces_of(1, template_);
 
     threads = std::max<std::size_t>(1, std::min({threads, count, bytes / bytes_a_thread}));
-    const std::size_t step = std::max<std::size_t>(1, std::min<std::size_t>(64, count / (threads * 8)));
+    const std::size_t step =
+        std::max<std::size_t>(1, std::min<std::size_t>(64, count / (threads * 8)));
     auto &spaces = batch.spaces;
-    for (std::size_t i = 0; i < threads; i++) spaces.push_back(std::make_unique<WorkspacePool::Lease>(pool_));
+    for (std::size_t i = 0; i < threads; i++)
+        spaces.push_back(std::make_unique<WorkspacePool::Lease>(pool_));
 
     auto &results = batch.results;
     results.resize(count);
-    std::vector<Outcome> outcomes(threads);       // of each worker, the first that was no success
-    std::vector<std::size_t> failed(threads);     // and the text it befell
+    std::vector<Outcome> outcomes(threads);    // of each worker, the first that was no success
+    std::vector<std::size_t> failed(threads);  // and the text it befell
     std::vector<char> out_of_memory(threads, 0);
     std::atomic<std::size_t> next{0};
     auto work = [&](std::size_t worker) noexcept {
@@ -95,14 +100,17 @@ void Core::encode_texts(const std::vector<std::string_view> &sources, const Allo
     }
 }
 
-// A tuple of our own, so that no other thread changes it while the GIL is free, and the bytes of its texts.
+// A tuple of our own, so that no other thread changes it while the GIL is free, and the bytes of
+// its texts.
 std::vector<Text> Core::texts_of(nb::handle texts, nb::object &items) const {
-    if (PyUnicode_Check(texts.ptr()) || PyBytes_Check(texts.ptr())) fail_type("texts must be several texts (encode takes one)", texts);
+    if (PyUnicode_Check(texts.ptr()) || PyBytes_Check(texts.ptr()))
+        fail_type("texts must be several texts (encode takes one)", texts);
     items = owned(PySequence_Tuple(texts.ptr()));
     const Py_ssize_t count = PyTuple_GET_SIZE(items.ptr());
     std::vector<Text> sources;
     sources.reserve(static_cast<std::size_t>(count));
-    for (Py_ssize_t i = 0; i < count; i++) sources.push_back(text_of(PyTuple_GET_ITEM(items.ptr(), i)));
+    for (Py_ssize_t i = 0; i < count; i++)
+        sources.push_back(text_of(PyTuple_GET_ITEM(items.ptr(), i)));
     return sources;
 }
 
@@ -117,7 +125,8 @@ std::vector<std::string_view> views_of(const std::vector<Text> &texts) {
 
 }  // namespace
 
-nb::object Core::encode_batch(nb::handle texts, nb::handle allowed, Truth template_, std::size_t threads) {
+nb::object Core::encode_batch(nb::handle texts, nb::handle allowed, Truth template_,
+                              std::size_t threads) {
     nb::object items;
     const std::vector<Text> sources = texts_of(texts, items);
     Batch batch;
@@ -130,7 +139,8 @@ nb::object Core::encode_batch(nb::handle texts, nb::handle allowed, Truth templa
     return lists;
 }
 
-nb::object Core::encode_flat(nb::handle texts, nb::handle allowed, Truth template_, std::size_t threads) {
+nb::object Core::encode_flat(nb::handle texts, nb::handle allowed, Truth template_,
+                             std::size_t threads) {
     nb::object items;
     std::vector<Text> sources;
     std::optional<ArrowTexts> arrow = ArrowTexts::of(texts);
@@ -151,7 +161,8 @@ nb::object Core::encode_flat(nb::handle texts, nb::handle allowed, Truth templat
     {
         nb::gil_scoped_release released;
         for (std::size_t i = 0; i < views.size(); i++)
-            std::copy_n(batch.ids(batch.results[i]), batch.results[i].count, ids.data() + offsets[i]);
+            std::copy_n(batch.ids(batch.results[i]), batch.results[i].count,
+                        ids.data() + offsets[i]);
     }
     return nb::make_tuple(array_of_ids(ids, count), array_of(std::move(offsets), views.size() + 1));
 }

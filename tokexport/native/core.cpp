@@ -15,12 +15,14 @@ namespace tokexport {
 
 namespace {
 
-// Letting go of the GIL and taking it again costs about as much as encoding a few hundred bytes; below this it is kept.
+// Letting go of the GIL and taking it again costs about as much as encoding a few hundred bytes;
+// below this it is kept.
 constexpr std::size_t release_gil_above = std::size_t(1) << 14;
 
 class MaybeReleasedGil {
 public:
-    explicit MaybeReleasedGil(std::size_t size) : state_(size > release_gil_above ? PyEval_SaveThread() : nullptr) {}
+    explicit MaybeReleasedGil(std::size_t size)
+        : state_(size > release_gil_above ? PyEval_SaveThread() : nullptr) {}
     MaybeReleasedGil(const MaybeReleasedGil &) = delete;
     MaybeReleasedGil &operator=(const MaybeReleasedGil &) = delete;
     ~MaybeReleasedGil() {
@@ -42,7 +44,9 @@ tkx open_file(const HeldBytes &held, nb::handle name) {
 
 Text bytes_of(nb::handle data) {
     if (!PyBytes_Check(data.ptr())) fail_type("data must be bytes", data);
-    return {nb::borrow(data), {PyBytes_AS_STRING(data.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(data.ptr()))}};
+    return {
+        nb::borrow(data),
+        {PyBytes_AS_STRING(data.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(data.ptr()))}};
 }
 
 HeldBytes::HeldBytes(nb::handle source) {
@@ -50,8 +54,14 @@ HeldBytes::HeldBytes(nb::handle source) {
 }
 
 Core::Core(nb::object buffer, nb::object name, std::optional<std::size_t> given_bulk_from)
-    : name_(std::move(name)), held_(buffer), file_(open_file(held_, name_)), ints_(file_.id_count), single_(template_of(0)), pair_(template_of(1)),
-      bulk_from_(given_bulk_from.value_or(bulk_from)), worth_tables_(given_bulk_from ? 0 : worth_tables) {
+    : name_(std::move(name)),
+      held_(buffer),
+      file_(open_file(held_, name_)),
+      ints_(file_.id_count),
+      single_(template_of(0)),
+      pair_(template_of(1)),
+      bulk_from_(given_bulk_from.value_or(bulk_from)),
+      worth_tables_(given_bulk_from ? 0 : worth_tables) {
     // Without special tokens the template is the same one, without the ids of its own.
     const auto is_text = [](const Piece &piece) { return piece.kind != 0; };
     std::copy_if(single_.begin(), single_.end(), std::back_inserter(plain_single_), is_text);
@@ -62,7 +72,9 @@ std::vector<Core::Piece> Core::template_of(int pair) const {
     std::vector<Piece> pieces;
     std::uint32_t kind, id, type_id;
     int code;
-    for (std::uint32_t i = 0; (code = tkx_template(&file_, pair, i, &kind, &id, &type_id)) == TKX_OK; i++) pieces.push_back({kind, id, type_id});
+    for (std::uint32_t i = 0;
+         (code = tkx_template(&file_, pair, i, &kind, &id, &type_id)) == TKX_OK; i++)
+        pieces.push_back({kind, id, type_id});
     if (code != TKX_E_NOT_FOUND) fail(name_, code);
     const uint8_t *data;
     std::size_t size;
@@ -82,12 +94,15 @@ Text Core::text_of(nb::handle text) const {
     Py_ssize_t size = 0;
     const char *utf8 = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
     if (utf8) return {nb::borrow(text), {utf8, static_cast<std::size_t>(size)}};
-    if (!(file_.flags & replace_surrogates) || !PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) fail_python();
+    if (!(file_.flags & replace_surrogates) || !PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
+        fail_python();
     PyErr_Clear();
-    // As tiktoken does it: two lone surrogates that make a pair become one character, the others U+FFFD each.
+    // As tiktoken does it: two lone surrogates that make a pair become one character, the others
+    // U+FFFD each.
     nb::object utf16 = owned(PyUnicode_AsEncodedString(text.ptr(), "utf-16-le", "surrogatepass"));
     int order = -1;
-    nb::object repaired = owned(PyUnicode_DecodeUTF16(PyBytes_AS_STRING(utf16.ptr()), PyBytes_GET_SIZE(utf16.ptr()), "replace", &order));
+    nb::object repaired = owned(PyUnicode_DecodeUTF16(
+        PyBytes_AS_STRING(utf16.ptr()), PyBytes_GET_SIZE(utf16.ptr()), "replace", &order));
     utf8 = PyUnicode_AsUTF8AndSize(repaired.ptr(), &size);
     if (!utf8) fail_python();
     return {repaired, {utf8, static_cast<std::size_t>(size)}};
@@ -97,15 +112,20 @@ Allowed Core::allowed_of(nb::handle allowed) {
     if (PyTuple_CheckExact(allowed.ptr()) && PyTuple_GET_SIZE(allowed.ptr()) == 0) return {};
     if (PyUnicode_Check(allowed.ptr())) {
         if (PyUnicode_CompareWithASCIIString(allowed.ptr(), "all") == 0) return {Allowed::all, {}};
-        PyErr_Format(PyExc_ValueError, "allowed_special must be \"all\" or a collection of special tokens, not the str %R", allowed.ptr());
+        PyErr_Format(
+            PyExc_ValueError,
+            "allowed_special must be \"all\" or a collection of special tokens, not the str %R",
+            allowed.ptr());
         fail_python();
     }
     std::call_once(added_once_, [this] {
         std::uint32_t id, flags;
         const std::uint8_t *content;
         std::size_t size;
-        for (std::uint32_t i = 0; tkx_added_token(&file_, i, &id, &content, &size, &flags) == TKX_OK; i++)
-            added_by_content_.emplace(std::string_view(reinterpret_cast<const char *>(content), size), i);
+        for (std::uint32_t i = 0;
+             tkx_added_token(&file_, i, &id, &content, &size, &flags) == TKX_OK; i++)
+            added_by_content_.emplace(
+                std::string_view(reinterpret_cast<const char *>(content), size), i);
     });
     Allowed result;
     nb::object items = owned(PySequence_Tuple(allowed.ptr()));
@@ -115,14 +135,19 @@ Allowed Core::allowed_of(nb::handle allowed) {
         Py_ssize_t size = 0;
         const char *content = PyUnicode_AsUTF8AndSize(item, &size);
         if (!content) fail_python();
-        auto [first, last] = added_by_content_.equal_range({content, static_cast<std::size_t>(size)});
+        auto [first, last] =
+            added_by_content_.equal_range({content, static_cast<std::size_t>(size)});
         if (first == last) {
-            PyErr_Format(PyExc_ValueError, "allowed_special: %R is not an added token of this tokenizer; see Tokenizer.added_tokens", item);
+            PyErr_Format(PyExc_ValueError,
+                         "allowed_special: %R is not an added token of this tokenizer; see "
+                         "Tokenizer.added_tokens",
+                         item);
             fail_python();
         }
         result.mode = Allowed::some;
         result.bits.resize((tkx_added_count(&file_) + 7) / 8);
-        for (; first != last; ++first) result.bits[first->second / 8] |= std::uint8_t(1 << first->second % 8);
+        for (; first != last; ++first)
+            result.bits[first->second / 8] |= std::uint8_t(1 << first->second % 8);
     }
     return result;
 }
@@ -131,7 +156,9 @@ Allowed Core::allowed_of(nb::handle allowed) {
 bool Core::take_bulk(Workspace &space, std::size_t size) const {
     if (size < bulk_from_) return false;
     if (!space.bulk) {
-        if (size < worth_tables_ && bytes_without_tables_.fetch_add(size, std::memory_order_relaxed) < worth_tables_) return false;
+        if (size < worth_tables_ &&
+            bytes_without_tables_.fetch_add(size, std::memory_order_relaxed) < worth_tables_)
+            return false;
         std::call_once(engine_once_, [this] {
             engine_ = Engine::make(file_);
             engine_is_made_ = engine_ != nullptr;
@@ -142,10 +169,13 @@ bool Core::take_bulk(Workspace &space, std::size_t size) const {
 }
 
 // Runs without the GIL at times: no Python here.
-Outcome Core::encode_text(Workspace &space, std::size_t &used, std::string_view text, const Allowed &allowed) const {
-    // A text seldom has more ids than bytes; a long one has seldom more than half as many, and then this comes out of the loop below.
+Outcome Core::encode_text(Workspace &space, std::size_t &used, std::string_view text,
+                          const Allowed &allowed) const {
+    // A text seldom has more ids than bytes; a long one has seldom more than half as many, and then
+    // this comes out of the loop below.
     std::size_t guess = text.size() <= (std::size_t(1) << 24) ? text.size() + 16 : text.size() / 2;
-    if (space.ids.capacity() - used < guess) space.ids.resize(std::max(used + guess, space.ids.capacity() + space.ids.capacity() / 2));
+    if (space.ids.capacity() - used < guess)
+        space.ids.resize(std::max(used + guess, space.ids.capacity() + space.ids.capacity() / 2));
     space.memory.reserve(Workspace::first_memory);
     const bool bulk = take_bulk(space, text.size());
     for (;;) {
@@ -154,10 +184,16 @@ Outcome Core::encode_text(Workspace &space, std::size_t &used, std::string_view 
         std::size_t room = space.ids.capacity() - used, count = 0;
         int code;
         switch (allowed.mode) {
-            case Allowed::none: code = tkx_encode(&file_, text.data(), text.size(), out, room, &count, &work); break;
-            case Allowed::all: code = tkx_encode_special(&file_, text.data(), text.size(), out, room, &count, &work); break;
+            case Allowed::none:
+                code = tkx_encode(&file_, text.data(), text.size(), out, room, &count, &work);
+                break;
+            case Allowed::all:
+                code =
+                    tkx_encode_special(&file_, text.data(), text.size(), out, room, &count, &work);
+                break;
             default:
-                code = tkx_encode_allowed(&file_, text.data(), text.size(), allowed.bits.data(), allowed.bits.size(), out, room, &count, &work);
+                code = tkx_encode_allowed(&file_, text.data(), text.size(), allowed.bits.data(),
+                                          allowed.bits.size(), out, room, &count, &work);
         }
         if (code == TKX_OK) {
             used += count;
@@ -173,8 +209,8 @@ Outcome Core::encode_text(Workspace &space, std::size_t &used, std::string_view 
     }
 }
 
-Outcome Core::encode_pieces(Workspace &space, std::size_t &used, const std::string_view *texts, const std::vector<Piece> &pieces,
-                            const Allowed &allowed) const {
+Outcome Core::encode_pieces(Workspace &space, std::size_t &used, const std::string_view *texts,
+                            const std::vector<Piece> &pieces, const Allowed &allowed) const {
     for (const Piece &piece : pieces) {
         if (piece.kind == 0) {
             if (space.ids.capacity() == used) space.ids.resize(used + used / 2 + 16);
@@ -195,7 +231,8 @@ void Core::fail_text(Outcome outcome, std::string_view text) const {
     fail(name_, outcome.code, outcome.detail);
 }
 
-std::size_t Core::encode_texts(Workspace &space, const Text *texts, std::size_t count, nb::handle allowed, bool template_) {
+std::size_t Core::encode_texts(Workspace &space, const Text *texts, std::size_t count,
+                               nb::handle allowed, bool template_) {
     Allowed chosen = allowed_of(allowed);
     std::string_view views[2] = {texts[0].bytes, count == 2 ? texts[1].bytes : std::string_view()};
     const std::vector<Piece> &pieces = pieces_of(count, template_);

@@ -1,4 +1,5 @@
-// One open tokexport file, for Python: the C core's functions over Python's str, bytes, int, list and numpy arrays.
+// One open tokexport file, for Python: the C core's functions over Python's str, bytes, int, list
+// and numpy arrays.
 #pragma once
 
 #include <atomic>
@@ -19,7 +20,8 @@
 
 namespace tokexport {
 
-// HeaderFlag.REPLACE_SURROGATES of layout.py: what a lone surrogate becomes is decided before there is UTF-8, so here and not in the C core.
+// HeaderFlag.REPLACE_SURROGATES of layout.py: what a lone surrogate becomes is decided before there
+// is UTF-8, so here and not in the C core.
 constexpr std::uint32_t replace_surrogates = 1u << 4;
 
 // Which special tokens of a text become ids.
@@ -58,34 +60,42 @@ private:
 
 class Core {
 public:
-    // Texts from this many bytes on are encoded by the bulk engine, where it does the file; below, the
-    // core is as fast. The engine derives 4 to 10 ms of tables from the file, which pay off after
-    // about half a megabyte: in the first text of `worth_tables`, or when that many bytes were encoded
-    // without them.
+    // Texts from this many bytes on are encoded by the bulk engine, where it does the file; below,
+    // the core is as fast. The engine derives 4 to 10 ms of tables from the file, which pay off
+    // after about half a megabyte: in the first text of `worth_tables`, or when that many bytes
+    // were encoded without them.
     static constexpr std::size_t bulk_from = 256, worth_tables = std::size_t(1) << 19;
 
-    // Opens the bytes of `buffer` (read-only, as long as the Core lives). `name` stands for the file in
-    // error messages. `bulk_from`: tests give it; SIZE_MAX: no engine.
+    // Opens the bytes of `buffer` (read-only, as long as the Core lives). `name` stands for the
+    // file in error messages. `bulk_from`: tests give it; SIZE_MAX: no engine.
     Core(nanobind::object buffer, nanobind::object name, std::optional<std::size_t> bulk_from);
     Core(const Core &) = delete;
     Core &operator=(const Core &) = delete;
 
-    // core.cpp. `allowed`: "all", or a collection of contents of added tokens. `template_`: put the post-processor's tokens around.
+    // core.cpp. `allowed`: "all", or a collection of contents of added tokens. `template_`: put the
+    // post-processor's tokens around.
     nanobind::object encode(nanobind::handle text, nanobind::handle allowed, Truth template_);
     nanobind::object encode_numpy(nanobind::handle text, nanobind::handle allowed, Truth template_);
     nanobind::object encode_bytes(nanobind::handle data, nanobind::handle allowed, Truth template_);
-    nanobind::object encode_pair(nanobind::handle a, nanobind::handle b, nanobind::handle allowed, Truth template_);
+    nanobind::object encode_pair(nanobind::handle a, nanobind::handle b, nanobind::handle allowed,
+                                 Truth template_);
     void check() const;
     std::size_t self_test();
 
-    // spans.cpp. `texts`: a tuple of one or two. Lists of ids, (start, end), type ids and 0 or 1 for an id of the template; or arrays.
-    nanobind::object encode_spans(nanobind::handle texts, nanobind::handle allowed, Truth template_, Truth characters);
-    nanobind::object encode_spans_numpy(nanobind::handle texts, nanobind::handle allowed, Truth template_, Truth characters);
+    // spans.cpp. `texts`: a tuple of one or two. Lists of ids, (start, end), type ids and 0 or 1
+    // for an id of the template; or arrays.
+    nanobind::object encode_spans(nanobind::handle texts, nanobind::handle allowed, Truth template_,
+                                  Truth characters);
+    nanobind::object encode_spans_numpy(nanobind::handle texts, nanobind::handle allowed,
+                                        Truth template_, Truth characters);
 
     // batch.cpp.
-    nanobind::object encode_batch(nanobind::handle texts, nanobind::handle allowed, Truth template_, std::size_t threads);
-    // `texts`: an iterable of str, or an Arrow array of strings. The ids of all, and count + 1 offsets into them.
-    nanobind::object encode_flat(nanobind::handle texts, nanobind::handle allowed, Truth template_, std::size_t threads);
+    nanobind::object encode_batch(nanobind::handle texts, nanobind::handle allowed, Truth template_,
+                                  std::size_t threads);
+    // `texts`: an iterable of str, or an Arrow array of strings. The ids of all, and count + 1
+    // offsets into them.
+    nanobind::object encode_flat(nanobind::handle texts, nanobind::handle allowed, Truth template_,
+                                 std::size_t threads);
 
     // decoding.cpp.
     nanobind::object decode(nanobind::handle ids, Truth skip_special, nanobind::handle errors_name);
@@ -117,21 +127,25 @@ private:
 
     Text text_of(nanobind::handle text) const;
     std::vector<Text> texts_of(nanobind::handle texts, nanobind::object &items) const;
-    void encode_texts(const std::vector<std::string_view> &sources, const Allowed &chosen, bool template_, std::size_t threads, Batch &batch);
+    void encode_texts(const std::vector<std::string_view> &sources, const Allowed &chosen,
+                      bool template_, std::size_t threads, Batch &batch);
     Allowed allowed_of(nanobind::handle allowed);
     std::vector<Piece> template_of(int pair) const;
-    std::size_t encode_texts(Workspace &space, const Text *texts, std::size_t count, nanobind::handle allowed, bool template_);
-    Outcome encode_pieces(Workspace &space, std::size_t &used, const std::string_view *texts, const std::vector<Piece> &pieces,
-                          const Allowed &allowed) const;
-    Outcome encode_text(Workspace &space, std::size_t &used, std::string_view text, const Allowed &allowed) const;
+    std::size_t encode_texts(Workspace &space, const Text *texts, std::size_t count,
+                             nanobind::handle allowed, bool template_);
+    Outcome encode_pieces(Workspace &space, std::size_t &used, const std::string_view *texts,
+                          const std::vector<Piece> &pieces, const Allowed &allowed) const;
+    Outcome encode_text(Workspace &space, std::size_t &used, std::string_view text,
+                        const Allowed &allowed) const;
     bool take_bulk(Workspace &space, std::size_t size) const;
     [[noreturn]] void fail_text(Outcome outcome, std::string_view text) const;
     const std::vector<Piece> &pieces_of(std::size_t texts, bool template_) const;
-    void locate(Workspace &space, nanobind::handle texts, nanobind::handle allowed, bool template_, bool characters, Located &out);
-    Outcome locate_text(Workspace &space, std::string_view text, const Allowed &allowed, bool characters, Located &out) const;
+    void locate(Workspace &space, nanobind::handle texts, nanobind::handle allowed, bool template_,
+                bool characters, Located &out);
+    Outcome locate_text(Workspace &space, std::string_view text, const Allowed &allowed,
+                        bool characters, Located &out) const;
     std::size_t wanted_ids(Workspace &space, nanobind::handle ids, bool skip_special) const;
-    template <class Decode>
-    std::size_t join(Workspace &space, std::size_t count, Decode decode);
+    template <class Decode> std::size_t join(Workspace &space, std::size_t count, Decode decode);
 
     nanobind::object name_;
     HeldBytes held_;

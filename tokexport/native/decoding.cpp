@@ -11,7 +11,8 @@ namespace tokexport {
 namespace {
 
 nb::object make_bytes(const void *data, std::size_t size) {
-    return owned(PyBytes_FromStringAndSize(static_cast<const char *>(data), static_cast<Py_ssize_t>(size)));
+    return owned(
+        PyBytes_FromStringAndSize(static_cast<const char *>(data), static_cast<Py_ssize_t>(size)));
 }
 
 nb::object make_int(std::size_t value) { return owned(PyLong_FromSize_t(value)); }
@@ -26,14 +27,15 @@ std::size_t Core::wanted_ids(Workspace &space, nb::handle ids, bool skip_special
     std::size_t kept = 0;
     for (std::size_t i = 0; i < count; i++) {
         std::uint32_t flags = 0;
-        if (tkx_token_flags(&file_, given[i], &flags) != TKX_OK || !(flags & TKX_SPECIAL)) given[kept++] = given[i];
+        if (tkx_token_flags(&file_, given[i], &flags) != TKX_OK || !(flags & TKX_SPECIAL))
+            given[kept++] = given[i];
     }
     return kept;
 }
 
-// Decodes the first `count` of space.ids into space.memory, by one of the functions of the C core. Gives the size.
-template <class Decode>
-std::size_t Core::join(Workspace &space, std::size_t count, Decode decode) {
+// Decodes the first `count` of space.ids into space.memory, by one of the functions of the C core.
+// Gives the size.
+template <class Decode> std::size_t Core::join(Workspace &space, std::size_t count, Decode decode) {
     const std::uint32_t *ids = space.ids.data();
     Buffer<std::uint8_t> &out = space.memory;
     std::size_t size = 0;
@@ -54,18 +56,21 @@ nb::object Core::decode(nb::handle ids, Truth skip_special, nb::handle errors_na
     if (!errors) fail_python();
     WorkspacePool::Lease space(pool_);
     std::size_t count = wanted_ids(*space, ids, skip_special);
-    // A file with a decoder has rules of its own for what is no text; without one they are Python's, which is faster.
+    // A file with a decoder has rules of its own for what is no text; without one they are
+    // Python's, which is faster.
     bool by_rules = file_.decoder.data && std::strcmp(errors, "replace") == 0;
     std::size_t size = join(*space, count, [&](auto... arguments) {
         return by_rules ? tkx_decode_text(&file_, arguments...) : tkx_decode(&file_, arguments...);
     });
-    return owned(PyUnicode_DecodeUTF8(reinterpret_cast<const char *>(space->memory.data()), static_cast<Py_ssize_t>(size), errors));
+    return owned(PyUnicode_DecodeUTF8(reinterpret_cast<const char *>(space->memory.data()),
+                                      static_cast<Py_ssize_t>(size), errors));
 }
 
 nb::object Core::decode_bytes(nb::handle ids, Truth skip_special) {
     WorkspacePool::Lease space(pool_);
     std::size_t count = wanted_ids(*space, ids, skip_special);
-    std::size_t size = join(*space, count, [&](auto... arguments) { return tkx_decode(&file_, arguments...); });
+    std::size_t size =
+        join(*space, count, [&](auto... arguments) { return tkx_decode(&file_, arguments...); });
     return make_bytes(space->memory.data(), size);
 }
 
@@ -73,11 +78,13 @@ nb::object Core::decode_tokens_bytes(nb::handle ids, Truth skip_special) {
     WorkspacePool::Lease space(pool_);
     std::size_t count = wanted_ids(*space, ids, skip_special);
     std::vector<std::size_t> ends(count);
-    join(*space, count, [&](auto... arguments) { return tkx_decode_ends(&file_, arguments..., ends.data()); });
+    join(*space, count,
+         [&](auto... arguments) { return tkx_decode_ends(&file_, arguments..., ends.data()); });
     nb::object result = owned(PyList_New(static_cast<Py_ssize_t>(count)));
     std::size_t begin = 0;
     for (std::size_t i = 0; i < count; begin = ends[i++])
-        PyList_SET_ITEM(result.ptr(), static_cast<Py_ssize_t>(i), make_bytes(space->memory.data() + begin, ends[i] - begin).release().ptr());
+        PyList_SET_ITEM(result.ptr(), static_cast<Py_ssize_t>(i),
+                        make_bytes(space->memory.data() + begin, ends[i] - begin).release().ptr());
     return result;
 }
 
@@ -133,7 +140,8 @@ nb::object Core::stop_ids() const {
     nb::list result;
     std::uint32_t id;
     int code;
-    for (std::uint32_t i = 0; (code = tkx_stop_id(&file_, i, &id)) == TKX_OK; i++) result.append(make_int(id));
+    for (std::uint32_t i = 0; (code = tkx_stop_id(&file_, i, &id)) == TKX_OK; i++)
+        result.append(make_int(id));
     if (code != TKX_E_NOT_FOUND) fail(name_, code);
     return result;
 }

@@ -23,8 +23,9 @@ std::uint64_t slot_of(std::uint64_t hash, std::uint64_t displacement, std::uint6
 }
 
 // Takes a slot for each of some keys; if one is taken already, gives back those before it.
-bool take(const Numbers &hashes, const Numbers &firsts, const Numbers &rooms, std::size_t begin, std::size_t end, std::uint64_t displacement,
-          std::vector<bool> &taken, std::uint64_t *slots) {
+bool take(const Numbers &hashes, const Numbers &firsts, const Numbers &rooms, std::size_t begin,
+          std::size_t end, std::uint64_t displacement, std::vector<bool> &taken,
+          std::uint64_t *slots) {
     for (std::size_t i = begin; i < end; i++) {
         const std::uint64_t slot = firsts(i) + slot_of(hashes(i), displacement, rooms(i));
         if (taken[slot]) {
@@ -37,11 +38,14 @@ bool take(const Numbers &hashes, const Numbers &firsts, const Numbers &rooms, st
     return true;
 }
 
-void check(const Numbers &hashes, const Numbers &firsts, const Numbers &rooms, const Numbers &sizes, std::uint64_t slot_count) {
+void check(const Numbers &hashes, const Numbers &firsts, const Numbers &rooms, const Numbers &sizes,
+           std::uint64_t slot_count) {
     const std::size_t count = hashes.shape(0);
-    if (firsts.shape(0) != count || rooms.shape(0) != count) throw nb::value_error("one first slot and one room for each key");
+    if (firsts.shape(0) != count || rooms.shape(0) != count)
+        throw nb::value_error("one first slot and one room for each key");
     for (std::size_t i = 0; i < count; i++) {
-        if (rooms(i) == 0 || rooms(i) > slot_count || firsts(i) > slot_count - rooms(i)) throw nb::value_error("a key without room");
+        if (rooms(i) == 0 || rooms(i) > slot_count || firsts(i) > slot_count - rooms(i))
+            throw nb::value_error("a key without room");
     }
     std::size_t left = count;
     for (std::size_t b = 0; b < sizes.shape(0); b++) {
@@ -53,7 +57,8 @@ void check(const Numbers &hashes, const Numbers &firsts, const Numbers &rooms, c
 
 }  // namespace
 
-nb::object displace(Numbers hashes, Numbers firsts, Numbers rooms, Numbers sizes, std::uint64_t slot_count) {
+nb::object displace(Numbers hashes, Numbers firsts, Numbers rooms, Numbers sizes,
+                    std::uint64_t slot_count) {
     check(hashes, firsts, rooms, sizes, slot_count);
     const std::size_t bucket_count = sizes.shape(0);
     auto slots = std::make_unique<std::uint64_t[]>(hashes.shape(0));
@@ -65,7 +70,9 @@ nb::object displace(Numbers hashes, Numbers firsts, Numbers rooms, Numbers sizes
         for (std::size_t b = 0; b < bucket_count; b++) {
             const std::size_t end = begin + static_cast<std::size_t>(sizes(b));
             std::uint64_t displacement = 0;
-            while (displacement < displacement_count && !take(hashes, firsts, rooms, begin, end, displacement, taken, slots.get())) displacement++;
+            while (displacement < displacement_count &&
+                   !take(hashes, firsts, rooms, begin, end, displacement, taken, slots.get()))
+                displacement++;
             if (displacement == displacement_count) {
                 slots.reset();
                 break;
@@ -75,7 +82,8 @@ nb::object displace(Numbers hashes, Numbers firsts, Numbers rooms, Numbers sizes
         }
     }
     if (!slots) return nb::none();
-    return nb::make_tuple(array_of(std::move(slots), hashes.shape(0)), array_of(std::move(displacements), bucket_count));
+    return nb::make_tuple(array_of(std::move(slots), hashes.shape(0)),
+                          array_of(std::move(displacements), bucket_count));
 }
 
 }  // namespace tokexport

@@ -26,7 +26,7 @@ constexpr int patience = 60;
 
 // Bits of any number, false at first.
 class Flags {
-  public:
+public:
     bool operator[](std::size_t at) const { return at < flags_.size() && flags_[at]; }
 
     void set(std::size_t at) {
@@ -42,7 +42,7 @@ class Flags {
         return static_cast<std::size_t>(static_cast<const unsigned char *>(found) - flags_.data());
     }
 
-  private:
+private:
     std::vector<unsigned char> flags_;
 };
 
@@ -87,9 +87,11 @@ struct Nodes {
 // Gives each node a place and each one with children a base. Nodes are placed in depth-first order,
 // so that what is read together lies together. Every base leaves room for all labels.
 class Placing {
-  public:
+public:
     explicit Placing(const Nodes &nodes)
-        : places(nodes.labels.size()), bases(nodes.labels.size()), nodes_(nodes) {
+        : places(nodes.labels.size()),
+          bases(nodes.labels.size()),
+          nodes_(nodes) {
         for (std::size_t label = 0; label < resume_.size(); label++) resume_[label] = 1 + label;
         for (Node node = 0; node < bases.size(); node++) {
             if (nodes.count[node] || !node) place(node);
@@ -98,7 +100,7 @@ class Placing {
 
     std::vector<std::size_t> places, bases;
 
-  private:
+private:
     void place(Node node) {
         const std::size_t count = nodes_.count[node];
         const std::size_t first = count ? nodes_.labels[nodes_.child[node]] : 0;

@@ -12,16 +12,23 @@ namespace tokexport {
 class EncodeStream {
 public:
     EncodeStream(nanobind::object core, nanobind::handle allowed, Truth template_)
-        : owner_(std::move(core)), core_(nanobind::cast<Core &>(owner_)), space_(core_.pool_), pieces_(core_.pieces_of(1, template_)) {
+        : owner_(std::move(core)),
+          core_(nanobind::cast<Core &>(owner_)),
+          space_(core_.pool_),
+          pieces_(core_.pieces_of(1, template_)) {
         const Allowed chosen = core_.allowed_of(allowed);
-        if (chosen.mode == Allowed::some) throw nanobind::value_error("allowed_special of a stream must be \"all\" or empty");
+        if (chosen.mode == Allowed::some)
+            throw nanobind::value_error("allowed_special of a stream must be \"all\" or empty");
         std::size_t texts = 0;
         for (const Core::Piece &piece : pieces_) texts += piece.kind != 0;
-        if (texts != 1) throw nanobind::value_error("the tokenizer's template does not hold the text once: encode it whole");
+        if (texts != 1)
+            throw nanobind::value_error(
+                "the tokenizer's template does not hold the text once: encode it whole");
         window_.resize(first_window);
         space_->memory.reserve(Workspace::first_memory);
         work_ = space_->work();
-        int code = tkx_encoder_init(&encoder_, &core_.file(), chosen.mode == Allowed::all, window_.data(), window_.capacity(), &work_);
+        int code = tkx_encoder_init(&encoder_, &core_.file(), chosen.mode == Allowed::all,
+                                    window_.data(), window_.capacity(), &work_);
         if (code != TKX_OK) fail(core_.name(), code);
         add_template(0);
     }
@@ -32,7 +39,8 @@ public:
         for (std::size_t at = 0; at < text.bytes.size();) {
             std::size_t taken = 0;
             add([&](std::uint32_t *ids, std::size_t room, std::size_t *count) {
-                return tkx_encoder_feed(&encoder_, text.bytes.data() + at, text.bytes.size() - at, &taken, ids, room, count);
+                return tkx_encoder_feed(&encoder_, text.bytes.data() + at, text.bytes.size() - at,
+                                        &taken, ids, room, count);
             });
             at += taken;
             taken_ += taken;
@@ -42,7 +50,9 @@ public:
 
     // Gives the last ids.
     nanobind::object finish() {
-        add([&](std::uint32_t *ids, std::size_t room, std::size_t *count) { return tkx_encoder_finish(&encoder_, ids, room, count); });
+        add([&](std::uint32_t *ids, std::size_t room, std::size_t *count) {
+            return tkx_encoder_finish(&encoder_, ids, room, count);
+        });
         add_template(1);
         return given();
     }
@@ -64,8 +74,7 @@ private:
     }
 
     // Calls a function of the C core until it has the room that it wants.
-    template <class Call>
-    void add(Call call) {
+    template <class Call> void add(Call call) {
         for (;;) {
             std::size_t count = 0;
             space_->ids.reserve(used_ + 3 * window_.capacity());

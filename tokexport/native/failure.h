@@ -8,7 +8,8 @@
 
 namespace tokexport {
 
-// Raises what tokexport.runtime.failure.failure(name, code, detail, sentence) returns. `detail` is what the C function put into *count.
+// Raises what tokexport.runtime.failure.failure(name, code, detail, sentence) returns. `detail` is
+// what the C function put into *count.
 [[noreturn]] void fail(nanobind::handle name, int code, std::size_t detail = 0);
 
 // Raises tokexport.errors.IdError, a KeyError, for an id that no token has.

@@ -10,8 +10,8 @@
 
 namespace tokexport {
 
-// Key i is the bytes of joined from ends[i - 1] (the first one: from 0) up to ends[i]. The views are
-// good as long as joined is. Raises ValueError where an end is before the last one or outside.
+// Key i is the bytes of joined from ends[i - 1] (the first one: from 0) up to ends[i]. The views
+// are good as long as joined is. Raises ValueError where an end is before the last one or outside.
 std::vector<std::string_view> keys_of(const nanobind::bytes &joined, const Numbers &ends);
 
 }  // namespace tokexport

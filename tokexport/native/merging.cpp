@@ -25,7 +25,7 @@ struct Merge {
 
 // The merges by their pair: open addressing, at most half full.
 class Merges {
-  public:
+public:
     explicit Merges(std::size_t most) {
         std::size_t size = 16;
         while (size < 2 * most) size *= 2;
@@ -48,7 +48,7 @@ class Merges {
 
     const std::vector<Merge> &all() const { return all_; }
 
-  private:
+private:
     std::size_t slot(Id left, Id right) const {
         const std::size_t mask = places_.size() - 1;
         std::uint64_t hash = (std::uint64_t{left} << 32 | right) * 0x9E3779B97F4A7C15;
@@ -75,7 +75,7 @@ struct Range {
 // Lists of numbers, one a key, in one piece of memory; count calls with each key come first, then
 // begin, then add calls with the same keys.
 class Lists {
-  public:
+public:
     explicit Lists(std::size_t keys) : ends_(keys + 1) {}
 
     void count(Id key) { ends_[key]++; }
@@ -95,14 +95,14 @@ class Lists {
 
     bool has(Id key) const { return ends_[key] != (key ? ends_[key - 1] : 0); }
 
-  private:
+private:
     std::vector<std::size_t> ends_;
     std::vector<Id> numbers_;
 };
 
 // Finds the merge that leaves one symbol.
 class Merging {
-  public:
+public:
     explicit Merging(const Merges &merges) : merges_(merges) {}
 
     // The number of the merge that comes last, or none where more than one symbol is left.
@@ -130,7 +130,7 @@ class Merging {
         return last;
     }
 
-  private:
+private:
     // No merge has the largest rank: ranks are numbers of places in a list, or of ids.
     std::uint64_t rank(std::size_t at) const {
         return joins_[at] == none ? UINT64_MAX : merges_.all()[joins_[at]].rank;
@@ -146,10 +146,16 @@ struct Way {
 };
 
 class Search {
-  public:
+public:
     Search(const Merges &merges, std::size_t id_count)
-        : merges_(merges), merging_(merges), is_symbol_(id_count), makes_(id_count),
-          part_of_(id_count), waits_for_(id_count), first_(id_count), count_(id_count) {
+        : merges_(merges),
+          merging_(merges),
+          is_symbol_(id_count),
+          makes_(id_count),
+          part_of_(id_count),
+          waits_for_(id_count),
+          first_(id_count),
+          count_(id_count) {
         const std::vector<Merge> &all = merges.all();
         for (const Merge &merge : all) makes_.count(merge.product);
         makes_.begin();
@@ -191,9 +197,8 @@ class Search {
     const std::vector<Way> &ways() const { return ways_; }
     const std::vector<Id> &symbols() const { return symbols_; }
 
-  private:
-    template <typename Do>
-    void each_part(Do act) const {
+private:
+    template <typename Do> void each_part(Do act) const {
         for (const Merge &merge : merges_.all()) {
             if (makes_.has(merge.left)) act(merge.left, merge.product);
             if (makes_.has(merge.right)) act(merge.right, merge.product);

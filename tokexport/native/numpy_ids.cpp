@@ -27,14 +27,18 @@ nb::object array_of_ids(Buffer<std::uint32_t> &ids, std::size_t count) {
     npy_intp shape[1] = {static_cast<npy_intp>(count)};
     if (count < copied_below) {
         nb::object array = owned(PyArray_SimpleNew(1, shape, NPY_UINT32));
-        if (count) std::memcpy(PyArray_DATA(reinterpret_cast<PyArrayObject *>(array.ptr())), ids.data(), count * sizeof *ids.data());
+        if (count)
+            std::memcpy(PyArray_DATA(reinterpret_cast<PyArrayObject *>(array.ptr())), ids.data(),
+                        count * sizeof *ids.data());
         return array;
     }
     // No copy where realloc shrinks in place.
     ids.resize(count);
     nb::capsule owner(ids.data(), [](void *memory) noexcept { std::free(memory); });
     nb::object array = owned(PyArray_SimpleNewFromData(1, shape, NPY_UINT32, ids.release()));
-    if (PyArray_SetBaseObject(reinterpret_cast<PyArrayObject *>(array.ptr()), owner.release().ptr()) < 0) fail_python();
+    if (PyArray_SetBaseObject(reinterpret_cast<PyArrayObject *>(array.ptr()),
+                              owner.release().ptr()) < 0)
+        fail_python();
     return array;
 }
 

@@ -12,7 +12,8 @@ namespace tokexport {
 IdTable::~IdTable() {
     Entry *entries = entries_.load();
     if (!entries) return;
-    for (std::uint32_t id = 0; id < id_count_; id++) Py_XDECREF(entries[id].load(std::memory_order_relaxed));
+    for (std::uint32_t id = 0; id < id_count_; id++)
+        Py_XDECREF(entries[id].load(std::memory_order_relaxed));
     std::free(entries);
 }
 
@@ -30,7 +31,8 @@ IdTable::Entry *IdTable::entries() {
 PyObject *IdTable::make(std::uint32_t id) {
     PyObject *made = owned(PyLong_FromUnsignedLong(id)).release().ptr();
     PyObject *expected = nullptr;
-    if (entries_.load()[id].compare_exchange_strong(expected, made, std::memory_order_acq_rel)) return made;
+    if (entries_.load()[id].compare_exchange_strong(expected, made, std::memory_order_acq_rel))
+        return made;
     Py_DECREF(made);
     return expected;
 }
@@ -55,28 +57,31 @@ nb::object IdTable::list(const std::uint32_t *ids, std::size_t count) {
 std::uint32_t read_id(nb::handle source, std::uint32_t id_count) {
     if (!PyLong_Check(source.ptr())) {
         PyObject *number = PyNumber_Index(source.ptr());
-        if (!number && PyErr_ExceptionMatches(PyExc_TypeError)) fail_type("an id must be an integer", source);
+        if (!number && PyErr_ExceptionMatches(PyExc_TypeError))
+            fail_type("an id must be an integer", source);
         nb::object index = owned(number);
         return read_id(index, id_count);
     }
     int overflow = 0;
     long long value = PyLong_AsLongLongAndOverflow(source.ptr(), &overflow);
     if (value == -1 && PyErr_Occurred()) fail_python();
-    if (overflow || value < 0 || value > std::numeric_limits<std::uint32_t>::max()) fail_id(source, id_count);
+    if (overflow || value < 0 || value > std::numeric_limits<std::uint32_t>::max())
+        fail_id(source, id_count);
     return static_cast<std::uint32_t>(value);
 }
 
 namespace {
 
-// The value of an int that is small and not negative, as ids are, or -1. A list is read in 1 ns an id this way, and in 5 ns by the call that
-// takes ints of any size.
+// The value of an int that is small and not negative, as ids are, or -1. A list is read in 1 ns an
+// id this way, and in 5 ns by the call that takes ints of any size.
 inline long small_value(PyObject *source) {
     if (!PyLong_CheckExact(source)) return -1;
     auto *value = reinterpret_cast<PyLongObject *>(source);
 #if defined(PYPY_VERSION)
     return -1;
 #elif PY_VERSION_HEX >= 0x030C0000
-    return PyUnstable_Long_IsCompact(value) ? static_cast<long>(PyUnstable_Long_CompactValue(value)) : -1;
+    return PyUnstable_Long_IsCompact(value) ? static_cast<long>(PyUnstable_Long_CompactValue(value))
+                                            : -1;
 #else
     return Py_SIZE(value) == 1 ? static_cast<long>(value->ob_digit[0]) : -1;
 #endif
@@ -87,10 +92,13 @@ void copy_ids(const void *source, std::size_t count, std::uint32_t *ids, std::ui
     for (std::size_t i = 0; i < count; i++) {
         T value;
         std::memcpy(&value, static_cast<const char *>(source) + i * sizeof(T), sizeof(T));
-        bool fits = value >= 0 && static_cast<std::uint64_t>(value) <= std::numeric_limits<std::uint32_t>::max();
-        if (!fits) fail_id(owned(std::is_signed_v<T> ? PyLong_FromLongLong(static_cast<long long>(value))
-                                                     : PyLong_FromUnsignedLongLong(static_cast<unsigned long long>(value))),
-                           id_count);
+        bool fits = value >= 0 &&
+                    static_cast<std::uint64_t>(value) <= std::numeric_limits<std::uint32_t>::max();
+        if (!fits)
+            fail_id(owned(std::is_signed_v<T> ? PyLong_FromLongLong(static_cast<long long>(value))
+                                              : PyLong_FromUnsignedLongLong(
+                                                    static_cast<unsigned long long>(value))),
+                    id_count);
         ids[i] = static_cast<std::uint32_t>(value);
     }
 }
@@ -104,10 +112,12 @@ struct HeldBuffer {
 };
 
 // False: not a one-dimensional, contiguous buffer of native integers.
-bool read_buffer(nb::handle source, Buffer<std::uint32_t> &ids, std::size_t &count, std::uint32_t id_count) {
+bool read_buffer(nb::handle source, Buffer<std::uint32_t> &ids, std::size_t &count,
+                 std::uint32_t id_count) {
     if (!PyObject_CheckBuffer(source.ptr())) return false;
     HeldBuffer held;
-    if (PyObject_GetBuffer(source.ptr(), &held.view, PyBUF_ND | PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) {
+    if (PyObject_GetBuffer(source.ptr(), &held.view,
+                           PyBUF_ND | PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) {
         PyErr_Clear();
         return false;
     }
@@ -116,7 +126,10 @@ bool read_buffer(nb::handle source, Buffer<std::uint32_t> &ids, std::size_t &cou
     const char *format = view.format ? view.format : "B";
     if (*format == '@' || *format == '=') format++;
     if (view.ndim > 1) {
-        PyErr_Format(PyExc_TypeError, "ids must have one dimension, not %d; decode_batch takes several sequences of ids", view.ndim);
+        PyErr_Format(
+            PyExc_TypeError,
+            "ids must have one dimension, not %d; decode_batch takes several sequences of ids",
+            view.ndim);
         fail_python();
     }
     if (view.ndim != 1 || !format[0] || format[1]) return false;
@@ -125,10 +138,22 @@ bool read_buffer(nb::handle source, Buffer<std::uint32_t> &ids, std::size_t &cou
     bool is_signed = std::strchr("bhilqn", format[0]) != nullptr;
     if (!is_signed && !std::strchr("BHILQN", format[0])) return false;
     switch (view.itemsize) {
-        case 1: is_signed ? copy_ids<std::int8_t>(view.buf, count, ids.data(), id_count) : copy_ids<std::uint8_t>(view.buf, count, ids.data(), id_count); return true;
-        case 2: is_signed ? copy_ids<std::int16_t>(view.buf, count, ids.data(), id_count) : copy_ids<std::uint16_t>(view.buf, count, ids.data(), id_count); return true;
-        case 4: is_signed ? copy_ids<std::int32_t>(view.buf, count, ids.data(), id_count) : copy_ids<std::uint32_t>(view.buf, count, ids.data(), id_count); return true;
-        case 8: is_signed ? copy_ids<std::int64_t>(view.buf, count, ids.data(), id_count) : copy_ids<std::uint64_t>(view.buf, count, ids.data(), id_count); return true;
+        case 1:
+            is_signed ? copy_ids<std::int8_t>(view.buf, count, ids.data(), id_count)
+                      : copy_ids<std::uint8_t>(view.buf, count, ids.data(), id_count);
+            return true;
+        case 2:
+            is_signed ? copy_ids<std::int16_t>(view.buf, count, ids.data(), id_count)
+                      : copy_ids<std::uint16_t>(view.buf, count, ids.data(), id_count);
+            return true;
+        case 4:
+            is_signed ? copy_ids<std::int32_t>(view.buf, count, ids.data(), id_count)
+                      : copy_ids<std::uint32_t>(view.buf, count, ids.data(), id_count);
+            return true;
+        case 8:
+            is_signed ? copy_ids<std::int64_t>(view.buf, count, ids.data(), id_count)
+                      : copy_ids<std::uint64_t>(view.buf, count, ids.data(), id_count);
+            return true;
         default: return false;
     }
 }
@@ -141,7 +166,8 @@ std::size_t read_ids(nb::handle source, Buffer<std::uint32_t> &ids, std::uint32_
     if (!is_list && read_buffer(source, ids, count, id_count)) return count;
     PyObject *fast = PySequence_Fast(source.ptr(), "");
     if (!fast && PyErr_ExceptionMatches(PyExc_TypeError))
-        PyErr_Format(PyExc_TypeError, "ids must be a sequence of integers, not %.100s", Py_TYPE(source.ptr())->tp_name);
+        PyErr_Format(PyExc_TypeError, "ids must be a sequence of integers, not %.100s",
+                     Py_TYPE(source.ptr())->tp_name);
     nb::object items = owned(fast);
     count = static_cast<std::size_t>(PySequence_Fast_GET_SIZE(items.ptr()));
     ids.reserve(count);
@@ -151,7 +177,8 @@ std::size_t read_ids(nb::handle source, Buffer<std::uint32_t> &ids, std::uint32_
         if (i >= static_cast<std::size_t>(PySequence_Fast_GET_SIZE(items.ptr()))) return i;
         PyObject *item = PySequence_Fast_GET_ITEM(items.ptr(), static_cast<Py_ssize_t>(i));
         const long value = small_value(item);
-        out[i] = value >= 0 ? static_cast<std::uint32_t>(value) : read_id(nb::borrow(item), id_count);
+        out[i] =
+            value >= 0 ? static_cast<std::uint32_t>(value) : read_id(nb::borrow(item), id_count);
     }
     return count;
 }

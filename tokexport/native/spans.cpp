@@ -13,7 +13,8 @@ namespace nb = nanobind;
 
 namespace tokexport {
 
-// The ids of the texts and of the template around them: an element an id in each array, two in `spans`.
+// The ids of the texts and of the template around them: an element an id in each array, two in
+// `spans`.
 struct Core::Located {
     Buffer<std::uint32_t> ids, spans, type_ids, from_template;
     std::size_t count = 0;
@@ -34,14 +35,17 @@ struct Core::Located {
     }
 };
 
-Outcome Core::locate_text(Workspace &space, std::string_view text, const Allowed &allowed, bool characters, Located &out) const {
+Outcome Core::locate_text(Workspace &space, std::string_view text, const Allowed &allowed,
+                          bool characters, Located &out) const {
     const std::size_t allowed_size = allowed.mode == Allowed::all ? TKX_ALL : allowed.bits.size();
     out.reserve(out.count + text.size() + 16);
     for (;;) {
         tkx_work work = space.work();
         std::size_t room = out.ids.capacity() - out.count, count = 0;
-        int code = tkx_encode_spans(&file_, text.data(), text.size(), allowed.bits.data(), allowed_size, characters ? TKX_CHARACTERS : TKX_BYTES,
-                                    out.ids.data() + out.count, out.spans.data() + 2 * out.count, room, &count, &work);
+        int code =
+            tkx_encode_spans(&file_, text.data(), text.size(), allowed.bits.data(), allowed_size,
+                             characters ? TKX_CHARACTERS : TKX_BYTES, out.ids.data() + out.count,
+                             out.spans.data() + 2 * out.count, room, &count, &work);
         if (code == TKX_OK) {
             out.count += count;
             return {};
@@ -56,15 +60,18 @@ Outcome Core::locate_text(Workspace &space, std::string_view text, const Allowed
     }
 }
 
-void Core::locate(Workspace &space, nb::handle texts, nb::handle allowed, bool template_, bool characters, Located &out) {
+void Core::locate(Workspace &space, nb::handle texts, nb::handle allowed, bool template_,
+                  bool characters, Located &out) {
     nb::object items = owned(PySequence_Tuple(texts.ptr()));
     const std::size_t number = static_cast<std::size_t>(PyTuple_GET_SIZE(items.ptr()));
     if (number < 1 || number > 2) throw nb::value_error("texts must be one or two");
     std::vector<Text> sources;
-    for (std::size_t i = 0; i < number; i++) sources.push_back(text_of(PyTuple_GET_ITEM(items.ptr(), static_cast<Py_ssize_t>(i))));
+    for (std::size_t i = 0; i < number; i++)
+        sources.push_back(text_of(PyTuple_GET_ITEM(items.ptr(), static_cast<Py_ssize_t>(i))));
     const Allowed chosen = allowed_of(allowed);
     space.memory.reserve(Workspace::first_memory);
-    // Without the template its texts are the same ones, with the same type ids, and its own ids are left out.
+    // Without the template its texts are the same ones, with the same type ids, and its own ids are
+    // left out.
     for (const Piece &piece : pieces_of(number, true)) {
         const std::size_t first = out.count;
         if (piece.kind == 0) {
@@ -82,7 +89,8 @@ void Core::locate(Workspace &space, nb::handle texts, nb::handle allowed, bool t
     }
 }
 
-nb::object Core::encode_spans(nb::handle texts, nb::handle allowed, Truth template_, Truth characters) {
+nb::object Core::encode_spans(nb::handle texts, nb::handle allowed, Truth template_,
+                              Truth characters) {
     WorkspacePool::Lease space(pool_);
     Located located;
     locate(*space, texts, allowed, template_, characters, located);
@@ -90,10 +98,12 @@ nb::object Core::encode_spans(nb::handle texts, nb::handle allowed, Truth templa
     for (std::size_t i = 0; i < located.count; i++) {
         nb::object start = owned(PyLong_FromUnsignedLong(located.spans.data()[2 * i]));
         nb::object end = owned(PyLong_FromUnsignedLong(located.spans.data()[2 * i + 1]));
-        PyList_SET_ITEM(spans.ptr(), static_cast<Py_ssize_t>(i), owned(PyTuple_Pack(2, start.ptr(), end.ptr())).release().ptr());
+        PyList_SET_ITEM(spans.ptr(), static_cast<Py_ssize_t>(i),
+                        owned(PyTuple_Pack(2, start.ptr(), end.ptr())).release().ptr());
     }
     // `ints_` has an int ready for each id, and for other numbers makes one.
-    return nb::make_tuple(ints_.list(located.ids.data(), located.count), spans, ints_.list(located.type_ids.data(), located.count),
+    return nb::make_tuple(ints_.list(located.ids.data(), located.count), spans,
+                          ints_.list(located.type_ids.data(), located.count),
                           ints_.list(located.from_template.data(), located.count));
 }
 
@@ -111,13 +121,14 @@ nb::object array(Buffer<std::uint32_t> &values, std::size_t ndim, const std::siz
 
 }  // namespace
 
-nb::object Core::encode_spans_numpy(nb::handle texts, nb::handle allowed, Truth template_, Truth characters) {
+nb::object Core::encode_spans_numpy(nb::handle texts, nb::handle allowed, Truth template_,
+                                    Truth characters) {
     WorkspacePool::Lease space(pool_);
     Located located;
     locate(*space, texts, allowed, template_, characters, located);
     const std::size_t one[1] = {located.count}, two[2] = {located.count, 2};
-    return nb::make_tuple(array(located.ids, 1, one), array(located.spans, 2, two), array(located.type_ids, 1, one),
-                          array(located.from_template, 1, one));
+    return nb::make_tuple(array(located.ids, 1, one), array(located.spans, 2, two),
+                          array(located.type_ids, 1, one), array(located.from_template, 1, one));
 }
 
 }  // namespace tokexport

@@ -10,7 +10,9 @@ class Stream {
 public:
     // With `as_bytes` it gives bytes, which need not be UTF-8, and not text.
     Stream(nanobind::object core, Truth skip_special, bool as_bytes)
-        : owner_(std::move(core)), core_(nanobind::cast<const Core &>(owner_)), as_bytes_(as_bytes) {
+        : owner_(std::move(core)),
+          core_(nanobind::cast<const Core &>(owner_)),
+          as_bytes_(as_bytes) {
         int code = tkx_decoder_init(&decoder_, &core_.file(), skip_special);
         if (code != TKX_OK) fail(core_.name(), code);
         decoder_.as_bytes = as_bytes_;
@@ -26,9 +28,10 @@ public:
     }
 
     nanobind::object flush() {
-        nanobind::object end = grown([&](std::uint8_t *out, std::size_t capacity, std::size_t *size) {
-            return tkx_decoder_flush(&decoder_, out, capacity, size);
-        });
+        nanobind::object end =
+            grown([&](std::uint8_t *out, std::size_t capacity, std::size_t *size) {
+                return tkx_decoder_flush(&decoder_, out, capacity, size);
+            });
         decoder_.as_bytes = as_bytes_;
         return end;
     }
@@ -41,7 +44,8 @@ public:
         std::size_t used = 0;
         for (std::size_t i = 0; i < count;) {
             std::size_t size = 0;
-            int code = tkx_decoder_step(&decoder_, values.data()[i], out.data() + used, out.size() - used, &size);
+            int code = tkx_decoder_step(&decoder_, values.data()[i], out.data() + used,
+                                        out.size() - used, &size);
             if (code == TKX_OK) {
                 used += size;
                 i++;
@@ -58,8 +62,7 @@ public:
 
 private:
     // The text that `write` writes; into more memory where the stack has too little.
-    template <class Write>
-    nanobind::object grown(Write write) {
+    template <class Write> nanobind::object grown(Write write) {
         std::uint8_t small[1024];
         std::size_t size = 0;
         int code = write(small, sizeof small, &size);
@@ -71,12 +74,15 @@ private:
         return some(large.data(), size);
     }
 
-    nanobind::object some(const std::uint8_t *data, std::size_t size) const { return size ? given(data, size) : nanobind::none(); }
+    nanobind::object some(const std::uint8_t *data, std::size_t size) const {
+        return size ? given(data, size) : nanobind::none();
+    }
 
     nanobind::object given(const std::uint8_t *data, std::size_t size) const {
         const char *characters = reinterpret_cast<const char *>(data);
         const Py_ssize_t length = static_cast<Py_ssize_t>(size);
-        return owned(as_bytes_ ? PyBytes_FromStringAndSize(characters, length) : PyUnicode_DecodeUTF8(characters, length, "strict"));
+        return owned(as_bytes_ ? PyBytes_FromStringAndSize(characters, length)
+                               : PyUnicode_DecodeUTF8(characters, length, "strict"));
     }
 
     nanobind::object owner_;

@@ -15,9 +15,9 @@
 
 namespace tokexport {
 
-// An array that is not initialised and keeps its contents when it grows. std::vector would write every element first.
-template <class T>
-class Buffer {
+// An array that is not initialised and keeps its contents when it grows. std::vector would write
+// every element first.
+template <class T> class Buffer {
 public:
     Buffer() = default;
     Buffer(const Buffer &) = delete;
@@ -32,7 +32,9 @@ public:
     }
 
     void resize(std::size_t count) {
-        void *data = count > SIZE_MAX / sizeof(T) ? nullptr : std::realloc(data_, count ? count * sizeof(T) : 1);
+        void *data = count > SIZE_MAX / sizeof(T)
+                         ? nullptr
+                         : std::realloc(data_, count ? count * sizeof(T) : 1);
         if (!data) throw std::bad_alloc();
         data_ = static_cast<T *>(data);
         capacity_ = count;
@@ -56,16 +58,20 @@ private:
 };
 
 struct Workspace {
-    static constexpr std::size_t first_memory = std::size_t(1) << 18;  // the core says when a text needs more
-    static constexpr std::size_t kept_memory = std::size_t(1) << 22;   // bytes of scratch and of ids that outlive a call
+    static constexpr std::size_t first_memory = std::size_t(1)
+                                                << 18;  // the core says when a text needs more
+    static constexpr std::size_t kept_memory =
+        std::size_t(1) << 22;  // bytes of scratch and of ids that outlive a call
     static constexpr std::size_t kept_ids = kept_memory / sizeof(std::uint32_t);
-    // The word cache. English prose seen before, cl100k, one thread: 144 MB/s with 512 KB, 165 with 1 MB, 192 with 2 MB, 203 with 4 MB;
-    // by the step from 2 MB to 4, real text of Gemma 3 and Llama-2 runs 1.03 to 1.31 times as fast, XLNet's 0.95 to 1.03.
+    // The word cache. English prose seen before, cl100k, one thread: 144 MB/s with 512 KB, 165 with
+    // 1 MB, 192 with 2 MB, 203 with 4 MB; by the step from 2 MB to 4, real text of Gemma 3 and
+    // Llama-2 runs 1.03 to 1.31 times as fast, XLNet's 0.95 to 1.03.
     static constexpr std::size_t cache_size = std::size_t(1) << 22;
 
     Buffer<std::uint8_t> memory;
     Buffer<std::uint32_t> ids;
-    std::unique_ptr<void, decltype(&std::free)> cache{std::calloc(1, cache_size), &std::free};  // zeroed pages, touched as words come
+    std::unique_ptr<void, decltype(&std::free)> cache{
+        std::calloc(1, cache_size), &std::free};  // zeroed pages, touched as words come
 
     std::unique_ptr<tkx_bulk> bulk;  // made for the first long text
 
@@ -76,8 +82,9 @@ struct Workspace {
     }
 };
 
-// Workspaces that wait for a call, the last one used on top: its cache is the warmest. Leases are taken and given back with the GIL held,
-// so a fork never copies a locked mutex; the mutex is for interpreters without a GIL.
+// Workspaces that wait for a call, the last one used on top: its cache is the warmest. Leases are
+// taken and given back with the GIL held, so a fork never copies a locked mutex; the mutex is for
+// interpreters without a GIL.
 class WorkspacePool {
 public:
     class Lease {
@@ -101,7 +108,8 @@ public:
 
 private:
     std::unique_ptr<Workspace> take() {
-        if (Workspace *top = top_.exchange(nullptr, std::memory_order_acquire)) return std::unique_ptr<Workspace>(top);
+        if (Workspace *top = top_.exchange(nullptr, std::memory_order_acquire))
+            return std::unique_ptr<Workspace>(top);
         {
             std::lock_guard<std::mutex> guard(mutex_);
             if (!waiting_.empty()) {
@@ -117,7 +125,8 @@ private:
         workspace->memory.free_above(Workspace::kept_memory);
         workspace->ids.free_above(Workspace::kept_ids);
         Workspace *none = nullptr;
-        if (top_.compare_exchange_strong(none, workspace.get(), std::memory_order_release, std::memory_order_relaxed)) {
+        if (top_.compare_exchange_strong(none, workspace.get(), std::memory_order_release,
+                                         std::memory_order_relaxed)) {
             workspace.release();
             return;
         }
@@ -129,7 +138,8 @@ private:
         }
     }
 
-    // The one that a single thread uses again and again, without the mutex: 30 ns of the 180 of a call with two words.
+    // The one that a single thread uses again and again, without the mutex: 30 ns of the 180 of a
+    // call with two words.
     std::atomic<Workspace *> top_{nullptr};
     std::mutex mutex_;
     std::vector<std::unique_ptr<Workspace>> waiting_;

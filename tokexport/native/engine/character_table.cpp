@@ -77,8 +77,8 @@ void CharacterTable::add_token(const std::uint8_t *bytes, std::size_t size) {
                               character_size(bytes[at - before]) == before &&
                               character_size(bytes[at]) == after;
         if (is_whole) {
-            const std::size_t bit = place(decode_character(bytes + at - before),
-                                          decode_character(bytes + at));
+            const std::size_t bit =
+                place(decode_character(bytes + at - before), decode_character(bytes + at));
             crossed_[bit >> 6] |= std::uint64_t(1) << (bit & 63);
         } else {
             add_pattern(bytes + at, before, after);

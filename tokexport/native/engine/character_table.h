@@ -11,11 +11,12 @@
 
 namespace tokexport {
 
-// A boundary between two characters x and y of a pre-token is crossed if some token has both, whole,
-// side by side; and crossed in part if some token has a part of one of them, at its own end, beside
-// the other or a part of it. A merge that joins over the boundary makes such a token: without one no
-// merge does, and a pre-token may be cut there. Where no boundary of a character is crossed in part,
-// what joins it to others joins it whole, so that its own bytes are merged first, whatever the ranks.
+// A boundary between two characters x and y of a pre-token is crossed if some token has both,
+// whole, side by side; and crossed in part if some token has a part of one of them, at its own end,
+// beside the other or a part of it. A merge that joins over the boundary makes such a token:
+// without one no merge does, and a pre-token may be cut there. Where no boundary of a character is
+// crossed in part, what joins it to others joins it whole, so that its own bytes are merged first,
+// whatever the ranks.
 class CharacterTable {
 public:
     static constexpr std::uint32_t no_symbol = 0x1FFFFF;
@@ -52,8 +53,8 @@ private:
     static constexpr unsigned crossed_bits = 19;          // 64 KB; 2^22 bits: 1 to 3 % more cuts
 
     static std::size_t place(std::uint32_t x, std::uint32_t y) {
-        return static_cast<std::size_t>(
-            (x * 0x9E3779B97F4A7C15 ^ y) * 0xD6E8FEB86659FD93 >> (64 - crossed_bits));
+        return static_cast<std::size_t>((x * 0x9E3779B97F4A7C15 ^ y) * 0xD6E8FEB86659FD93 >>
+                                        (64 - crossed_bits));
     }
 
     static std::uint64_t pattern(const std::uint8_t *at, std::size_t before, std::size_t after);

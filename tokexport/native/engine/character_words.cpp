@@ -28,7 +28,7 @@ std::size_t CharacterWords::read(const std::uint8_t *bytes, const std::uint8_t *
                 !(CharacterTable::has_symbol(before) && CharacterTable::has_symbol(c)))
                 crossed_in_part_ |= bit;
             else if (characters_->may_be_crossed_in_part(p[-1], *p) &&
-                characters_->is_crossed_in_part(p, size_before, size))
+                     characters_->is_crossed_in_part(p, size_before, size))
                 crossed_in_part_ |= bit;
         }
         before = c;
@@ -56,8 +56,8 @@ int CharacterWords::merge(tkx_context *ctx, const std::uint8_t *bytes, std::size
             while (n > 1 && joined >> (n - 2) & 1) n--;
             if (--n == 0) {
                 std::size_t made = 0;
-                const int code = tkx_bulk_merge(ctx, bytes, static_cast<std::size_t>(end - bytes),
-                                                ids_, &made);
+                const int code =
+                    tkx_bulk_merge(ctx, bytes, static_cast<std::size_t>(end - bytes), ids_, &made);
                 ids_ += made;
                 *count = static_cast<std::size_t>(ids_ - ids);
                 return code;
@@ -72,8 +72,8 @@ int CharacterWords::merge(tkx_context *ctx, const std::uint8_t *bytes, std::size
             if (length == 1 && symbols_[first] != CharacterTable::no_symbol) {
                 *ids_++ = symbols_[first];
             } else if (length == 1 || (parts & 1)) {
-                const int code = merge_bytes(ctx, bytes + starts_[first],
-                                             starts_[last] - starts_[first]);
+                const int code =
+                    merge_bytes(ctx, bytes + starts_[first], starts_[last] - starts_[first]);
                 if (code != TKX_OK) return code;
             } else if (length == 2) {
                 // The symbols, or their product: without a branch.
@@ -85,7 +85,8 @@ int CharacterWords::merge(tkx_context *ctx, const std::uint8_t *bytes, std::size
             } else if (later && length <= ShortWord::most_symbols &&
                        later->count < later->capacity) {
                 std::memcpy(ids_, symbols_ + first, length * sizeof *ids_);
-                later->words[later->count++] = {{0, 0}, ids_, static_cast<std::uint32_t>(length), 0};
+                later->words[later->count++] = {
+                    {0, 0}, ids_, static_cast<std::uint32_t>(length), 0};
                 ids_ += std::max(length, ShortWord::least_room);
             } else {
                 const std::size_t made = merge_symbols(pairs_, symbols_ + first, length);

@@ -19,10 +19,12 @@ namespace tokexport {
 class CharacterWords {
 public:
     CharacterWords(const Engine &engine, WordCache &cache)
-        : engine_(engine), pairs_(engine.pairs), cache_(cache) {}
+        : engine_(engine),
+          pairs_(engine.pairs),
+          cache_(cache) {}
 
-    // Whether a pre-token of a size should be merged so: the tables pay off after some kilobytes that
-    // are not ASCII.
+    // Whether a pre-token of a size should be merged so: the tables pay off after some kilobytes
+    // that are not ASCII.
     bool is_worth_it(std::size_t size) {
         if (characters_) return true;
         seen_ += size;

@@ -61,8 +61,8 @@ void move_up(std::uint32_t *from, std::size_t count, std::size_t distance, std::
     }
 }
 
-// Copies `count` ids, which end at `from`, to where they end at `to`. `distance`: how many ids below
-// them come later, and may be overwritten.
+// Copies `count` ids, which end at `from`, to where they end at `to`. `distance`: how many ids
+// below them come later, and may be overwritten.
 void put_up_to(std::uint32_t *to, const std::uint32_t *from, std::size_t count,
                std::size_t distance) {
     if (distance < 4) {
@@ -107,7 +107,8 @@ int Encoder::encode(tkx_context *ctx, tkx_bulk_segment &segment) {
     for (std::size_t count; (count = run.next(ends_.get())) != 0;) {
         const std::uint32_t *ends = ends_.get(), *last = ends + count;
         while (ends < last) {
-            const std::size_t size = std::min<std::size_t>(block, static_cast<std::size_t>(last - ends));
+            const std::size_t size =
+                std::min<std::size_t>(block, static_cast<std::size_t>(last - ends));
             code = encode_block(start, ends, size);
             if (code != TKX_OK) return code;
             ends += size;
@@ -153,8 +154,9 @@ inline void Encoder::take_hits(const std::uint8_t *text, std::uint32_t start,
         slot += ((slot->key.a ^ probe.key.a) | (slot->key.b ^ probe.key.b)) != 0;
         if (__builtin_expect(((slot->key.a ^ probe.key.a) | (slot->key.b ^ probe.key.b)) != 0, 0)) {
             const std::uint32_t from = i ? ends[i - 1] : start;
-            *miss++ = {probe.key, text + from, ends[i] - from,
-                       static_cast<std::uint32_t>(at - out_), 0, 0, 0};
+            *miss++ = {
+                probe.key, text + from, ends[i] - from, static_cast<std::uint32_t>(at - out_), 0, 0,
+                0};
             miss_bytes_ += ends[i] - from;
             continue;
         }
@@ -176,7 +178,8 @@ struct Encoder::Reader {
     std::uint8_t tail[48];
 
     Reader(const std::uint8_t *t, const std::uint8_t *limit) : text(t), tail{} {
-        const std::size_t size = static_cast<std::size_t>(limit - t), last = std::min<std::size_t>(size, 16);
+        const std::size_t size = static_cast<std::size_t>(limit - t),
+                          last = std::min<std::size_t>(size, 16);
         tail_from = static_cast<std::uint32_t>(size - last);
         std::memcpy(tail, t + tail_from, last);
     }
@@ -214,8 +217,7 @@ int Encoder::encode_block(std::uint32_t start, const std::uint32_t *ends, std::s
     // A pre-token has at most as many ids as bytes.
     const std::size_t size = end - start;
     const std::size_t room = capacity_ - std::min(capacity_, count_);
-    const bool is_tight =
-        static_cast<std::size_t>(at_ - out_) + miss_bytes_ + size + spare > room;
+    const bool is_tight = static_cast<std::size_t>(at_ - out_) + miss_bytes_ + size + spare > room;
     if (is_tight) {
         const int code = resolve();
         if (code != TKX_OK) return code;

@@ -21,12 +21,14 @@ public:
     const std::unique_ptr<const Splitter> splitter;
     const PairTable pairs;
 
-    // Made when it is first asked for: 1.5 to 5 ms, for which much English has no use. Null: there is
-    // none for this file.
+    // Made when it is first asked for: 1.5 to 5 ms, for which much English has no use. Null: there
+    // is none for this file.
     const CharacterTable *characters() const;
 
     Engine(const tkx &f, std::unique_ptr<const Splitter> s, PairTable p)
-        : file(f), splitter(std::move(s)), pairs(std::move(p)) {}
+        : file(f),
+          splitter(std::move(s)),
+          pairs(std::move(p)) {}
 
 private:
     mutable std::once_flag characters_once_;

@@ -56,8 +56,8 @@ bool PairTable::displace(const std::vector<Slot> &pairs) {
     unsigned slot_bits = 6, bucket_bits = 6;
     while ((std::size_t(1) << slot_bits) < count + count / 4) slot_bits++;
     while ((std::size_t(1) << bucket_bits) < count / 3) bucket_bits++;
-    const std::size_t slot_count = std::size_t(1) << slot_bits,
-                      bucket_count = std::size_t(1) << bucket_bits;
+    const std::size_t slot_count = std::size_t(1) << slot_bits, bucket_count = std::size_t(1)
+                                                                               << bucket_bits;
     slot_mask_ = slot_count - 1;
     bucket_shift_ = 64 - bucket_bits;
 

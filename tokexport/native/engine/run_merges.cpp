@@ -52,16 +52,17 @@ public:
 
     std::size_t write(std::uint32_t *ids) const {
         std::uint32_t *p = ids;
-        for (std::size_t i = 0; i < count_; i++) p = std::fill_n(p, runs_[i].count, runs_[i].symbol);
+        for (std::size_t i = 0; i < count_; i++)
+            p = std::fill_n(p, runs_[i].count, runs_[i].symbol);
         return static_cast<std::size_t>(p - ids);
     }
 
 private:
     static constexpr std::size_t most = 32, most_at_first = 8, bytes_a_run = 16;
 
-    // Merges the symbols of a run in pairs, from the left. The pairs that this makes on the way must
-    // not come before the rest: where a product is above its parts none does, but files may have
-    // such pairs (Llama-3 has 85).
+    // Merges the symbols of a run in pairs, from the left. The pairs that this makes on the way
+    // must not come before the rest: where a product is above its parts none does, but files may
+    // have such pairs (Llama-3 has 85).
     bool halve(std::size_t at, std::uint32_t product) {
         Run &run = runs_[at];
         if (run.count > 2) {

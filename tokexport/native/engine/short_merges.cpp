@@ -25,8 +25,8 @@ constexpr std::uint32_t position_mask = 31;
 struct alignas(64) Lane {
     std::int32_t keys[parked + 1];
     std::uint32_t ids[parked + 1];
-    std::uint32_t alive;             // bits of positions: symbols and both guards
-    std::uint32_t left, at, next;    // the symbol that was merged last, and its neighbours
+    std::uint32_t alive;                    // bits of positions: symbols and both guards
+    std::uint32_t left, at, next;           // the symbol that was merged last, and its neighbours
     const PairTable::Slot *before, *after;  // of the pairs that it makes with them
     ShortWord *word;
 };
@@ -62,8 +62,8 @@ inline std::uint32_t take_symbols(Lane &lane, const PairTable &pairs, const Shor
     for (std::uint32_t i = 1; i < positions; i++) lane.keys[i] = no_pair;
     std::memcpy(lane.ids + 1, word.ids, word.symbols * sizeof *word.ids);
     for (std::uint32_t i = 1; i < word.symbols; i++)
-        lane.keys[i] = key_in(*pairs.slot(lane.ids[i], lane.ids[i + 1]), lane.ids[i],
-                              lane.ids[i + 1], i);
+        lane.keys[i] =
+            key_in(*pairs.slot(lane.ids[i], lane.ids[i + 1]), lane.ids[i], lane.ids[i + 1], i);
     return word.symbols;
 }
 

@@ -31,8 +31,7 @@ AVX2 inline __m256i load(const std::uint8_t *p) {
     return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(p));
 }
 
-template <typename T>
-AVX2 inline void store(T *p, __m256i v) {
+template <typename T> AVX2 inline void store(T *p, __m256i v) {
     _mm256_storeu_si256(reinterpret_cast<__m256i *>(p), v);
 }
 
@@ -71,8 +70,8 @@ AVX2 void add_wide(const SplitClasses &classes, const std::uint8_t *text, std::s
     const __m256i three = _mm256_and_si256(wide, _mm256_cmpgt_epi8(bytes, all_lanes(0xDF)));
     const __m256i last = _mm256_blendv_epi8(_mm256_blendv_epi8(bytes, second, wide), third, three);
     // The number has ten bits: `upper` has three of them, `lower` seven.
-    const __m256i upper = _mm256_and_si256(
-        three, _mm256_and_si256(_mm256_srli_epi16(bytes, 1), all_lanes(7)));
+    const __m256i upper =
+        _mm256_and_si256(three, _mm256_and_si256(_mm256_srli_epi16(bytes, 1), all_lanes(7)));
     const __m256i of_three =
         _mm256_or_si256(_mm256_and_si256(second, all_lanes(63)),
                         _mm256_and_si256(_mm256_slli_epi16(bytes, 6), all_lanes(64)));
@@ -86,8 +85,8 @@ AVX2 void add_wide(const SplitClasses &classes, const std::uint8_t *text, std::s
     for (int half = 0; half < 2; half++)
         store(numbers + 16 * half,
               _mm256_or_si256(_mm256_slli_epi16(widen(upper, half), 7), widen(lower, half)));
-    std::uint32_t leads = static_cast<std::uint32_t>(
-        _mm256_movemask_epi8(_mm256_cmpgt_epi8(bytes, all_lanes(0xBF))));
+    std::uint32_t leads =
+        static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpgt_epi8(bytes, all_lanes(0xBF))));
     const std::uint16_t *const leaf_of = classes.leaf_of.data();
     const std::uint8_t *const leaves = classes.leaves.data();
     std::size_t count = chunk.count;
@@ -145,8 +144,7 @@ AVX2 void pair(SplitChunk &chunk, std::size_t count, std::uint32_t class_count) 
 }
 
 // The lowest bit of each byte, once it is shifted left by `shift`, that of its sign.
-template <int shift>
-AVX2 inline std::uint64_t gather(const std::uint8_t *p) {
+template <int shift> AVX2 inline std::uint64_t gather(const std::uint8_t *p) {
     const int low = _mm256_movemask_epi8(_mm256_slli_epi16(load(p), shift));
     const int high = _mm256_movemask_epi8(_mm256_slli_epi16(load(p + 32), shift));
     return static_cast<std::uint32_t>(low) | std::uint64_t(static_cast<std::uint32_t>(high)) << 32;

@@ -13,7 +13,7 @@
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
-#define AVX512 \
+#define AVX512                                                                                     \
     __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")))
 
 namespace tokexport {
@@ -25,9 +25,7 @@ AVX512 inline __mmask64 first_lanes(std::size_t count) {
     return _bzhi_u64(~UINT64_C(0), static_cast<unsigned>(std::min<std::size_t>(count, 64)));
 }
 
-AVX512 inline __m512i all_lanes(unsigned byte) {
-    return _mm512_set1_epi8(static_cast<char>(byte));
-}
+AVX512 inline __m512i all_lanes(unsigned byte) { return _mm512_set1_epi8(static_cast<char>(byte)); }
 
 // The byte of a table of 128 that each lane names by its low 7 bits.
 AVX512 inline __m512i look_up(const std::uint8_t *table, __m512i index) {
@@ -61,11 +59,11 @@ AVX512 __m512i add_wide(const SplitClasses &classes, RecentLeaves &recent, const
     const __m512i third = _mm512_maskz_loadu_epi8(first_lanes(size < 2 ? 0 : size - 2), p + 2);
     const __mmask64 fours = _mm512_mask_cmpge_epu8_mask(wide, bytes, all_lanes(0xF0));
     const __mmask64 threes = _mm512_mask_cmpge_epu8_mask(wide & ~fours, bytes, all_lanes(0xE0));
-    const __m512i last = _mm512_and_si512(_mm512_mask_blend_epi8(threes, second, third),
-                                          all_lanes(63));
+    const __m512i last =
+        _mm512_and_si512(_mm512_mask_blend_epi8(threes, second, third), all_lanes(63));
     // The leaf has a number of ten bits: `upper` has three of them, `lower` seven.
-    const __m512i upper = _mm512_and_si512(
-        _mm512_maskz_mov_epi8(threes, _mm512_srli_epi16(bytes, 1)), all_lanes(7));
+    const __m512i upper =
+        _mm512_and_si512(_mm512_maskz_mov_epi8(threes, _mm512_srli_epi16(bytes, 1)), all_lanes(7));
     const __m512i middle =
         _mm512_or_si512(_mm512_and_si512(second, all_lanes(63)),
                         _mm512_and_si512(_mm512_slli_epi16(bytes, 6), all_lanes(64)));
@@ -74,12 +72,12 @@ AVX512 __m512i add_wide(const SplitClasses &classes, RecentLeaves &recent, const
     __m512i shared = look_up(classes.shared.data(), lower);
     for (unsigned k = 1; k < 8 && threes; k++) {
         const __mmask64 here = _mm512_mask_cmpeq_epi8_mask(threes, upper, all_lanes(k));
-        shared = _mm512_mask_blend_epi8(here, shared,
-                                        look_up(classes.shared.data() + 128 * k, lower));
+        shared =
+            _mm512_mask_blend_epi8(here, shared, look_up(classes.shared.data() + 128 * k, lower));
     }
     found = _mm512_mask_blend_epi8(wide & ~fours, found, shared);
-    __mmask64 rest = _mm512_mask_cmpeq_epi8_mask(wide & ~fours, shared,
-                                                 all_lanes(SplitClasses::not_shared));
+    __mmask64 rest =
+        _mm512_mask_cmpeq_epi8_mask(wide & ~fours, shared, all_lanes(SplitClasses::not_shared));
     if (rest) {
         __mmask64 known = 0;
         for (const RecentLeaves::Leaf &leaf : recent.leaves) {
@@ -192,8 +190,8 @@ AVX512 std::size_t harvest(const SplitChunk &chunk, std::uint32_t base, std::uin
             cuts = _pdep_u64(cuts, leads);  // takes no more of them than there are leads
         }
         const __m512i found = _mm512_maskz_compress_epi8(cuts, lane_numbers);
-        const __m512i first = _mm512_set1_epi32(
-            static_cast<int>(base + static_cast<std::uint32_t>(64 * block)));
+        const __m512i first =
+            _mm512_set1_epi32(static_cast<int>(base + static_cast<std::uint32_t>(64 * block)));
         const std::size_t count = static_cast<std::size_t>(_mm_popcnt_u64(cuts));
         put(out, _mm512_castsi512_si128(found), first);
         put(out + 16, _mm512_extracti32x4_epi32(found, 1), first);

@@ -16,8 +16,8 @@ constexpr std::size_t split_chunk_size = 4096;
 struct SplitChunk {
     static constexpr std::size_t max_blocks = split_chunk_size / 64;
 
-    std::size_t count;   // characters
-    bool is_ascii;       // each of them is one byte
+    std::size_t count;                                      // characters
+    bool is_ascii;                                          // each of them is one byte
     alignas(64) std::uint8_t codes[split_chunk_size + 64];  // classes, and that of the next one
     std::uint16_t pairs[split_chunk_size / 2 + 32];  // codes 1 and 2, 3 and 4, ... as one number
     std::uint8_t verdicts[split_chunk_size + 64];    // of the place before each character

@@ -23,7 +23,10 @@ std::uint32_t load(const std::uint8_t *p) { return std::uint32_t(p[0]) | std::ui
 class Builder {
 public:
     Builder(const tkx &file, SplitClasses &classes)
-        : file_(file), out_(classes), numbers_(file.stage_count), counts_(file.stage_count) {}
+        : file_(file),
+          out_(classes),
+          numbers_(file.stage_count),
+          counts_(file.stage_count) {}
 
     bool run() {
         for (std::size_t c = 0; c < ascii_size; c++)
@@ -58,8 +61,7 @@ public:
 private:
     // The class of the characters that have class_in(i) in stage i: the combinations of the first i
     // stages are numbered for each i. To hash those of 20,000 characters took 0.3 ms.
-    template <typename ClassIn>
-    std::uint8_t number(ClassIn class_in) {
+    template <typename ClassIn> std::uint8_t number(ClassIn class_in) {
         std::size_t prefix = 0;
         if (out_.of_stages.size() > max_classes) return 0;
         for (std::uint32_t i = 0; i < file_.stage_count; i++) {

@@ -31,12 +31,12 @@ public:
     explicit Stage(const tkx_stage &stage) : s_(stage), live_(stage.state_count) {
         const bool inverted = stage.flags & invert;
         after_match_ = stage.behavior == contiguous ? joined_match : match;
-        gap_after_match_ =
-            stage.behavior == (inverted ? merged_with_previous : merged_with_next) ? joined_gap
-                                                                                   : gap;
-        match_after_gap_ =
-            stage.behavior == (inverted ? merged_with_next : merged_with_previous) ? joined_match
-                                                                                   : match;
+        gap_after_match_ = stage.behavior == (inverted ? merged_with_previous : merged_with_next)
+                               ? joined_gap
+                               : gap;
+        match_after_gap_ = stage.behavior == (inverted ? merged_with_next : merged_with_previous)
+                               ? joined_match
+                               : match;
         for (bool changed = true; changed;) {
             changed = false;
             for (std::uint32_t q = s_.state_count - 1u; q > 0; q--) {

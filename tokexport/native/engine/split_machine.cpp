@@ -57,7 +57,8 @@ void sort_unique(Numbers &numbers) {
 class Determiniser {
 public:
     explicit Determiniser(const ElementGraph &graph)
-        : graph_(graph), width_(graph.class_count + 1) {}
+        : graph_(graph),
+          width_(graph.class_count + 1) {}
 
     bool run(SplitMachine &machine) {
         machine_.width = decisions_.width = width_;
@@ -203,8 +204,7 @@ void add_pairs(SplitMachine &machine) {
     machine.pairs.resize(machine.state_count * row);
     for (std::size_t state = 0; state < machine.state_count; state++) {
         for (std::size_t pair = 0; pair < row; pair++) {
-            const std::uint32_t first =
-                machine.entries[state * machine.stride() + pair / classes];
+            const std::uint32_t first = machine.entries[state * machine.stride() + pair / classes];
             const std::uint32_t second = machine.entries[(first >> 16) + pair % classes];
             const std::uint32_t to = (second >> 16) / machine.stride();
             const std::uint8_t verdicts[] = {static_cast<std::uint8_t>(first),

@@ -102,7 +102,10 @@ std::unique_ptr<const Splitter> Splitter::make(const tkx &file, unsigned width) 
 }
 
 SplitRun::SplitRun(const Splitter &splitter, const std::uint8_t *text, std::size_t size)
-    : splitter_(splitter), text_(text), end_(text + size), at_(text) {}
+    : splitter_(splitter),
+      text_(text),
+      end_(text + size),
+      at_(text) {}
 
 std::size_t SplitRun::next(std::uint32_t *ends) {
     const SplitMachine &machine = splitter_.machine_;
@@ -114,17 +117,15 @@ std::size_t SplitRun::next(std::uint32_t *ends) {
             while ((at_[size] & 0xC0) == 0x80) size--;
         }
         splitter_.steps_->read(splitter_.classes_, at_, size, chunk_);
-        chunk_.codes[chunk_.count] =
-            is_last ? static_cast<std::uint8_t>(machine.class_count)
-                    : splitter_.classes_.read(at_ + size, length);
-        if (at_ == text_)
-            state_ = (machine.entries[chunk_.codes[0]] >> 16) / machine.stride();
+        chunk_.codes[chunk_.count] = is_last ? static_cast<std::uint8_t>(machine.class_count)
+                                             : splitter_.classes_.read(at_ + size, length);
+        if (at_ == text_) state_ = (machine.entries[chunk_.codes[0]] >> 16) / machine.stride();
         judge(is_last);
         if (at_ == text_) chunk_.verdicts[0] = 0;  // no pre-token ends before the first character
         splitter_.steps_->mark(chunk_);
         resolve();
-        std::size_t count = splitter_.steps_->harvest(
-            chunk_, static_cast<std::uint32_t>(at_ - text_), ends);
+        std::size_t count =
+            splitter_.steps_->harvest(chunk_, static_cast<std::uint32_t>(at_ - text_), ends);
         at_ += size;
         if (is_last) ends[count++] = static_cast<std::uint32_t>(at_ - text_);
         if (count) return count;
@@ -144,9 +145,9 @@ void SplitRun::judge(bool is_last) {
             machine.entries[state_ * machine.stride() + machine.class_count]);
 }
 
-// The verdicts [0, count), from several places at once: one step waits for the one before, but not for
-// those of the other parts. Each part but the first begins in a state that is only likely, and is
-// done again if the part before it ends in another one.
+// The verdicts [0, count), from several places at once: one step waits for the one before, but not
+// for those of the other parts. Each part but the first begins in a state that is only likely, and
+// is done again if the part before it ends in another one.
 void SplitRun::judge_parts(std::size_t count) {
     const SplitMachine &machine = splitter_.machine_;
     const std::size_t size = ((count + parts - 1) / parts + 1) & ~std::size_t(1);
@@ -259,8 +260,8 @@ std::uint32_t SplitRun::decide(const std::uint8_t *at, std::uint32_t decision) {
         }
         decision = machine.decisions[decision * stride + splitter_.classes_.read(at, length)];
         if (decision == before && length == 1) {
-            at = skip_run(at, text_ + std::min(row * known_step,
-                                               static_cast<std::size_t>(end_ - text_)));
+            at = skip_run(
+                at, text_ + std::min(row * known_step, static_cast<std::size_t>(end_ - text_)));
         } else {
             at += length;
         }

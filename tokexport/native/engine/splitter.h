@@ -60,7 +60,7 @@ private:
 
     const Splitter &splitter_;
     const std::uint8_t *const text_, *const end_;
-    const std::uint8_t *at_;    // where the chunk begins
+    const std::uint8_t *at_;   // where the chunk begins
     std::uint32_t state_ = 0;  // the machine's, after the first character of the chunk
 
     // What decisions that read far have found: for each `known_step` bytes, for the first character

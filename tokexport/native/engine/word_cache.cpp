@@ -15,8 +15,7 @@ using Memory = std::unique_ptr<void, decltype(&std::free)>;
 // A page where the system can be asked for large ones, else a line of the machine's cache.
 constexpr std::size_t large_page = std::size_t(1) << 21;
 
-template <class T>
-T *aligned(void *memory, std::size_t size) {
+template <class T> T *aligned(void *memory, std::size_t size) {
     const std::uintptr_t mask = (size >= large_page ? large_page : 64) - 1;
     return reinterpret_cast<T *>((reinterpret_cast<std::uintptr_t>(memory) + mask) & ~mask);
 }

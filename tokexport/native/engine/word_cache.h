@@ -105,8 +105,8 @@ struct LongWordSlot {
     std::uint32_t ids[most_ids];
 };
 
-// The key of a pre-token of at most 48 bytes: its WordKey and zeros; or, from 16 bytes on, the first
-// 16, 16 of the middle, and the last 16, which may overlap.
+// The key of a pre-token of at most 48 bytes: its WordKey and zeros; or, from 16 bytes on, the
+// first 16, 16 of the middle, and the last 16, which may overlap.
 struct LongWordKey {
     std::uint64_t words[6];
 
