@@ -13,7 +13,6 @@ import tokexport.file.layout as layout
 from tokexport.compiler.tables import BytePairTables, EncodingTables, Tables, TokenIndex, TrieTables
 from tokexport.file.layout import NONE, RecordFlag
 from tokexport.file.pack import rows, struct
-from tokexport.model import TokenKind
 from tokexport.version import VERSION
 
 
@@ -33,7 +32,7 @@ def records_and_bytes(tables: Tables) -> tuple[bytes, bytes]:
         RecordFlag.WHOLE: [number in whole for number in found],
         RecordFlag.FALLBACK: [token.fallback for token in tokens],
     }
-    for kind in TokenKind:
+    for kind in {token.kind for token in tokens}:
         bits[RecordFlag[f"KIND_{kind.name}"]] = [token.kind is kind for token in tokens]
     records = np.zeros(len(tables.model.tokens), layout.RECORD)
     ids, others = [*found], [*forms]
