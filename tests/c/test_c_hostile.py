@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 from c_harness import COMPILERS, Builder, Library
 
-from tokexport.compiler.programs import program_table
-from tokexport.compiler.splits.compile_split import compile_split
+from tokexport.compiler.splits.compile_split import compile_split, program_table
 from tokexport.compiler.tables import SplitStage
 from tokexport.file.layout import SplitsHeader, Stage, StageFlag, Tag
 from tokexport.file.split_program import program_stage

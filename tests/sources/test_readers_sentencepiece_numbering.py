@@ -11,7 +11,7 @@ import pytest
 from sentencepiece_training import train
 
 from tokexport.sources import read
-from tokexport.sources.sentencepiece.numbering import CLASSES
+from tokexport.sources.sentencepiece.read import CLASSES
 
 FAIRSEQ = "sentencepiece.bpe.model"
 

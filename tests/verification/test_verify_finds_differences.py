@@ -20,7 +20,7 @@ from tokexport.errors import FormatError, TokexportError
 from tokexport.runtime.encoding import Encoding
 from tokexport.sources.reference import Mode, ReferenceTokenizer
 from tokexport.verification import Verification, compare
-from tokexport.verification.shrink import shrink
+from tokexport.verification.comparison import shrink
 from tokexport.verification.work import in_order
 
 MERGED = [b"th", b"the", b" t", b" the", b"12", b"123", b"\xc3\xa9", b"'s", b"aa", b"aaaa", b"  "]

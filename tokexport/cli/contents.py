@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import IntFlag
 from functools import cached_property, wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,11 +22,22 @@ from construct import Array, ConstructError, Container
 
 import tokexport.file.layout as layout
 from tokexport.cli.decoding import read_decoding, read_token
-from tokexport.errors import FormatError
+from tokexport.errors import FormatError, SourceError
 from tokexport.escape import escape
-from tokexport.file.layout import HeaderFlag, ModelType, StageBehavior, StageFlag, SymbolUnit, Tag
+from tokexport.file.layout import (
+    MAGIC,
+    HeaderFlag,
+    ModelType,
+    StageBehavior,
+    StageFlag,
+    SymbolUnit,
+    Tag,
+)
 from tokexport.model import AddedToken, Decoding, SpecialIds, Template, TemplateItem, Token
 from tokexport.runtime.tokenizer import Tokenizer, load
+
+if TYPE_CHECKING:
+    from tokexport.conversion import Options
 
 Result = TypeVar("Result")
 
@@ -285,3 +296,29 @@ def _names(flags: type[IntFlag], value: int) -> list[str]:
 
 def _crc(table: bytes) -> str:
     return f"{zlib.crc32(table):08x}"
+
+
+def is_tokexport_file(source: str) -> bool:
+    """Whether a file begins as tokexport files do, however damaged the rest is."""
+    path = Path(source)
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(4) == MAGIC[:4]
+
+
+def opened(source: str, how: Mapping[str, Any]) -> Contents:
+    """Opens a tokexport file. Raises SourceError for options about a source, which it is not."""
+    for name, value in how.items():
+        if value is not None:
+            option = "--" + name.replace("_", "-")
+            raise SourceError(f"{source}: {option} is for sources, and this is a tokexport file")
+    return Contents.of(source)
+
+
+def converted(source: str, how: Mapping[str, Any], options: Options | None = None) -> bytes:
+    """The bytes that a source would become, without a self test; ``options`` may say less."""
+    from tokexport.conversion import file_bytes
+    from tokexport.sources.registry import open_source
+
+    return file_bytes(open_source(source, **how).read(), options)

@@ -21,12 +21,20 @@ from tokexport.cli.console import (
     table,
     words,
 )
-from tokexport.cli.contents import MODELS, Contents, Operation, Stage, section_rows, tag_text
+from tokexport.cli.contents import (
+    MODELS,
+    Contents,
+    Operation,
+    Stage,
+    converted,
+    is_tokexport_file,
+    opened,
+    section_rows,
+    tag_text,
+)
 from tokexport.cli.decoding import decoding_text, token_value
 from tokexport.cli.diagnose import Parts, parts_of
 from tokexport.cli.options import InputPath, source_options
-from tokexport.cli.source_parts import describe_parts
-from tokexport.cli.sources import converted, is_tokexport_file, opened
 from tokexport.errors import IdError, TokexportError
 from tokexport.escape import escape
 from tokexport.file.layout import NONE, ModelType, SectionFlag, Tag
@@ -261,3 +269,17 @@ def describe(facts: dict[str, Any], contents: Contents) -> str:
     form = "a source, as it would be converted," if facts["is_source"] else "tokexport file,"
     title = f"{facts['file']}: {form} version {facts['version']}, {size(facts['size'])}"
     return f"{title}\n\n{table(rows)}\n\n{table(sections)}"
+
+
+def describe_parts(source: str, parts: Parts) -> str:
+    """The parts for a person: a line each, and the refusals below."""
+    rows = [
+        (part.place, "refused" if part.refusals else "exact", part.what) for part in parts.parts
+    ]
+    sentences = [sentence for part in parts.parts for sentence in part.refusals]
+    verdict = (
+        "every part is exact"
+        if parts.exact
+        else f"{plural(len(sentences), 'refusal')}, so it is not converted"
+    )
+    return "\n\n".join([f"{source}: {verdict}", table(rows), *sentences])

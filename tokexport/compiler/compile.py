@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from tokexport.compiler.added.trie import build_trie
 from tokexport.compiler.added.words import space_and_word_classes
-from tokexport.compiler.decoder.decoder_table import decoder_table
+from tokexport.compiler.decoder.edits import decoder_table
 from tokexport.compiler.decoder.forms import stored_forms
 from tokexport.compiler.merges.byte_pair import byte_pair_tables
 from tokexport.compiler.normalizer.op_tables import op_table
@@ -22,8 +22,7 @@ from tokexport.compiler.passes.dead_splits import without_dead_splits
 from tokexport.compiler.passes.first_prefix import Stage, mark_first_prefixes
 from tokexport.compiler.passes.swap_space_marker import swap_space_marker
 from tokexport.compiler.passes.work_on_bytes import work_on_bytes
-from tokexport.compiler.programs import program_table
-from tokexport.compiler.splits.compile_split import compile_split
+from tokexport.compiler.splits.compile_split import compile_split, program_table
 from tokexport.compiler.splits.cuts import ASCII, safe_cuts
 from tokexport.compiler.tables import (
     AddedTables,

@@ -1,5 +1,5 @@
 // Places the nodes of a trie in a double array: the inner loops of
-// tokexport.compiler.tries.double_array, which in Python took most of converting a Unigram model.
+// tokexport.compiler.tries.trie_tables, which in Python took most of converting a Unigram model.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,5 @@
-"""The edits of the joined text, compiled to one table that is read byte by byte.
+"""The table of a decoder: flags, and the edits of the joined text as one table that is read byte by
+byte.
 
 Each edit is a small machine that reads bytes, writes bytes, and holds back what may still be part
 of a match. What one machine writes the next one reads; the states of the table are the states that
@@ -14,9 +15,41 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from tokexport.compiler.tables import EditTable
+from tokexport.compiler.tables import DecoderTable, EditTable
 from tokexport.errors import UnsupportedError
-from tokexport.model import ParseByteToken, ReplaceLiteral, StripChars, TextEdit
+from tokexport.model import (
+    Decoding,
+    FirstIs,
+    ParseByteToken,
+    ReplaceLiteral,
+    StripChars,
+    TextEdit,
+    TokenizerModel,
+)
+
+
+def decoder_table(model: TokenizerModel) -> DecoderTable | None:
+    """The table, or None if decoding is joining bytes. UnsupportedError for too large edits."""
+    decoding = model.decoding
+    has_one_form = all(token is None or not token.has_forms for token in model.tokens)
+    if decoding == Decoding() and has_one_form:
+        return None
+    flags = {
+        "BYTE_FALLBACK": decoding.byte_fallback,
+        "BY_CHARACTER": decoding.fallback_by_character,
+        "REPEATS_ONCE": decoding.repeats_once,
+        "FIRST_BY_CONTENT": decoding.first_is is FirstIs.CONTENT,
+        "FIRST_BY_TEXT": decoding.first_is is FirstIs.TEXT,
+    }
+    names = tuple(name for name, is_set in flags.items() if is_set)
+    match decoding.edits:
+        case (StripChars(character, 1),) if "\0" < character < "\x80":
+            return DecoderTable(names, ord(character), None)
+        case ():
+            return DecoderTable(names, 0, None)
+        case edits:
+            return DecoderTable(names, 0, compile_edits(edits))
+
 
 MAX_STATES: Final = 4096
 MAX_WRITTEN: Final = 0x7FFF  # bytes that one step writes

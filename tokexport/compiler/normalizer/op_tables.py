@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.compiler.added.trie import build_trie
-from tokexport.compiler.class_table import class_table
-from tokexport.compiler.normalizer.form_table import form_table
+from tokexport.compiler.class_table import CODE_POINTS, class_table
 from tokexport.compiler.normalizer.rewriting import (
     AffixOp,
     BytesOp,
@@ -20,11 +19,17 @@ from tokexport.compiler.normalizer.rewriting import (
     ReplaceOp,
 )
 from tokexport.compiler.passes.skip_hints import leads_of
-from tokexport.compiler.programs import program_table
-from tokexport.compiler.tables import CharsmapTable, MapTable, OpTable
+from tokexport.compiler.splits.compile_split import program_table
+from tokexport.compiler.tables import CharsmapTable, FormTable, MapTable, OpTable
 from tokexport.errors import UnsupportedError
+from tokexport.model import NormalForm
 from tokexport.normalization.character_map import CharacterMapping, Output
-from tokexport.normalization.normal_forms import HANGUL_SYLLABLES, letters_of
+from tokexport.normalization.normal_forms import (
+    HANGUL_SYLLABLES,
+    letters_of,
+    normalization_tables,
+    quick_check_no_or_maybe,
+)
 from tokexport.unicode.store import distinct_values
 
 ASCII = 128
@@ -129,4 +134,34 @@ def _map_table(mapping: CharacterMapping) -> MapTable:
         np.array(entries, np.int64),
         bytes(text),
         leads_of(numbers == 0),
+    )
+
+
+def form_table(form: NormalForm) -> FormTable:
+    """Packs the tables of a form."""
+    tables = normalization_tables(form)
+    check = quick_check_no_or_maybe(tables)
+    points: list[int] = []
+    starts: dict[tuple[int, ...], int] = {(): 0}
+    entries: dict[tuple[int, int, int, int], int] = {(0, 0, 0, 0): 0}
+    numbers = np.zeros(CODE_POINTS, np.uint16)
+    for code_point in sorted({*tables.decompositions, *tables.combining_classes, *check}):
+        decomposition = tables.decompositions.get(code_point, ())
+        if decomposition not in starts:
+            starts[decomposition] = len(points)
+            points.extend(decomposition)
+        entry = (
+            starts[decomposition],
+            len(decomposition),
+            tables.combining_classes.get(code_point, 0),
+            int(code_point in check),
+        )
+        numbers[code_point] = entries.setdefault(entry, len(entries))
+    compositions = sorted((*pair, composite) for pair, composite in tables.compositions.items())
+    return FormTable(
+        form.unversioned.name,
+        class_table(numbers),
+        np.array([*entries], np.int64),
+        np.array(points, np.int64),
+        np.array(compositions, np.int64).reshape(-1, 3),
     )

@@ -1,8 +1,13 @@
-"""From a split of the model to the program that runs it."""
+"""From a split of the model to the program that runs it, and its tables in a file."""
 
 from __future__ import annotations
 
+import numpy as np
+
+from tokexport.compiler.class_table import CODE_POINTS, class_table
+from tokexport.compiler.passes.skip_hints import leads_without_match
 from tokexport.compiler.splits.patterns import script_runs
+from tokexport.compiler.tables import ProgramTable
 from tokexport.model import CharacterRuns, CharacterTest, Dialect, Split
 from tokexport.normalization.replacing import refusal
 from tokexport.patterns import PatternError, SplitProgram, compile_pattern, compile_tree
@@ -40,3 +45,15 @@ def _compiled(split: Split) -> SplitProgram:
             return compile_tree(tree, on_bytes=split.on_bytes)
         case _:
             return compile_pattern(split.pattern, split.dialect, on_bytes=split.on_bytes)
+
+
+def program_table(program: SplitProgram) -> ProgramTable:
+    """The tables of a program.
+
+    >>> from tokexport.model import Split
+    >>> program_table(compile_split(Split("a"))).classes.leaves.dtype
+    dtype('uint8')
+    """
+    of_characters = len(program.classes) == CODE_POINTS
+    classes = class_table(program.classes.astype(np.uint8)) if of_characters else None
+    return ProgramTable(program, classes, leads_without_match(program))

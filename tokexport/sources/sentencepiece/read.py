@@ -38,9 +38,8 @@ from tokexport.model import (
     WordLevelModel,
 )
 from tokexport.sources.files import SourceFiles
-from tokexport.sources.json_node import show
+from tokexport.sources.json_node import Node, show
 from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL, normalizer_steps
-from tokexport.sources.sentencepiece.numbering import numbering_notes
 from tokexport.sources.sentencepiece.proto import (
     Algorithm,
     Piece,
@@ -48,8 +47,19 @@ from tokexport.sources.sentencepiece.proto import (
     SentencePieceModel,
     parse_model,
 )
-from tokexport.sources.tokenizer_json.config import read_config, read_roles
+from tokexport.sources.tokenizer_json.config import CONFIG, read_config, read_roles, tokenizer_class
 
+# Classes of `transformers` that give other ids.
+CLASSES: Final = frozenset(
+    (
+        *("XLMRobertaTokenizer", "LayoutXLMTokenizer", "MBartTokenizer", "MBart50Tokenizer"),
+        *("NllbTokenizer", "PLBartTokenizer", "XGLMTokenizer", "SeamlessM4TTokenizer"),
+        *("CamembertTokenizer", "XLMProphetNetTokenizer", "PegasusTokenizer", "MarianTokenizer"),
+        *("M2M100Tokenizer", "Speech2TextTokenizer", "BartphoTokenizer", "AlbertTokenizer"),
+        "XLNetTokenizer",
+    )
+)
+_FAIRSEQ_NAME: Final = "sentencepiece.bpe.model"
 _UNKNOWN_PENALTY: Final = np.float32(10)
 _NUL: Final = "\0"
 _BYTE_PIECES: Final = {f"<0x{byte:02X}>": byte for byte in range(256)}
@@ -330,3 +340,21 @@ def _unigram(pieces: _Pieces) -> UnigramModel:
         byte_ids=pieces.byte_ids,
         single_precision=True,
     )
+
+
+def numbering_notes(name: str, config: Node | None) -> tuple[str, ...]:
+    """A sentence if a config beside ``name``, or that name, says that ids are others.
+
+    The ids of a ``.model`` are those of the ``sentencepiece`` library. Some tokenizers only cut a
+    text with it: fairseq and what comes from it put their special tokens first, Marian has a file
+    of its own. Others change a text before it is cut.
+    """
+    named = tokenizer_class(config)
+    if named in CLASSES:
+        other = f"{named}, which {CONFIG} names, gives others"
+    elif named is None and name == _FAIRSEQ_NAME:
+        other = "XLM-RoBERTa, mBART, NLLB and CamemBERT, whose models have this name, give others"
+    else:
+        return ()
+    note = f"The ids are those of the sentencepiece library; {other}."
+    return (f"{note} For those give the tokenizer.json, or the directory with its {CONFIG}.",)

@@ -1,4 +1,6 @@
-"""Random choices that are the same on every Python, platform and hash seed."""
+"""Random choices that are the same on every Python, platform and hash seed, and the tables of
+characters to choose from, written as text.
+"""
 
 from __future__ import annotations
 
@@ -42,3 +44,24 @@ class Dice:
     def pick(self, choices: Sequence[T]) -> T:
         """One of the choices, each as likely as another."""
         return choices[int(self._next() * len(choices))]
+
+
+def listed(text: str, separator: str = " ") -> tuple[str, ...]:
+    """The parts of a text.
+
+    >>> listed("a b c")
+    ('a', 'b', 'c')
+    """
+    return tuple(text.split(separator))
+
+
+def ranges(text: str) -> tuple[tuple[int, int], ...]:
+    """Pairs of the first and the last code point, each pair in hexadecimal.
+
+    >>> ranges("41-5A 61-7A")
+    ((65, 90), (97, 122))
+    """
+    return tuple(
+        (int(first, 16), int(last, 16))
+        for first, _, last in (item.partition("-") for item in listed(text))
+    )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tokexport.verification.generators.dice import Dice
-from tokexport.verification.generators.tables import listed
+from tokexport.verification.generators.dice import Dice, listed
 
 PLAIN_SPACES: Final = (" ", "\n", "\t", "\r", "\r\n")
 # White_Space, what some engines add to it (U+001C..1F, U+180E), and what looks like it (U+200B,

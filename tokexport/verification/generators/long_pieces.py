@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tokexport.verification.generators.dice import Dice
-from tokexport.verification.generators.tables import listed
+from tokexport.verification.generators.dice import Dice, listed
 
 SYMBOLS: Final = tuple("aexzMQ0=-_ \n\t.é\u00a0яשم中日ㅋ가ไ\u0301\U0001f600\U00020000\x00/#")
 ALPHABETS: Final = listed(

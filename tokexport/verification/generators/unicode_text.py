@@ -9,9 +9,8 @@ import numpy as np
 
 from tokexport.model import Dialect
 from tokexport.unicode import CODE_POINTS, property_set, shorthand_set
-from tokexport.verification.generators.dice import Dice
+from tokexport.verification.generators.dice import Dice, listed, ranges
 from tokexport.verification.generators.lexical import PLAIN_SPACES, SPACES
-from tokexport.verification.generators.tables import listed, ranges
 
 LAST: Final = CODE_POINTS - 1
 SURROGATES: Final = range(0xD800, 0xE000)

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tokexport.verification.generators.dice import Dice
-from tokexport.verification.generators.tables import listed
+from tokexport.verification.generators.dice import Dice, listed
 
 
 @dataclass(frozen=True, slots=True)
