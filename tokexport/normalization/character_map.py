@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.model import CharacterMap
-from tokexport.unicode.character_data import character_data
-from tokexport.unicode.store import CODE_POINTS, CodePoints, distinct_values
+from tokexport.unicode.store import CODE_POINTS, CodePoints, distinct_values, shipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +102,7 @@ def named_mapping(kind: CharacterMap) -> CharacterMapping:
     >>> named_mapping(CharacterMap.LOWERCASE).apply("ÀB")
     'àb'
     """
-    data = character_data()
+    data = shipped("characters.dat")
     *numbers, others = data.header["maps"][kind.value]
     parts = (pattern.partition("{}") for pattern in data.header["patterns"])
     outputs = [Output(before, bool(keep), after) for before, keep, after in parts]

@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.patterns import MATCH_ENDS, SplitProgram
-from tokexport.unicode.character_data import grapheme_sets
-from tokexport.unicode.store import CODE_POINTS
+from tokexport.unicode.store import CODE_POINTS, shipped
 
 HANGUL_SYLLABLES = range(0xAC00, 0xD7A4)
 ZERO_WIDTH_JOINER = 0x200D
@@ -117,7 +116,8 @@ def _attached(state: State, symbol: Class) -> State:
 
 def grapheme_classes() -> npt.NDArray[np.uint8]:
     """The class of each code point, shape (0x110000,)."""
-    sets = grapheme_sets()
+    data = shipped("characters.dat")
+    sets = {name: data.members(number) for name, number in data.header["graphemes"].items()}
     classes = np.zeros(CODE_POINTS, np.uint8)
     prepend, attach = sets["prepend"], sets["attach"]
     syllables = np.zeros(CODE_POINTS, np.bool_)

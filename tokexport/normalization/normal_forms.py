@@ -12,12 +12,11 @@ from __future__ import annotations
 import functools
 import unicodedata
 from dataclasses import dataclass
-from importlib import resources
 
 import numpy as np
 
 from tokexport.model import NormalForm
-from tokexport.unicode.store import Reader
+from tokexport.unicode.store import shipped
 
 # Conjoining jamo behaviour: The Unicode Standard, section 3.12.
 HANGUL_SYLLABLES = range(0xAC00, 0xD7A4)
@@ -40,11 +39,6 @@ class NormalizationTables:
 
 
 @functools.cache
-def _data(name: str) -> Reader:
-    return Reader(resources.files("tokexport.unicode").joinpath(name).read_bytes())
-
-
-@functools.cache
 def normalization_tables(form: NormalForm) -> NormalizationTables:
     """The tables of a normalization form.
 
@@ -54,7 +48,7 @@ def normalization_tables(form: NormalForm) -> NormalizationTables:
     >>> hex(tables.compositions[0x1E63, 0x307])
     '0x1e69'
     """
-    data = _data("normal_forms_17.dat" if form.is_of_unicode_17 else "normal_forms.dat")
+    data = shipped("normal_forms_17.dat" if form.is_of_unicode_17 else "normal_forms.dat")
     decompositions = data.texts(data.header["decompositions"]["canonical"])
     if form.is_compatible:
         decompositions |= data.texts(data.header["decompositions"]["compatibility"])

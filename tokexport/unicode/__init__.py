@@ -10,11 +10,10 @@ surrogates are never members.
 from __future__ import annotations
 
 import functools
-from importlib import resources
 from itertools import accumulate, islice
 
 from tokexport.model import CharacterTest, Dialect
-from tokexport.unicode.store import CODE_POINTS, CodePoints, Reader
+from tokexport.unicode.store import CODE_POINTS, CodePoints, Reader, shipped
 
 __all__ = [
     "CODE_POINTS",
@@ -30,9 +29,8 @@ __all__ = [
 ]
 
 
-@functools.cache
 def _data() -> Reader:
-    return Reader(resources.files(__name__).joinpath("engines.dat").read_bytes())
+    return shipped("engines.dat")
 
 
 @functools.cache

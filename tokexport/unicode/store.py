@@ -6,8 +6,10 @@ The header maps names to sequence numbers and says how many bytes each sequence 
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Sequence
+from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -74,6 +76,12 @@ class Reader:
             code_point += distance
             found[code_point] = tuple(next(numbers) for _ in range(next(numbers)))
         return found
+
+
+@functools.cache
+def shipped(name: str) -> Reader:
+    """A file of this package."""
+    return Reader(resources.files(__package__).joinpath(name).read_bytes())
 
 
 def distinct_values(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:

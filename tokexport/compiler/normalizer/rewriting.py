@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 from tokexport.compiler.passes.fuse_decomposition import without_marks
 from tokexport.compiler.passes.skip_hints import with_plain_classes
-from tokexport.compiler.splits.patterns import literal, white_space_at_edge
 from tokexport.errors import UnsupportedError
 from tokexport.limits import MAX_MAPPED, MAX_OPS
 from tokexport.model import (
     Append,
     CharacterMap,
+    CharacterTest,
     Charsmap,
     NormalForm,
     NormalizerStep,
@@ -37,7 +37,9 @@ from tokexport.normalization.character_map import (
 )
 from tokexport.normalization.graphemes import grapheme_program
 from tokexport.normalization.replacing import compile_replace
-from tokexport.patterns import MATCH_ENDS, SplitProgram, compile_tree
+from tokexport.patterns import MATCH_ENDS, SplitProgram, compile_tree, tree
+from tokexport.patterns.tree import Characters, Node, members_of
+from tokexport.unicode import character_test_set
 from tokexport.unicode.charsmap import CharacterSequences, read_charsmap
 
 
@@ -154,12 +156,12 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
         ):
             return [MapOp(mapping_of({step.pattern: step.content}))]
         case Replace(literal=True):
-            return [ReplaceOp(compile_tree(literal(step.pattern)), step.content)]
+            return [ReplaceOp(compile_tree(_literal(step.pattern)), step.content)]
         case Replace():
             return [ReplaceOp(compile_replace(step), step.content)]
         case Strip():
             ends = [False] * step.left + [True] * step.right
-            return [ReplaceOp(compile_tree(white_space_at_edge(end)), "") for end in ends]
+            return [ReplaceOp(compile_tree(_white_space_at_edge(end)), "") for end in ends]
         case Charsmap():
             sequences = read_charsmap(step.data, step.path)
             if not step.by_grapheme:
@@ -184,6 +186,19 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
             return [BytesOp()]
         case Split():
             raise TypeError("a split rewrites nothing")
+
+
+def _literal(text: str) -> Node:
+    """Just this text."""
+    return tree.Sequence(tuple(Characters(members_of((c, c))) for c in map(ord, text)))
+
+
+def _white_space_at_edge(at_end: bool) -> Node:
+    """The white space (Rust's ``char::is_whitespace``) that a text begins with, or ends with."""
+    edge = tree.Assertion(tree.LookOne(ahead=at_end, members=members_of(), edge=True))
+    space = Characters(character_test_set(CharacterTest.WHITESPACE))
+    spaces = tree.Repeat(space, 1, None, greedy=True)
+    return tree.Sequence((spaces, edge) if at_end else (edge, spaces))
 
 
 def runs_of_rewrites(

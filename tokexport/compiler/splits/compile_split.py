@@ -6,13 +6,13 @@ import numpy as np
 
 from tokexport.compiler.class_table import CODE_POINTS, class_table
 from tokexport.compiler.passes.skip_hints import leads_without_match
-from tokexport.compiler.splits.patterns import script_runs
 from tokexport.compiler.tables import ProgramTable
 from tokexport.model import CharacterRuns, CharacterTest, Dialect, Split
 from tokexport.normalization.replacing import refusal
 from tokexport.patterns import PatternError, SplitProgram, compile_pattern, compile_tree
-from tokexport.patterns.tree import Characters
+from tokexport.patterns.tree import Characters, Choice, Node, Repeat, Sequence
 from tokexport.unicode import character_test_set
+from tokexport.unicode.store import CodePoints, shipped
 
 
 def compile_split(split: Split) -> SplitProgram:
@@ -39,12 +39,38 @@ def compile_split(split: Split) -> SplitProgram:
 def _compiled(split: Split) -> SplitProgram:
     match split.pattern:
         case CharacterRuns():
-            return compile_tree(script_runs(), on_bytes=split.on_bytes)
+            return compile_tree(_script_runs(), on_bytes=split.on_bytes)
         case CharacterTest():
             tree = Characters(character_test_set(split.pattern))
             return compile_tree(tree, on_bytes=split.on_bytes)
         case _:
             return compile_pattern(split.pattern, split.dialect, on_bytes=split.on_bytes)
+
+
+def _script_runs() -> Node:
+    """The runs of UnicodeScripts: a character of some script, then all of that script or of none.
+
+    What comes before the first such character is in no run: the reference drops it.
+    """
+    none, *scripts = _script_sets()
+    runs = []
+    for script in scripts:
+        rest = Repeat(Characters(np.logical_or(script, none)), 0, None, greedy=True)
+        runs.append(Sequence((Characters(script), rest)))
+    return Choice(tuple(runs))
+
+
+def _script_sets() -> list[CodePoints]:
+    """The characters of no script, then those of each script, as UnicodeScripts tells them apart.
+
+    >>> none, *scripts = _script_sets()
+    >>> bool(none[ord(" ")]), len([script for script in scripts if script[ord("a")]])
+    (True, 1)
+    """
+    data = shipped("characters.dat")
+    counts, numbers = np.reshape(data.sequence(data.header["scripts"]), (-1, 2)).T
+    scripts = np.repeat(numbers, counts)
+    return [scripts == script for script in range(int(scripts.max()) + 1)]
 
 
 def program_table(program: SplitProgram) -> ProgramTable:

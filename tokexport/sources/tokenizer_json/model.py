@@ -7,22 +7,67 @@ from dataclasses import dataclass
 from typing import Final
 
 from tokexport.errors import SourceError
-from tokexport.model import Model, WordLevelModel, WordPieceModel
+from tokexport.model import Model, UnigramModel, WordLevelModel, WordPieceModel
 from tokexport.sources.byte_pair import read_vocab
 from tokexport.sources.json_node import Node
+from tokexport.sources.serde_number import serde_number
 from tokexport.sources.tokenizer_json.bpe import read_byte_pair
-from tokexport.sources.tokenizer_json.unigram import read_unigram
 
-WORD_PIECE_FIELDS: Final = frozenset(
-    ("unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "vocab")
-)
-WORD_LEVEL_FIELDS: Final = frozenset(("unk_token", "vocab"))
+# The fields of models without a type, in the order in which the reference tries them.
+_FIELDS: Final = {
+    "BPE": {"merges"},
+    "WordPiece": {"unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "vocab"},
+    "WordLevel": {"unk_token", "vocab"},
+}
 _LARGEST: Final = 1 << 64
+_UNKNOWN_PENALTY: Final = 10.0  # below the lowest score, as in the reference
+_BYTE: Final = "<0x{:02X}>"
+
+
+def read_unigram(node: Node) -> tuple[UnigramModel, list[str]]:
+    """The Unigram model at ``node``, and its pieces by id.
+
+    A piece that is listed twice has its last id and score; the other id is never emitted.
+    Raises SourceError for a model that the reference refuses to load.
+    """
+    node.object({"type", "unk_id", "vocab", "byte_fallback"})
+    entries = _entries(node.field("vocab"))
+    pieces = [piece for piece, _ in entries]
+    last = {piece: number for number, piece in enumerate(pieces)}
+    unk_id = node.optional("unk_id")
+    if unk_id is not None and unk_id.u32() >= len(pieces):
+        unk_id.fail(f"the index of one of the {len(pieces)} pieces")
+    fallback = node.get("byte_fallback")
+    falls_back = fallback is not None and fallback.boolean()
+    return UnigramModel(
+        vocab={piece.encode(): number for piece, number in last.items() if piece},
+        scores={number: entries[number][1] for number in last.values()},
+        unk_id=None if unk_id is None else unk_id.u32(),
+        unk_score=min((score for _, score in entries), default=0.0) - _UNKNOWN_PENALTY,
+        byte_ids=tuple(last.get(_BYTE.format(byte)) for byte in range(256)) if falls_back else None,
+    ), pieces
+
+
+def _entries(node: Node) -> list[tuple[str, float]]:
+    if not isinstance(node.value, list):
+        node.fail("an array")
+    entries = []
+    for number, value in enumerate(node.value):
+        match value:
+            case [str() as piece, float() as score]:
+                entries.append((piece, score))
+            case [str() as piece, int() as score] if not isinstance(score, bool):
+                # Python parses a number without a fraction as an integer.
+                entries.append((piece, serde_number(str(score))))
+            case _:
+                entry = Node(node.file, f"{node.path}[{number}]", value)
+                entry.fail("a pair of a string and a number")
+    return entries
 
 
 def read_word_piece(node: Node) -> tuple[WordPieceModel, dict[str, int]]:
     """The WordPiece model at ``node``, and its vocabulary. SourceError where it is refused."""
-    node.object({"type", *WORD_PIECE_FIELDS})
+    node.object({"type", *_FIELDS["WordPiece"]})
     vocab = read_vocab(node.field("vocab"))
     prefix = node.field("continuing_subword_prefix").string().encode()
     longest = node.field("max_input_chars_per_word")
@@ -34,7 +79,7 @@ def read_word_piece(node: Node) -> tuple[WordPieceModel, dict[str, int]]:
 
 def read_word_level(node: Node) -> tuple[WordLevelModel, dict[str, int]]:
     """The WordLevel model at ``node``, and its vocabulary as the source spells it."""
-    node.object({"type", *WORD_LEVEL_FIELDS})
+    node.object({"type", *_FIELDS["WordLevel"]})
     vocab = read_vocab(node.field("vocab"))
     unk_id = vocab.get(node.field("unk_token").string())
     return WordLevelModel(_keys(vocab), unk_id), vocab
@@ -43,14 +88,6 @@ def read_word_level(node: Node) -> tuple[WordLevelModel, dict[str, int]]:
 def _keys(vocab: Mapping[str, int]) -> dict[bytes, int]:
     """The tokens that a text can contain."""
     return {token.encode(): number for token, number in vocab.items() if token}
-
-
-# The fields of models without a type, in the order in which the reference tries them.
-_FIELDS: Final = {
-    "BPE": frozenset(("merges",)),
-    "WordPiece": WORD_PIECE_FIELDS,
-    "WordLevel": WORD_LEVEL_FIELDS,
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from tokexport.verification.generators.dice import Dice
-from tokexport.verification.generators.lexical import apostrophes, code, digits, whitespace
-from tokexport.verification.generators.long_pieces import pieces
+from tokexport.verification.generators.lexical import apostrophes, code, digits, pieces, whitespace
 from tokexport.verification.generators.unicode_text import code_points, emoji, marks, scripts
 from tokexport.verification.generators.vocabulary import Vocabulary, added, tokens
 
