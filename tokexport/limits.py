@@ -17,6 +17,12 @@ MAX_CLUSTER: Final = 5  # bytes of a grapheme cluster that a charsmap looks up w
 MAX_TRIMMING_PASSES: Final = 15
 
 
+def check_count(path: str, count: int, noun: str, limit: int) -> None:
+    """Raises UnsupportedError, with the path, for more of something than a file can hold."""
+    if count > limit:
+        raise UnsupportedError(path, f"{count} {noun} is not supported", f"at most {limit} are")
+
+
 def check_id(path: str, number: int) -> None:
     """Raises UnsupportedError, with the path, for an id that no file can hold."""
     if number >= MAX_IDS:

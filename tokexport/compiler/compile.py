@@ -37,7 +37,7 @@ from tokexport.compiler.tables import (
 )
 from tokexport.compiler.tries.trie_tables import trie_tables
 from tokexport.errors import UnsupportedError
-from tokexport.limits import MAX_IDS, MAX_OPS, MAX_STAGES, MAX_TOKEN_BYTES
+from tokexport.limits import MAX_IDS, MAX_OPS, MAX_STAGES, MAX_TOKEN_BYTES, check_count
 from tokexport.model import (
     BytePairModel,
     GreedyModel,
@@ -182,17 +182,9 @@ def _stage_table(stage: Stage) -> SplitStage | tuple[OpTable, ...]:
 
 
 def _check_stages(stages: Sequence[Stage], normalizer: Sequence[Op]) -> None:
-    if len(stages) > MAX_STAGES:
-        raise UnsupportedError(
-            "pre_tokenizer",
-            f"{len(stages)} stages in a row is not supported",
-            f"at most {MAX_STAGES} are",
-        )
+    check_count("pre_tokenizer", len(stages), "stages in a row", MAX_STAGES)
     ops = len(normalizer) + sum(len(stage) for stage in stages if not isinstance(stage[0], Split))
-    if ops > MAX_OPS:
-        raise UnsupportedError(
-            "normalizer", f"{ops} operations is not supported", f"at most {MAX_OPS} are"
-        )
+    check_count("normalizer", ops, "operations", MAX_OPS)
     on_bytes = [isinstance(stage[0], Split) and stage[0].on_bytes for stage in stages]
     if on_bytes != sorted(on_bytes):
         raise UnsupportedError(
@@ -207,16 +199,10 @@ def _check_limits(model: TokenizerModel) -> None:
         raise UnsupportedError(
             "the vocabulary", "no token at all is not supported", "a file holds one or more"
         )
-    if len(model.tokens) > MAX_IDS:
-        raise UnsupportedError(
-            "model.vocab", f"{len(model.tokens)} ids is not supported", f"at most {MAX_IDS} are"
-        )
-    for token_id, token in enumerate(model.tokens):
-        if token is not None and len(token.content) > MAX_TOKEN_BYTES:
-            found = f"a token of {len(token.content)} bytes (id {token_id})"
-            raise UnsupportedError(
-                "model.vocab", f"{found} is not supported", f"at most {MAX_TOKEN_BYTES} bytes are"
-            )
+    check_count("model.vocab", len(model.tokens), "ids", MAX_IDS)
+    sizes = [0 if token is None else len(token.content) for token in model.tokens]
+    noun = f"bytes in one token (id {sizes.index(max(sizes))})"
+    check_count("model.vocab", max(sizes), noun, MAX_TOKEN_BYTES)
 
 
 def _added_tables(model: TokenizerModel, normalized: Mapping[int, bytes]) -> AddedTables | None:

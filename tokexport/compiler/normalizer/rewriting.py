@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from tokexport.compiler.passes.fuse_decomposition import without_marks
 from tokexport.compiler.passes.skip_hints import with_plain_classes
 from tokexport.errors import UnsupportedError
-from tokexport.limits import MAX_MAPPED, MAX_OPS
+from tokexport.limits import MAX_MAPPED, MAX_OPS, check_count
 from tokexport.model import (
     Append,
     CharacterMap,
@@ -122,12 +122,7 @@ def compile_steps(steps: tuple[NormalizerStep | PreTokenizerStep, ...]) -> tuple
             ops.append(op)
             while len(ops) > 1 and (both := _both(*ops[-2:])) is not None:
                 ops[-2:] = [both]
-    if len(ops) > MAX_OPS:
-        raise UnsupportedError(
-            "normalizer",
-            f"{len(ops)} operations in a row is not supported",
-            f"at most {MAX_OPS} are",
-        )
+    check_count("normalizer", len(ops), "operations in a row", MAX_OPS)
     return tuple(ops)
 
 

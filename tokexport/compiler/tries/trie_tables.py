@@ -20,8 +20,7 @@ import numpy.typing as npt
 
 from tokexport import _core
 from tokexport.compiler.tables import DoubleArray, TrieTables
-from tokexport.errors import UnsupportedError
-from tokexport.limits import MAX_IDS, MAX_TOKEN_BYTES
+from tokexport.limits import MAX_IDS, MAX_TOKEN_BYTES, check_count
 from tokexport.model import GreedyModel, UnigramModel, WordLevelModel, WordPieceModel
 
 TrieModel = UnigramModel | WordPieceModel | WordLevelModel | GreedyModel
@@ -65,11 +64,9 @@ def _byte_ids(ids: tuple[int | None, ...] | None) -> npt.NDArray[np.int64] | Non
 
 def _longest(vocab: Mapping[bytes, int]) -> int:
     key = max(vocab, key=len, default=b"")
-    if len(key) > MAX_TOKEN_BYTES:
-        found = f"a token of {len(key)} bytes (id {vocab[key]})"
-        raise UnsupportedError(
-            "model.vocab", f"{found} is not supported", f"at most {MAX_TOKEN_BYTES} bytes are"
-        )
+    if key:
+        noun = f"bytes in one token (id {vocab[key]})"
+        check_count("model.vocab", len(key), noun, MAX_TOKEN_BYTES)
     return len(key)
 
 

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.limits import MAX_IDS
+from tokexport.limits import MAX_IDS, check_count
 from tokexport.model import (
     AddedToken,
     Alignment,
@@ -137,12 +137,7 @@ class _Pieces:
 
     def __init__(self, source: SentencePieceModel) -> None:
         self._source = source
-        if len(source.pieces) >= MAX_IDS:
-            raise UnsupportedError(
-                source.file,
-                f"{len(source.pieces)} pieces is not supported",
-                f"at most {MAX_IDS} are supported",
-            )
+        check_count(source.file, len(source.pieces), "pieces", MAX_IDS - 1)
         seen: dict[str, int] = {}
         unknown: list[int] = []
         bytes_found: dict[int, int] = {}
