@@ -12,14 +12,15 @@ from collections.abc import Sequence
 import numpy as np
 
 import tokexport.file.layout as layout
-from tokexport.compiler.tables import EncodingTables, SelfTestCase, Tables, TrieTables
+from tokexport.compiler.tables import DecoderTable, EncodingTables, SelfTestCase, Tables, TrieTables
 from tokexport.file import encoder_sections, text_sections, token_sections
-from tokexport.file.decoding import decoder, edits
 from tokexport.file.layout import (
     ALIGNMENT,
     NONE,
     VERSION_MAJOR,
     VERSION_MINOR,
+    DecoderFlag,
+    EditsFlag,
     Header,
     HeaderFlag,
     ModelType,
@@ -27,7 +28,7 @@ from tokexport.file.layout import (
     SectionFlag,
     Tag,
 )
-from tokexport.file.pack import struct
+from tokexport.file.pack import rows, struct
 from tokexport.file.split_program import labels
 
 REQUIRED_TAGS = frozenset(tag for tag in Tag if tag.required)
@@ -177,3 +178,41 @@ def _self_test(cases: Sequence[SelfTestCase]) -> bytes:
 
 def _aligned(offset: int) -> int:
     return -(-offset // ALIGNMENT) * ALIGNMENT
+
+
+def decoder(table: DecoderTable | None) -> bytes | None:
+    """DECO, or None if decoding is joining bytes."""
+    if table is None:
+        return None
+    flags = sum(DecoderFlag[name] for name in table.flags)
+    return struct(layout.Decoder, flags=flags, strip_left=table.strip_left)
+
+
+def edits(decoder: DecoderTable | None) -> bytes | None:
+    """EDIT, or None if DECO says it all. Equal texts are stored once."""
+    if decoder is None or decoder.edits is None:
+        return None
+    table = decoder.edits
+    text = bytearray()
+    offsets: dict[bytes, int] = {}
+
+    def entry(written: bytes, following: int = 0, keeps: bool = False) -> tuple[int, int, int]:
+        if written not in offsets:
+            offsets[written] = len(text)
+            text.extend(written)
+        return following, len(written) | layout.EDIT_KEEPS * keeps, offsets[written]
+
+    steps = [
+        entry(written, following, keeps)
+        for row in zip(table.next, table.written, table.keeps, strict=True)
+        for following, written, keeps in zip(*row, strict=True)
+    ]
+    entries = rows(layout.EDIT, [*steps, *map(entry, table.ends)])
+    header = struct(
+        layout.EditsHeader,
+        state_count=len(table.next),
+        class_count=len(table.next[0]),
+        flags=EditsFlag.READS_TOKENS * table.reads_tokens,
+        text_size=len(text),
+    )
+    return header + table.classes.tobytes() + entries + bytes(text)
