@@ -10,11 +10,10 @@ match a line feed, ``{n,m}+`` is possessive, and an option like ``(?i)`` reaches
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import Final
 
 from tokexport.patterns.casefold import variants_of
 from tokexport.patterns.fancy_set import FancySet
-from tokexport.patterns.parser import END, LINE_FEED, START, Options, Parser, word_boundary
+from tokexport.patterns.parser import END, LINE_FEED, START, Options, Parser
 from tokexport.patterns.tree import (
     EMPTY,
     Assertion,
@@ -24,13 +23,10 @@ from tokexport.patterns.tree import (
     Look,
     LookOne,
     Node,
-    Not,
     SearchStart,
     members_of,
 )
-from tokexport.unicode import Dialect, shorthand_set
-
-_WORD_BOUNDARY: Final = word_boundary(shorthand_set("w", Dialect.FANCY_REGEX))
+from tokexport.unicode import Dialect
 
 
 def parse(pattern: str) -> Node:
@@ -48,9 +44,6 @@ def parse(pattern: str) -> Node:
 class _FancyParser(Parser):
     dialect = Dialect.FANCY_REGEX
     option_letters = MappingProxyType({"i": "ignore_case", "m": "multi_line", "s": "dot_all"})
-    anchors = MappingProxyType(
-        {"A": START, "z": END, "b": _WORD_BOUNDARY, "B": Not(_WORD_BOUNDARY)}
-    )
 
     def quantified(self, atom: Node, start: int) -> Node:
         source = self.source

@@ -14,7 +14,7 @@ from typing import Final
 
 from tokexport.patterns.casefold import closure, folds_to_several, has_long_folds, variants_of
 from tokexport.patterns.oniguruma_set import escaped_character, read_bracket
-from tokexport.patterns.parser import END, LINE_FEED, START, Options, Parser, word_boundary
+from tokexport.patterns.parser import END, LINE_FEED, START, Options, Parser
 from tokexport.patterns.tree import (
     And,
     Assertion,
@@ -31,12 +31,11 @@ from tokexport.patterns.tree import (
     complement,
     members_of,
 )
-from tokexport.unicode import Dialect, shorthand_set
+from tokexport.unicode import Dialect
 
 _END_OF_LINE: Final = LookOne(ahead=True, members=LINE_FEED, edge=True)
 # After a line feed that ends the text there is no line.
 _START_OF_LINE: Final = Or((START, And((LookOne(False, LINE_FEED, edge=False), Not(END)))))
-_WORD_BOUNDARY: Final = word_boundary(shorthand_set("w", Dialect.ONIGURUMA))
 
 
 def parse(pattern: str) -> Node:
@@ -54,9 +53,6 @@ def parse(pattern: str) -> Node:
 class _OnigurumaParser(Parser):
     dialect = Dialect.ONIGURUMA
     option_letters = MappingProxyType({"i": "ignore_case", "m": "dot_all"})
-    anchors = MappingProxyType(
-        {"A": START, "z": END, "b": _WORD_BOUNDARY, "B": Not(_WORD_BOUNDARY)}
-    )
 
     def __init__(self, pattern: str) -> None:
         super().__init__(pattern)

@@ -30,7 +30,7 @@ from tokexport.patterns.tree import (
     complement,
     members_of,
 )
-from tokexport.unicode import CodePoints, Dialect
+from tokexport.unicode import CodePoints, Dialect, shorthand_set
 
 LINE_FEED = members_of((0x0A, 0x0A))
 START = LookOne(ahead=False, members=members_of(), edge=True)
@@ -73,13 +73,14 @@ class Parser(ABC):
     """Reads a pattern from left to right into a tree."""
 
     dialect: ClassVar[Dialect]
-    # The options by their letters, and the conditions of anchors by theirs.
+    # The options by their letters.
     option_letters: ClassVar[Mapping[str, str]]
-    anchors: ClassVar[Mapping[str, Condition]]
 
     def __init__(self, pattern: str) -> None:
         self.source = Cursor(pattern, self.dialect)
         self.options = Options()
+        edge = _word_boundary(shorthand_set("w", self.dialect))
+        self._anchors = {"A": START, "z": END, "b": edge, "B": Not(edge)}
         # By number, whether a capturing group has been closed.
         self._groups: list[bool] = []
 
@@ -177,8 +178,8 @@ class Parser(ABC):
         if letter in "bB" and source.looking_at("{"):
             hint = r"\b is supported, and \{ for the sign"
             raise source.refused(f"an anchor \\{letter}{{...}} or a repeat of one", hint, start)
-        if letter in self.anchors:
-            return Assertion(self.anchors[letter])
+        if letter in self._anchors:
+            return Assertion(self._anchors[letter])
         if letter == "G":
             return SearchStart(start)
         if letter in _REFUSED_ESCAPES:
@@ -246,7 +247,7 @@ class Parser(ABC):
         """A character that stands for itself, and begins at ``start``."""
 
 
-def word_boundary(word: CodePoints) -> Condition:
+def _word_boundary(word: CodePoints) -> Condition:
     r"""What ``\b`` asks, for the set of ``\w``."""
     before, ahead = LookOne(False, word, edge=False), LookOne(True, word, edge=False)
     return Or((And((before, Not(ahead))), And((Not(before), ahead))))
