@@ -8,11 +8,7 @@ from tokexport.escape import escape
 from tokexport.file.layout import DecoderFlag, RecordFlag
 from tokexport.model import Decoding, FirstIs, StripChars, Token, TokenKind
 
-KINDS = {
-    RecordFlag.KIND_MODEL: TokenKind.MODEL,
-    RecordFlag.KIND_ADDED: TokenKind.ADDED,
-    RecordFlag.KIND_UNKNOWN: TokenKind.UNKNOWN,
-}
+KINDS = {RecordFlag[f"KIND_{kind.name}"]: kind for kind in TokenKind}
 PLACES = ("first", "last")
 
 

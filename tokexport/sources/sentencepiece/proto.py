@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tokexport.errors import SourceError
 from tokexport.sources.sentencepiece.protobuf import Message
@@ -79,9 +79,8 @@ class SentencePieceModel:
     whitespace_as_suffix: bool = False
     unk_surface: str = UNK_SURFACE
     normalizer: NormalizerSpec = field(default_factory=NormalizerSpec)
-    denormalizer: NormalizerSpec = field(
-        default_factory=NormalizerSpec
-    )  # of decoded texts, where it has a charsmap
+    # Of decoded texts, where it has a charsmap.
+    denormalizer: NormalizerSpec = field(default_factory=NormalizerSpec)
     roles: Roles = field(default_factory=Roles)
 
 
@@ -148,32 +147,29 @@ def _enumerated(kind: type[_Enumeration], value: int, otherwise: _Enumeration) -
 
 def _trainer(message: Message, model: SentencePieceModel) -> SentencePieceModel:
     roles = {45: "unk", 46: "bos", 47: "eos", 48: "pad"}
+    flags = {24: "whitespace_as_suffix", 35: "byte_fallback"}
+    named: dict[str, str] = {}
+    found: dict[str, Any] = {"algorithm": model.algorithm}
     for key, value in message.fields():
         if isinstance(value, Message):
             if key in roles:
-                named = {roles[key]: value.text(f"trainer_spec.{roles[key]}_piece")}
-                model = replace(model, roles=replace(model.roles, **named))
+                named[roles[key]] = value.text(f"trainer_spec.{roles[key]}_piece")
             elif key == 44:
-                model = replace(model, unk_surface=value.text("trainer_spec.unk_surface"))
+                found["unk_surface"] = value.text("trainer_spec.unk_surface")
         elif key == 3:
-            model = replace(model, algorithm=_enumerated(Algorithm, value, model.algorithm))
-        elif key == 24:
-            model = replace(model, whitespace_as_suffix=bool(value))
-        elif key == 35:
-            model = replace(model, byte_fallback=bool(value))
-    return model
+            found["algorithm"] = _enumerated(Algorithm, value, found["algorithm"])
+        elif key in flags:
+            found[flags[key]] = bool(value)
+    return replace(model, roles=Roles(**named), **found)
 
 
 def _normalizer(message: Message) -> NormalizerSpec:
-    spec = NormalizerSpec()
+    flags = {3: "add_dummy_prefix", 4: "remove_extra_whitespaces", 5: "escape_whitespaces"}
+    found: dict[str, Any] = {}
     for key, value in message.fields():
         if isinstance(value, Message):
             if key == 2:
-                spec = replace(spec, charsmap=value.bytes())
-        elif key == 3:
-            spec = replace(spec, add_dummy_prefix=bool(value))
-        elif key == 4:
-            spec = replace(spec, remove_extra_whitespaces=bool(value))
-        elif key == 5:
-            spec = replace(spec, escape_whitespaces=bool(value))
-    return spec
+                found["charsmap"] = value.bytes()
+        elif key in flags:
+            found[flags[key]] = bool(value)
+    return NormalizerSpec(**found)
