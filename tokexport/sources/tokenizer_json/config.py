@@ -20,6 +20,7 @@ TOKENIZER_JSON: Final = "tokenizer.json"
 CONFIG: Final = "tokenizer_config.json"
 GENERATION_CONFIG: Final = "generation_config.json"
 CHAT_TEMPLATE: Final = "chat_template.jinja"
+ADDED_TOKENS: Final = "added_tokens.json"
 MODEL_CONFIG: Final = "config.json"
 SETTINGS: Final = (CONFIG, GENERATION_CONFIG, CHAT_TEMPLATE, MODEL_CONFIG)
 NAMES_NO_CLASS: Final = (None, "PreTrainedTokenizer", "TokenizersBackend")

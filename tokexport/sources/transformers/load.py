@@ -16,7 +16,12 @@ from tokexport.errors import MissingLibraryError, SourceError, UnsupportedError
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.hub import FILES
 from tokexport.sources.json_node import Node
-from tokexport.sources.tokenizer_json.config import CONFIG, MODEL_CONFIG, TOKENIZER_JSON
+from tokexport.sources.tokenizer_json.config import (
+    ADDED_TOKENS,
+    CONFIG,
+    MODEL_CONFIG,
+    TOKENIZER_JSON,
+)
 from tokexport.sources.tokenizer_json.object import Saved, save
 from tokexport.sources.transformers.classes import NamedClass, named_class
 
@@ -30,7 +35,7 @@ _OPTIONAL: Final = (
     "tokenizer_config_file",
     "entity_vocab_file",
 )
-_SETTINGS: Final = (CONFIG, MODEL_CONFIG, "special_tokens_map.json", "added_tokens.json")
+_SETTINGS: Final = (CONFIG, MODEL_CONFIG, "special_tokens_map.json", ADDED_TOKENS)
 _ROLES: Final = ("bos_token", "eos_token", "pad_token", "unk_token")
 _SHOWN: Final = 300
 _ERROR: Final = 40  # the level of logging

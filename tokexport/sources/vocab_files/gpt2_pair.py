@@ -21,6 +21,7 @@ from tokexport.sources.files import SourceFiles, lines_of
 from tokexport.sources.json_node import Node, parse, show
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source
+from tokexport.sources.tokenizer_json.config import ADDED_TOKENS, CONFIG
 from tokexport.sources.tokenizer_json.document import (
     added_token,
     byte_level,
@@ -29,7 +30,6 @@ from tokexport.sources.tokenizer_json.document import (
 )
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 from tokexport.sources.unreadable import is_array, list_without_ids
-from tokexport.sources.vocab_files.added_tokens_json import ADDED_TOKENS, read_added_tokens_json
 from tokexport.sources.vocab_files.clip import is_clip, read_clip, reference_of_clip
 from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT, CHARACTERS
 
@@ -46,6 +46,7 @@ _VERSION: Final = "#version"
 _END_OF_WORD: Final = "</w>"
 _SPACE_SYMBOL: Final = "\u2581"
 _FAIRSEQ: Final = "dict.txt"
+_ROLES: Final = [f"{role}_token" for role in ["bos", "eos", "unk", "sep", "pad", "cls", "mask"]]
 _INSTEAD: Final = "give the tokenizer.json of this tokenizer"
 
 
@@ -262,3 +263,34 @@ def parse_merges(data: bytes, file: str) -> list[Merge]:
         for number, line in enumerate(lines_of(data, file), 1)
         if not line.startswith(_VERSION)
     ]
+
+
+def read_added_tokens_json(files: SourceFiles) -> list[AddedToken]:
+    """The tokens of an added_tokens.json by rising id, if any. SourceError for what is no object
+    of ids.
+
+    It says nothing of their flags. Those are the defaults of ``tokenizers``, and a token is special
+    where special_tokens_map.json or tokenizer_config.json give it a role, as in ``transformers``,
+    which writes all three.
+    """
+    data = files.beside(ADDED_TOKENS)
+    if data is None:
+        return []
+    special = set[str]()
+    for name in ("special_tokens_map.json", CONFIG):
+        settings = files.beside(name)
+        root = None if settings is None else parse(settings, name)
+        more = None if root is None else root.optional("additional_special_tokens")
+        tokens = [] if root is None else [root.optional(role) for role in _ROLES]
+        for token in (*tokens, *([] if more is None else more.items())):
+            if token is not None:
+                special.add(_content(token))
+    found = [(content, number.u32()) for content, number in parse(data, ADDED_TOKENS).members()]
+    return [
+        AddedToken(number, content, special=content in special, normalized=content not in special)
+        for content, number in sorted(found, key=lambda token: token[1])
+    ]
+
+
+def _content(token: Node) -> str:
+    return token.field("content").string() if isinstance(token.value, dict) else token.string()

@@ -11,17 +11,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from tokexport.errors import SourceError, UnsupportedError
-from tokexport.limits import MAX_IDS
+from tokexport.errors import SourceError
+from tokexport.limits import MAX_IDS, check_count
 from tokexport.model import TokenizerModel
 from tokexport.sources.files import lines_of
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source
-from tokexport.sources.tokenizer_json.config import CONFIG, read_config
+from tokexport.sources.tokenizer_json.config import ADDED_TOKENS, CONFIG, read_config
 from tokexport.sources.tokenizer_json.document import added_token, tokenizer_document
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
-from tokexport.sources.vocab_files.added_tokens_json import ADDED_TOKENS
 
 _UNKNOWN: Final = "[UNK]"
 _SPECIAL: Final = (_UNKNOWN, "[SEP]", "[CLS]", "[PAD]", "[MASK]")
@@ -94,10 +93,7 @@ def parse_vocabulary(data: bytes, file: str) -> dict[str, int]:
     {'[UNK]': 0, 'the': 1}
     """
     lines = lines_of(data, file)
-    if len(lines) > MAX_IDS:
-        raise UnsupportedError(
-            file, f"{len(lines)} lines is not supported", f"ids are supported up to {MAX_IDS - 1}"
-        )
+    check_count(file, len(lines), "lines", MAX_IDS)
     return {line.rstrip(): number for number, line in enumerate(lines)}
 
 
