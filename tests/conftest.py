@@ -12,7 +12,7 @@ import pytest
 from c_harness import Builder
 from click.testing import CliRunner
 from command_line import Outcome, PathOf, Run
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from repository import FIXTURES, SLOW, script, small_source
 
 from tokexport.cli.app import commands
@@ -24,7 +24,13 @@ pytest.register_assert_rewrite("regex_oracle")
 
 # How long an example takes says more about what else the machine does than about the code.
 # The examples are the same in every run, but for the long ones, which look for new ones.
-settings.register_profile("tokexport", deadline=None, derandomize=not SLOW)
+# A fixture of the whole test, such as a folder, is one for all examples: they write over it.
+settings.register_profile(
+    "tokexport",
+    deadline=None,
+    derandomize=not SLOW,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 settings.load_profile("tokexport")
 
 

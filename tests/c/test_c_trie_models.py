@@ -157,7 +157,7 @@ def test_a_long_piece_needs_memory_for_its_longest_part_without_a_place_that_all
     )  # eight times 64 places and one more
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     scores=st.dictionaries(
         st.text("ab\u00e9", min_size=1, max_size=5),

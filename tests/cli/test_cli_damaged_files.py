@@ -9,7 +9,7 @@ from pathlib import Path
 import golden_files
 from command_line import PathOf, Run
 from damage import Sections
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 SMALL = ("gpt2", "added", "llama3", "unknown", "shuffled", "qwen")
@@ -21,7 +21,7 @@ COMMANDS = (
 )
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200)
 @given(st.sampled_from([*SMALL, *golden_files.NAMES]), st.data())
 def test_any_damage_in_any_section_is_a_sentence(
     run: Run, small_file: PathOf, tmp_path: Path, name: str, data: st.DataObject

@@ -88,7 +88,7 @@ def test_one_rule_a_token_gives_the_ids_of_all_the_rules(alphabet: str) -> None:
             )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=20),
     st.randoms(use_true_random=False),

@@ -33,7 +33,7 @@ def found(trie: DoubleArray, key: bytes) -> int | None:
     return None if token == NO_TOKEN else token
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(VOCABULARIES, st.lists(KEYS, max_size=50))
 def test_a_key_is_found_if_and_only_if_it_is_there(
     vocab: dict[bytes, int], others: list[bytes]
@@ -43,7 +43,6 @@ def test_a_key_is_found_if_and_only_if_it_is_there(
         assert found(trie, key) == (vocab.get(key) if key else None)
 
 
-@settings(max_examples=100, deadline=None)
 @given(VOCABULARIES)
 def test_no_two_nodes_share_a_base(vocab: dict[bytes, int]) -> None:
     trie = double_array(vocab)

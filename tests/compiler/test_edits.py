@@ -58,7 +58,7 @@ texts = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=3000 if SLOW else 150, deadline=None)
+@settings(max_examples=3000 if SLOW else 150)
 @given(edits, st.lists(texts, min_size=1, max_size=10))
 def test_the_table_does_what_its_steps_do(steps: list[TextEdit], some: list[str]) -> None:
     table = compile_edits(steps)
@@ -66,7 +66,7 @@ def test_the_table_does_what_its_steps_do(steps: list[TextEdit], some: list[str]
         assert run(table, text.encode()) == edited(text, steps)
 
 
-@settings(max_examples=1000 if SLOW else 150, deadline=None)
+@settings(max_examples=1000 if SLOW else 150)
 @given(first_literals, edits, st.lists(texts, min_size=1, max_size=4))
 def test_an_edit_of_the_first_run_knows_where_it_ends(
     first: ReplaceLiteral, steps: list[TextEdit], parts: list[str]
@@ -85,7 +85,6 @@ def test_one_pattern_is_replaced_as_python_replaces_it() -> None:
         assert run(table, text.encode()) == text.replace("abab", "x")
 
 
-@settings(deadline=None)
 @given(st.lists(texts, min_size=1, max_size=10))
 def test_the_name_of_a_byte_may_be_what_another_step_makes(some: list[str]) -> None:
     for text in some:

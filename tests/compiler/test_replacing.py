@@ -50,7 +50,7 @@ def replace(pattern: str, content: str) -> dict[str, Any]:
 def test_what_is_put_where_a_match_holds_nothing(tmp_path: Path) -> None:
     compared = 0
 
-    @settings(max_examples=400 if SLOW else 100, deadline=None)
+    @settings(max_examples=400 if SLOW else 100)
     @given(
         pattern=st.sampled_from(PATTERNS),
         content=st.sampled_from(["", "-", " ab", "é中"]),

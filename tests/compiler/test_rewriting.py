@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import tokenizers
 import tokexport_reader
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from reader_samples import BYTE_LEVEL, BYTES, added, byte_characters, document, read_document
 from repository import SLOW
@@ -191,11 +191,7 @@ def test_every_scalar_value_is_normalized_as_in_the_reference(name: str, tmp_pat
 
 
 # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 100.
-@settings(
-    max_examples=100 if SLOW else 14,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=100 if SLOW else 14)
 @given(
     chain=st.lists(st.sampled_from(sorted(NORMALIZERS)), min_size=1, max_size=4),
     words=st.lists(st.sampled_from(sorted(PRE_TOKENIZERS)), max_size=3),
@@ -213,11 +209,7 @@ def test_any_steps_in_a_row_make_what_the_reference_makes(
 
 
 # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 100.
-@settings(
-    max_examples=100 if SLOW else 6,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=100 if SLOW else 6)
 @given(
     words=st.lists(st.sampled_from(sorted(PRE_TOKENIZERS)), max_size=2),
     after=st.lists(st.sampled_from(sorted(PRE_TOKENIZERS)), max_size=1),
@@ -242,7 +234,7 @@ def test_added_tokens_are_found_under_their_normalized_content(tmp_path: Path) -
     done: Counter[str] = Counter()
 
     # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 100.
-    @settings(max_examples=100 if SLOW else 12, deadline=None)
+    @settings(max_examples=100 if SLOW else 12)
     @given(
         name=st.sampled_from(sorted(NORMALIZERS)),
         content=st.sampled_from(["É!", "a\u0301", "AB", "``", "x y", "中"]),
@@ -395,7 +387,7 @@ def test_a_prefix_for_the_first_pre_token_after_anything(tmp_path: Path) -> None
     done: Counter[str] = Counter()
 
     # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 300.
-    @settings(max_examples=300 if SLOW else 6, deadline=None)
+    @settings(max_examples=300 if SLOW else 6)
     @given(
         chain=st.lists(st.sampled_from(sorted(NORMALIZERS)), max_size=3),
         before=st.lists(st.sampled_from(sorted(PRE_TOKENIZERS)), max_size=2),

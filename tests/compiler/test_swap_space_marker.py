@@ -147,7 +147,7 @@ def test_the_ids_are_those_of_the_reference(
     ]
     reference, ours, _ = both(source(name, added_tokens=tokens), tmp_path_factory.mktemp("source"))
 
-    @settings(max_examples=300 if SLOW else 100, deadline=None)
+    @settings(max_examples=300 if SLOW else 100)
     @given(text=TEXTS)
     def same(text: str) -> None:
         assert ours.encode(text, allowed_special="all") == reference.encode(text).ids

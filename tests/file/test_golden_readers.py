@@ -94,7 +94,7 @@ TEXTS = st.lists(PARTS | st.text(max_size=3), max_size=8).map("".join)
 
 @pytest.mark.parametrize("name", golden_files.EXPECTED_NAMES)
 # 25 of each file, of which there are many; TOKEXPORT_SLOW=1 runs 100 of each.
-@settings(max_examples=100 if SLOW else 25, deadline=None)
+@settings(max_examples=100 if SLOW else 25)
 @given(text=TEXTS, special=st.booleans())
 def test_both_readers_give_the_same_ids_for_any_text(name: str, text: str, special: bool) -> None:
     given = [ids_of(reader, name, text.encode(), special) for reader in READERS]
@@ -109,7 +109,7 @@ def test_both_readers_give_the_same_ids_for_any_text(name: str, text: str, speci
 @pytest.mark.parametrize("name", WITH_SPANS)
 @pytest.mark.parametrize("unit", ["char", "byte"])
 # 25 of each file, of which there are many; TOKEXPORT_SLOW=1 runs 100 of each.
-@settings(max_examples=100 if SLOW else 25, deadline=None)
+@settings(max_examples=100 if SLOW else 25)
 @given(text=TEXTS, special=st.booleans())
 def test_both_readers_give_the_same_spans_for_any_text(
     name: str, unit: Any, text: str, special: bool

@@ -127,7 +127,7 @@ def places_to_change(content: bytes) -> list[int]:
     return [place for place in places if place < len(content)]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.sampled_from(["smallest-bpe", "added", "byte-fallback", "byte-suffix"]),
     st.lists(st.tuples(st.integers(0), st.integers(0)), min_size=1, max_size=2),
@@ -143,7 +143,7 @@ def test_both_readers_agree_on_changed_headers(name: str, changes: list[tuple[in
     assert by_specification(changed) == by_runtime(changed)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.binary(max_size=200))
 def test_both_readers_agree_on_random_bytes(content: bytes) -> None:
     for tried in (content, container.MAGIC + content, BPE[:64] + content):

@@ -195,7 +195,7 @@ def test_strings_of_marks_become_what_the_reference_makes_of_them(
 
 
 @pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=300 if SLOW else 100, deadline=None)
+@settings(max_examples=300 if SLOW else 100)
 @given(text=st.text(st.sampled_from(interesting()).map(chr), max_size=12))
 def test_a_string_alone_becomes_what_the_reference_makes_of_it(form: NormalForm, text: str) -> None:
     assert slow(form, text) == reference(form, text)

@@ -139,9 +139,7 @@ def compared(pattern: str, dialect: Dialect, some_texts: list[str]) -> None:
 
 
 quick = settings(
-    max_examples=EXAMPLES,
-    deadline=None,
-    suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
+    max_examples=EXAMPLES, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
 )
 
 

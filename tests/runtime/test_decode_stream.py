@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from decoders import decode_only
-from hypothesis import given, reject, settings
+from hypothesis import given, reject
 from hypothesis import strategies as st
 from random_decoding import rules, tokens
 from runtime_samples import byte_ids, encoding, tokenizer
@@ -32,7 +32,6 @@ def parts(ids: list[int], **options: bool) -> list[str | None]:
     return [*map(stream.step, ids), stream.flush()]
 
 
-@settings(deadline=None)  # the first example loads the file
 @given(st.lists(st.sampled_from(KNOWN), max_size=60))
 def test_all_parts_joined_are_the_text(ids: list[int]) -> None:
     assert "".join(part or "" for part in parts(ids)) == tokenizer("ranks").decode(ids)

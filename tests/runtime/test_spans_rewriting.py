@@ -139,7 +139,7 @@ def tokenizer(steps: list[Any], pre_tokenizer: Any, *, trims: bool) -> Tokenizer
 
 @pytest.mark.parametrize("trims", [False, True])
 # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 500.
-@settings(max_examples=500 if SLOW else 20, deadline=None)
+@settings(max_examples=500 if SLOW else 20)
 @given(
     steps=st.lists(st.sampled_from(NORMALIZERS), max_size=4),
     pre_tokenizer=st.sampled_from(PRE_TOKENIZERS),

@@ -188,7 +188,7 @@ def test_any_chain_gives_the_text_of_the_reference_or_is_refused() -> None:
     examples = 2000 if SLOW else 300
     compared = 0
 
-    @settings(max_examples=examples, deadline=None)
+    @settings(max_examples=examples)
     @given(st.lists(parts, min_size=1, max_size=4), vocabularies, st.data())
     def try_chain(chain: list[dict[str, Any]], vocab: list[str], data: st.DataObject) -> None:
         nonlocal compared

@@ -29,7 +29,7 @@ def streamed(tokenizer: Tokenizer, ids: Sequence[int], skip: bool) -> str:
     return "".join(part for part in parts if part is not None)
 
 
-@settings(max_examples=1000 if SLOW else 200, deadline=None)
+@settings(max_examples=1000 if SLOW else 200)
 @given(tokens, rules, st.data(), st.booleans())
 def test_ids_decode_as_the_specification_says(
     tokens: list[Token], decoding: Decoding, data: st.DataObject, skip: bool
@@ -48,7 +48,6 @@ def test_ids_decode_as_the_specification_says(
         assert streamed(tokenizer, sequence, skip) == text
 
 
-@settings(deadline=None)
 @given(tokens)
 def test_every_form_of_a_token_comes_back_from_the_file(tokens: list[Token]) -> None:
     content = decode_only(

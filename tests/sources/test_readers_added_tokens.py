@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from reader_samples import BYTES, added, document, read_document, reference
 
@@ -74,9 +74,7 @@ def same_added_tokens(fields: dict[str, Any], model: TokenizerModel) -> None:
             )
 
 
-@settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=300)
 @given(tokens=TOKENS, normalizer=st.sampled_from(NORMALIZERS), holes=st.booleans())
 def test_ids_and_bytes_are_the_references(
     tokens: list[Any], normalizer: Any, holes: bool, tmp_path: Path

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from reader_samples import BYTES, document, read_document, reference
 from repository import SLOW
@@ -78,11 +78,7 @@ def models(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
-@settings(
-    max_examples=600 if SLOW else 250,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=600 if SLOW else 250)
 @given(
     fields=models(), texts=st.lists(st.text(alphabet="ab cé", max_size=9), min_size=4, max_size=4)
 )

@@ -249,7 +249,6 @@ def test_what_is_not_asked_for_is_passed_over(tmp_path: Path) -> None:
     assert read_metadata(data, "x.gguf", ("tokenizer.",)) == {"tokenizer.ggml.tokens": 42}
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     values=st.dictionaries(
         st.text(min_size=1),
@@ -280,7 +279,7 @@ def test_values_are_those_that_the_package_reads(
     assert set(ours) == {name for name in theirs if not name.startswith("GGUF.")}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(data=st.data())
 def test_a_damaged_file_gives_an_error_and_never_anything_else(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

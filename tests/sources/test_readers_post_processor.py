@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from reader_samples import BYTE_LEVEL, document, read_document, reference
 from repository import SLOW
@@ -80,11 +80,7 @@ def filled(pieces: tuple[TemplateItem, ...], texts: dict[str, list[int]]) -> lis
     return found
 
 
-@settings(
-    max_examples=400 if SLOW else 150,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=400 if SLOW else 150)
 @given(processor=st.one_of(st.none(), PROCESSORS))
 def test_single_and_pair_are_the_references(processor: Any, tmp_path: Path) -> None:
     fields = document(post_processor=processor)
@@ -132,11 +128,7 @@ FIELDS = {
 }
 
 
-@settings(
-    max_examples=300 if SLOW else 100,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=300 if SLOW else 100)
 @given(
     kind=st.sampled_from(
         ["BertProcessing", "RobertaProcessing", "TemplateProcessing", "ByteLevel", "Sequence"]
@@ -194,11 +186,7 @@ PIECES = st.lists(
 
 
 # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 100.
-@settings(
-    max_examples=100 if SLOW else 40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=100 if SLOW else 40)
 @given(
     single=PIECES,
     pair=st.lists(st.sampled_from([sequence("B"), sequence("B", 1)]), max_size=2),

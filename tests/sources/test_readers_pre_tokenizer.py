@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import regex
 import tokenizers
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from reader_samples import BYTE_LEVEL, byte_characters, document, read_document
 from repository import SLOW
@@ -138,11 +138,7 @@ def reference_cut(pre_tokenizer: Any, text: str) -> list[str]:
     return [piece for piece, _ in theirs.pre_tokenize_str(text)]
 
 
-@settings(
-    max_examples=600 if SLOW else 200,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=600 if SLOW else 200)
 @given(
     before=st.lists(PARTS, max_size=2),
     after=st.lists(PARTS, max_size=2),

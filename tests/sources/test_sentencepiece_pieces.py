@@ -58,7 +58,7 @@ def check(source: SentencePieceModel, texts: Iterable[str]) -> None:
     assert tokenizer.decode(everything) == reference.decode(everything)
 
 
-@settings(max_examples=500 if SLOW else 100, deadline=None)
+@settings(max_examples=500 if SLOW else 100)
 @given(
     pieces=st.lists(
         st.tuples(

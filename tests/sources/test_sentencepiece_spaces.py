@@ -86,7 +86,7 @@ def texts(dice: random.Random, count: int) -> Iterator[str]:
 
 
 # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 100.
-@settings(max_examples=100 if SLOW else 40, deadline=None)
+@settings(max_examples=100 if SLOW else 40)
 @given(
     st.lists(st.sampled_from(SYMBOLS), unique=True),
     st.sets(st.sampled_from([*RULES])),

@@ -130,7 +130,7 @@ def test_neighbouring_unknown_words_are_one_id_over_any_distance(
     assert not any(tokexport_reader.open_file(content).sections.get(Tag.CUTS, b""))
 
 
-@settings(max_examples=1000 if SLOW else 100, deadline=None)
+@settings(max_examples=1000 if SLOW else 100)
 @given(data=st.data())
 def test_a_damaged_file_gives_an_error_and_never_anything_else(
     data: st.DataObject, trained: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory

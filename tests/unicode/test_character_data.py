@@ -5,7 +5,7 @@ are one map.
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from unicode_tables.characters import library_normalizers
 from unicode_tables.engines import every_scalar_value
@@ -34,7 +34,6 @@ def test_accents_are_stripped_from_decomposed_text_as_the_library_does() -> None
     )
 
 
-@settings(max_examples=100, deadline=None)
 @given(first=SMALL_MAPS, second=SMALL_MAPS, text=st.text("abcdef", max_size=10))
 def test_two_maps_in_a_row_are_one(
     first: dict[str, str], second: dict[str, str], text: str

@@ -65,7 +65,7 @@ def spelled(draw: st.DrawFn) -> str:
 
 
 @pytest.mark.parametrize("dialect", Dialect)
-@settings(max_examples=5000 if SLOW else 150, deadline=None)
+@settings(max_examples=5000 if SLOW else 150)
 @given(name=spelled())
 def test_a_name_is_known_if_the_engine_takes_it(dialect: Dialect, name: str) -> None:
     bare = (

@@ -6,13 +6,12 @@ from __future__ import annotations
 
 import pytest
 import tokexport_reader
-from hypothesis import given, settings
+from hypothesis import given
 from runtime_samples import NAMES, cases, content
 from sample_texts import SUBJECTS, TEXTS
 
 
 @pytest.mark.parametrize("name", SUBJECTS)
-@settings(max_examples=100, deadline=None)
 @given(text=TEXTS)
 def test_both_encoders_give_the_same_ids(name: str, text: str) -> None:
     data, subject = SUBJECTS[name]

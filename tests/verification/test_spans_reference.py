@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import tokenizers
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from random_tokenizers import tokenizer_json
 from references import reference_for
@@ -71,7 +71,6 @@ def encoded(
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=100, deadline=None)
 @given(texts=st.tuples(TEXTS, TEXTS), special=st.booleans(), template=st.booleans())
 def test_a_text_and_a_pair_have_the_offsets_of_the_library(
     name: str, texts: tuple[str, str], special: bool, template: bool
