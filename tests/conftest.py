@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from c_harness import Builder
+from c_harness import Builder, Library
 from click.testing import CliRunner
 from command_line import Outcome, PathOf, Run
 from hypothesis import HealthCheck, settings
@@ -91,6 +91,12 @@ def small_file(tmp_path_factory: pytest.TempPathFactory) -> PathOf:
 def build(tmp_path_factory: pytest.TempPathFactory) -> Builder:
     """Builds programs of ``tests/c``: compiler, name, flags."""
     return Builder(tmp_path_factory.mktemp("programs"))
+
+
+@pytest.fixture(scope="module")
+def library(build: Builder) -> Library:
+    """The C runtime, called from Python."""
+    return build.library()
 
 
 @pytest.fixture

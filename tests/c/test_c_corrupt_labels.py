@@ -20,11 +20,6 @@ OK, SPLITS = 0, -34
 pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
 
 
-@pytest.fixture(scope="module")
-def library(build: Builder) -> Library:
-    return build.library()
-
-
 def labels() -> bytes:
     """LABL of the golden file."""
     return golden_files.section("look-ahead", Tag.LABELS)

@@ -4,12 +4,10 @@ TKX_E_CORRUPT when they are met.
 
 from __future__ import annotations
 
-import struct
-
 import golden_files
 import pytest
 from c_harness import COMPILERS, SANITIZED, Builder, Library, run
-from golden_files import numbers, patched
+from golden_files import filled, numbers, patched
 from repository import SLOW
 
 OK, SPLITS, CORRUPT = 0, -34, -37
@@ -20,20 +18,9 @@ TEXT = "e\u0301 \u00a9\u0915\u094d\r\n \u00c0B \u4f60\ufb01 <a<a> abab! aa\u00e9
 pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
 
 
-@pytest.fixture(scope="module")
-def library(build: Builder) -> Library:
-    return build.library()
-
-
 def table_of(name: str, op: int) -> int:
     """Where the table of an operation begins in NORM."""
     return numbers(name, b"NORM", 16 + 32 * op + 12, 1)[0]
-
-
-def filled(name: str, start: int, count: int, form: str, number: int) -> bytes:
-    """A golden file with numbers of NORM that follow each other replaced."""
-    size = struct.calcsize(form)
-    return patched(name, *((b"NORM", start + size * i, form, number) for i in range(count)))
 
 
 def map_parts() -> dict[str, tuple[int, int]]:
@@ -56,7 +43,7 @@ def map_parts() -> dict[str, tuple[int, int]]:
 
 @pytest.mark.parametrize("part", ["top", "middle", "leaves"])
 def test_levels_of_a_map_that_point_outside(library: Library, part: str) -> None:
-    assert library.open(filled("rewriting", *map_parts()[part], "H", 0xFFFF)) == OK
+    assert library.open(filled("rewriting", b"NORM", *map_parts()[part], "H", 0xFFFF)) == OK
     assert library.encode("\u00c0".encode())[0] == CORRUPT
     assert library.encode(b"ascii needs no levels")[0] == OK
 
@@ -74,7 +61,7 @@ def test_entries_of_a_map_that_point_out_of_its_text(
 
 
 def test_a_map_to_what_is_not_utf8(library: Library) -> None:
-    assert library.open(filled("rewriting", *map_parts()["text"], "B", 0xC3)) == OK
+    assert library.open(filled("rewriting", b"NORM", *map_parts()["text"], "B", 0xC3)) == OK
     assert library.encode("\u00c0".encode())[0] == CORRUPT
 
 
@@ -92,12 +79,8 @@ def test_tables_of_another_size_than_their_counts_say(
     library: Library, op: int, offset: int
 ) -> None:
     at = table_of("rewriting", op) + offset
-    assert (
-        library.open(
-            patched("rewriting", (b"NORM", at, "I", numbers("rewriting", b"NORM", at, 1)[0] + 1))
-        )
-        == SPLITS
-    )
+    (number,) = numbers("rewriting", b"NORM", at, 1)
+    assert library.open(patched("rewriting", (b"NORM", at, "I", number + 1))) == SPLITS
 
 
 @pytest.mark.parametrize(
@@ -124,7 +107,7 @@ def test_a_program_to_replace_with_that_is_none(
 def test_a_program_to_replace_with_whose_tables_point_outside(library: Library, field: int) -> None:
     at = table_of("rewriting", 2)
     at += numbers("rewriting", b"NORM", at + field, 1)[0]
-    assert library.open(filled("rewriting", at, 4, "B", 0xFF)) == SPLITS
+    assert library.open(filled("rewriting", b"NORM", at, 4, "B", 0xFF)) == SPLITS
 
 
 def test_content_that_is_not_utf8(library: Library) -> None:
@@ -154,19 +137,15 @@ def test_damaged_sequences_that_drop_spaces(library: Library) -> None:
     collapse = (b"NORM", 16 + 1, "B", COLLAPSE)
     assert library.open(patched("sequences", collapse)) == OK
     assert library.encode(TEXT.encode())[0] == OK
-    assert (
-        library.open(
-            patched("sequences", collapse, *((b"NORM", start + i, "B", 0xFF) for i in range(size)))
-        )
-        == OK
-    )
+    damage = ((b"NORM", start + i, "B", 0xFF) for i in range(size))
+    assert library.open(patched("sequences", collapse, *damage)) == OK
     assert library.encode(b"aa")[0] == CORRUPT
     assert library.encode(b"plin")[0] == OK
 
 
 def test_replacements_that_are_not_utf8(library: Library) -> None:
     *_, text, size = charsmap_parts()
-    assert library.open(filled("sequences", text, size, "B", 0xFF)) == OK
+    assert library.open(filled("sequences", b"NORM", text, size, "B", 0xFF)) == OK
     assert library.encode(b"aa")[0] == CORRUPT
     assert library.encode(b"plin")[0] == OK
 

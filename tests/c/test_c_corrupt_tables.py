@@ -6,19 +6,13 @@ from __future__ import annotations
 
 import struct
 
-import golden_files
 import pytest
-from c_harness import COMPILERS, Builder, Library
-from golden_files import numbers, patched
+from c_harness import COMPILERS, Library
+from golden_files import filled, numbers, patched, section
 
 OK, SECTION_SIZE, SPLITS, CORRUPT = 0, -33, -34, -37
 
 pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
-
-
-@pytest.fixture(scope="module")
-def library(build: Builder) -> Library:
-    return build.library()
 
 
 def test_a_record_that_points_out_of_the_bytes(library: Library) -> None:
@@ -117,8 +111,7 @@ def test_classes_of_white_space_that_lie_outside(library: Library, level: str) -
     top = 8 + 128
     offsets = {"top": (top, 272, middles), "middle": (top + 544, 64 * middles, leaves)}
     start, count, bound = offsets[level]
-    changes = [(b"ACLS", start + 2 * index, "H", bound) for index in range(count)]
-    assert library.open(patched("added", *changes)) == OK
+    assert library.open(filled("added", b"ACLS", start, count, "H", bound)) == OK
     assert library.encode("</s>\u3000x".encode())[0] == CORRUPT
 
 
@@ -148,13 +141,8 @@ def normalizer_parts() -> dict[str, tuple[int, int]]:
 
 @pytest.mark.parametrize("part", ["top", "middle", "leaves"])
 def test_normalizer_levels_that_point_outside(library: Library, part: str) -> None:
-    start, count = normalizer_parts()[part]
-    assert (
-        library.open(
-            patched("normalized", *((b"NORM", start + 2 * i, "H", 0xFFFF) for i in range(count)))
-        )
-        == OK
-    )
+    damaged = filled("normalized", b"NORM", *normalizer_parts()[part], "H", 0xFFFF)
+    assert library.open(damaged) == OK
     assert library.encode("e\u0301".encode())[0] == CORRUPT
     assert library.encode(b"ascii needs no table")[0] == OK
 
@@ -186,9 +174,7 @@ def test_a_self_test_that_points_outside(library: Library, offset: int) -> None:
 def test_a_self_test_whose_text_is_not_utf8(library: Library) -> None:
     cases, ids, size = numbers("added", b"TEST", 0, 3)
     text = 16 + 20 * cases + 4 * ids
-    assert (
-        library.open(patched("added", *((b"TEST", text + i, "B", 0xFF) for i in range(size)))) == OK
-    )
+    assert library.open(filled("added", b"TEST", text, size, "B", 0xFF)) == OK
     assert library.self_test() == (CORRUPT, 0)
 
 
@@ -251,13 +237,6 @@ def test_a_form_of_a_token_out_of_its_range(
     assert library.look_up("tkx_token_bytes", 0, results=2) == OK
 
 
-def section_size(name: str, tag: bytes) -> int:
-    """The size of a section of a golden file."""
-    content = golden_files.content(name)
-    at = next(at for at in range(64, 64 + 32 * content[12], 32) if content[at : at + 4] == tag)
-    return int(struct.unpack_from("<Q", content, at + 16)[0])
-
-
 def character_parts(name: str) -> dict[str, tuple[int, int]]:
     """Where each part of CHRS begins, and its number of entries."""
     _, places, middles, leaves = numbers(name, b"CHRS", 0, 4)
@@ -278,14 +257,8 @@ def character_parts(name: str) -> dict[str, tuple[int, int]]:
 def test_a_table_of_characters_that_points_outside(
     library: Library, name: str, part: str, form: str, number: int
 ) -> None:
-    start, count = character_parts(name)[part]
-    size = struct.calcsize(form)
-    assert (
-        library.open(
-            patched(name, *((b"CHRS", start + size * i, form, number) for i in range(count)))
-        )
-        == OK
-    )
+    damaged = filled(name, b"CHRS", *character_parts(name)[part], form, number)
+    assert library.open(damaged) == OK
     assert library.encode(b"cbb xy")[0] == CORRUPT
     assert library.encode(b"xy" * 100)[0] == CORRUPT  # the way of long pieces
 
@@ -296,15 +269,13 @@ def test_a_table_of_characters_that_points_outside(
 def test_a_table_of_characters_is_looked_at_before_a_text_is_cut(
     library: Library, part: str, form: str, number: int
 ) -> None:
-    start, count = character_parts("byte-fallback")[part]
     bound = {
         "top": numbers("byte-fallback", b"CHRS", 8, 1)[0],
         "middle": numbers("byte-fallback", b"CHRS", 12, 1)[0],
     }
-    number = bound.get(part, number)
-    size = struct.calcsize(form)
-    changes = [(b"CHRS", start + size * i, form, number) for i in range(count)]
-    assert library.open(patched("byte-fallback", *changes)) == OK
+    place = character_parts("byte-fallback")[part]
+    damaged = filled("byte-fallback", b"CHRS", *place, form, bound.get(part, number))
+    assert library.open(damaged) == OK
     assert library.encode("\u0416\u0417".encode())[0] == CORRUPT
 
 
@@ -320,13 +291,9 @@ def test_a_byte_of_an_unknown_character_with_an_id_that_does_not_exist(library: 
 
 
 def test_a_key_that_points_out_of_the_bytes(library: Library) -> None:
-    ids = section_size("byte-suffix", b"KEYS") // 8
-    assert (
-        library.open(
-            patched("byte-suffix", *((b"KEYS", 8 * i, "I", 0xFFFFFFF0) for i in range(ids)))
-        )
-        == OK
-    )
+    ids = len(section("byte-suffix", b"KEYS")) // 8
+    changes = ((b"KEYS", 8 * i, "I", 0xFFFFFFF0) for i in range(ids))
+    assert library.open(patched("byte-suffix", *changes)) == OK
     assert library.encode(b"ab")[0] == CORRUPT
 
 
@@ -355,14 +322,9 @@ def test_a_head_that_does_not_fit_its_tables(
 
 
 def test_a_bitmap_of_crossings_may_hold_anything(library: Library) -> None:
-    size = section_size("byte-fallback", b"XPRS")
+    size = len(section("byte-fallback", b"XPRS"))
     for byte in (0x00, 0xFF):
-        assert (
-            library.open(
-                patched("byte-fallback", *((b"XPRS", i, "B", byte) for i in range(8, size)))
-            )
-            == OK
-        )
+        assert library.open(filled("byte-fallback", b"XPRS", 8, size - 8, "B", byte)) == OK
         assert library.encode("ab\u4e2d\u6587 \u00e9\u00ea".encode())[0] == OK
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 import golden_files
 import numpy as np
 import pytest
-from c_harness import COMPILERS, Builder, Library
+from c_harness import COMPILERS, Library
 
 from tokexport.compiler.splits.compile_split import compile_split, program_table
 from tokexport.compiler.tables import SplitStage
@@ -22,11 +22,6 @@ from tokexport.model import Split
 OK, SPLITS, CORRUPT = 0, -34, -37
 
 pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
-
-
-@pytest.fixture(scope="module")
-def library(build: Builder) -> Library:
-    return build.library()
 
 
 def splits(*stages: Split, memo_count: int | None = None, states: int = 0) -> bytes:

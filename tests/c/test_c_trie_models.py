@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import ctypes
 import struct
-import zlib
 
 import golden_files
 import pytest
 import tokexport_reader
-from c_harness import COMPILERS, Builder, Library, Work
+from c_harness import COMPILERS, Library
+from damage import Sections
+from golden_files import patched
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,34 +27,9 @@ NONE, FAR = 0xFFFFFFFF, 0x40000000
 pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
 
 
-@pytest.fixture(scope="module")
-def library(build: Builder) -> Library:
-    return build.library()
-
-
-def place_of(content: bytes | bytearray, tag: bytes) -> tuple[int, int]:
-    """Offset and size of a section."""
-    for at in range(64, 64 + 32 * content[12], 32):
-        if content[at : at + 4] == tag:
-            offset, size = struct.unpack_from("<QQ", content, at + 8)
-            return int(offset), int(size)
-    raise KeyError(tag)
-
-
-def patched(name: str, tag: bytes, offset: int, form: str, number: int) -> bytes:
-    """A golden file with a number of a section replaced."""
-    content = bytearray(golden_files.content(name))
-    struct.pack_into("<" + form, content, place_of(content, tag)[0] + offset, number)
-    return bytes(content)
-
-
-def with_units(name: str, change: int) -> bytes:
-    """A golden file with some bits of all units set."""
-    content = bytearray(golden_files.content(name))
-    start, size = place_of(content, b"TRIE")
-    for at in range(start + 32, start + size, 8):
-        struct.pack_into("<Q", content, at, struct.unpack_from("<Q", content, at)[0] | change)
-    return bytes(content)
+def units(name: str) -> list[int]:
+    """The units of the trie of a golden file."""
+    return [unit for (unit,) in struct.iter_unpack("<Q", golden_files.section(name, b"TRIE")[32:])]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -61,42 +37,39 @@ def with_units(name: str, change: int) -> bytes:
     ("offset", "number"), [(4, FAR), (24, 4), (28, 1)], ids=["root", "flags", "reserved"]
 )
 def test_a_header_out_of_its_range(library: Library, name: str, offset: int, number: int) -> None:
-    assert library.open(patched(name, b"TRIE", offset, "I", number)) == OK
+    assert library.open(patched(name, (b"TRIE", offset, "I", number))) == OK
     assert library.encode(b"a")[0] == CORRUPT
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("change", [0x1FF, FAR << 32], ids=["label", "base"])
 def test_a_unit_out_of_its_range(library: Library, name: str, change: int) -> None:
-    assert library.open(with_units(name, change)) == OK
+    changes = ((b"TRIE", 32 + 8 * i, "Q", unit | change) for i, unit in enumerate(units(name)))
+    assert library.open(patched(name, *changes)) == OK
     assert library.encode(b"abc")[0] == CORRUPT
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_token_that_does_not_exist(library: Library, name: str) -> None:
-    content = golden_files.content(name)
-    count = struct.unpack_from("<I", content, 24)[0]
-    start, size = place_of(content, b"TRIE")
-    damaged = bytearray(content)
-    for at in range(start + 32, start + size, 8):
-        unit = struct.unpack_from("<Q", damaged, at)[0]
-        if unit >> 9 & 0x1FFFFF != 0x1FFFFF:
-            struct.pack_into("<Q", damaged, at, unit & ~(0x1FFFFF << 9) | count << 9)
-    assert library.open(bytes(damaged)) == OK
+    count = struct.unpack_from("<I", golden_files.content(name), 24)[0]
+    changes = [
+        (b"TRIE", 32 + 8 * i, "Q", unit & ~(0x1FFFFF << 9) | count << 9)
+        for i, unit in enumerate(units(name))
+        if unit >> 9 & 0x1FFFFF != 0x1FFFFF
+    ]
+    assert library.open(patched(name, *changes)) == OK
     assert library.encode(b"a")[0] == CORRUPT
-    assert (
-        library.call("tkx_token_id", library._tkx, b"a", 1, ctypes.byref(ctypes.c_uint32()))
-        == CORRUPT
-    )
+    found = ctypes.byref(ctypes.c_uint32())
+    assert library.call("tkx_token_id", library._tkx, b"a", 1, found) == CORRUPT
 
 
 def test_a_prefix_that_leads_nowhere(library: Library) -> None:
-    assert library.open(patched("wordpiece", b"TRIE", 8, "I", FAR)) == OK
+    assert library.open(patched("wordpiece", (b"TRIE", 8, "I", FAR))) == OK
     assert library.encode(b"unable")[0] == CORRUPT
 
 
 def test_a_byte_with_an_id_that_does_not_exist(library: Library) -> None:
-    assert library.open(patched("unigram-fallback", b"BIDS", 4 * ord("x"), "I", 100_000)) == OK
+    assert library.open(patched("unigram-fallback", (b"BIDS", 4 * ord("x"), "I", 100_000))) == OK
     assert library.encode(b"x")[0] == CORRUPT
 
 
@@ -106,54 +79,28 @@ def test_text_that_is_not_in_the_vocabulary_stops_the_encoder_where_there_is_no_
     for name in NAMES:
         content = bytearray(golden_files.content(name))
         struct.pack_into("<I", content, 44, NONE)
-        _seal(content)
+        Sections(content).seal()
         assert library.open(bytes(content)) == OK
         assert library.encode("\u00fe".encode())[0] == (OK if name == "greedy" else UNKNOWN_TEXT)
-    content = bytearray(golden_files.content("greedy"))
-    struct.pack_into(
-        "<I", content, place_of(content, b"TRIE")[0] + 4, 0
-    )  # the root is nobody: no token begins with anything
-    assert library.open(bytes(content)) == OK
+    # The root is of no token: none begins with anything.
+    assert library.open(patched("greedy", (b"TRIE", 4, "I", 0))) == OK
     assert library.encode(b"a") == (UNKNOWN_TEXT, [])
-
-
-def _seal(content: bytearray) -> None:
-    table_end = 64 + 32 * content[12]
-    struct.pack_into("<I", content, 60, zlib.crc32(content[64:table_end], zlib.crc32(content[:60])))
-
-
-def encode_with(library: Library, text: bytes, memory_size: int) -> tuple[int, int, list[int]]:
-    """Code, count and ids, with so many bytes of work memory."""
-    memory = ctypes.create_string_buffer(max(memory_size, 1))
-    ids, count = (ctypes.c_uint32 * (len(text) + 8))(), ctypes.c_size_t()
-    work = Work(ctypes.addressof(memory), memory_size, None, 0)
-    code = library.call(
-        "tkx_encode",
-        library._tkx,
-        text,
-        len(text),
-        ids,
-        len(ids),
-        ctypes.byref(count),
-        ctypes.byref(work),
-    )
-    return code, count.value, list(ids[: count.value]) if code == OK else []
 
 
 def test_a_long_piece_needs_memory_for_its_longest_part_without_a_place_that_all_ways_pass(
     library: Library,
 ) -> None:
     assert library.open(golden_files.content("unigram")) == OK
-    code, count, ids = encode_with(library, b"abc" * 100_000, 0)
+    code, count, ids = library.encode_within(b"abc" * 100_000, 0)
     assert (code, count) == (OK, 100_000)
     assert set(ids) == {4}
-    code, wanted, _ = encode_with(library, b"a" * 100_000, 0)
+    code, wanted, _ = library.encode_within(b"a" * 100_000, 0)
     assert code == WORK
     assert wanted <= 16 * 100_001
-    code, count, ids = encode_with(library, b"a" * 100_000, wanted)
+    code, count, ids = library.encode_within(b"a" * 100_000, wanted)
     assert (code, count) == (OK, 50_000)
     assert (
-        encode_with(library, (b"a" * 500 + b"c") * 200, 16 * 513)[0] == OK
+        library.encode_within((b"a" * 500 + b"c") * 200, 16 * 513)[0] == OK
     )  # eight times 64 places and one more
 
 
@@ -195,7 +142,7 @@ def test_sums_of_singles_are_those_of_the_specification(
 def test_neighbouring_unknown_words_are_one_unknown_token_where_the_file_says_so() -> None:
     content = bytearray(golden_files.content("wordlevel"))
     struct.pack_into("<I", content, 36, struct.unpack_from("<I", content, 36)[0] | 2)
-    _seal(content)
+    Sections(content).seal()
     tokenizer, file = load(bytes(content), check=False), tokexport_reader.open_file(bytes(content))
     words = ["a", "x", "y", "word", "<unk>", "z"]
     text = " ".join(words[number * 7 % 6] for number in range(200))

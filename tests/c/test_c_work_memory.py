@@ -54,16 +54,16 @@ def bound(library: Library, text: bytes, *, spans: bool) -> int:
 
 def encode(library: Library, text: bytes, memory_size: int, *, spans: bool) -> tuple[int, int]:
     """Code and count, with so many bytes of work memory."""
+    if not spans:
+        return library.encode_within(text, memory_size)[:2]
     room = 12 * len(text) + 1
     memory = ctypes.create_string_buffer(max(memory_size, 1))
     work = Work(ctypes.addressof(memory), memory_size, None, 0)
     count = ctypes.c_size_t()
-    begin = [library._tkx, text, len(text)]
-    ids, end = (ctypes.c_uint32 * room)(), [room, ctypes.byref(count), ctypes.byref(work)]
-    if not spans:
-        return library.call("tkx_encode", *begin, ids, *end), count.value
-    begin += [None, 0, ctypes.c_int(1), ids, (ctypes.c_uint32 * (2 * room))()]
-    return library.call("tkx_encode_spans", *begin, *end), count.value
+    texts = (text, len(text), None, 0, ctypes.c_int(1))
+    results = ((ctypes.c_uint32 * room)(), (ctypes.c_uint32 * (2 * room))(), room)
+    end = (ctypes.byref(count), ctypes.byref(work))
+    return library.call("tkx_encode_spans", library._tkx, *texts, *results, *end), count.value
 
 
 @pytest.mark.parametrize("spans", [False, True])

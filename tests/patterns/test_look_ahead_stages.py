@@ -4,7 +4,6 @@ reference: in any order, in long texts.
 
 from __future__ import annotations
 
-import ctypes
 import itertools
 import random
 from pathlib import Path
@@ -12,7 +11,7 @@ from pathlib import Path
 import golden_files
 import pytest
 import tokexport_reader
-from c_harness import COMPILERS, Builder, Work
+from c_harness import COMPILERS, Library
 from regex_oracle import random_texts
 from repository import SLOW
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
@@ -148,26 +147,9 @@ def test_a_normalizer_that_puts_something_before_a_text_is_refused_before_byte_l
 
 @pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
 def test_labels_want_a_byte_of_work_memory_for_each_byte_of_a_piece_and_no_more(
-    build: Builder,
+    library: Library,
 ) -> None:
-    library = build.library()
     assert library.open(golden_files.content("look-ahead")) == 0
     text = b"7 " * 500
-    memory = ctypes.create_string_buffer(2 * len(text))
-    ids, count = (ctypes.c_uint32 * (2 * len(text)))(), ctypes.c_size_t()
-
-    def encode(size: int) -> int:
-        work = Work(ctypes.addressof(memory), size, None, 0)
-        return library.call(
-            "tkx_encode",
-            library._tkx,
-            text,
-            len(text),
-            ids,
-            len(ids),
-            ctypes.byref(count),
-            ctypes.byref(work),
-        )
-
-    assert encode(len(text) - 1) == -7
-    assert encode(len(text) + 100) == 0
+    assert library.encode_within(text, len(text) - 1)[0] == -7
+    assert library.encode_within(text, len(text) + 100)[0] == 0

@@ -123,19 +123,21 @@ class Library:
 
     def encode(self, text: bytes, function: str = "tkx_encode_special") -> tuple[int, list[int]]:
         """Encodes a text."""
-        ids, count = (ctypes.c_uint32 * (12 * len(text) + 1))(), ctypes.c_size_t()
         work = Work(ctypes.addressof(self._memory), len(self._memory), None, 0)
-        code = self.call(
-            function,
-            self._tkx,
-            text,
-            len(text),
-            ids,
-            len(ids),
-            ctypes.byref(count),
-            ctypes.byref(work),
-        )
-        return code, list(ids[: count.value])
+        code, _, ids = self._encode(function, text, work)
+        return code, ids
+
+    def encode_within(self, text: bytes, memory_size: int) -> tuple[int, int, list[int]]:
+        """Encodes a text with so many bytes of work memory; gives the count too."""
+        memory = ctypes.create_string_buffer(max(memory_size, 1))
+        work = Work(ctypes.addressof(memory), memory_size, None, 0)
+        return self._encode("tkx_encode", text, work)
+
+    def _encode(self, function: str, text: bytes, work: Work) -> tuple[int, int, list[int]]:
+        ids, count = (ctypes.c_uint32 * (12 * len(text) + 1))(), ctypes.c_size_t()
+        end = (ids, len(ids), ctypes.byref(count), ctypes.byref(work))
+        code = self.call(function, self._tkx, text, len(text), *end)
+        return code, count.value, list(ids[: count.value])
 
     def self_test(self) -> tuple[int, int]:
         """Runs the self test; gives its count too."""

@@ -70,6 +70,12 @@ def patched(name: str, *changes: tuple[bytes, int, str, int]) -> bytes:
     return bytes(data)
 
 
+def filled(name: str, tag: bytes, start: int, count: int, form: str, number: int) -> bytes:
+    """A golden file with numbers of a section that follow each other replaced."""
+    size = struct.calcsize(form)
+    return patched(name, *((tag, start + size * i, form, number) for i in range(count)))
+
+
 def numbers(name: str, tag: bytes, offset: int, count: int) -> list[int]:
     """Some u32 of a section of a golden file."""
     data = content(name)
