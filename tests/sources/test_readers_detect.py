@@ -27,105 +27,67 @@ def zipped() -> bytes:
     return buffer.getvalue()
 
 
+BROKEN = [
+    (b"", "the file is empty"),
+    (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\n", "Git LFS"),
+    (b"GGUF\x03\x00\x00\x00", "ends before 8 bytes that should be there, at byte 8; it is damaged"),
+    (b"\x1f\x8b\x08\x00", "it is no gzip file of UTF-8"),
+    (
+        bytes.fromhex("0a0e0a053c756e6b3e15000000001801 0a0c0a033c733e15000000001803"),
+        "0 pieces are of type UNKNOWN",
+    ),
+    (b'{"config": {"pattern": "x"}, "vocab": []}', "config has no field 'default_vocab_size'"),
+    (b"{\n}\n\xff\n", "byte 4 is not UTF-8"),
+    (b"{\n(\n\xff\n", "byte 4 is not UTF-8, and the file is of no binary kind"),
+    (b'{"\xff": 1}', "byte 2 is not UTF-8; JSON must be UTF-8"),
+    (b'{"version": "1.0", "added_tokens": []}', "no field 'model'"),
+    (b"[PAD]\n[UNK]\n[CLS]\nthe\n", r"no token \"\[SEP\]\""),
+    (b"minbpe v1\n", "line 3 is the end of the file"),
+    (b"1 'a' 1\n", "255 of the 256 single bytes are no token"),
+    (b"hello \xff\n", "byte 6 is not UTF-8"),
+    (b"#version: 0.2\na b\n", "one of a pair"),
+    (b"dGhl 7\nb2Y= 5\nYQ== 1\n*** 9\n", r"line 4: '\*\*\*' is not base64"),
+]
+UNSUPPORTED = [
+    (MAGIC + bytes(100), "a tokexport file"),
+    (zipped(), "a zip archive"),
+    (pickle.dumps({"a": 1}), "a Python pickle .*never loaded.*tokenizer.tiktoken"),
+    (b'{"pat_str": "x", "bpe_ranks": "x"}', "a tiktoken encoding as JSON"),
+    (b'{"tokenizer_class": "X"}', "a tokenizer_config.json"),
+    (b'{"a": "b"}', "a JSON object of another kind"),
+    (b'{"class_name": "Tokenizer", "config": {"word_index": "{}"}}', "a tokenizer of Keras"),
+    (b"[1, 2]", "JSON that is no object"),
+    (b"{}", "a JSON object of another kind"),
+    (b'{"model": "x"}', "a JSON object of another kind .*give the directory"),
+    (b'{"model_type": "gpt2"}', "the config.json of a model .*give the directory"),
+    (b"null", "JSON that is no object .*give the directory"),
+    (b"\x08" + bytes(7) + b'{"a":{}}', "weights .*give the directory"),
+    (b"Some prose, which\nis no vocabulary.\n", "no vocabulary .*give the directory"),
+    (b"hello there, world\n", "text that is no vocabulary is not supported; give the directory"),
+    (b"#version: 0.2\na b\nab c</w>\n", r'end in </w>, such as "c</w>" \(subword-nmt'),
+    (b"the 1234\n, 1000\nthat 900\n", r"tokens with their counts \(.*give the tokenizer\.json"),
+    ("th@@ 33\nдо 9\n".encode(), "tokens with their counts .*subword-nmt"),
+    (b"that 33\nof 9\na 8\n", "tokens with their counts .*fairseq"),
+    (b"t h 33\nth e</w> 9\n", r"merges with their counts \(codes of fastBPE.*give"),
+    (b"256 7932\n233 89\n8218 215\n1 2 3\n"[:24], "pairs of numbers .*YouTokenToMe"),
+    (
+        "<unk>\t0\n<s>\t0\n\u2581the\t-3.28\n\u2581\t-1.5e-05\n".encode(),
+        "pieces with their scores, .*beside its model",
+    ),
+    (b"<unk>\t0\n \t-0\nt\t-1\n", "pieces with their scores"),
+    (b"dGhl 7\nb2Y= 5\n", "tiktoken ranks without a pattern"),
+]
+
+
 @pytest.mark.parametrize(
-    ("data", "error", "message"),
+    ("error", "data", "message"),
     [
-        (b"", SourceError, "the file is empty"),
-        (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\n", SourceError, "Git LFS"),
-        (
-            b"GGUF\x03\x00\x00\x00",
-            SourceError,
-            "ends before 8 bytes that should be there, at byte 8; it is damaged",
-        ),
-        (MAGIC + bytes(100), UnsupportedError, "a tokexport file"),
-        (zipped(), UnsupportedError, "a zip archive"),
-        (b"\x1f\x8b\x08\x00", SourceError, "it is no gzip file of UTF-8"),
-        (
-            pickle.dumps({"a": 1}),
-            UnsupportedError,
-            "a Python pickle .*never loaded.*tokenizer.tiktoken",
-        ),
-        (
-            bytes.fromhex("0a0e0a053c756e6b3e15000000001801 0a0c0a033c733e15000000001803"),
-            SourceError,
-            "0 pieces are of type UNKNOWN",
-        ),
-        (
-            b'{"config": {"pattern": "x"}, "vocab": []}',
-            SourceError,
-            "config has no field 'default_vocab_size'",
-        ),
-        (b'{"pat_str": "x", "bpe_ranks": "x"}', UnsupportedError, "a tiktoken encoding as JSON"),
-        (b'{"tokenizer_class": "X"}', UnsupportedError, "a tokenizer_config.json"),
-        (b'{"a": "b"}', UnsupportedError, "a JSON object of another kind"),
-        (
-            b'{"class_name": "Tokenizer", "config": {"word_index": "{}"}}',
-            UnsupportedError,
-            "a tokenizer of Keras",
-        ),
-        (b"{\n}\n\xff\n", SourceError, "byte 4 is not UTF-8"),
-        (b"{\n(\n\xff\n", SourceError, "byte 4 is not UTF-8, and the file is of no binary kind"),
-        (b'{"\xff": 1}', SourceError, "byte 2 is not UTF-8; JSON must be UTF-8"),
-        (b"[1, 2]", UnsupportedError, "JSON that is no object"),
-        (b"{}", UnsupportedError, "a JSON object of another kind"),
-        (b'{"model": "x"}', UnsupportedError, "a JSON object of another kind .*give the directory"),
-        (
-            b'{"model_type": "gpt2"}',
-            UnsupportedError,
-            "the config.json of a model .*give the directory",
-        ),
-        (b"null", UnsupportedError, "JSON that is no object .*give the directory"),
-        (b"\x08" + bytes(7) + b'{"a":{}}', UnsupportedError, "weights .*give the directory"),
-        (
-            b"Some prose, which\nis no vocabulary.\n",
-            UnsupportedError,
-            "no vocabulary .*give the directory",
-        ),
-        (b'{"version": "1.0", "added_tokens": []}', SourceError, "no field 'model'"),
-        (b"[PAD]\n[UNK]\n[CLS]\nthe\n", SourceError, r"no token \"\[SEP\]\""),
-        (b"minbpe v1\n", SourceError, "line 3 is the end of the file"),
-        (b"1 'a' 1\n", SourceError, "255 of the 256 single bytes are no token"),
-        (
-            b"hello there, world\n",
-            UnsupportedError,
-            "text that is no vocabulary is not supported; give the directory",
-        ),
-        (b"hello \xff\n", SourceError, "byte 6 is not UTF-8"),
-        (b"#version: 0.2\na b\n", SourceError, "one of a pair"),
-        (
-            b"#version: 0.2\na b\nab c</w>\n",
-            UnsupportedError,
-            r'end in </w>, such as "c</w>" \(subword-nmt',
-        ),
-        (
-            b"the 1234\n, 1000\nthat 900\n",
-            UnsupportedError,
-            r"tokens with their counts \(.*give the tokenizer\.json",
-        ),
-        ("th@@ 33\nдо 9\n".encode(), UnsupportedError, "tokens with their counts .*subword-nmt"),
-        (b"that 33\nof 9\na 8\n", UnsupportedError, "tokens with their counts .*fairseq"),
-        (
-            b"t h 33\nth e</w> 9\n",
-            UnsupportedError,
-            r"merges with their counts \(codes of fastBPE.*give",
-        ),
-        (
-            b"256 7932\n233 89\n8218 215\n1 2 3\n"[:24],
-            UnsupportedError,
-            "pairs of numbers .*YouTokenToMe",
-        ),
-        (
-            "<unk>\t0\n<s>\t0\n\u2581the\t-3.28\n\u2581\t-1.5e-05\n".encode(),
-            UnsupportedError,
-            "pieces with their scores, .*beside its model",
-        ),
-        (b"<unk>\t0\n \t-0\nt\t-1\n", UnsupportedError, "pieces with their scores"),
-        (b"dGhl 7\nb2Y= 5\n", UnsupportedError, "tiktoken ranks without a pattern"),
-        (b"dGhl 7\nb2Y= 5\nYQ== 1\n*** 9\n", SourceError, r"line 4: '\*\*\*' is not base64"),
+        *((SourceError, *case) for case in BROKEN),
+        *((UnsupportedError, *case) for case in UNSUPPORTED),
     ],
 )
 def test_what_it_is_does_not_depend_on_its_name(
-    data: bytes, error: type, message: str, tmp_path: Path
+    error: type, data: bytes, message: str, tmp_path: Path
 ) -> None:
     for name in ("tokenizer.json", "x.tiktoken", "tokenizer.model", "noname"):
         (tmp_path / name).write_bytes(data)
