@@ -64,29 +64,12 @@ def opened(reader: str, name: str) -> Any:
 
 
 ADDED = [
-    "<s>",
-    "</s>",
-    "<mask>",
-    "<both>",
-    "word",
-    "caf\u00e9",
-    "<|end|>",
-    "<|endof|>",
-    "|><|",
+    *("<s>", "</s>", "<mask>", "<both>", "word", "caf\u00e9", "<|end|>", "<|endof|>", "|><|"),
     "\t",
 ]
 SPACES = ["  ", " world", " the", "\n\n", "\u3000", " \n "]
 OTHERS = [
-    "e\u0301",
-    "A\u030a",
-    "\u1100\u1161\u11a8",
-    "abab",
-    "hello",
-    "12",
-    "123",
-    "!!",
-    ".,",
-    "--",
+    *("e\u0301", "A\u030a", "\u1100\u1161\u11a8", "abab", "hello", "12", "123", "!!", ".,", "--")
 ]
 PARTS = st.sampled_from([*ADDED, *SPACES, *OTHERS, "xyzzy", "'s"])
 TEXTS = st.lists(PARTS | st.text(max_size=3), max_size=8).map("".join)

@@ -69,22 +69,8 @@ def test_no_pattern_in_use_reads_a_character_more_than_a_few_times(name: str) ->
     program = compile_split(Split(PATTERNS[name], dialect=dialect))
     most, length = (520, 3000) if "jais2" in name else (6, 500)
     for run in (
-        "a",
-        "A",
-        " ",
-        "1",
-        "中",
-        "\n",
-        "'",
-        "!",
-        "a ",
-        "\n ",
-        " \n",
-        "Aa",
-        "é\u0301",
-        "'s",
-        "a1",
-        "\t\r\n",
+        *("a", "A", " ", "1", "中", "\n", "'", "!", "a ", "\n ", " \n", "Aa", "é\u0301", "'s"),
+        *("a1", "\t\r\n"),
     ):
         for start, end in (("", ""), ("", "x"), ("\n", "x"), ("", "\n"), ("", "'x"), (" ", "!")):
             text = start + run * (length // len(run)) + end

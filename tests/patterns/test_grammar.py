@@ -53,17 +53,8 @@ def patterns(characters: str) -> st.SearchStrategy[str]:
     charset = one_of(
         sampled(
             [
-                ".",
-                r"\s",
-                r"\S",
-                r"\w",
-                r"\W",
-                r"\d",
-                r"\p{L}",
-                r"\p{Lu}",
-                r"\P{L}",
-                r"\x{61}",
-                r"\h",
+                *(".", r"\s", r"\S", r"\w", r"\W", r"\d", r"\p{L}", r"\p{Lu}", r"\P{L}"),
+                *(r"\x{61}", r"\h"),
             ]
         ),
         bracket(characters),

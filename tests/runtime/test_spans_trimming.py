@@ -20,20 +20,8 @@ from tokexport.sources import read
 
 ALPHABET = sorted(pre_tokenizers.ByteLevel.alphabet())
 TEXTS = [
-    "a  b",
-    " a",
-    "  a",
-    "",
-    " ",
-    "   ",
-    "x \u3000<s>\u3000 y",
-    "[M]  a",
-    "\u0120[M]\u0120",
-    "?? a?",
-    "  <s>",
-    "a\n\n b",
-    "é é",
-    "\t[M] ",
+    *("a  b", " a", "  a", "", " ", "   ", "x \u3000<s>\u3000 y", "[M]  a", "\u0120[M]\u0120"),
+    *("?? a?", "  <s>", "a\n\n b", "é é", "\t[M] "),
 ]
 KEEPS = processors.ByteLevel(trim_offsets=True, add_prefix_space=True)
 TAKES = processors.ByteLevel(trim_offsets=True, add_prefix_space=False)

@@ -20,26 +20,9 @@ from tokexport.sources.tokenizer_json.decoder_chain import decode_forms
 SHARED = os.environ.get("TOKEXPORT_SHARED", "")
 # Their decoder and their kinds of added tokens are those of others, which have fewer tokens.
 TWINS = {
-    *(
-        "bert-base-uncased",
-        "deepseek-v3",
-        "falcon",
-        "gemma3",
-        "gpt-oss",
-        "gte-small",
-        "llama3",
-        "mistral-7b-v0.1",
-    ),
-    *(
-        "mistral-nemo",
-        "modernbert",
-        "mpt",
-        "olmo-dolma2",
-        "qwen2.5",
-        "qwen3",
-        "starcoder2",
-        "xlm-roberta",
-    ),
+    *("bert-base-uncased", "deepseek-v3", "falcon", "gemma3", "gpt-oss", "gte-small", "llama3"),
+    *("mistral-7b-v0.1", "mistral-nemo", "modernbert", "mpt", "olmo-dolma2", "qwen2.5", "qwen3"),
+    *("starcoder2", "xlm-roberta"),
 }
 ALL = (
     sorted(path.parent.name for path in (Path(SHARED) / "tokenizers").glob("*/tokenizer.json"))

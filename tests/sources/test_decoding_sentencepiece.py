@@ -89,18 +89,8 @@ def test_ids_decode_as_the_library_decodes_them(
     ids = range(reference.get_piece_size())
     texts = [id for id in ids if not reference.is_byte(id)]
     pieces = [
-        "<0xE2>",
-        "<0x96>",
-        "<0x81>",
-        "<0xF0>",
-        "<0x9F>",
-        "<0x41>",
-        "<0xC3>",
-        "<0xA9>",
-        "▁",
-        "▁▁",
-        "<ctrl>",
-        "<unk>",
+        *("<0xE2>", "<0x96>", "<0x81>", "<0xF0>", "<0x9F>", "<0x41>", "<0xC3>", "<0xA9>", "▁"),
+        *("▁▁", "<ctrl>", "<unk>"),
     ]
     often = [id for id in map(reference.piece_to_id, pieces) if id]
     sequences = [

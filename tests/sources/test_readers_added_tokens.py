@@ -18,20 +18,7 @@ from tokexport.model import SpellBytes, TokenizerModel, TokenKind
 # Contents that are in the vocabulary and not, in the byte alphabet and not, that normal forms
 # change and that they leave alone.
 CONTENTS = [
-    "",
-    "a",
-    "<s>",
-    "</s>",
-    "Ġ",
-    "é",
-    "e\u0301",
-    "ﬁ",
-    "fi",
-    "中",
-    "<a b>",
-    "xy",
-    "Å",
-    "\u212b",
+    *("", "a", "<s>", "</s>", "Ġ", "é", "e\u0301", "ﬁ", "fi", "中", "<a b>", "xy", "Å", "\u212b"),
     "①",
 ]
 NORMALIZERS: list[Any] = [

@@ -33,12 +33,7 @@ SENTENCES = [
 ]
 PARTS = [
     *" \u2581\u00a0\t\n\x01\u200baethqoé.,½①中한1\u0301<>\\'\"x",
-    "the",
-    " quick",
-    "</s>",
-    "<pad>",
-    "[PAD3]",
-    "\U0010ffff",
+    *("the", " quick", "</s>", "<pad>", "[PAD3]", "\U0010ffff"),
 ]
 
 

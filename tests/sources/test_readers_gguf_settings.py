@@ -21,20 +21,9 @@ from tokexport.sources import read
 BYTES = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
 CONTROL, USER, NORMAL = gguf.TokenType.CONTROL, gguf.TokenType.USER_DEFINED, gguf.TokenType.NORMAL
 WORDS = [
-    "[PAD]",
-    "[UNK]",
-    "[CLS]",
-    "[SEP]",
-    "[MASK]",
+    *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),
     *"caféCÉ",
-    "##a",
-    "##f",
-    "##e",
-    "##é",
-    "##É",
-    "##A",
-    "##F",
-    "##E",
+    *("##a", "##f", "##e", "##é", "##É", "##A", "##F", "##E"),
 ]
 TEXTS = ["café", "CAFÉ", "Cafe\u0301 cafe", "é É", "a,f[MASK]e"]
 

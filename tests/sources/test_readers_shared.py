@@ -16,24 +16,9 @@ from tokexport.model import Reference, Split
 from tokexport.sources import read
 
 BYTE_LEVEL = [
-    "deepseek-coder-instruct",
-    "deepseek-v3",
-    "falcon",
-    "gpt-neox-20b",
-    "gpt-oss",
-    "gpt2",
-    "iree-bpe_bytelevel_minimal",
-    "llama3",
-    "mistral-nemo",
-    "modernbert",
-    "mpt",
-    "olmo-dolma2",
-    "phi-2",
-    "qwen2.5",
-    "qwen3",
-    "roberta-base",
-    "starcoder2",
-    "whisper-large-v3",
+    *("deepseek-coder-instruct", "deepseek-v3", "falcon", "gpt-neox-20b", "gpt-oss", "gpt2"),
+    *("iree-bpe_bytelevel_minimal", "llama3", "mistral-nemo", "modernbert", "mpt", "olmo-dolma2"),
+    *("phi-2", "qwen2.5", "qwen3", "roberta-base", "starcoder2", "whisper-large-v3"),
 ]
 RANKS = {
     "cl100k_base/cl100k_base.tiktoken": None,

@@ -24,11 +24,7 @@ from tokexport.errors import SourceError, UnsupportedError
 from tokexport.sources import read
 
 TEXTS = (
-    "",
-    " ",
-    "ab abc",
-    "The CAT\n\tsat; isn't 123",
-    "<s>é中\U0001f600</s>",
+    *("", " ", "ab abc", "The CAT\n\tsat; isn't 123", "<s>é中\U0001f600</s>"),
     "a" * 30,
     "[MASK] x\u0301 \u2581 \x00",
 )
@@ -86,16 +82,9 @@ BYTE_LEVEL = {
 LLAMA = {
     "model": "llama",
     "tokens": [
-        "<unk>",
-        "<s>",
-        "</s>",
+        *("<unk>", "<s>", "</s>"),
         *(f"<0x{byte:02X}>" for byte in range(256)),
-        "\u2581",
-        "a",
-        "b",
-        "\u2581a",
-        "ab",
-        "[PAD264]",
+        *("\u2581", "a", "b", "\u2581a", "ab", "[PAD264]"),
     ],
     "scores": [0.0] * 259 + [-4.0, -5.0, -6.0, -1.0, -2.0, 0.0],
     "token_type": [2, 3, 3, *[6] * 256, *[1] * 5, 5],
@@ -269,22 +258,8 @@ def test_a_vocab_txt_gives_the_ids_of_bertwordpiecetokenizer(
     config: dict[str, bool] | None, tmp_path: Path
 ) -> None:
     words = [
-        "[PAD]",
-        "[UNK]",
-        "[CLS]",
-        "[SEP]",
-        "[MASK]",
-        "the",
-        "The",
-        "cat",
-        "##s",
-        "##at",
-        "s",
-        "x",
-        "a",
-        "##a",
-        "ab",
-        ";",
+        *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "The", "cat", "##s", "##at", "s"),
+        *("x", "a", "##a", "ab", ";"),
     ]
     (tmp_path / "vocab.txt").write_text("\n".join(words) + "\n")
     if config is not None:

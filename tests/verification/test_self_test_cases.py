@@ -67,15 +67,7 @@ def test_the_texts_cover_white_space_scripts_normalization_and_the_edge_of_a_hun
     model, reference = sample("qwen")
     text = "\0".join(case.text for case in self_test(model, reference, 32).cases)
     for part in (
-        "\r\n",
-        "\u00a0",
-        "\u2028",
-        "it'\u017f",
-        "e\u0301",
-        "\u1100\u1161",
-        "你好",
-        "😀",
-        "123",
+        *("\r\n", "\u00a0", "\u2028", "it'\u017f", "e\u0301", "\u1100\u1161", "你好", "😀", "123"),
         "x" * 99,
         "y" * 101,
     ):

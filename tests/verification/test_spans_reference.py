@@ -88,22 +88,8 @@ def random_texts(source: dict[str, Any]) -> list[str]:
     contents = [token["content"] for token in source["added_tokens"]]
     parts = [
         *contents,
-        " ",
-        "  ",
-        "\n",
-        "\u3000",
-        "\u0120",
-        "the",
-        "ab",
-        "tick",
-        "é",
-        "e\u0301",
-        "中文",
-        "😀",
-        "12",
-        "\x00",
-        "'s",
-        "-",
+        *(" ", "  ", "\n", "\u3000", "\u0120", "the", "ab", "tick", "é", "e\u0301", "中文", "😀"),
+        *("12", "\x00", "'s", "-"),
     ]
     seed = 1
     texts = ["", *contents]
