@@ -29,7 +29,8 @@ size_t core_splits(const void *file, size_t file_size, const uint8_t *text, size
             if (level == 0) return ctx.code == TKX_OK ? ctx.count : SIZE_MAX;
             level--;
         } else if (level + 1 < t.stage_count) {
-            work_release(&ctx, splitter_top(&splitters[level]));
+            const tkx_memo *m = &splitters[level].m;
+            work_release(&ctx, m->mark + (size_t)memo_size(m, m->limit));
             level++;
             splitter_start(&splitters[level], &ctx, &t.stages[level], p.from, p.to);
         } else {
