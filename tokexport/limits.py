@@ -23,8 +23,8 @@ def check_count(path: str, count: int, noun: str, limit: int) -> None:
         raise UnsupportedError(path, f"{count} {noun} is not supported", f"at most {limit} are")
 
 
-def check_id(path: str, number: int) -> None:
+def check_id(path: str, number: int, noun: str = "id") -> None:
     """Raises UnsupportedError, with the path, for an id that no file can hold."""
     if number >= MAX_IDS:
         hint = f"ids are supported up to {MAX_IDS - 1}"
-        raise UnsupportedError(path, f"the id {number} is not supported", hint)
+        raise UnsupportedError(path, f"the {noun} {number} is not supported", hint)

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.limits import MAX_IDS
+from tokexport.limits import MAX_IDS, check_id
 from tokexport.model import (
     AddedToken,
     Behavior,
@@ -123,10 +123,7 @@ def _check_ranks(source: str, ranks: Mapping[bytes, int]) -> None:
                 f"{source}: the rank {rank} has two tokens, {other!r} and {data!r}, which tiktoken"
                 " refuses; give each a rank of its own"
             )
-    largest = max(owners)
-    if largest >= MAX_IDS:
-        hint = f"use ranks up to {MAX_IDS - 1}"
-        raise UnsupportedError("ranks", f"the rank {largest} is not supported", hint)
+    check_id("ranks", max(owners), "rank")
 
 
 def _special_contents(

@@ -64,11 +64,12 @@ def read_roles(
     for role in found:
         token = None if config is None else config.optional(f"{role}_token")
         if token is not None:
-            found[role] = ids.get(_content(token))
+            content = token_content(token)
+            found[role] = ids.get(content)
             if found[role] is None:
                 notes.append(
-                    f"{CONFIG}: {role}_token {show(_content(token))} is no token here, so no id has"
-                    " this role."
+                    f"{CONFIG}: {role}_token {show(content)} is no token here, so no id has this"
+                    " role."
                 )
     stop = set() if found["eos"] is None else {found["eos"]}
     for number in _generation_stops(files):
@@ -104,12 +105,12 @@ def added_tokens_decoder(config: Node | None) -> dict[int, str]:
     for key, entry in table.members():
         if not (key.isascii() and key.isdigit()):
             raise SourceError(f"{CONFIG}: {table.path} has the key {show(key)}; expected an id")
-        contents[int(key)] = _content(entry)
+        contents[int(key)] = token_content(entry)
     return contents
 
 
-def _content(token: Node) -> str:
-    """A token is a string, or an object with a content."""
+def token_content(token: Node) -> str:
+    """The text of a token, which is a string, or an object with a content."""
     return token.field("content").string() if isinstance(token.value, dict) else token.string()
 
 

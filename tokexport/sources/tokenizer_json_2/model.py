@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.sources.json_node import Node, show
-from tokexport.unicode.byte_alphabet import CHARACTERS, to_bytes
+from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT, CHARACTERS, to_bytes
 
 _FIELDS: Final = {
     "BPE": (
@@ -24,8 +24,6 @@ _FIELDS: Final = {
     "WordLevel": "type unk_token vocab",
 }
 _AFFIXES: Final = ("continuing_subword_prefix", "end_of_word_suffix")
-# The bytes of UTF-8: the release candidate needs a token for each.
-_TEXT_BYTES: Final = (*range(0xC0), *range(0xC2, 0xF5))
 _UTF8_LONGEST: Final = 4  # bytes of a character
 
 
@@ -55,7 +53,7 @@ def is_byte_level(model: Node) -> bool:
         affix = model.optional(name)
         if affix is not None and affix.string():
             affix.unsupported("use null where byte_level is true")
-    for byte in _TEXT_BYTES:
+    for byte in sorted(BYTES_OF_TEXT):
         if CHARACTERS[byte] not in vocab:
             raise SourceError(
                 f"{model.file}: model.vocab has no token for the byte 0x{byte:02x}, so that the"

@@ -21,7 +21,7 @@ from tokexport.sources.files import SourceFiles, lines_of
 from tokexport.sources.json_node import Node, parse, show
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source
-from tokexport.sources.tokenizer_json.config import ADDED_TOKENS, CONFIG
+from tokexport.sources.tokenizer_json.config import ADDED_TOKENS, CONFIG, token_content
 from tokexport.sources.tokenizer_json.document import (
     added_token,
     byte_level,
@@ -284,13 +284,9 @@ def read_added_tokens_json(files: SourceFiles) -> list[AddedToken]:
         tokens = [] if root is None else [root.optional(role) for role in _ROLES]
         for token in (*tokens, *([] if more is None else more.items())):
             if token is not None:
-                special.add(_content(token))
+                special.add(token_content(token))
     found = [(content, number.u32()) for content, number in parse(data, ADDED_TOKENS).members()]
     return [
         AddedToken(number, content, special=content in special, normalized=content not in special)
         for content, number in sorted(found, key=lambda token: token[1])
     ]
-
-
-def _content(token: Node) -> str:
-    return token.field("content").string() if isinstance(token.value, dict) else token.string()
