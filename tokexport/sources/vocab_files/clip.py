@@ -84,7 +84,7 @@ def clip_document(vocab: Mapping[str, int], merges: Sequence[Sequence[str]]) -> 
     """The tokenizer.json for a vocabulary that has CLIP's special tokens."""
     return tokenizer_document(
         added_tokens=[
-            added_token(vocab[content], content, special=True, normalized=content == START)
+            added_token(vocab[content], content, special=True, normalized=False)
             for content in sorted((START, END), key=lambda content: vocab[content])
         ],
         normalizer={
