@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from regex_patterns import TRINITY
+from regex_patterns import TIKTOKEN, TRINITY
 from tokenizers import AddedToken as ReferenceToken
 from tokenizers import Regex, Tokenizer, decoders, normalizers, pre_tokenizers
 from tokenizers.models import BPE, WordLevel
@@ -21,10 +21,7 @@ from tokexport.compiler.tables import Pairs
 from tokexport.file.pack import bits
 from tokexport.sources import read
 
-LLAMA3 = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|"
-    r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
+LLAMA3 = TIKTOKEN["llama3-tiktoken"]
 TEXT = [
     "the cat sat on the mat, didn't it? 123 4567 \n\n  We'll see:  x = y + z;\n\treturn 'it''s'",
     "aaa bbb   ccc...",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from construct import Array
+import tokexport_reader
 
 from tokexport.conversion import Options, file_bytes
-from tokexport.file.layout import SCORE, Header, Section, Tag
+from tokexport.file.layout import SCORE, Tag
 from tokexport.model import (
     BytePairModel,
     Provenance,
@@ -20,18 +20,12 @@ from tokexport.model import (
 from tokexport.runtime.tokenizer import load
 
 
-def section(content: bytes, tag: bytes) -> bytes | None:
-    header = Header.parse(content)
-    for entry in Array(header.section_count, Section).parse(content[Header.sizeof() :]):
-        if entry.tag == tag:
-            return content[entry.offset : entry.offset + entry.size]
-    return None
+def sections(content: bytes) -> dict[bytes, bytes]:
+    return dict(tokexport_reader.open_file(content).sections)
 
 
 def scores(content: bytes) -> list[float]:
-    found = section(content, Tag.SCORES)
-    assert found is not None
-    return [float(score) for score in np.frombuffer(found, SCORE)]
+    return [float(score) for score in np.frombuffer(sections(content)[Tag.SCORES], SCORE)]
 
 
 def bytes_and(*merged: bytes) -> dict[bytes, int]:
@@ -96,17 +90,15 @@ def test_ranks_are_stored_only_where_ids_have_another_order() -> None:
     a, b, c = b"abc"
     by_id = file_bytes(model(vocab, ((b, c, 256), (a, b, 257))))
     by_rank = file_bytes(model(vocab, ((a, b, 257), (b, c, 256))))
-    assert section(by_id, Tag.RANKS) is None
-    ranks = np.frombuffer(section(by_rank, Tag.RANKS) or b"", "<u4")
+    assert Tag.RANKS not in sections(by_id)
+    ranks = np.frombuffer(sections(by_rank)[Tag.RANKS], "<u4")
     assert ranks[256:].tolist() == [1, 0]
     assert (ranks[:256] == 0xFFFFFFFF).all()
 
 
 def test_scores_can_be_left_out() -> None:
-    assert (
-        section(file_bytes(model(bytes_and(b"ab"), None), Options(scores=False)), Tag.SCORES)
-        is None
-    )
+    content = file_bytes(model(bytes_and(b"ab"), None), Options(scores=False))
+    assert Tag.SCORES not in sections(content)
 
 
 def test_scores_that_are_no_32_bit_numbers_stand_alone_in_64_bits() -> None:
@@ -116,8 +108,8 @@ def test_scores_that_are_no_32_bit_numbers_stand_alone_in_64_bits() -> None:
         content = file_bytes(
             TokenizerModel(tokens, unigram, Reference.TOKENIZERS, Provenance("test"))
         )
-        assert section(content, tag) is not None
-        assert other is None or section(content, other) is None
+        assert tag in sections(content)
+        assert other is None or other not in sections(content)
         found = load(content).scores
         assert found is not None
         assert found.tolist() == [given, -1.0]

@@ -13,6 +13,7 @@ import pytest
 import tokexport_reader
 from c_harness import COMPILERS, Library
 from regex_oracle import random_texts
+from regex_patterns import TIKTOKEN
 from repository import SLOW
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
@@ -23,10 +24,6 @@ from tokexport.runtime.tokenizer import load
 from tokexport.sources import read
 
 BYTE_LEVEL = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-LLAMA3 = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|"
-    r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
 PATTERNS = [
     *(r"\d{1,3}(?=(?:\d{3})*\b)", r"(?=(\d{3})+(?!\d))", r"\d{1,3}(?=(\d{3})*$)", "a(?=bc)"),
     *("a*", r"\b", "(?=ab)|b", "$", r"a(?!(?=b*c)..)|.(?=a*b)", r"^|x(?=.*\bb)"),
@@ -123,7 +120,7 @@ def test_a_long_text_is_worked_on_in_blocks_that_change_no_ids(
 ) -> None:
     stages = [
         pre_tokenizers.Split(Regex(pattern), "isolated"),
-        pre_tokenizers.Split(Regex(LLAMA3), "isolated"),
+        pre_tokenizers.Split(Regex(TIKTOKEN["llama3-tiktoken"]), "isolated"),
     ]
     reference = tokenizer(pre_tokenizers.Sequence([*stages, BYTE_LEVEL]))
     own = converted(reference, tmp_path)

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import random
 import struct
-import zlib
 from dataclasses import replace
 
 import golden_files
 import pytest
 import sentencepiece
 import tokexport_reader
+from damage import Sections
 from golden_files import patched
 from random_piece_models import piece_model, piece_texts
 from repository import SLOW
@@ -112,15 +112,8 @@ def patched_tag(content: bytes, at: int) -> bytes:
     """A file in which a section has a private tag, which is skipped."""
     changed = bytearray(content)
     changed[at : at + 4] = b"algn"
-    return rechecked(bytes(changed))
-
-
-def rechecked(content: bytes) -> bytes:
-    """A file with the right checksum in its header."""
-    end = 64 + 32 * struct.unpack_from("<I", content, 12)[0]
-    return (
-        content[:60] + struct.pack("<I", zlib.crc32(content[:60] + content[64:end])) + content[64:]
-    )
+    Sections(changed).seal()
+    return bytes(changed)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from runtime_samples import SMALL, encoding, tokenizer
+from repository import SMALL
+from runtime_samples import encoding, tokenizer
 
 WORDS = (SMALL / "text.txt").read_text(encoding="utf-8").split()
 

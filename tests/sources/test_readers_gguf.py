@@ -14,6 +14,7 @@ from typing import Any
 import gguf
 import pytest
 import sentencepiece
+from gguf_files import written
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -40,14 +41,6 @@ PARTS = [
 def texts(count: int) -> list[str]:
     dice = random.Random(7)
     return ["".join(dice.choices(PARTS, k=dice.randrange(14))) for _ in range(count)]
-
-
-def written(path: Path, writer: gguf.GGUFWriter) -> Path:
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    return path
 
 
 def unigram(**options: Any) -> bytes:

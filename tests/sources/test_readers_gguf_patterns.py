@@ -12,6 +12,7 @@ from typing import Any
 import gguf
 import pytest
 import tiktoken
+from gguf_files import written
 from references import reference_for
 from repository import SLOW, SMALL
 
@@ -81,11 +82,7 @@ def small_gguf(
     writer.add_token_merges(
         [merge if isinstance(merge, str) else " ".join(merge) for merge in merges]
     )
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    return path
+    return written(path, writer)
 
 
 def converted(path: Path) -> Tokenizer:
@@ -141,10 +138,7 @@ def test_ranks_that_merges_do_not_tell_are_those_of_tiktoken(
     writer.add_token_list(["".join(CHARACTERS[byte] for byte in token) for token in ranks])
     writer.add_token_types([gguf.TokenType.NORMAL] * len(ranks))
     writer.add_token_merges(merges)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
+    written(tmp_path / "it.gguf", writer)
     pattern = {"chatglm-bpe": LLAMA3, "kimi-k2": KIMI}[pre]
     reference = tiktoken.Encoding("it", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
     tokenizer = converted(tmp_path / "it.gguf")
@@ -195,10 +189,7 @@ def test_lfm2_tells_by_its_merges_whether_tokens_go_before_them(seed: int, tmp_p
     writer.add_token_types([gguf.TokenType.NORMAL] * (256 + len(words)))
     writer.add_token_merges(dice.sample(merges, len(merges)))
     writer.add_add_bos_token(False)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
+    written(tmp_path / "it.gguf", writer)
     tokenizer = converted(tmp_path / "it.gguf")
     assert [tokenizer.encode(word) for word in words] == [
         [256 + number] for number in range(len(words))

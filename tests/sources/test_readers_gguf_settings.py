@@ -12,6 +12,7 @@ from typing import Any
 import gguf
 import pytest
 import tokenizers
+from gguf_files import written
 
 from tokexport import load
 from tokexport.conversion import convert
@@ -28,7 +29,7 @@ WORDS = [
 TEXTS = ["café", "CAFÉ", "Cafe\u0301 cafe", "é É", "a,f[MASK]e"]
 
 
-def written(path: Path, model: str, tokens: list[str], values: dict[str, Any]) -> Path:
+def gguf_of(path: Path, model: str, tokens: list[str], values: dict[str, Any]) -> Path:
     """A GGUF with these values of ``tokenizer.ggml.``."""
     writer = gguf.GGUFWriter(path, "any")
     writer.add_tokenizer_model(model)
@@ -41,11 +42,7 @@ def written(path: Path, model: str, tokens: list[str], values: dict[str, Any]) -
             list: writer.add_array,
         }
         kind[type(value)](f"tokenizer.ggml.{name}", value)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    return path
+    return written(path, writer)
 
 
 def byte_level(path: Path, pre: str, **values: Any) -> Path:
@@ -60,7 +57,7 @@ def byte_level(path: Path, pre: str, **values: Any) -> Path:
         "seperator_token_id": 257,
         "mask_token_id": 258,
     }
-    return written(
+    return gguf_of(
         path, "gpt2", tokens, {"pre": pre, "token_type": types, "merges": ["a b"], **ids, **values}
     )
 
@@ -71,7 +68,7 @@ def bert(path: Path, **values: Any) -> Path:
         word if word[0] == "[" else word[2:] if word[:2] == "##" else "\u2581" + word
         for word in WORDS
     ]
-    return written(path, "bert", tokens, values)
+    return gguf_of(path, "bert", tokens, values)
 
 
 @pytest.mark.parametrize(
@@ -168,7 +165,7 @@ def test_a_file_without_a_tokenizer_is_called_so(model: str, tmp_path: Path) -> 
     with pytest.raises(
         SourceError, match=rf'model of this GGUF file is "{model}": it has no tokenizer'
     ):
-        read(written(tmp_path / "x.gguf", model, [], {}))
+        read(gguf_of(tmp_path / "x.gguf", model, [], {}))
 
 
 @pytest.mark.parametrize(
@@ -182,7 +179,7 @@ def test_models_that_a_gguf_does_not_tell_whole_are_refused(
     model: str, sentence: str, tmp_path: Path
 ) -> None:
     with pytest.raises(UnsupportedError, match=rf"{sentence}.*convert .*tokenizer\.json"):
-        read(written(tmp_path / "x.gguf", model, ["a"], {"token_type": [NORMAL], "scores": [0.0]}))
+        read(gguf_of(tmp_path / "x.gguf", model, ["a"], {"token_type": [NORMAL], "scores": [0.0]}))
 
 
 @pytest.mark.parametrize(
@@ -206,18 +203,18 @@ def test_an_array_that_is_missing_is_named(model: str, missing: str, tmp_path: P
     with pytest.raises(
         SourceError, match=rf"there is no tokenizer\.ggml\.{missing}, without which"
     ):
-        read(written(tmp_path / "x.gguf", model, ["a"], values))
+        read(gguf_of(tmp_path / "x.gguf", model, ["a"], values))
 
 
 def test_scores_may_be_whole_numbers(tmp_path: Path) -> None:
     tokens, types = ["<unk>", "\u2581", "a", "b", "ab"], [gguf.TokenType.UNKNOWN] + [NORMAL] * 4
-    whole = written(
+    whole = gguf_of(
         tmp_path / "whole.gguf",
         "llama",
         tokens,
         {"token_type": types, "scores": [0, -1, -2, -3, -4]},
     )
-    real = written(
+    real = gguf_of(
         tmp_path / "real.gguf",
         "llama",
         tokens,
@@ -230,6 +227,6 @@ def test_scores_may_be_whole_numbers(tmp_path: Path) -> None:
 
 
 def test_a_pattern_for_a_model_that_splits_by_none_is_refused(tmp_path: Path) -> None:
-    path = written(tmp_path / "x.gguf", "llama", ["a"], {"token_type": [NORMAL], "scores": [0.0]})
+    path = gguf_of(tmp_path / "x.gguf", "llama", ["a"], {"token_type": [NORMAL], "scores": [0.0]})
     with pytest.raises(UnsupportedError, match=r'which only the models "gpt2" and "bert" have'):
         read(path, pattern="gpt-2")

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import struct
-import sys
 from collections.abc import Mapping
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from construct import Array
+from repository import ROOT, script
 
 from tokexport.file.layout import Header, HeaderFlag, Section
 from tokexport.file.write import assemble
 
-FOLDER = Path(__file__).resolve().parents[2] / "formats" / "tokexport" / "golden"
+FOLDER = ROOT / "formats" / "tokexport" / "golden"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.bin"))
 DECODER_NAMES = sorted(path.stem for path in FOLDER.glob("decode-*.json"))
 EXPECTED_NAMES = sorted({path.stem for path in FOLDER.glob("*.json")} - {*DECODER_NAMES})
@@ -46,14 +44,7 @@ def error_of(name: str) -> str:
 
 def maker() -> ModuleType:
     """The script that makes them, as a module."""
-    if "golden_make" not in sys.modules:
-        spec = importlib.util.spec_from_file_location("golden_make", FOLDER / "make.py")
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules["golden_make"] = module
-        spec.loader.exec_module(module)
-    return sys.modules["golden_make"]
+    return script(FOLDER / "make.py")
 
 
 def patched(name: str, *changes: tuple[bytes, int, str, int]) -> bytes:

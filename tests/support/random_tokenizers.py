@@ -8,6 +8,7 @@ import random
 from typing import Any
 
 import tiktoken
+from regex_patterns import TIKTOKEN
 from tokenizers import pre_tokenizers
 
 ALPHABET = sorted(pre_tokenizers.ByteLevel.alphabet())
@@ -25,10 +26,7 @@ CHARACTERS = (
 # The first ones mean the same to both engines' parsers; the last ones are one engine's alone.
 PATTERNS = [
     r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
-    (
-        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|"
-        r" ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-    ),
+    TIKTOKEN["llama3-tiktoken"],
     *(r"\p{N}{1,3}", r"\s+$", r"\s?\p{L}+", r"[\r\n]", r"\d+", r"\w+|[^\w\s]+", r"[一-龥]+"),
     *(r"[^a-z]", r"a|ab|abc", r"(?i:the|ss|k)", r"^a", r"\s+", r"\p{Han}+", r"(?<=a)b|c", r"e\b"),
     *(r"[a-z]+!|[a-z]", r"(ab)+", r".+", r"\p{Lu}\p{Ll}*", r"(?=\S)\w{1,2}", r"(?<![0-9])[0-9]"),

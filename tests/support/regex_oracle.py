@@ -207,6 +207,17 @@ def assert_pieces_of_oniguruma(
             assert pieces == engine.pieces(text), (pattern, text)
 
 
+def assert_pieces_after_byte_level(pattern: str, alphabet: str, longest: int) -> None:
+    """The same after a ByteLevel, where a character of the text is a byte."""
+    program = compile_split(Split(pattern, on_bytes=True))
+    byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    split = pre_tokenizers.Split(Regex(pattern), "isolated")
+    chain = pre_tokenizers.Sequence([byte_level, split])
+    for text in random_texts(alphabet, 300, longest):
+        lengths = [len(piece) for piece, _ in chain.pre_tokenize_str(text)]
+        assert [end - start for start, end, _ in find_pieces(program, text)] == lengths, text
+
+
 def assert_matches_of_fancy_regex(
     pattern: str, alphabets: Sequence[str], count: int, longest: int
 ) -> None:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import base64
 import json
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import tiktoken
+from repository import SMALL
 
 from tokexport.conversion import Options, file_bytes
 from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.sources import read
 
-SMALL = Path(__file__).resolve().parents[2] / "fixtures" / "small"
 NAMES = sorted(path.stem for path in SMALL.glob("*.jsonl") if path.stem != "ranks")
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from reader_samples import document
 from references import reference_for
-from runtime_samples import NAMES, SMALL
+from repository import SMALL
+from runtime_samples import NAMES
 
 import tokexport
 from tokexport.model import TokenizerModel

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_tokenizers import tokenizer_json
 from references import reference_for
-from repository import SLOW
-from runtime_samples import NAMES, SMALL, tokenizer
+from repository import SLOW, SMALL
+from runtime_samples import NAMES, tokenizer
 from sample_texts import TEXTS
 
 from tokexport.conversion import file_bytes
