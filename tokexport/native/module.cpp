@@ -11,6 +11,7 @@
 #include "merging.h"
 #include "splitting.h"
 #include "stream.h"
+#include "training/word_counter.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -110,6 +111,20 @@ NB_MODULE(_core, m) {
              nb::sig("def __init__(self, core: Core, width: int) -> None"))
         .def("ends", &tokexport::SplitText::ends, "text"_a,
              nb::sig("def ends(self, text: bytes | memoryview) -> " U32S " | None"));
+
+    using tokexport::WordCounter;
+    nb::class_<WordCounter>(m, "WordCounter")
+        .def(nb::init<const Core &>(), "core"_a, nb::sig("def __init__(self, core: Core) -> None"))
+        .def("add", &WordCounter::add, "texts"_a, "threads"_a, nb::lock_self(),
+             nb::sig("def add(self, texts: collections.abc.Sequence[str], threads: int) -> None"))
+        .def("merges", &WordCounter::merges, "count"_a, "tie_break"_a, "progress"_a,
+             nb::lock_self(),
+             nb::sig("def merges(self, count: int, tie_break: str, progress: "
+                     "collections.abc.Callable[[int], object]) -> " U64S))
+        .def("words", &WordCounter::words, nb::lock_self(), nb::sig("def words(self) -> int"))
+        .def("distinct", &WordCounter::distinct, nb::lock_self(),
+             nb::sig("def distinct(self) -> int"))
+        .def("bytes", &WordCounter::bytes, nb::lock_self(), nb::sig("def bytes(self) -> int"));
 
     nb::class_<Stream>(m, "Stream")
         .def(nb::init<nb::object, tokexport::Truth, bool>(), "core"_a, "skip_special"_a.none(),

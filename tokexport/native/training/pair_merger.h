@@ -1,0 +1,105 @@
+// Which pairs of symbols a byte-level BPE learns to merge, the most frequent one first.
+//
+// The distinct words lie one after another, a place for each byte. A pair of neighbours gets all of
+// its occurrences when the newer of its two symbols is made, and only loses some after that: so
+// each pair has one list of places, of a size that is known when it is written, and each place says
+// which pair begins there. No pair is looked up by its symbols.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "word_map.h"
+
+namespace tokexport {
+
+// Which of several most frequent pairs is merged.
+enum class TieBreak {
+    lowest_ids,       // the least pair of ids
+    lowest_gpt2_ids,  // the same, where bytes have the order that they have in GPT-2's vocabulary
+    greatest_bytes,   // the lexicographically greatest pair of byte strings
+    first_seen        // the one that stands first in the text
+};
+
+struct LearnedMerge {
+    std::uint32_t left, right;
+    std::uint64_t count;
+};
+
+class PairMerger {
+public:
+    // Throws std::length_error where the words have 4 GB or more.
+    PairMerger(const WordMap &words, TieBreak tie_break);
+
+    // Up to `count` merges: fewer if no pair is left. `progress` is called now and then with the
+    // number that was made; false: stop.
+    std::vector<LearnedMerge> run(std::size_t count,
+                                  const std::function<bool(std::size_t)> &progress);
+
+private:
+    static constexpr std::uint32_t none = 0xFFFFFFFF;
+    static constexpr std::size_t most_places = 0xFFFFFFFE;
+
+    // The first and the last place of a symbol name it; the first says which pair begins with it.
+    struct Place {
+        std::uint32_t symbol;  // none: between words
+        std::uint32_t pair;    // none: the last symbol of a word, or no symbol begins here
+        std::uint32_t word;
+    };
+
+    struct Pair {
+        std::uint32_t left, right;
+        std::uint64_t first;  // its occurrences, ascending, from here on in occurrences_
+        std::uint32_t size;   // how many they were when it came up
+    };
+
+    // An entry of the heap; `key` is least for the one that is merged first.
+    struct Candidate {
+        std::uint64_t count, key;
+        std::uint32_t pair;
+    };
+
+    struct Event {
+        std::uint32_t pair, place;
+    };
+
+    void read_words(const WordMap &words);
+    void count_byte_pairs();
+    std::uint32_t pair_with(std::uint32_t other, bool is_left);
+    void merge(std::uint32_t pair, std::uint32_t product);
+    void write_occurrences();
+    std::uint32_t next_best();
+    void offer(std::uint32_t pair);
+    void warm_up();
+    std::uint64_t key_of(std::uint32_t pair);
+    std::uint32_t first_place(std::uint32_t pair);
+    bool comes_later(const Candidate &a, const Candidate &b) const;
+    int compare_bytes(std::uint32_t a, std::uint32_t b) const;
+
+    const TieBreak tie_break_;
+    std::vector<Place> places_;
+    std::vector<std::uint64_t> word_counts_;
+    std::vector<std::uint32_t> lengths_;      // of symbols, in bytes
+    std::vector<std::uint32_t> examples_;     // a place where a symbol's bytes are
+    std::vector<std::uint8_t> bytes_;         // by place; for greatest_bytes alone
+    std::vector<Pair> pairs_;
+    std::vector<std::uint64_t> pair_counts_;
+    std::vector<std::uint32_t> occurrences_;
+    std::vector<std::uint32_t> orders_;       // of bytes, for keys
+
+    // Of the merge that is made: the new pairs by their other symbol, on each side.
+    std::uint32_t product_ = 0;
+    std::size_t first_new_ = 0;
+    std::vector<std::uint32_t> with_left_, with_right_;
+    std::vector<Event> left_events_, right_events_;
+
+    // Pairs of at least 2^level_ occurrences are in the heap; the others wait by their logarithm.
+    // A count in either may be out of date: it was larger.
+    std::vector<Candidate> heap_;
+    std::vector<std::uint32_t> waiting_[64];
+    unsigned level_ = 64;
+};
+
+}  // namespace tokexport
