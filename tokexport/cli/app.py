@@ -16,7 +16,18 @@ from tokexport.cli.console import SCHEMA_VERSION
 from tokexport.errors import TokexportError
 from tokexport.escape import visible
 
-COMMANDS = ("convert", "verify", "inspect", "encode", "decode", "tokenize", "diff", "bench", "demo")
+COMMANDS = (
+    "convert",
+    "verify",
+    "inspect",
+    "encode",
+    "decode",
+    "tokenize",
+    "train",
+    "diff",
+    "bench",
+    "demo",
+)
 COULD_NOT = 2
 BROKEN_PIPE = 141  # as a shell counts a process that SIGPIPE ended
 

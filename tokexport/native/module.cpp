@@ -114,17 +114,20 @@ NB_MODULE(_core, m) {
 
     using tokexport::WordCounter;
     nb::class_<WordCounter>(m, "WordCounter")
-        .def(nb::init<const Core &>(), "core"_a, nb::sig("def __init__(self, core: Core) -> None"))
+        .def(nb::init<nb::object>(), "core"_a, nb::sig("def __init__(self, core: Core) -> None"))
+        .def("cut", &WordCounter::cut, "data"_a, nb::sig("def cut(self, data: bytes) -> int"))
         .def("add", &WordCounter::add, "texts"_a, "threads"_a, nb::lock_self(),
              nb::sig("def add(self, texts: collections.abc.Sequence[str], threads: int) -> None"))
         .def("merges", &WordCounter::merges, "count"_a, "tie_break"_a, "progress"_a,
              nb::lock_self(),
              nb::sig("def merges(self, count: int, tie_break: str, progress: "
-                     "collections.abc.Callable[[int], object]) -> " U64S))
-        .def("words", &WordCounter::words, nb::lock_self(), nb::sig("def words(self) -> int"))
-        .def("distinct", &WordCounter::distinct, nb::lock_self(),
-             nb::sig("def distinct(self) -> int"))
-        .def("bytes", &WordCounter::bytes, nb::lock_self(), nb::sig("def bytes(self) -> int"));
+                     "collections.abc.Callable[[int], object]) -> tuple[" U64S ", int]"))
+        .def("word_count", &WordCounter::words, nb::lock_self(),
+             nb::sig("def word_count(self) -> int"))
+        .def("distinct_count", &WordCounter::distinct, nb::lock_self(),
+             nb::sig("def distinct_count(self) -> int"))
+        .def("byte_count", &WordCounter::bytes, nb::lock_self(),
+             nb::sig("def byte_count(self) -> int"));
 
     nb::class_<Stream>(m, "Stream")
         .def(nb::init<nb::object, tokexport::Truth, bool>(), "core"_a, "skip_special"_a.none(),

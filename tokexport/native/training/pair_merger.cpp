@@ -62,7 +62,10 @@ void PairMerger::read_words(const WordMap &words) {
     std::vector<std::uint8_t> bytes;
     for (const WordMap::Slot *slot : slots) {
         const std::size_t length = words.length(*slot);
-        if (length < 2) continue;
+        if (length < 2) {
+            single_bytes_ += slot->count;
+            continue;
+        }
         bytes.resize(length);
         words.copy(*slot, bytes.data());
         const auto word = static_cast<std::uint32_t>(word_counts_.size());
@@ -110,6 +113,16 @@ std::vector<LearnedMerge> PairMerger::run(std::size_t count,
         if (merges.size() % merges_a_report == 0 && !progress(merges.size())) break;
     }
     return merges;
+}
+
+std::uint64_t PairMerger::symbol_count() const {
+    std::uint64_t count = single_bytes_;
+    for (std::size_t at = 0; at < places_.size();) {
+        const Place &place = places_[at];
+        if (place.symbol != none) count += word_counts_[place.word];
+        at += place.symbol == none ? 1 : lengths_[place.symbol];
+    }
+    return count;
 }
 
 // The pair of the product and its neighbour, which comes up with this merge.

@@ -38,6 +38,9 @@ public:
     std::vector<LearnedMerge> run(std::size_t count,
                                   const std::function<bool(std::size_t)> &progress);
 
+    // The symbols of all words, each as often as its word.
+    std::uint64_t symbol_count() const;
+
 private:
     static constexpr std::uint32_t none = 0xFFFFFFFF;
     static constexpr std::size_t most_places = 0xFFFFFFFE;
@@ -81,6 +84,7 @@ private:
     const TieBreak tie_break_;
     std::vector<Place> places_;
     std::vector<std::uint64_t> word_counts_;
+    std::uint64_t single_bytes_ = 0;          // words of one byte, which are not in places_
     std::vector<std::uint32_t> lengths_;      // of symbols, in bytes
     std::vector<std::uint32_t> examples_;     // a place where a symbol's bytes are
     std::vector<std::uint8_t> bytes_;         // by place; for greatest_bytes alone

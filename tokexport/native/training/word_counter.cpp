@@ -32,7 +32,10 @@ TieBreak tie_break_of(std::string_view name) {
 
 }  // namespace
 
-WordCounter::WordCounter(const Core &core) : splitter_(Splitter::make(core.file())) {
+WordCounter::WordCounter(nb::object core)
+    : owner_(std::move(core)),
+      core_(nb::cast<const Core &>(owner_)),
+      splitter_(Splitter::make(core_.file())) {
     if (!splitter_) throw nb::value_error("the splitter does not do this pattern");
     workers_.push_back(std::make_unique<Worker>());
 }
@@ -140,15 +143,22 @@ std::size_t WordCounter::distinct() {
     return workers_.front()->map.size();
 }
 
-std::uint64_t WordCounter::words() {
-    join();
-    return workers_.front()->words;
+std::uint64_t WordCounter::words() const {
+    std::uint64_t words = 0;
+    for (const std::unique_ptr<Worker> &worker : workers_) words += worker->words;
+    return words;
+}
+
+std::size_t WordCounter::cut(nb::handle data) const {
+    const Text text = bytes_of(data);
+    return tkx_cut(&core_.file(), text.bytes.data(), text.bytes.size());
 }
 
 nb::object WordCounter::merges(std::size_t count, const char *tie_break, nb::handle progress) {
     const TieBreak chosen = tie_break_of(tie_break);
     join();
     std::vector<LearnedMerge> found;
+    std::uint64_t tokens = 0;
     bool is_interrupted = false;
     {
         nb::gil_scoped_release released;
@@ -163,6 +173,7 @@ nb::object WordCounter::merges(std::size_t count, const char *tie_break, nb::han
             is_interrupted = true;
             return false;
         });
+        tokens = merger.symbol_count();
     }
     if (is_interrupted) fail_python();
     std::unique_ptr<std::uint64_t[]> numbers(new std::uint64_t[3 * found.size() + 1]);
@@ -171,7 +182,7 @@ nb::object WordCounter::merges(std::size_t count, const char *tie_break, nb::han
         numbers[3 * i + 1] = found[i].right;
         numbers[3 * i + 2] = found[i].count;
     }
-    return array_of(std::move(numbers), 3 * found.size());
+    return nb::make_tuple(array_of(std::move(numbers), 3 * found.size()), tokens);
 }
 
 }  // namespace tokexport

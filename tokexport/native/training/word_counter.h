@@ -16,9 +16,8 @@ namespace tokexport {
 
 class WordCounter {
 public:
-    // The pattern is that of `core`, whose file is not needed after this. Raises ValueError where
-    // the splitter does not do it.
-    explicit WordCounter(const Core &core);
+    // The pattern is that of `core`, a Core. Raises ValueError where the splitter does not do it.
+    explicit WordCounter(nanobind::object core);
     WordCounter(const WordCounter &) = delete;
     WordCounter &operator=(const WordCounter &) = delete;
 
@@ -27,11 +26,14 @@ public:
 
     // Distinct words, words, and bytes, of all texts that were added.
     std::size_t distinct();
-    std::uint64_t words();
+    std::uint64_t words() const;
     std::uint64_t bytes() const { return bytes_; }
 
-    // Up to `count` merges, as an array of three numbers for each: left, right, how often.
-    // `progress` is called with the number of merges now and then.
+    // The last position where UTF-8 may be cut, with the words of the whole, or 0 (tkx_cut).
+    std::size_t cut(nanobind::handle data) const;
+
+    // Up to `count` merges, as an array of three numbers for each: left, right, how often. And the
+    // number of tokens that they make of the texts. `progress` is called with the number of merges now and then.
     nanobind::object merges(std::size_t count, const char *tie_break, nanobind::handle progress);
 
 private:
@@ -45,6 +47,8 @@ private:
     void count(Worker &worker, std::string_view text, std::uint64_t place) const;
     void join();
 
+    nanobind::object owner_;
+    const Core &core_;
     std::unique_ptr<const Splitter> splitter_;
     std::vector<std::unique_ptr<Worker>> workers_;
     std::uint64_t bytes_ = 0;

@@ -1,0 +1,140 @@
+"""What a training gives, and the files that hold it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tokexport.conversion import file_bytes
+from tokexport.escape import escape
+from tokexport.model import Provenance
+from tokexport.output import write_file
+from tokexport.sources.tiktoken.encoding import build
+from tokexport.sources.tokenizer_json.document import (
+    added_token,
+    byte_level,
+    byte_pair_model,
+    sequence,
+    split,
+    tokenizer_document,
+)
+from tokexport.unicode.byte_alphabet import to_characters
+
+BYTES: Final = 256
+# What `save` writes; ranks.json has the pattern and the special tokens of ranks.tiktoken.
+FILES: Final = ("tokenizer.bin", "tokenizer.json", "ranks.tiktoken", "ranks.json", "merges.tsv")
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Two tokens that become one, and how often they stood side by side then."""
+
+    left: bytes
+    right: bytes
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """A byte-level BPE tokenizer that was learned from texts.
+
+    Ids: the 256 bytes, then the merges, then the special tokens. ``note`` says what is not as it
+    was asked for.
+    """
+
+    pattern: str  # a regular expression
+    merges: tuple[Merge, ...]
+    special_tokens: Mapping[str, int]
+    words: int  # of the texts
+    distinct_words: int
+    text_bytes: int
+    text_tokens: int
+    note: str | None = None
+
+    def __len__(self) -> int:
+        """How many ids there are."""
+        return BYTES + len(self.merges) + len(self.special_tokens)
+
+    @property
+    def ranks(self) -> dict[bytes, int]:
+        """The ids of the tokens but the special ones, as tiktoken takes them."""
+        learned = (merge.left + merge.right for merge in self.merges)
+        single = (bytes((byte,)) for byte in range(BYTES))
+        return {token: id for id, token in enumerate((*single, *learned))}
+
+    def to_bytes(self) -> bytes:
+        """The tokexport file, which ``tokexport.load`` opens."""
+        digest = hashlib.sha256(self.tiktoken_ranks()).hexdigest()
+        source = Provenance("tokexport train", {"ranks.tiktoken": digest})
+        model = build(
+            "training", self.ranks, self.pattern, self.special_tokens, source, spelling={}
+        )
+        return file_bytes(model)
+
+    def tiktoken_ranks(self) -> bytes:
+        """The ranks in tiktoken's format: a token in base64 and its id on each line."""
+        lines = (b"%s %d\n" % (base64.b64encode(token), id) for token, id in self.ranks.items())
+        return b"".join(lines)
+
+    def tokenizer_json(self) -> str:
+        """The tokenizer in the format of Hugging Face's tokenizers."""
+        vocab = {to_characters(token): id for token, id in self.ranks.items()}
+        merges = [(to_characters(merge.left), to_characters(merge.right)) for merge in self.merges]
+        special = [added_token(id, name, special=True) for name, id in self.special_tokens.items()]
+        document = tokenizer_document(
+            added_tokens=special,
+            normalizer=None,
+            pre_tokenizer=sequence(split(oniguruma(self.pattern)), byte_level(use_regex=False)),
+            post_processor=None,
+            decoder=byte_level(use_regex=True),
+            model=byte_pair_model(vocab, merges),
+        )
+        return json.dumps(document, ensure_ascii=False, indent=1)
+
+    def listing(self) -> str:
+        r"""The merges for a person: id, count, left and right on each line, with tabs between.
+
+        What does not print is escaped, as in ``\n`` and ``\xf0``.
+        """
+        rows = ["id\tcount\tleft\tright"]
+        rows += [
+            f'{id}\t{merge.count}\t"{escape(merge.left)}"\t"{escape(merge.right)}"'
+            for id, merge in enumerate(self.merges, BYTES)
+        ]
+        return "\n".join(rows) + "\n"
+
+    def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> list[Path]:
+        """Writes ``FILES`` into a folder, which is made; gives their paths.
+
+        Raises TokexportError for a file that exists (unless ``force``) or cannot be written.
+        """
+        beside = {"pattern": self.pattern, "special_tokens": dict(self.special_tokens)}
+        contents = (
+            self.to_bytes(),
+            self.tokenizer_json().encode(),
+            self.tiktoken_ranks(),
+            json.dumps(beside, ensure_ascii=False, indent=1).encode(),
+            self.listing().encode(),
+        )
+        target = Path(folder)
+        target.mkdir(parents=True, exist_ok=True)
+        for name, content in zip(FILES, contents, strict=True):
+            write_file(target / name, content, force=force)
+        return [target / name for name in FILES]
+
+
+def oniguruma(pattern: str) -> str:
+    """A pattern of tiktoken for Oniguruma, the engine of ``tokenizers``, where a plus after
+    ``{1,3}`` is not possessive but repeats it. Nothing follows it in any known pattern: there it
+    can go.
+
+    >>> oniguruma(r"\\p{N}{1,3}+| ")
+    '\\\\p{N}{1,3}| '
+    """
+    return pattern.replace("{1,3}+|", "{1,3}|")
