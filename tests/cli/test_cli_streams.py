@@ -62,6 +62,7 @@ def test_a_bug_shows_its_traceback_and_is_no_answer(tmp_path: Path) -> None:
 def test_a_missing_file_is_named_without_a_number_of_the_system(command: str, run: Run) -> None:
     more = {"encode": ["a"], "decode": ["1"], "diff": ["x.bin"], "verify": ["--against", "x.json"]}
     more["tokenize"] = ["x.txt", "-o", "x"]
+    more["train"] = ["--vocab-size", "300", "-o", "x"]
     arguments = [command, "nothing.bin", *more.get(command, [])]
     outcome = run(*arguments)
     assert (outcome.code, outcome.stdout) == (2, b"")

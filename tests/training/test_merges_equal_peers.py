@@ -1,0 +1,168 @@
+"""The merges are those of other trainers, each under its own tie-break."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tokexport._core import Core, SplitText
+from tokexport.conversion import file_bytes
+from tokexport.model import Provenance
+from tokexport.sources.patterns import GPT2, NANOCHAT
+from tokexport.sources.tiktoken.encoding import build
+from tokexport.training import train_from_iterator
+from tokexport.training.train import TieBreak
+from tokexport.unicode.byte_alphabet import CHARACTERS, decoded
+
+Pair = tuple[int, int]
+Merge = tuple[bytes, bytes]
+MERGES = 400
+# A pattern that compiles in a moment.
+SMALL = r" ?\p{L}+|\P{L}"
+SCRIPTS = """
+    english/tinyshakespeare.txt japanese/wagahaiwa_nekodearu.txt korean/ChatbotData.csv
+    udhr/udhr_all_languages.jsonl cs336/german.txt unicode/emoji-zwj-sequences.txt
+"""
+
+
+def learned(texts: list[str], merges: int, tie_break: TieBreak, **how: Any) -> list[Merge]:
+    trained = train_from_iterator(texts, 256 + merges, tie_break=tie_break, **how)
+    return [(merge.left, merge.right) for merge in trained.merges]
+
+
+@pytest.fixture(scope="module", params=SCRIPTS.split())
+def texts(request: pytest.FixtureRequest, shared: Path) -> list[str]:
+    lines = (shared / "corpora" / request.param).read_text(encoding="utf-8").splitlines(True)
+    return ["".join(lines[at : at + 50]) for at in range(0, len(lines), 50)]
+
+
+# The order in which a trainer prefers pairs that are as frequent: the least key is merged.
+Key = Callable[[Pair, list[bytes], list[Pair]], Any]
+
+
+def gpt2_id(id: int) -> int:
+    return sorted(range(256), key=lambda byte: CHARACTERS[byte]).index(id) if id < 256 else id
+
+
+def backwards(data: bytes) -> list[int]:
+    """Sorts as the bytes do, the other way round."""
+    return [255 - byte for byte in data] + [256]
+
+
+KEYS: dict[TieBreak, Key] = {
+    "lowest-ids": lambda pair, vocab, seen: pair,
+    "lowest-gpt2-ids": lambda pair, vocab, seen: tuple(map(gpt2_id, pair)),
+    "greatest-bytes": lambda pair, vocab, seen: [backwards(vocab[id]) for id in pair],
+    "first-seen": lambda pair, vocab, seen: seen.index(pair),
+}
+
+
+@cache
+def splitter(pattern: str) -> SplitText:
+    ranks = {bytes((byte,)): byte for byte in range(256)}
+    model = build("pattern", ranks, pattern, {}, Provenance("bytes"), spelling={})
+    return SplitText(Core(file_bytes(model), "pattern"), 0)
+
+
+def naive(texts: list[str], pattern: str, merges: int, tie_break: TieBreak) -> list[Merge]:
+    """Counts all pairs of all words again for each merge, as minbpe does it."""
+    words: Counter[tuple[int, ...]] = Counter()
+    for text in texts:
+        data = text.encode()
+        ends = splitter(pattern).ends(data)
+        assert ends is not None
+        words.update(tuple(data[a:b]) for a, b in pairwise([0, *ends.tolist()]))
+    vocab = [bytes((byte,)) for byte in range(256)]
+    result = []
+    for _ in range(merges):
+        counts: Counter[Pair] = Counter()
+        for word, times in words.items():
+            for pair in pairwise(word):
+                counts[pair] += times
+        if not counts:
+            break
+        most, seen = max(counts.values()), list(counts)
+        ties = [pair for pair in seen if counts[pair] == most]
+        best = min(ties, key=lambda pair: KEYS[tie_break](pair, vocab, seen))
+        result.append((vocab[best[0]], vocab[best[1]]))
+        words = Counter({_merged(word, best, len(vocab)): n for word, n in words.items()})
+        vocab.append(vocab[best[0]] + vocab[best[1]])
+    return result
+
+
+def _merged(word: tuple[int, ...], pair: Pair, product: int) -> tuple[int, ...]:
+    out, at = [], 0
+    while at < len(word):
+        is_pair = word[at : at + 2] == pair
+        out.append(product if is_pair else word[at])
+        at += 1 + is_pair
+    return tuple(out)
+
+
+@pytest.mark.parametrize("tie_break", KEYS)
+@given(texts=st.lists(st.text(st.sampled_from("aaabc 'séß日1\n\0") | st.characters(codec="utf-8"))))
+@example(texts=["aaaa aaaaa", "aaa abab ababab bababa" * 3])
+@example(texts=["banana bandana ananas" + "an" * 40])
+def test_the_merges_are_those_of_counting_again(texts: list[str], tie_break: TieBreak) -> None:
+    if not "".join(texts):
+        return
+    assert learned(texts, 60, tie_break, pattern=SMALL) == naive(texts, SMALL, 60, tie_break)
+
+
+@pytest.mark.parametrize("tie_break", KEYS)
+def test_the_merges_of_real_texts_are_those_of_counting_again(
+    texts: list[str], tie_break: TieBreak
+) -> None:
+    """With first-seen this is minbpe's RegexTokenizer, with greatest-bytes CS336's trainer."""
+    part = ["".join(texts)[:10_000]]
+    expected = naive(part, GPT2, 80, tie_break)
+    assert learned(part, 80, tie_break, pattern="gpt2") == expected
+
+
+@pytest.mark.parametrize("pattern", [NANOCHAT, GPT2], ids=["nanochat", "gpt2"])
+def test_the_tokens_are_those_of_rustbpe(texts: list[str], pattern: str) -> None:
+    rustbpe = pytest.importorskip("rustbpe")
+    peer = rustbpe.Tokenizer()
+    peer.train_from_iterator(iter(texts), 256 + MERGES, pattern=pattern)
+    expected = [bytes(token) for token, _ in peer.get_mergeable_ranks()][256:]
+    found = learned(texts, MERGES, "lowest-ids", pattern=pattern)
+    assert [left + right for left, right in found] == expected
+
+
+@pytest.mark.parametrize("pattern", [NANOCHAT, GPT2], ids=["nanochat", "gpt2"])
+def test_the_merges_are_those_of_tokenizers(texts: list[str], pattern: str) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    parts = tokenizers.pre_tokenizers
+    peer = tokenizers.Tokenizer(tokenizers.models.BPE())
+    peer.pre_tokenizer = parts.Sequence(
+        [
+            parts.Split(tokenizers.Regex(pattern), "isolated"),
+            parts.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    alphabet = parts.ByteLevel.alphabet()
+    peer.train_from_iterator(
+        texts,
+        tokenizers.trainers.BpeTrainer(
+            vocab_size=256 + MERGES, initial_alphabet=alphabet, show_progress=False
+        ),
+    )
+    merges = json.loads(peer.to_str())["model"]["merges"]
+    expected = [(decoded(left), decoded(right)) for left, right in merges]
+    assert learned(texts, MERGES, "lowest-gpt2-ids", pattern=pattern) == expected
+
+
+@pytest.mark.parametrize("tie_break", KEYS)
+def test_the_merges_do_not_depend_on_threads(texts: list[str], tie_break: TieBreak) -> None:
+    of_one = learned(texts, 2000, tie_break, num_threads=1)
+    for threads in (2, 3):
+        assert learned(texts, 2000, tie_break, num_threads=threads) == of_one
