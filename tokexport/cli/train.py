@@ -110,19 +110,13 @@ def train(
 
         trained = train_from_iterator(texts(), num_threads=threads, progress=progress, **how)
     trained.save(folder, force=force)
-    values = {
-        "tokens": len(trained),
-        "merges": len(trained.merges),
-        "special_tokens": dict(trained.special_tokens),
-        "words": trained.words,
-        "distinct_words": trained.distinct_words,
-        "text_bytes": trained.text_bytes,
-        "text_tokens": trained.text_tokens,
-        "note": trained.note,
-    }
+    names = ("special_tokens", "words", "distinct_words", "text_bytes", "text_tokens", "note")
     longest = sorted(trained.ranks, key=len, reverse=True)[:LONGEST_SHOWN]
     if as_json:
-        say_json("train", {"folder": folder, **values, "longest": list(map(bytes_value, longest))})
+        values = {name: getattr(trained, name) for name in names}
+        counts = {"tokens": len(trained), "merges": len(trained.merges)}
+        shown = {"longest": list(map(bytes_value, longest))}
+        say_json("train", {"folder": folder, **counts, **values, **shown})
     elif not quiet:
         mean = trained.text_bytes / trained.text_tokens
         say(

@@ -52,6 +52,8 @@ def _batches(counter: WordCounter, texts: Iterable[Text]) -> Iterator[list[str]]
     held = 0
     for text in texts:
         for part in _cut(counter, text) if isinstance(text, Iterator) else (text,):
+            if not isinstance(part, str):
+                raise TypeError(f"texts must hold str, not {type(part).__name__}")
             batch.append(part)
             held += len(part)
             if held >= BATCH_CHARACTERS or len(batch) >= BATCH_TEXTS:

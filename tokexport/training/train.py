@@ -10,6 +10,7 @@ import numpy as np
 from tokexport.errors import TokexportError
 from tokexport.limits import MAX_IDS
 from tokexport.sources.tiktoken.known_patterns import KNOWN
+from tokexport.sources.tiktoken.ranks import regular_expression
 from tokexport.training.counting import Text, count, word_counter
 from tokexport.training.trained import BYTES, Merge, Trained
 
@@ -43,8 +44,8 @@ def train_from_iterator(
     tokens in a text are plain text.
 
     Raises ``TokexportError`` for a vocabulary that is too small or too large and for texts without
-    a word, ``UnsupportedError`` for a pattern whose words cannot be counted, ``TextError`` for a
-    text with a lone surrogate.
+    a word, ``UnsupportedError`` for a pattern that is no known name or whose words cannot be
+    counted, ``TextError`` for a text with a lone surrogate.
 
     >>> trained = train_from_iterator(["low lower lowest"], 260)
     >>> [merge.left + merge.right for merge in trained.merges]
@@ -65,7 +66,7 @@ def train_from_iterator(
             f" bytes and {len(special_tokens):,} special tokens take {vocab_size - wanted:,} ids,"
             f" and {MAX_IDS:,} are the most"
         )
-    expression = regular_expression(pattern)
+    expression = KNOWN[pattern].pattern if pattern in KNOWN else regular_expression(pattern)
     counter = word_counter(expression)
     for done in count(counter, texts, num_threads):
         progress("bytes counted", done, 0)
@@ -95,15 +96,3 @@ def train_from_iterator(
         text_tokens=text_tokens,
         note=note,
     )
-
-
-def regular_expression(pattern: str) -> str:
-    """The regular expression of a known name, or the one that is given.
-
-    Raises TokexportError for a plain word that is no known name.
-    """
-    if pattern in KNOWN:
-        return KNOWN[pattern].pattern
-    if pattern.translate({ord(character): None for character in "_-."}).isalnum():
-        raise TokexportError(f"{pattern!r} is not a known pattern; these are: {', '.join(KNOWN)}")
-    return pattern

@@ -99,7 +99,7 @@ def rank_encoding(data: bytes, name: str, files: SourceFiles, given: Given) -> R
             "name one (--pattern NAME), or give the regular expression itself; known names are "
             + ", ".join(KNOWN),
         )
-    known = KNOWN.get(pattern) or KnownEncoding(_regular_expression(pattern))
+    known = KNOWN.get(pattern) or KnownEncoding(regular_expression(pattern))
     if special_tokens is None:
         count = sum(1 for line in data.splitlines() if line)
         config = added_tokens_decoder(read_config(files))
@@ -143,7 +143,7 @@ def _beside(name: str, files: SourceFiles) -> Node | None:
     return node
 
 
-def _regular_expression(pattern: str) -> str:
+def regular_expression(pattern: str) -> str:
     """A pattern that is not a known name; a plain word is a misspelt name."""
     if pattern.translate({ord(character): None for character in "_-."}).isalnum():
         hint = f"use a regular expression or one of the known names {', '.join(KNOWN)}"

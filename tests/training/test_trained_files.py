@@ -1,0 +1,168 @@
+"""What training writes: files that give the same ids, in their own libraries."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import random
+from pathlib import Path
+
+import pytest
+from command_line import Run
+
+import tokexport
+from tokexport.errors import TextError, TokexportError, UnsupportedError
+from tokexport.sources.tiktoken.known_patterns import KNOWN
+from tokexport.training import train_from_iterator
+
+SPECIAL = ("<|bos|>", "<|end|>")
+
+
+def prose(size: int) -> str:
+    """Words of several scripts, as often as words are."""
+    generator = random.Random(size)
+    alphabets = ("abcdefghi", "абвгдеж", "日本語文字", "가나다라", "ابتث", "0123456789", ".,!\n ")
+    words = [
+        "".join(generator.choices(generator.choice(alphabets), k=generator.randint(1, 9)))
+        for _ in range(400)
+    ]
+    weights = [1 / rank for rank in range(1, 401)]
+    return " ".join(generator.choices(words, weights, k=size))
+
+
+TEXTS = [prose(size) for size in (3000, 2000, 1)]
+
+
+@pytest.mark.parametrize("pattern", sorted({known.pattern for known in KNOWN.values()}))
+def test_all_files_give_the_same_ids(pattern: str, tmp_path: Path) -> None:
+    tiktoken, tokenizers = pytest.importorskip("tiktoken"), pytest.importorskip("tokenizers")
+    trained = train_from_iterator(TEXTS, 700, pattern=pattern, special_tokens=SPECIAL)
+    trained.save(tmp_path)
+    lines = (tmp_path / "ranks.tiktoken").read_bytes().splitlines()
+    ranks = {base64.b64decode(token): int(id) for token, id in map(bytes.split, lines)}
+    beside = json.loads((tmp_path / "ranks.json").read_bytes())
+    peer = tiktoken.Encoding(
+        "trained",
+        pat_str=beside["pattern"],
+        mergeable_ranks=ranks,
+        special_tokens=beside["special_tokens"],
+    )
+    other = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    ours = tokexport.load(tmp_path / "tokenizer.bin")
+    assert ours.n_vocab == peer.n_vocab == other.get_vocab_size() == len(trained) == 700
+    assert [ours.encode_single_token(name) for name in SPECIAL] == [698, 699]
+    for text in (
+        *TEXTS,
+        "It'S I'll naïve ſ'ſ a\u0301 🇩🇪",
+        "a  \n\n b\t\r\n  ",
+        "".join(SPECIAL) + " 12345",
+    ):
+        ids = ours.encode(text)
+        assert peer.encode_ordinary(text) == ids
+        marked = ours.encode(text, allowed_special="all")
+        assert other.encode(text).ids == marked == peer.encode(text, allowed_special="all")
+    assert sum(len(ours.encode(text)) for text in TEXTS) == trained.text_tokens
+    assert sum(len(text.encode()) for text in TEXTS) == trained.text_bytes
+    listed = (tmp_path / "merges.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    assert [int(line.split("\t")[0]) for line in listed] == list(range(256, 698))
+
+
+def test_ranks_convert_with_the_pattern_and_the_special_tokens_beside_them(tmp_path: Path) -> None:
+    train_from_iterator(TEXTS, 400, pattern="o200k_base", special_tokens=SPECIAL).save(tmp_path)
+    tokexport.convert(tmp_path / "ranks.tiktoken", tmp_path / "again.bin")
+    again, ours = (tokexport.load(tmp_path / name) for name in ("again.bin", "tokenizer.bin"))
+    for text in TEXTS:
+        assert again.encode(text) == ours.encode(text)
+    assert [again.encode_single_token(name) for name in SPECIAL] == [398, 399]
+
+
+def test_a_vocabulary_counts_bytes_and_special_tokens() -> None:
+    assert len(train_from_iterator(TEXTS, 300, special_tokens=SPECIAL).merges) == 42
+    assert train_from_iterator(TEXTS, 258, special_tokens=SPECIAL).merges == ()
+    with pytest.raises(TokexportError, match=r"257 is too small: .* 2 special tokens take 258 ids"):
+        train_from_iterator(TEXTS, 257, special_tokens=SPECIAL)
+    with pytest.raises(TokexportError, match="is too large"):
+        train_from_iterator(TEXTS, 1 << 22)
+
+
+def test_texts_with_too_few_pairs_end_early_and_a_note_says_so() -> None:
+    trained = train_from_iterator(["abab", "x"], 1000, special_tokens=SPECIAL)
+    assert [merge.left + merge.right for merge in trained.merges] == [b"ab", b"abab"]
+    assert trained.special_tokens == {"<|bos|>": 258, "<|end|>": 259}
+    assert trained.note is not None
+    assert trained.note.startswith("the texts have pairs for 2 merges, not for 742")
+
+
+def test_what_cannot_be_learned_from_is_refused_with_a_sentence() -> None:
+    for texts in ([], [""], iter(["", ""])):
+        with pytest.raises(TokexportError, match="nothing to learn from"):
+            train_from_iterator(texts, 300)
+    with pytest.raises(TypeError, match="put it into a list"):
+        train_from_iterator("one text", 300)
+    with pytest.raises(TypeError, match="texts must hold str, not int"):
+        train_from_iterator(["a", 1], 300)  # type: ignore[list-item]
+    for surrogate in (["a", "b\ud800"], [iter(["a", "b\ud800"])]):
+        with pytest.raises(TextError, match="lone surrogate"):
+            train_from_iterator(surrogate, 300)
+    with pytest.raises(UnsupportedError, match="leaves out a part of a text"):
+        train_from_iterator(["a"], 300, pattern="[a-z]+")
+    with pytest.raises(UnsupportedError, match=r"'gpt9' is not a known name; use .* gpt2"):
+        train_from_iterator(["a"], 300, pattern="gpt9")
+    with pytest.raises(TokexportError, match="special tokens must differ"):
+        train_from_iterator(["a"], 300, special_tokens=["x", "x"])
+    with pytest.raises(TokexportError, match="tie_break 'best' is none of lowest-ids"):
+        train_from_iterator(["a"], 300, tie_break="best")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("size", [1, 7, 100, 5000])
+def test_a_text_in_parts_is_learned_from_as_a_whole(size: int) -> None:
+    for text in (TEXTS[0], "日本語" * 3000, "a" * 9000):
+        parts = (text[at : at + size] for at in range(0, len(text), size))
+        assert train_from_iterator([parts], 400) == train_from_iterator([text], 400)
+
+
+def test_a_long_word_and_many_short_texts_take_linear_time() -> None:
+    word = train_from_iterator(["a" * 1_000_000], 270)
+    assert [len(merge.left + merge.right) for merge in word.merges] == [2**n for n in range(1, 15)]
+    assert train_from_iterator(("a" for _ in range(1_000_000)), 300).words == 1_000_000
+
+
+def test_the_command_trains_from_files_of_all_kinds(run: Run, tmp_path: Path) -> None:
+    lines = "".join(json.dumps({"text": text}) + "\n" for text in TEXTS[:2])
+    with gzip.open(tmp_path / "a.jsonl.gz", "wt", encoding="utf-8") as file:
+        file.write(lines)
+    (tmp_path / "b.txt").write_text(TEXTS[2], encoding="utf-8", newline="")
+    done = ["--vocab-size", 500, "--special-token", SPECIAL[0], "--special-token", SPECIAL[1]]
+    outcome = run("train", tmp_path, *done, "-o", tmp_path / "out")
+    assert outcome.code == 0
+    assert "500 tokens of " in outcome.text
+    assert "longest: " in outcome.text
+    expected = train_from_iterator(TEXTS, 500, special_tokens=SPECIAL)
+    assert (tmp_path / "out/tokenizer.bin").read_bytes() == expected.to_bytes()
+
+    refused = run("train", tmp_path / "b.txt", *done, "-o", tmp_path / "out")
+    assert refused.code == 2
+    assert "tokenizer.bin exists already" in refused.stderr
+    piped = run(
+        "train", "-", *done, "-o", tmp_path / "out", "--force", "--json", stdin=TEXTS[0].encode()
+    )
+    values = json.loads(piped.stdout)
+    whole = train_from_iterator(TEXTS[:1], 500, special_tokens=SPECIAL)
+    assert (values["words"], values["tokens"]) == (whole.words, 500)
+    assert (tmp_path / "out/tokenizer.bin").read_bytes() == whole.to_bytes()
+
+
+def test_caps_are_in_characters_of_a_document_and_of_all(run: Run, tmp_path: Path) -> None:
+    texts = ["日本" + "ab" * 10, "ab" * 20, "xy" * 30]
+    lines = "".join(json.dumps({"body": text}) + "\n" for text in texts)
+    (tmp_path / "a.jsonl").write_text(lines, encoding="utf-8")
+    common = ["--vocab-size", 258, "--field", "body", "--json", "-o", tmp_path / "out", "--force"]
+    for options, sizes in [
+        (["--doc-cap", 3], (7, 3, 3)),
+        (["--max-chars", 22], (26, 40)),  # the document that goes beyond is the last one
+        (["--max-chars", 21], (26,)),
+        (["--doc-cap", 3, "--max-chars", 5], (7, 3)),
+    ]:
+        values = json.loads(run("train", tmp_path / "a.jsonl", *common, *options).stdout)
+        assert values["text_bytes"] == sum(sizes)
