@@ -15,8 +15,7 @@ from tokexport.sources.tiktoken import RANKS
 from tokexport.sources.unreadable import BESIDE
 from tokexport.sources.vocab_files.gpt2_pair import merged_into
 
-# A file of these names that cannot be told by its content is a broken tokenizer, not something
-# else.
+# A file of these names whose content is of no known kind is a broken tokenizer, not something else.
 _NAMES: Final = ("tokenizer.json", "*.model", "*.tiktoken", "*.gguf", "tekken*.json")
 
 # Ranks hold no pattern: the known names that fit to a path, where its file is not known by its

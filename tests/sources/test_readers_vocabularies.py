@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import tiktoken
+import tokenizers
 from reader_samples import byte_characters
 from references import reference_for
 
@@ -22,6 +23,8 @@ from tokexport import load
 from tokexport.conversion import convert
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.sources import read
+from tokexport.sources.vocab_files.clip import END, START, clip_document
+from tokexport.unicode.byte_alphabet import CHARACTERS
 
 TEXTS = (
     *("", " ", "ab abc", "The CAT\n\tsat; isn't 123", "<s>é中\U0001f600</s>"),
@@ -314,6 +317,16 @@ def test_a_minbpe_model_that_is_broken_is_refused(text: str, message: str, tmp_p
     (tmp_path / "x.model").write_text(text)
     with pytest.raises(SourceError, match=message):
         read(tmp_path / "x.model")
+
+
+def test_clip_s_special_tokens_are_found_where_its_class_finds_them() -> None:
+    transformers = pytest.importorskip("transformers")
+    tokens = [*CHARACTERS, *(f"{character}</w>" for character in CHARACTERS), START, END]
+    vocab = {token: number for number, token in enumerate(tokens)}
+    ours = tokenizers.Tokenizer.from_str(json.dumps(clip_document(vocab, [])))
+    theirs = transformers.CLIPTokenizer(vocab=vocab, merges=[]).backend_tokenizer
+    for text in (START, START.upper(), f"a{END}b {END.upper()}", f" {START} é{END}"):
+        assert ours.encode(text).ids == theirs.encode(text).ids, text
 
 
 @pytest.mark.parametrize(

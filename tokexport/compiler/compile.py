@@ -63,8 +63,8 @@ KINDS: Final[Mapping[type[Model], str]] = MappingProxyType(
 )
 
 _NO_OFFSETS: Final = (
-    "Where each id stands in a text cannot be told as the library tells it: ids are exact, offsets"
-    " are refused."
+    "The file cannot say where ids stand in a text as the library does: ids are exact, offsets are"
+    " refused."
 )
 
 
