@@ -30,6 +30,9 @@ def merges_of_contents(
     ends: numpy.typing.NDArray[numpy.uint64],
     ids: numpy.typing.NDArray[numpy.uint64],
 ) -> numpy.typing.NDArray[numpy.uint64]: ...
+def merges_of_strings(
+    vocab: dict[str, int], merges: list[Any], prefix_size: int
+) -> numpy.typing.NDArray[numpy.int64]: ...
 def ways_of_merges(
     lefts: numpy.typing.NDArray[numpy.uint64],
     rights: numpy.typing.NDArray[numpy.uint64],

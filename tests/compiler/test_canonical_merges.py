@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from merge_rows import merge_rows
 from tokenizers import Tokenizer
 from tokenizers.models import BPE
 
@@ -69,7 +70,7 @@ def model_of(
 ) -> tuple[dict[bytes, int], BytePairModel]:
     contents = {token.encode(): index for token, index in vocab.items()}
     triples = tuple((vocab[left], vocab[right], vocab[left + right]) for left, right in merges)
-    return contents, BytePairModel(contents, triples)
+    return contents, BytePairModel(contents, merge_rows(triples))
 
 
 @pytest.mark.parametrize("alphabet", ["a", "ab", "abc"])
@@ -177,7 +178,7 @@ def test_any_list_of_merges_has_the_ways_and_rules_that_trying_all_finds() -> No
                 else (product, 0)
             )
             merges.append((left, right, product))
-        model = BytePairModel(vocab, tuple(merges))
+        model = BytePairModel(vocab, merge_rows(merges))
         try:
             ways, rules = slow_ways(merges, symbols)
         except CycleError:
@@ -230,7 +231,7 @@ def test_bare_ranks_and_the_list_of_all_their_merges_keep_the_same_rules() -> No
         if left + right in vocab
     )
     listed = BytePairModel(
-        vocab, tuple((left, right, product) for product, left, right in every_pair)
+        vocab, merge_rows((left, right, product) for product, left, right in every_pair)
     )
     bare = BytePairModel(vocab, merges=None)
     assert rules_of(canonical_merges(bare)) == rules_of(canonical_merges(listed))
@@ -238,7 +239,9 @@ def test_bare_ranks_and_the_list_of_all_their_merges_keep_the_same_rules() -> No
 
 def test_a_token_that_its_own_merges_do_not_reach_is_not_whole() -> None:
     vocab = {b"a": 0, b"b": 1, b"c": 2, b"bc": 3, b"ab": 4, b"abc": 5}
-    canonical = canonical_merges(BytePairModel(vocab, merges=((1, 2, 3), (0, 1, 4), (4, 2, 5))))
+    canonical = canonical_merges(
+        BytePairModel(vocab, merges=merge_rows([[1, 2, 3], [0, 1, 4], [4, 2, 5]]))
+    )
     assert 5 not in canonical.whole  # "abc" becomes a, bc
     assert 5 not in rules_of(canonical)
     assert {0, 1, 2, 3, 4} <= canonical.whole
@@ -246,14 +249,14 @@ def test_a_token_that_its_own_merges_do_not_reach_is_not_whole() -> None:
 
 def test_rank_is_not_always_the_order_of_ids() -> None:
     vocab = {b"a": 0, b"b": 1, b"c": 2, b"bc": 3, b"ab": 4}
-    canonical = canonical_merges(BytePairModel(vocab, merges=((0, 1, 4), (1, 2, 3))))
+    canonical = canonical_merges(BytePairModel(vocab, merges=merge_rows([[0, 1, 4], [1, 2, 3]])))
     assert not canonical.ranks_follow_ids
     assert slow_encode(b"abc", vocab, canonical) == [4, 2]
 
 
 def test_a_merge_of_the_unknown_token_is_canonical_where_a_byte_is_unknown() -> None:
     vocab = {b"a": 0, b"?": 1, b"?a": 2}
-    model = BytePairModel(vocab, merges=((1, 0, 2),), unk_id=1)
+    model = BytePairModel(vocab, merges=merge_rows([[1, 0, 2]]), unk_id=1)
     assert rules_of(canonical_merges(model)) == {2: (1, 0)}
 
 
@@ -261,11 +264,11 @@ def test_two_merges_of_one_token_that_can_both_come_up_are_refused() -> None:
     # With the suffix "b", the text "ab" ends in "bb", and "bb" is also what two letters make.
     vocab = {b"a": 0, b"b": 1, b"bb": 2, b"abb": 3, b"ab": 4}
     merges = ((0, 2, 3), (0, 1, 4), (4, 1, 3))
-    model = BytePairModel(vocab, merges, characters=CharacterSymbols(suffix=b"b"))
+    model = BytePairModel(vocab, merge_rows(merges), characters=CharacterSymbols(suffix=b"b"))
     with pytest.raises(UnsupportedError, match="two merges that can both make the id 3"):
         canonical_merges(model)
 
 
 def test_a_merge_that_makes_its_own_part_is_refused() -> None:
     with pytest.raises(UnsupportedError, match="out of itself"):
-        canonical_merges(BytePairModel({b"a": 0, b"b": 1}, merges=((0, 1, 0),)))
+        canonical_merges(BytePairModel({b"a": 0, b"b": 1}, merges=merge_rows([[0, 1, 0]])))

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from merge_rows import merge_rows
 from repository import SLOW
 from tokenizers import Tokenizer
 
@@ -179,7 +180,10 @@ def small(
     vocab = {b" ": 0, MARK.encode(): 1, b"a": 2}
     unk_id = fields.pop("unk_id", 2)
     model = BytePairModel(
-        vocab, (), unk_id=unk_id, characters=CharacterSymbols(**fields.pop("characters", {}))
+        vocab,
+        merge_rows(),
+        unk_id=unk_id,
+        characters=CharacterSymbols(**fields.pop("characters", {})),
     )
     tokens = tuple(Token(content) for content in vocab)
     return TokenizerModel(
@@ -259,7 +263,7 @@ def test_a_mark_that_becomes_its_bytes_stays_a_mark() -> None:
     characters = CharacterSymbols(byte_ids=(0,) * 256)
     model = TokenizerModel(
         tuple(Token(content) for content in vocab),
-        BytePairModel(vocab, (), characters=characters),
+        BytePairModel(vocab, merge_rows(), characters=characters),
         Reference.TOKENIZERS,
         Provenance("test"),
         normalizer=(Replace(" ", MARK),),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import tokexport_reader
+from merge_rows import merge_rows
 
 from tokexport.conversion import Options, file_bytes
 from tokexport.file.layout import SCORE, Tag
@@ -35,12 +37,11 @@ def bytes_and(*merged: bytes) -> dict[bytes, int]:
     }
 
 
-def model(
-    vocab: dict[bytes, int], merges: tuple[tuple[int, int, int], ...] | None
-) -> TokenizerModel:
+def model(vocab: dict[bytes, int], merges: Iterable[Sequence[int]] | None) -> TokenizerModel:
     tokens = tuple(Token(content) for content in sorted(vocab, key=vocab.__getitem__))
+    rows = None if merges is None else merge_rows(merges)
     return TokenizerModel(
-        tokens, BytePairModel(vocab, merges), Reference.TOKENIZERS, Provenance("test")
+        tokens, BytePairModel(vocab, rows), Reference.TOKENIZERS, Provenance("test")
     )
 
 

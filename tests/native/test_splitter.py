@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from c_harness import COMPILERS, compile_c
+from merge_rows import merge_rows
 from numpy.typing import NDArray
 from regex_patterns import PUBLISHED, TIKTOKEN, TOKENIZER_JSON, TRINITY, UNBOUNDED_LOOK_AHEAD
 from repository import SLOW
@@ -80,7 +81,7 @@ def byte_model(*stages: PreTokenizerStep) -> bytes:
     vocab = {bytes([byte]): byte for byte in range(256)}
     model = TokenizerModel(
         tokens=tuple(Token(content, TokenKind.MODEL) for content in vocab),
-        model=BytePairModel(vocab, ()),
+        model=BytePairModel(vocab, merge_rows()),
         reference=Reference.TOKENIZERS,
         provenance=Provenance("a model of the tests"),
         pre_tokenizer=stages,

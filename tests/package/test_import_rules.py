@@ -15,7 +15,7 @@ RULES = {
     "model": set(),
     "patterns": {"unicode"},
     "normalization": {"model", "patterns", "unicode"},
-    "sources": {"model", "normalization", "unicode"},
+    "sources": {"model", "normalization", "unicode", "_core"},
     "compiler": {"model", "normalization", "patterns", "unicode", "_core"},
     "file": {"compiler.tables", "version"},
     "corpus": {"runtime"},

@@ -6,6 +6,7 @@ import pytest
 from decoders import decode_only
 from hypothesis import given, reject
 from hypothesis import strategies as st
+from merge_rows import merge_rows
 from random_decoding import rules, tokens
 from runtime_samples import byte_ids, encoding, tokenizer
 
@@ -122,7 +123,7 @@ def test_a_token_of_any_length_comes_whole() -> None:
     tokens += [Token(text.encode(), TokenKind.ADDED) for text in long]
     model = TokenizerModel(
         tokens=tuple(tokens),
-        model=BytePairModel({bytes([byte]): byte for byte in range(256)}, merges=()),
+        model=BytePairModel({bytes([byte]): byte for byte in range(256)}, merges=merge_rows()),
         reference=Reference.TOKENIZERS,
         provenance=Provenance("made by a test"),
         added_tokens=added,
@@ -140,7 +141,7 @@ def test_a_stream_keeps_its_tokenizer_alive() -> None:
 
 def write_small() -> bytes:
     vocab = {bytes([byte]): byte for byte in range(256)}
-    model = BytePairModel(vocab, merges=())
+    model = BytePairModel(vocab, merges=merge_rows())
     tokens = tuple(Token(content) for content in vocab)
     return file_bytes(
         TokenizerModel(tokens, model, Reference.TOKENIZERS, Provenance("made by a test"))

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import tokenizers
+from merge_rows import merge_rows
 
 from tokexport.conversion import Options, file_bytes
 from tokexport.model import BytePairModel, Decoding, Provenance, Reference, Token, TokenizerModel
@@ -42,7 +43,7 @@ def decode_only(tokens: Sequence[Token | None], decoding: Decoding) -> bytes:
     """A file that decodes these tokens."""
     model = TokenizerModel(
         tokens=tuple(tokens),
-        model=BytePairModel({}, ()),
+        model=BytePairModel({}, merge_rows()),
         reference=Reference.TOKENIZERS,
         provenance=Provenance("test"),
         decoding=decoding,

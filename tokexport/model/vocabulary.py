@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+import numpy as np
+import numpy.typing as npt
+
 
 class TokenKind(Enum):
     """Why an id exists."""
@@ -90,9 +93,9 @@ class BytePairModel:
     # The tokens that the encoder can emit: from the bytes of a token in the text that the model
     # sees (raw bytes, or UTF-8 as the source spells it, with U+2581, `##` or `</w>`) to its id.
     vocab: Mapping[bytes, int]
-    # `(left, right, product)` ids in the order of their rank. `None`: any two neighbours whose
-    # joined bytes are in `vocab` merge, by `ranks` or else by the product's id (tiktoken).
-    merges: tuple[tuple[int, int, int], ...] | None
+    # Rows of ids (left, right, product) in the order of their rank. `None`: any two neighbours
+    # whose joined bytes are in `vocab` merge, by `ranks` or else by the product's id (tiktoken).
+    merges: npt.NDArray[np.int64] | None
     # A pre-token that is in `vocab` is that token, merges or not (tiktoken, `ignore_merges`).
     whole_pre_token_first: bool = False
     # What a symbol that is not in `vocab` becomes; `None`: nothing.

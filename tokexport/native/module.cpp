@@ -11,6 +11,7 @@
 #include "merging.h"
 #include "splitting.h"
 #include "stream.h"
+#include "string_merges.h"
 #include "training/word_counter.h"
 
 namespace nb = nanobind;
@@ -42,6 +43,10 @@ NB_MODULE(_core, m) {
     m.def("merges_of_contents", &tokexport::merges_of_contents, "contents"_a, "ends"_a, "ids"_a,
           nb::sig("def merges_of_contents(contents: bytes, ends: " U64S ", ids: " U64S
                   ") -> " U64S ""));
+    m.def("merges_of_strings", &tokexport::merges_of_strings, "vocab"_a, "merges"_a,
+          "prefix_size"_a,
+          nb::sig("def merges_of_strings(vocab: dict[str, int], merges: list[typing.Any], "
+                  "prefix_size: int) -> numpy.typing.NDArray[numpy.int64]"));
     m.def("ways_of_merges", &tokexport::ways_of_merges, "lefts"_a, "rights"_a, "ranks"_a,
           "products"_a, "symbols"_a, "id_count"_a,
           nb::sig("def ways_of_merges(lefts: " U64S ", rights: " U64S ", ranks: " U64S

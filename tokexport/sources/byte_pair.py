@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple, NoReturn
 
+import numpy as np
+import numpy.typing as npt
+
+from tokexport._core import merges_of_strings
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.limits import MAX_IDS
 from tokexport.model import BytePairModel, CharacterSymbols
 from tokexport.sources.json_node import Node, show
 
 _PLAIN: Final = CharacterSymbols()
+_PLACE: Final = "model.merges[{}]"
+_PAIR: Final = "a pair of strings, like the other merges"
+_MISSING: Final = -1  # what merges_of_strings gives for a token that is not there
 
 
 class Merge(NamedTuple):
@@ -63,10 +70,8 @@ def split_merge(line: str, number: int, file: str, place: str) -> Merge:
 
 
 def build(
-    file: str,
-    vocab: Mapping[str, int],
-    pairs: Sequence[Sequence[str]],
-    numbers: Sequence[int],
+    node: Node,
+    vocab: dict[str, int],
     *,
     whole_pre_token_first: bool = False,
     unk_id: int | None = None,
@@ -74,36 +79,20 @@ def build(
     fuse_unk: bool = False,
     characters: CharacterSymbols = _PLAIN,
 ) -> BytePairModel:
-    """The model, over the vocabulary's characters. ``numbers`` say where in the source each of the
-    pairs stands that merge. SourceError for a merge of other tokens.
+    """The model of a vocabulary and the merges at ``node``, over the vocabulary's characters.
+
+    Raises SourceError for what is no merge, and for a merge of other tokens.
     """
-    keys = {token.encode(): number for token, number in vocab.items() if token}
-    size = len(characters.prefix)
-    joined = [_joined(left, right, size) if size else left + right for left, right in pairs]
-    products = [None if text is None else vocab.get(text) for text in joined]
-    merges = [
-        (vocab[left], vocab[right], product)
-        for (left, right), product in zip(pairs, products, strict=True)
-        if left in vocab and right in vocab and product is not None
-    ]
-    if len(merges) < len(pairs):
-        number, (left, right), missing = next(
-            (number, pair, next((one for one in (*pair, product) if one not in vocab), None))
-            for number, pair, product in zip(numbers, pairs, joined, strict=True)
-            if not vocab.keys() >= {*pair, product}
-        )
-        raise SourceError(
-            f"{file}: model.merges[{number}] is {show(left)} {show(right)}, and the token"
-            f" {show(missing or left + right)} is not in the vocabulary; these merges do not"
-            " belong to this vocabulary"
-        )
+    spelled, numbers = _spelled(node)
+    merges = merges_of_strings(vocab, spelled, len(characters.prefix)).reshape(-1, 3)
+    for place in np.flatnonzero((merges < 0).any(axis=1))[:1].tolist():
+        number, ids = numbers[place], merges[place].tolist()
+        _refuse(node, spelled[place], number, ids, len(characters.prefix))
     if "" in vocab:
-        merges = [merge for merge in merges if vocab[""] not in merge[:2]]
+        merges = merges[(merges[:, :2] != vocab[""]).all(axis=1)]
     return BytePairModel(
-        vocab=keys,
-        # A pair that stands twice keeps its last rank, as in the reference's map from pairs to
-        # ranks.
-        merges=tuple(reversed(dict.fromkeys(reversed(merges)))),
+        vocab={token.encode(): number for token, number in vocab.items() if token},
+        merges=_last_of_each_pair(merges),
         whole_pre_token_first=whole_pre_token_first,
         unk_id=unk_id,
         unknown_stops=unknown_stops,
@@ -112,12 +101,47 @@ def build(
     )
 
 
-def _joined(left: str, right: str, prefix_size: int) -> str | None:
-    """What two tokens make: the right one without its first ``prefix_size`` bytes, be they the
-    prefix or not, as the reference does it. None where that is no text.
+def _spelled(node: Node) -> tuple[list[Any], Sequence[int]]:
+    """Merges, all of them pairs or all of them strings with a space between the two, and their
+    numbers.
     """
-    data = right.encode()
-    try:
-        return left + data[prefix_size:].decode() if len(data) >= prefix_size else None
-    except UnicodeDecodeError:
-        return None
+    values: list[Any] = node.value
+    if not isinstance(values, list):
+        node.fail("an array of merges")
+    kinds = [*map(type, values)]
+    if kinds.count(str) == len(kinds):
+        # Lines of a merges.txt: its header may be among them, and has no rank.
+        numbers = [n for n, line in enumerate(values) if not line.startswith("#version")]
+        return [values[number] for number in numbers], numbers
+    if str in kinds:
+        number = kinds.index(str)
+        Node(node.file, _PLACE.format(number), values[number]).fail(_PAIR)
+    return values, range(len(values))
+
+
+def _refuse(node: Node, spelled: Any, number: int, ids: list[int], prefix_size: int) -> NoReturn:
+    """Raise the SourceError of a merge that is none, or of tokens that are not there."""
+    if isinstance(spelled, str):
+        left, right, _ = split_merge(spelled, number, node.file, _PLACE)
+    elif min(ids) < _MISSING:
+        Node(node.file, _PLACE.format(number), spelled).fail(_PAIR)
+    else:
+        left, right = spelled
+    joined = left + right.encode()[prefix_size:].decode(errors="replace")
+    missing = (left, right, joined)[ids.index(_MISSING)]
+    raise SourceError(
+        f"{node.file}: {_PLACE.format(number)} is {show(left)} {show(right)}, and the token"
+        f" {show(missing)} is not in the vocabulary; these merges do not belong to this vocabulary"
+    )
+
+
+def _last_of_each_pair(merges: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """A pair that stands twice keeps its last rank, as in the reference's map from pairs to ranks.
+
+    >>> _last_of_each_pair(np.array([[0, 1, 2], [1, 1, 3], [0, 1, 2]])).tolist()
+    [[1, 1, 3], [0, 1, 2]]
+    """
+    pairs = merges[::-1, 0] * MAX_IDS + merges[::-1, 1]
+    _, from_end = np.unique(pairs, return_index=True)
+    last: npt.NDArray[np.int64] = merges[np.sort(len(merges) - 1 - from_end)]
+    return last

@@ -12,7 +12,6 @@ several where a symbol is also spelled out, as ``b##`` with a suffix and ``b``, 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -79,7 +78,7 @@ def canonical_merges(model: BytePairModel) -> CanonicalMerges:
     file has no room.
 
     >>> vocab = {b"a": 0, b"b": 1, b"ab": 2, b"abb": 3}
-    >>> model = BytePairModel(vocab, merges=((0, 1, 2), (2, 1, 3)))
+    >>> model = BytePairModel(vocab, merges=np.array([[0, 1, 2], [2, 1, 3]]))
     >>> canonical_merges(model).rules.tolist()
     [[2, 0, 1, 0], [3, 2, 1, 1]]
     """
@@ -91,7 +90,7 @@ def canonical_merges(model: BytePairModel) -> CanonicalMerges:
         merges, symbols = _by_content(model, first), np.unique([*first.tables[0].values()])
     else:
         # A pair that is listed twice has the rank of its last place, as in the reference's map.
-        listed = np.fromiter(itertools.chain.from_iterable(model.merges), np.int64).reshape(-1, 3)
+        listed = model.merges.reshape(-1, 3)
         merges, symbols = np.insert(listed, 2, np.arange(len(listed)), axis=1), every
     last, ends, sequences = _found_ways(merges, symbols)
     is_first = np.diff(last[:, 0], prepend=-1) != 0

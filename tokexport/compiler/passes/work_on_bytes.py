@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from tokexport.model import (
     BytePairModel,
     CharacterRuns,
@@ -90,20 +92,17 @@ def _byte_pair(model: BytePairModel) -> BytePairModel | None:
     vocab = _keys(model.vocab)
     lacks_bytes = any(bytes((byte,)) not in vocab for byte in BYTES_OF_TEXT)
     prefix, suffix = _bytes(model.characters.prefix), _bytes(model.characters.suffix)
-    unknown_merges = model.unk_id is not None and any(
-        model.unk_id in (left, right) for left, right, _ in model.merges
-    )
+    parts = model.merges[:, :2]
+    unknown_merges = model.unk_id is not None and bool((parts == model.unk_id).any())
     falls_back = model.characters.byte_ids is not None
     if prefix is None or suffix is None or (lacks_bytes and (falls_back or unknown_merges)):
         return None
     characters = CharacterSymbols(prefix, suffix, of_bytes=True) if prefix or suffix else None
-    reachable = set(vocab.values())
+    reachable = np.isin(parts, np.fromiter(vocab.values(), np.int64, len(vocab))).all(axis=1)
     return replace(
         model,
         vocab=vocab,
-        merges=tuple(
-            merge for merge in model.merges if merge[0] in reachable and merge[1] in reachable
-        ),
+        merges=model.merges[reachable],
         unknown_stops=model.unknown_stops and (characters is not None or lacks_bytes),
         characters=characters,
     )

@@ -273,7 +273,7 @@ def _model(source: SentencePieceModel, pieces: _Pieces) -> Model:
     rank = {score: number for number, score in enumerate(by_score)}
     return BytePairModel(
         vocab={piece.text.encode(): number for number, piece in ordinary},
-        merges=None if source.algorithm is Algorithm.BPE else (),
+        merges=None if source.algorithm is Algorithm.BPE else np.empty((0, 3), np.int64),
         unk_id=pieces.unk_id,
         fuse_unk=True,
         characters=CharacterSymbols(byte_ids=pieces.byte_ids),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from tokexport.model import BytePairModel, CharacterSymbols
-from tokexport.sources.byte_pair import build, read_vocab, split_merge
+from tokexport.sources.byte_pair import build, read_vocab
 from tokexport.sources.json_node import Node
 from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT
 
@@ -14,7 +13,6 @@ _FIELDS: Final = (
     "type dropout unk_token continuing_subword_prefix end_of_word_suffix fuse_unk byte_fallback"
     " ignore_merges vocab merges"
 )
-_PLACE: Final = "model.merges[{}]"
 
 
 def read_byte_pair(node: Node) -> tuple[BytePairModel, dict[str, int]]:
@@ -29,9 +27,8 @@ def read_byte_pair(node: Node) -> tuple[BytePairModel, dict[str, int]]:
     unk_id = None if unk_token is None else vocab.get(unk_token.string())
     is_missing = unk_token is not None and unk_id is None
     model = build(
-        node.file,
+        node.field("merges"),
         vocab,
-        *_merges(node.field("merges")),
         whole_pre_token_first=_flag(node, "ignore_merges"),
         unk_id=unk_id,
         unknown_stops=is_missing and _lacks_symbols(characters),
@@ -67,26 +64,3 @@ def _lacks_symbols(characters: CharacterSymbols) -> bool:
     """Whether a text may contain an unknown symbol."""
     ids = characters.byte_ids
     return ids is None or any(ids[byte] is None for byte in BYTES_OF_TEXT)
-
-
-def _merges(node: Node) -> tuple[list[list[str]], Sequence[int]]:
-    """Merges, all of them as pairs or all of them as strings with a space between the two, and
-    their numbers.
-    """
-    values: list[Any] = node.value
-    if not isinstance(values, list):
-        node.fail("an array of merges")
-    numbers: Sequence[int] = range(len(values))
-    pairs = values
-    are_lines = all(isinstance(value, str) for value in values)
-    if are_lines:
-        # Lines of a merges.txt: its header may be among them, and has no rank.
-        numbers = [n for n, line in enumerate(values) if not line.startswith("#version")]
-        pairs = [values[number].split(" ") for number in numbers]
-    for number, pair in zip(numbers, pairs, strict=True):
-        if not isinstance(pair, list) or len(pair) != 2 or {*map(type, pair)} != {str}:
-            if are_lines:
-                split_merge(values[number], number, node.file, _PLACE)
-            merge = Node(node.file, _PLACE.format(number), pair)
-            merge.fail("a pair of strings, like the other merges")
-    return pairs, numbers
