@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
 import regex
 import tiktoken
@@ -134,6 +135,21 @@ def test_real_tokenizers_give_the_ids_of_the_core(
     for path in corpora(shared):
         text = path.read_text(encoding="utf-8", errors="replace")[:500_000]
         assert ids(engine, text) == ids(core, text), path
+
+
+@pytest.mark.parametrize("name", SHARED[:2])
+def test_long_words_that_newer_ones_have_replaced_are_encoded_again(
+    shared_file: Callable[[str], Path], name: str
+) -> None:
+    engine, core = pair(shared_file(name))
+    r = random.Random(5)
+    characters = [chr(code) for code in (*range(0x4E00, 0x9FA5), *[0x3002] * 1000)]
+    # Twice as much as the engine remembers of such words.
+    texts = ["".join(r.choices(characters, k=500_000)) for _ in range(5)]
+    for text in (*texts, texts[0], texts[-1], texts[-2]):
+        assert np.array_equal(
+            engine.encode_numpy(text, (), False), core.encode_numpy(text, (), False)
+        )
 
 
 def random_encoding(r: random.Random) -> tiktoken.Encoding:

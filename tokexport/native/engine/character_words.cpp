@@ -124,8 +124,8 @@ int CharacterWords::merge_bytes(tkx_context *ctx, const std::uint8_t *bytes, std
         for (std::size_t i = 0; i < size; i++) symbols[i] = pairs_.byte_id(bytes[i]);
         count = merge_symbols(pairs_, symbols, size);
         std::memcpy(ids_, symbols, count * sizeof *ids_);
-        if (size <= WordKey::longest && count <= WordCache::most_ids)
-            cache_.insert(key, symbols, count);
+        if (size <= WordKey::longest && count <= WordSlot::most_inline)
+            cache_.insert(key, bytes, size, symbols, count);
     }
     ids_ += count;
     return TKX_OK;

@@ -11,7 +11,7 @@ namespace tokexport {
 namespace {
 
 // What makes the key of a pre-token from the 16 bytes at its start. One of more than 15 bytes gets
-// a key that no entry has: it is always a miss.
+// a key that no entry has.
 struct KeyMask {
     std::uint64_t a, b, size;
 };
@@ -88,8 +88,6 @@ Encoder::Encoder(const Engine &engine)
       scratch_(new std::uint32_t[spare + block * longest + spare]),
       misses_(new Miss[most_misses]),
       queries_(new tkx_bulk_word[most_misses]),
-      query_misses_(new std::uint32_t[most_misses]),
-      long_slots_(new LongWordSlot *[most_misses]),
       short_words_(new ShortWord[most_short_words]) {}
 
 int Encoder::encode(tkx_context *ctx, tkx_bulk_segment &segment) {
@@ -126,17 +124,29 @@ inline std::uint32_t Encoder::find_sets(std::uint32_t start, const std::uint32_t
                                         std::size_t count, Load load) {
     const char *slots = reinterpret_cast<const char *>(words_.slots());
     const unsigned shift = words_.shift();
+    std::uint8_t hashed[block];  // the pre-tokens whose key is a hash
+    std::size_t hashed_count = 0;
     std::uint32_t lengths = 0;
-    for (std::size_t i = 0; i < count; i++) {
-        const std::uint32_t length = ends[i] - start;
+    for (std::size_t i = 0, from = start; i < count; from = ends[i++]) {
+        const std::uint32_t length = ends[i] - static_cast<std::uint32_t>(from);
         const KeyMask &mask = key_masks[std::min<std::uint32_t>(length, 16)];
-        const std::uint8_t *p = load(start);
+        const std::uint8_t *p = load(static_cast<std::uint32_t>(from));
         const WordKey key{load64(p) & mask.a, (load64(p + 8) & mask.b) | mask.size};
         const std::size_t set = WordCache::set_of(key, shift);
         __builtin_prefetch(slots + set * sizeof(WordSlot));
         probes_[i] = {key, set};
         lengths |= length;
-        start = ends[i];
+        hashed[hashed_count] = static_cast<std::uint8_t>(i);
+        hashed_count += length > WordKey::longest;
+    }
+    for (std::size_t k = 0; k < hashed_count; k++) {
+        const std::size_t i = hashed[k];
+        const std::uint32_t from = i ? ends[i - 1] : start, length = ends[i] - from;
+        if (length > WordRing::longest) continue;
+        const WordKey key = WordKey::of_long(text_ + from, length);
+        const std::size_t set = WordCache::set_of(key, shift);
+        __builtin_prefetch(slots + set * sizeof(WordSlot));
+        probes_[i] = {key, set};
     }
     return lengths;
 }
@@ -152,20 +162,30 @@ inline void Encoder::take_hits(const std::uint8_t *text, std::uint32_t start,
         const WordSlot *slot = slots + probe.set;
         // The second slot of the set, without a branch: which of the two it is cannot be predicted.
         slot += ((slot->key.a ^ probe.key.a) | (slot->key.b ^ probe.key.b)) != 0;
-        if (__builtin_expect(((slot->key.a ^ probe.key.a) | (slot->key.b ^ probe.key.b)) != 0, 0)) {
-            const std::uint32_t from = i ? ends[i - 1] : start;
-            *miss++ = {
-                probe.key, text + from, ends[i] - from, static_cast<std::uint32_t>(at - out_), 0, 0,
-                0};
-            miss_bytes_ += ends[i] - from;
-            continue;
-        }
+        const bool is_hit = ((slot->key.a ^ probe.key.a) | (slot->key.b ^ probe.key.b)) == 0;
         std::uint64_t two[2];
         std::memcpy(two, slot->ids, sizeof two);
         const std::size_t ids = (two[0] & 0xFFFFFFFF) >> id_count_shift;
-        two[0] &= ~std::uint64_t(0xFFFFFFFF) | id_mask;
-        std::memcpy(at, two, sizeof two);
-        at += ids;
+        if (__builtin_expect(is_hit & (ids <= WordSlot::most_inline), 1)) {
+            two[0] &= ~std::uint64_t(0xFFFFFFFF) | id_mask;
+            std::memcpy(at, two, sizeof two);
+            at += ids;
+            continue;
+        }
+        const std::uint32_t from = i ? ends[i - 1] : start, size = ends[i] - from;
+        const std::uint32_t *found =
+            is_hit ? words_.ring().find(slot->ring_position(), text + from,
+                                        probe.key.is_hashed() ? size : 0)
+                   : nullptr;
+        if (!found) {
+            *miss++ = {probe.key, text + from, size, static_cast<std::uint32_t>(at - out_), 0, 0, 0};
+            miss_bytes_ += size;
+            continue;
+        }
+        const std::size_t number = slot->ring_count();
+        std::memcpy(at, found, WordRing::readable * sizeof *at);
+        for (std::size_t k = WordRing::readable; k < number; k++) at[k] = found[k];
+        at += number;
     }
     at_ = at;
     miss_count_ = static_cast<std::size_t>(miss - &misses_[0]);
@@ -263,35 +283,15 @@ int Encoder::resolve() {
 
 int Encoder::encode_misses() {
     // From 4 on: ids are copied four at a time, from their end.
-    std::size_t used = 4, asked = 0;
-    for (std::size_t i = 0; i < miss_count_; i++) {
-        const Miss &miss = misses_[i];
-        long_slots_[i] = nullptr;
-        if (!long_words_.may_have(miss.key, miss.size)) continue;
-        long_slots_[i] = long_words_.slot(LongWordKey(miss.key, miss.bytes, miss.size));
-        __builtin_prefetch(long_slots_[i]);
-        __builtin_prefetch(long_slots_[i]->ids + 3);
-    }
-    for (std::size_t i = 0; i < miss_count_; i++) {
-        Miss &miss = misses_[i];
-        if (const LongWordSlot *slot = long_slots_[i]) {
-            if (LongWordCache::is(*slot, LongWordKey(miss.key, miss.bytes, miss.size), miss.size)) {
-                miss.first = static_cast<std::uint32_t>(used);
-                miss.count = slot->size_and_count & 0xFF;
-                std::memcpy(&miss_ids_[used], slot->ids, miss.count * sizeof *slot->ids);
-                used += miss.count;
-                continue;
-            }
-        }
-        queries_[asked] = {miss.bytes, miss.size, 0, 0, 0};
-        query_misses_[asked++] = static_cast<std::uint32_t>(i);
-    }
-    int code = tkx_bulk_find(&engine_.file, queries_.get(), asked);
+    std::size_t used = 4;
+    for (std::size_t i = 0; i < miss_count_; i++)
+        queries_[i] = {misses_[i].bytes, misses_[i].size, 0, 0, 0};
+    int code = tkx_bulk_find(&engine_.file, queries_.get(), miss_count_);
     if (code != TKX_OK) return code;
     // There is room for a short word for each miss, whatever fragments there are.
     CharacterWords::Later later{short_words_.get(), 0, most_short_words - most_misses};
-    for (std::size_t i = 0; i < asked; i++) {
-        Miss &miss = misses_[query_misses_[i]];
+    for (std::size_t i = 0; i < miss_count_; i++) {
+        Miss &miss = misses_[i];
         std::uint32_t *ids = &miss_ids_[used];
         const std::size_t words = later.count;
         std::size_t made = 1;
@@ -356,11 +356,7 @@ void Encoder::insert_ids() {
     // Only now, when no hit needs an entry any more.
     for (std::size_t i = 0; i < miss_count_; i++) {
         const Miss &miss = misses_[i];
-        const std::uint32_t *ids = &miss_ids_[miss.first];
-        if (miss.size <= WordKey::longest && miss.count <= WordCache::most_ids)
-            words_.insert(miss.key, ids, miss.count);
-        else if (miss.size <= LongWordSlot::longest && miss.count <= LongWordSlot::most_ids)
-            long_words_.put(miss.key, miss.bytes, miss.size, ids, miss.count);
+        words_.insert(miss.key, miss.bytes, miss.size, &miss_ids_[miss.first], miss.count);
     }
     miss_count_ = miss_bytes_ = 0;
 }

@@ -75,13 +75,10 @@ private:
 
     const Engine &engine_;
     WordCache words_;
-    LongWordCache long_words_;
     CharacterWords character_words_;
     std::unique_ptr<std::uint32_t[]> ends_, miss_ids_, scratch_;
     std::unique_ptr<Miss[]> misses_;
     std::unique_ptr<tkx_bulk_word[]> queries_;
-    std::unique_ptr<std::uint32_t[]> query_misses_;
-    std::unique_ptr<LongWordSlot *[]> long_slots_;
     std::unique_ptr<ShortWord[]> short_words_;
     Probe probes_[block];
 

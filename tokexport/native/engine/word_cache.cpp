@@ -1,5 +1,7 @@
 #include "word_cache.h"
 
+#include <algorithm>
+#include <cstring>
 #include <new>
 
 #if defined(__linux__)
@@ -57,21 +59,46 @@ void WordCache::grow() {
         limit_ = size_;  // it is not tried again
         return;
     }
-    for (; slot < end; slot += 2) {
-        for (int way = 0; way < 2; way++) {
-            const std::size_t count = slot[way].ids[0] >> id_count_shift;
-            if (is_free(slot[way])) break;
-            std::uint32_t ids[most_ids];
-            std::memcpy(ids, slot[way].ids, sizeof ids);
-            ids[0] &= id_mask;
-            put(slot[way].key, ids, count);
-        }
-    }
+    for (; slot < end; slot++)
+        if (!is_free(*slot)) put(*slot);
 }
 
-LongWordCache::LongWordCache() : memory_(zeroed(sizeof(LongWordSlot) << bits)) {
-    if (!memory_) throw std::bad_alloc();
-    slots_ = aligned<LongWordSlot>(memory_.get(), sizeof(LongWordSlot) << bits);
+void WordCache::insert(const WordKey &key, const std::uint8_t *bytes, std::size_t size,
+                       const std::uint32_t *ids, std::size_t count) {
+    WordSlot slot{key, {}};
+    if (!key.is_hashed() && count <= WordSlot::most_inline) {
+        std::copy_n(ids, count, slot.ids);
+        slot.ids[0] |= static_cast<std::uint32_t>(count) << id_count_shift;
+    } else {
+        if (size > WordRing::longest || count > WordRing::most_ids) return;
+        const std::uint64_t position = ring_.add(bytes, key.is_hashed() ? size : 0, ids, count);
+        slot.ids[0] = static_cast<std::uint32_t>(count) | WordSlot::in_ring;
+        slot.ids[2] = static_cast<std::uint32_t>(position);
+        slot.ids[3] = static_cast<std::uint32_t>(position >> 32);
+    }
+    if (used_ > limit_ && size_ < last_size) grow();
+    put(slot);
+}
+
+WordRing::WordRing() : owner_(zeroed(size)) {
+    if (!owner_) throw std::bad_alloc();
+    memory_ = aligned<std::uint8_t>(owner_.get(), size);
+}
+
+std::uint64_t WordRing::add(const std::uint8_t *key, std::size_t key_size, const std::uint32_t *ids,
+                            std::size_t count) {
+    const std::size_t key_room = rounded(key_size),
+                      room = key_room + rounded(std::max(count, readable) * sizeof *ids);
+    std::size_t place = end_ & (size - 1);
+    if (place + room > size) {
+        end_ += size - place;
+        place = 0;
+    }
+    const std::uint64_t position = end_;
+    if (key_size) std::memcpy(memory_ + place, key, key_size);
+    std::memcpy(memory_ + place + key_room, ids, count * sizeof *ids);
+    end_ += room;
+    return position;
 }
 
 }  // namespace tokexport

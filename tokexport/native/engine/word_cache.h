@@ -19,17 +19,87 @@ inline std::uint64_t load64(const std::uint8_t *p) {
     return v;
 }
 
+inline bool is_equal16(const std::uint8_t *p, const std::uint8_t *q) {
+    return ((load64(p) ^ load64(q)) | (load64(p + 8) ^ load64(q + 8))) == 0;
+}
+
 // The bytes of a pre-token of at most 15 bytes, zeros, and in byte 15 its length, with `part` if
-// it is a part of a pre-token.
+// it is a part of a pre-token. Of a longer one, a hash and the length, with `hashed` in byte 15.
 struct WordKey {
     static constexpr std::size_t longest = 15;
-    static constexpr std::uint64_t part = std::uint64_t(0x40) << 56;
+    static constexpr std::uint64_t part = std::uint64_t(0x40) << 56,
+                                   hashed = std::uint64_t(0x80) << 56;
     std::uint64_t a, b;
+
+    bool is_hashed() const { return b >> 63; }
+
+    // `size`: 16 or more.
+    static WordKey of_long(const std::uint8_t *bytes, std::size_t size) {
+        std::uint64_t a = size, b = 0;
+        const auto mix = [&](const std::uint8_t *p) {
+            a = (a ^ load64(p)) * 0x9E3779B97F4A7C15;
+            b = (b ^ load64(p + 8)) * 0xC4CEB9FE1A85EC53;
+            a ^= a >> 32;
+            b ^= b >> 29;
+        };
+        for (std::size_t i = 0; i + 16 < size; i += 16) mix(bytes + i);
+        mix(bytes + size - 16);
+        return {a ^ b * 0xFF51AFD7ED558CCD, size | hashed};
+    }
 };
 
+// What has more than most_inline ids, or a key that is a hash, has its ids in a WordRing: then
+// `ids` are the number of ids, with `in_ring` in its upper bits, and the position in the ring.
 struct WordSlot {
+    static constexpr std::size_t most_inline = 4;
+    static constexpr std::uint32_t in_ring = std::uint32_t(15) << id_count_shift;
+
     WordKey key;
-    std::uint32_t ids[4];
+    std::uint32_t ids[most_inline];
+
+    std::size_t ring_count() const { return ids[0] & ~in_ring; }
+    std::uint64_t ring_position() const { return ids[2] | std::uint64_t(ids[3]) << 32; }
+};
+
+// Entries of any size, one after the other; the oldest ones make room for new ones. An entry is the
+// bytes of a key that is a hash, and ids; both begin on multiples of 16 bytes.
+class WordRing {
+public:
+    // Bytes of a key, and ids, that an entry may have at most.
+    static constexpr std::size_t longest = 256, most_ids = 128;
+    // Ids of an entry that may be read, whatever it has.
+    static constexpr std::size_t readable = 12;
+
+    WordRing();
+    WordRing(const WordRing &) = delete;
+    WordRing &operator=(const WordRing &) = delete;
+
+    // `key_size`: 0 where the slot has the key. Returns the entry's position.
+    std::uint64_t add(const std::uint8_t *key, std::size_t key_size, const std::uint32_t *ids,
+                      std::size_t count);
+
+    // The ids of an entry, or nullptr: it is no longer there, or its key is another one.
+    const std::uint32_t *find(std::uint64_t position, const std::uint8_t *key,
+                              std::size_t key_size) const {
+        if (__builtin_expect(end_ - position > size, 0)) return nullptr;
+        const std::uint8_t *entry = memory_ + (position & (size - 1));
+        if (key_size) {
+            std::uint64_t i = 0;
+            for (; i + 16 < key_size; i += 16)
+                if (!is_equal16(entry + i, key + i)) return nullptr;
+            if (!is_equal16(entry + key_size - 16, key + key_size - 16)) return nullptr;
+        }
+        return reinterpret_cast<const std::uint32_t *>(entry + rounded(key_size));
+    }
+
+private:
+    static constexpr std::size_t size = std::size_t(1) << 23;  // touched as words come
+
+    static std::size_t rounded(std::size_t bytes) { return (bytes + 15) & ~std::size_t(15); }
+
+    std::unique_ptr<void, decltype(&std::free)> owner_;
+    std::uint8_t *memory_;
+    std::uint64_t end_ = 0;  // position % size is the place
 };
 
 // Sets of two slots in one line of the machine's cache. A hit writes nothing; a new word takes the
@@ -37,13 +107,12 @@ struct WordSlot {
 // the frequent ones.
 class WordCache {
 public:
-    static constexpr std::size_t most_ids = 4;
-
     WordCache() { allocate(first_size); }
     WordCache(const WordCache &) = delete;
     WordCache &operator=(const WordCache &) = delete;
 
     const WordSlot *slots() const { return slots_; }
+    const WordRing &ring() const { return ring_; }
     unsigned shift() const { return shift_; }
 
     // The first slot of the set of a key.
@@ -52,18 +121,17 @@ public:
         return static_cast<std::size_t>(h >> shift) * 2;
     }
 
-    // The slot of a key, or nullptr.
+    // The slot of a key of at most 15 bytes, or nullptr.
     const WordSlot *find(const WordKey &key) const {
         const WordSlot *slot = slots_ + set_of(key, shift_);
         if (is(*slot, key)) return slot;
         return is(slot[1], key) ? slot + 1 : nullptr;
     }
 
-    // `count`: 1 to most_ids. Pointers to slots become invalid.
-    void insert(const WordKey &key, const std::uint32_t *ids, std::size_t count) {
-        if (used_ > limit_ && size_ < last_size) grow();
-        put(key, ids, count);
-    }
+    // `bytes` are those of a key that is a hash, of any size. What is too long is not kept. Pointers
+    // to slots become invalid.
+    void insert(const WordKey &key, const std::uint8_t *bytes, std::size_t size,
+                const std::uint32_t *ids, std::size_t count);
 
 private:
     // The size in bytes. Pages are touched as words come, and a fresh one costs as much as merging
@@ -82,96 +150,18 @@ private:
     bool allocate(std::size_t size);
     void grow();
 
-    void put(const WordKey &key, const std::uint32_t *ids, std::size_t count) {
-        WordSlot *slot = slots_ + set_of(key, shift_);
-        if (!is_free(*slot) && !is(*slot, key)) slot++;
+    void put(const WordSlot &word) {
+        WordSlot *slot = slots_ + set_of(word.key, shift_);
+        if (!is_free(*slot) && !is(*slot, word.key)) slot++;
         used_ += is_free(*slot);
-        slot->key = key;
-        for (std::size_t i = 0; i < most_ids; i++) slot->ids[i] = i < count ? ids[i] : 0;
-        slot->ids[0] |= static_cast<std::uint32_t>(count) << id_count_shift;
+        *slot = word;
     }
 
+    WordRing ring_;
     std::unique_ptr<void, decltype(&std::free)> memory_{nullptr, &std::free};
     WordSlot *slots_ = nullptr;
     std::size_t size_ = 0, used_ = 0, limit_ = 0;
     unsigned shift_ = 0;
-};
-
-// What is too long for a WordSlot, in bytes or in ids: two lines of the machine's cache.
-struct LongWordSlot {
-    static constexpr std::size_t longest = 48, most_ids = 19;
-    std::uint64_t key[6];
-    std::uint32_t size_and_count;  // size << 8 | count; 0: free
-    std::uint32_t ids[most_ids];
-};
-
-// The key of a pre-token of at most 48 bytes: its WordKey and zeros; or, from 16 bytes on, the
-// first 16, 16 of the middle, and the last 16, which may overlap.
-struct LongWordKey {
-    std::uint64_t words[6];
-
-    LongWordKey(const WordKey &key, const std::uint8_t *bytes, std::size_t size)
-        : words{key.a, key.b, 0, 0, 0, 0} {
-        if (size <= WordKey::longest) return;
-        std::memcpy(words, bytes, 16);
-        std::memcpy(words + 2, bytes + (size < 32 ? size - 16 : 16), 16);
-        std::memcpy(words + 4, bytes + size - 16, 16);
-    }
-
-    std::size_t hash(unsigned bits) const {
-        std::uint64_t h = words[0] ^ words[1] * 0x9E3779B97F4A7C15;
-        h = (h ^ words[2]) * 0xC4CEB9FE1A85EC53 ^ words[3] * 0xFF51AFD7ED558CCD;
-        h ^= h >> 32;
-        h = (h ^ words[4]) * 0xC4CEB9FE1A85EC53 ^ words[5] * 0xFF51AFD7ED558CCD;
-        return static_cast<std::size_t>((h ^ h >> 29) * 0xD6E8FEB86659FD93 >> (64 - bits));
-    }
-};
-
-class LongWordCache {
-public:
-    LongWordCache();
-    LongWordCache(const LongWordCache &) = delete;
-    LongWordCache &operator=(const LongWordCache &) = delete;
-
-    // Whether a pre-token may be here. Few of those of at most 15 bytes are, and their bits of 4 KB
-    // spare the others a look into the table.
-    bool may_have(const WordKey &key, std::size_t size) const {
-        if (size > WordKey::longest) return size <= LongWordSlot::longest;
-        const std::size_t bit = bit_of(key);
-        return short_[bit >> 6] >> (bit & 63) & 1;
-    }
-
-    // The only slot that may hold a pre-token.
-    LongWordSlot *slot(const LongWordKey &key) const { return slots_ + key.hash(bits); }
-
-    static bool is(const LongWordSlot &slot, const LongWordKey &key, std::size_t size) {
-        return slot.size_and_count >> 8 == size && std::memcmp(slot.key, key.words, 48) == 0;
-    }
-
-    // `short_key`: of a pre-token of at most 15 bytes. `count`: 1 to most_ids.
-    void put(const WordKey &short_key, const std::uint8_t *bytes, std::size_t size,
-             const std::uint32_t *ids, std::size_t count) {
-        const LongWordKey key(short_key, bytes, size);
-        LongWordSlot &slot = *this->slot(key);
-        const std::size_t bit = bit_of(short_key);
-        if (size <= WordKey::longest) short_[bit >> 6] |= std::uint64_t(1) << (bit & 63);
-        std::memcpy(slot.key, key.words, sizeof slot.key);
-        slot.size_and_count = static_cast<std::uint32_t>(size << 8 | count);
-        std::memcpy(slot.ids, ids, count * sizeof *ids);
-    }
-
-private:
-    static constexpr unsigned bits = 15;  // 4 MB, touched as words come
-    static constexpr unsigned short_bits = 15;
-
-    static std::size_t bit_of(const WordKey &key) {
-        return WordCache::set_of(key, 64 - short_bits) / 2;
-    }
-
-    std::uint64_t short_[(1 << short_bits) / 64] = {};
-
-    std::unique_ptr<void, decltype(&std::free)> memory_;
-    LongWordSlot *slots_;
 };
 
 }  // namespace tokexport
