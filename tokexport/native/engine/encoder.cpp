@@ -173,12 +173,12 @@ inline void Encoder::take_hits(const std::uint8_t *text, std::uint32_t start,
             continue;
         }
         const std::uint32_t from = i ? ends[i - 1] : start, size = ends[i] - from;
-        const std::uint32_t *found =
-            is_hit ? words_.ring().find(slot->ring_position(), text + from,
-                                        probe.key.is_hashed() ? size : 0)
-                   : nullptr;
+        const std::uint32_t *found = is_hit ? words_.ring().find(slot->ring_position(), text + from,
+                                                                 probe.key.is_hashed() ? size : 0)
+                                            : nullptr;
         if (!found) {
-            *miss++ = {probe.key, text + from, size, static_cast<std::uint32_t>(at - out_), 0, 0, 0};
+            *miss++ = {probe.key, text + from, size, static_cast<std::uint32_t>(at - out_),
+                       0,         0,           0};
             miss_bytes_ += size;
             continue;
         }

@@ -27,8 +27,8 @@ inline bool is_equal16(const std::uint8_t *p, const std::uint8_t *q) {
 // it is a part of a pre-token. Of a longer one, a hash and the length, with `hashed` in byte 15.
 struct WordKey {
     static constexpr std::size_t longest = 15;
-    static constexpr std::uint64_t part = std::uint64_t(0x40) << 56,
-                                   hashed = std::uint64_t(0x80) << 56;
+    static constexpr std::uint64_t part = std::uint64_t(0x40) << 56, hashed = std::uint64_t(0x80)
+                                                                              << 56;
     std::uint64_t a, b;
 
     bool is_hashed() const { return b >> 63; }
@@ -128,8 +128,8 @@ public:
         return is(slot[1], key) ? slot + 1 : nullptr;
     }
 
-    // `bytes` are those of a key that is a hash, of any size. What is too long is not kept. Pointers
-    // to slots become invalid.
+    // `bytes` are those of a key that is a hash, of any size. What is too long is not kept.
+    // Pointers to slots become invalid.
     void insert(const WordKey &key, const std::uint8_t *bytes, std::size_t size,
                 const std::uint32_t *ids, std::size_t count);
 
