@@ -17,14 +17,39 @@ std::uint32_t load_u32(const std::uint8_t *p) { return load_u16(p) | load_u16(p 
 
 bool begins_character(std::uint8_t byte) { return (byte & 0xC0) != 0x80; }
 
+std::uint64_t load_u64(const std::uint8_t *p) {
+    std::uint64_t word;
+    std::memcpy(&word, p, 8);
+    return word;
+}
+
+constexpr std::uint64_t high_bits = 0x8080808080808080;
+
 bool is_ascii(const std::uint8_t *p, std::size_t size) {
-    std::uint64_t bits = 0, word;
-    for (; size >= 8; p += 8, size -= 8) {
-        std::memcpy(&word, p, 8);
-        bits |= word;
-    }
+    std::uint64_t bits = 0;
+    for (; size >= 8; p += 8, size -= 8) bits |= load_u64(p);
     for (; size; size--) bits |= *p++;
-    return !(bits & 0x8080808080808080);
+    return !(bits & high_bits);
+}
+
+// The same for 1 to 16 bytes, of which 16 can be read, without a branch that depends on the
+// size: tokens come in all sizes.
+bool is_short_ascii(const std::uint8_t *p, std::size_t size) {
+    std::uint8_t bits[16];
+    std::memcpy(bits, p, 16);
+    static const std::uint8_t mask[32] = {128, 128, 128, 128, 128, 128, 128, 128,
+                                          128, 128, 128, 128, 128, 128, 128, 128};
+    const std::uint8_t *const m = mask + 16 - size;
+    return !((load_u64(bits) & load_u64(m)) | (load_u64(bits + 8) & load_u64(m + 8)));
+}
+
+// The size of a character that is whole: all its bytes are there. Else 0.
+std::size_t whole_size(const std::uint8_t *p, const std::uint8_t *end) {
+    const std::size_t size = character_size(*p);
+    if (!begins_character(*p) || static_cast<std::size_t>(end - p) < size) return 0;
+    for (std::size_t i = 1; i < size; i++)
+        if (begins_character(p[i])) return 0;
+    return size;
 }
 
 std::size_t hash_of(std::uint64_t pattern) {
@@ -47,7 +72,9 @@ bool CharacterTable::fill(const tkx &file, const PairTable &pairs) {
                             flags = load_u16(record + 6);
         if (offset > file.bytes.size || size > file.bytes.size - offset) return false;
         const std::uint8_t *bytes = file.bytes.data + offset;
-        if (!(flags & TKX_KIND_MASK) || size < 2 || is_ascii(bytes, size)) continue;
+        if (!(flags & TKX_KIND_MASK) || size < 2) continue;
+        const bool is_padded = size <= 16 && file.bytes.size - offset >= 16;
+        if (is_padded ? is_short_ascii(bytes, size) : is_ascii(bytes, size)) continue;
         if (bytes[0] >= 0xC0 && bytes[0] < 0xF0 && character_size(bytes[0]) == size &&
             std::none_of(bytes + 1, bytes + size, begins_character)) {
             std::uint32_t symbols[most_in_character] = {id};
@@ -58,7 +85,22 @@ bool CharacterTable::fill(const tkx &file, const PairTable &pairs) {
             }
             if (count == 1) symbols_[decode_character(bytes)] = symbols[0];
         }
-        add_token(bytes, size);
+        if (!add_characters(bytes, size)) add_token(bytes, size);
+    }
+    return true;
+}
+
+// As add_token, for a token of whole characters, as most are; else false.
+bool CharacterTable::add_characters(const std::uint8_t *bytes, std::size_t size) {
+    const std::uint8_t *p = bytes, *const end = bytes + size;
+    std::size_t length = whole_size(p, end);
+    if (!length) return false;
+    std::uint32_t before = decode_character(p);
+    for (p += length; p < end; p += length) {
+        if ((length = whole_size(p, end)) == 0) return false;
+        const std::uint32_t c = decode_character(p);
+        note_crossed(before, c);
+        before = c;
     }
     return true;
 }
@@ -77,9 +119,7 @@ void CharacterTable::add_token(const std::uint8_t *bytes, std::size_t size) {
                               character_size(bytes[at - before]) == before &&
                               character_size(bytes[at]) == after;
         if (is_whole) {
-            const std::size_t bit =
-                place(decode_character(bytes + at - before), decode_character(bytes + at));
-            crossed_[bit >> 6] |= std::uint64_t(1) << (bit & 63);
+            note_crossed(decode_character(bytes + at - before), decode_character(bytes + at));
         } else {
             add_pattern(bytes + at, before, after);
         }

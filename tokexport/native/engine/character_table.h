@@ -58,6 +58,12 @@ private:
     }
 
     static std::uint64_t pattern(const std::uint8_t *at, std::size_t before, std::size_t after);
+    void note_crossed(std::uint32_t x, std::uint32_t y) {
+        const std::size_t bit = place(x, y);
+        crossed_[bit >> 6] |= std::uint64_t(1) << (bit & 63);
+    }
+
+    bool add_characters(const std::uint8_t *bytes, std::size_t size);
     void add_token(const std::uint8_t *bytes, std::size_t size);
     std::uint64_t *slot(std::uint64_t wanted);
     void add_pattern(const std::uint8_t *at, std::size_t before, std::size_t after);
