@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tokexport.runtime.encoding import Encoding, NumpyEncoding
     from tokexport.runtime.tokenizer import Tokenizer, load
     from tokexport.sources import read
+    from tokexport.training.train import train_from_iterator
     from tokexport.verification import verify
 
 __version__ = version.VERSION
@@ -32,6 +33,7 @@ __all__ = [
     "get_include",
     "load",
     "read",
+    "train_from_iterator",
     "verify",
 ]
 
@@ -46,6 +48,7 @@ _ON_DEMAND = {
     "convert": "tokexport.conversion",
     "load": "tokexport.runtime.tokenizer",
     "read": "tokexport.sources",
+    "train_from_iterator": "tokexport.training.train",
     "verify": "tokexport.verification",
 }
 

@@ -1,4 +1,4 @@
-"""Corpora past one machine: tokenizing as a step of Ray Data (pip install 'tokexport[ray]').
+"""Corpora past one machine: steps of Ray Data (pip install 'tokexport[ray]').
 
 Ray runs the step on batches in as many workers as it has, gives the batches of one that dies to
 another, and keeps the rows' order where the dataset's execution options say so.
@@ -6,10 +6,14 @@ another, and keeps the rows' order where the dataset's execution options say so.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tokexport.corpus import EncodeTable
 from tokexport.runtime.tokenizer import Tokenizer, load
+from tokexport.training.counting import WordCounts
 
 if TYPE_CHECKING:
     from ray.data import Dataset
@@ -41,13 +45,74 @@ def tokenize(
     (None: one for each CPU of the cluster). The tokenizer travels in the step, so no worker needs
     its file. As all of Ray Data, nothing runs before the result is read or written.
     """
+    how = {"column": column, "begin": begin, "end": end}
+    return _mapped(dataset, _Worker, (tokenizer.to_bytes(), how), workers, batch_rows)
+
+
+class _Counter:
+    """What one worker of Ray holds: the compiled pattern. It keeps no words between batches, so
+    that a batch is counted whole or not at all.
+    """
+
+    def __init__(self, pattern: str, special_tokens: Sequence[str], column: str) -> None:
+        self._empty = WordCounts(pattern, special_tokens)
+        self._column = column
+
+    def __call__(self, table: Any) -> Any:
+        import pyarrow as pa
+
+        counts = self._empty.emptied()
+        counts.add(table[self._column].to_pylist(), num_threads=1)
+        times, lengths, words = counts.native.words_of_all(sorted=True)
+        row = {"counts": times.tobytes(), "lengths": lengths.tobytes(), "words": words.tobytes()}
+        return pa.table({name: pa.array([value], pa.large_binary()) for name, value in row.items()})
+
+
+def count(
+    dataset: Dataset,
+    *,
+    column: str = "text",
+    pattern: str = "nanochat",
+    special_tokens: Sequence[str] = (),
+    workers: int | None = None,
+    batch_rows: int = 8192,
+) -> WordCounts:
+    """Count the words of the texts in ``column``, as ``tokexport.training.WordCounts`` does.
+
+    ``workers`` is how many processes count (None: one for each CPU of the cluster). Each batch
+    becomes the counts of its distinct words, and these are joined here, as they come; where a
+    worker dies, Ray gives its batch to another. The words have no order, so that ``first-seen`` is
+    no tie-break for them. ``tokexport.training.train_from_counts`` learns from the result, and
+    ``write_word_counts`` writes it.
+    """
+    result = WordCounts(pattern, special_tokens)
+    result.ordered = False
+    batches = _mapped(
+        dataset.select_columns([column]),
+        _Counter,
+        (result.pattern, result.special_tokens, column),
+        workers,
+        batch_rows,
+    )
+    for row in batches.iter_rows():
+        result.native.add_words(
+            np.frombuffer(row["counts"], np.uint64),
+            np.frombuffer(row["lengths"], np.uint32),
+            np.frombuffer(row["words"], np.uint8),
+        )
+    return result
+
+
+def _mapped(
+    dataset: Dataset, step: Any, arguments: tuple[Any, ...], workers: int | None, batch_rows: int
+) -> Dataset:
+    """A step on batches, in workers that each make it once."""
     import ray
 
-    how = {"column": column, "begin": begin, "end": end}
     count = workers or max(1, int(ray.cluster_resources().get("CPU", 1)))  # type: ignore[no-untyped-call]
     return dataset.map_batches(
-        _Worker,
-        fn_constructor_args=(tokenizer.to_bytes(), how),
+        step,
+        fn_constructor_args=arguments,
         batch_format="pyarrow",
         batch_size=batch_rows,
         compute=ray.data.ActorPoolStrategy(size=count),

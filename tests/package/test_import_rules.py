@@ -19,7 +19,7 @@ RULES = {
     "compiler": {"model", "normalization", "patterns", "unicode", "_core"},
     "file": {"compiler.tables", "version"},
     "corpus": {"runtime"},
-    "training": {"conversion", "model", "output", "sources", "unicode", "_core"},
+    "training": {"conversion", "corpus", "model", "output", "sources", "unicode", "_core"},
     "runtime": {"model", "file.layout", "_core"},
 }
 ANYTHING = {"errors", "escape", "limits"}

@@ -23,6 +23,7 @@ COMMANDS = (
     "encode",
     "decode",
     "tokenize",
+    "count",
     "train",
     "diff",
     "bench",

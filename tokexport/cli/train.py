@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import codecs
-import sys
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
+from tokexport import Tokenizer, load
 from tokexport.cli.console import (
     ProgressLine,
     bytes_value,
@@ -22,44 +20,63 @@ from tokexport.cli.console import (
     say,
     say_json,
     size,
+    table,
 )
-from tokexport.corpus.documents import PART, LongDocument, Position, find_files, read_documents
-from tokexport.errors import SourceError
+from tokexport.cli.contents import converted, is_tokexport_file
+from tokexport.cli.count import counting
+from tokexport.cli.options import parts_of_file
+from tokexport.corpus.documents import LongDocument, Position, find_files, read_documents
+from tokexport.errors import TokexportError
 from tokexport.output import resolve
 from tokexport.sources.tiktoken.known_patterns import KNOWN
-from tokexport.training.train import TIE_BREAKS, train_from_iterator
-from tokexport.training.trained import FILES
-
-LONGEST_SHOWN = 8
+from tokexport.training.counting import WordCounts
+from tokexport.training.files import capped, count_documents, decoded, passing, strings
+from tokexport.training.report import Report, Sample, report
+from tokexport.training.runs import Run
+from tokexport.training.train import TIE_BREAKS, SpecialTokens, refuse_settings, train_from_counts
+from tokexport.training.trained import FILES, Trained
+from tokexport.training.word_counts_file import read_word_counts
 
 
 @click.command()
-@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
+@click.argument("inputs", metavar="[INPUT...]", nargs=-1)
+@click.option("--counts", "counts_file", metavar="FILE", help="Word counts, in place of INPUT.")
 @click.option("--vocab-size", type=click.IntRange(1), metavar="N", required=True, help="All ids.")
 @click.option("-o", "--output", "folder", required=True, metavar="DIR", help="The files' folder.")
+@click.option("--pattern", metavar="NAME", help=f"{', '.join(KNOWN)}; or a regex.  [nanochat]")
+@click.option("--special-token", "special", multiple=True, metavar="T", help="Its id is last.")
 @click.option(
-    "--pattern", default="nanochat", metavar="NAME", help=f"{', '.join(KNOWN)}; or a regex."
+    "--special-id",
+    "placed",
+    type=(str, click.IntRange(0)),
+    multiple=True,
+    metavar="T ID",
+    help="A special token with its id.",
 )
-@click.option(
-    "--special-token", "special_tokens", multiple=True, metavar="T", help="Its id is last."
-)
+@click.option("--split-special", is_flag=True, help="Cut texts at special tokens.")
 @click.option("--tie-break", type=click.Choice(TIE_BREAKS), default=TIE_BREAKS[0])
 @click.option("--max-chars", type=click.IntRange(1), metavar="N", help="Stop after so many.")
 @click.option("--doc-cap", type=click.IntRange(1), metavar="N", help="Characters of a document.")
 @click.option("--field", default="text", help="Where a line or a row has its text.  [text]")
 @click.option("--lines", is_flag=True, help="Each line of a .txt file is a document.")
+@click.option(
+    "--held-out", multiple=True, metavar="PATH", help="Texts to measure on, not to learn from."
+)
+@click.option("--beside", multiple=True, metavar="FILE", help="A tokenizer to measure as well.")
 @click.option("--threads", type=click.IntRange(1), metavar="N", help="[one a processor]")
 @click.option("--force", is_flag=True, help="Overwrite files that exist.")
 @quiet_option
 @json_option
 def train(
     inputs: tuple[str, ...],
+    counts_file: str | None,
+    vocab_size: int,
     folder: str,
-    threads: int | None,
-    max_chars: int | None,
-    doc_cap: int | None,
-    field: str,
-    lines: bool,
+    special: tuple[str, ...],
+    placed: tuple[tuple[str, int], ...],
+    tie_break: Any,
+    held_out: tuple[str, ...],
+    beside: tuple[str, ...],
     force: bool,
     quiet: bool,
     as_json: bool,
@@ -68,86 +85,152 @@ def train(
     """Learns a byte-level BPE tokenizer from texts.
 
     INPUT is what `tokexport tokenize` reads: .txt, .jsonl, .parquet, compressed or not, a folder of
-    them; or - for a text on standard input. Memory grows with the distinct words alone. The
-    vocabulary counts the 256 bytes and the special tokens, which are plain text in the texts. DIR
-    gets tokenizer.bin, tokenizer.json, ranks.tiktoken and merges.tsv, which give the same ids.
+    them; or - for a text on standard input. In its place --counts names what `tokexport count` has
+    written. Memory grows with the distinct words alone. The vocabulary counts the 256 bytes and the
+    special tokens, which are plain text in the texts, or cut them (--split-special). DIR gets
+    tokenizer.bin, tokenizer.json, ranks.tiktoken and merges.tsv, which give the same ids.
+
+    The report says how many bytes a token has, on samples of at most 4 million characters: of the
+    texts, and of those of --held-out, which may be some of the files of INPUT.
 
     \b
     tokexport train corpus/ --vocab-size 32768 -o tokenizer --special-token '<|bos|>'
     tokexport train *.parquet --vocab-size 65536 -o tokenizer --max-chars 2000000000
+    tokexport train corpus/ --vocab-size 32768 -o tokenizer --held-out corpus/last.txt --beside gpt2
     """
+    specials: SpecialTokens = special
+    if placed:
+        specials = dict(placed)
+        if special or len(specials) < len(placed):
+            raise TokexportError(
+                "give each special token once, and all by --special-id or all by --special-token"
+            )
+    refuse_settings(vocab_size, specials, tie_break)
     for name in FILES:
         resolve(Path(folder) / name, force=force)
-    files = [] if inputs == ("-",) else find_files(inputs)
-    total, read = sum(file.stat().st_size for file in files), 0
-    started = time.monotonic()
-
-    def texts() -> Iterator[Iterator[str]]:
-        nonlocal read
-        characters = 0
-
-        def parts_of(document: Iterator[str]) -> Iterator[str]:
-            nonlocal characters
-            cap = doc_cap
-            for part in document:
-                part = part[:cap]
-                characters += len(part)
-                yield part
-                if cap is not None and (cap := cap - len(part)) == 0:
-                    return
-
-        for document, at in documents(files, field, lines):
-            read = at
-            yield parts_of(document)
-            if max_chars is not None and characters > max_chars:
-                return
-
+    compared = {name: _opened(name) for name in beside}
+    sample, held = Sample(), Sample()
+    for text in _texts(held_out, how):
+        held.add(text)
     with ProgressLine(quiet) as line:
-
-        def progress(step: str, done: int, end: int) -> None:
-            rate = size(int(done / max(time.monotonic() - started, 1e-9)))
-            line(*((step, done, end) if end else (f"counting, {rate}/s", read, total)))
-
-        trained = train_from_iterator(texts(), num_threads=threads, progress=progress, **how)
-    trained.save(folder, force=force)
-    names = ("special_tokens", "words", "distinct_words", "text_bytes", "text_tokens", "note")
-    longest = sorted(trained.ranks, key=len, reverse=True)[:LONGEST_SHOWN]
-    if as_json:
-        values = {name: getattr(trained, name) for name in names}
-        counts = {"tokens": len(trained), "merges": len(trained.merges)}
-        shown = {"longest": list(map(bytes_value, longest))}
-        say_json("train", {"folder": folder, **counts, **values, **shown})
-    elif not quiet:
-        mean = trained.text_bytes / trained.text_tokens
-        say(
-            f"{folder}: {plural(len(trained), 'token')} of {plural(trained.words, 'word')}"
-            f" ({trained.distinct_words:,} distinct), {mean:.3f} bytes a token on"
-            f" {size(trained.text_bytes)} of text"
-        )
-        say(f"longest: {', '.join(map(quoted, longest))}")
-        if trained.note is not None:
-            note(f"note: {trained.note}")
-
-
-def documents(
-    files: Sequence[Path], field: str, lines: bool
-) -> Iterator[tuple[Iterator[str], int]]:
-    """The parts of each document, and the bytes read by then. No files: of standard input."""
-    if not files:
-        parts = iter(lambda: sys.stdin.buffer.read(PART), b"")
-        yield decoded(parts, "standard input"), 0
-    for batch in read_documents(files, field=field, lines=lines, start=Position()):
-        if isinstance(batch, LongDocument):
-            yield decoded(batch.parts, str(files[batch.first.file])), batch.read
+        if counts_file is not None:
+            counts = _read(counts_file, inputs, how)
+            specials = specials or counts.special_tokens
         else:
-            texts: Any = batch.texts  # a list, or a column of Arrow
-            for text in texts if isinstance(texts, list) else texts.to_pylist():
-                yield iter((text,)), batch.read
+            counts = WordCounts(
+                how["pattern"] or "nanochat", tuple(specials) if how["split_special"] else ()
+            )
+            _count(counts, inputs, held_out, line, sample.add, how)
+        trained = train_from_counts(
+            counts, vocab_size, special_tokens=specials, tie_break=tie_break, progress=line
+        )
+    trained.save(folder, force=force)
+    tokenizers = {folder: load(trained.to_bytes()), **compared}
+    measured = {name: _token_counter(tokenizer) for name, tokenizer in tokenizers.items()}
+    found = report(trained, measured, sample.texts, held.texts)
+    if as_json:
+        say_json("train", as_object(trained, found, folder))
+    elif not quiet:
+        _say(trained, found, folder)
 
 
-def decoded(parts: Iterator[bytes], name: str) -> Iterator[str]:
-    """The parts of a text. Raises SourceError where they are not UTF-8."""
-    try:
-        yield from codecs.iterdecode(parts, "utf-8")
-    except UnicodeDecodeError as error:
-        raise SourceError(f"{name}: not UTF-8: {error.reason}; convert it first") from error
+def as_object(trained: Trained, found: Report, folder: str) -> dict[str, object]:
+    """The result for a program."""
+    names = ("special_tokens", "words", "distinct_words", "text_bytes", "text_tokens", "note")
+    return {
+        "folder": folder,
+        "tokens": len(trained),
+        "merges": len(trained.merges),
+        **{name: getattr(trained, name) for name in names},
+        "longest": [bytes_value(token) for token in found.longest],
+        "bytes_per_token": [
+            {"tokenizer": row.name, "training": row.training, "held_out": row.held_out}
+            for row in found.compression
+        ],
+        "kinds": found.kinds,
+        "never_used": [bytes_value(token) for token in found.never_used],
+    }
+
+
+def _say(trained: Trained, found: Report, folder: str) -> None:
+    mean = trained.text_bytes / trained.text_tokens
+    say(
+        f"{folder}: {plural(len(trained), 'token')} of {plural(trained.words, 'word')}"
+        f" ({trained.distinct_words:,} distinct), {mean:.3f} bytes a token on"
+        f" {size(trained.text_bytes)} of text"
+    )
+    rows = [
+        (row.name, *("-" if value is None else f"{value:.3f}" for value in values))
+        for row in found.compression
+        if any(values := (row.training, row.held_out))
+    ]
+    if rows:
+        say(table([("bytes a token", "training", "held out"), *rows]))
+    total = sum(found.kinds.values())
+    shares = (f"{name} {100 * count / total:.1f} %" for name, count in found.kinds.items())
+    say(f"kinds: {', '.join(shares)}")
+    say(f"longest: {', '.join(map(quoted, found.longest))}")
+    unused = len(found.never_used)
+    say(f"never used in the texts: {plural(unused, 'token')} ({100 * unused / total:.1f} %)")
+    if trained.note is not None:
+        note(f"note: {trained.note}")
+
+
+def _read(counts_file: str, inputs: Sequence[str], how: dict[str, Any]) -> WordCounts:
+    """The counts of a file. Raises TokexportError for what was decided when they were made."""
+    decided = ("pattern", "split_special", "max_chars", "doc_cap", "lines")
+    if inputs or any(how[name] for name in decided):
+        raise TokexportError(
+            "with --counts there is no INPUT, and the pattern and which texts are counted were"
+            " decided by `tokexport count`"
+        )
+    return read_word_counts(counts_file)
+
+
+def _count(
+    counts: WordCounts,
+    inputs: Sequence[str],
+    held_out: Sequence[str],
+    line: ProgressLine,
+    seen: Callable[[str], None],
+    how: dict[str, Any],
+) -> None:
+    if not inputs:
+        raise TokexportError("name texts to learn from, or word counts (--counts FILE)")
+    doc_cap, max_chars = how["doc_cap"], how["max_chars"]
+    if tuple(inputs) == ("-",):
+        most = min((cap for cap in (doc_cap, max_chars) if cap is not None), default=None)
+        parts = capped(decoded(parts_of_file("-"), "standard input"), most)
+        counts.add(
+            [passing(parts, seen)],
+            num_threads=how["threads"],
+            progress=lambda: line(f"counting, {size(counts.text_bytes)}"),
+        )
+        return
+    left_out = {path.resolve() for path in find_files(held_out)}
+    files = [path for path in find_files(inputs) if path.resolve() not in left_out]
+    run = Run.begin(
+        files, field=how["field"], lines=how["lines"], doc_cap=doc_cap, max_chars=max_chars
+    )
+    show = counting(line, sum(file.size for file in run.files))
+    for _, read in count_documents(counts, files, run, how["threads"], seen):
+        show(counts, read)
+
+
+def _texts(paths: Sequence[str], how: dict[str, Any]) -> Iterator[str]:
+    """The documents of files, long ones in parts."""
+    files = find_files(paths)
+    for batch in read_documents(files, field=how["field"], lines=how["lines"], start=Position()):
+        if isinstance(batch, LongDocument):
+            yield from decoded(batch.parts, str(files[batch.first.file]))
+        else:
+            yield from strings(batch.texts)
+
+
+def _opened(name: str) -> Tokenizer:
+    """A tokexport file, or a source, which is converted in memory."""
+    return load(name) if is_tokexport_file(name) else load(converted(name, {}))
+
+
+def _token_counter(tokenizer: Tokenizer) -> Callable[[str], int]:
+    return lambda text: len(tokenizer.encode_to_numpy(text))

@@ -81,7 +81,7 @@ def tokenize(
     around = [id for id in (begin, end) if id is not None]
     with ShardWriter(target, index, shard_tokens) as writer:
         documents = read_documents(files, field=field, lines=lines, start=index.next)
-        for batch in _read_ahead(documents):
+        for batch in read_ahead(documents):
             if isinstance(batch, LongDocument):
                 _add_long(writer, tokenizer, batch, files, begin, end)
             else:
@@ -191,7 +191,7 @@ def _add_long(
     writer.end(np.array([writer.held], np.uint64), Position(document.first.file + 1))
 
 
-def _read_ahead(batches: Iterator[Batch | LongDocument]) -> Iterator[Batch | LongDocument]:
+def read_ahead(batches: Iterator[Batch | LongDocument]) -> Iterator[Batch | LongDocument]:
     """The same batches, read by a thread while the one before is encoded."""
     queue: Queue[Batch | LongDocument | BaseException | None] = Queue(AHEAD)
     stopped = Event()

@@ -23,6 +23,7 @@ using tokexport::Stream;
 // Signatures as _core.pyi has them; formats/tokexport/generate.py makes that file.
 #define ALLOWED "allowed: typing.Literal['all'] | collections.abc.Collection[str]"
 #define IDS "ids: collections.abc.Sequence[int] | numpy.typing.NDArray[numpy.integer[typing.Any]]"
+#define U8S "numpy.typing.NDArray[numpy.uint8]"
 #define U32S "numpy.typing.NDArray[numpy.uint32]"
 #define U64S "numpy.typing.NDArray[numpy.uint64]"
 
@@ -123,10 +124,16 @@ NB_MODULE(_core, m) {
         .def("cut", &WordCounter::cut, "data"_a, nb::sig("def cut(self, data: bytes) -> int"))
         .def("add", &WordCounter::add, "texts"_a, "threads"_a, nb::lock_self(),
              nb::sig("def add(self, texts: collections.abc.Sequence[str], threads: int) -> None"))
-        .def("merges", &WordCounter::merges, "count"_a, "tie_break"_a, "progress"_a,
+        .def("words_of_all", &WordCounter::words_of_all, "sorted"_a, nb::lock_self(),
+             nb::sig("def words_of_all(self, sorted: bool) -> tuple[" U64S ", " U32S ", " U8S "]"))
+        .def("add_words", &WordCounter::add_words, "counts"_a, "lengths"_a, "bytes"_a,
              nb::lock_self(),
-             nb::sig("def merges(self, count: int, tie_break: str, progress: "
-                     "collections.abc.Callable[[int], object]) -> tuple[" U64S ", int]"))
+             nb::sig("def add_words(self, counts: " U64S ", lengths: " U32S ", bytes: " U8S
+                     ") -> None"))
+        .def("merges", &WordCounter::merges, "count"_a, "tie_break"_a, "longest"_a, "progress"_a,
+             nb::lock_self(),
+             nb::sig("def merges(self, count: int, tie_break: str, longest: int, progress: "
+                     "collections.abc.Callable[[int], object]) -> tuple[" U64S ", " U64S ", int]"))
         .def("word_count", &WordCounter::words, nb::lock_self(),
              nb::sig("def word_count(self) -> int"))
         .def("distinct_count", &WordCounter::distinct, nb::lock_self(),

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from typing import Final
 
 from tokexport._core import Core, WordCounter
 from tokexport.conversion import file_bytes
-from tokexport.errors import TextError, UnsupportedError
+from tokexport.errors import TextError, TokexportError, UnsupportedError
 from tokexport.model import Provenance
 from tokexport.sources.tiktoken.encoding import build
+from tokexport.sources.tiktoken.known_patterns import KNOWN
+from tokexport.sources.tiktoken.ranks import regular_expression
+from tokexport.training.runs import Run
 
 # Of text that is counted together: enough for all threads, and little memory.
 BATCH_CHARACTERS: Final = 1 << 22
@@ -20,62 +25,226 @@ BATCH_TEXTS: Final = 1 << 14
 Text = str | Iterator[str]
 
 
-def word_counter(pattern: str) -> WordCounter:
-    """Counts words by a regular expression. UnsupportedError for one that it cannot do."""
+class WordCounts:
+    """The distinct words of texts, and how often each was seen.
+
+    ``pattern`` is a known name or a regular expression. Where ``special_tokens`` stand in a text it
+    is cut, and they are not counted; without them they are plain text. ``runs`` says from which
+    files the words are. Memory grows with the distinct words alone. Raises UnsupportedError for a
+    pattern that is no known name or whose words cannot be counted.
+
+    >>> counts = WordCounts("gpt2", ["<|end|>"])
+    >>> counts.add(["a b<|end|>b", "b"])
+    >>> dict(counts.items())
+    {b'a': 1, b' b': 1, b'b': 2}
+    """
+
+    def __init__(self, pattern: str = "nanochat", special_tokens: Sequence[str] = ()) -> None:
+        self.pattern: Final = expression_of(pattern)
+        self.special_tokens: Final = checked(special_tokens)
+        self.ordered = True  # words come in the order in which the texts have them
+        self.runs: tuple[Run, ...] = ()
+        self._core: Final = _core_of(self.pattern)
+        self.native = WordCounter(self._core)
+        self._specials = _Specials(self.special_tokens) if self.special_tokens else None
+
+    def emptied(self) -> WordCounts:
+        """Counts without a word, made in the same way; the pattern is not compiled again."""
+        empty = copy(self)
+        empty.ordered, empty.runs, empty.native = True, (), WordCounter(self._core)
+        return empty
+
+    @property
+    def words(self) -> int:
+        """How many words the texts have."""
+        return self.native.word_count()
+
+    @property
+    def distinct_words(self) -> int:
+        """How many of them differ."""
+        return self.native.distinct_count()
+
+    @property
+    def text_bytes(self) -> int:
+        """How many bytes they have."""
+        return self.native.byte_count()
+
+    def items(self) -> Iterator[tuple[bytes, int]]:
+        """Each distinct word, and how often it was seen, in the order of ``ordered``, or sorted."""
+        counts, lengths, content = self.native.words_of_all(not self.ordered)
+        at = 0
+        for count, length in zip(counts.tolist(), lengths.tolist(), strict=True):
+            yield content[at : at + length].tobytes(), count
+            at += length
+
+    def add(
+        self,
+        texts: Iterable[Text],
+        *,
+        num_threads: int | None = None,
+        progress: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Adds the words of texts; calls ``progress`` now and then.
+
+        Raises TypeError for what is no str, TextError for a lone surrogate.
+        """
+        for batch in self._batches(texts):
+            try:
+                self.native.add(batch, num_threads or os.cpu_count() or 1)
+            except UnicodeEncodeError as error:
+                raise _surrogate(error) from None
+            progress()
+
+    def join(self, other: WordCounts, name: str = "the other") -> None:
+        """Adds the words of another; ``name`` stands for it in errors.
+
+        Raises TokexportError where it was made in another way, or from a file that is counted here.
+        """
+        self.refuse_other(other, name)
+        mine = {file for run in self.runs for file in run.files}
+        for run in other.runs:
+            for file in run.files:
+                if file in mine:
+                    raise TokexportError(
+                        f"{name}: {file.path} is in the other counts too, and would count twice;"
+                        " leave out one of them"
+                    )
+        self.native.add_words(*other.native.words_of_all(not other.ordered))
+        self.ordered = self.ordered and other.ordered
+        self.runs += other.runs
+
+    def refuse_other(self, other: WordCounts, name: str) -> None:
+        """Raises TokexportError where another was made in another way, or is not at its end."""
+        if self.pattern != other.pattern:
+            raise TokexportError(
+                f"{name}: its words were counted with the pattern {other.pattern!r}, not with"
+                f" {self.pattern!r}; count the texts again"
+            )
+        if set(self.special_tokens) != set(other.special_tokens):
+            raise TokexportError(
+                f"{name}: its texts were cut at {_named(other.special_tokens)}, not at"
+                f" {_named(self.special_tokens)}; count the texts again"
+            )
+        other.refuse_incomplete(name)
+
+    def refuse_incomplete(self, name: str) -> None:
+        """Raises TokexportError where a run over files was interrupted."""
+        for run in self.runs:
+            if not run.complete:
+                raise TokexportError(
+                    f"{name}: counting was interrupted after {run.documents:,} documents; give the"
+                    " same `tokexport count` again, which goes on"
+                )
+
+    def _batches(self, texts: Iterable[Text]) -> Iterator[list[str]]:
+        batch: list[str] = []
+        held = 0
+        for text in texts:
+            for part in self._parts(text):
+                if not isinstance(part, str):
+                    raise TypeError(f"texts must hold str, not {type(part).__name__}")
+                batch.append(part)
+                held += len(part)
+                if held >= BATCH_CHARACTERS or len(batch) >= BATCH_TEXTS:
+                    yield batch
+                    batch, held = [], 0
+        if batch:
+            yield batch
+
+    def _parts(self, text: Text) -> Iterable[str]:
+        """A text in parts that have the words of the whole."""
+        if isinstance(text, Iterator):
+            return self._cut(self._specials.divided(text) if self._specials else text)
+        if self._specials and isinstance(text, str):
+            return self._specials.split(text)
+        return (text,)
+
+    def _cut(self, parts: Iterator[str] | Iterator[str | None]) -> Iterator[str]:
+        pending = [next(parts, "") or ""]
+        for part in parts:
+            if part is None:  # here stood a special token
+                yield "".join(pending)
+                pending = []
+                continue
+            try:
+                data = part.encode()
+            except UnicodeEncodeError as error:
+                raise _surrogate(error) from None
+            if end := self.native.cut(data):
+                yield "".join((*pending, data[:end].decode()))
+                pending = []
+            pending.append(data[end:].decode())
+        yield "".join(pending)
+
+
+class _Specials:
+    """Cuts texts at special tokens: at the leftmost one, and of those at the longest."""
+
+    def __init__(self, contents: Sequence[str]) -> None:
+        longest_first = sorted(contents, key=len, reverse=True)
+        self._longest = len(longest_first[0])
+        self._expression = re.compile("|".join(map(re.escape, longest_first)))
+
+    def split(self, text: str) -> list[str]:
+        """The text between special tokens."""
+        return self._expression.split(text)
+
+    def divided(self, parts: Iterator[str]) -> Iterator[str | None]:
+        """The parts of a text, without special tokens; None where one was."""
+        pending = ""
+        for part in parts:
+            pending += part
+            known = len(pending) - self._longest  # what begins up to here is seen to its end
+            start = 0
+            for match in self._expression.finditer(pending):
+                if match.start() > known:
+                    break
+                yield pending[start : match.start()]
+                yield None
+                start = match.end()
+            end = max(start, known + 1)
+            yield pending[start:end]
+            pending = pending[end:]
+        for number, part in enumerate(self.split(pending)):
+            if number:
+                yield None
+            yield part
+
+
+def expression_of(pattern: str) -> str:
+    """The regular expression of a known name, or that which is given."""
+    return KNOWN[pattern].pattern if pattern in KNOWN else regular_expression(pattern)
+
+
+def checked(special_tokens: Iterable[str]) -> tuple[str, ...]:
+    """Special tokens. Raises TokexportError for an empty one and for one that comes twice."""
+    found = tuple(special_tokens)
+    if len(set(found)) < len(found) or "" in found:
+        raise TokexportError("special tokens must differ, and none may be empty")
+    return found
+
+
+def _core_of(pattern: str) -> Core:
+    """Of a tokenizer of bytes. Raises UnsupportedError where no WordCounter does its pattern."""
     ranks = {bytes((byte,)): byte for byte in range(256)}
     model = build("pattern", ranks, pattern, {}, Provenance("bytes"), spelling={})
+    core = Core(file_bytes(model), "pattern")
     try:
-        return WordCounter(Core(file_bytes(model), "pattern"))
+        WordCounter(core)
     except ValueError:
         raise UnsupportedError(
             "pattern",
             f"the pattern {pattern!r} leaves out a part of a text, or needs a large automaton",
             "use a pattern whose matches cover all texts, as those with a name do",
         ) from None
+    return core
 
 
-def count(counter: WordCounter, texts: Iterable[Text], num_threads: int | None) -> Iterator[int]:
-    """Adds the words of texts; gives the bytes of all texts after each batch of them.
-
-    Raises TypeError for what is no str, TextError for a lone surrogate.
-    """
-    for batch in _batches(counter, texts):
-        try:
-            counter.add(batch, num_threads or os.cpu_count() or 1)
-        except UnicodeEncodeError as error:
-            raise _surrogate(error) from None
-        yield counter.byte_count()
-
-
-def _batches(counter: WordCounter, texts: Iterable[Text]) -> Iterator[list[str]]:
-    batch: list[str] = []
-    held = 0
-    for text in texts:
-        for part in _cut(counter, text) if isinstance(text, Iterator) else (text,):
-            if not isinstance(part, str):
-                raise TypeError(f"texts must hold str, not {type(part).__name__}")
-            batch.append(part)
-            held += len(part)
-            if held >= BATCH_CHARACTERS or len(batch) >= BATCH_TEXTS:
-                yield batch
-                batch, held = [], 0
-    if batch:
-        yield batch
-
-
-def _cut(counter: WordCounter, parts: Iterator[str]) -> Iterator[str]:
-    """A text in parts that have the words of the whole."""
-    pending = [next(parts, "")]
-    for part in parts:
-        try:
-            data = part.encode()
-        except UnicodeEncodeError as error:
-            raise _surrogate(error) from None
-        if end := counter.cut(data):
-            yield "".join((*pending, data[:end].decode()))
-            pending = []
-        pending.append(data[end:].decode())
-    yield "".join(pending)
+def _named(special_tokens: Sequence[str]) -> str:
+    if not special_tokens:
+        return "no special token"
+    noun = "token" if len(special_tokens) == 1 else "tokens"
+    return f"the special {noun} {', '.join(special_tokens)}"
 
 
 def _surrogate(error: UnicodeEncodeError) -> TextError:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Literal, get_args
 
 import numpy as np
 
 from tokexport.errors import TokexportError
-from tokexport.limits import MAX_IDS
-from tokexport.sources.tiktoken.known_patterns import KNOWN
-from tokexport.sources.tiktoken.ranks import regular_expression
-from tokexport.training.counting import Text, count, word_counter
+from tokexport.limits import MAX_IDS, MAX_TOKEN_BYTES
+from tokexport.training.counting import Text, WordCounts, checked
 from tokexport.training.trained import BYTES, Merge, Trained
 
 # Which of several most frequent pairs is merged: the least pair of ids (rustbpe); the same, where
@@ -19,6 +17,9 @@ from tokexport.training.trained import BYTES, Merge, Trained
 # lexicographically greatest pair of byte strings (CS336); the first one in the texts (minbpe).
 TieBreak = Literal["lowest-ids", "lowest-gpt2-ids", "greatest-bytes", "first-seen"]
 TIE_BREAKS: Final[tuple[TieBreak, ...]] = get_args(TieBreak)
+
+# Their ids follow the learned tokens; or each has the id that it is given.
+SpecialTokens = Sequence[str] | Mapping[str, int]
 
 # Called with the name of a step, how far it has come, and the end of it; 0: not known.
 Progress = Callable[[str, int, int], None]
@@ -29,7 +30,8 @@ def train_from_iterator(
     vocab_size: int,
     *,
     pattern: str = "nanochat",
-    special_tokens: Sequence[str] = (),
+    special_tokens: SpecialTokens = (),
+    split_special: bool = False,
     tie_break: TieBreak = "lowest-ids",
     num_threads: int | None = None,
     progress: Progress = lambda step, done, end: None,
@@ -37,11 +39,12 @@ def train_from_iterator(
     """Learn a byte-level BPE tokenizer from texts, which are read once; memory grows with their
     distinct words alone. A text that is too long to be held may be an iterator of its parts.
 
-    ``vocab_size`` counts the 256 bytes and the special tokens, whose ids come after the merges.
-    ``pattern`` is a known name (``gpt2``, ``cl100k_base``, ``nanochat``, ...) or a regular
-    expression. The result does not depend on ``num_threads`` (None: one a processor). Where no pair
-    is left before ``vocab_size`` is reached, there are fewer merges, and ``note`` says so. Special
-    tokens in a text are plain text.
+    ``vocab_size`` counts the 256 bytes and the special tokens, whose ids come after the merges, or
+    are those of a mapping. ``pattern`` is a known name (``gpt2``, ``cl100k_base``, ``nanochat``,
+    ...) or a regular expression. The result does not depend on ``num_threads`` (None: one a
+    processor). Where no pair is left before ``vocab_size`` is reached, there are fewer merges, and
+    ``note`` says so. Special tokens in a text are plain text, or with ``split_special`` the text is
+    cut there, and they are not learned from.
 
     Raises ``TokexportError`` for a vocabulary that is too small or too large and for texts without
     a word, ``UnsupportedError`` for a pattern that is no known name or whose words cannot be
@@ -53,46 +56,117 @@ def train_from_iterator(
     """
     if isinstance(texts, (str, bytes)):
         raise TypeError("texts must be several texts, not one; put it into a list")
-    if tie_break not in TIE_BREAKS:
-        raise TokexportError(f"tie_break {tie_break!r} is none of {', '.join(TIE_BREAKS)}")
-    if len(set(special_tokens)) < len(special_tokens) or "" in special_tokens:
-        raise TokexportError("special tokens must differ, and none may be empty")
     if num_threads is not None and num_threads < 1:
         raise TokexportError(f"num_threads is {num_threads}; use 1 or more")
-    wanted = vocab_size - BYTES - len(special_tokens)
-    if wanted < 0 or vocab_size > MAX_IDS:
+    refuse_settings(vocab_size, special_tokens, tie_break)
+    counts = WordCounts(pattern, tuple(special_tokens) if split_special else ())
+    counts.add(
+        texts,
+        num_threads=num_threads,
+        progress=lambda: progress("bytes counted", counts.text_bytes, 0),
+    )
+    return train_from_counts(
+        counts, vocab_size, special_tokens=special_tokens, tie_break=tie_break, progress=progress
+    )
+
+
+def train_from_counts(
+    counts: WordCounts,
+    vocab_size: int,
+    *,
+    special_tokens: SpecialTokens = (),
+    tie_break: TieBreak = "lowest-ids",
+    progress: Progress = lambda step, done, end: None,
+) -> Trained:
+    """Learn a byte-level BPE tokenizer from word counts, as ``train_from_iterator`` from texts.
+
+    Pairs of more than 65,535 bytes, the most that a file can hold, are left out. Raises
+    ``TokexportError`` as that does, for counts that were cut at other special tokens, for those of
+    an interrupted run, and for ``first-seen`` where the order of the words is not known.
+
+    >>> counts = WordCounts()
+    >>> counts.add(["low lower lowest"])
+    >>> len(train_from_counts(counts, 260).merges)
+    4
+    """
+    wanted = refuse_settings(vocab_size, special_tokens, tie_break)
+    counts.refuse_incomplete("the word counts")
+    if counts.special_tokens and set(counts.special_tokens) != set(special_tokens):
         raise TokexportError(
-            f"a vocabulary of {vocab_size:,} is too {'small' if wanted < 0 else 'large'}: the 256"
-            f" bytes and {len(special_tokens):,} special tokens take {vocab_size - wanted:,} ids,"
-            f" and {MAX_IDS:,} are the most"
+            f"the texts were cut at {', '.join(counts.special_tokens)}, and these must be the"
+            " special tokens; count the texts again for others"
         )
-    expression = KNOWN[pattern].pattern if pattern in KNOWN else regular_expression(pattern)
-    counter = word_counter(expression)
-    for done in count(counter, texts, num_threads):
-        progress("bytes counted", done, 0)
-    if not counter.word_count():
+    if tie_break == "first-seen" and not counts.ordered:
+        raise TokexportError(
+            "which pair was seen first is not known of words that were counted on many machines;"
+            " use another tie-break"
+        )
+    if not counts.words:
         raise TokexportError("there is nothing to learn from: no text, or all texts are empty")
-    numbers, text_tokens = counter.merges(
-        wanted, tie_break, lambda done: progress("merges", done, wanted)
+    numbers, uses, too_long = counts.native.merges(
+        wanted, tie_break, MAX_TOKEN_BYTES, lambda done: progress("merges", done, wanted)
     )
     tokens = [bytes((byte,)) for byte in range(BYTES)]
     merges = []
     for left, right, times in np.reshape(numbers, (-1, 3)).tolist():
         merges.append(Merge(tokens[left], tokens[right], times))
         tokens.append(tokens[left] + tokens[right])
-    note = None
+    ids, notes = _ids_of_special(special_tokens, len(tokens)), []
     if len(merges) < wanted:
-        note = (
+        notes.append(
             f"the texts have pairs for {len(merges):,} merges, not for {wanted:,}: the vocabulary"
-            f" has {len(tokens) + len(special_tokens):,} tokens, not {vocab_size:,}"
+            f" has {len(tokens) + len(ids):,} tokens, not {vocab_size:,}"
+        )
+    if too_long:
+        notes.append(
+            f"{too_long:,} of the most frequent pairs are longer than {MAX_TOKEN_BYTES:,} bytes,"
+            " which no token can be, and were left out"
         )
     return Trained(
-        pattern=expression,
+        pattern=counts.pattern,
         merges=tuple(merges),
-        special_tokens={name: id for id, name in enumerate(special_tokens, len(tokens))},
-        words=counter.word_count(),
-        distinct_words=counter.distinct_count(),
-        text_bytes=counter.byte_count(),
-        text_tokens=text_tokens,
-        note=note,
+        special_tokens=ids,
+        words=counts.words,
+        distinct_words=counts.distinct_words,
+        text_bytes=counts.text_bytes,
+        text_tokens=int(uses.sum()),
+        note="; ".join(notes) or None,
+        uses=tuple(uses.tolist()),
     )
+
+
+def refuse_settings(vocab_size: int, special_tokens: SpecialTokens, tie_break: str) -> int:
+    """How many merges are wanted. Raises TokexportError for what no training can do."""
+    if tie_break not in TIE_BREAKS:
+        raise TokexportError(f"tie_break {tie_break!r} is none of {', '.join(TIE_BREAKS)}")
+    count = len(checked(special_tokens))
+    wanted = vocab_size - BYTES - count
+    if wanted < 0 or vocab_size > MAX_IDS:
+        raise TokexportError(
+            f"a vocabulary of {vocab_size:,} is too {'small' if wanted < 0 else 'large'}: the 256"
+            f" bytes and {count:,} special tokens take {vocab_size - wanted:,} ids,"
+            f" and {MAX_IDS:,} are the most"
+        )
+    if isinstance(special_tokens, Mapping):
+        owners: dict[int, str] = {}
+        for name, id in special_tokens.items():
+            if not 0 <= id < vocab_size or owners.setdefault(id, name) != name:
+                why = f"is that of {owners[id]!r}" if id in owners else "is out of range"
+                raise TokexportError(
+                    f"the id {id:,} of {name!r} {why}; take different ones below {vocab_size:,}"
+                )
+    return wanted
+
+
+def _ids_of_special(special_tokens: SpecialTokens, others: int) -> dict[str, int]:
+    if not isinstance(special_tokens, Mapping):
+        return {name: id for id, name in enumerate(special_tokens, others)}
+    total = others + len(special_tokens)
+    for name, id in special_tokens.items():
+        if id >= total:
+            raise TokexportError(
+                f"the texts have pairs for {others - BYTES:,} merges alone, so that ids before"
+                f" {id:,}, that of {name!r}, would stand for nothing; use a vocabulary of {total:,}"
+                " and lower ids"
+            )
+    return dict(special_tokens)

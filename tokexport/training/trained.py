@@ -44,8 +44,8 @@ class Merge:
 class Trained:
     """A byte-level BPE tokenizer that was learned from texts.
 
-    Ids: the 256 bytes, then the merges, then the special tokens. ``note`` says what is not as it
-    was asked for.
+    Ids: those of the special tokens; the others are the 256 bytes, then the merges. ``uses`` is how
+    often bytes and merges stand in the texts. ``note`` says what is not as it was asked for.
     """
 
     pattern: str  # a regular expression
@@ -56,6 +56,7 @@ class Trained:
     text_bytes: int
     text_tokens: int
     note: str | None = None
+    uses: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         """How many ids there are."""
@@ -66,7 +67,9 @@ class Trained:
         """The ids of the tokens but the special ones, as tiktoken takes them."""
         learned = (merge.left + merge.right for merge in self.merges)
         single = (bytes((byte,)) for byte in range(BYTES))
-        return {token: id for id, token in enumerate((*single, *learned))}
+        special = {*self.special_tokens.values()}
+        ids = (id for id in range(len(self)) if id not in special)
+        return dict(zip((*single, *learned), ids, strict=True))
 
     def to_bytes(self) -> bytes:
         """The tokexport file, which ``tokexport.load`` opens."""
@@ -85,6 +88,9 @@ class Trained:
     def tokenizer_json(self) -> str:
         """The tokenizer in the format of Hugging Face's tokenizers."""
         vocab = {to_characters(token): id for token, id in self.ranks.items()}
+        if any(id < len(vocab) for id in self.special_tokens.values()):
+            # tokenizers gives an added token the next free id, unless the vocabulary has it.
+            vocab |= self.special_tokens
         merges = [(to_characters(merge.left), to_characters(merge.right)) for merge in self.merges]
         special = [added_token(id, name, special=True) for name, id in self.special_tokens.items()]
         document = tokenizer_document(
@@ -103,9 +109,10 @@ class Trained:
         What does not print is escaped, as in ``\n`` and ``\xf0``.
         """
         rows = ["id\tcount\tleft\tright"]
+        ids = [*self.ranks.values()][BYTES:]
         rows += [
             f'{id}\t{merge.count}\t"{escape(merge.left)}"\t"{escape(merge.right)}"'
-            for id, merge in enumerate(self.merges, BYTES)
+            for id, merge in zip(ids, self.merges, strict=True)
         ]
         return "\n".join(rows) + "\n"
 

@@ -31,8 +31,12 @@ std::vector<std::uint32_t> gpt2_orders() {
 
 }  // namespace
 
-PairMerger::PairMerger(const WordMap &words, TieBreak tie_break)
-    : tie_break_(tie_break), lengths_(byte_count, 1), examples_(byte_count, none) {
+PairMerger::PairMerger(const WordMap &words, TieBreak tie_break, std::size_t longest)
+    : tie_break_(tie_break),
+      longest_(longest),
+      single_uses_(byte_count),
+      lengths_(byte_count, 1),
+      examples_(byte_count, none) {
     if (tie_break == TieBreak::lowest_gpt2_ids) orders_ = gpt2_orders();
     read_words(words);
     count_byte_pairs();
@@ -62,12 +66,12 @@ void PairMerger::read_words(const WordMap &words) {
     std::vector<std::uint8_t> bytes;
     for (const WordMap::Slot *slot : slots) {
         const std::size_t length = words.length(*slot);
-        if (length < 2) {
-            single_bytes_ += slot->count;
-            continue;
-        }
         bytes.resize(length);
         words.copy(*slot, bytes.data());
+        if (length < 2) {
+            single_uses_[bytes[0]] += slot->count;
+            continue;
+        }
         const auto word = static_cast<std::uint32_t>(word_counts_.size());
         for (std::uint8_t byte : bytes) places_.push_back({byte, none, word});
         places_.push_back({none, none, word});
@@ -115,14 +119,15 @@ std::vector<LearnedMerge> PairMerger::run(std::size_t count,
     return merges;
 }
 
-std::uint64_t PairMerger::symbol_count() const {
-    std::uint64_t count = single_bytes_;
+std::vector<std::uint64_t> PairMerger::uses() const {
+    std::vector<std::uint64_t> uses = single_uses_;
+    uses.resize(lengths_.size());
     for (std::size_t at = 0; at < places_.size();) {
         const Place &place = places_[at];
-        if (place.symbol != none) count += word_counts_[place.word];
+        if (place.symbol != none) uses[place.symbol] += word_counts_[place.word];
         at += place.symbol == none ? 1 : lengths_[place.symbol];
     }
-    return count;
+    return uses;
 }
 
 // The pair of the product and its neighbour, which comes up with this merge.
@@ -235,6 +240,11 @@ std::uint32_t PairMerger::next_best() {
         std::pop_heap(heap_.begin(), heap_.end(), later);
         const Candidate best = heap_.back();
         heap_.pop_back();
+        const Pair &pair = pairs_[best.pair];
+        if (std::size_t(lengths_[pair.left]) + lengths_[pair.right] > longest_) {
+            too_long_++;
+            continue;
+        }
         if (best.count == pair_counts_[best.pair] &&
             (tie_break_ != TieBreak::first_seen || best.key == key_of(best.pair)))
             return best.pair;

@@ -30,16 +30,20 @@ struct LearnedMerge {
 
 class PairMerger {
 public:
-    // Throws std::length_error where the words have 4 GB or more.
-    PairMerger(const WordMap &words, TieBreak tie_break);
+    // A pair whose bytes are more than `longest` is never merged. Throws std::length_error where the
+    // words have 4 GB or more.
+    PairMerger(const WordMap &words, TieBreak tie_break, std::size_t longest);
 
     // Up to `count` merges: fewer if no pair is left. `progress` is called now and then with the
     // number that was made; false: stop.
     std::vector<LearnedMerge> run(std::size_t count,
                                   const std::function<bool(std::size_t)> &progress);
 
-    // The symbols of all words, each as often as its word.
-    std::uint64_t symbol_count() const;
+    // How often each symbol stands in the words, each of which counts as often as it was seen.
+    std::vector<std::uint64_t> uses() const;
+
+    // The pairs that were the most frequent one, but too long.
+    std::size_t too_long() const { return too_long_; }
 
 private:
     static constexpr std::uint32_t none = 0xFFFFFFFF;
@@ -82,9 +86,11 @@ private:
     int compare_bytes(std::uint32_t a, std::uint32_t b) const;
 
     const TieBreak tie_break_;
+    const std::size_t longest_;
+    std::size_t too_long_ = 0;
     std::vector<Place> places_;
     std::vector<std::uint64_t> word_counts_;
-    std::uint64_t single_bytes_ = 0;          // words of one byte, which are not in places_
+    std::vector<std::uint64_t> single_uses_;  // of bytes, in words of one, which are not in places_
     std::vector<std::uint32_t> lengths_;      // of symbols, in bytes
     std::vector<std::uint32_t> examples_;     // a place where a symbol's bytes are
     std::vector<std::uint8_t> bytes_;         // by place; for greatest_bytes alone

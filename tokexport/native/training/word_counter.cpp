@@ -8,7 +8,6 @@
 #include <system_error>
 #include <thread>
 
-#include "arrays.h"
 #include "failure.h"
 #include "training/pair_merger.h"
 
@@ -21,6 +20,8 @@ namespace {
 // Less text than this is not worth a thread.
 constexpr std::size_t bytes_a_thread = std::size_t(1) << 18;
 constexpr std::size_t block = 64;
+// A text above twice this size is counted in parts, by several threads.
+constexpr std::size_t part_size = std::size_t(1) << 20;
 
 TieBreak tie_break_of(std::string_view name) {
     if (name == "lowest-ids") return TieBreak::lowest_ids;
@@ -40,7 +41,9 @@ WordCounter::WordCounter(nb::object core)
     workers_.push_back(std::make_unique<Worker>());
 }
 
-void WordCounter::count(Worker &worker, std::string_view text, std::uint64_t place) const {
+void WordCounter::count(Worker &worker, const Part &part) const {
+    const std::string_view text = part.text;
+    const std::uint64_t place = part.place;
     const auto *data = reinterpret_cast<const std::uint8_t *>(text.data());
     SplitRun run(*splitter_, data, text.size());
     WordMap &map = worker.map;
@@ -79,13 +82,29 @@ void WordCounter::count(Worker &worker, std::string_view text, std::uint64_t pla
     }
 }
 
+// Cuts a text after about every `size` bytes, or later where that is the first place to cut.
+void WordCounter::divide(std::vector<Part> &parts, Part whole, std::size_t size) const {
+    for (std::size_t window = size; whole.text.size() > window;) {
+        std::size_t end = window;
+        while ((static_cast<unsigned char>(whole.text[end]) & 0xC0) == 0x80) end--;
+        const std::size_t cut = tkx_cut(&core_.file(), whole.text.data(), end);
+        if (cut == 0) {
+            window *= 2;
+            continue;
+        }
+        parts.push_back({whole.text.substr(0, cut), whole.place});
+        whole = {whole.text.substr(cut), whole.place + cut};
+        window = size;
+    }
+    parts.push_back(whole);
+    for (const Part &part : parts)
+        if (part.text.size() > UINT32_MAX)
+            throw nb::value_error("a text has 4 GB without a place where it can be cut");
+}
+
 void WordCounter::add(nb::handle texts, std::size_t threads) {
     // A tuple of our own, so that no other thread changes it while the GIL is free.
     nb::object items = owned(PySequence_Tuple(texts.ptr()));
-    struct Part {
-        std::string_view text;
-        std::uint64_t place;
-    };
     std::vector<Part> parts;
     std::uint64_t bytes = 0;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.ptr()); i++) {
@@ -94,11 +113,13 @@ void WordCounter::add(nb::handle texts, std::size_t threads) {
         Py_ssize_t size = 0;
         const char *utf8 = PyUnicode_AsUTF8AndSize(item, &size);
         if (!utf8) fail_python();
-        if (static_cast<std::uint64_t>(size) > UINT32_MAX)
-            throw nb::value_error("a text has 4 GB or more; give it in parts");
-        if (size == 0) continue;
-        parts.push_back({{utf8, static_cast<std::size_t>(size)}, bytes_ + bytes});
-        bytes += static_cast<std::uint64_t>(size);
+        const auto length = static_cast<std::size_t>(size);
+        const Part whole{{utf8, length}, bytes_ + bytes};
+        if (length > UINT32_MAX || (threads > 1 && length > 2 * part_size))
+            divide(parts, whole, part_size);
+        else if (length)
+            parts.push_back(whole);
+        bytes += length;
     }
     const auto worth = static_cast<std::size_t>(bytes / bytes_a_thread);
     threads = std::max<std::size_t>(1, std::min({threads, parts.size(), worth}));
@@ -108,7 +129,7 @@ void WordCounter::add(nb::handle texts, std::size_t threads) {
     auto work = [&](std::size_t worker) noexcept {
         try {
             for (std::size_t i; (i = next.fetch_add(1)) < parts.size();)
-                count(*workers_[worker], parts[i].text, parts[i].place);
+                count(*workers_[worker], parts[i]);
         } catch (const std::bad_alloc &) {
             out_of_memory = true;
         }
@@ -154,15 +175,73 @@ std::size_t WordCounter::cut(nb::handle data) const {
     return tkx_cut(&core_.file(), text.bytes.data(), text.bytes.size());
 }
 
-nb::object WordCounter::merges(std::size_t count, const char *tie_break, nb::handle progress) {
+nb::object WordCounter::words_of_all(bool sorted) {
+    join();
+    const WordMap &map = workers_.front()->map;
+    std::vector<const WordMap::Slot *> slots = map.words();
+    std::size_t size = 0;
+    for (const WordMap::Slot *slot : slots) size += map.length(*slot);
+    std::unique_ptr<std::uint64_t[]> counts(new std::uint64_t[slots.size() + 1]);
+    std::unique_ptr<std::uint32_t[]> lengths(new std::uint32_t[slots.size() + 1]);
+    std::unique_ptr<std::uint8_t[]> bytes(new std::uint8_t[size + 1]);
+    {
+        nb::gil_scoped_release released;
+        std::sort(slots.begin(), slots.end(),
+                  [&](const WordMap::Slot *a, const WordMap::Slot *b) {
+                      return sorted ? map.view(*a) < map.view(*b) : a->first < b->first;
+                  });
+        std::uint8_t *end = bytes.get();
+        for (std::size_t i = 0; i < slots.size(); i++) {
+            counts[i] = slots[i]->count;
+            lengths[i] = static_cast<std::uint32_t>(map.length(*slots[i]));
+            map.copy(*slots[i], end);
+            end += lengths[i];
+        }
+    }
+    const std::size_t count = slots.size();
+    return nb::make_tuple(array_of(std::move(counts), count), array_of(std::move(lengths), count),
+                          array_of(std::move(bytes), size));
+}
+
+void WordCounter::add_words(const Numbers &counts, const Lengths &lengths, const Bytes &bytes) {
+    const std::size_t count = counts.shape(0);
+    std::uint64_t size = 0, words = 0, seen = 0;
+    bool is_sound = lengths.shape(0) == count;
+    for (std::size_t i = 0; is_sound && i < count; i++) {
+        const std::uint64_t times = counts.data()[i], length = lengths.data()[i];
+        std::uint64_t of_word = 0;
+        size += length;
+        is_sound = times && length && !__builtin_mul_overflow(times, length, &of_word) &&
+                   !__builtin_add_overflow(seen, of_word, &seen);
+        words += times;
+    }
+    if (!is_sound || size != bytes.shape(0) || bytes_ + seen < bytes_)
+        throw nb::value_error("counts, lengths and bytes of words do not fit together");
+    nb::gil_scoped_release released;
+    Worker &worker = *workers_.front();
+    const std::uint8_t *at = bytes.data();
+    std::uint64_t place = bytes_;
+    for (std::size_t i = 0; i < count; i++) {
+        const std::uint32_t length = lengths.data()[i];
+        worker.map.add(at, length, counts.data()[i], place);
+        at += length;
+        place += length;
+    }
+    worker.words += words;
+    bytes_ += seen;
+}
+
+nb::object WordCounter::merges(std::size_t count, const char *tie_break, std::size_t longest,
+                               nb::handle progress) {
     const TieBreak chosen = tie_break_of(tie_break);
     join();
     std::vector<LearnedMerge> found;
-    std::uint64_t tokens = 0;
+    std::vector<std::uint64_t> uses;
+    std::size_t too_long = 0;
     bool is_interrupted = false;
     {
         nb::gil_scoped_release released;
-        PairMerger merger(workers_.front()->map, chosen);
+        PairMerger merger(workers_.front()->map, chosen, longest);
         found = merger.run(count, [&](std::size_t done) {
             nb::gil_scoped_acquire held;
             if (PyErr_CheckSignals() == 0) {
@@ -173,7 +252,8 @@ nb::object WordCounter::merges(std::size_t count, const char *tie_break, nb::han
             is_interrupted = true;
             return false;
         });
-        tokens = merger.symbol_count();
+        uses = merger.uses();
+        too_long = merger.too_long();
     }
     if (is_interrupted) fail_python();
     std::unique_ptr<std::uint64_t[]> numbers(new std::uint64_t[3 * found.size() + 1]);
@@ -182,7 +262,7 @@ nb::object WordCounter::merges(std::size_t count, const char *tie_break, nb::han
         numbers[3 * i + 1] = found[i].right;
         numbers[3 * i + 2] = found[i].count;
     }
-    return nb::make_tuple(array_of(std::move(numbers), 3 * found.size()), tokens);
+    return nb::make_tuple(array_of(std::move(numbers), 3 * found.size()), array_of(uses), too_long);
 }
 
 }  // namespace tokexport

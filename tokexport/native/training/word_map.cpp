@@ -35,6 +35,14 @@ void WordMap::add_long(const std::uint8_t *bytes, std::size_t size, std::uint64_
     fill(at, {key, count, first});
 }
 
+void WordMap::add(const std::uint8_t *bytes, std::size_t size, std::uint64_t count,
+                  std::uint64_t first) {
+    if (size > WordKey::longest) return add_long(bytes, size, count, first);
+    std::uint8_t padded[16] = {};
+    std::memcpy(padded, bytes, size);
+    add_short(key_of(padded, size), count, first);
+}
+
 void WordMap::fill(std::size_t at, const Slot &slot) {
     slots_[at] = slot;
     if (2 * ++used_ < slots_.size()) return;
@@ -71,13 +79,8 @@ std::size_t WordMap::length(const Slot &slot) const {
 }
 
 void WordMap::copy(const Slot &slot, std::uint8_t *to) const {
-    if (slot.key.b >> 56 == is_long) {
-        std::memcpy(to, long_bytes(slot.key), long_length(slot.key));
-        return;
-    }
-    std::uint8_t bytes[sizeof slot.key];
-    std::memcpy(bytes, &slot.key, sizeof bytes);
-    std::memcpy(to, bytes, slot.key.b >> 56);
+    const std::string_view bytes = view(slot);
+    std::memcpy(to, bytes.data(), bytes.size());
 }
 
 }  // namespace tokexport

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 #include <vector>
 
 #include "engine/word_cache.h"
@@ -39,6 +40,9 @@ public:
     void add_long(const std::uint8_t *bytes, std::size_t size, std::uint64_t count,
                   std::uint64_t first);
 
+    // A word of any length but 0.
+    void add(const std::uint8_t *bytes, std::size_t size, std::uint64_t count, std::uint64_t first);
+
     // Adds the words of another map.
     void absorb(const WordMap &other);
 
@@ -48,6 +52,14 @@ public:
     std::vector<const Slot *> words() const;
 
     std::size_t length(const Slot &slot) const;
+
+    // The bytes of a word; of a short one they are in the slot.
+    std::string_view view(const Slot &slot) const {
+        const std::size_t size = length(slot);
+        const void *at = size > WordKey::longest ? static_cast<const void *>(long_bytes(slot.key))
+                                                 : static_cast<const void *>(&slot.key);
+        return {static_cast<const char *>(at), size};
+    }
 
     // Copies the bytes of a word.
     void copy(const Slot &slot, std::uint8_t *to) const;

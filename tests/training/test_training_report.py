@@ -1,0 +1,140 @@
+"""The report of a training says what was learned, and every number of it is true."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from command_line import PathOf, Run
+from repository import ROOT, small_source
+
+import tokexport
+from tokexport.training import train_from_iterator
+from tokexport.training.report import Sample, kind, report
+
+LEARNED = ["the lighthouse keeper reads 1234\n\n" * 40, "свет маяка " * 30, "漢字かな" * 20]
+HELD_OUT = ["the keeper of the lighthouse 99"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder of texts, of which one is held out."""
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    for number, text in enumerate([*LEARNED, *HELD_OUT]):
+        (texts / f"{number}.txt").write_text(text, encoding="utf-8")
+    return texts
+
+
+def test_the_numbers_are_those_of_the_texts(run: Run, folder: Path, small_file: PathOf) -> None:
+    other = small_file("gpt2")
+    outcome = run(
+        "train", folder, "--vocab-size", 300, "-o", folder.parent / "out", "--json",
+        "--held-out", folder / "3.txt", "--beside", other, "--beside", small_source("gpt2"),
+    )  # fmt: skip
+    assert outcome.code == 0, outcome.stderr
+    found = json.loads(outcome.stdout)
+    ours = tokexport.load(folder.parent / "out" / "tokenizer.bin")
+    expected = train_from_iterator(LEARNED, 300)
+    assert ours.to_bytes() == expected.to_bytes()  # the text that is held out is not learned from
+
+    rows = found["bytes_per_token"]
+    names = [str(folder.parent / "out"), str(other), str(small_source("gpt2"))]
+    assert [row["tokenizer"] for row in rows] == names
+    for row, tokenizer in zip(rows, [ours, *[tokexport.load(other)] * 2], strict=True):
+        for name, texts in (("training", LEARNED), ("held_out", HELD_OUT)):
+            size = sum(len(text.encode()) for text in texts)
+            assert row[name] == size / sum(len(tokenizer.encode(text)) for text in texts)
+
+    used = {id for text in LEARNED for id in ours.encode(text)}
+    unused = [ours.decode_single_token_bytes(id) for id in range(300) if id not in used]
+    assert [bytes.fromhex(token["bytes"]) for token in found["never_used"]] == unused
+    tokens = [ours.decode_single_token_bytes(id) for id in range(300)]
+    assert sum(found["kinds"].values()) == 300
+    assert found["kinds"]["Cyrillic"] == sum(
+        any("а" <= letter <= "я" for letter in token.decode(errors="ignore"))
+        and token.decode(errors="replace").isprintable()
+        and "\ufffd" not in token.decode(errors="replace")
+        for token in tokens
+    )
+    longest = [bytes.fromhex(token["bytes"]) for token in found["longest"]]
+    assert [len(token) for token in longest] == sorted(map(len, tokens), reverse=True)[:8]
+
+
+def test_the_report_on_the_terminal_names_all_of_it(run: Run, folder: Path) -> None:
+    common = ["--vocab-size", 300, "-o", folder.parent / "out", "--force"]
+    text = run("train", folder, *common, "--held-out", folder / "3.txt").text
+    for part in ("bytes a token", "held out", "kinds: ", "Cyrillic", "digits", "longest: ",
+                 "never used in the texts: "):  # fmt: skip
+        assert part in text
+    run("count", folder, "-o", folder.parent / "w.counts")
+    text = run("train", "--counts", folder.parent / "w.counts", *common).text
+    assert "held out" not in text  # there is no text
+    assert "kinds: " in text
+
+
+def test_uses_are_counted_in_all_words() -> None:
+    trained = train_from_iterator([*LEARNED, "q"], 300)
+    ours = tokexport.load(trained.to_bytes())
+    uses = [0] * 300
+    for text in [*LEARNED, "q"]:
+        for id in ours.encode(text):
+            uses[id] += 1
+    assert trained.uses == tuple(uses)
+    assert report(trained, {}, [], []).never_used == tuple(
+        token for token, count in zip(trained.ranks, uses, strict=True) if not count
+    )
+
+
+@pytest.mark.parametrize(
+    ("token", "expected"),
+    [
+        (" low", "Latin"),
+        ("'s", "Latin"),
+        ("é", "Latin"),
+        ("маяк", "Cyrillic"),
+        ("漢字", "Han"),
+        ("かな", "Hiragana"),
+        ("한글", "Hangul"),
+        ("हिन्दी", "Devanagari"),
+        ("ꓕ", "other scripts"),
+        ("12", "digits"),
+        (" ٣", "digits"),
+        ("²", "digits"),
+        (" \n\u3000", "spaces"),
+        ("();", "other characters"),
+        (" 😀", "other characters"),
+    ],
+)
+def test_the_kind_of_a_token_is_that_of_its_characters(token: str, expected: str) -> None:
+    assert kind(token.encode()) == expected
+    if not token.isascii():
+        assert kind(token.encode()[:-1]) == "parts of characters"
+
+
+def test_a_sample_is_even_and_bounded() -> None:
+    sample = Sample(1000)
+    for number in range(10_000):
+        sample.add(f"{number:05}")
+    taken = [int(text) for text in sample.texts]
+    steps = {b - a for a, b in pairwise(taken)}
+    assert 500 <= 5 * len(taken) <= 1000
+    assert len(steps) == 1
+    assert taken[-1] > 9000
+    sample.add("x" * 5000)
+    assert sum(map(len, sample.texts)) <= 1000
+
+
+def test_the_members_of_json_are_in_the_document(run: Run, folder: Path) -> None:
+    document = (ROOT / "docs/JSON.md").read_text(encoding="utf-8")
+    sections = dict(part.split("\n", 1) for part in document.split("\n## ")[1:])
+    train = run("train", folder, "--vocab-size", 300, "-o", folder.parent / "out", "--json")
+    count = run("count", folder, "-o", folder.parent / "w.counts", "--json")
+    for name, outcome in (("train", train), ("count", count)):
+        values = json.loads(outcome.stdout)
+        for member in {*values} - {"schema_version", "command"}:
+            assert f"`{member}`" in sections[name]
+    for row in json.loads(train.stdout)["bytes_per_token"]:
+        assert all(f"`{member}`" in sections["train"] for member in row)

@@ -1,0 +1,330 @@
+"""Word counts as a file: every document counted once, however counting was interrupted."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import zlib
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import Run
+from construct import Container
+from hypothesis import given
+from hypothesis import strategies as st
+from repository import ROOT
+
+from tokexport._core import Core, SplitText
+from tokexport.conversion import file_bytes
+from tokexport.errors import FormatError, SourceError, TokexportError
+from tokexport.model import Provenance
+from tokexport.sources.tiktoken.encoding import build
+from tokexport.training import (
+    WordCounts,
+    count_files,
+    join_files,
+    read_word_counts,
+    train_from_counts,
+    train_from_iterator,
+)
+from tokexport.training.word_counts_file import HEADER, WORD_COUNTS
+
+SMALL = r" ?\p{L}+|\P{L}"  # a pattern that compiles in a moment
+RANKS = {bytes((byte,)): byte for byte in range(256)}
+SPLITTER = SplitText(
+    Core(file_bytes(build("p", RANKS, SMALL, {}, Provenance("b"), spelling={})), "p"), 0
+)
+TEXTS = st.lists(st.text(st.sampled_from("aab é日<|end|>") | st.characters(codec="utf-8")))
+
+
+def naive(texts: list[str]) -> Counter[bytes]:
+    counts: Counter[bytes] = Counter()
+    for text in texts:
+        data = text.encode()
+        ends = SPLITTER.ends(data)
+        assert ends is not None
+        counts.update(data[a:b] for a, b in pairwise([0, *ends.tolist()]))
+    return counts
+
+
+def corpus(folder: Path, count: int = 3000) -> tuple[list[Path], list[str]]:
+    """Files of documents, and all documents in order."""
+    draw = random.Random(5)
+    words = ["the", "lighthouse", "keeper", "é", "漢字", "reads", "1234", "\n"]
+    files, every = [], []
+    for number in range(3):
+        documents = [
+            " ".join([*draw.choices(words, k=draw.randrange(400)), f"word{draw.randrange(9999)}"])
+            for _ in range(count // 3)
+        ]
+        path = folder / f"{number}.jsonl"
+        lines = "".join(json.dumps({"text": text}) + "\n" for text in documents)
+        path.write_text(lines, encoding="utf-8")
+        files.append(path)
+        every += documents
+    return files, every
+
+
+@given(TEXTS, TEXTS, st.booleans())
+def test_the_words_are_those_of_the_texts(
+    first: list[str], second: list[str], special: bool
+) -> None:
+    marks = ["<|end|>", "<|"] if special else []
+    counts, other = (WordCounts(SMALL, marks) for _ in range(2))
+    counts.add(first)
+    other.add([iter(text) for text in second])
+    counts.join(other)
+    texts = [*first, *second]
+    if special:
+        texts = [part for text in texts for whole in text.split("<|end|>")
+                 for part in whole.split("<|")]  # fmt: skip
+    expected = naive(texts)
+    assert dict(counts.items()) == expected
+    assert counts.words == expected.total()
+    assert counts.distinct_words == len(expected)
+    assert counts.text_bytes == sum(len(text.encode()) for text in texts)
+    # Words come in the order of the texts.
+    assert [word for word, _ in counts.items()] == list(expected)
+
+
+@given(TEXTS)
+def test_a_file_is_what_its_declaration_says(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str]
+) -> None:
+    folder = tmp_path_factory.mktemp("counts")
+    lines = "".join(json.dumps({"text": text}) + "\n" for text in texts)
+    (folder / "a.jsonl").write_text(lines, encoding="utf-8")
+    count_files([folder / "a.jsonl"], folder / "w.counts", pattern=SMALL)
+    data = (folder / "w.counts").read_bytes()
+    found: Container[Any] = WORD_COUNTS.parse(data)
+    assert WORD_COUNTS.build(found) == data
+    assert found.crc == zlib.crc32(data[:-4])
+    assert (HEADER.sizeof() + found.settings_size) % 8 == 0
+    settings = json.loads(found.settings)
+    assert (settings["pattern"], settings["special_tokens"]) == (SMALL, [])
+    assert settings["runs"][0]["documents"] == len(texts)
+    ends = [sum(found.lengths[:number]) for number in range(len(found.lengths) + 1)]
+    words = [found.words[a:b] for a, b in pairwise(ends)]
+    assert dict(zip(words, found.counts, strict=True)) == naive(texts)
+
+
+def test_the_table_of_the_format_is_its_declaration() -> None:
+    text = (ROOT / "formats/word-counts/README.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1:-1] for line in text.splitlines() if line.startswith("|")]
+    named = [row[2].strip().strip("`") for row in rows if row[0].strip() not in ("offset", "---:")]
+    assert named == [field.name for field in WORD_COUNTS.subcons]
+    sizes = {row[2].strip().strip("`"): row[0].strip() for row in rows}
+    at = 0
+    for field in HEADER.subcons:
+        assert sizes[field.name] == str(at)
+        at += field.sizeof()
+
+
+@pytest.mark.parametrize("interruptions", [1, 2, 5])
+def test_an_interrupted_run_goes_on(tmp_path: Path, interruptions: int) -> None:
+    files, documents = corpus(tmp_path)
+    target = tmp_path / "words.counts"
+
+    class StoppedError(Exception):
+        pass
+
+    def stop(counts: WordCounts, read: int) -> None:
+        raise StoppedError
+
+    def run(progress: Any) -> WordCounts:
+        return count_files(
+            files, target, pattern=SMALL, checkpoint_bytes=1, num_threads=2, progress=progress
+        )
+
+    for _ in range(interruptions):
+        try:
+            run(stop)
+        except StoppedError:
+            continue
+    counts = run(lambda counts, read: None)
+    assert dict(counts.items()) == naive(documents)
+    assert counts.runs[0].documents == len(documents)
+    assert dict(run(stop).items()) == dict(counts.items())  # nothing is left to do
+
+
+def test_a_process_that_is_killed_again_and_again_loses_nothing(tmp_path: Path) -> None:
+    """Killed after a checkpoint and in the middle of the batch that follows."""
+    files, documents = corpus(tmp_path, 24_000)
+    program = (
+        "import sys; from tokexport.training import count_files\n"
+        f"count_files(sys.argv[2:], sys.argv[1], pattern={SMALL!r}, checkpoint_bytes=1,\n"
+        "    progress=lambda counts, read: print(read, flush=True))"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "words.counts"), *map(str, files)]
+    killed = 0
+    for batches in (1, 2, 1):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        assert process.stdout is not None
+        for _ in range(batches):
+            assert process.stdout.readline()
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        killed += process.returncode == -signal.SIGKILL
+        found = read_word_counts(tmp_path / "words.counts")
+        part = documents[: found.runs[0].documents]
+        assert dict(found.items()) == naive(part)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    counts = read_word_counts(tmp_path / "words.counts")
+    assert killed >= 2
+    assert dict(counts.items()) == naive(documents)
+    assert counts.runs[0].complete
+
+
+def test_counts_are_added_to_joined_and_learned_from(run: Run, tmp_path: Path) -> None:
+    files, documents = corpus(tmp_path)
+    both, one, other, joined = (tmp_path / f"{name}.counts" for name in ("both", "1", "2", "12"))
+    common = ["--pattern", SMALL, "--json"]
+    assert run("count", files[0], "-o", both, *common).code == 0
+    added = json.loads(run("count", *files[1:], "-o", both, "--add", *common).stdout)
+    assert added["documents"] == len(documents)
+    run("count", files[0], "-o", one, *common)
+    run("count", *files[1:], "-o", other, *common)
+    outcome = run("count", one, other, "-o", joined)
+    assert f"{len(documents):,} documents" in outcome.text
+    assert joined.read_bytes() == both.read_bytes()
+    assert dict(read_word_counts(both).items()) == naive(documents)
+
+    out = tmp_path / "out"
+    outcome = run("train", "--counts", joined, "--vocab-size", 400, "-o", out, "--tie-break",
+                  "first-seen")  # fmt: skip
+    assert outcome.code == 0, outcome.stderr
+    expected = train_from_iterator(documents, 400, pattern=SMALL, tie_break="first-seen")
+    assert (out / "tokenizer.bin").read_bytes() == expected.to_bytes()
+
+
+def test_what_does_not_belong_together_is_refused_with_a_sentence(run: Run, tmp_path: Path) -> None:
+    files, _ = corpus(tmp_path, 30)
+    one, other, target = tmp_path / "1.counts", tmp_path / "2.counts", tmp_path / "12.counts"
+    count_files(files[:1], one, pattern=SMALL)
+    before = one.read_bytes()
+    for how, words in [
+        ({"pattern": "gpt2"}, "counted with the pattern"),
+        ({"pattern": SMALL, "special_tokens": ["<|a|>"]}, "cut at the special token <|a|>, not at"),
+        ({"pattern": SMALL}, r"0.jsonl is in the other counts too"),
+    ]:
+        other.unlink(missing_ok=True)
+        count_files(files[:1], other, **how)  # type: ignore[arg-type]
+        with pytest.raises(TokexportError, match=words):
+            join_files([one, other], target)
+    for inputs, options, words in [
+        (files[1:], [], "holds the counts of other files; add to it"),
+        (files, ["--add"], "has counted .*0.jsonl already"),
+        (files[1:], ["--add", "--pattern", "gpt2"], "counted with the pattern"),
+        ([one, files[1]], [], "joined with each other only"),
+        ([tmp_path / "none.jsonl"], [], "no such file"),
+    ]:
+        outcome = run("count", *inputs, "-o", one, *options)
+        assert outcome.code == 2
+        assert one.read_bytes() == before
+        with pytest.raises(TokexportError, match=words):
+            raise TokexportError(outcome.stderr)
+    with pytest.raises(TokexportError, match="exists already"):
+        join_files([other], one)
+    outcome = run("train", files[0], "--counts", one, "--vocab-size", 300, "-o", tmp_path / "out")
+    assert "with --counts there is no INPUT" in outcome.stderr
+    outcome = run("train", "--vocab-size", 300, "-o", tmp_path / "out")
+    assert "name texts to learn from" in outcome.stderr
+
+
+def test_counts_of_an_interrupted_run_are_not_learned_from(tmp_path: Path) -> None:
+    files, _ = corpus(tmp_path, 30)
+
+    def stop(counts: WordCounts, read: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        count_files(files, tmp_path / "w.counts", pattern=SMALL, progress=stop)
+    counts = read_word_counts(tmp_path / "w.counts")
+    with pytest.raises(TokexportError, match="interrupted after 0 documents"):
+        train_from_counts(counts, 300)
+    with pytest.raises(TokexportError, match="interrupted"):
+        join_files([tmp_path / "w.counts"], tmp_path / "other.counts")
+    with pytest.raises(TokexportError, match="interrupted"):
+        count_files(files[:1], tmp_path / "w.counts", pattern=SMALL)
+
+
+def test_a_changed_file_is_another_file(tmp_path: Path) -> None:
+    path, target = tmp_path / "a.txt", tmp_path / "w.counts"
+    path.write_text("one text")
+    count_files([path], target, pattern=SMALL)
+    path.write_text("two text")
+    with pytest.raises(TokexportError, match="counts of other files"):
+        count_files([path], target, pattern=SMALL)
+
+
+def test_special_tokens_of_counts_are_those_of_the_tokenizer(tmp_path: Path) -> None:
+    counts = WordCounts(SMALL, ["<|end|>"])
+    counts.add(["ab ab<|end|>ab ab"])
+    assert train_from_counts(counts, 259, special_tokens=["<|end|>"]).special_tokens
+    with pytest.raises(TokexportError, match=r"cut at <\|end\|>, and these must be the special"):
+        train_from_counts(counts, 259, special_tokens=["<|eot|>"])
+    cut = train_from_iterator(
+        ["ab ab<|end|>ab ab"], 259, pattern=SMALL, special_tokens=["<|end|>"], split_special=True
+    )
+    assert cut == train_from_counts(counts, 259, special_tokens=["<|end|>"])
+
+
+@given(st.data())
+def test_a_damaged_file_is_refused(tmp_path_factory: pytest.TempPathFactory, data: Any) -> None:
+    folder = tmp_path_factory.mktemp("damaged")
+    (folder / "a.txt").write_text("the lighthouse keeper reads")
+    count_files([folder / "a.txt"], folder / "w.counts", pattern=SMALL)
+    content = bytearray((folder / "w.counts").read_bytes())
+    if data.draw(st.booleans()):
+        content[data.draw(st.integers(0, len(content) - 1))] ^= data.draw(st.integers(1, 255))
+    else:
+        content = content[: data.draw(st.integers(0, len(content) - 1))]
+    (folder / "w.counts").write_bytes(content)
+    with pytest.raises(FormatError, match=r"w.counts: (damaged|not a file|of version)"):
+        read_word_counts(folder / "w.counts")
+    with pytest.raises(SourceError, match="cannot be read"):
+        read_word_counts(folder / "none.counts")
+
+
+@pytest.mark.parametrize(
+    ("counts", "lengths", "words"),
+    [
+        ([1], [2], b"abc"),
+        ([1, 1], [3], b"abc"),
+        ([0], [3], b"abc"),
+        ([1, 1], [3, 0], b"abc"),
+        ([1 << 63], [3], b"abc"),
+    ],
+)
+def test_a_file_whose_words_do_not_fit_together_is_refused(
+    tmp_path: Path, counts: list[int], lengths: list[int], words: bytes
+) -> None:
+    """Also where its checksum is right."""
+    settings = json.dumps({"pattern": SMALL, "special_tokens": [], "ordered": True, "runs": []})
+    content = HEADER.build(
+        {
+            "magic": None,
+            "version": 1,
+            "settings_size": len(settings),
+            "word_count": len(counts),
+            "words_size": len(words),
+        }
+    )
+    content += settings.encode()
+    content += b"".join(count.to_bytes(8, "little") for count in counts)
+    content += b"".join(length.to_bytes(4, "little") for length in lengths) + words
+    (tmp_path / "w.counts").write_bytes(content + zlib.crc32(content).to_bytes(4, "little"))
+    with pytest.raises(FormatError, match="damaged"):
+        read_word_counts(tmp_path / "w.counts")
+
+
+def test_a_text_with_a_lone_surrogate_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "a"}\n{"text": "b\\ud800"}\n')
+    with pytest.raises(SourceError, match=r"a.jsonl: document 2: a text has a lone surrogate"):
+        count_files([tmp_path / "a.jsonl"], tmp_path / "w.counts", pattern=SMALL)

@@ -1,0 +1,121 @@
+"""tokexport count: texts in, a file of word counts out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tokexport.cli.console import (
+    ProgressLine,
+    json_option,
+    plural,
+    quiet_option,
+    say,
+    say_json,
+    size,
+)
+from tokexport.corpus.documents import find_files
+from tokexport.errors import TokexportError
+from tokexport.sources.tiktoken.known_patterns import KNOWN
+from tokexport.training.counting import WordCounts
+from tokexport.training.files import count_files, is_counts, join_files
+
+
+@click.command()
+@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
+@click.option("-o", "--output", "target", required=True, metavar="FILE", help="As words.counts.")
+@click.option("--pattern", metavar="NAME", help=f"{', '.join(KNOWN)}; or a regex.  [nanochat]")
+@click.option(
+    "--special-token",
+    "special_tokens",
+    multiple=True,
+    metavar="T",
+    help="Texts are cut where it stands, and it is not counted.",
+)
+@click.option("--add", is_flag=True, help="Add to the counts that FILE holds.")
+@click.option("--max-chars", type=click.IntRange(1), metavar="N", help="Stop after so many.")
+@click.option("--doc-cap", type=click.IntRange(1), metavar="N", help="Characters of a document.")
+@click.option("--field", default="text", help="Where a line or a row has its text.  [text]")
+@click.option("--lines", is_flag=True, help="Each line of a .txt file is a document.")
+@click.option("--threads", type=click.IntRange(1), metavar="N", help="[one a processor]")
+@quiet_option
+@json_option
+def count(
+    inputs: tuple[str, ...],
+    target: str,
+    special_tokens: tuple[str, ...],
+    threads: int | None,
+    quiet: bool,
+    as_json: bool,
+    **how: Any,
+) -> None:
+    """Counts the words of texts, for `tokexport train --counts`.
+
+    Counting is the only part of training that grows with the corpus. INPUT is what
+    `tokexport tokenize` reads: .txt, .jsonl, .parquet, compressed or not, a folder of them. A run
+    that was interrupted, even by kill -9, goes on when the same command is given again: no document
+    is lost or counted twice.
+
+    Files of counts (.counts) as INPUT are joined, if they have the same pattern and special tokens.
+
+    \b
+    tokexport count corpus/ -o words.counts
+    tokexport count more/ -o words.counts --add
+    tokexport count a.counts b.counts -o words.counts
+    tokexport train --counts words.counts --vocab-size 32768 -o tokenizer
+    """
+    joined = [name for name in inputs if is_counts(name)]
+    if joined:
+        if len(joined) < len(inputs) or how["add"]:
+            raise TokexportError(
+                "files of counts are joined with each other only; count texts into a file of their"
+                " own, or add them to it with --add"
+            )
+        counts = join_files(joined, target)
+    else:
+        total = sum(file.stat().st_size for file in find_files(inputs))
+        with ProgressLine(quiet) as line:
+            counts = count_files(
+                inputs,
+                target,
+                special_tokens=special_tokens or None,
+                num_threads=threads,
+                progress=counting(line, total),
+                **how,
+            )
+    documents = sum(run.documents for run in counts.runs)
+    values = {
+        "target": target,
+        "size": Path(target).stat().st_size,
+        "words": counts.words,
+        "distinct_words": counts.distinct_words,
+        "text_bytes": counts.text_bytes,
+        "documents": documents,
+    }
+    if as_json:
+        say_json("count", values)
+    elif not quiet:
+        say(
+            f"{target}: {plural(counts.words, 'word')} ({counts.distinct_words:,} distinct) of"
+            f" {plural(documents, 'document')}, {size(counts.text_bytes)}"
+        )
+
+
+def counting(line: ProgressLine, total: int) -> Callable[[WordCounts, int], None]:
+    """Shows how far counting has come in ``total`` bytes of files."""
+    started = 0.0
+    before: int | None = None  # bytes of text that were counted by another run
+
+    def show(counts: WordCounts, read: int) -> None:
+        nonlocal before, started
+        if before is None:
+            before, started = counts.text_bytes, time.monotonic()
+        done = counts.text_bytes - before
+        rate = size(int(done / max(time.monotonic() - started, 1e-9)))
+        line(f"{rate}/s, {plural(counts.words, 'word')}, bytes", read, total)
+
+    return show

@@ -1,0 +1,75 @@
+"""Which files were counted, and how far: what makes that no document is lost or counted twice."""
+
+from __future__ import annotations
+
+import dataclasses
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from tokexport.corpus.documents import Position
+
+# Of a file's start and of its end: what its checksum is over.
+ENDS: Final = 1 << 16
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CountedFile:
+    """A file of documents: its path as it was given, its size, and a CRC-32 of its two ends."""
+
+    path: str
+    size: int
+    crc: int
+
+    @classmethod
+    def of(cls, path: Path) -> CountedFile:
+        """That of a file as it is now."""
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            crc = zlib.crc32(file.read(ENDS))
+            if size > ENDS:
+                file.seek(max(ENDS, size - ENDS))
+                crc = zlib.crc32(file.read(ENDS), crc)
+        return cls(str(path), size, crc)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Run:
+    """One counting of files: which and how, and the next document that is not counted."""
+
+    files: tuple[CountedFile, ...]
+    field: str
+    lines: bool
+    doc_cap: int | None
+    max_chars: int | None
+    next: Position = dataclasses.field(default_factory=Position)
+    documents: int = 0
+    characters: int = 0
+    complete: bool = False
+
+    @classmethod
+    def begin(
+        cls,
+        files: Sequence[Path],
+        *,
+        field: str,
+        lines: bool,
+        doc_cap: int | None,
+        max_chars: int | None,
+    ) -> Run:
+        """A run over files, none of whose documents is counted."""
+        return cls(tuple(map(CountedFile.of, files)), field, lines, doc_cap, max_chars)
+
+    @classmethod
+    def read(cls, value: dict[str, Any]) -> Run:
+        """That which ``dataclasses.asdict`` made an object of JSON.
+
+        Raises TypeError or KeyError for another object.
+        """
+        files = tuple(CountedFile(**file) for file in value["files"])
+        return cls(**{**value, "files": files, "next": Position(**value["next"])})
+
+    def at_start(self) -> Run:
+        """The same run before its first document."""
+        return dataclasses.replace(self, next=Position(), documents=0, characters=0, complete=False)

@@ -1,0 +1,101 @@
+"""Word counts as a file: formats/word-counts/README.md describes it."""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from construct import Bytes, Const, Int32ul, Int64ul, Struct, this
+
+from tokexport.errors import FormatError, SourceError
+from tokexport.training.counting import WordCounts
+from tokexport.training.runs import Run
+
+SUFFIX: Final = ".counts"
+MAGIC: Final = b"TKXWORDS"
+VERSION: Final = 1
+HEADER: Final = Struct(
+    "magic" / Const(MAGIC),
+    "version" / Int32ul,
+    "settings_size" / Int32ul,  # a multiple of 8
+    "word_count" / Int64ul,
+    "words_size" / Int64ul,
+)
+WORD_COUNTS: Final = Struct(
+    *HEADER.subcons,
+    "settings" / Bytes(this.settings_size),  # JSON, with spaces after it
+    "counts" / Int64ul[this.word_count],
+    "lengths" / Int32ul[this.word_count],
+    "words" / Bytes(this.words_size),
+    "crc" / Int32ul,  # a CRC-32 of all bytes before it
+)
+
+
+def write_word_counts(path: Path, counts: WordCounts) -> int:
+    """Writes a file, or replaces it, whole; gives its size in bytes."""
+    times, lengths, words = counts.native.words_of_all(not counts.ordered)
+    values = {
+        "pattern": counts.pattern,
+        "special_tokens": counts.special_tokens,
+        "ordered": counts.ordered,
+        "runs": [asdict(run) for run in counts.runs],
+    }
+    settings = json.dumps(values).encode()
+    settings += b" " * (-len(settings) % 8)
+    header = {
+        "magic": None,
+        "version": VERSION,
+        "settings_size": len(settings),
+        "word_count": len(times),
+        "words_size": len(words),
+    }
+    temporary = path.with_name(f"{path.name}.part")
+    crc = 0
+    with temporary.open("wb") as file:
+        for part in (HEADER.build(header), settings, times.astype("<u8").data,
+                     lengths.astype("<u4").data, words.data):  # fmt: skip
+            file.write(part)
+            crc = zlib.crc32(part, crc)
+        file.write(crc.to_bytes(4, "little"))
+        size = file.tell()
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+    return size
+
+
+def read_word_counts(path: str | os.PathLike[str]) -> WordCounts:
+    """The counts of a file. Raises FormatError for one that is damaged or none of these."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise SourceError(f"{path}: cannot be read: {error.strerror}") from error
+    if data[:8] != MAGIC or len(data) < HEADER.sizeof():
+        raise FormatError(f"{path}: not a file of word counts; `tokexport count` makes one")
+    header = HEADER.parse(data)
+    if header.version != VERSION:
+        raise FormatError(f"{path}: of version {header.version}; install a newer tokexport")
+    ends = np.cumsum(
+        [HEADER.sizeof(), header.settings_size, 8 * header.word_count, 4 * header.word_count,
+         header.words_size], dtype=object,
+    )  # fmt: skip
+    if len(data) != ends[-1] + 4 or zlib.crc32(data[:-4]) != int.from_bytes(data[-4:], "little"):
+        raise FormatError(f"{path}: damaged: its checksum is wrong; count the texts again")
+    try:
+        values = json.loads(data[ends[0] : ends[1]])
+        counts = WordCounts(values["pattern"], values["special_tokens"])
+        counts.ordered = values["ordered"]
+        counts.runs = tuple(map(Run.read, values["runs"]))
+        counts.native.add_words(
+            np.frombuffer(data, "<u8", header.word_count, ends[1]),
+            np.frombuffer(data, "<u4", header.word_count, ends[2]),
+            np.frombuffer(data, "<u1", header.words_size, ends[3]),
+        )
+    except (ValueError, TypeError, KeyError) as error:
+        raise FormatError(f"{path}: damaged: {error}; count the texts again") from error
+    return counts
