@@ -1,0 +1,122 @@
+"""`run_train_bpe` learns what the assignment's rules say: special tokens divide the text, and of
+the most frequent pairs the greatest is merged.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import regex
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tokexport import cs336
+from tokexport.cs336 import Merge, run_train_bpe
+from tokexport.errors import SourceError, TokexportError
+
+PATTERN = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+END, PAIR = "<|end|>", "<|end|><|end|>"
+PIECES = st.sampled_from(
+    [END, PAIR, "<|", "end", "|>", "a", "aa", "ab ", "b\n", " the", "é", "日本", "12", "'s", "\r\n"]
+)
+
+
+def slowly_learned(
+    text: str, size: int, special: list[str]
+) -> tuple[dict[int, bytes], list[Merge]]:
+    """As the assignment describes it, with all pairs counted again for each merge."""
+    longest_first = "|".join(re.escape(name) for name in sorted(special, key=len, reverse=True))
+    words: Counter[tuple[bytes, ...]] = Counter()
+    for document in re.split(longest_first, text) if special else [text]:
+        for word in regex.findall(PATTERN, document):
+            words[tuple(bytes([byte]) for byte in word.encode())] += 1
+    vocab = [name.encode() for name in special] + [bytes([byte]) for byte in range(256)]
+    merges: list[Merge] = []
+    while len(vocab) < size:
+        pairs: Counter[Merge] = Counter()
+        for word, count in words.items():
+            for pair in pairwise(word):
+                pairs[pair] += count
+        if not pairs:
+            break
+        best = max(pairs, key=lambda pair: (pairs[pair], pair))
+        words = Counter({_merged(word, best): count for word, count in words.items()})
+        merges.append(best)
+        vocab.append(b"".join(best))
+    return dict(enumerate(vocab)), merges
+
+
+def _merged(word: tuple[bytes, ...], pair: Merge) -> tuple[bytes, ...]:
+    out: list[bytes] = []
+    at = 0
+    while at < len(word):
+        is_pair = word[at : at + 2] == pair
+        out.append(b"".join(pair) if is_pair else word[at])
+        at += 1 + is_pair
+    return tuple(out)
+
+
+@pytest.mark.parametrize("special", [[], [END], [END, PAIR]], ids=len)
+def test_what_is_learned_is_what_counting_again_learns(
+    special: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "text.txt"
+
+    @given(pieces=st.lists(PIECES, min_size=1), part=st.integers(1, 20))
+    @example(pieces=["aa", "aa", END, PAIR, END, "aa"], part=3)
+    @example(pieces=["the quick", "<|en", END, END, END, "d|>"], part=1)
+    def compare(pieces: list[str], part: int) -> None:
+        text = "".join(pieces)
+        if not re.sub("|".join(map(re.escape, special)) or "$^", "", text):
+            return
+        path.write_bytes(text.encode())
+        monkeypatch.setattr(cs336, "PART", part)
+        size = 256 + len(special) + 8
+        assert run_train_bpe(path, size, special) == slowly_learned(text, size, special)
+
+    compare()
+
+
+def test_a_longer_text_is_learned_in_parts_as_it_is_as_a_whole(tmp_path: Path) -> None:
+    generator = random.Random(336)
+    syllables = ["wal", "tal", "king", "ed", "été", "ми", "ры", "the", "日本", "an"]
+    words = ["".join(generator.choices(syllables, k=generator.randint(1, 4))) for _ in range(200)]
+    text = "".join(f" {word}{END * (n % 9 == 0)}" for n, word in enumerate(words * 10))
+    path = tmp_path / "text.txt"
+    path.write_bytes(text.encode())
+    vocab, merges = run_train_bpe(path, 320, [END], num_threads=2)
+    assert (vocab, merges) == slowly_learned(text, 320, [END])
+    assert len(merges) == 320 - 257
+    assert not any(b"<|" in token for token in vocab.values() if token != END.encode())
+
+
+def test_special_tokens_have_the_first_ids(tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_bytes(b"aa")
+    vocab, merges = run_train_bpe(path, 259, [END, PAIR])
+    assert (vocab[0], vocab[1], vocab[2]) == (END.encode(), PAIR.encode(), b"\0")
+    assert (vocab[258], merges) == (b"aa", [(b"a", b"a")])
+
+
+@pytest.mark.parametrize(
+    ("data", "size", "error", "message"),
+    [
+        (b"a\xff", 300, SourceError, r"text\.txt: not UTF-8: invalid start byte; convert it"),
+        (b"a\xe2", 300, SourceError, r"text\.txt: not UTF-8: unexpected end of data"),
+        (b"", 300, TokexportError, "nothing to learn from"),
+        (b"<|end|>", 300, TokexportError, "nothing to learn from"),
+        (b"a", 256, TokexportError, "a vocabulary of 256 is too small"),
+    ],
+)
+def test_what_cannot_be_learned_from_is_refused(
+    data: bytes, size: int, error: type[TokexportError], message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "text.txt"
+    path.write_bytes(data)
+    with pytest.raises(error, match=message):
+        run_train_bpe(path, size, [END])
