@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Final
 
+import numpy as np
+
 from tokexport.conversion import file_bytes
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.limits import check_id
@@ -165,7 +167,7 @@ def _model(
     pattern = KNOWN["gpt2"].pattern
     return TokenizerModel(
         tokens=tuple(tokens),
-        model=BytePairModel(reachable, tuple(triples)),
+        model=BytePairModel(reachable, np.array(triples, np.int64).reshape(-1, 3)),
         reference=Reference.TOKENIZERS,
         provenance=Provenance("CS336"),
         pre_tokenizer=(
