@@ -237,6 +237,7 @@ typedef struct tkx_work {
     size_t cache_size;
 #ifdef TKX_BULK
     struct tkx_bulk *bulk; /* of the Python extension; NULL: none */
+    int is_utf8;           /* the text is known to be UTF-8, and is not examined */
 #endif
 } tkx_work;
 

@@ -39,7 +39,7 @@ struct Core::Batch {
 
 // Encodes all texts, whose bytes must stay, by at most so many threads; the GIL is free in between.
 void Core::encode_texts(const std::vector<std::string_view> &sources, const Allowed &chosen,
-                        bool template_, std::size_t threads, Batch &batch) {
+                        bool template_, std::size_t threads, bool is_utf8, Batch &batch) {
     const std::size_t count = sources.size();
     std::size_t bytes = 0;
     for (std::string_view source : sources) bytes += source.size();
@@ -65,7 +65,8 @@ void Core::encode_texts(const std::vector<std::string_view> &sources, const Allo
             for (std::size_t first; (first = next.fetch_add(step)) < count;) {
                 for (std::size_t i = first; i < std::min(first + step, count); i++) {
                     const std::size_t before = used;
-                    Outcome outcome = encode_pieces(space, used, &sources[i], pieces, chosen);
+                    Outcome outcome =
+                        encode_pieces(space, used, &sources[i], pieces, chosen, is_utf8);
                     if (outcome.code != TKX_OK) {
                         outcomes[worker] = outcome;
                         failed[worker] = i;
@@ -130,7 +131,7 @@ nb::object Core::encode_batch(nb::handle texts, nb::handle allowed, Truth templa
     nb::object items;
     const std::vector<Text> sources = texts_of(texts, items);
     Batch batch;
-    encode_texts(views_of(sources), allowed_of(allowed), template_, threads, batch);
+    encode_texts(views_of(sources), allowed_of(allowed), template_, threads, true, batch);
     nb::object lists = owned(PyList_New(static_cast<Py_ssize_t>(sources.size())));
     for (std::size_t i = 0; i < sources.size(); i++) {
         nb::object list = ints_.list(batch.ids(batch.results[i]), batch.results[i].count);
@@ -147,7 +148,7 @@ nb::object Core::encode_flat(nb::handle texts, nb::handle allowed, Truth templat
     if (!arrow) sources = texts_of(texts, items);
     const std::vector<std::string_view> views = arrow ? arrow->views() : views_of(sources);
     Batch batch;
-    encode_texts(views, allowed_of(allowed), template_, threads, batch);
+    encode_texts(views, allowed_of(allowed), template_, threads, !arrow, batch);
 
     std::unique_ptr<std::uint64_t[]> offsets(new std::uint64_t[views.size() + 1]);
     std::size_t count = 0;

@@ -168,9 +168,9 @@ bool Core::take_bulk(Workspace &space, std::size_t size) const {
     return space.bulk != nullptr;
 }
 
-// Runs without the GIL at times: no Python here.
+// Runs without the GIL at times: no Python here. `is_utf8`: the bytes are those of a str.
 Outcome Core::encode_text(Workspace &space, std::size_t &used, std::string_view text,
-                          const Allowed &allowed) const {
+                          const Allowed &allowed, bool is_utf8) const {
     // A text seldom has more ids than bytes; a long one has seldom more than half as many, and then
     // this comes out of the loop below.
     std::size_t guess = text.size() <= (std::size_t(1) << 24) ? text.size() + 16 : text.size() / 2;
@@ -179,7 +179,7 @@ Outcome Core::encode_text(Workspace &space, std::size_t &used, std::string_view 
     space.memory.reserve(Workspace::first_memory);
     const bool bulk = take_bulk(space, text.size());
     for (;;) {
-        tkx_work work = space.work(bulk);
+        tkx_work work = space.work(bulk, is_utf8);
         std::uint32_t *out = space.ids.data() + used;
         std::size_t room = space.ids.capacity() - used, count = 0;
         int code;
@@ -210,14 +210,15 @@ Outcome Core::encode_text(Workspace &space, std::size_t &used, std::string_view 
 }
 
 Outcome Core::encode_pieces(Workspace &space, std::size_t &used, const std::string_view *texts,
-                            const std::vector<Piece> &pieces, const Allowed &allowed) const {
+                            const std::vector<Piece> &pieces, const Allowed &allowed,
+                            bool is_utf8) const {
     for (const Piece &piece : pieces) {
         if (piece.kind == 0) {
             if (space.ids.capacity() == used) space.ids.resize(used + used / 2 + 16);
             space.ids.data()[used++] = piece.id;
             continue;
         }
-        Outcome outcome = encode_text(space, used, texts[piece.kind - 1], allowed);
+        Outcome outcome = encode_text(space, used, texts[piece.kind - 1], allowed, is_utf8);
         if (outcome.code != TKX_OK) return outcome;
     }
     return {};
@@ -232,7 +233,7 @@ void Core::fail_text(Outcome outcome, std::string_view text) const {
 }
 
 std::size_t Core::encode_texts(Workspace &space, const Text *texts, std::size_t count,
-                               nb::handle allowed, bool template_) {
+                               nb::handle allowed, bool template_, bool is_utf8) {
     Allowed chosen = allowed_of(allowed);
     std::string_view views[2] = {texts[0].bytes, count == 2 ? texts[1].bytes : std::string_view()};
     const std::vector<Piece> &pieces = pieces_of(count, template_);
@@ -240,7 +241,7 @@ std::size_t Core::encode_texts(Workspace &space, const Text *texts, std::size_t 
     Outcome outcome;
     {
         MaybeReleasedGil gil(views[0].size() + views[1].size());
-        outcome = encode_pieces(space, used, views, pieces, chosen);
+        outcome = encode_pieces(space, used, views, pieces, chosen, is_utf8);
     }
     if (outcome.code != TKX_OK) fail_text(outcome, views[0]);
     return used;
@@ -249,28 +250,28 @@ std::size_t Core::encode_texts(Workspace &space, const Text *texts, std::size_t 
 nb::object Core::encode(nb::handle text, nb::handle allowed, Truth template_) {
     Text source = text_of(text);
     WorkspacePool::Lease space(pool_);
-    std::size_t count = encode_texts(*space, &source, 1, allowed, template_);
+    std::size_t count = encode_texts(*space, &source, 1, allowed, template_, true);
     return ints_.list(space->ids.data(), count);
 }
 
 nb::object Core::encode_bytes(nb::handle data, nb::handle allowed, Truth template_) {
     Text source = bytes_of(data);
     WorkspacePool::Lease space(pool_);
-    std::size_t count = encode_texts(*space, &source, 1, allowed, template_);
+    std::size_t count = encode_texts(*space, &source, 1, allowed, template_, false);
     return ints_.list(space->ids.data(), count);
 }
 
 nb::object Core::encode_pair(nb::handle a, nb::handle b, nb::handle allowed, Truth template_) {
     Text sources[2] = {text_of(a), text_of(b)};
     WorkspacePool::Lease space(pool_);
-    std::size_t count = encode_texts(*space, sources, 2, allowed, template_);
+    std::size_t count = encode_texts(*space, sources, 2, allowed, template_, true);
     return ints_.list(space->ids.data(), count);
 }
 
 nb::object Core::encode_numpy(nb::handle text, nb::handle allowed, Truth template_) {
     Text source = text_of(text);
     WorkspacePool::Lease space(pool_);
-    std::size_t count = encode_texts(*space, &source, 1, allowed, template_);
+    std::size_t count = encode_texts(*space, &source, 1, allowed, template_, true);
     return array_of_ids(space->ids, count);
 }
 

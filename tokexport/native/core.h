@@ -128,15 +128,16 @@ private:
     Text text_of(nanobind::handle text) const;
     std::vector<Text> texts_of(nanobind::handle texts, nanobind::object &items) const;
     void encode_texts(const std::vector<std::string_view> &sources, const Allowed &chosen,
-                      bool template_, std::size_t threads, Batch &batch);
+                      bool template_, std::size_t threads, bool is_utf8, Batch &batch);
     Allowed allowed_of(nanobind::handle allowed);
     std::vector<Piece> template_of(int pair) const;
     std::size_t encode_texts(Workspace &space, const Text *texts, std::size_t count,
-                             nanobind::handle allowed, bool template_);
+                             nanobind::handle allowed, bool template_, bool is_utf8);
     Outcome encode_pieces(Workspace &space, std::size_t &used, const std::string_view *texts,
-                          const std::vector<Piece> &pieces, const Allowed &allowed) const;
+                          const std::vector<Piece> &pieces, const Allowed &allowed,
+                          bool is_utf8) const;
     Outcome encode_text(Workspace &space, std::size_t &used, std::string_view text,
-                        const Allowed &allowed) const;
+                        const Allowed &allowed, bool is_utf8) const;
     bool take_bulk(Workspace &space, std::size_t size) const;
     [[noreturn]] void fail_text(Outcome outcome, std::string_view text) const;
     const std::vector<Piece> &pieces_of(std::size_t texts, bool template_) const;

@@ -75,10 +75,14 @@ struct Workspace {
 
     std::unique_ptr<tkx_bulk> bulk;  // made for the first long text
 
-    // `bulk_is_used`: by the bulk engine, if there is one.
-    tkx_work work(bool bulk_is_used = false) {
-        return {memory.data(), memory.capacity(), cache.get(), cache ? cache_size : 0,
-                bulk_is_used ? bulk.get() : nullptr};
+    // `bulk_is_used`: by the bulk engine, if there is one. `is_utf8`: the text is not examined.
+    tkx_work work(bool bulk_is_used = false, bool is_utf8 = false) {
+        return {memory.data(),
+                memory.capacity(),
+                cache.get(),
+                cache ? cache_size : 0,
+                bulk_is_used ? bulk.get() : nullptr,
+                is_utf8};
     }
 };
 

@@ -140,8 +140,11 @@ static int encode(tkx_context *ctx, const void *text, size_t size, uint32_t *ids
     if (!t || (!text && size) || size > MAX_TEXT || (!ids && capacity)) return TKX_E_ARGUMENT;
     if (!t->splits.data) return TKX_E_NO_ENCODER;
     if (size == 0) return TKX_OK;
-    valid = utf8_valid((const uint8_t *)text, size);
-    if (valid < size) return *count = valid, TKX_E_UTF8;
+#ifdef TKX_BULK
+    if (!work || !work->is_utf8)
+#endif
+        if ((valid = utf8_valid((const uint8_t *)text, size)) < size)
+            return *count = valid, TKX_E_UTF8;
     ctx->ids = ids;
     ctx->capacity = capacity;
     ctx->text.base = (const uint8_t *)text;
