@@ -50,18 +50,16 @@ def tokenize(
 
 
 class _Counter:
-    """What one worker of Ray holds: the compiled pattern. It keeps no words between batches, so
-    that a batch is counted whole or not at all.
-    """
+    """A step that keeps no words between batches: each is counted whole, or not at all."""
 
     def __init__(self, pattern: str, special_tokens: Sequence[str], column: str) -> None:
-        self._empty = WordCounts(pattern, special_tokens)
+        self._how = pattern, special_tokens
         self._column = column
 
     def __call__(self, table: Any) -> Any:
         import pyarrow as pa
 
-        counts = self._empty.emptied()
+        counts = WordCounts(*self._how)
         counts.add(table[self._column].to_pylist(), num_threads=1)
         times, lengths, words = counts.native.words_of_all(sorted=True)
         row = {"counts": times.tobytes(), "lengths": lengths.tobytes(), "words": words.tobytes()}

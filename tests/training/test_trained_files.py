@@ -6,6 +6,8 @@ import base64
 import gzip
 import json
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from command_line import Run
 import tokexport
 from tokexport.errors import TextError, TokexportError, UnsupportedError
 from tokexport.sources.tiktoken.known_patterns import KNOWN
-from tokexport.training import train_from_iterator
+from tokexport.training import WordCounts, train_from_iterator
 
 SPECIAL = ("<|bos|>", "<|end|>")
 
@@ -34,10 +36,12 @@ def prose(size: int) -> str:
 TEXTS = [prose(size) for size in (3000, 2000, 1)]
 
 
+@pytest.mark.parametrize("ids", [(698, 699), (0, 300)])
 @pytest.mark.parametrize("pattern", sorted({known.pattern for known in KNOWN.values()}))
-def test_all_files_give_the_same_ids(pattern: str, tmp_path: Path) -> None:
+def test_all_files_give_the_same_ids(pattern: str, ids: tuple[int, int], tmp_path: Path) -> None:
     tiktoken, tokenizers = pytest.importorskip("tiktoken"), pytest.importorskip("tokenizers")
-    trained = train_from_iterator(TEXTS, 700, pattern=pattern, special_tokens=SPECIAL)
+    wanted = SPECIAL if ids[0] else dict(zip(SPECIAL, ids, strict=True))
+    trained = train_from_iterator(TEXTS, 700, pattern=pattern, special_tokens=wanted)
     trained.save(tmp_path)
     lines = (tmp_path / "ranks.tiktoken").read_bytes().splitlines()
     ranks = {base64.b64decode(token): int(id) for token, id in map(bytes.split, lines)}
@@ -51,21 +55,20 @@ def test_all_files_give_the_same_ids(pattern: str, tmp_path: Path) -> None:
     other = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     ours = tokexport.load(tmp_path / "tokenizer.bin")
     assert ours.n_vocab == peer.n_vocab == other.get_vocab_size() == len(trained) == 700
-    assert [ours.encode_single_token(name) for name in SPECIAL] == [698, 699]
+    assert [ours.encode_single_token(name) for name in SPECIAL] == [*ids]
     for text in (
         *TEXTS,
         "It'S I'll naïve ſ'ſ a\u0301 🇩🇪",
         "a  \n\n b\t\r\n  ",
         "".join(SPECIAL) + " 12345",
     ):
-        ids = ours.encode(text)
-        assert peer.encode_ordinary(text) == ids
+        assert peer.encode_ordinary(text) == ours.encode(text)
         marked = ours.encode(text, allowed_special="all")
         assert other.encode(text).ids == marked == peer.encode(text, allowed_special="all")
     assert sum(len(ours.encode(text)) for text in TEXTS) == trained.text_tokens
     assert sum(len(text.encode()) for text in TEXTS) == trained.text_bytes
     listed = (tmp_path / "merges.tsv").read_text(encoding="utf-8").splitlines()[1:]
-    assert [int(line.split("\t")[0]) for line in listed] == list(range(256, 698))
+    assert [int(line.split("\t")[0]) for line in listed] == sorted({*range(700)} - {*ids})[256:]
 
 
 def test_ranks_convert_with_the_pattern_and_the_special_tokens_beside_them(tmp_path: Path) -> None:
@@ -75,6 +78,16 @@ def test_ranks_convert_with_the_pattern_and_the_special_tokens_beside_them(tmp_p
     for text in TEXTS:
         assert again.encode(text) == ours.encode(text)
     assert [again.encode_single_token(name) for name in SPECIAL] == [398, 399]
+
+
+def test_the_package_does_not_import_training_before_it_is_used() -> None:
+    program = (
+        "import sys, tokexport; before = 'tokexport.training' in sys.modules;"
+        "tokexport.train_from_iterator; print(before, 'tokexport.training' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert run.stdout.split() == [b"False", b"True"]
+    assert tokexport.train_from_iterator is train_from_iterator
 
 
 def test_a_vocabulary_counts_bytes_and_special_tokens() -> None:
@@ -126,6 +139,27 @@ def test_a_long_word_and_many_short_texts_take_linear_time() -> None:
     word = train_from_iterator(["a" * 1_000_000], 270)
     assert [len(merge.left + merge.right) for merge in word.merges] == [2**n for n in range(1, 15)]
     assert train_from_iterator(("a" for _ in range(1_000_000)), 300).words == 1_000_000
+
+
+def test_a_token_that_no_file_can_hold_is_not_learned(tmp_path: Path) -> None:
+    trained = train_from_iterator(["a" * 140_000 + " b" * 9], 300)
+    assert b"a" * 32_768 in trained.ranks
+    assert b" b" in trained.ranks
+    assert max(map(len, trained.ranks)) <= 65_535
+    assert trained.note is not None
+    assert "longer than 65,535 bytes" in trained.note
+    trained.save(tmp_path)
+    assert tokexport.load(tmp_path / "tokenizer.bin").n_vocab == len(trained)
+
+
+@pytest.mark.parametrize("pattern", ["gpt2", "nanochat", "o200k_base"])
+def test_one_long_text_is_counted_by_several_threads(pattern: str) -> None:
+    """It is cut at certain places only, and the words are in the order of the text."""
+    for text in (prose(700_000), "漢字 " * 900_000, "x" * 5_000_000, " \n" * 3_000_000):
+        one, many = (WordCounts(pattern) for _ in range(2))
+        one.add([text], num_threads=1)
+        many.add([text], num_threads=4)
+        assert [*many.items()] == [*one.items()]
 
 
 def test_the_command_trains_from_files_of_all_kinds(run: Run, tmp_path: Path) -> None:

@@ -155,15 +155,16 @@ def test_an_interrupted_run_goes_on(tmp_path: Path, interruptions: int) -> None:
 
 def test_a_process_that_is_killed_again_and_again_loses_nothing(tmp_path: Path) -> None:
     """Killed after a checkpoint and in the middle of the batch that follows."""
-    files, documents = corpus(tmp_path, 24_000)
+    files, documents = corpus(tmp_path)
     program = (
-        "import sys; from tokexport.training import count_files\n"
+        "import sys; from tokexport.corpus import documents; documents.BATCH_BYTES = 1 << 17\n"
+        "from tokexport.training import count_files\n"
         f"count_files(sys.argv[2:], sys.argv[1], pattern={SMALL!r}, checkpoint_bytes=1,\n"
         "    progress=lambda counts, read: print(read, flush=True))"
     )
     command = [sys.executable, "-c", program, str(tmp_path / "words.counts"), *map(str, files)]
     killed = 0
-    for batches in (1, 2, 1):
+    for batches in (1, 4, 9):
         process = subprocess.Popen(command, stdout=subprocess.PIPE)
         assert process.stdout is not None
         for _ in range(batches):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from copy import copy
+from functools import lru_cache
 from typing import Final
 
 from tokexport._core import Core, WordCounter
@@ -44,15 +44,8 @@ class WordCounts:
         self.special_tokens: Final = checked(special_tokens)
         self.ordered = True  # words come in the order in which the texts have them
         self.runs: tuple[Run, ...] = ()
-        self._core: Final = _core_of(self.pattern)
-        self.native = WordCounter(self._core)
+        self.native: Final = WordCounter(_core_of(self.pattern))
         self._specials = _Specials(self.special_tokens) if self.special_tokens else None
-
-    def emptied(self) -> WordCounts:
-        """Counts without a word, made in the same way; the pattern is not compiled again."""
-        empty = copy(self)
-        empty.ordered, empty.runs, empty.native = True, (), WordCounter(self._core)
-        return empty
 
     @property
     def words(self) -> int:
@@ -224,8 +217,12 @@ def checked(special_tokens: Iterable[str]) -> tuple[str, ...]:
     return found
 
 
+@lru_cache(8)
 def _core_of(pattern: str) -> Core:
-    """Of a tokenizer of bytes. Raises UnsupportedError where no WordCounter does its pattern."""
+    """Of a tokenizer of bytes; compiled once for the counts of many files.
+
+    Raises UnsupportedError where no WordCounter does the pattern.
+    """
     ranks = {bytes((byte,)): byte for byte in range(256)}
     model = build("pattern", ranks, pattern, {}, Provenance("bytes"), spelling={})
     core = Core(file_bytes(model), "pattern")

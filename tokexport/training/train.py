@@ -11,6 +11,7 @@ from tokexport.errors import TokexportError
 from tokexport.limits import MAX_IDS, MAX_TOKEN_BYTES
 from tokexport.training.counting import Text, WordCounts, checked
 from tokexport.training.trained import BYTES, Merge, Trained
+from tokexport.unicode.byte_alphabet import to_characters
 
 # Which of several most frequent pairs is merged: the least pair of ids (rustbpe); the same, where
 # the 256 bytes have the order of GPT-2's vocabulary (BpeTrainer of tokenizers); the
@@ -111,6 +112,7 @@ def train_from_counts(
     for left, right, times in np.reshape(numbers, (-1, 3)).tolist():
         merges.append(Merge(tokens[left], tokens[right], times))
         tokens.append(tokens[left] + tokens[right])
+    _refuse_learned(special_tokens, tokens)
     ids, notes = _ids_of_special(special_tokens, len(tokens)), []
     if len(merges) < wanted:
         notes.append(
@@ -156,6 +158,18 @@ def refuse_settings(vocab_size: int, special_tokens: SpecialTokens, tie_break: s
                     f"the id {id:,} of {name!r} {why}; take different ones below {vocab_size:,}"
                 )
     return wanted
+
+
+def _refuse_learned(special_tokens: SpecialTokens, tokens: Sequence[bytes]) -> None:
+    """Raises TokexportError for a special token that tokenizer.json spells as another token."""
+    names = {*special_tokens}
+    for token in tokens:
+        if to_characters(token) in names:
+            raise TokexportError(
+                f"the special token {to_characters(token)!r} is the spelling of {token!r} too, a"
+                " byte or learned from the texts: tokenizer.json cannot hold both; use a name that"
+                " is no word, such as '<|end|>'"
+            )
 
 
 def _ids_of_special(special_tokens: SpecialTokens, others: int) -> dict[str, int]:

@@ -1,0 +1,123 @@
+"""Training reads a corpus as it lies on disk; its memory grows with the distinct words alone."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import Run
+from repository import SLOW
+
+from tokexport.training import train_from_iterator
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+SHARDS = 8
+CHARACTERS = 250_000_000 if SLOW else 400_000  # of a shard
+ROWS = 1000  # of a group
+CAP = 10_000  # characters of a document
+DRAW = random.Random(17)
+LETTERS = "etaoinshrdlucmfwypvbgkqjxz"
+LEXICON = ["".join(DRAW.choices(LETTERS, k=DRAW.randint(1, 11))) for _ in range(30_000)]
+WEIGHTS = [1 / rank for rank in range(1, len(LEXICON) + 1)]
+# The last is longer than the cap.
+PARAGRAPHS = [
+    " ".join(DRAW.choices(LEXICON, WEIGHTS, k=DRAW.randint(20, 900))) + ".\n" for _ in range(2000)
+] + [" ".join(DRAW.choices(LEXICON, WEIGHTS, k=3000))]
+
+
+def documents(shard: int) -> Iterator[str]:
+    """Those of one shard."""
+    draw, held = random.Random(shard), 0
+    while held < CHARACTERS:
+        text = "".join(draw.choices(PARAGRAPHS, k=draw.randint(1, 3)))
+        held += len(text)
+        yield text
+
+
+@pytest.fixture(scope="module")
+def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of shards with the columns of FineWeb-Edu."""
+    folder = tmp_path_factory.mktemp("fineweb-edu")
+    columns: dict[str, Any] = {
+        "text": pa.string(), "id": pa.string(), "dump": pa.string(), "url": pa.string(),
+        "file_path": pa.string(), "language": pa.string(), "language_score": pa.float64(),
+        "token_count": pa.int64(), "score": pa.float64(), "int_score": pa.int64(),
+    }  # fmt: skip
+    schema = pa.schema(columns)
+    for shard in range(SHARDS):
+        path = folder / f"{shard:03d}_00000.parquet"
+        with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+            rows: list[list[Any]] = []
+
+            def flush(writer: Any = writer, rows: list[list[Any]] = rows) -> None:
+                writer.write_table(pa.table([*zip(*rows, strict=True)], schema=schema))
+                rows.clear()
+
+            for number, text in enumerate(documents(shard)):
+                name = f"<urn:uuid:{shard}-{number}>"
+                rows.append([text, name, "CC-MAIN-2024-10", f"https://a.example/{number}", "s3://b",
+                             "en", 0.97, len(text) // 4, 3.2, 3])  # fmt: skip
+                if len(rows) == ROWS:
+                    flush()
+            if rows:
+                flush()
+    return folder
+
+
+def test_shards_of_parquet_are_learned_from(run: Run, shards: Path, tmp_path: Path) -> None:
+    """As nanochat's script reads them: documents up to a cap, until there are enough characters."""
+    most = 6 * CHARACTERS
+    outcome = run(
+        "train", shards, "--vocab-size", 1000, "-o", tmp_path / "out", "--doc-cap", CAP,
+        "--max-chars", most, "--json",
+    )  # fmt: skip
+    assert outcome.code == 0, outcome.stderr
+    read = 0
+
+    def texts() -> Iterator[str]:
+        nonlocal read
+        for shard in range(SHARDS):
+            for text in documents(shard):
+                yield text[:CAP]
+                read += len(text[:CAP])
+                if read > most:
+                    return
+
+    expected = train_from_iterator(texts(), 1000)
+    assert (tmp_path / "out/tokenizer.bin").read_bytes() == expected.to_bytes()
+    assert json.loads(outcome.stdout)["text_bytes"] == expected.text_bytes == read
+    run("count", shards, "-o", tmp_path / "w.counts", "--doc-cap", CAP, "--max-chars", most)
+    run("train", "--counts", tmp_path / "w.counts", "--vocab-size", 1000, "-o", tmp_path / "2")
+    assert (tmp_path / "2/tokenizer.bin").read_bytes() == expected.to_bytes()
+
+
+def peak(command: list[object]) -> int:
+    """The peak of memory of a command, in bytes."""
+    program = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True)\n"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)"
+    )
+    run = [sys.executable, "-c", program, sys.executable, "-m", "tokexport", *map(str, command)]
+    return int(subprocess.run(run, check=True, capture_output=True).stdout)
+
+
+def test_memory_does_not_grow_with_the_texts(tmp_path: Path) -> None:
+    """The same words in more documents, and in one document, need no more memory."""
+    text = "".join(PARAGRAPHS)
+    peaks = []
+    for times in (4, 20):
+        path = tmp_path / f"{times}.txt"
+        path.write_text(text * times, encoding="utf-8")
+        common = ["--vocab-size", 2000, "-o", tmp_path / f"{times}", "--threads", 2, "-q"]
+        peaks.append(peak(["train", path, *common, "--lines", "--force"]))
+        peaks.append(peak(["train", path, *common, "--force"]))
+    assert (tmp_path / "20.txt").stat().st_size > 80_000_000
+    assert max(peaks) - min(peaks) < 60_000_000

@@ -1,0 +1,149 @@
+"""Special tokens: in the texts by the rules of other trainers, and with the ids that are wanted."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from command_line import Run
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tokexport
+from tokexport.errors import TokexportError
+from tokexport.sources.patterns import GPT2
+from tokexport.training import WordCounts, train_from_iterator
+from tokexport.unicode.byte_alphabet import decoded
+
+END, EOT = "<|end|>", "<|end|><|eot|>"  # the longer one begins as the shorter one does
+SMALL = r" ?\p{L}+|\P{L}"
+SCRIPTS = "english/taylorswift.txt japanese/wagahaiwa_nekodearu.txt korean/ChatbotData.csv"
+Merge = tuple[bytes, bytes]
+
+
+@pytest.fixture(scope="module", params=SCRIPTS.split())
+def text(request: pytest.FixtureRequest, shared: Path) -> str:
+    """Some documents with special tokens between them, and within words."""
+    lines = (shared / "corpora" / request.param).read_text(encoding="utf-8")[:25_000].splitlines()
+    return "".join(
+        line[: len(line) // 2]
+        + (END if number % 5 else EOT) * (number % 3)
+        + line[len(line) // 2 :]
+        for number, line in enumerate(lines)
+    )
+
+
+def cs336(text: str, special_tokens: list[str], merges: int) -> list[Merge]:
+    """The trainer of Stanford's CS336, as its handout describes it, counting again each time."""
+    regex = pytest.importorskip("regex")
+    words: Counter[tuple[bytes, ...]] = Counter()
+    for part in re.split("|".join(map(re.escape, special_tokens)), text):
+        for match in regex.finditer(GPT2, part):
+            words[tuple(bytes((byte,)) for byte in match[0].encode())] += 1
+    found = []
+    for _ in range(merges):
+        counts: Counter[Merge] = Counter()
+        for word, times in words.items():
+            for pair in pairwise(word):
+                counts[pair] += times
+        best = max(counts, key=lambda pair: (counts[pair], pair))
+        found.append(best)
+        merged: Counter[tuple[bytes, ...]] = Counter()
+        for word, times in words.items():
+            symbols: list[bytes] = []
+            at = 0
+            while at < len(word):
+                is_pair = word[at : at + 2] == best
+                symbols.append(b"".join(best) if is_pair else word[at])
+                at += 1 + is_pair
+            merged[tuple(symbols)] += times
+        words = merged
+    return found
+
+
+def test_texts_are_cut_at_them_as_cs336_does(text: str) -> None:
+    for parts in ([text], [iter([text[at : at + 997] for at in range(0, len(text), 997)])]):
+        trained = train_from_iterator(
+            parts, 288, pattern="gpt2", special_tokens=[END, EOT], split_special=True,
+            tie_break="greatest-bytes",
+        )  # fmt: skip
+        assert [(merge.left, merge.right) for merge in trained.merges] == cs336(
+            text, [EOT, END], 30
+        )
+
+
+def test_they_are_plain_text_as_tokenizers_has_it(text: str) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    parts = tokenizers.pre_tokenizers
+    peer = tokenizers.Tokenizer(tokenizers.models.BPE())
+    split = parts.Split(tokenizers.Regex(GPT2), "isolated")
+    level = parts.ByteLevel(add_prefix_space=False, use_regex=False)
+    peer.pre_tokenizer = parts.Sequence([split, level])
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=700, initial_alphabet=parts.ByteLevel.alphabet(), show_progress=False,
+        special_tokens=[END, EOT],
+    )  # fmt: skip
+    peer.train_from_iterator([text], trainer)
+    model = json.loads(peer.to_str())["model"]
+    ours = train_from_iterator(
+        [text], 700, pattern="gpt2", special_tokens={END: 0, EOT: 1}, tie_break="lowest-gpt2-ids"
+    )
+    expected = [(decoded(left), decoded(right)) for left, right in model["merges"]]
+    assert [(merge.left, merge.right) for merge in ours.merges] == expected
+    # Learned tokens have the same ids in both; bytes have an order of their own in tokenizers.
+    ids = {decoded(token): id for token, id in model["vocab"].items() if id >= 258}
+    assert {token: id for token, id in ours.ranks.items() if id >= 258} == ids
+    assert [model["vocab"][name] for name in (END, EOT)] == [*ours.special_tokens.values()]
+
+
+@given(
+    st.lists(st.text(st.sampled_from("ab <|>end"), max_size=30), max_size=4),
+    st.lists(st.text(st.sampled_from("ab <|>"), min_size=1, max_size=4), min_size=1, unique=True),
+    st.integers(1, 5),
+)
+def test_a_text_in_parts_is_cut_as_the_whole(
+    texts: list[str], special_tokens: list[str], size: int
+) -> None:
+    longest_first = sorted(special_tokens, key=len, reverse=True)
+    expression = re.compile("|".join(map(re.escape, longest_first)))
+    expected = WordCounts(SMALL)
+    expected.add(part for text in texts for part in expression.split(text))
+    for parts in (
+        texts,
+        [iter([text[at : at + size] for at in range(0, len(text), size)]) for text in texts],
+    ):
+        found = WordCounts(SMALL, special_tokens)
+        found.add(parts)
+        assert [*found.items()] == [*expected.items()]
+
+
+def test_they_have_the_ids_that_are_wanted(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("low lower lowest " * 3 + "\n")
+    common = ["train", tmp_path / "a.txt", "--vocab-size", 262, "-o", tmp_path / "out", "--force"]
+    outcome = run(*common, "--special-id", END, 0, "--special-id", "<|eot|>", 258, "--json")
+    assert json.loads(outcome.stdout)["special_tokens"] == {END: 0, "<|eot|>": 258}
+    ours = tokexport.load(tmp_path / "out" / "tokenizer.bin")
+    assert ours.encode(f"{END}low<|eot|>", allowed_special="all") == [0, 259, 258]
+    for options, words in [
+        (["--special-id", END, 262], "the id 262 of .* is out of range"),
+        (["--special-id", END, 3, "--special-id", EOT, 3], "is that of '<|end|>'"),
+        (["--special-id", END, 3, "--special-token", EOT], "all by --special-id or all by"),
+        (["--special-id", END, 3, "--special-id", END, 4], "give each special token once"),
+    ]:
+        outcome = run(*common, *options)
+        assert outcome.code == 2
+        assert re.search(words.replace("|", r"\|"), outcome.stderr)
+    with pytest.raises(TokexportError, match="would stand for nothing; use a vocabulary of 258"):
+        train_from_iterator(["ab"], 1000, special_tokens={"<|end|>": 999})
+
+
+def test_one_that_is_a_word_of_the_texts_is_refused() -> None:
+    """tokenizers gives it the id of the learned token."""
+    for name in ("low", "Ġlow", "a"):
+        with pytest.raises(TokexportError, match=f"{name}' is the spelling of .* too"):
+            train_from_iterator(["low low low"], 260, special_tokens=[name])
+    assert train_from_iterator(["low low low"], 260, special_tokens=["lowest"]).special_tokens
