@@ -56,7 +56,8 @@ _QUICK = """
     iree-bpe_bytelevel_minimal/tokenizer.json iree-bpe_bytelevel_unicode/tokenizer.json
     iree-wordpiece_bert_pair_minimal/tokenizer.json llama2/tokenizer.json llama2/tokenizer.model
     llama2c-tok4096/tok4096.model llama2c-tok512/tok512.model
-    nanochat-rustbpe-8k/tokenizer.tiktoken:nanochat rwkv-midi/tokenizer.json
+    nanochat-rustbpe-8k/tokenizer.pkl nanochat-rustbpe-8k/tokenizer.tiktoken:nanochat
+    rwkv-midi/tokenizer.json
     rwkv-world/rwkv_vocab_v20230424.txt sentencepiece-test/test_ja_model.model
     sentencepiece-test/test_model.model spm-bpe-4000/spm.model spm-char-2000/spm.model
     spm-unigram-4000/spm.model spm-word-4000/spm.model t5-small/tokenizer.json
@@ -95,11 +96,11 @@ def _cases(sources: str, slow: bool) -> Iterator[Case]:
 
 CONVERTED = (*_cases(_QUICK, slow=False), *_cases(_SLOW, slow=True))
 
-# Two that their own library refuses, a pair whose files do not belong together, a pickle, which is
-# code, and formats of other runtimes that lack what encoding needs.
+# Two that their own library refuses, a pair whose files do not belong together, and formats of
+# other runtimes that lack what encoding needs.
 _REFUSED = (
     "added-tokens-test clip-openai/vocab.json llama2c-tok512/tok512.bin"
-    " llm.c-gpt2/gpt2_tokenizer.bin nanochat-rustbpe-8k/tokenizer.pkl pytorch-tokenizers-test"
+    " llm.c-gpt2/gpt2_tokenizer.bin pytorch-tokenizers-test"
 )
 REFUSED = tuple(_REFUSED.split())
 

@@ -16,7 +16,6 @@ from tokexport.sources.source import AnySource, Input
 from tokexport.sources.tokenizer_json.config import CONFIG, TOKENIZER_JSON
 from tokexport.sources.unreadable import are_settings, refuse_by_head
 
-_PICKLE: Final = "tokenizer.pkl"
 # Under which a tokenizer may lie that has none of the usual names.
 _OTHER_NAMES: Final = ("*.json", "*.model", "*.spm", "*.gguf")
 
@@ -34,8 +33,6 @@ def tokenizer_in(folder: Path, sources: Sequence[AnySource]) -> Path:
     """The file that is a directory's tokenizer, or that itself; SourceError for none or several."""
     for path in _named(folder, sources):
         return path
-    if (folder / _PICKLE).is_file():
-        return folder / _PICKLE
     others = [
         path
         for name in _OTHER_NAMES

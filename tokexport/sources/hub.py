@@ -40,6 +40,7 @@ FILES: Final = (
     "*.spm",
     "*.tiktoken",
     "tekken.json",
+    "tokenizer.pkl",
 )
 _FOLDERS: Final = (
     "*/*"  # a pattern's star matches slashes too, and "*.model" would find what lies deeper
@@ -51,7 +52,7 @@ _PART: Final = r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?"
 _NAME: Final = re.compile(rf"(?!.*(?:--|\.\.)){_PART}/{_PART}")
 _LONGEST_NAME: Final = 96
 # A misspelt path to a file is not asked for in the network.
-_FILE_SUFFIXES: Final = (".json", ".model", ".txt", ".tiktoken", ".gguf", ".bin", ".git")
+_FILE_SUFFIXES: Final = (".json", ".model", ".txt", ".tiktoken", ".gguf", ".bin", ".pkl", ".git")
 
 
 def is_repository(source: object) -> bool:

@@ -13,8 +13,9 @@ from tokexport.sources.source import Input
 
 SUPPORTED: Final = (
     "supported sources are tokenizer.json, SentencePiece models, GGUF, tiktoken ranks, tekken.json,"
-    " vocab.json with merges.txt, WordPiece's vocab.txt, CLIP's and RWKV's vocabularies and"
-    " minbpe's models; from Python also a tiktoken.Encoding and a tokenizers.Tokenizer"
+    " nanochat's tokenizer.pkl, vocab.json with merges.txt, WordPiece's vocab.txt, CLIP's and"
+    " RWKV's vocabularies and minbpe's models; from Python also a tiktoken.Encoding and a"
+    " tokenizers.Tokenizer"
 )
 DIRECTORY: Final = "give the directory of the model, or the file in it that holds its tokenizer"
 _MAGICS: Final = (
@@ -23,6 +24,7 @@ _MAGICS: Final = (
     (b"\xc8\xd7\x34\x01", "a tokenizer.bin of llm.c"),
 )
 _PICKLE: Final = re.compile(rb"\x80[\x02-\x05]")
+_TIKTOKEN: Final = b"tiktoken.core"
 _LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
 # The size of the header, eight bytes, and then the header, which is JSON.
 _SAFETENSORS: Final = re.compile(rb'.{4}\0{4}\{"', re.DOTALL)
@@ -79,14 +81,22 @@ def refuse_by_head(source: Input) -> None:
             _refuse(file, what)
     if _SAFETENSORS.match(head):
         _refuse(file, "a file of weights (safetensors), which holds no tokenizer,", DIRECTORY)
-    if _PICKLE.match(head):
+    if _PICKLE.match(head) and not is_pickle_of_tiktoken(head):
         _refuse(
             file,
             "a Python pickle",
-            "to load one is to run the code in it, so it is never loaded; give the"
-            " tokenizer.tiktoken beside it, or load it yourself where you trust it and pass the"
-            " tiktoken.Encoding to tokexport from Python",
+            "to load one is to run the code in it, so it is never loaded; only that of a"
+            " tiktoken.Encoding, as nanochat saves it, is read, and not executed either",
         )
+
+
+def is_pickle_of_tiktoken(head: bytes) -> bool:
+    """Whether a file that begins with ``head`` says that it is a pickled ``tiktoken.Encoding``.
+
+    >>> is_pickle_of_tiktoken(b"\\x80\\x04\\x8c\\rtiktoken.core\\x94\\x8c\\x08Encoding")
+    True
+    """
+    return _PICKLE.match(head) is not None and _TIKTOKEN in head
 
 
 def refuse(source: Input) -> NoReturn:

@@ -1,0 +1,253 @@
+"""A pickled tiktoken encoding is read by its opcodes; what else a pickle holds is refused, and
+nothing in it runs.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import random
+import tracemalloc
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tiktoken
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tokexport
+from tokexport.errors import SourceError, TokexportError, UnsupportedError
+from tokexport.sources import read
+from tokexport.sources.tiktoken_pickle.opcodes import read_pickle
+
+PATTERN = r" ?\p{L}+| ?\p{N}{1,2}|\s+|[^\s\p{L}\p{N}]+"
+BYTES = [bytes([byte]) for byte in range(256)]
+
+
+def encoding(seed: int = 0, merges: int = 40) -> tiktoken.Encoding:
+    """An encoding whose tokens are made by merging random ones."""
+    generator = random.Random(seed)
+    tokens = list(BYTES)
+    letters = "abcde é日".encode()
+    while len(tokens) < 256 + merges:
+        left, right = generator.choice(letters), generator.choice((*tokens[256:], *b"abcde "))
+        token = bytes([left]) + (right if isinstance(right, bytes) else bytes([right]))
+        if token not in tokens:
+            tokens.append(token)
+    return tiktoken.Encoding(
+        "rustbpe",
+        pat_str=PATTERN,
+        mergeable_ranks={token: rank for rank, token in enumerate(tokens)},
+        special_tokens={f"<|special_{n}|>": len(tokens) + n for n in range(9)},
+    )
+
+
+def pickled(subject: object, protocol: int = 4) -> bytes:
+    """By the pickler that is written in Python."""
+    out = io.BytesIO()
+    pickle._Pickler(out, protocol).dump(subject)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("protocol", [3, 4, 5])
+@pytest.mark.parametrize("dump", [pickle.dumps, pickled], ids=["C", "Python"])
+def test_a_pickle_is_read_as_the_encoding_is(
+    dump: Callable[[object, int], bytes], protocol: int, tmp_path: Path
+) -> None:
+    for merges in (0, 1, 40, 2000):
+        subject = encoding(protocol, merges)
+        (tmp_path / "tokenizer.pkl").write_bytes(dump(subject, protocol))
+        model, expected = read(tmp_path / "tokenizer.pkl"), read(subject)
+        assert model.tokens == expected.tokens
+        assert model.model == expected.model
+        assert model.pre_tokenizer == expected.pre_tokenizer
+        assert model.added_tokens == expected.added_tokens
+        assert [*model.provenance.sha256] == ["tokenizer.pkl"]
+
+
+def test_ids_are_those_of_tiktoken(tmp_path: Path) -> None:
+    subject = encoding(1, 500)
+    with (tmp_path / "tokenizer.pkl").open("wb") as file:
+        pickle.dump(subject, file)
+    done = tokexport.convert(tmp_path, tmp_path / "tokenizer.bin")
+    assert done.size == (tmp_path / "tokenizer.bin").stat().st_size
+    ours = tokexport.load(tmp_path / "tokenizer.bin")
+    assert ours.self_test() > 0
+
+    @given(st.text(st.sampled_from("abcde é日1<|>_\n") | st.characters(codec="utf-8")))
+    def compare(text: str) -> None:
+        assert ours.encode(text) == subject.encode_ordinary(text)
+        marked = f"{text}<|special_3|>{text}"
+        ids = subject.encode(marked, allowed_special="all", disallowed_special=())
+        assert ours.encode(marked, allowed_special="all") == ids
+        assert ours.decode(ids) == subject.decode(ids)
+
+    compare()
+
+
+def test_the_pickle_of_nanochat_has_the_ids_of_its_ranks(shared: Path, tmp_path: Path) -> None:
+    folder = shared / "tokenizers" / "nanochat-rustbpe-8k"
+    tokexport.convert(folder / "tokenizer.pkl", tmp_path / "pickle.bin")
+    tokexport.convert(folder / "tokenizer.tiktoken", tmp_path / "ranks.bin", pattern="nanochat")
+    by_pickle, by_ranks = (tokexport.load(tmp_path / f"{name}.bin") for name in ("pickle", "ranks"))
+    assert by_pickle.n_vocab == by_ranks.n_vocab == 8192
+    text = (shared / "corpora" / "cs336" / "german.txt").read_text(encoding="utf-8") + "<|bos|>"
+    for allowed in ((), "all"):
+        ids = by_ranks.encode(text, allowed_special=allowed)
+        assert by_pickle.encode(text, allowed_special=allowed) == ids
+
+
+def short(text: str) -> bytes:
+    return b"\x8c" + bytes([len(text)]) + text.encode()
+
+
+CLASS = b"\x80\x04" + short("tiktoken.core") + short("Encoding") + b"\x93"
+MADE = CLASS + b")\x81"
+WHOLE = pickle.dumps(encoding(), 4)
+
+
+def state(**changed: object) -> bytes:
+    """The pickle of an encoding with another state."""
+    known: dict[str, Any] = {
+        "name": "x",
+        "pat_str": PATTERN,
+        "mergeable_ranks": {token: id for id, token in enumerate(BYTES)},
+        "special_tokens": {"<|a|>": 256},
+    }
+    known.update(changed)
+    whole = {name: value for name, value in known.items() if value is not None}
+    return MADE + pickle.dumps(whole, 3)[2:-1] + b"b."
+
+
+# Each begins as the pickle of an encoding does.
+HOSTILE = [
+    (CLASS[:2] + short("tiktoken.core") + b"0cos\nsystem\n(X\x02\0\0\0lstR.", "POP at byte 17"),
+    (b"\x80\x04ctiktoken.core\nEncoding\ncos\nsystem\n\x8c\x02ls\x85R.", "imports os.system"),
+    (MADE + short("os") + short("system") + b"\x93" + short("ls") + b"\x85R.", "imports os.system"),
+    (MADE + b"cbuiltins\nexec\n" + short("1") + b"\x85R.", "GLOBAL at byte .* imports builtins.e"),
+    (b"\x80\x04ctiktoken core.Encoding\nx\n.", "a Python pickle"),
+    (b"\x80\x04" + short("tiktoken.core") + short("os.system") + b"\x93.", "tiktoken.core.os.sys"),
+    (b"\x80\x04ctiktoken.core\nread_file\n.", "imports tiktoken.core.read_file"),
+    (CLASS + b")R.", "REDUCE at byte"),
+    (CLASS + short("ls") + b"\x85\x81.", "TUPLE1 at byte"),
+    (CLASS + b"}\x81.", "NEWOBJ at byte .* makes an object in another way"),
+    (CLASS + b")}\x92.", "NEWOBJ_EX at byte"),
+    (MADE + b"(ios\nsystem\n.", "INST at byte"),
+    (MADE + b"(" + CLASS[2:] + b"o.", "OBJ at byte"),
+    (MADE + b"\x82\x01.", "EXT1 at byte"),
+    (MADE + b"Pid\n.", "PERSID at byte"),
+    (MADE + short("id") + b"Q.", "BINPERSID at byte"),
+    (MADE + b"\x97.", "NEXT_BUFFER at byte"),
+    (MADE + b"]b.", "EMPTY_LIST at byte"),
+    (MADE + b"2.", "DUP at byte"),
+    (MADE + b"\x80\x02}b.", "PROTO at byte .* says protocol 2"),
+    (b"\x80\x02ctiktoken.core\nEncoding\n)\x81}b.", "PROTO at byte 0 .* says protocol 2"),
+    (MADE + b"h\x07b.", "BINGET at byte .* takes 7 from the memo"),
+    (MADE + b"j\xff\xff\xff\xffb.", "LONG_BINGET at byte .* takes 4294967295"),
+    (MADE + b"}u.", "SETITEMS at byte .* has no mark"),
+    (MADE + b"(" + short("a") + b"}u.", "SETITEMS at byte .* something else than a dictionary"),
+    (MADE + b"}(K\x01K\x01u.", "SETITEMS at byte .* the key '1'"),
+    (MADE + b"}}K\x01s.", "SETITEM at byte .* the key '{}'"),
+    (MADE + b"}(" + (short("a") + b"K\x01") * 2 + b"u.", "SETITEMS at byte .* the key 'a'"),
+    (MADE + b"}bNb.", "NONE at byte"),
+    (MADE + b"}b}b.", "BUILD at byte .* gives a state to something else"),
+    (MADE + b"}}b.", "BUILD at byte .* gives a state to something else"),
+    (MADE + b"}b}.", "STOP at byte .* without one encoding"),
+    (MADE + b"}b(.", "STOP at byte .* without one encoding"),
+    (CLASS + b".", "STOP at byte .* without one encoding"),
+    (MADE + b".", "the state of the encoding in this pickle is NoneType"),
+    (MADE + short("gpt2") + b"b.", "the name 'gpt2', which tiktoken looks up"),
+    (MADE + b"}b.", "the state of the encoding in this pickle is ;"),
+    (state(name=None), "is pat_str, mergeable_ranks, special_tokens;"),
+    (state(explicit_n_vocab=1), "mergeable_ranks, special_tokens, explicit_n_vocab;"),
+]
+BROKEN = [
+    (MADE + b"b.", "at byte 30 there is nothing on the stack"),
+    (MADE + b"(b.", "there is nothing on the stack"),
+    (MADE[:-1], "exhausted before seeing STOP"),
+    (MADE + b"\x8e" + b"\xff" * 7 + b"\x7f.", "bytes8"),
+    (MADE + b"\x8e" + b"\0" * 5 + b"\x10\0\0.", "bytes8"),
+    (MADE + b"\x8d" + b"\xff" * 8 + b".", "unicode"),
+    (MADE + b"B\xff\xff\xff\x7f.", "bytes4"),
+    (MADE + b"\x8b\xff\xff\xff\x7f.", "long4"),
+    (MADE + b"X\x02\0\0\0\xff\xff.", "utf-8"),
+    (MADE + b"\xff.", "opcode .* unknown"),
+    (WHOLE + b"cos\nsystem\n.", "the pickle ends at byte .* expected nothing after it"),
+    (state(name=b"x"), "name is something else; expected a text"),
+    (state(pat_str=b"x"), "pat_str is something else; expected a text"),
+    (state(pat_str="\ud800"), "pat_str is something else; expected text without lone surrogates"),
+    (state(special_tokens={"\udfff": 1}), "special_tokens .* lone surrogates"),
+    (state(special_tokens={b"a": 256}), "special_tokens .* from a text to an id"),
+    (state(special_tokens={"a": -1}), "special_tokens .* to an id, 0 or more"),
+    (state(mergeable_ranks={"a": 1}), "mergeable_ranks .* from bytes to an id"),
+    (state(mergeable_ranks={b"a": b"b"}), "mergeable_ranks .* from bytes to an id"),
+    (state(mergeable_ranks=7), "mergeable_ranks .* from bytes to an id"),
+    (state(mergeable_ranks={b"a": 1}), "lack 255 of the 256 single bytes"),
+    (state(mergeable_ranks=dict.fromkeys(BYTES, 7)), "the rank 7 has two tokens"),
+]
+
+
+@pytest.mark.parametrize(
+    ("error", "data", "message"),
+    [*((UnsupportedError, *case) for case in HOSTILE), *((SourceError, *case) for case in BROKEN)],
+)
+def test_what_is_not_the_pickle_of_an_encoding_is_refused(
+    error: type[TokexportError], data: bytes, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "tokenizer.pkl"
+    path.write_bytes(data)
+    tracemalloc.start()
+    with pytest.raises(error, match=message) as caught:
+        read(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert "tokenizer.pkl" in str(caught.value)
+    assert peak < 50_000_000
+
+
+def test_what_is_changed_for_these_tests_is_read_unchanged(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.pkl").write_bytes(state())
+    assert len(read(tmp_path / "tokenizer.pkl").tokens) == 257
+
+
+def test_no_part_of_a_pickle_is_taken_for_the_whole() -> None:
+    for end in range(len(WHOLE)):
+        with pytest.raises(SourceError):
+            read_pickle(WHOLE[:end], "x.pkl")
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, len(WHOLE) - 1), st.integers(0, 255)), min_size=1, max_size=4)
+)
+def test_changed_bytes_are_read_or_refused_in_a_sentence(changes: list[tuple[int, int]]) -> None:
+    data = bytearray(WHOLE)
+    for place, byte in changes:
+        data[place] = byte
+    with suppress(TokexportError):
+        read_pickle(bytes(data), "x.pkl")
+
+
+def test_what_a_pickle_would_run_is_not_run(tmp_path: Path) -> None:
+    class Trap:
+        """Its pickle makes a file when it is loaded."""
+
+        def __reduce__(self) -> tuple[object, tuple[str, ...]]:
+            return (exec, (f"open({str(tmp_path / 'sprung')!r}, 'w').close()",))
+
+    trap = pickle.dumps(Trap(), 4)[2:-1]
+    for data in (
+        MADE + trap + b"b.",
+        WHOLE[:-1] + trap + b"b.",
+        MADE + b"}(" + short("name") + trap + b"ub.",
+    ):
+        (tmp_path / "tokenizer.pkl").write_bytes(data)
+        for source in (tmp_path / "tokenizer.pkl", tmp_path):
+            with pytest.raises(UnsupportedError, match=r"imports builtins\.exec"):
+                read(source)
+        assert not (tmp_path / "sprung").exists()
+    with pytest.raises(TypeError):
+        pickle.loads(MADE + trap + b"b.")
+    assert (tmp_path / "sprung").exists()

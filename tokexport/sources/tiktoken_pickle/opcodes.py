@@ -1,0 +1,215 @@
+"""Reads the pickle of a ``tiktoken.Encoding`` without executing it.
+
+The opcodes are decoded by ``pickletools``, which loads nothing. Those that a pickler writes for
+such an encoding act on plain values here; all others are refused, whatever they would do.
+"""
+
+from __future__ import annotations
+
+import pickletools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final, NoReturn, TypeVar
+
+from tokexport.errors import SourceError, UnsupportedError
+
+K = TypeVar("K", str, bytes)
+
+_CLASS: Final = ("tiktoken.core", "Encoding")
+_FIELDS: Final = ("name", "pat_str", "mergeable_ranks", "special_tokens")
+# Protocol 2 has no opcode for bytes but a call.
+_PROTOCOLS: Final = (3, 4, 5)
+
+
+@dataclass(frozen=True, slots=True)
+class PickledEncoding:
+    """What the pickle says."""
+
+    pattern: str
+    ranks: dict[bytes, int]
+    special_tokens: dict[str, int]
+
+
+def read_pickle(data: bytes, file: str) -> PickledEncoding:
+    """The encoding in a pickle.
+
+    Raises UnsupportedError for a pickle of anything else, SourceError for a broken one.
+    """
+    machine = _Machine(file)
+    end = 0
+    try:
+        for opcode, argument, position in pickletools.genops(data):
+            machine.position = end = position or 0
+            machine.step(opcode.name, argument)
+    except ValueError as error:
+        raise SourceError(f"{file}: the pickle is damaged: {error}; fetch the file again") from None
+    if len(data) > end + 1:
+        raise SourceError(
+            f"{file}: the pickle ends at byte {end + 1} of {len(data)}; expected nothing after it"
+        )
+    return _encoding(machine.result(), file)
+
+
+class _Class:
+    """The class, where the pickle names it."""
+
+
+@dataclass(slots=True)
+class _Instance:
+    """An encoding that is being made."""
+
+    state: Any = None
+
+
+@dataclass(slots=True)
+class _Machine:
+    """The stack and the memo of a pickle."""
+
+    file: str
+    position: int = 0
+    stack: list[Any] = field(default_factory=list)
+    # Where on the stack the items begin that are put into a dictionary at once.
+    marks: list[int] = field(default_factory=list)
+    memo: dict[int, Any] = field(default_factory=dict)
+
+    def step(self, name: str, argument: Any) -> None:
+        """Does what an opcode says. Raises ValueError where it takes what is not there."""
+        match name:
+            case "PROTO":
+                if argument not in _PROTOCOLS:
+                    self.refuse(name, f"says protocol {argument}")
+            case "FRAME" | "STOP":
+                pass
+            case "SHORT_BINUNICODE" | "BINUNICODE" | "SHORT_BINBYTES" | "BINBYTES":
+                self.stack.append(argument)
+            case "BININT" | "BININT1" | "BININT2":
+                self.stack.append(argument)
+            case "MEMOIZE":
+                self.memo[len(self.memo)] = self.top()
+            case "BINPUT" | "LONG_BINPUT":
+                self.memo[argument] = self.top()
+            case "BINGET" | "LONG_BINGET":
+                if argument not in self.memo:
+                    self.refuse(name, f"takes {argument} from the memo, which is not there")
+                self.stack.append(self.memo[argument])
+            case "EMPTY_DICT":
+                self.stack.append({})
+            case "EMPTY_TUPLE":
+                self.stack.append(())
+            case "MARK":
+                self.marks.append(len(self.stack))
+            case "SETITEM":
+                value, key = self.pop(), self.pop()
+                self.put_items(name, [key, value])
+            case "SETITEMS":
+                if not self.marks:
+                    self.refuse(name, "has no mark")
+                begin = self.marks.pop()
+                items = self.stack[begin:]
+                del self.stack[begin:]
+                self.put_items(name, items)
+            case "GLOBAL":
+                self.name_class(name, *argument.split(" "))
+            case "STACK_GLOBAL":
+                attribute, module = self.pop(), self.pop()
+                self.name_class(name, module, attribute)
+            case "NEWOBJ":
+                arguments, made = self.pop(), self.pop()
+                if made is not _Class or arguments != ():
+                    self.refuse(name, "makes an object in another way")
+                self.stack.append(_Instance())
+            case "BUILD":
+                state, made = self.pop(), self.top()
+                if not isinstance(made, _Instance) or made.state is not None:
+                    self.refuse(name, "gives a state to something else")
+                made.state = state
+            case _:
+                self.refuse(name, "is not one of those that hold it")
+
+    def top(self) -> Any:
+        """What is on the stack after the last mark."""
+        if len(self.stack) <= (self.marks[-1] if self.marks else 0):
+            raise ValueError(f"at byte {self.position} there is nothing on the stack")
+        return self.stack[-1]
+
+    def pop(self) -> Any:
+        """Takes that away."""
+        value = self.top()
+        self.stack.pop()
+        return value
+
+    def name_class(self, opcode: str, *name: object) -> None:
+        """The class is all that may be named."""
+        if name != _CLASS:
+            self.refuse(opcode, f"imports {'.'.join(map(str, name))[:80]}")
+        self.stack.append(_Class)
+
+    def put_items(self, opcode: str, items: list[Any]) -> None:
+        """Puts keys and values into the dictionary on the stack."""
+        target = self.top()
+        if not isinstance(target, dict) or len(items) % 2:
+            self.refuse(opcode, "adds to something else than a dictionary")
+        for key, value in zip(items[::2], items[1::2], strict=True):
+            if not isinstance(key, str | bytes) or key in target:
+                self.refuse(opcode, f"gives a dictionary the key {str(key)[:80]!r}")
+            target[key] = value
+
+    def result(self) -> Any:
+        """What the pickle is of."""
+        if self.marks or len(self.stack) != 1 or not isinstance(self.stack[0], _Instance):
+            self.refuse("STOP", "ends it without one encoding")
+        return self.stack[0].state
+
+    def refuse(self, opcode: str, problem: str) -> NoReturn:
+        """Raises UnsupportedError."""
+        raise UnsupportedError(
+            self.file,
+            f"the opcode {opcode} at byte {self.position} of this pickle {problem}",
+            "only a pickle of a tiktoken.Encoding, as nanochat saves it, is read, and nothing in it"
+            " is executed",
+        )
+
+
+def _encoding(state: Any, file: str) -> PickledEncoding:
+    if isinstance(state, str):
+        raise UnsupportedError(
+            file,
+            f"the pickle holds no vocabulary but the name {state[:80]!r}, which tiktoken looks up",
+            "pass tiktoken.get_encoding(name) to tokexport from Python",
+        )
+    if not isinstance(state, dict) or set(state) != set(_FIELDS):
+        found = ", ".join(map(str, state))[:80] if isinstance(state, dict) else type(state).__name__
+        raise UnsupportedError(
+            file,
+            f"the state of the encoding in this pickle is {found}",
+            f"{', '.join(_FIELDS)} is what tiktoken saves",
+        )
+    for name in ("name", "pat_str"):
+        if not isinstance(state[name], str):
+            _wrong(file, name, "a text")
+    _check_text(state["pat_str"], file, "pat_str")
+    special_tokens = _numbered(state, "special_tokens", str, "a text", file)
+    for name in special_tokens:
+        _check_text(name, file, "special_tokens")
+    ranks = _numbered(state, "mergeable_ranks", bytes, "bytes", file)
+    return PickledEncoding(state["pat_str"], ranks, special_tokens)
+
+
+def _numbered(
+    state: dict[str, Any], name: str, kind: Callable[[], K], noun: str, file: str
+) -> dict[K, int]:
+    found = state[name]
+    if not isinstance(found, dict) or not all(
+        type(key) is kind and type(id) is int and id >= 0 for key, id in found.items()
+    ):
+        _wrong(file, name, f"a dictionary from {noun} to an id, 0 or more")
+    return found
+
+
+def _check_text(text: str, file: str, name: str) -> None:
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        _wrong(file, name, "text without lone surrogates")
+
+
+def _wrong(file: str, name: str, expected: str) -> NoReturn:
+    raise SourceError(f"{file}: {name} is something else; expected {expected}")
