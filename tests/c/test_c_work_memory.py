@@ -5,11 +5,14 @@ always is.
 from __future__ import annotations
 
 import ctypes
+import itertools
 import re
+from typing import Any
 
 import pytest
 import runtime_samples
 import tiktoken
+import tokenizers
 from c_harness import COMPILERS, RUNTIME, Builder, Library, Work
 
 from tokexport.conversion import file_bytes
@@ -108,3 +111,29 @@ def test_the_bound_is_enough_and_spans_need_no_less(library: Library, name: str)
         assert plain <= aligned
         assert encode(library, data, plain, spans=False)[0] != WORK
         assert encode(library, data, aligned, spans=True)[0] != WORK
+
+
+LONGEST = "صلى الله عليه وسلم"  # what U+FDFA becomes, 33 bytes from 3
+
+
+def crossed(normalizers: list[Any]) -> tokenizers.Tokenizer:
+    """A Unigram model of pairs, in which each position of what U+FDFA becomes is crossed by one."""
+    pairs = {one + two for one, two in itertools.pairwise(LONGEST * 2)}
+    model = tokenizers.models.Unigram(
+        [("?", -9.0), *((text, -2.0) for text in sorted({*pairs, *LONGEST}))], 0, False
+    )
+    made = tokenizers.Tokenizer(model)
+    made.normalizer = tokenizers.normalizers.Sequence(normalizers)
+    return made
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_a_text_comes_near_to_the_bound_however_many_normalizers_there_are(
+    library: Library, rounds: int
+) -> None:
+    each = [tokenizers.normalizers.NFKC(), tokenizers.normalizers.Lowercase()]
+    assert library.open(file_bytes(read(crossed(each * rounds)))) == OK
+    text = ("\ufdfa" * 300).encode()
+    most = bound(library, text, spans=False)
+    assert encode(library, text, most, spans=False)[0] == OK
+    assert encode(library, text, most * 9 // 10, spans=False)[0] == WORK

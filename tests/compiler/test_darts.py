@@ -44,6 +44,3 @@ def test_the_shortest_and_the_longest_sequence_are_found(
     assert charsmap.shortest(text.encode()) == (replacements[found[0]].encode() if found else None)
     longest = (len(found[-1].encode()), replacements[found[-1]].encode()) if found else None
     assert charsmap.longest(text.encode()) == longest
-    assert charsmap.growth() == max(
-        1, *(-(-len(value.encode()) // len(key.encode())) for key, value in replacements.items())
-    )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import Final
 
@@ -15,7 +16,7 @@ from tokexport.compiler.added.words import space_and_word_classes
 from tokexport.compiler.decoder.edits import decoder_table
 from tokexport.compiler.decoder.forms import stored_forms
 from tokexport.compiler.merges.byte_pair import byte_pair_tables
-from tokexport.compiler.normalizer.op_tables import op_table
+from tokexport.compiler.normalizer.op_tables import op_tables
 from tokexport.compiler.normalizer.rewriting import CharsmapOp, Op, compile_steps, runs_of_rewrites
 from tokexport.compiler.passes.check_insertions import check_insertions
 from tokexport.compiler.passes.dead_splits import without_dead_splits
@@ -117,11 +118,13 @@ def _encoding(original: TokenizerModel) -> EncodingTables:
         contents = [*normalized.values()]
         uncrossed = _uncrossed(model, encoder)
         cuts = safe_cuts(normalizer, stages, model.added_tokens, contents, uncrossed)
+    rewrites = [stage for stage in stages if not isinstance(stage[0], Split)]
+    ops = iter(op_tables([*normalizer, *chain.from_iterable(rewrites)]))
     return EncodingTables(
         encoder=encoder,
         scores=scores,
-        normalizer=tuple(map(op_table, normalizer)),
-        stages=tuple(_stage_table(stage) for stage in stages),
+        normalizer=tuple(islice(ops, len(normalizer))),
+        stages=tuple(_stage_table(stage, ops) for stage in stages),
         cuts=cuts,
         added=_added_tables(original, normalized),
         protected=_protected(model, normalizer),
@@ -174,11 +177,11 @@ def _stage(step: Split | tuple[PreTokenizerStep, ...]) -> Stage:
     return (step, compile_split(step)) if isinstance(step, Split) else compile_steps(step)
 
 
-def _stage_table(stage: Stage) -> SplitStage | tuple[OpTable, ...]:
+def _stage_table(stage: Stage, ops: Iterator[OpTable]) -> SplitStage | tuple[OpTable, ...]:
     if isinstance(stage[0], Split):
         split, program = stage
         return SplitStage(split, program_table(program))
-    return tuple(op_table(op) for op in stage)
+    return tuple(islice(ops, len(stage)))
 
 
 def _check_stages(stages: Sequence[Stage], normalizer: Sequence[Op]) -> None:

@@ -209,7 +209,9 @@ class CharsmapTable:
 
 @dataclass(frozen=True, slots=True)
 class OpTable:
-    """An operation that rewrites text; a text of n bytes becomes ``growth * n + extra`` at most."""
+    """An operation that rewrites text; n bytes before all operations are at most
+    ``growth * n + extra`` after it.
+    """
 
     # Names of OpKind and OpFlag.
     kind: str

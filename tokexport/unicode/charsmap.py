@@ -56,20 +56,6 @@ class CharacterSequences:
             alone[[ord(character) for character in of_one]] = True
         return alone
 
-    def growth(self) -> int:
-        """How many bytes one byte becomes at most."""
-        most = 1
-        for texts, places in keys(self.units):
-            sizes = _ends(self.text, places) - places
-            most = max(most, -(-int(sizes.max(initial=0)) // texts.shape[1]))
-        return most
-
-
-def _ends(text: bytes, places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Where the strings end that begin at some places: at the next NUL, or at the end."""
-    ends = np.flatnonzero(np.frombuffer(text + b"\0", np.uint8) == 0)
-    return ends[np.searchsorted(ends, places)]
-
 
 @functools.cache
 def read_charsmap(data: bytes, path: str = "normalizer") -> CharacterSequences:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
+from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from tokexport.compiler.added.trie import build_trie
 from tokexport.compiler.class_table import CODE_POINTS, class_table
+from tokexport.compiler.normalizer.growth import growths
 from tokexport.compiler.normalizer.rewriting import (
     AffixOp,
     BytesOp,
@@ -36,9 +36,12 @@ ASCII = 128
 LETTERS = 2  # what stands between: the letters of a Hangul syllable
 
 
-def op_table(op: Op) -> OpTable:
-    """The table of an operation. UnsupportedError for a map to too many texts."""
-    grows, extra = growth(op)
+def op_tables(ops: Sequence[Op]) -> list[OpTable]:
+    """The tables of all operations of a file. UnsupportedError for a map to too many texts."""
+    return [_op_table(op, *bound) for op, bound in zip(ops, growths(ops), strict=True)]
+
+
+def _op_table(op: Op, grows: int, extra: int) -> OpTable:
     match op:
         case FormOp(form):
             return OpTable("FORM", (), grows, extra, form_table(form))
@@ -55,46 +58,6 @@ def op_table(op: Op) -> OpTable:
             flags = ("APPEND",) * op.append + ("UNLESS_PRESENT",) * op.unless_present
             first = ("FIRST_SOURCE",) if op.by_source else ("ONLY_FIRST",) * op.only_first
             return OpTable("AFFIX", flags + first, grows, extra, content=content)
-
-
-def growth(op: Op) -> tuple[int, int]:
-    """(g, e): a text of n bytes becomes at most g * n + e bytes.
-
-    >>> growth(AffixOp("▁"))
-    (1, 3)
-    """
-    match op:
-        case FormOp(form):
-            # The longest is U+FDFA, 3 bytes that become 33; U+0390 becomes 6 from 2 (UAX #15,
-            # "Expansion factors").
-            return (11 if form.is_compatible else 3), 0
-        case MapOp(mapping):
-            return _map_growth(mapping), 0
-        case ReplaceOp(program, content):
-            size = len(content.encode())
-            # A match of nothing may be before each character, and at the end.
-            return (1 + size, size) if program.may_be_empty else (max(1, size), 0)
-        case CharsmapOp(sequences):
-            return sequences.growth(), 0
-        case AffixOp(content):
-            return 1, len(content.encode())
-        case BytesOp():
-            return 2, 0
-
-
-def _map_growth(mapping: CharacterMapping) -> int:
-    added = np.array([len((output.before + output.after).encode()) for output in mapping.outputs])
-    keeps = np.array([output.keep for output in mapping.outputs])
-    widths = utf8_widths()
-    sizes = added[mapping.numbers] + keeps[mapping.numbers] * widths
-    return max(1, int((-(-sizes // widths)).max()))
-
-
-@functools.cache
-def utf8_widths() -> npt.NDArray[np.int64]:
-    """How many bytes each code point has in UTF-8, shape (0x110000,)."""
-    points = np.arange(0x110000)
-    return 1 + (points >= 0x80).astype(np.int64) + (points >= 0x800) + (points >= 0x10000)
 
 
 def _charsmap_table(op: CharsmapOp) -> CharsmapTable:

@@ -1,0 +1,78 @@
+"""What operations say of the growth of a text holds for every text, and is not far from it."""
+
+from __future__ import annotations
+
+import functools
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from unicode_tables.charsmap import charsmap_of
+
+from tokexport.compiler.normalizer.growth import growths
+from tokexport.compiler.normalizer.rewriting import compile_steps
+from tokexport.model import (
+    Append,
+    CharacterMap,
+    Charsmap,
+    NormalForm,
+    NormalizerStep,
+    Prepend,
+    Replace,
+    SpellBytes,
+    Strip,
+)
+from tokexport.normalization.normalize import normalize
+
+CHARSMAP = {"a": "xyz", "e\u0301": "é", "ab": "ABCDEFG", "\ufdfa": "ab ab", "\u3000": "", "é": "e"}
+STEPS: list[NormalizerStep] = [
+    *NormalForm,
+    *CharacterMap,
+    Charsmap(charsmap_of(CHARSMAP), by_grapheme=False),
+    Charsmap(charsmap_of(CHARSMAP), by_grapheme=True),
+    Prepend("▁"),
+    Append("é"),
+    Replace(" ", "▁▁", literal=True),
+    Replace("ab", "e\u0301ab", literal=True),
+    Replace("a*", "é ", literal=False),
+    SpellBytes(),
+    Strip(left=True, right=True),
+]
+# What grows, shrinks or composes most, and some of all other kinds.
+TEXTS = st.text(
+    "ab eé\u0301\u0345\ufdfa\u0390\U0001d160\u0130가각\u1100\u1161\u11a8東\u00bc\u3000`",
+    max_size=12,
+)
+
+
+@functools.cache
+def bound(steps: tuple[NormalizerStep, ...]) -> tuple[int, int]:
+    found = growths(compile_steps(steps))
+    return found[-1] if found else (1, 0)
+
+
+# One bound takes longer than one text: a few rows of steps, each with many texts.
+@pytest.mark.parametrize("seed", range(40))
+@settings(max_examples=30)
+@given(TEXTS | st.text(max_size=8))
+def test_no_text_grows_more(seed: int, text: str) -> None:
+    steps = tuple(random.Random(seed).choices(STEPS, k=1 + seed % 4))
+    grows, extra = bound(steps)
+    for each in [text, *text, *(50 * character for character in text[:2])]:
+        assert len(normalize(each, steps).encode()) <= grows * len(each.encode()) + extra
+
+
+@pytest.mark.parametrize(
+    ("steps", "grows", "character"),
+    [
+        ([NormalForm.NFKD, NormalForm.NFKC, CharacterMap.LOWERCASE], 11, "\ufdfa"),
+        ([CharacterMap.LOWERCASE, NormalForm.NFD, CharacterMap.LOWERCASE], 3, "\u0390"),
+        ([NormalForm.NFD, SpellBytes()], 6, "\u0390"),
+    ],
+)
+def test_growths_in_a_row_are_not_multiplied(
+    steps: list[NormalizerStep], grows: int, character: str
+) -> None:
+    assert growths(compile_steps(tuple(steps)))[-1] == (grows, 0)
+    assert len(normalize(character, tuple(steps)).encode()) == grows * len(character.encode())
