@@ -24,8 +24,8 @@ TEXTS = 200_000 if SLOW else 3_000
 MODELS = 2_000 if SLOW else 100
 GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
-# Sources that the engine does not do: their ranks are not the order of ids.
-OTHERS = ("falcon/tokenizer.json", "gpt-neox-20b/tokenizer.json")
+# Sources that the engine does not do: it does not split so, or their merges are by place.
+OTHERS = ("falcon/tokenizer.json", "clip/tokenizer.json")
 
 # A source and the name of its pattern. Together: with and without WHOLE_PIECE_FIRST, normalizers
 # and added tokens, ids of products below those of their parts, and patterns of every family.
@@ -41,6 +41,15 @@ SHARED = (
     "olmo-dolma2/tokenizer.json",
     "nanochat-rustbpe-8k/tokenizer.tiktoken:nanochat",
     "whisper-tiktoken/multilingual.tiktoken:whisper_large_v3",
+    # Bytes without a token, and ranks that are not the order of ids.
+    "gpt-neox-20b/tokenizer.json",
+    "roberta-base/tokenizer.json",
+    # Over characters: with and without tokens for bytes, ties, a normalizer or a pre-tokenizer.
+    "llama2/tokenizer.json",
+    "llama2/tokenizer.model",
+    "mistral-7b-v0.1/tokenizer.json",
+    "gemma3/tokenizer.json",
+    "spm-bpe-4000/spm.model",
 )
 
 

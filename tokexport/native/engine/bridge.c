@@ -5,15 +5,22 @@
 
 /* Encodes a segment by the engine; 0 if the core has to. */
 static int encode_bulk(tkx_context *ctx, const uint8_t *text, size_t size) {
+    const tkx *t = ctx->t;
+    const tkx_text outer = ctx->text;
+    const size_t mark = ctx->memory_used;
     tkx_bulk_segment segment;
-    int code;
+    int code = TKX_OK;
+    if (t->stage_count == 1 && (t->stages[0].flags & REWRITE))
+        rewrite(ctx, t->ops + t->stages[0].first_op, t->stages[0].op_count, &text, &size);
     segment.text = text;
     segment.size = size;
     segment.limit = ctx->text.limit;
     segment.capacity = ctx->capacity - smaller(ctx->count, ctx->capacity);
     segment.ids = segment.capacity ? ctx->ids + ctx->count : ctx->ids;
     segment.count = 0;
-    code = tkx_bulk_encode(ctx->bulk, ctx, &segment);
+    if (size && ctx->code == TKX_OK) code = tkx_bulk_encode(ctx->bulk, ctx, &segment);
+    ctx->text = outer;
+    ctx->memory_used = mark;
     if (code == TKX_E_NOT_FOUND) return 0;
     if (code != TKX_OK) fail(ctx, code);
     ctx->count += segment.count;
@@ -21,13 +28,25 @@ static int encode_bulk(tkx_context *ctx, const uint8_t *text, size_t size) {
 }
 
 int tkx_bulk_is_byte_level(const tkx *t) {
-    size_t i;
-    if (t->model != MODEL_BPE || !t->splits.data || t->characters.data || t->ranks.data ||
-        t->crossings.data || !t->byte_ids.data || t->id_count > MAX_IDS)
-        return 0;
-    for (i = 0; i < 256; i++)
-        if (load_u32(t->byte_ids.data + 4 * i) >= t->id_count) return 0;
-    return 1;
+    return t->model == MODEL_BPE && t->splits.data && !t->characters.data && !t->crossings.data &&
+           t->byte_ids.data && t->id_count <= MAX_IDS;
+}
+
+/* Whether the stages are one that rewrites the text, or none. */
+static int only_rewrites(const tkx *t) {
+    return t->stage_count == 0 || (t->stage_count == 1 && (t->stages[0].flags & REWRITE));
+}
+
+int tkx_bulk_is_characters(const tkx *t) {
+    return t->model == MODEL_BPE && t->splits.data && only_rewrites(t) && t->characters.data &&
+           load_u32(t->characters.data) == UNIT_CHARACTER && t->place_count == 1 &&
+           t->crossings.data && !(t->flags & WHOLE_PIECE_FIRST) && t->id_count <= MAX_IDS;
+}
+
+uint32_t tkx_bulk_symbol(const tkx *t, uint32_t code_point) {
+    tkx_context ctx;
+    context_init(&ctx, t, 0);
+    return unit_symbol(&ctx, code_point, 0);
 }
 
 int tkx_bulk_find(const tkx *t, tkx_bulk_word *words, size_t count) {

@@ -53,9 +53,14 @@ int tkx_bulk_merge(struct tkx_context *ctx, const uint8_t *bytes, size_t size, u
 int tkx_bulk_encode_long(struct tkx_context *ctx, const uint8_t *bytes, size_t size, uint32_t *ids,
                          size_t capacity, size_t *count);
 
-/* Whether a file has BPE over bytes, each of which has an id, with ids as ranks: the only kind that
-   the engine does. */
+/* Whether a file has BPE over bytes. */
 int tkx_bulk_is_byte_level(const tkx *t);
+
+/* Whether a file has BPE over characters, no pre-tokenizer, and XPRS. */
+int tkx_bulk_is_characters(const tkx *t);
+
+/* The id of the first symbol of a character, in such a file, or TKX_NONE. */
+uint32_t tkx_bulk_symbol(const tkx *t, uint32_t code_point);
 
 #ifdef __cplusplus
 }

@@ -79,7 +79,7 @@ int CharacterWords::merge(tkx_context *ctx, const std::uint8_t *bytes, std::size
                 // The symbols, or their product: without a branch.
                 const std::uint32_t product = pairs_.product(symbols_[first], symbols_[first + 1]);
                 const bool is_pair = product != PairTable::no_id;
-                ids_[0] = is_pair ? product : symbols_[first];
+                ids_[0] = is_pair ? pairs_.id_of(product) : symbols_[first];
                 ids_[1] = symbols_[first + 1];
                 ids_ += is_pair ? 1 : 2;
             } else if (later && length <= ShortWord::most_symbols &&

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include "merge_symbols.h"
 #include "run_merges.h"
 
 namespace tokexport {
@@ -99,7 +100,15 @@ int Encoder::encode(tkx_context *ctx, tkx_bulk_segment &segment) {
     count_ = 0;
     out_ = at_ = ids_;
     miss_count_ = miss_bytes_ = 0;
-    SplitRun run(*engine_.splitter, segment.text, segment.size);
+    const int code =
+        engine_.crossings
+            ? encode_pre_tokens(CrossingRun(*engine_.crossings, segment.text, segment.size))
+            : encode_pre_tokens(SplitRun(*engine_.splitter, segment.text, segment.size));
+    segment.count = count_;
+    return code;
+}
+
+template <class Run> int Encoder::encode_pre_tokens(Run run) {
     std::uint32_t start = 0;
     int code = TKX_OK;
     for (std::size_t count; (count = run.next(ends_.get())) != 0;) {
@@ -113,9 +122,7 @@ int Encoder::encode(tkx_context *ctx, tkx_bulk_segment &segment) {
             start = ends[-1];
         }
     }
-    code = resolve();
-    segment.count = count_;
-    return code;
+    return resolve();
 }
 
 // Notes keys and sets of a block, and prefetches the sets. The lengths or-ed.
@@ -256,7 +263,8 @@ int Encoder::encode_long(std::uint32_t start, std::uint32_t end) {
     std::size_t made = 0;
     const std::size_t first = std::min(count_, capacity_), size = end - start;
     // Longer than any token, so not one as a whole.
-    if (capacity_ - first >= size + CharacterWords::spare && size > engine_.file.max_token_bytes) {
+    if (!engine_.symbols && capacity_ - first >= size + CharacterWords::spare &&
+        size > engine_.file.max_token_bytes && engine_.pairs.has_ids(text_ + start, size)) {
         made = merge_runs(engine_.pairs, text_ + start, size, ids_ + first);
         if (!made && !is_ascii(text_ + start, size) && character_words_.is_worth_it(size))
             code = character_words_.merge(ctx_, text_ + start, size, ids_ + first, &made, nullptr);
@@ -273,15 +281,17 @@ int Encoder::encode_long(std::uint32_t start, std::uint32_t end) {
 // Encodes what was set aside, and puts its ids in. Then out_ is where the next id belongs.
 int Encoder::resolve() {
     if (miss_count_) {
-        const int code = encode_misses();
+        const int code = engine_.symbols ? merge_characters() : merge_bytes();
         if (code != TKX_OK) return code;
+        close_gaps();
         insert_ids();
     }
     write_out();
     return TKX_OK;
 }
 
-int Encoder::encode_misses() {
+// Encodes misses of BPE over bytes.
+int Encoder::merge_bytes() {
     // From 4 on: ids are copied four at a time, from their end.
     std::size_t used = 4;
     for (std::size_t i = 0; i < miss_count_; i++)
@@ -298,6 +308,8 @@ int Encoder::encode_misses() {
         miss.first = static_cast<std::uint32_t>(used);
         if (queries_[i].id != TKX_NONE) {
             ids[0] = queries_[i].id;
+        } else if (!engine_.pairs.has_ids(miss.bytes, miss.size)) {
+            code = tkx_bulk_merge(ctx_, miss.bytes, miss.size, ids, &made);
         } else if (miss.size <= WordKey::longest && !has_long_character(miss.key)) {
             // From their bytes words of letters of one or two are merged as fast.
             made = std::max<std::size_t>(miss.size, ShortWord::least_room);
@@ -313,7 +325,31 @@ int Encoder::encode_misses() {
         used += made;
     }
     merge_short_words(engine_.pairs, short_words_.get(), later.count);
-    close_gaps();
+    return TKX_OK;
+}
+
+// The same for BPE over characters, where a word is no sooner found than merged.
+int Encoder::merge_characters() {
+    std::size_t used = 4, words = 0;
+    for (std::size_t i = 0; i < miss_count_; i++) {
+        Miss &miss = misses_[i];
+        std::uint32_t *ids = &miss_ids_[used];
+        std::size_t made = engine_.symbols->read(miss.bytes, miss.size, ids);
+        miss.first = static_cast<std::uint32_t>(used);
+        if (made > 1 && made <= ShortWord::most_symbols) {
+            short_words_[words++] = {{0, 0}, ids, static_cast<std::uint32_t>(made), 0};
+            miss.words = 1;
+            made = std::max(made, ShortWord::least_room);
+        } else if (made > 1 && made <= most_symbols) {
+            made = merge_symbols(engine_.pairs, ids, made);
+        } else if (made != 1) {
+            const int code = tkx_bulk_merge(ctx_, miss.bytes, miss.size, ids, &made);
+            if (code != TKX_OK) return code;
+        }
+        miss.count = static_cast<std::uint32_t>(made);
+        used += made;
+    }
+    merge_short_words(engine_.pairs, short_words_.get(), words);
     return TKX_OK;
 }
 
@@ -356,7 +392,9 @@ void Encoder::insert_ids() {
     // Only now, when no hit needs an entry any more.
     for (std::size_t i = 0; i < miss_count_; i++) {
         const Miss &miss = misses_[i];
-        words_.insert(miss.key, miss.bytes, miss.size, &miss_ids_[miss.first], miss.count);
+        // No ids: characters are dropped, or there was too little memory for a long word.
+        if (miss.count)
+            words_.insert(miss.key, miss.bytes, miss.size, &miss_ids_[miss.first], miss.count);
     }
     miss_count_ = miss_bytes_ = 0;
 }

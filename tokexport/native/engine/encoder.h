@@ -60,6 +60,8 @@ private:
 
     struct Reader;
 
+    template <class Run> int encode_pre_tokens(Run run);
+
     template <class Load>
     std::uint32_t find_sets(std::uint32_t start, const std::uint32_t *ends, std::size_t count,
                             Load load);
@@ -68,7 +70,8 @@ private:
     int encode_block(std::uint32_t start, const std::uint32_t *ends, std::size_t count);
     int encode_long(std::uint32_t start, std::uint32_t end);
     int resolve();
-    int encode_misses();
+    int merge_bytes();
+    int merge_characters();
     void close_gaps();
     void insert_ids();
     void write_out();

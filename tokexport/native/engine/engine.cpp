@@ -7,12 +7,18 @@
 namespace tokexport {
 
 std::unique_ptr<const Engine> Engine::make(const tkx &file) {
-    if (!tkx_bulk_is_byte_level(&file)) return nullptr;
-    std::unique_ptr<const Splitter> splitter = Splitter::make(file);
-    if (!splitter) return nullptr;
+    std::unique_ptr<const Splitter> splitter;
+    std::unique_ptr<const CrossingSplitter> crossings = CrossingSplitter::make(file);
+    if (!crossings && tkx_bulk_is_byte_level(&file)) splitter = Splitter::make(file);
+    if (!crossings && !splitter) return nullptr;
     PairTable pairs;
     if (!pairs.fill(file)) return nullptr;
-    return std::make_unique<const Engine>(file, std::move(splitter), std::move(pairs));
+    if (splitter && pairs.tied_symbol() != PairTable::no_id) return nullptr;
+    auto made = std::make_unique<Engine>(file, std::move(pairs));
+    if (crossings) made->symbols = std::make_unique<CharacterSymbols>(file, made->pairs);
+    made->splitter = std::move(splitter);
+    made->crossings = std::move(crossings);
+    return made;
 }
 
 const CharacterTable *Engine::characters() const {

@@ -5,7 +5,9 @@
 #include <mutex>
 #include <utility>
 
+#include "character_symbols.h"
 #include "character_table.h"
+#include "crossing_splitter.h"
 #include "pair_table.h"
 #include "splitter.h"
 #include "tokexport.h"
@@ -18,17 +20,17 @@ public:
     static std::unique_ptr<const Engine> make(const tkx &file);
 
     const tkx &file;
-    const std::unique_ptr<const Splitter> splitter;
     const PairTable pairs;
+    // BPE over bytes has a splitter, BPE over characters the other two.
+    std::unique_ptr<const Splitter> splitter;
+    std::unique_ptr<const CrossingSplitter> crossings;
+    std::unique_ptr<const CharacterSymbols> symbols;
 
     // Made when it is first asked for: 1.5 to 5 ms, for which much English has no use. Null: there
     // is none for this file.
     const CharacterTable *characters() const;
 
-    Engine(const tkx &f, std::unique_ptr<const Splitter> s, PairTable p)
-        : file(f),
-          splitter(std::move(s)),
-          pairs(std::move(p)) {}
+    Engine(const tkx &f, PairTable p) : file(f), pairs(std::move(p)) {}
 
 private:
     mutable std::once_flag characters_once_;

@@ -25,12 +25,12 @@ inline std::size_t merge_symbols(const PairTable &pairs, std::uint32_t *symbols,
             best = products[i] < best ? products[i] : best;
         }
         if (best == PairTable::no_id) break;
-        symbols[at] = best;
+        symbols[at] = pairs.id_of(best);
         count--;
         for (std::size_t i = at + 1; i < count; i++) symbols[i] = symbols[i + 1];
         for (std::size_t i = at; i + 1 < count; i++) products[i] = products[i + 1];
-        if (at > 0) products[at - 1] = pairs.product(symbols[at - 1], best);
-        if (at + 1 < count) products[at] = pairs.product(best, symbols[at + 1]);
+        if (at > 0) products[at - 1] = pairs.product(symbols[at - 1], symbols[at]);
+        if (at + 1 < count) products[at] = pairs.product(symbols[at], symbols[at + 1]);
     }
     return count;
 }

@@ -1,12 +1,17 @@
 #include "pair_table.h"
 
-#include <vector>
-
 namespace tokexport {
 
 namespace {
 
 constexpr std::size_t pair_index_header = 16;
+constexpr PairTable::Slot free_slot = ~PairTable::Slot(0);
+
+// Ranks above this are not sorted by counting.
+constexpr std::uint32_t largest_rank = std::uint32_t(1) << 23;
+
+// Whether a byte is in no text of UTF-8.
+bool is_never_in_text(std::size_t byte) { return byte == 0xC0 || byte == 0xC1 || byte > 0xF4; }
 
 std::uint32_t load_u32(const std::uint8_t *p) {
     return p[0] | std::uint32_t(p[1]) << 8 | std::uint32_t(p[2]) << 16 | std::uint32_t(p[3]) << 24;
@@ -38,11 +43,23 @@ bool PairTable::fill(const tkx &file) {
     }
     if (start >= file.pair_slots) return false;
 
-    for (std::size_t i = 0; i < 256; i++) byte_ids_[i] = load_u32(file.byte_ids.data + 4 * i);
-    const std::uint32_t most = *std::max_element(byte_ids_.begin(), byte_ids_.end());
-    if (most >= file.id_count) return false;
+    if (file.ranks.data && !rank_slots(file)) return false;
+    return fill_bytes(file);
+}
+
+// Fills what is by bytes, and checks the slots.
+bool PairTable::fill_bytes(const tkx &file) {
+    std::uint32_t most = 0;
+    for (std::size_t i = 0; i < 256; i++) {
+        const std::uint32_t id =
+            file.byte_ids.data ? load_u32(file.byte_ids.data + 4 * i) : TKX_NONE;
+        byte_ids_[i] = id < file.id_count ? id : no_id;
+        if (byte_ids_[i] == no_id) lacks_bytes_ |= !is_never_in_text(i);
+        else most = std::max(most, id);
+    }
     std::vector<std::uint16_t> byte_of(most + 1, 256);
     for (std::size_t i = 0; i < 256; i++) {
+        if (byte_ids_[i] == no_id) continue;
         // Two bytes with one id have the same products: the table below would miss one of them.
         if (byte_of[byte_ids_[i]] != 256) return false;
         byte_of[byte_ids_[i]] = static_cast<std::uint16_t>(i);
@@ -53,12 +70,72 @@ bool PairTable::fill(const tkx &file) {
         const Slot slot = slots_[i];
         const std::uint32_t left = static_cast<std::uint32_t>(slot >> 42),
                             right = slot >> 21 & no_id, product = slot & no_id;
-        if (product >= file.id_count && slot != ~Slot(0)) return false;
+        if (product >= file.id_count && slot != free_slot) return false;
         if ((left <= most) & (right <= most) && byte_of[left] < 256 && byte_of[right] < 256)
             byte_pair_keys_[static_cast<std::size_t>(byte_of[left]) << 8 | byte_of[right]] =
                 static_cast<std::int32_t>(product << 5);
     }
     return true;
+}
+
+// Numbers the ids by rank, those without one last, and puts the numbers into a copy of the slots.
+bool PairTable::rank_slots(const tkx &file) {
+    const auto rank_of = [&](std::size_t id) { return load_u32(file.ranks.data + 4 * id); };
+    std::uint32_t largest = 0;
+    for (std::uint32_t id = 0; id < file.id_count; id++)
+        if (rank_of(id) != TKX_NONE) largest = std::max(largest, rank_of(id));
+    if (largest > largest_rank) return false;
+    std::vector<std::uint32_t> counts(std::size_t(largest) + 2, 0);
+    const auto place_of = [&](std::size_t id) { return std::min(rank_of(id), largest + 1); };
+    for (std::uint32_t id = 0; id < file.id_count; id++) counts[place_of(id)]++;
+    std::vector<std::uint32_t> next(counts.size(), 0);
+    for (std::size_t i = 1; i < next.size(); i++) next[i] = next[i - 1] + counts[i - 1];
+    std::vector<std::uint32_t> numbers(file.id_count);
+    ids_.reset(new std::uint32_t[file.id_count]);
+    for (std::uint32_t id = 0; id < file.id_count; id++) {
+        numbers[id] = next[place_of(id)]++;
+        ids_[numbers[id]] = id;
+    }
+    const Slot *given = slots_;
+    ranked_slots_.reset(new Slot[file.pair_slots]);
+    slots_ = ranked_slots_.get();
+    for (std::size_t i = 0; i < file.pair_slots; i++) {
+        const std::uint32_t product = given[i] & no_id;
+        if (product >= file.id_count && given[i] != free_slot) return false;
+        // What has no rank is no product.
+        const bool is_pair = given[i] != free_slot && rank_of(product) != TKX_NONE;
+        ranked_slots_[i] = is_pair ? (given[i] & ~Slot(no_id)) | numbers[product] : free_slot;
+    }
+    counts.back() = 0;
+    const bool has_ties = std::any_of(counts.begin(), counts.end(), [](auto n) { return n > 1; });
+    return !has_ties || find_tied_symbol(file, counts);
+}
+
+// Finds the symbol of which products with equal ranks are runs; false: they are not. `counts`: how
+// many products have each rank.
+bool PairTable::find_tied_symbol(const tkx &file, const std::vector<std::uint32_t> &counts) {
+    const auto rank_of = [&](std::size_t id) { return load_u32(file.ranks.data + 4 * id); };
+    const auto is_tied = [&](std::size_t id) {
+        return rank_of(id) != TKX_NONE && counts[rank_of(id)] > 1;
+    };
+    for (std::size_t i = 0; i < file.pair_slots; i++) {
+        if (slots_[i] == free_slot || !is_tied(ids_[slots_[i] & no_id])) continue;
+        for (const std::uint32_t part : {static_cast<std::uint32_t>(slots_[i] >> 42),
+                                         static_cast<std::uint32_t>(slots_[i] >> 21 & no_id)}) {
+            if (part >= file.id_count) return false;
+            if (is_tied(part)) continue;
+            if (rank_of(part) != TKX_NONE || (tied_symbol_ != no_id && tied_symbol_ != part))
+                return false;
+            tied_symbol_ = part;
+        }
+    }
+    return true;
+}
+
+bool PairTable::has_ids(const std::uint8_t *bytes, std::size_t size) const {
+    return !lacks_bytes_ || std::all_of(bytes, bytes + size, [this](std::uint8_t byte) {
+        return byte_ids_[byte] != no_id;
+    });
 }
 
 }  // namespace tokexport

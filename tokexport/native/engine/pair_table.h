@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <vector>
 
 #include "tokexport.h"
 
@@ -16,6 +17,10 @@ namespace tokexport {
 // look-up, was larger than the file's: words that were merged with all they need in L2 took 104 ns
 // in place of 130, others as long as now, and it took 3 to 7 ms to build. The ids of pairs, and of
 // a symbol that has no pair, are at most `no_id`.
+//
+// What a slot has for a pair is the product: the number of an id, so that of two products the one
+// of less rank is the smaller number. Numbers are ids, but in a file with RANK, of which the table
+// has a copy of the slots.
 class PairTable {
 public:
     static constexpr std::uint32_t no_id = 0x1FFFFF;
@@ -47,8 +52,18 @@ public:
         return found >> 21 == (std::uint64_t(left) << 21 | right) ? found & no_id : no_id;
     }
 
+    // The id of a product.
+    std::uint32_t id_of(std::uint32_t product) const { return ids_ ? ids_[product] : product; }
+
+    // Products with equal ranks are runs of this symbol only, which is no product: where two of it
+    // are side by side, numbers do not decide. no_id: there are none.
+    std::uint32_t tied_symbol() const { return tied_symbol_; }
+
+    // Whether each byte of a text has an id.
+    bool has_ids(const std::uint8_t *bytes, std::size_t size) const;
+
     const std::uint32_t *byte_ids() const { return byte_ids_.data(); }
-    // The id of a byte.
+    // The id of a byte, or no_id.
     std::uint32_t byte_id(std::uint8_t byte) const { return byte_ids_[byte]; }
     // The product of two bytes << 5; or no_pair, which is no_pair with any of those 5 bits as well.
     static constexpr std::int32_t no_pair = 0x7FFFFFFF;
@@ -64,11 +79,19 @@ private:
     static constexpr std::uint64_t k1 = 0xD6E8FEB86659FD93, k2 = 0xFF51AFD7ED558CCD,
                                    k3 = 0xC4CEB9FE1A85EC53;
 
+    bool fill_bytes(const tkx &file);
+    bool rank_slots(const tkx &file);
+    bool find_tied_symbol(const tkx &file, const std::vector<std::uint32_t> &counts);
+
     const Slot *slots_ = nullptr;
     const std::uint8_t *rows_ = nullptr, *displacements_ = nullptr;
     std::uint64_t bucket_count_ = 0;
     std::uint32_t row_shift_ = 0, last_row_ = 0;
     std::array<std::uint32_t, 256> byte_ids_{};
+    bool lacks_bytes_ = false;              // of those that a text may have
+    std::unique_ptr<Slot[]> ranked_slots_;  // with RANK
+    std::unique_ptr<std::uint32_t[]> ids_;  // of products, with RANK
+    std::uint32_t tied_symbol_ = no_id;
     std::unique_ptr<std::int32_t[]> byte_pair_keys_;
 };
 

@@ -65,14 +65,15 @@ private:
     // have such pairs (Llama-3 has 85).
     bool halve(std::size_t at, std::uint32_t product) {
         Run &run = runs_[at];
+        const std::uint32_t id = pairs_.id_of(product);
         if (run.count > 2) {
             const std::uint32_t least =
-                std::min({pairs_.product(product, run.symbol), pairs_.product(product, product),
-                          at ? pairs_.product(runs_[at - 1].symbol, product) : PairTable::no_id});
+                std::min({pairs_.product(id, run.symbol), pairs_.product(id, id),
+                          at ? pairs_.product(runs_[at - 1].symbol, id) : PairTable::no_id});
             if (least < product) return false;
         }
         const Run rest{run.symbol, run.count % 2};
-        run = {product, run.count / 2};
+        run = {id, run.count / 2};
         if (rest.count) insert(at + 1, rest);
         return true;
     }
@@ -81,7 +82,7 @@ private:
     void join(std::size_t at, std::uint32_t product) {
         runs_[at].count--;
         runs_[at + 1].count--;
-        insert(at + 1, {product, 1});
+        insert(at + 1, {pairs_.id_of(product), 1});
     }
 
     void insert(std::size_t at, Run run) {

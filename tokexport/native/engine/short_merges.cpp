@@ -138,7 +138,7 @@ void merge_short_words(const PairTable &pairs, ShortWord *words, std::size_t cou
                                  __builtin_clz(lane.alive & ((std::uint32_t(1) << at) - 1)));
             lane.alive &= ~(std::uint32_t(1) << right);
             lane.keys[right] = no_pair;
-            const std::uint32_t id = static_cast<std::uint32_t>(key) >> 5;
+            const std::uint32_t id = pairs.id_of(static_cast<std::uint32_t>(key) >> 5);
             lane.ids[at] = id;
             lane.before = pairs.slot(lane.ids[lane.left], id);
             lane.after = pairs.slot(id, lane.ids[lane.next]);

@@ -1,0 +1,114 @@
+"""The bulk engine gives the ids of the reference libraries for BPE over characters, of any
+vocabulary.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sentencepiece
+from random_character_models import character_model, text, tokenizer_json
+from random_piece_models import piece_model, piece_texts
+from repository import SLOW
+from tokenizers import Tokenizer
+
+from tokexport._core import Core
+from tokexport.conversion import file_bytes
+from tokexport.errors import TextError, UnsupportedError
+from tokexport.model import Provenance
+from tokexport.sources import read
+from tokexport.sources.files import SourceFiles
+from tokexport.sources.sentencepiece.proto import Algorithm
+from tokexport.sources.sentencepiece.read import build
+from tokexport.sources.sentencepiece.serialize import serialize
+
+MODELS = 3_000 if SLOW else 104
+PARTS = 8
+
+MAP_SPACES = {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}
+NORMALIZERS = (
+    None,
+    MAP_SPACES,
+    {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "\u2581"}, MAP_SPACES]},
+)
+PRE_TOKENIZERS = (
+    None,
+    *(
+        {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": scheme, "split": False}
+        for scheme in ("always", "first", "never")
+    ),
+)
+
+
+def texts(r: random.Random, given: list[str]) -> Iterator[str]:
+    """Texts, again where all of their words are cached, and in long ones."""
+    yield from given
+    yield from given
+    yield "".join(given)
+    for _ in range(10):
+        yield r.choice(given) * r.randint(1, 200)
+
+
+def ids(core: Core, text: str) -> list[int] | None:
+    """None: a character is unknown, and there is no token for that."""
+    try:
+        made: list[int] = core.encode_numpy(text, (), False).tolist()
+    except TextError:
+        return None
+    return made
+
+
+def expected(reference: Tokenizer, text: str) -> list[int] | None:
+    try:
+        made: list[int] = reference.encode(text).ids
+    except Exception as error:
+        if "Unk token" not in str(error):
+            raise
+        return None
+    return made
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_random_vocabularies_give_the_ids_of_tokenizers(tmp_path: Path, part: int) -> None:
+    done = 0
+    for seed in range(part, MODELS, PARTS):
+        r = random.Random(seed)
+        model = character_model(seed)
+        model["ignore_merges"] = False
+        source = tokenizer_json(model, r.choice(PRE_TOKENIZERS))
+        source["normalizer"] = r.choice(NORMALIZERS)
+        path = tmp_path / f"{seed}.json"
+        path.write_text(json.dumps(source), "utf-8")
+        try:
+            content = file_bytes(read(path))
+        except UnsupportedError:
+            continue
+        engine, reference = Core(content, "random", 0), Tokenizer.from_file(str(path))
+        for given in texts(r, [text(r, 60) for _ in range(40)]):
+            assert ids(engine, given) == expected(reference, given), (seed, given)
+        done += engine.uses_bulk
+    assert done > MODELS // PARTS // 4
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_random_pieces_give_the_ids_of_sentencepiece(part: int) -> None:
+    done = 0
+    for seed in range(part, 4 * MODELS, PARTS):
+        r = random.Random(seed)
+        model = piece_model(r)
+        if model.algorithm is not Algorithm.BPE:
+            continue
+        try:
+            content = file_bytes(build(model, SourceFiles(), Provenance("random")))
+        except UnsupportedError:
+            continue
+        engine = Core(content, "random", 0)
+        reference = sentencepiece.SentencePieceProcessor(model_proto=serialize(model))
+        for given in texts(r, piece_texts(r, model, 40)):
+            assert ids(engine, given) == reference.encode(given), (seed, given)
+        done += engine.uses_bulk
+    assert done > MODELS // PARTS // 4

@@ -1,0 +1,87 @@
+#include "crossing_splitter.h"
+
+#include "bridge.h"
+#include "character_table.h"
+#include "split_words.h"
+#include "splitter.h"
+
+namespace tokexport {
+
+namespace {
+
+constexpr std::size_t map_offset = 8 + 2048;  // in XPRS: a header, and the map for ASCII
+
+std::uint32_t load_u32(const std::uint8_t *p) {
+    return p[0] | std::uint32_t(p[1]) << 8 | std::uint32_t(p[2]) << 16 | std::uint32_t(p[3]) << 24;
+}
+
+}  // namespace
+
+std::unique_ptr<const CrossingSplitter> CrossingSplitter::make(const tkx &file) {
+    if (!tkx_bulk_is_characters(&file)) return nullptr;
+    auto made = std::make_unique<CrossingSplitter>();
+    made->map_ = file.crossings.data + map_offset;
+    made->shift_ = file.crossing_shift;
+    made->rule_ = load_u32(file.crossings.data);
+    made->ascii_cuts_.reset(new std::uint64_t[(1 << 16) / 64]());
+    for (std::uint32_t left = 0; left < 128; left++) {
+        for (std::uint32_t right = 0; right < 128; right++) {
+            const std::size_t bit = 128 * left + right, two = left | right << 8;
+            if (!(file.crossings.data[8 + (bit >> 3)] >> (bit & 7) & 1))
+                made->ascii_cuts_[two >> 6] |= std::uint64_t(1) << (two & 63);
+        }
+    }
+    if (!made->rule_) return made;
+    made->known_.reset(new std::uint64_t[known_count / 64]());
+    for (std::uint32_t c = 0; c < known_count; c++)
+        if (tkx_bulk_symbol(&file, c) != TKX_NONE)
+            made->known_[c >> 6] |= std::uint64_t(1) << (c & 63);
+    return made;
+}
+
+CrossingRun::CrossingRun(const CrossingSplitter &splitter, const std::uint8_t *text,
+                         std::size_t size)
+    : splitter_(splitter),
+      text_(text),
+      end_(text + size),
+      at_(text + character_size(*text)),
+      left_(decode_character(text)) {}
+
+std::size_t CrossingRun::next(std::uint32_t *ends) {
+    constexpr std::uint64_t high = UINT64_C(0x8080808080808080);
+    const std::uint32_t *const full = ends + SplitRun::block - 9;
+    const std::uint8_t *at = at_;
+    std::uint32_t *out = ends, left = left_;
+    while (at < end_ && out < full) {
+        if (end_ - at >= 8 && left < 128 && !(load_u64(at) & high)) {
+            // Eight boundaries, each written, and kept if it is a cut: where there is one cannot be
+            // predicted.
+            const std::uint64_t word = load_u64(at);
+            const std::uint32_t from = static_cast<std::uint32_t>(at - text_);
+            *out = from;
+            out += splitter_.is_ascii_cut(left | (word & 0xFF) << 8);
+            for (std::uint32_t i = 1; i < 8; i++) {
+                *out = from + i;
+                out += splitter_.is_ascii_cut(word >> 8 * (i - 1) & 0xFFFF);
+            }
+            left = static_cast<std::uint32_t>(word >> 56);
+            at += 8;
+            continue;
+        }
+        const std::uint32_t right = decode_character(at);
+        *out = static_cast<std::uint32_t>(at - text_);
+        out += (left | right) < 128 ? splitter_.is_ascii_cut(left | right << 8)
+                                    : splitter_.is_cut(left, right);
+        left = right;
+        at += character_size(*at);
+    }
+    at_ = at;
+    left_ = left;
+    if (at == end_ && !is_done_) {
+        *out++ = static_cast<std::uint32_t>(at - text_);
+        is_done_ = true;
+    }
+    return static_cast<std::size_t>(out - ends);
+}
+
+}  // namespace tokexport
