@@ -16,7 +16,7 @@ from tokexport.compiler.compile import compile_model, prepared
 from tokexport.errors import MissingLibraryError
 from tokexport.file.layout import Header, Section
 from tokexport.file.write import write
-from tokexport.model import SelfTestCase, TokenizerModel
+from tokexport.model import ChatTemplates, SelfTestCase, TokenizerModel
 from tokexport.output import refuse_sources, resolve, write_file
 from tokexport.sources.registry import Opened, open_source
 
@@ -37,6 +37,8 @@ class Options:
     decode_only: bool = False
     # One float an id.
     scores: bool = True
+    # The chat templates of the source.
+    chat_template: bool = True
     # The version of the reference library, for the provenance.
     reference_version: str | None = None
     # Texts with the reference's ids.
@@ -90,6 +92,7 @@ def convert(
     revision: str | None = None,
     decode_only: bool = False,
     scores: bool = True,
+    chat_template: bool = True,
     self_test: bool = True,
     reference: Literal["transformers"] | None = None,
     force: bool = False,
@@ -100,10 +103,11 @@ def convert(
     ``source`` is a file, a directory, a tokenizer object, or the name of a repository of the
     Hugging Face hub, of which ``revision`` is a branch, a tag or a commit. ``target`` is a path, or
     a binary file that is open for writing. ``pattern`` and ``special_tokens`` are for sources that
-    do not hold them (tiktoken ranks): a known name, or a regular expression. ``self_test`` asks the
-    reference library for the ids of a few texts and puts them into the file; where it is not
-    installed, a note says so. With ``reference`` the ids are those of ``AutoTokenizer`` of
-    ``transformers``. ``progress`` is called with the name of each step as it begins.
+    do not hold them (tiktoken ranks): a known name, or a regular expression. ``chat_template``
+    keeps the chat templates of the source. ``self_test`` asks the reference library for the ids of
+    a few texts and puts them into the file; where it is not installed, a note says so. With
+    ``reference`` the ids are those of ``AutoTokenizer`` of ``transformers``. ``progress`` is called
+    with the name of each step as it begins.
 
     Raises UnsupportedError where the file could not be exact, SourceError for a broken source, and
     TokexportError for a target that exists (unless ``force``), that is not a regular file or is the
@@ -139,7 +143,7 @@ def convert(
         model = prepared(opened.read())
     if path is not None and isinstance(source, (str, os.PathLike)) and Path(source).is_dir():
         refuse_sources(path, [Path(source) / name for name in model.provenance.sha256])
-    options = Options(decode_only=decode_only, scores=scores)
+    options = Options(decode_only=decode_only, scores=scores, chat_template=chat_template)
     notes: tuple[str, ...] = ()
     if self_test and not decode_only:
         step("asking the reference library for the self test")
@@ -160,6 +164,8 @@ def convert(
 def file_bytes(model: TokenizerModel, options: Options | None = None) -> bytes:
     """The bytes of the file for a model. UnsupportedError where it could not be exact."""
     options = options or Options()
+    if not options.chat_template:
+        model = replace(model, chat=ChatTemplates())
     return write(
         compile_model(model, decode_only=options.decode_only),
         scores=options.scores,

@@ -10,7 +10,11 @@ class TokexportError(Exception):
 
 
 class MissingLibraryError(TokexportError):
-    """A library that decides the ids of a source, or reads it, is not installed."""
+    """A library that reads a source, decides its ids or runs its chat template is not installed."""
+
+
+class ChatTemplateError(TokexportError, ValueError):
+    """A chat template that is missing, broken, or refuses the messages."""
 
 
 class SourceError(TokexportError):

@@ -20,7 +20,8 @@ RULES = {
     "file": {"compiler.tables", "version"},
     "corpus": {"runtime"},
     "training": {"conversion", "corpus", "model", "output", "sources", "unicode", "_core"},
-    "runtime": {"model", "file.layout", "_core"},
+    "chat": set(),
+    "runtime": {"chat", "model", "file.layout", "_core"},
 }
 ANYTHING = {"errors", "escape", "limits"}
 

@@ -63,13 +63,13 @@ def test_the_default_chat_template_is_taken(
     template: Any, expected: str | None, tmp_path: Path
 ) -> None:
     model = read_document(document(), tmp_path, tokenizer_config={"chat_template": template})
-    assert model.chat_template == expected
+    assert model.chat.default == expected
 
 
 def test_a_jinja_file_wins_over_the_config(tmp_path: Path) -> None:
     (tmp_path / "chat_template.jinja").write_bytes("Ä\r\n".encode())
     model = read_document(document(), tmp_path, tokenizer_config={"chat_template": "other"})
-    assert model.chat_template == "Ä\r\n"
+    assert model.chat.default == "Ä\r\n"
 
 
 def test_provenance_names_every_file_that_was_read_with_its_digest(tmp_path: Path) -> None:

@@ -210,7 +210,7 @@ def test_settings_and_added_tokens_are_those_of_the_class(tmp_path: Path) -> Non
     done = tokexport.convert(tmp_path, tmp_path / "it.tkx")
     same(tokexport.load(tmp_path / "it.tkx"), auto(tmp_path))
     assert "<x>" in {token.content for token in done.model.added_tokens}
-    assert done.model.chat_template == "{{ messages }}"
+    assert done.model.chat.default == "{{ messages }}"
 
 
 def test_whisper_puts_its_language_and_its_task_before_a_text(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ COMMANDS = (
     "inspect",
     "encode",
     "decode",
+    "chat-template",
     "tokenize",
     "count",
     "train",
@@ -48,7 +49,8 @@ class Commands(click.Group):
         """The command of a name, or None."""
         if cmd_name not in COMMANDS:
             return None
-        command = getattr(import_module(f"tokexport.cli.{cmd_name}"), cmd_name)
+        name = cmd_name.replace("-", "_")
+        command = getattr(import_module(f"tokexport.cli.{name}"), name)
         assert isinstance(command, click.Command)
         return command
 

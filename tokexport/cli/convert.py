@@ -39,6 +39,7 @@ SCORES_HELP = (
 @source_options
 @click.option("--decode-only", is_flag=True, help="Only what decoding needs: the smallest file.")
 @click.option("--no-scores", is_flag=True, help=SCORES_HELP)
+@click.option("--no-chat-template", is_flag=True, help="Leave the chat templates out.")
 @click.option("--no-self-test", is_flag=True, help="Leave the self test out, and its library.")
 @click.option("--force", is_flag=True, help="Overwrite the target.")
 @click.option("-v", "--verbose", is_flag=True, help="Show the sections of the file too.")
@@ -50,6 +51,7 @@ def convert(
     how: dict[str, Any],
     decode_only: bool,
     no_scores: bool,
+    no_chat_template: bool,
     no_self_test: bool,
     force: bool,
     verbose: bool,
@@ -84,6 +86,7 @@ def convert(
             **how,
             decode_only=decode_only,
             scores=not no_scores,
+            chat_template=not no_chat_template,
             self_test=not no_self_test,
             force=force,
             progress=progress,

@@ -205,7 +205,7 @@ def other_differences(one: Contents, two: Contents) -> Iterator[Example]:
 
 def rest(side: Contents, with_tables: bool) -> dict[str, tuple[object, str | None]]:
     """All other parts by name, and in words; ``with_tables``: those that hold ids too."""
-    header, chat_template = side.header, side.section(Tag.CHAT_TEMPLATE)
+    header = side.header
     normalizer = ", ".join(map(operation_text, side.normalizer)) or "none"
     special_ids = words(asdict(side.special_ids))
     values: dict[str, tuple[object, str | None]] = {
@@ -218,8 +218,9 @@ def rest(side: Contents, with_tables: bool) -> dict[str, tuple[object, str | Non
         "template": (side.template, template_text(side)),
         "special ids": (special_ids, special_ids),
     }
-    if chat_template is not None:
-        values["chat template"] = chat_template, plural(len(chat_template), "byte")
+    for name, template in side.tokenizer.chat_templates.items():
+        part = "chat template" if name == "default" else f"chat template {name}"
+        values[part] = template, plural(len(template.encode()), "byte")
     for number, stage in enumerate(side.stages, 1):
         values[f"pre-tokenizer stage {number}"] = stage, stage_text(stage)
     for tag in BY_DIGEST if with_tables else ():

@@ -61,7 +61,7 @@ def inspect(
     how: dict[str, Any],
     as_json: bool,
 ) -> None:
-    """Shows what a file holds, or which parts of a source are exact.
+    """Shows what a file holds, or what of a source is exact.
 
     The checksums of a tokexport file are compared first, and its self test is run.
 

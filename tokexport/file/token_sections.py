@@ -149,4 +149,8 @@ def provenance(tables: Tables, reference_version: str | None) -> bytes:
         "sha256": dict(tables.model.provenance.sha256),
         "source": tables.model.provenance.source,
     }
+    chat = tables.model.chat
+    settings = {"templates": dict(chat.named), "variables": dict(chat.variables)}
+    if stored := {name: value for name, value in settings.items() if value}:
+        found["chat"] = stored
     return json.dumps(found, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()

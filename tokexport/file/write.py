@@ -59,7 +59,7 @@ def write(
         contents |= _text(tables, tables.encoding)
     contents |= {
         Tag.SPECIAL_IDS: token_sections.special_ids(tables),
-        Tag.CHAT_TEMPLATE: model.chat_template.encode() if model.chat_template else None,
+        Tag.CHAT_TEMPLATE: model.chat.default.encode() if model.chat.default else None,
         Tag.PROVENANCE: token_sections.provenance(tables, reference_version),
     }
     if tables.encoding is not None and self_test:

@@ -27,6 +27,7 @@ from tokexport.model.text import SpellBytes as SpellBytes
 from tokexport.model.text import Split as Split
 from tokexport.model.text import Strip as Strip
 from tokexport.model.tokenizer import Alignment as Alignment
+from tokexport.model.tokenizer import ChatTemplates as ChatTemplates
 from tokexport.model.tokenizer import Provenance as Provenance
 from tokexport.model.tokenizer import Reference as Reference
 from tokexport.model.tokenizer import SelfTestCase as SelfTestCase

@@ -71,6 +71,19 @@ class SpecialIds:
     stop: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class ChatTemplates:
+    """How a chat becomes text: Jinja templates, and the texts that they read by name. No id depends
+    on them.
+    """
+
+    default: str | None = None
+    # Templates for other uses, by name: "tool_use", "rag".
+    named: Mapping[str, str] = field(default_factory=dict)
+    # The special tokens that templates read: "bos_token" and the like.
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
 class Reference(Enum):
     """The library whose ids are the right ones."""
 
@@ -113,7 +126,7 @@ class TokenizerModel:
     restart_after_added: bool = False
     decoding: Decoding = field(default_factory=Decoding)
     special_ids: SpecialIds = SpecialIds()
-    chat_template: str | None = None
+    chat: ChatTemplates = field(default_factory=ChatTemplates)
     # Sentences for the person who converts: what differs from what the source says, and what the
     # reference does about it.
     notes: tuple[str, ...] = ()

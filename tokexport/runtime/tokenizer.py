@@ -13,7 +13,7 @@ from tokexport.errors import FormatError
 # typing imported.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import Any, Final, Literal, NoReturn, Protocol, TypeAlias
 
@@ -558,6 +558,57 @@ class Tokenizer:
             raise self._damaged("CHAT", "it is not UTF-8") from error
 
     @property
+    def chat_templates(self) -> dict[str, str]:
+        """The chat templates that came with the source, by name; the usual one is ``default``.
+
+        >>> tokenizer.chat_templates
+        {}
+        """
+        named = self._chat_settings("templates")
+        default = self.chat_template
+        return named if default is None else {"default": default, **named}
+
+    def apply_chat_template(
+        self,
+        messages: Iterable[Mapping[str, Any]],
+        *,
+        tools: Iterable[Mapping[str, Any]] | None = None,
+        documents: Iterable[Mapping[str, Any]] | None = None,
+        chat_template: str | None = None,
+        add_generation_prompt: bool = False,
+        continue_final_message: bool | str = False,
+        tokenize: bool = True,
+        **variables: Any,
+    ) -> Any:
+        """The ids of a conversation, or with ``tokenize=False`` its text, as `transformers` gives
+        them: special tokens of the template and of the messages become ids.
+
+        ``chat_template`` is a template, or a name in :attr:`chat_templates`. ``tools`` and
+        ``documents`` are JSON objects. ``continue_final_message`` leaves the last message open.
+        Other arguments are for the template, as ``enable_thinking=False`` is for Qwen 3.
+
+        Needs ``pip install 'tokexport[chat]'``, or raises ``MissingLibraryError``. Raises
+        ``ChatTemplateError`` where there is no template or it refuses the messages.
+
+        >>> template = "{% for message in messages %}{{ message.content }}<|end|>{% endfor %}"
+        >>> tokenizer.apply_chat_template([{"content": "hello"}], chat_template=template)
+        [259, 300]
+        """
+        from tokexport.chat import render
+
+        text = render(
+            self.chat_templates,
+            messages,
+            template=chat_template,
+            tools=tools,
+            documents=documents,
+            add_generation_prompt=add_generation_prompt,
+            continue_final_message=continue_final_message,
+            variables={**self._chat_settings("variables"), **variables},
+        )
+        return self._core.encode(text, "all", False) if tokenize else text
+
+    @property
     def provenance(self) -> dict[str, Any]:
         """Where the file came from: kind of source, SHA-256 of what was read, reference library,
         exporter.
@@ -565,15 +616,7 @@ class Tokenizer:
         >>> sorted(tokenizer.provenance)
         ['exporter', 'reference', 'sha256', 'source']
         """
-        import json
-
-        content = self._section(b"PROV")
-        if content is None:
-            return {}
-        try:
-            return dict(json.loads(content.decode()))
-        except (ValueError, TypeError, RecursionError) as error:
-            raise self._damaged("PROV", "it does not hold a JSON object") from error
+        return {name: value for name, value in self._metadata().items() if name != "chat"}
 
     @property
     def records(self) -> NDArray[np.void]:
@@ -652,6 +695,24 @@ class Tokenizer:
         name = self._path or f"tokexport file of {len(self._data)} bytes"
         advice = "fetch the file again, or convert the source again"
         return FormatError(f"{name}: section {tag} is damaged: {problem}; {advice}")
+
+    def _metadata(self) -> dict[str, Any]:
+        import json
+
+        content = self._section(b"PROV")
+        if content is None:
+            return {}
+        try:
+            return dict(json.loads(content.decode()))
+        except (ValueError, TypeError, RecursionError) as error:
+            raise self._damaged("PROV", "it does not hold a JSON object") from error
+
+    def _chat_settings(self, name: str) -> dict[str, str]:
+        chat = self._metadata().get("chat", {})
+        values = chat.get(name, {}) if isinstance(chat, dict) else None
+        if isinstance(values, dict) and all(isinstance(each, str) for each in values.values()):
+            return values
+        raise self._damaged("PROV", f'"chat" is not an object with texts as "{name}"')
 
     def _section(self, tag: bytes) -> bytes | None:
         place = self._core.section(tag)

@@ -22,6 +22,7 @@ from tokexport.model import (
     Behavior,
     BytePairModel,
     CharacterTest,
+    ChatTemplates,
     Dialect,
     NormalForm,
     Prepend,
@@ -131,7 +132,9 @@ def added() -> Golden:
         template=template,
         offset_trimming=Trimming(passes=(True,)),
         special_ids=SpecialIds(bos=s, eos=end, stop=(s, end)),
-        chat_template="{% for message in messages %}<s>{{ message['content'] }}</s>{% endfor %}",
+        chat=ChatTemplates(
+            "{% for message in messages %}<s>{{ message['content'] }}</s>{% endfor %}"
+        ),
     )
     reference, locate = _reference(
         tokens,

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.model import Provenance, SpecialIds, TokenizerModel
+from tokexport.model import ChatTemplates, Provenance, SpecialIds, TokenizerModel
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.gguf.patterns import (
     NEMOTRON_3,
@@ -91,10 +91,13 @@ def read_gguf(source: GgufTokenizer, files: SourceFiles) -> TokenizerModel:
         model = replace(model, template=read_post_processor(root))
     ids = {role: source.number(key) for role, key in _ROLES.items()}
     stops = {number for key in _STOPS if (number := source.number(key)) is not None}
+    named = {
+        f"{role}_token": source.tokens[number] for role, number in ids.items() if number is not None
+    }
     return replace(
         model,
         special_ids=SpecialIds(**ids, stop=tuple(sorted(stops))),
-        chat_template=source.chat_template,
+        chat=replace(source.chat, variables=named if source.chat != ChatTemplates() else {}),
     )
 
 

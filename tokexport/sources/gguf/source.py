@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from tokexport.errors import SourceError, UnsupportedError
+from tokexport.model import ChatTemplates
 from tokexport.sources.gguf.patterns import ORIGINALS, UNCASED
 from tokexport.sources.json_node import show
 from tokexport.sources.sentencepiece.proto import PieceType
 
 PRE: Final = "tokenizer.ggml.pre"
 ARCHITECTURE: Final = "general.architecture"
+_CHAT: Final = "tokenizer.chat_template"
 PREFIXES: Final = ("tokenizer.", ARCHITECTURE)
 # Of a file that holds weights alone.
 _NO_TOKENIZER: Final = (None, "none", "no_vocab")
@@ -26,7 +28,7 @@ class GgufTokenizer:
     values: dict[str, Any]
     tokens: list[str]
     types: list[PieceType]
-    chat_template: str | None
+    chat: ChatTemplates
 
     @property
     def model(self) -> str:
@@ -82,7 +84,7 @@ def parse_gguf(values: Mapping[str, Any], file: str, pattern: str | None = None)
             f"{file}: the tokenizer.ggml.model of this GGUF file is {show(inner.get('model'))}: it"
             " has no tokenizer"
         )
-    source = GgufTokenizer(file, inner, [], [], None)
+    source = GgufTokenizer(file, inner, [], [], ChatTemplates())
     tokens = source.array("tokens", str, None)
     # The special tokens of "bert" are known by their names.
     untyped = source.model == "bert" and "token_type" not in inner
@@ -92,13 +94,18 @@ def parse_gguf(values: Mapping[str, Any], file: str, pattern: str | None = None)
         raise SourceError(
             f"{file}: tokenizer.ggml.token_type holds {wrong}; expected a number from 1 to 6"
         )
-    template = values.get("tokenizer.chat_template")
+    templates = {
+        name.removeprefix(_CHAT).removeprefix("."): value
+        for name, value in values.items()
+        if name == _CHAT or name.startswith(f"{_CHAT}.")
+        if isinstance(value, str)
+    }
     return replace(
         source,
         values=inner if pattern is None else inner | {"pre": _named(source, pattern)},
         tokens=tokens,
         types=[PieceType(value) for value in types],
-        chat_template=template if isinstance(template, str) else None,
+        chat=ChatTemplates(templates.pop("", None), templates),
     )
 
 

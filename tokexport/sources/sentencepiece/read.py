@@ -116,7 +116,7 @@ def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance
         offset_alignment=_alignment(source, [text for _, text in user_defined]),
         decoding=_decoding(source),
         special_ids=special_ids,
-        chat_template=roles.chat_template,
+        chat=roles.chat,
         notes=roles.notes,
     )
 

@@ -128,7 +128,7 @@ def read_ranks(data: bytes, name: str, files: SourceFiles, given: Given) -> Toke
         model,
         provenance=Provenance("tiktoken", dict(sorted(files.sha256.items()))),
         special_ids=roles.special_ids,
-        chat_template=roles.chat_template,
+        chat=roles.chat,
         notes=(*encoding.notes, *roles.notes),
     )
 

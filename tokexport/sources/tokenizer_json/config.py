@@ -1,5 +1,5 @@
-"""The files that stand beside a tokenizer: tokenizer_config.json, generation_config.json and
-chat_template.jinja.
+"""The files that stand beside a tokenizer: tokenizer_config.json, generation_config.json and chat
+templates.
 
 They decide no id. They say which ids have a role (BOS, EOS, padding, end of generation) and how a
 chat becomes text.
@@ -12,26 +12,30 @@ from dataclasses import dataclass
 from typing import Final
 
 from tokexport.errors import SourceError
-from tokexport.model import SpecialIds, Token
-from tokexport.sources.files import SourceFiles, decoded
+from tokexport.model import ChatTemplates, SpecialIds, Token
+from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import Node, parse, show
+from tokexport.sources.tokenizer_json.chat_templates import (
+    CHAT_TEMPLATE,
+    CHAT_TEMPLATE_JSON,
+    read_chat_templates,
+)
 
 TOKENIZER_JSON: Final = "tokenizer.json"
 CONFIG: Final = "tokenizer_config.json"
 GENERATION_CONFIG: Final = "generation_config.json"
-CHAT_TEMPLATE: Final = "chat_template.jinja"
 ADDED_TOKENS: Final = "added_tokens.json"
 MODEL_CONFIG: Final = "config.json"
-SETTINGS: Final = (CONFIG, GENERATION_CONFIG, CHAT_TEMPLATE, MODEL_CONFIG)
+SETTINGS: Final = (CONFIG, GENERATION_CONFIG, CHAT_TEMPLATE, CHAT_TEMPLATE_JSON, MODEL_CONFIG)
 NAMES_NO_CLASS: Final = (None, "PreTrainedTokenizer", "TokenizersBackend")
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Ids with a role, the chat template, and what the person who converts should know."""
+    """Ids with a role, the chat templates, and what the person who converts should know."""
 
     special_ids: SpecialIds
-    chat_template: str | None
+    chat: ChatTemplates
     notes: tuple[str, ...]
 
 
@@ -80,7 +84,6 @@ def read_roles(
                 f"{GENERATION_CONFIG}: eos_token_id {number} is no token of this tokenizer; it is"
                 " left out."
             )
-    template = _chat_template(files, config, notes)
     if config is not None and any(
         config.object().get(flag) for flag in ("add_bos_token", "add_eos_token")
     ):
@@ -91,7 +94,7 @@ def read_roles(
     unk = found["unk"] if unk is None else unk
     return Roles(
         SpecialIds(found["bos"], found["eos"], found["pad"], unk, tuple(sorted(stop))),
-        template,
+        read_chat_templates(files, config),
         tuple(notes),
     )
 
@@ -120,24 +123,3 @@ def _generation_stops(files: SourceFiles) -> Iterator[int]:
     if eos is not None:
         for number in eos.items() if isinstance(eos.value, list) else (eos,):
             yield number.u32()
-
-
-def _chat_template(files: SourceFiles, config: Node | None, notes: list[str]) -> str | None:
-    """A chat_template.jinja wins over the config, as in transformers; of several, "default"."""
-    data = files.beside(CHAT_TEMPLATE)
-    if data is not None:
-        return decoded(data, CHAT_TEMPLATE)
-    template = None if config is None else config.optional("chat_template")
-    if template is None:
-        return None
-    if not isinstance(template.value, list):
-        return template.string()
-    named = {
-        item.field("name").string(): item.field("template").string() for item in template.items()
-    }
-    others = ", ".join(show(name) for name in named if name != "default")
-    if others:
-        notes.append(
-            f"{CONFIG}: the file holds the chat template named default; left out: {others}."
-        )
-    return named.get("default")

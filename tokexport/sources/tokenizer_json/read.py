@@ -109,7 +109,7 @@ def read_tokenizer_json(
         offset_trimming=read_trimming(root, huggingface, tokens, added.tokens),
         decoding=decoding,
         special_ids=roles.special_ids,
-        chat_template=roles.chat_template,
+        chat=roles.chat,
         notes=tuple(notes),
     )
 

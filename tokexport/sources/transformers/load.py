@@ -36,7 +36,6 @@ _OPTIONAL: Final = (
     "entity_vocab_file",
 )
 _SETTINGS: Final = (CONFIG, MODEL_CONFIG, "special_tokens_map.json", ADDED_TOKENS)
-_ROLES: Final = ("bos_token", "eos_token", "pad_token", "unk_token")
 _SHOWN: Final = 300
 _ERROR: Final = 40  # the level of logging
 
@@ -113,7 +112,7 @@ def from_object(tokenizer: Any) -> Loaded | None:
 def _loaded(tokenizer: Any, version: str, files: SourceFiles) -> Loaded:
     # What a class of translation puts around a text is set when it is called.
     getattr(tokenizer, "_switch_to_input_mode", lambda: None)()
-    settings = {role: token for role in _ROLES if (token := getattr(tokenizer, role, None))}
+    settings = {name: token for name, token in tokenizer.special_tokens_map.items() if token}
     template = getattr(tokenizer, "chat_template", None)
     if isinstance(template, dict):
         template = [{"name": name, "template": text} for name, text in template.items()]

@@ -90,7 +90,7 @@ def read_rwkv(data: bytes, name: str, files: SourceFiles) -> TokenizerModel:
         reference=Reference.RWKV,
         provenance=Provenance("rwkv vocabulary", dict(sorted(files.sha256.items()))),
         special_ids=roles.special_ids,
-        chat_template=roles.chat_template,
+        chat=roles.chat,
         notes=roles.notes,
     )
 

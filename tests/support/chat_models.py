@@ -1,0 +1,130 @@
+"""Small tokenizers with a chat template, and conversations to put through it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tokenizers
+from tokenizers import decoders, models, pre_tokenizers, trainers
+
+import tokexport
+from tokexport.errors import ChatTemplateError
+
+TOOLS: list[dict[str, Any]] = [
+    {
+        "type": "function",
+        "function": {
+            "name": "weather",
+            "description": 'The weather <now> in a town & its "feel", 天気',
+            "parameters": {
+                "type": "object",
+                "properties": {"town": {"type": "string", "description": "Its name"}},
+                "required": ["town"],
+            },
+        },
+    }
+]
+
+
+def user(content: Any) -> dict[str, Any]:
+    """What a person says."""
+    return {"role": "user", "content": content}
+
+
+def assistant(content: Any, **more: Any) -> dict[str, Any]:
+    """What the model says."""
+    return {"role": "assistant", "content": content, **more}
+
+
+def system(content: Any) -> dict[str, Any]:
+    """What the program says."""
+    return {"role": "system", "content": content}
+
+
+CALL = {
+    "id": "abcdefgh1",
+    "type": "function",
+    "function": {"name": "weather", "arguments": {"town": "Zürich"}},
+}
+CONVERSATIONS: list[list[dict[str, Any]]] = [
+    [user("Hello")],
+    [user("  spaces \n around\t\n")],
+    [system("Be brief. "), user('naïve <b>&"quotes"</b> 中文 👩‍👩‍👧')],
+    [user("one"), assistant("two"), user("three"), assistant(" four ")],
+    [system("S"), user("one"), assistant("<think>\nwhy\n</think>\n\nbecause"), user("and now?")],
+    [user("one"), assistant("two", reasoning_content="a thought"), user("3")],
+    [user("one"), assistant("two", thinking="a thought")],
+    [user("Rain?"), assistant(None, tool_calls=[CALL])],
+    [
+        user("Rain?"),
+        assistant("", tool_calls=[CALL]),
+        {"role": "tool", "name": "weather", "tool_call_id": "abcdefgh1", "content": "12 °C"},
+        assistant("It is 12 °C."),
+        user("Thanks <|im_end|> </s> <|eot_id|>"),
+    ],
+    [user([{"type": "text", "text": "in parts"}, {"type": "text", "text": " of two"}])],
+    [assistant("I begin"), user("no")],
+    [user("one"), user("two")],
+]
+WAYS: list[dict[str, Any]] = [
+    {},
+    {"add_generation_prompt": True},
+    {"add_generation_prompt": True, "enable_thinking": False},
+    {"continue_final_message": True},
+]
+_MARKUP = re.compile(r"<[|｜][^<>|｜\s']+[|｜]>|\[/?[A-Z_]+\]|</?[a-z_]+>")
+
+
+def requests() -> Iterator[tuple[list[dict[str, Any]], dict[str, Any]]]:
+    """Every conversation in every way, with tools and without."""
+    for conversation in CONVERSATIONS:
+        for tools in (None, TOOLS):
+            for way in WAYS:
+                yield conversation, {"tools": tools, **way}
+
+
+def write_chat_model(folder: Path, template: object, **config: Any) -> Path:
+    """A small byte-level BPE whose special tokens are those of the config and the markup that the
+    template writes.
+    """
+    tokens = [value for name, value in config.items() if name.endswith("_token")]
+    texts = [token["content"] if isinstance(token, Mapping) else token for token in tokens]
+    special = [text for text in texts if isinstance(text, str)]
+    special += _MARKUP.findall(json.dumps(template, ensure_ascii=False))
+    tokenizer = tokenizers.Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=600,
+        special_tokens=list(dict.fromkeys(special)),
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator([json.dumps(CONVERSATIONS), json.dumps(template)], trainer)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    settings = {"tokenizer_class": "PreTrainedTokenizerFast", "chat_template": template, **config}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings), "utf-8")
+    return folder
+
+
+def same_as_transformers(tokenizer: tokexport.Tokenizer, reference: Any) -> tuple[int, int]:
+    """Compares every request; gives how many gave ids and how many both refused."""
+    compared = refused = 0
+    for messages, how in requests():
+        try:
+            text = reference.apply_chat_template(messages, **how, tokenize=False)
+        except Exception:  # whatever a template raises
+            with pytest.raises(ChatTemplateError):
+                tokenizer.apply_chat_template(messages, **how)
+            refused += 1
+            continue
+        assert tokenizer.apply_chat_template(messages, **how, tokenize=False) == text
+        ids = reference.apply_chat_template(messages, **how, return_dict=False)
+        assert tokenizer.apply_chat_template(messages, **how) == ids
+        compared += 1
+    return compared, refused

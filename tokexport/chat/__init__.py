@@ -1,0 +1,8 @@
+"""Chat templates: Jinja programs that come with a model and turn a conversation into its prompt.
+
+They are run as `transformers` runs them: the same sandbox, functions and variables, so that the
+text is the same and with it the ids. This package knows nothing of tokenizers;
+:meth:`tokexport.Tokenizer.apply_chat_template` gives it the templates of a file.
+"""
+
+from tokexport.chat.render import render as render

@@ -1,0 +1,99 @@
+"""What a template sees of the caller's values: plain data, in the form that `transformers` gives
+it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from tokexport.errors import ChatTemplateError
+
+# The names under which the reasoning of a message is found; templates read the first one, those of
+# gpt-oss the second.
+REASONING: Final = ("reasoning_content", "thinking", "reasoning")
+
+
+def plain(value: Any) -> Any:
+    """A copy out of JSON's types and tuples: objects have methods that a sandbox does not know.
+
+    What is none of them becomes the name of its type in angle brackets.
+
+    >>> plain({"image": bytearray(b""), "text": "a"})
+    {'image': '<bytearray>', 'text': 'a'}
+    """
+    if value is None or type(value) in (str, int, float, bool):
+        return value
+    # Of a subclass: the value as it is, whatever methods that overrides.
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int.__int__(value)
+    if isinstance(value, float):
+        return float.__float__(value)
+    if isinstance(value, Mapping):
+        return {plain(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    if isinstance(value, tuple):
+        return tuple(plain(item) for item in value)
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: plain(getattr(value, each.name)) for each in fields(value)}
+    if callable(dump := getattr(value, "model_dump", None)):
+        return plain(dump())
+    return f"<{type(value).__name__}>"
+
+
+def plain_messages(messages: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The messages of a conversation: without members that are None, which many APIs write and
+    templates do not expect; reasoning under every name. ChatTemplateError for what is none.
+    """
+    if isinstance(messages, (str, bytes, Mapping)):
+        raise ChatTemplateError(
+            f"the messages are a {type(messages).__name__}; give a list of objects with a role and"
+            " a content"
+        )
+    found = [_message(number, message) for number, message in enumerate(messages)]
+    if not found:
+        raise ChatTemplateError("there are no messages; give one at least")
+    return found
+
+
+def plain_tools(tools: Iterable[Mapping[str, Any]] | None) -> list[dict[str, Any]] | None:
+    """The tools, each by its JSON schema. ChatTemplateError for what is none."""
+    return _objects("tool", tools, "its JSON schema, not the function itself")
+
+
+def plain_documents(documents: Iterable[Mapping[str, Any]] | None) -> list[dict[str, Any]] | None:
+    """The documents, objects with a title and a text. ChatTemplateError for what is none."""
+    return _objects("document", documents, "an object with a title and a text")
+
+
+def _message(number: int, message: Mapping[str, Any]) -> dict[str, Any]:
+    if not isinstance(message, Mapping):
+        raise ChatTemplateError(
+            f"message {number} is a {type(message).__name__}; give an object with a role and a"
+            " content"
+        )
+    found = {name: plain(value) for name, value in message.items() if value is not None}
+    reasoning = next((found[name] for name in REASONING if name in found), None)
+    if reasoning is None:
+        return found
+    return {"thinking": reasoning, **found, "reasoning_content": reasoning}
+
+
+def _objects(
+    noun: str, values: Iterable[Mapping[str, Any]] | None, expected: str
+) -> list[dict[str, Any]] | None:
+    if values is None:
+        return None
+    found = []
+    for number, value in enumerate(values):
+        if not isinstance(value, Mapping):
+            raise ChatTemplateError(f"{noun} {number} is a {type(value).__name__}; give {expected}")
+        found.append(plain(value))
+    return found

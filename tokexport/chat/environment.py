@@ -1,0 +1,132 @@
+"""The Jinja environment of chat templates: what a template may do, and what it finds there.
+
+A template is a program of the person who published the model. It runs in the immutable sandbox of
+jinja2, which has no way to files, processes or the network.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from functools import lru_cache
+from importlib.metadata import version
+from typing import Any, Final, NoReturn
+
+from tokexport.errors import ChatTemplateError, MissingLibraryError
+
+INSTALL: Final = "pip install 'tokexport[chat]'"
+# Sandboxes before this release have known ways out.
+OLDEST: Final = (3, 1, 6)
+
+try:
+    from jinja2 import TemplateError, TemplateSyntaxError, nodes
+    from jinja2.environment import Template
+    from jinja2.exceptions import SecurityError
+    from jinja2.ext import Extension, loopcontrols
+    from jinja2.parser import Parser
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+    from jinja2.utils import Namespace
+except ImportError as error:
+    raise MissingLibraryError(
+        f"chat templates are programs for jinja2, which is not installed; {INSTALL}"
+    ) from error
+if tuple(int(part) for part in version("jinja2").split(".")[:3] if part.isdigit()) < OLDEST:
+    raise MissingLibraryError(
+        f"jinja2 {version('jinja2')} is installed, whose sandbox has known ways out; {INSTALL}"
+    )
+
+
+@lru_cache(maxsize=16)
+def compiled(source: str) -> Template:
+    """A template, ready to render. ChatTemplateError, with the line, where it is no Jinja."""
+    try:
+        return _environment().from_string(source)
+    except TemplateSyntaxError as error:
+        raise ChatTemplateError(
+            f"line {error.lineno} of the chat template: {error.message}; this is no template that"
+            " jinja2 can read"
+        ) from error
+
+
+def _environment() -> ImmutableSandboxedEnvironment:
+    environment = ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, loopcontrols]
+    )
+    environment.filters["tojson"] = _to_json
+    environment.globals |= {
+        "raise_exception": _raise_exception,
+        "strftime_now": _strftime_now,
+        "dict": _Dict(),
+        "namespace": _Namespace,
+    }
+    return environment
+
+
+class _Generation(Extension):
+    """``{% generation %}``, around what the assistant says, marks it for training; as text it is
+    what stands in it.
+    """
+
+    tags = {"generation"}  # noqa: RUF012 -- jinja2 declares it so
+
+    def parse(self, parser: Parser) -> nodes.Node:
+        """The block, as a scope of its own."""
+        line = next(parser.stream).lineno
+        body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
+        return nodes.CallBlock(self.call_method("_inside"), [], [], body).set_lineno(line)
+
+    @staticmethod
+    def _inside(caller: Any) -> Any:
+        return caller()
+
+
+class _Dict:
+    """``dict``, of which templates get no more than its calls."""
+
+    def __call__(self, *items: Any, **named: Any) -> dict[Any, Any]:
+        return dict(*items, **named)
+
+    def fromkeys(self, keys: Any, value: Any = None) -> dict[Any, Any]:
+        """A dict with one value for all keys."""
+        return dict.fromkeys(keys, value)
+
+
+class _Namespace(Namespace):
+    """``namespace``, without the names by which Python's own insides are reached."""
+
+    def __init__(*positional: Any, **named: Any) -> None:
+        self, *others = positional
+        values = dict(*others, **named)
+        for name in values:
+            _check_name(name)
+        Namespace.__init__(self, values)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        _check_name(name)
+        super().__setitem__(name, value)
+
+
+def _check_name(name: object) -> None:
+    if isinstance(name, str) and name.startswith("_"):
+        raise SecurityError(f"a chat template may not set {name!r}: it begins with an underscore")
+
+
+def _raise_exception(message: object) -> NoReturn:
+    raise TemplateError(str(message))
+
+
+def _to_json(
+    value: Any,
+    ensure_ascii: bool = False,
+    indent: int | None = None,
+    separators: tuple[str, str] | None = None,
+    sort_keys: bool = False,
+) -> str:
+    """Unlike that of jinja2, without escapes for HTML."""
+    return json.dumps(
+        value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
+    )
+
+
+def _strftime_now(form: str) -> str:
+    return datetime.now().strftime(form)

@@ -1,0 +1,128 @@
+"""A conversation in, the text of its prompt out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from tokexport.chat.conversation import (
+    REASONING,
+    plain,
+    plain_documents,
+    plain_messages,
+    plain_tools,
+)
+from tokexport.chat.environment import compiled
+from tokexport.errors import ChatTemplateError
+
+# Put after the text that is to go on, and cut off with all that follows. A template that trims a
+# message takes the space, which tells.
+_MARK: Final = "TOKEXPORT_GOES_ON_HERE "
+
+
+def render(
+    templates: Mapping[str, str],
+    messages: Iterable[Mapping[str, Any]],
+    *,
+    template: str | None = None,
+    tools: Iterable[Mapping[str, Any]] | None = None,
+    documents: Iterable[Mapping[str, Any]] | None = None,
+    add_generation_prompt: bool = False,
+    continue_final_message: bool | str = False,
+    variables: Mapping[str, Any] | None = None,
+) -> str:
+    """The text that a chat template makes of messages.
+
+    ``templates`` are those of a model by name; ``template`` is one of the names, or another
+    template; without it ``"tool_use"`` is taken where tools are given, else ``"default"``.
+    ``add_generation_prompt`` ends with the beginning of an answer; ``continue_final_message`` ends
+    within the last message, in its content or in the field that it names. ``variables`` are further
+    values that the template reads by name.
+
+    Raises ChatTemplateError where there is no such template or it refuses the messages, and
+    MissingLibraryError where jinja2 is not installed.
+
+    >>> render({}, [{"role": "user", "content": "Hi"}], template="{{ messages[0].content }}!")
+    'Hi!'
+    """
+    source = choose(templates, template, with_tools=tools is not None)
+    conversation = plain_messages(messages)
+    final = ""
+    if continue_final_message:
+        if add_generation_prompt:
+            raise ChatTemplateError(
+                "a prompt ends within the last message or with the beginning of the next one; give"
+                " continue_final_message or add_generation_prompt"
+            )
+        name = "content" if continue_final_message is True else continue_final_message
+        final = _mark(conversation[-1], name, source)
+    values = {
+        **plain(variables or {}),
+        "messages": conversation,
+        "tools": plain_tools(tools),
+        "documents": plain_documents(documents),
+        "add_generation_prompt": add_generation_prompt,
+    }
+    text = _run(source, values)
+    return _cut(text, final) if continue_final_message else text
+
+
+def choose(templates: Mapping[str, str], template: str | None, *, with_tools: bool) -> str:
+    """The source of the template that is meant. ChatTemplateError where there is none."""
+    if template is not None:
+        return templates.get(template, template)
+    for name in ("tool_use", "default") if with_tools else ("default",):
+        if name in templates:
+            return templates[name]
+    if templates:
+        raise ChatTemplateError(
+            "the file has no default chat template; name one of these as chat_template:"
+            f" {', '.join(sorted(templates))}"
+        )
+    raise ChatTemplateError(
+        "the file has no chat template; give one as chat_template, or convert a source that has one"
+    )
+
+
+def _run(source: str, values: Mapping[str, Any]) -> str:
+    program = compiled(source)
+    try:
+        return program.render(values)
+    except Exception as error:  # a program of somebody else, which can fail in every way
+        kind = type(error)
+        refused = kind.__module__ == "jinja2.exceptions" and kind.__name__ == "TemplateError"
+        what = "refuses these messages" if refused else f"failed with {kind.__name__}"
+        raise ChatTemplateError(f"the chat template {what}: {error}") from error
+
+
+def _mark(message: dict[str, Any], name: str, source: str) -> str:
+    """Marks the end of a message's field, and gives the text that goes on there."""
+    value = message.get(name)
+    if value is None:
+        raise ChatTemplateError(f"the last message has no {name} to continue; give it one")
+    # Reasoning stands in a message under several names.
+    names = (
+        [each for each in REASONING if message.get(each) == value] if name in REASONING else [name]
+    )
+    if not any(each in source for each in names):
+        raise ChatTemplateError(f"the chat template never reads {name}, so nothing can continue it")
+    if isinstance(value, (list, tuple)):
+        block = next((each for each in reversed(value) if "text" in each), None)
+        if block is None:
+            raise ChatTemplateError("the last message has no text to continue; give it one")
+        text = str(block["text"])
+        block["text"] = text + _MARK
+        return text
+    for each in names:
+        message[each] = f"{value}{_MARK}"
+    return str(value)
+
+
+def _cut(text: str, final: str) -> str:
+    at = text.rfind(_MARK.strip())
+    if at < 0 or final.strip() not in text:
+        raise ChatTemplateError(
+            "the chat template leaves out a part of the last message, so it cannot be continued;"
+            " let the template end it, and ask for a new answer"
+        )
+    return text[:at] if text.startswith(_MARK, at) else text[:at].rstrip()

@@ -1,0 +1,114 @@
+"""tokexport chat-template: a conversation in, its prompt out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tokexport import load
+from tokexport.cli.console import json_option, say_json
+from tokexport.cli.options import InputPath
+from tokexport.errors import SourceError
+
+
+@click.command("chat-template")
+@click.argument("path", metavar="TOKENIZER", type=InputPath())
+@click.argument("messages", metavar="[MESSAGES.json]", default="-", type=InputPath())
+@click.option("--text", "as_text", is_flag=True, help="Print the text, not its ids.")
+@click.option("--add-generation-prompt", is_flag=True, help="End where the answer begins.")
+@click.option("--continue-final-message", is_flag=True, help="End within the last message.")
+@click.option("--tools", metavar="FILE.json", type=InputPath(), help="A JSON array of tools.")
+@click.option(
+    "--template",
+    metavar="NAME|FILE",
+    help="Another template: by its name in the tokenizer, or a file with one.",
+)
+@click.option(
+    "--set",
+    "variables",
+    metavar="NAME=JSON",
+    multiple=True,
+    help="A value that the template reads by name, such as enable_thinking=false.",
+)
+@json_option
+def chat_template(
+    path: str,
+    messages: str,
+    as_text: bool,
+    add_generation_prompt: bool,
+    continue_final_message: bool,
+    tools: str | None,
+    template: str | None,
+    variables: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Renders messages by a chat template and prints the ids.
+
+    MESSAGES.json, or else standard input, is a JSON array of objects with a role and a content, or
+    an object with such an array as "messages" and, if need be, "tools" and "documents". The
+    template is a program that came with the model; it runs in the sandbox of jinja2, as in
+    transformers.
+
+    \b
+    tokexport chat-template tokenizer.bin messages.json --add-generation-prompt
+    tokexport chat-template tokenizer.bin messages.json --text --set enable_thinking=false
+    echo '[{"role": "user", "content": "Hi"}]' | tokexport chat-template tokenizer.bin
+    """
+    tokenizer = load(path)
+    conversation = read_json(messages)
+    given = conversation if isinstance(conversation, dict) else {"messages": conversation}
+    if template is not None and template not in tokenizer.chat_templates:
+        template = read_template(template, tokenizer.chat_templates)
+    how: dict[str, Any] = {
+        "tools": given.get("tools") if tools is None else read_json(tools),
+        "documents": given.get("documents"),
+        "chat_template": template,
+        "add_generation_prompt": add_generation_prompt,
+        "continue_final_message": continue_final_message,
+        **dict(map(read_variable, variables)),
+    }
+    text = tokenizer.apply_chat_template(given.get("messages", ()), **how, tokenize=False)
+    if as_text and not as_json:
+        click.echo(text, nl=False)
+        return
+    ids = tokenizer.encode(text, allowed_special="all")
+    if as_json:
+        say_json("chat-template", {"text": text, "ids": ids, "count": len(ids)})
+    else:
+        click.echo(" ".join(map(str, ids)))
+
+
+def read_json(path: str) -> Any:
+    """A JSON document. SourceError where the file holds something else."""
+    try:
+        return json.loads(Path(path).read_bytes())
+    except ValueError as error:
+        raise SourceError(f"{path}: not JSON: {error}") from error
+
+
+def read_template(path: str, names: dict[str, str]) -> str:
+    """A template of a file. SourceError where there is neither this file nor a name."""
+    if not Path(path).is_file():
+        known = ", ".join(sorted(names)) or "none"
+        raise SourceError(
+            f"{path}: no chat template of the tokenizer has this name, and no file; its templates"
+            f" are: {known}"
+        )
+    return Path(path).read_text("utf-8")
+
+
+def read_variable(word: str) -> tuple[str, Any]:
+    """A name and its value. UsageError for what is no name with a JSON value."""
+    name, sign, value = word.partition("=")
+    try:
+        if not (sign and name.isidentifier()):
+            raise ValueError
+        return name, json.loads(value)
+    except ValueError:
+        raise click.UsageError(
+            f"--set {word}: give a name and a JSON value, such as enable_thinking=false or"
+            ' date="2026-01-31".'
+        ) from None
