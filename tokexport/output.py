@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from tokexport.errors import TokexportError
 
@@ -44,7 +46,15 @@ def refuse_sources(path: Path, sources: Iterable[Path]) -> None:
 
 
 def write_file(path: Path, content: bytes, *, force: bool = False) -> None:
-    """Writes beside the target and moves it there, so that a failure leaves nothing.
+    """Writes a file whole, or leaves nothing; see ``writing``."""
+    with writing(path, force=force) as file:
+        file.write(content)
+
+
+@contextmanager
+def writing(path: Path, *, force: bool = False) -> Iterator[BinaryIO]:
+    """A file to write beside the target, which is moved there at the end, so that a failure leaves
+    nothing.
 
     Without ``force`` the target's name is claimed first, so that of two writers one fails.
     """
@@ -52,7 +62,7 @@ def write_file(path: Path, content: bytes, *, force: bool = False) -> None:
     claimed = False
     try:
         with temporary.open("xb") as file:
-            file.write(content)
+            yield file
         if not force:
             path.open("xb").close()
             claimed = True

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ctypes
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -32,10 +33,12 @@ SANITIZED: Final = (
 EMULATED: Final = {"s390x-linux-gnu-gcc": "qemu-s390x", "arm-linux-gnueabihf-gcc": "qemu-arm"}
 
 
-def compile_c(compiler: str, sources: list[Path], target: Path, *flags: str) -> Path:
+def compile_c(
+    compiler: str, sources: list[Path], target: Path, *flags: str, libraries: Sequence[str] = ()
+) -> Path:
     """Compiles C files; a warning is an error. ``target`` is given back."""
-    command = [compiler, *STRICT, *flags, f"-I{RUNTIME}", *map(str, sources), "-o", str(target)]
-    run(command)
+    files = [*map(str, sources), "-o", str(target), *libraries]
+    run([compiler, *STRICT, *flags, f"-I{RUNTIME}", *files])
     return target
 
 

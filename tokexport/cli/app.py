@@ -26,6 +26,7 @@ COMMANDS = (
     "tokenize",
     "count",
     "train",
+    "model",
     "diff",
     "bench",
     "demo",

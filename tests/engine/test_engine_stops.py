@@ -1,0 +1,38 @@
+"""Text ends at the first stop string, wherever it is cut."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from c_harness import COMPILERS
+from engine_programs import output, stops_program
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
+TEXTS = st.text("ab\u00e9", min_size=1, max_size=5)
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return stops_program(tmp_path_factory.mktemp("stops"))
+
+
+def slow(stops: Sequence[str], text: str) -> str:
+    """Up to where the first stop string that is whole begins; of those that end together, the one
+    that begins first.
+    """
+    for end in range(len(text) + 1):
+        begins = [end - len(stop) for stop in stops if text[:end].endswith(stop)]
+        if begins:
+            return f"{text[: min(begins)]}|stopped\n"
+    return f"{text}|\n"
+
+
+@given(st.lists(TEXTS, max_size=4), st.lists(TEXTS, max_size=8))
+def test_the_text_is_written_up_to_the_first_stop_string(
+    program: Path, stops: list[str], parts: list[str]
+) -> None:
+    assert output(program, *stops, "--", *parts).decode() == slow(stops, "".join(parts))

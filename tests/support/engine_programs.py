@@ -1,0 +1,63 @@
+"""Builds the engine of ``examples/engine``, and the programs that test its parts."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from c_harness import COMPILERS, RUNTIME, compile_c
+from repository import ROOT
+
+ENGINE: Final = ROOT / "examples" / "engine"
+PROGRAMS: Final = ROOT / "tests" / "engine"
+_PARTS: Final = ("weights", "matrix", "threads", "transformer")
+_FLAGS: Final = ("-D_POSIX_C_SOURCE=200809L", f"-I{ENGINE}")
+_LIBRARIES: Final = ("-lm", "-lpthread")
+
+
+def built(folder: Path, *flags: str) -> Path:
+    """The engine."""
+    sources = [*sorted(ENGINE.glob("*.c")), RUNTIME / "tokexport.c"]
+    return _compiled(sources, folder / "engine", *flags)
+
+
+def logits_program(folder: Path, *flags: str) -> Path:
+    """A program that writes logits."""
+    parts = [ENGINE / f"{part}.c" for part in _PARTS]
+    return _compiled([PROGRAMS / "logits.c", *parts], folder / "logits", *flags)
+
+
+def stops_program(folder: Path, *flags: str) -> Path:
+    """A program that writes text up to a stop string."""
+    sources = [PROGRAMS / "stops.c", ENGINE / "stops.c"]
+    return _compiled(sources, folder / "stops", *flags)
+
+
+def _compiled(sources: list[Path], target: Path, *flags: str) -> Path:
+    return compile_c(COMPILERS[0], sources, target, *flags, *_FLAGS, libraries=_LIBRARIES)
+
+
+def logits(
+    program: Path, weights: Path, ids: Sequence[int], threads: int = 1
+) -> npt.NDArray[np.float32]:
+    """The logits after each id, a row each."""
+    content = output(program, str(weights), str(threads), stdin=" ".join(map(str, ids)))
+    return np.frombuffer(content, np.float32).reshape(len(ids), -1)
+
+
+def output(program: Path, *arguments: str, stdin: str = "") -> bytes:
+    """What a program writes; it must succeed."""
+    done: Any = subprocess.run(
+        [str(program), *arguments],
+        input=stdin.encode(),
+        capture_output=True,
+        check=False,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    assert isinstance(done.stdout, bytes)
+    return done.stdout

@@ -1,0 +1,59 @@
+"""tokexport model: the weights that stand beside a tokenizer."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import click
+
+from tokexport.cli.console import ProgressLine, json_option, quiet_option, say, say_json, size
+from tokexport.weights import export as export_weights
+
+
+@click.group()
+def model() -> None:
+    """Writes a model's weights for an engine that maps them."""
+
+
+@model.command()
+@click.argument("checkpoint", type=click.Path(exists=True, file_okay=False))
+@click.option("-o", "--output", default="model.weights", help="The file.  [model.weights]")
+@click.option("--dtype", type=click.Choice(["float32", "int8"]), default="float32")
+@click.option("--force", is_flag=True, help="Overwrite a file that exists.")
+@quiet_option
+@json_option
+def export(
+    checkpoint: str,
+    output: str,
+    dtype: Literal["float32", "int8"],
+    force: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Writes the weights file of a Hugging Face checkpoint.
+
+    CHECKPOINT is a folder with config.json and model.safetensors (or its parts) of a model like
+    Llama or Qwen3. int8: symmetric, groups of 64 weights share a scale. The layout is in
+    formats/weights; examples/engine runs it.
+
+    \b
+    tokexport model export Qwen3-0.6B -o model.weights --dtype int8
+    tokexport convert Qwen3-0.6B -o tokenizer.bin
+    engine model.weights tokenizer.bin "Once upon a time"
+    """
+    with ProgressLine(quiet or as_json) as progress:
+        done = export_weights(checkpoint, output, dtype=dtype, force=force, progress=progress)
+    if as_json:
+        values = {
+            "target": str(done.target),
+            "size": done.size,
+            "dtype": dtype,
+            "parameters": done.parameters,
+            "largest_error": done.largest_error,
+            "mean_error": done.mean_error,
+        }
+        say_json("model export", values)
+    elif not quiet:
+        say(f"{output}: {done.parameters:,} parameters as {dtype}, {size(done.size)}")
+        if dtype == "int8":
+            say(f"error of a weight: at most {done.largest_error:.3g}, mean {done.mean_error:.3g}")

@@ -1,0 +1,189 @@
+"""A checkpoint of Hugging Face: config.json and safetensors, in one file or in several."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tokexport.errors import MissingLibraryError, SourceError, UnsupportedError
+from tokexport.weights.layout import Shape
+
+CONFIG: Final = "config.json"
+_SINGLE: Final = "model.safetensors"
+_INDEX: Final = "model.safetensors.index.json"
+_STYLES: Final = ("llama", "qwen3")
+# What would change the numbers, and the values with which it does not.
+_UNUSED: Final = {
+    "attention_bias": (False, None),
+    "mlp_bias": (False, None),
+    "use_sliding_window": (False, None),
+    "hidden_act": ("silu",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """The shape of a model, its rotary frequencies, and the file of each tensor."""
+
+    folder: Path
+    shape: Shape
+    rope_frequencies: npt.NDArray[np.float32]
+    files: Mapping[str, Path]
+
+    def tensor(self, name: str, shape: tuple[int, ...]) -> npt.NDArray[np.float32]:
+        """A tensor as float32. SourceError where it is missing or of another shape."""
+        from safetensors import SafetensorError, safe_open
+
+        path = self.files.get(name)
+        if path is None:
+            raise SourceError(f"{self.folder}: the checkpoint has no tensor {name}")
+        try:
+            with safe_open(path, "np") as file:
+                found: npt.NDArray[Any] = file.get_tensor(name)
+        except SafetensorError as error:
+            raise SourceError(f"{path}: {name} cannot be read: {error}") from error
+        if found.shape != shape:
+            raise SourceError(
+                f"{path}: {name} has the shape {[*found.shape]}, and {CONFIG} asks for {[*shape]}"
+            )
+        values = found.astype(np.float32)
+        if not np.isfinite(values).all():
+            raise SourceError(f"{path}: {name} has a number that is not finite")
+        return values
+
+
+def read_checkpoint(folder: Path) -> Checkpoint:
+    """Reads what is beside the tensors.
+
+    Raises UnsupportedError for a model of another style, SourceError for a broken checkpoint,
+    MissingLibraryError without ``safetensors`` and ``ml_dtypes``.
+    """
+    try:
+        import ml_dtypes  # noqa: F401 -- gives numpy the type bfloat16
+        import safetensors  # noqa: F401
+    except ImportError as error:
+        raise MissingLibraryError(
+            "reading a checkpoint needs safetensors and ml_dtypes: pip install 'tokexport[model]'"
+        ) from error
+    path = folder / CONFIG
+    config = _json(path)
+    try:
+        _check_style(config)
+        shape = _shape(config)
+    except UnsupportedError as error:
+        error.file = str(path)
+        raise
+    except (KeyError, TypeError, ValueError) as error:
+        raise SourceError(f"{path}: {error} is missing, or is not what it should be") from error
+    return Checkpoint(folder, shape, rope_frequencies(config, shape.head_size), _files(folder))
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(path.read_bytes())
+    except FileNotFoundError as error:
+        raise SourceError(
+            f"{path} does not exist; give the folder of a Hugging Face checkpoint, with {CONFIG}"
+            f" and {_SINGLE}"
+        ) from error
+    except ValueError as error:
+        raise SourceError(f"{path}: it is not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise SourceError(f"{path}: it is not an object of JSON")
+    return value
+
+
+def _check_style(config: Mapping[str, Any]) -> None:
+    style = config.get("model_type")
+    if style not in _STYLES:
+        raise UnsupportedError(
+            "model_type", f"{style!r} is not supported", f"{' and '.join(_STYLES)} are"
+        )
+    for name, values in _UNUSED.items():
+        if name in config and config[name] not in values:
+            raise UnsupportedError(
+                name, f"{config[name]!r} is not supported", f"only {values[0]!r} is"
+            )
+
+
+def _shape(config: Mapping[str, Any]) -> Shape:
+    heads, width = int(config["num_attention_heads"]), int(config["hidden_size"])
+    shape = Shape(
+        vocabulary=int(config["vocab_size"]),
+        width=width,
+        hidden=int(config["intermediate_size"]),
+        layers=int(config["num_hidden_layers"]),
+        heads=heads,
+        key_heads=int(config.get("num_key_value_heads") or heads),
+        head_size=int(config.get("head_dim") or width // heads),
+        context=int(config["max_position_embeddings"]),
+        epsilon=float(config["rms_norm_eps"]),
+        has_qk_norm=config["model_type"] == "qwen3",
+        is_tied=bool(config.get("tie_word_embeddings")),
+    )
+    if shape.head_size % 2 or shape.heads % shape.key_heads:
+        raise ValueError("an even head_dim, and a number of heads that key heads divide,")
+    return shape
+
+
+def rope_frequencies(config: Mapping[str, Any], head_size: int) -> npt.NDArray[np.float32]:
+    """Radians a position of each pair of a head: theta ** (-2 * i / head_size), scaled as the
+    configuration says ("linear", or "llama3" as in Llama 3.1). UnsupportedError for other scalings.
+
+    >>> rope_frequencies({"rope_theta": 10000.0}, 4).tolist()
+    [1.0, 0.009999999776482582]
+    """
+    # transformers 5 has all of it in rope_parameters.
+    scaling = config.get("rope_parameters") or config.get("rope_scaling") or {}
+    theta = float(scaling.get("rope_theta") or config.get("rope_theta") or 10000.0)
+    plain = 1 / theta ** (np.arange(0, head_size, 2, dtype=np.float64) / head_size)
+    match kind := scaling.get("rope_type") or scaling.get("type") or "default":
+        case "default":
+            found = plain
+        case "linear":
+            found = plain / float(scaling["factor"])
+        case "llama3":
+            found = _llama3(plain, scaling)
+        case _:
+            raise UnsupportedError(
+                "rope_scaling.rope_type",
+                f"{kind!r} is not supported",
+                "default, linear and llama3 are, whose frequencies do not depend on the text",
+            )
+    return found.astype(np.float32)
+
+
+def _llama3(plain: npt.NDArray[np.float64], scaling: Mapping[str, Any]) -> npt.NDArray[np.float64]:
+    """Long waves are slowed down by a factor, short ones stay, and those between are blended."""
+    old = float(scaling["original_max_position_embeddings"])
+    low, high = float(scaling["low_freq_factor"]), float(scaling["high_freq_factor"])
+    turns = old * plain / (2 * math.pi)  # in the old context
+    share = np.clip((turns - low) / (high - low), 0, 1)
+    return (1 - share) * plain / float(scaling["factor"]) + share * plain
+
+
+def _files(folder: Path) -> dict[str, Path]:
+    from safetensors import SafetensorError, safe_open
+
+    index = folder / _INDEX
+    if index.exists():
+        names = _json(index).get("weight_map")
+        if not isinstance(names, dict):
+            raise SourceError(f"{index}: it has no weight_map")
+        # A name is that of a file in the folder, never a path out of it.
+        return {name: folder / Path(str(file)).name for name, file in names.items()}
+    path = folder / _SINGLE
+    if not path.exists():
+        raise SourceError(f"{folder}: neither {_SINGLE} nor {_INDEX} is there")
+    try:
+        with safe_open(path, "np") as file:
+            return dict.fromkeys(file.keys(), path)
+    except SafetensorError as error:
+        raise SourceError(f"{path}: it is no safetensors file: {error}") from error

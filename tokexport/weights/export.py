@@ -1,0 +1,108 @@
+"""Writes the weights file of a checkpoint, one tensor after the other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from tokexport.errors import UnsupportedError
+from tokexport.output import resolve, writing
+from tokexport.weights.checkpoint import Checkpoint, read_checkpoint
+from tokexport.weights.layout import GROUP, Shape, Tensor, aligned, file_size, header, tensors
+from tokexport.weights.quantize import quantized
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What was written: bytes, parameters, and the absolute errors of int8 weights (0 in
+    float32).
+    """
+
+    target: Path
+    size: int
+    shape: Shape
+    parameters: int
+    largest_error: float
+    mean_error: float
+
+
+def export(
+    checkpoint: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    dtype: Literal["float32", "int8"] = "float32",
+    force: bool = False,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Exported:
+    """Writes the weights file of the Hugging Face checkpoint in a folder.
+
+    ``progress`` is called with what is written, and how many tensors of how many are done.
+    Raises UnsupportedError for a model of another style than Llama's and Qwen3's, or whose rows do
+    not divide into groups; SourceError for a broken checkpoint; MissingLibraryError without
+    ``tokexport[model]``; TokexportError for a target that exists (unless ``force``).
+    """
+    path = resolve(target, force=force)
+    read = read_checkpoint(Path(checkpoint))
+    shape = replace(read.shape, group=GROUP if dtype == "int8" else 0)
+    _check_groups(shape)
+    every = list(tensors(shape))
+    errors = _Errors()
+    with writing(path, force=force) as file:
+        at = file.write(header(shape))
+        for number, tensor in enumerate(every):
+            if progress is not None:
+                progress("writing tensors", number, len(every))
+            for data in _stored(read, tensor, shape.group, errors):
+                at += file.write(bytes(aligned(at) - at))
+                at += file.write(data)
+    return Exported(
+        target=path,
+        size=file_size(shape),
+        shape=shape,
+        parameters=sum(tensor.rows * tensor.columns for tensor in every if tensor.source),
+        largest_error=errors.largest,
+        mean_error=errors.total / errors.count if errors.count else 0.0,
+    )
+
+
+class _Errors:
+    """Of all weights that were quantized."""
+
+    def __init__(self) -> None:
+        self.largest, self.total, self.count = 0.0, 0.0, 0
+
+
+def _check_groups(shape: Shape) -> None:
+    rows = (shape.width, shape.hidden, shape.heads * shape.head_size)
+    if shape.group and any(row % shape.group for row in rows):
+        raise UnsupportedError(
+            "config.json",
+            f"int8 with rows of {', '.join(map(str, rows))} is not supported",
+            f"rows must be multiples of {shape.group}; use float32",
+        )
+
+
+def _stored(
+    checkpoint: Checkpoint, tensor: Tensor, group: int, errors: _Errors
+) -> Iterator[memoryview]:
+    """The parts of a tensor as the file has them."""
+    if tensor.source is None:
+        values = checkpoint.rope_frequencies
+    else:
+        is_vector = not tensor.is_matrix
+        shape = (tensor.columns,) if is_vector else (tensor.rows, tensor.columns)
+        values = checkpoint.tensor(tensor.source, shape)
+    if not tensor.is_matrix or not group:
+        yield np.ascontiguousarray(values, "<f4").data
+        return
+    found = quantized(values, group)
+    errors.largest = max(errors.largest, float(found.errors.max()))
+    errors.total += float(found.errors.sum(dtype=np.float64))
+    errors.count += found.errors.size
+    yield found.codes.data
+    yield np.ascontiguousarray(found.scales, "<f4").data
