@@ -169,7 +169,11 @@ inline void Encoder::take_hits(const std::uint8_t *text, std::uint32_t start,
         const WordSlot *slot = slots + probe.set;
         // The second slot of the set, without a branch: which of the two it is cannot be predicted.
         slot += ((slot->key.a ^ probe.key.a) | (slot->key.b ^ probe.key.b)) != 0;
-        const bool is_hit = ((slot->key.a ^ probe.key.a) | (slot->key.b ^ probe.key.b)) == 0;
+        bool is_hit = ((slot->key.a ^ probe.key.a) | (slot->key.b ^ probe.key.b)) == 0;
+        if (__builtin_expect(!is_hit, 0)) {
+            if (const WordSlot *beside = words_.find_beside(probe.set, probe.key))
+                slot = beside, is_hit = true;
+        }
         std::uint64_t two[2];
         std::memcpy(two, slot->ids, sizeof two);
         const std::size_t ids = (two[0] & 0xFFFFFFFF) >> id_count_shift;

@@ -12,40 +12,52 @@ namespace tokexport {
 
 namespace {
 
-using Memory = std::unique_ptr<void, decltype(&std::free)>;
-
-// A page where the system can be asked for large ones, else a line of the machine's cache.
 constexpr std::size_t large_page = std::size_t(1) << 21;
-
-template <class T> T *aligned(void *memory, std::size_t size) {
-    const std::uintptr_t mask = (size >= large_page ? large_page : 64) - 1;
-    return reinterpret_cast<T *>((reinterpret_cast<std::uintptr_t>(memory) + mask) & ~mask);
-}
-
-// Zeroed memory for `size` bytes, to be aligned. On large pages, if there are any: page faults were
-// a sixth of the time of 4 MB of English.
-Memory zeroed(std::size_t size) {
-    Memory memory(std::calloc(1, size + (size >= large_page ? large_page : 64)), &std::free);
-#if defined(__linux__) && defined(MADV_HUGEPAGE)
-    if (memory && size >= large_page)
-        madvise(aligned<void>(memory.get(), size), size & ~(large_page - 1), MADV_HUGEPAGE);
-#endif
-    return memory;
-}
 
 }  // namespace
 
+#if defined(__linux__)
+
+// From the system, not from calloc, which would write all of what a table before has left. On large
+// pages, if there are any: page faults were a sixth of the time of 4 MB of English.
+ZeroedPages::ZeroedPages(std::size_t size) : size_(size + large_page) {
+    memory_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory_ == MAP_FAILED) memory_ = nullptr;
+#if defined(MADV_HUGEPAGE)
+    if (memory_) madvise(data(), size, MADV_HUGEPAGE);
+#endif
+}
+
+ZeroedPages::~ZeroedPages() {
+    if (memory_) munmap(memory_, size_);
+}
+
+#else
+
+ZeroedPages::ZeroedPages(std::size_t size)
+    : size_(size + large_page),
+      memory_(std::calloc(1, size_)) {}
+
+ZeroedPages::~ZeroedPages() { std::free(memory_); }
+
+#endif
+
+void *ZeroedPages::data() const {
+    const std::uintptr_t mask = large_page - 1;
+    return reinterpret_cast<void *>((reinterpret_cast<std::uintptr_t>(memory_) + mask) & ~mask);
+}
+
 bool WordCache::allocate(std::size_t size) {
-    auto memory = zeroed(size);
+    ZeroedPages memory(size);
     if (!memory) {
         if (!slots_) throw std::bad_alloc();
         return false;
     }
     memory_.swap(memory);
-    slots_ = aligned<WordSlot>(memory_.get(), size);
+    slots_ = static_cast<WordSlot *>(memory_.data());
     size_ = size;
     used_ = 0;
-    limit_ = size / sizeof(WordSlot) / 3;
+    limit_ = size / sizeof(WordSlot) * 2 / 5;
     shift_ = 64;
     for (std::size_t sets = size / (2 * sizeof(WordSlot)); sets > 1; sets /= 2) shift_--;
     return true;
@@ -53,7 +65,8 @@ bool WordCache::allocate(std::size_t size) {
 
 void WordCache::grow() {
     const WordSlot *slot = slots_, *end = slots_ + size_ / sizeof(WordSlot);
-    Memory kept(memory_.release(), &std::free);
+    ZeroedPages kept;
+    kept.swap(memory_);
     if (!allocate(2 * size_)) {
         memory_.swap(kept);
         limit_ = size_;  // it is not tried again
@@ -80,9 +93,8 @@ void WordCache::insert(const WordKey &key, const std::uint8_t *bytes, std::size_
     put(slot);
 }
 
-WordRing::WordRing() : owner_(zeroed(size)) {
-    if (!owner_) throw std::bad_alloc();
-    memory_ = aligned<std::uint8_t>(owner_.get(), size);
+WordRing::WordRing() : pages_(size), memory_(static_cast<std::uint8_t *>(pages_.data())) {
+    if (!pages_) throw std::bad_alloc();
 }
 
 std::uint64_t WordRing::add(const std::uint8_t *key, std::size_t key_size, const std::uint32_t *ids,
