@@ -60,6 +60,22 @@ class TextError(TokexportError, ValueError):
     byte_offset: int | None = None
 
 
+class ConversationError(TokexportError, ValueError):
+    """A conversation that cannot be rendered. ``index`` is that of the message, None where there is
+    no message; ``problem`` says what was found there, ``hint`` what is expected.
+
+    >>> print(ConversationError(2, "", "the role is None", "use user"))
+    messages[2]: the role is None; use user
+    """
+
+    def __init__(self, index: int | None, path: str, problem: str, hint: str) -> None:
+        where = "conversation" if index is None else f"messages[{index}]{path}"
+        super().__init__(f"{where}: {problem}; {hint}")
+        self.index = index
+        self.problem = problem
+        self.hint = hint
+
+
 class FormatError(TokexportError):
     """A file that is damaged, too new, or none of tokexport's. ``code``: the C runtime's error."""
 

@@ -21,6 +21,7 @@ RULES = {
     "corpus": {"runtime"},
     "training": {"conversion", "corpus", "model", "output", "sources", "unicode", "_core"},
     "chat": set(),
+    "nanochat": {"conversion", "output", "runtime", "sources", "training"},
     "runtime": {"chat", "model", "file.layout", "_core"},
 }
 ANYTHING = {"errors", "escape", "limits"}
