@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import codecs
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, groupby
 from typing import Final
 
 import numpy as np
@@ -66,10 +64,11 @@ def run_train_bpe(
     ([(b'o', b'w'), (b'l', b'ow'), (b'low', b'e')], b'<|end|>', b'lowe')
     """
     trained = train_from_iterator(
-        _documents(_decoded(input_path), special_tokens),
+        [_decoded(input_path)],
         vocab_size,
         pattern="gpt2",
         special_tokens=special_tokens,
+        split_special=True,
         tie_break="greatest-bytes",
         num_threads=num_threads,
     )
@@ -219,30 +218,3 @@ def _decoded(path: str | os.PathLike[str]) -> Iterator[str]:
             raise SourceError(
                 f"{os.fspath(path)}: not UTF-8: {error.reason}; convert it first"
             ) from error
-
-
-def _documents(parts: Iterable[str], special_tokens: Sequence[str]) -> Iterator[Iterator[str]]:
-    """What stands between special tokens, each in parts."""
-    pieces = _pieces(parts, special_tokens) if special_tokens else iter(parts)
-    for is_text, document in groupby(pieces, key=bool):
-        if is_text:
-            yield document
-
-
-def _pieces(parts: Iterable[str], special_tokens: Sequence[str]) -> Iterator[str]:
-    """The text without its special tokens, for each of which an empty piece stands."""
-    longest_first = sorted(special_tokens, key=len, reverse=True)
-    pattern = re.compile("|".join(map(re.escape, longest_first)))
-    pending = ""
-    for part in chain(parts, (None,)):
-        pending += part or ""
-        # A special token that begins before here is there whole, and so is any longer one.
-        certain = len(pending) + 1 - (1 if part is None else len(longest_first[0]))
-        at = 0
-        while (match := pattern.search(pending, at)) and match.start() < certain:
-            yield from filter(None, (pending[at : match.start()],))
-            yield ""
-            at = match.end()
-        end = max(at, certain)
-        yield from filter(None, (pending[at:end],))
-        pending = pending[end:]
