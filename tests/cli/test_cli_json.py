@@ -21,7 +21,7 @@ def named(command: str) -> set[str]:
     return {*re.findall(r"`(\w+)`", section[1])}
 
 
-DATA = ("sha256", "sections", "counts", "differing", "provenance")
+DATA = ("sha256", "sections", "counts", "differing", "provenance", "files")
 
 
 def members(value: object) -> Iterator[str]:

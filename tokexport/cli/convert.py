@@ -21,13 +21,16 @@ from tokexport.cli.console import (
 )
 from tokexport.cli.contents import MODELS, section_rows
 from tokexport.cli.options import InputPath, source_options
+from tokexport.cli.targets import to_target
 from tokexport.compiler.compile import KINDS
 from tokexport.conversion import Conversion
 from tokexport.conversion import convert as library
 from tokexport.file.layout import ModelType
 from tokexport.sources.registry import SOURCES
+from tokexport.targets.registry import TARGETS
 
 TARGET_HELP = "The file to make; by any name, .bin and .tkx are usual; - is standard output."
+TO_HELP = "The format of another runtime (docs/TARGETS.md), with a warning for what it cannot say."
 SCORES_HELP = (
     "Leave the scores of BPE out: no id needs them. Engines that merge by score do, as llama2.c."
 )
@@ -37,6 +40,8 @@ SCORES_HELP = (
 @click.argument("source", type=InputPath())
 @click.option("-o", "--output", "target", metavar="FILE", default="tokenizer.bin", help=TARGET_HELP)
 @source_options
+@click.option("--to", "format", type=click.Choice([*TARGETS]), help=TO_HELP)
+@click.option("--strict", is_flag=True, help="With --to: what it cannot say is an error.")
 @click.option("--decode-only", is_flag=True, help="Only what decoding needs: the smallest file.")
 @click.option("--no-scores", is_flag=True, help=SCORES_HELP)
 @click.option("--no-chat-template", is_flag=True, help="Leave the chat templates out.")
@@ -49,6 +54,8 @@ def convert(
     source: str,
     target: str,
     how: dict[str, Any],
+    format: str | None,
+    strict: bool,
     decode_only: bool,
     no_scores: bool,
     no_chat_template: bool,
@@ -75,7 +82,15 @@ def convert(
     tokexport convert Qwen/Qwen3-0.6B --revision main -o qwen3.bin
     tokexport convert cl100k_base.tiktoken --pattern cl100k_base -o cl100k.bin
     tokexport convert my.tiktoken --pattern '\\w+|\\W' --special-tokens special.json
+    tokexport convert tokenizer.model --to llama2.c -o tokenizer.bin --strict
     """
+    if format is not None:
+        if decode_only or no_scores or no_self_test or verbose or target == "-":
+            raise click.UsageError("--to goes with -o FILE, --strict and --force alone.")
+        to_target(source, format, target, how, strict, force, quiet, as_json)
+        return
+    if strict:
+        raise click.UsageError("--strict goes with --to: a tokexport file is always exact.")
     to_stdout = target == "-"
     if to_stdout and sys.stdout.isatty():
         raise click.UsageError("-o - writes a binary file: redirect standard output.")

@@ -9,14 +9,22 @@ import click
 from tokexport.cli.console import ProgressLine, json_option, note, quiet_option, say, say_json
 from tokexport.cli.options import InputPath, source_options
 from tokexport.runtime.tokenizer import processors
+from tokexport.targets.compare import Comparison, compare_runtime
+from tokexport.targets.registry import TARGETS
+from tokexport.verification import Verification
 from tokexport.verification import verify as library
+
+AS_HELP = "What the runtime of this format makes of TOKENIZER, which is its file."
+# Of random strings: a runtime is compared by its own algorithm, written plainly, which is slow.
+STRINGS, RUNTIME_STRINGS = 100_000, 1000
 
 
 @click.command()
 @click.argument("path", metavar="TOKENIZER", type=InputPath())
 @click.option("--against", required=True, type=InputPath(), metavar="SOURCE", help="Its source.")
 @source_options
-@click.option("--strings", type=click.IntRange(0), default=100_000, help="How many random strings.")
+@click.option("--as", "runtime", type=click.Choice([*TARGETS]), help=AS_HELP)
+@click.option("--strings", type=click.IntRange(0), help="How many random strings.")
 @click.option("--seed", type=int, default=0, help="Which random strings.")
 @click.option("--text", "texts", multiple=True, type=InputPath(), metavar="FILE", help="Texts too.")
 @click.option("--only", metavar="KEY", help="Only this one comparison; a difference says which.")
@@ -30,7 +38,8 @@ def verify(
     path: str,
     against: str,
     how: dict[str, Any],
-    strings: int,
+    runtime: str | None,
+    strings: int | None,
     seed: int,
     texts: tuple[str, ...],
     only: str | None,
@@ -46,12 +55,16 @@ def verify(
     special tokens inside text, and your texts. The first difference is shown in full. Exit code 0:
     no difference; 1: there is one.
 
+    With --as the file is one of another runtime (tokexport convert --to), and texts are encoded and
+    decoded as that runtime does it: in how many its ids are others is counted, with examples.
+
     \b
     tokexport verify tokenizer.bin --against tokenizer.json
     tokexport verify tokenizer.bin --against tokenizer.json --quick
     tokexport verify tokenizer.bin --against model/ --text book.txt --strings 1000000 --seed 7
     tokexport verify cl100k.bin --against cl100k_base.tiktoken --pattern cl100k_base
     tokexport verify qwen3.bin --against Qwen/Qwen3-0.6B
+    tokexport verify model.tokenizer --as qwen3.c --against tokenizer.json --text main.cpp
     """
     with ProgressLine(quiet) as line:
 
@@ -61,18 +74,34 @@ def verify(
             elif not quiet and not as_json:
                 note(f"note: {check}")
 
-        result = library(
-            path,
-            against=against,
-            **how,
-            strings=strings,
-            seed=seed,
-            texts=texts,
-            only=only,
-            quick=quick,
-            jobs=jobs or processors(),
-            progress=progress,
-        )
+        result: Comparison | Verification
+        if runtime is not None:
+            if only is not None or quick or jobs is not None:
+                raise click.UsageError("--as goes with --strings, --seed and --text alone.")
+            count = RUNTIME_STRINGS if strings is None else strings
+            result = compare_runtime(
+                path,
+                runtime,
+                against=against,
+                strings=count,
+                seed=seed,
+                texts=texts,
+                progress=progress,
+                **how,
+            )
+        else:
+            result = library(
+                path,
+                against=against,
+                **how,
+                strings=STRINGS if strings is None else strings,
+                seed=seed,
+                texts=texts,
+                only=only,
+                quick=quick,
+                jobs=jobs or processors(),
+                progress=progress,
+            )
     if as_json and not quiet:
         say_json("verify", result.to_json())
     elif not quiet:

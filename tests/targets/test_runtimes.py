@@ -1,0 +1,95 @@
+"""What other runtimes make of a text, by their own algorithms, and how it is counted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from command_line import Run
+from references import reference_for
+from repository import ROOT, script
+
+from tokexport.targets.best_score import merged
+from tokexport.targets.registry import TARGETS
+from tokexport.verification.generators import Vocabulary, make, plan
+
+GOLDEN = script(ROOT / "formats" / "golden_targets.py")
+PIECES = tuple(piece.replace("\u2581", " ").encode() for piece in GOLDEN.PIECES.split())
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A tokenizer.json of BPE over bytes, and a SentencePiece model."""
+    paths: tuple[Path, Path] = GOLDEN.write_sources(tmp_path_factory.mktemp("sources"))
+    return paths
+
+
+def golden(name: str) -> Path:
+    """The golden file of a format."""
+    return ROOT / "formats" / TARGETS[name].golden
+
+
+def test_the_larger_score_merges_first_and_of_equal_ones_the_leftmost() -> None:
+    tokens = [b"a", b"aa", b"b", b"ab", b"aab"]
+    numbers = {token: id for id, token in enumerate(tokens)}
+    assert merged([0, 0, 0], tokens, numbers, [0, -1, 0, -2, -3]) == [1, 0]
+    assert merged([0, 0, 2], tokens, numbers, [0, -1, 0, -2, -3]) == [4]
+    assert merged([0, 0, 2], tokens, numbers, [0, -1, 0, -1, -1e11]) == [1, 2]
+
+
+@pytest.mark.parametrize("name", ["llama2.c", "llama2.c-mobile"])
+def test_llama2c_gives_the_ids_of_sentencepiece(name: str, sources: tuple[Path, Path]) -> None:
+    runtime, reference = TARGETS[name].runtime(golden(name)), reference_for(sources[1])
+    for text in random_texts(400, PIECES):
+        expected = reference.encode(text, False)
+        assert runtime.encode(text) == expected
+        (decoded,) = reference.decode_batch([expected], False)
+        assert name == "llama2.c" or runtime.decode(expected) == decoded.encode()
+    assert runtime.encode("the\0ferry") == reference.encode("the", False)
+
+
+def random_texts(count: int, tokens: tuple[bytes, ...]) -> Iterator[str]:
+    """Texts without NUL, at which a C string ends, and U+2581, which is a space to the library."""
+    for name, number in plan(count, Vocabulary(tokens)).items():
+        for index in range(number):
+            yield make(name, Vocabulary(tokens), 0, index).translate({0: None, 0x2581: None})
+
+
+def test_llama2c_prints_printable_ascii_of_single_bytes_only(sources: tuple[Path, Path]) -> None:
+    ids = [3 + byte for byte in "\t\x01ß".encode()]
+    assert TARGETS["llama2.c"].runtime(golden("llama2.c")).decode(ids) == b"\t"
+    mobile = TARGETS["llama2.c-mobile"].runtime(golden("llama2.c-mobile"))
+    assert mobile.decode(ids) == "\t\x01ß".encode()
+
+
+def test_the_command_says_no_with_examples(
+    run: Run, sources: tuple[Path, Path], tmp_path: Path
+) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("the ferry\n\nin the tide\u00df\n", encoding="utf-8")
+    file = tmp_path / "tokenizer.bin"
+    made = run("convert", sources[1], "--to", "llama2.c", "-o", file)
+    assert made.code == 0
+    assert "warning: other ids with a role" in made.stderr
+    how = ("verify", file, "--as", "llama2.c", "--against", sources[1], "--strings", 0, "--text")
+    shown = run(*how, text)
+    assert shown.code == 1
+    assert "1 of 2 differ" in shown.text
+    result = json.loads(run(*how, text, "--json").text)
+    assert result["counts"] == {"encode lines of files": 2, "decode": 2}
+    assert result["examples"][0]["expected"] == "in the tide\u00df"
+    text.write_text("the ferry\n", encoding="utf-8")
+    assert run(*how, text, "-q").code == 0
+
+
+def test_options_that_do_not_go_together_are_refused(
+    run: Run, sources: tuple[Path, Path], tmp_path: Path
+) -> None:
+    file = tmp_path / "file"
+    for words in (("--strict",), ("--to", "llama2.c", "--decode-only")):
+        assert run("convert", sources[1], "-o", file, *words).code == 2
+    against = ("verify", golden("llama2.c"), "--as", "llama2.c", "--against", sources[1])
+    assert run(*against, "--quick").code == 2
+    assert not file.exists()

@@ -1,0 +1,136 @@
+"""Each format of another runtime: what is written is the golden file and the table of its README,
+and reading it back loses what is listed and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from construct import Bytes, Construct, FormatField
+from repository import ROOT, script
+
+from tokexport.errors import SourceError, TokexportError
+from tokexport.model import SpecialIds
+from tokexport.targets.material import Material, material
+from tokexport.targets.parts import Part
+from tokexport.targets.registry import TARGETS
+from tokexport.targets.write import write_target
+
+GOLDEN = script(ROOT / "formats" / "golden_targets.py")
+NAMES = [*TARGETS]
+TYPES = {"<L": "u32", "<l": "i32", "<f": "f32", "<B": "u8", ">B": "u8"}
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A tokenizer.json of BPE over bytes, and a SentencePiece model."""
+    paths: tuple[Path, Path] = GOLDEN.write_sources(tmp_path_factory.mktemp("sources"))
+    return paths
+
+
+def source_of(name: str, sources: tuple[Path, Path]) -> Path:
+    """Of the two, the one that a format can hold."""
+    path: Path = GOLDEN.golden_source(name, *sources)
+    return path
+
+
+def test_what_is_written_is_the_golden_file() -> None:
+    for path, data in GOLDEN.golden_files().items():
+        assert (ROOT / "formats" / path).read_bytes() == data, path
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_table_of_the_readme_is_the_declared_layout(name: str) -> None:
+    target = TARGETS[name]
+    readme = (ROOT / "formats" / target.golden).parent / "README.md"
+    lines = readme.read_text(encoding="utf-8").splitlines()
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if "|" in line]
+    for layout in target.layouts:
+        for offset, kind, field in fields(layout):
+            rows = [row for row in cells if row[:2] == [str(offset), kind]]
+            assert any(row[2].startswith(f"`{field}`") for row in rows), field
+
+
+def fields(layout: Construct) -> Iterator[tuple[int, str, str]]:
+    """Offset, type and name of each field of a structure whose last may be of any size."""
+    offset = 0
+    for field in layout.subcons:
+        inner = field.subcon
+        while not isinstance(inner, (FormatField, Bytes)):
+            inner = inner.subcon
+        is_number = isinstance(inner, FormatField)
+        yield offset, TYPES[inner.fmtstr] if is_number else "bytes", field.name
+        offset += inner.sizeof() if is_number or not callable(inner.length) else 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_reading_it_back_loses_what_is_listed_and_nothing_else(
+    name: str, sources: tuple[Path, Path], tmp_path: Path
+) -> None:
+    source = source_of(name, sources)
+    done = write_target(source, name, tmp_path / "file")
+    own, found = dict(material(source).parts), TARGETS[name].read(tmp_path / "file").parts
+    lost = {loss.part for loss in done.losses}
+    names = own.pop(Part.BYTES)
+    assert Part.BYTES in lost or names.items() <= found[Part.BYTES].items()
+    assert all(found[part] == own[part] for part in own if part not in lost)
+    assert all(found.get(part) != own[part] for part in lost - {Part.BYTES})
+    assert {part.name for part in lost} == LOST[name]
+
+
+# Of the source's parts. The tokenizer.json has NFC, a pattern, special tokens, EOS and a decoder
+# that replaces what is no UTF-8; the model BOS, EOS and an unknown token.
+LOST: dict[str, set[str]] = {"llama2.c": {"ROLES"}, "llama2.c-mobile": {"ROLES"}}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_strict_makes_a_loss_an_error_and_writes_nothing(
+    name: str, sources: tuple[Path, Path], tmp_path: Path
+) -> None:
+    target = tmp_path / "file"
+    if LOST[name]:
+        with pytest.raises(TokexportError, match="cannot carry all of this tokenizer"):
+            write_target(source_of(name, sources), name, target, strict=True)
+        assert not target.exists()
+    else:
+        write_target(source_of(name, sources), name, target, strict=True)
+        assert target.exists()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_file_is_overwritten_without_force(
+    name: str, sources: tuple[Path, Path], tmp_path: Path
+) -> None:
+    target, source = tmp_path / "file", source_of(name, sources)
+    write_target(source, name, target)
+    with pytest.raises(TokexportError, match="exists already"):
+        write_target(source, name, target)
+    write_target(source, name, target, force=True)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_that_is_cut_off_is_refused(name: str, tmp_path: Path) -> None:
+    golden = ROOT / "formats" / TARGETS[name].golden
+    if golden.is_dir() or not TARGETS[name].layouts:
+        pytest.skip("of text")
+    for size in (2, len(golden.read_bytes()) - 1):
+        (tmp_path / "file").write_bytes(golden.read_bytes()[:size])
+        with pytest.raises(SourceError, match="cut off"):
+            TARGETS[name].read(tmp_path / "file")
+
+
+def test_llama2c_refuses_bpe_over_bytes(sources: tuple[Path, Path], tmp_path: Path) -> None:
+    with pytest.raises(TokexportError, match="not BPE over characters"):
+        write_target(sources[0], "llama2.c", tmp_path / "file")
+
+
+def test_every_part_that_can_be_lost_has_a_sentence() -> None:
+    for target in TARGETS.values():
+        parts: dict[Part, Any] = {part: {0: b"a"} for part in Part}
+        bare = Material("none", (), {Part.BYTES: {}}, SpecialIds())
+        whole = Material("all", (), parts, SpecialIds())
+        assert [loss.part for loss in target.losses(whole, bare)] == [*Part]
+        assert all(loss.meaning for loss in target.losses(whole, bare))

@@ -1,0 +1,46 @@
+"""tokexport convert --to: a source in, the file of another runtime out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tokexport.cli.console import note, plural, say, say_json, size
+from tokexport.targets.registry import target_of
+from tokexport.targets.write import Written, write_target
+
+
+def to_target(
+    source: str,
+    format: str,
+    target: str,
+    how: dict[str, Any],
+    strict: bool,
+    force: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Writes the file, and shows what it cannot say."""
+    done = write_target(source, format, target, strict=strict, force=force, **how)
+    if quiet:
+        return
+    if as_json:
+        say_json("convert", as_object(done, Path(target)))
+        return
+    tokens = plural(sum(token is not None for token in done.source.tokens), "token")
+    runtime = target_of(format).runtime_name
+    for path, count in done.files.items():
+        say(f"{path}: {size(count)}, {tokens}, for {runtime}")
+    for loss in done.losses:
+        note(f"warning: {loss}")
+
+
+def as_object(done: Written, target: Path) -> dict[str, object]:
+    """The result for a program."""
+    return {
+        "target": str(target),
+        "format": done.format,
+        "files": {str(path): count for path, count in done.files.items()},
+        "ids": len(done.source.tokens),
+        "losses": [{"part": loss.part.value, "meaning": loss.meaning} for loss in done.losses],
+    }

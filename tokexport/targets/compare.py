@@ -1,0 +1,186 @@
+"""In how many texts another runtime gives other ids than the original library, by the runtime's own
+algorithm, so that it is known before a file is shipped.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from tokexport.sources.reference import ReferenceStopsError, ReferenceTokenizer
+from tokexport.sources.registry import open_source
+from tokexport.targets.registry import target_of
+from tokexport.targets.target import Runtime
+from tokexport.verification.generators import Vocabulary, make, plan
+from tokexport.verification.report import shown, window
+
+ENCODE: Final = "encode"
+DECODE: Final = "decode"
+LINES: Final = "lines of files"
+EXAMPLES: Final = 3  # of each kind
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A text for which the runtime gives something else. ``action`` is what was done; ``expected``
+    and ``found`` are ids, or the text that ids become.
+    """
+
+    action: str
+    text: str
+    expected: tuple[int, ...] | str
+    found: tuple[int, ...] | str
+
+    def lines(self) -> list[str]:
+        """The example for a person."""
+        pairs = zip(self.expected, self.found, strict=False)
+        same = next((n for n, (a, b) in enumerate(pairs) if a != b), len(self.expected))
+        return [
+            f"{self.action} {shown(self.text)}",
+            f"  library: {window(self.expected, same)}",
+            f"  runtime: {window(self.found, same)}",
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The outcome: how many texts of each kind were compared, and how many of them differ."""
+
+    runtime: str
+    reference: str  # the library and its version
+    seed: int
+    counts: Mapping[str, int]
+    differing: Mapping[str, int]
+    examples: tuple[Example, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def compared(self) -> int:
+        """How many comparisons there were."""
+        return sum(self.counts.values())
+
+    @property
+    def differences(self) -> int:
+        """How many of them came out different."""
+        return sum(self.differing.values())
+
+    @property
+    def ok(self) -> bool:
+        """True if something was compared and nothing differs."""
+        return self.compared > 0 and self.differences == 0
+
+    def lines(self) -> list[str]:
+        """The outcome for a person: a line a kind, the sum, examples, notes."""
+        width = max(map(len, self.counts), default=0)
+        lines = [f"{self.runtime} beside {self.reference}, seed {self.seed}:"]
+        for name, count in self.counts.items():
+            wrong = self.differing.get(name, 0)
+            lines.append(f"  {name:<{width}}  {wrong:>7,} of {count:,} differ")
+        lines.append(f"{self.compared:,} comparisons: {self.differences:,} differ")
+        lines += [line for example in self.examples for line in example.lines()]
+        return lines + [f"note: {note}" for note in self.notes]
+
+    def to_json(self) -> dict[str, object]:
+        """The outcome for a program."""
+        sums = {"ok": self.ok, "compared": self.compared, "differences": self.differences}
+        return {**sums, **asdict(self)}
+
+
+def compare_runtime(
+    path: str | os.PathLike[str],
+    format: str,
+    *,
+    against: Any,
+    strings: int = 1000,
+    seed: int = 0,
+    texts: Sequence[str | os.PathLike[str]] = (),
+    progress: Callable[[str, int, int], None] | None = None,
+    **how: Any,
+) -> Comparison:
+    """Encodes and decodes with the file of another runtime as that runtime does it, and compares
+    with the library of the source ``against``, which is opened with the options ``how``.
+
+    ``strings`` random strings and the lines of the files ``texts`` are encoded; the library's ids
+    are decoded. Special tokens in a text are ids where the runtime finds them, text otherwise.
+
+    Raises SourceError for a file that is none of the format, and TokexportError for a source whose
+    library is not installed.
+    """
+    target = target_of(format)
+    runtime = target.runtime(Path(path))
+    reference = open_source(against, **how).reference()
+    found = _Found(runtime, reference)
+    cases = [*_strings(reference, strings, seed), *_lines(texts)]
+    for number, (name, text) in enumerate(cases):
+        if progress is not None and number % 64 == 0:
+            progress(name, number, len(cases))
+        found.compare(name, text)
+    return Comparison(
+        target.runtime_name,
+        f"{reference.library} {reference.version}",
+        seed,
+        found.counts,
+        found.differing,
+        tuple(found.examples),
+        tuple(found.notes),
+    )
+
+
+class _Found:
+    """What was compared so far."""
+
+    def __init__(self, runtime: Runtime, reference: ReferenceTokenizer) -> None:
+        self._runtime, self._reference = runtime, reference
+        self.counts: dict[str, int] = {}
+        self.differing: dict[str, int] = {}
+        self.examples: list[Example] = []
+        self.notes: list[str] = []
+
+    def compare(self, name: str, text: str) -> None:
+        """Encodes and decodes one text. What the library stops at is left out."""
+        special = self._runtime.finds_special_tokens
+        try:
+            expected = self._reference.encode(text, special)
+        except ReferenceStopsError:
+            return
+        found = self._runtime.encode(text)
+        if found is not None:
+            self._count(f"{ENCODE} {name}", Example(ENCODE, text, tuple(expected), tuple(found)))
+        elif not self.notes:
+            self.notes.append("the runtime only decodes, so nothing was encoded")
+        decoded = self._reference.decode_batch([expected], False)[0]
+        shown = self._runtime.decode(expected).decode("utf-8", "replace")
+        self._count(DECODE, Example(DECODE, text, decoded, shown))
+
+    def _count(self, name: str, example: Example) -> None:
+        self.counts[name] = self.counts.get(name, 0) + 1
+        if example.expected == example.found:
+            return
+        self.differing[name] = self.differing.get(name, 0) + 1
+        if sum(other.action == example.action for other in self.examples) < EXAMPLES:
+            self.examples.append(example)
+
+
+def _strings(reference: ReferenceTokenizer, count: int, seed: int) -> Iterator[tuple[str, str]]:
+    """Random strings by the name of what they are made of."""
+    tokens = []
+    for id in reference.ids():
+        with suppress(KeyError):
+            tokens.append(reference.token_bytes(id) or b"")
+    added = tuple(token.content for token in reference.added_tokens())
+    vocabulary = Vocabulary(tuple(filter(None, tokens)), added)
+    for name, number in plan(count, vocabulary).items():
+        for index in range(number):
+            yield name, make(name, vocabulary, seed, index)
+
+
+def _lines(paths: Sequence[str | os.PathLike[str]]) -> Iterator[tuple[str, str]]:
+    """The lines of files without their ends, but for the empty ones."""
+    for path in paths:
+        for line in Path(path).read_bytes().decode("utf-8", "replace").splitlines():
+            if line:
+                yield LINES, line

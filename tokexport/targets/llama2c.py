@@ -1,0 +1,180 @@
+"""llama2.c's ``tokenizer.bin`` and the variant of mobile runtimes, whose header has 16 bytes."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from construct import Construct, Int32ul, Struct
+
+from tokexport.model import Provenance, SpecialIds
+from tokexport.sources.files import SourceFiles
+from tokexport.sources.sentencepiece.proto import (
+    Algorithm,
+    NormalizerSpec,
+    Piece,
+    PieceType,
+    SentencePieceModel,
+)
+from tokexport.sources.sentencepiece.read import build
+from tokexport.targets.best_score import THRESHOLD, c_string, merged
+from tokexport.targets.material import Material, of_model
+from tokexport.targets.parts import refuse
+from tokexport.targets.records import RECORD, build_records, longest, parse_records
+from tokexport.targets.target import Files, Target, single
+
+HEADER: Final = Struct("max_token_length" / Int32ul)
+MOBILE_HEADER: Final = Struct(
+    "vocab_size" / Int32ul, "bos" / Int32ul, "eos" / Int32ul, "max_token_length" / Int32ul
+)
+BOS: Final = 1
+EOS: Final = 2
+FIRST_BYTE: Final = 3
+_NAMES: Final = {BOS: "\n<s>\n", EOS: "\n</s>\n"}
+_SPACE_SYMBOL: Final = "\u2581"
+# As sscanf finds it: what comes after the digits does not count.
+_BYTE: Final = re.compile(rb"<0x([0-9a-fA-F]{1,2})")
+# The single bytes that it prints: isprint and isspace of C's own locale.
+_PRINTED: Final = frozenset(bytes((byte,)) for byte in string.printable.encode())
+
+
+def _pieces(source: Material, name: str) -> tuple[Piece, ...]:
+    """The pieces, with what the program takes for granted: bytes from id 3 on."""
+    pieces = source.pieces
+    if pieces is None or pieces.algorithm is not Algorithm.BPE:
+        raise refuse(
+            name,
+            "it is not BPE over characters with a token for each byte, as Llama 2's",
+            "for BPE over bytes there are qwen3.c and gguf",
+        )
+    names = [piece.text for piece in pieces.pieces[FIRST_BYTE : FIRST_BYTE + 256]]
+    if names != [f"<0x{byte:02X}>" for byte in range(256)]:
+        raise refuse(
+            name,
+            f"the ids {FIRST_BYTE} to {FIRST_BYTE + 255} are not <0x00> to <0xFF>",
+            "the program computes the id of a byte, so train it with ids as Llama 2 has them",
+        )
+    return pieces.pieces
+
+
+def _texts(pieces: Sequence[Piece], names: dict[int, str]) -> list[bytes]:
+    texts = [names.get(id, piece.text) for id, piece in enumerate(pieces)]
+    return [text.replace(_SPACE_SYMBOL, " ").encode() for text in texts]
+
+
+def _write(source: Material) -> Files:
+    pieces = _pieces(source, "llama2.c")
+    texts = _texts(pieces, _NAMES)
+    header = HEADER.build({"max_token_length": longest(texts)})
+    return single(build_records(header, (piece.score for piece in pieces), texts))
+
+
+def _write_mobile(source: Material) -> Files:
+    pieces = _pieces(source, "llama2.c-mobile")
+    roles, texts = source.special_ids, _texts(pieces, {})
+    header = MOBILE_HEADER.build(
+        {
+            "vocab_size": len(pieces),
+            "bos": BOS if roles.bos is None else roles.bos,
+            "eos": EOS if roles.eos is None else roles.eos,
+            "max_token_length": longest(texts),
+        }
+    )
+    return single(build_records(header, (piece.score for piece in pieces), texts))
+
+
+def _read(path: Path, layout: Construct = HEADER) -> Material:
+    head, scores, texts = parse_records(path.read_bytes(), layout, path.name)
+    bos, eos = (BOS, EOS) if layout is HEADER else (head.bos, head.eos)
+    pieces = tuple(
+        Piece(_text(id, text), score, _kind(id, score, (bos, eos)))
+        for id, (score, text) in enumerate(zip(scores, texts, strict=True))
+    )
+    spec = NormalizerSpec(add_dummy_prefix=True, remove_extra_whitespaces=False)
+    found = SentencePieceModel(
+        path.name, pieces, Algorithm.BPE, byte_fallback=True, normalizer=spec
+    )
+    model = build(found, SourceFiles(), Provenance(path.name))
+    named = [
+        replace(token, content=piece.text.encode()) if token and token.special else token
+        for token, piece in zip(model.tokens, pieces, strict=True)
+    ]
+    roles = SpecialIds(bos, eos, stop=(eos,))
+    return of_model(path.name, replace(model, tokens=tuple(named), special_ids=roles), found)
+
+
+def _text(id: int, text: bytes) -> str:
+    if _NAMES.get(id, "").encode() == text:
+        text = text.strip()
+    return text.decode("utf-8", "replace").replace(" ", _SPACE_SYMBOL)
+
+
+def _kind(id: int, score: float, controls: tuple[int, int]) -> PieceType:
+    if id in controls or score <= THRESHOLD:
+        return PieceType.CONTROL
+    if FIRST_BYTE <= id < FIRST_BYTE + 256:
+        return PieceType.BYTE
+    return PieceType.UNKNOWN if id == 0 else PieceType.NORMAL
+
+
+class Llama2c:
+    """What ``encode``, ``decode`` and ``safe_printf`` of run.c do; the variant prints all bytes."""
+
+    finds_special_tokens = False
+
+    def __init__(self, path: Path, layout: Construct = HEADER) -> None:
+        head, self._scores, texts = parse_records(path.read_bytes(), layout, path.name)
+        self._bos = BOS if layout is HEADER else head.bos
+        self._prints_all = layout is not HEADER
+        self._tokens = [c_string(text) for text in texts]
+        self._ids: dict[bytes, int] = {}
+        for id, token in enumerate(self._tokens):
+            self._ids.setdefault(token, id)
+
+    def encode(self, text: str) -> list[int]:
+        """A space before the text, a token or bytes for each character, then merges by score."""
+        data = c_string(text.encode())
+        ids = [self._ids[b" "]] if data else []
+        for character in data.decode():
+            token = character.encode()
+            known = self._ids.get(token)
+            ids += [byte + FIRST_BYTE for byte in token] if known is None else [known]
+        return merged(ids, self._tokens, self._ids, self._scores)
+
+    def decode(self, ids: Sequence[int]) -> bytes:
+        """What it prints after BOS."""
+        shown = b""
+        for before, id in zip((self._bos, *ids), ids, strict=False):
+            token = self._tokens[id]
+            if before == self._bos:
+                token = token.removeprefix(b" ")
+            if byte := _BYTE.match(token):
+                token = c_string(bytes((int(byte[1], 16),)))
+            if len(token) != 1 or self._prints_all or token in _PRINTED:
+                shown += token
+        return shown
+
+
+LLAMA2C: Final = Target(
+    "llama2.c",
+    "run.c of llama2.c",
+    _write,
+    _read,
+    Llama2c,
+    (HEADER, RECORD),
+    Path("llama2.c/golden.bin"),
+)
+MOBILE: Final = Target(
+    "llama2.c-mobile",
+    "ExecuTorch's llama2c tokenizer",
+    _write_mobile,
+    partial(_read, layout=MOBILE_HEADER),
+    partial(Llama2c, layout=MOBILE_HEADER),
+    (MOBILE_HEADER, RECORD),
+    Path("llama2.c/golden-mobile.bin"),
+)

@@ -1,0 +1,181 @@
+"""What a target is written from: a source of any kind, or a tokexport file."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from tokexport.compiler.compile import prepared
+from tokexport.model import BytePairModel, SpecialIds, Token, TokenizerModel, UnigramModel
+from tokexport.runtime.tokenizer import Tokenizer, load
+from tokexport.sources.gguf.read import gguf_sentencepiece
+from tokexport.sources.gguf.source import parse_gguf
+from tokexport.sources.registry import Opened, open_source
+from tokexport.sources.sentencepiece.proto import (
+    Algorithm,
+    Piece,
+    PieceType,
+    SentencePieceModel,
+    parse_model,
+)
+from tokexport.targets.parts import Parts, order_of_merges, parts_of_file, parts_of_model
+
+# The score of a token that no merge makes, as in a tokexport file.
+NO_MERGE: Final = -1e6
+# So low that the runtimes that merge by score never take it.
+NEVER: Final = -1e11
+_MAGIC: Final = b"\x89TKX"
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A tokenizer, as far as targets can say it.
+
+    ``scores`` are those that a runtime merges by, the largest first, as 32-bit numbers; None for a
+    model that has none. ``pieces`` are those of SentencePiece's BPE or Unigram, where it is one.
+    ``model`` is what was read of a source, ``file`` are the bytes of a tokexport file.
+    """
+
+    name: str
+    tokens: tuple[Token | None, ...]
+    parts: Parts
+    special_ids: SpecialIds
+    scores: tuple[float, ...] | None = None
+    pieces: SentencePieceModel | None = None
+    model: TokenizerModel | None = None
+    file: bytes | None = None
+
+    @property
+    def of_bytes(self) -> bool:
+        """Whether the first symbols of its BPE are bytes, so that it has a token for each."""
+        single = {token.content for token in self.tokens if token and not token.special}
+        return self.pieces is None and all(bytes((byte,)) in single for byte in range(256))
+
+
+def material(source: Any, **how: Any) -> Material:
+    """What can be said of a source, which is opened with the options ``how``, or of a tokexport
+    file. The errors are those of :func:`tokexport.sources.registry.open_source`.
+    """
+    if isinstance(source, (str, os.PathLike)) and _is_tokexport(Path(source)):
+        return of_file(load(source), Path(source).name)
+    return of_source(open_source(source, **how))
+
+
+def of_source(opened: Opened) -> Material:
+    """What can be said of a source."""
+    with opened.naming_the_file():
+        model = opened.read()
+        return of_model(opened.input.name, model, _pieces_of(opened))
+
+
+def of_model(
+    name: str, source: TokenizerModel, pieces: SentencePieceModel | None = None
+) -> Material:
+    """What can be said of a model, and of the pieces that it was made from."""
+    model = prepared(source)
+    if pieces is None:
+        pieces = pieces_of_model(name, model)
+    return Material(
+        name=name,
+        tokens=model.tokens,
+        parts=parts_of_model(model),
+        special_ids=model.special_ids,
+        scores=_scores(model) if pieces is None else tuple(one.score for one in pieces.pieces),
+        pieces=pieces,
+        model=source,
+    )
+
+
+def of_file(tokenizer: Tokenizer, name: str) -> Material:
+    """What can be said of a tokexport file."""
+    tokens = tuple(_token(tokenizer, id) for id in range(tokenizer.n_vocab))
+    parts = parts_of_file(tokenizer, tokens)
+    found = tokenizer.scores
+    scores = None if found is None else tuple(map(float, found))
+    return Material(name, tokens, parts, tokenizer.special_ids, scores, file=tokenizer.to_bytes())
+
+
+def pieces_of_model(name: str, model: TokenizerModel) -> SentencePieceModel | None:
+    """The pieces that say the same as BPE over characters with tokens for bytes; None for others.
+
+    Their scores have the order of the merges. What is no piece of a text is given so low a score
+    that no two pieces are ever merged to its name.
+    """
+    inner = model.model
+    if not isinstance(inner, BytePairModel) or inner.characters is None:
+        return None
+    if inner.characters.byte_ids is None or inner.characters.of_bytes or None in model.tokens:
+        return None
+    spelled = {id: key.decode() for key, id in inner.vocab.items()}
+    scores = dict.fromkeys(spelled, 0.0)
+    scores |= {id: -float(rank) for rank, id in enumerate(order_of_merges(inner))}
+    added = {token.id: token for token in model.added_tokens}
+    pieces = []
+    for id, token in enumerate(model.tokens):
+        assert token is not None
+        if token.fallback:
+            piece = Piece(f"<0x{token.content[0]:02X}>", 0.0, PieceType.BYTE)
+        elif id == inner.unk_id:
+            piece = Piece(spelled.get(id, token.content.decode()), 0.0, PieceType.UNKNOWN)
+        elif id in added:
+            kind = PieceType.CONTROL if added[id].special else PieceType.USER_DEFINED
+            piece = Piece(added[id].content, NEVER, kind)
+        else:
+            text = spelled.get(id) or token.content.decode("utf-8", "replace")
+            piece = Piece(text, scores.get(id, NEVER))
+        pieces.append(piece)
+    return SentencePieceModel(name, tuple(pieces), Algorithm.BPE, byte_fallback=True)
+
+
+def _scores(model: TokenizerModel) -> tuple[float, ...] | None:
+    if isinstance(model.model, UnigramModel):
+        return tuple(model.model.scores.get(id, 0.0) for id in range(len(model.tokens)))
+    if not isinstance(model.model, BytePairModel):
+        return None
+    if model.model.merges is None:
+        order: Sequence[int] = order_of_merges(model.model)
+        ranks = {id: rank for rank, id in enumerate(order) if _is_merged(model.tokens[id])}
+    else:
+        ranks = {}
+        for rank, (_, _, product) in enumerate(model.model.merges):
+            ranks.setdefault(product, rank)
+    return tuple(
+        float(np.float32(-math.log(ranks[id] + 1))) if id in ranks else NO_MERGE
+        for id in range(len(model.tokens))
+    )
+
+
+def _is_merged(token: Token | None) -> bool:
+    return token is not None and len(token.content) > 1
+
+
+def _pieces_of(opened: Opened) -> SentencePieceModel | None:
+    """The pieces as they stand in a SentencePiece model or a GGUF file."""
+    if opened.format.name == "SentencePiece model":
+        return parse_model(opened.content, opened.input.name)
+    if opened.format.name == "GGUF file":
+        parsed = parse_gguf(opened.content, opened.input.name, opened.given.pattern)
+        if parsed.model in ("llama", "t5"):
+            return gguf_sentencepiece(parsed)
+    return None
+
+
+def _is_tokexport(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
+
+
+def _token(tokenizer: Tokenizer, id: int) -> Token | None:
+    try:
+        content = tokenizer.decode_single_token_bytes(id)
+    except KeyError:
+        return None
+    return Token(content, special=tokenizer.is_special_token(id))

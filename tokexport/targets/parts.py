@@ -1,0 +1,202 @@
+"""What a tokenizer consists of besides the bytes of its tokens, part by part, so that what a target
+cannot say is found by comparing two lists and not by memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from enum import Enum
+from itertools import groupby
+from typing import Any
+
+from tokexport.errors import TokexportError
+from tokexport.model import (
+    AddedToken,
+    BytePairModel,
+    Decoding,
+    Prepend,
+    Replace,
+    SpecialIds,
+    Template,
+    Token,
+    TokenizerModel,
+    UnigramModel,
+    WordPieceModel,
+)
+from tokexport.runtime.tokenizer import Tokenizer
+from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL
+
+
+class Part(Enum):
+    """A part of a tokenizer, by the words for a person."""
+
+    BYTES = "bytes of tokens"
+    NORMALIZER = "normalizer"
+    PRE_TOKENIZER = "pre-tokenizer"
+    MODEL = "model"
+    ORDER = "order of merges"
+    PAIRS = "pairs that merge"
+    SCORES = "scores"
+    UNKNOWN = "unknown text"
+    HOLES = "holes"
+    ADDED_TOKENS = "added tokens"
+    FLAGS = "flags of added tokens"
+    SPECIAL = "special tokens"
+    TEMPLATE = "template"
+    BOS_EOS = "BOS and EOS"
+    ROLES = "other ids with a role"
+    CHAT_TEMPLATE = "chat template"
+    DECODER = "decoder"
+
+
+Parts = Mapping[Part, Any]
+
+
+def parts_of_model(model: TokenizerModel) -> dict[Part, Any]:
+    """The parts that a model has. What every simple tokenizer lacks is left out, and so is the
+    place in the source of each step.
+    """
+    inner, added = model.model, model.added_tokens
+    found: dict[Part, Any] = {
+        Part.BYTES: bytes_of(model.tokens),
+        Part.NORMALIZER: _normalizer(model),
+        Part.PRE_TOKENIZER: _without_paths(model.pre_tokenizer),
+        Part.MODEL: type(inner).__name__.removesuffix("Model"),
+        Part.HOLES: tuple(id for id, token in enumerate(model.tokens) if token is None),
+        Part.ADDED_TOKENS: {token.id: token.content for token in added},
+        Part.FLAGS: flags_of(added),
+        Part.SPECIAL: special(model.tokens),
+        Part.TEMPLATE: None if model.template == Template() else model.template,
+        Part.BOS_EOS: bos_eos(model.special_ids),
+        Part.ROLES: other_roles(model.special_ids),
+        Part.CHAT_TEMPLATE: model.chat_template,
+        Part.DECODER: _decoder(model),
+    }
+    match inner:
+        case BytePairModel():
+            found[Part.ORDER] = order_of_merges(inner)
+            found[Part.PAIRS] = None if merges_any_two(inner) else inner.merges
+            found[Part.UNKNOWN] = _unknown(inner)
+        case UnigramModel():
+            found[Part.SCORES] = dict(inner.scores)
+            found[Part.UNKNOWN] = (inner.unk_id, inner.unk_score, inner.byte_ids)
+        case WordPieceModel():
+            found[Part.UNKNOWN] = (inner.unk_id, inner.prefix, inner.max_characters)
+    return {part: value for part, value in found.items() if value not in (None, (), {}, b"")}
+
+
+def parts_of_file(tokenizer: Tokenizer, tokens: Sequence[Token | None]) -> dict[Part, Any]:
+    """The parts that a tokexport file has. Its normalizer and pre-tokenizer are compiled, and only
+    that there are some is known.
+    """
+    sizes = dict(tokenizer.sections())
+    added = tokenizer.added_tokens
+    found: dict[Part, Any] = {
+        Part.BYTES: bytes_of(tokens),
+        Part.NORMALIZER: sizes.get("NORM"),
+        Part.PRE_TOKENIZER: sizes.get("SPLT"),
+        Part.HOLES: tuple(id for id, token in enumerate(tokens) if token is None),
+        Part.ADDED_TOKENS: {token.id: token.content for token in added},
+        Part.FLAGS: flags_of(added),
+        Part.SPECIAL: special(tokens),
+        Part.TEMPLATE: sizes.get("POST"),
+        Part.BOS_EOS: bos_eos(tokenizer.special_ids),
+        Part.ROLES: other_roles(tokenizer.special_ids),
+        Part.CHAT_TEMPLATE: tokenizer.chat_template,
+        Part.DECODER: sizes.get("DECO"),
+        Part.PAIRS: sizes.get("PIDX"),
+        Part.ORDER: sizes.get("PIDX"),
+    }
+    return {part: value for part, value in found.items() if value not in (None, (), {})}
+
+
+def order_of_merges(model: BytePairModel) -> tuple[int, ...]:
+    """What merges make, the first to be made first."""
+    if model.merges is not None:
+        return tuple(dict.fromkeys(product for _, _, product in model.merges))
+    ranks = model.ranks
+    return tuple(sorted(model.vocab.values(), key=ranks.__getitem__ if ranks else None))
+
+
+def flags_of(added: tuple[AddedToken, ...]) -> dict[int, tuple[bool, ...]]:
+    """The flags of the added tokens that have any, but for the special ones."""
+    flags = {
+        token.id: (token.single_word, token.lstrip, token.rstrip, token.normalized)
+        for token in added
+    }
+    return {id: found for id, found in flags.items() if any(found)}
+
+
+def special(tokens: Sequence[Token | None]) -> tuple[int, ...]:
+    """The ids of the special tokens."""
+    return tuple(id for id, token in enumerate(tokens) if token and token.special)
+
+
+def bytes_of(tokens: Sequence[Token | None]) -> dict[int, bytes]:
+    """The bytes of all tokens but those that decode to nothing."""
+    return {id: token.content for id, token in enumerate(tokens) if token and token.content}
+
+
+def bos_eos(roles: SpecialIds) -> tuple[int | None, int | None] | None:
+    """The ids that begin and end a text, if it has any."""
+    return None if roles.bos is roles.eos is None else (roles.bos, roles.eos)
+
+
+def other_roles(roles: SpecialIds) -> tuple[object, ...] | None:
+    """The other ids with a role, if it has any; that EOS ends a generation goes without saying."""
+    stop = tuple(id for id in roles.stop if id != roles.eos)
+    return (
+        (roles.pad, roles.unk, stop) if (roles.pad, roles.unk, stop) != (None, None, ()) else None
+    )
+
+
+def merges_any_two(model: BytePairModel) -> bool:
+    """Whether any two neighbours whose joined keys are in the vocabulary merge, and those that make
+    one token with the same rank.
+    """
+    if model.merges is None:
+        return True
+    products = [product for _, _, product in model.merges]
+    if len([*groupby(products)]) > len({*products}):
+        return False
+    keys, pairs = model.vocab, {merge[:2] for merge in model.merges}
+    return all(
+        (keys[key[:at]], keys[key[at:]]) in pairs
+        for key in keys
+        for at in range(1, len(key))
+        if key[:at] in keys and key[at:] in keys
+    )
+
+
+def _unknown(model: BytePairModel) -> object:
+    """What becomes of text that is no token. Where each byte has a token, there is none."""
+    ids = None if model.characters is None else model.characters.byte_ids
+    if ids is not None and None not in ids:
+        return ids
+    if model.unk_id is None and ids is None:
+        return None
+    return (model.unk_id, model.fuse_unk, ids)
+
+
+def _normalizer(model: TokenizerModel) -> tuple[Any, ...]:
+    """The steps; a dummy prefix may be written as the space or as what a space becomes."""
+    steps = _without_paths(model.normalizer)
+    marked = (Prepend(SPACE_SYMBOL), Replace(" ", SPACE_SYMBOL, path=""))
+    return (Prepend(" "), marked[1]) if steps == marked else steps
+
+
+def _decoder(model: TokenizerModel) -> object:
+    """What decoding does besides joining bytes."""
+    firsts = {id: token.forms for id, token in enumerate(model.tokens) if token and token.has_forms}
+    plain = model.decoding == Decoding() and not firsts
+    return None if plain else (_without_paths(model.decoding.edits), model.decoding, firsts)
+
+
+def _without_paths(steps: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(replace(step, path="") if hasattr(step, "path") else step for step in steps)
+
+
+def refuse(target: str, problem: str, hint: str) -> TokexportError:
+    """The error for a tokenizer that a target cannot hold at all."""
+    return TokexportError(f"{target} cannot hold this tokenizer: {problem}; {hint}")

@@ -1,0 +1,122 @@
+"""What a target format is: what it holds of a tokenizer, how it is written and read, and what the
+runtime that loads it does with a text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, Protocol
+
+from construct import Construct
+
+from tokexport.escape import escape
+from tokexport.targets.material import Material
+from tokexport.targets.parts import Part, Parts
+
+# What is written: the bytes of one file by the name "", or of several by their names in a folder.
+Files = Mapping[str, bytes]
+
+_MEANING: Final[Mapping[Part, str]] = MappingProxyType(
+    {
+        Part.BYTES: "tokens have other bytes",
+        Part.NORMALIZER: "texts are not normalized",
+        Part.PRE_TOKENIZER: "texts are not cut before tokens are merged, so merges cross words",
+        Part.MODEL: "it says nothing of how a text becomes tokens",
+        Part.ORDER: "which tokens are merged first is not in it",
+        Part.PAIRS: "any two tokens whose bytes together are a token are merged",
+        Part.SCORES: "the scores of the tokens are not in it",
+        Part.UNKNOWN: "what becomes of text without a token is left to the runtime",
+        Part.HOLES: "an id without a token is a token without text",
+        Part.ADDED_TOKENS: "it has no list of tokens that are found in a text before all others",
+        Part.FLAGS: "single_word, lstrip, rstrip and normalized are left out",
+        Part.SPECIAL: "which tokens are special is not in it",
+        Part.TEMPLATE: "which ids stand around a text is not in it",
+        Part.BOS_EOS: "which ids begin and end a text is not in it",
+        Part.ROLES: "padding, unknown and more stop ids are not in it",
+        Part.CHAT_TEMPLATE: "it has no chat template",
+        Part.DECODER: "what decoding does besides joining the bytes of tokens is not in it",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A part of a tokenizer that a target cannot carry, and what that means."""
+
+    part: Part
+    meaning: str
+
+    def __str__(self) -> str:
+        return f"{self.part.value}: {self.meaning}"
+
+
+class Runtime(Protocol):
+    """What the program that loads a file does with it, as its own algorithm does it."""
+
+    # Whether special tokens that stand in a text are ids.
+    finds_special_tokens: bool
+
+    def encode(self, text: str) -> list[int] | None:
+        """The ids of a text, without BOS and EOS; None for a runtime that only decodes."""
+        ...
+
+    def decode(self, ids: Sequence[int]) -> bytes:
+        """What it prints for ids."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A format that another runtime loads. To add one, make a module that exports it and name it in
+    ``registry.py``.
+
+    ``write`` raises TokexportError for a tokenizer that the format cannot hold. ``read`` gives back
+    what the file says, and what the runtime does without a word in the file. ``meanings`` replaces
+    the usual sentence of a lost part.
+    """
+
+    name: str
+    runtime_name: str
+    write: Callable[[Material], Files]
+    read: Callable[[Path], Material]
+    runtime: Callable[[Path], Runtime]
+    # Its structures, as the README of the format has them; none for text.
+    layouts: tuple[Construct, ...]
+    # The golden file, or the folder of several, below formats/.
+    golden: Path
+    meanings: Mapping[Part, str] = field(default_factory=dict)
+
+    def losses(self, source: Material, written: Material) -> tuple[Loss, ...]:
+        """What a tokenizer has that is missing in what was read back, in the order of
+        :class:`Part`.
+        """
+        lost = (part for part in Part if _is_lost(part, source.parts, written.parts))
+        return tuple(
+            Loss(part, self.meanings.get(part, _MEANING[part]) + _more(part, source, written))
+            for part in lost
+        )
+
+
+def _is_lost(part: Part, own: Parts, found: Parts) -> bool:
+    """What a file says in addition is no loss."""
+    if part is Part.BYTES:
+        return not own[part].items() <= found[part].items()
+    return part in own and found.get(part) != own[part]
+
+
+def _more(part: Part, source: Material, written: Material) -> str:
+    """How many tokens have other bytes, and one of them."""
+    if part is not Part.BYTES:
+        return ""
+    own, found = source.parts[part], written.parts[part]
+    ids = [id for id, data in own.items() if found.get(id) != data]
+    shown = escape(found.get(ids[0], b""))
+    return f' ({len(ids):,}, such as the id {ids[0]}, which is "{shown}" in it)'
+
+
+def single(data: bytes) -> Files:
+    """One file."""
+    return {"": data}

@@ -1,0 +1,82 @@
+"""A source in, the file of another runtime out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tokexport.errors import TokexportError
+from tokexport.output import refuse_sources, resolve, write_file
+from tokexport.targets.material import Material, material
+from tokexport.targets.registry import target_of
+from tokexport.targets.target import Files, Loss
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written: paths with their sizes in bytes, how many ids, and what the format cannot
+    carry.
+    """
+
+    format: str
+    files: Mapping[Path, int]
+    source: Material
+    losses: tuple[Loss, ...]
+
+
+def write_target(
+    source: Any,
+    format: str,
+    target: str | os.PathLike[str],
+    *,
+    strict: bool = False,
+    force: bool = False,
+    **how: Any,
+) -> Written:
+    """Writes the file of another runtime, by the name of its format.
+
+    ``source`` is what :func:`tokexport.convert` takes, with its options ``how``, or a tokexport
+    file. Where the format is several files, ``target`` is the folder for them. What was written is
+    read back, and what is missing then is in ``losses``.
+
+    Raises TokexportError for a tokenizer that the format cannot hold, or, with ``strict``, not
+    whole, and for a target that exists (unless ``force``); the target is then as it was.
+
+    >>> write_target("example.bin", "llama2.c", "tokenizer.bin")
+    Traceback (most recent call last):
+        ...
+    tokexport.errors.TokexportError: llama2.c cannot hold this tokenizer: it is not BPE over\
+ characters with a token for each byte, as Llama 2's; for BPE over bytes there are qwen3.c and gguf
+    """
+    chosen = target_of(format)
+    found = material(source, **how)
+    files = chosen.write(found)
+    losses = chosen.losses(found, _read_back(chosen.read, files))
+    if strict and losses:
+        lost = "; ".join(map(str, losses))
+        raise TokexportError(
+            f"{format} cannot carry all of this tokenizer, and nothing was written: {lost}"
+        )
+    paths = {Path(target, name): data for name, data in files.items()}
+    for path in paths:
+        if isinstance(source, (str, os.PathLike)):
+            refuse_sources(path, [Path(source)])
+    if "" not in files:
+        Path(target).mkdir(parents=True, exist_ok=True)
+    resolved = {path: resolve(path, force=force) for path in paths}
+    for path, data in paths.items():
+        write_file(resolved[path], data, force=force)
+    sizes = {path: len(data) for path, data in paths.items()}
+    return Written(format, sizes, found, losses)
+
+
+def _read_back(read: Any, files: Files) -> Material:
+    with TemporaryDirectory() as folder:
+        for name, data in files.items():
+            Path(folder, name or "file").write_bytes(data)
+        found: Material = read(Path(folder, "file") if "" in files else Path(folder))
+        return found
