@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -35,15 +36,17 @@ from tokexport.unicode.byte_alphabet import CHARACTERS
 FORMATS = Path(__file__).resolve().parent
 PATTERN = r" ?\p{L}+| ?\p{N}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 # Of tides and ferries: what is merged, in this order.
-MERGES = "t h,th e,Ġ th,i n,Ġ f,e r,Ġf er,Ġfer r,Ġferr y,t i,d e,ti de,Ġ tide"
+MERGES = "t h,th e,Ġ the,i n,Ġ f,e r,Ġf er,Ġfer r,Ġferr y,t i,d e,ti de,Ġ tide"
 PIECES = "▁t he ▁the in er ▁f ▁fer ry ▁ferry ▁ti de ▁tide"
 LETTERS = "▁adefhinrty.,é"
 
 
-def byte_document() -> dict[str, Any]:
-    """A tokenizer.json of BPE over bytes: ids are the bytes, the merges, two special tokens."""
+def byte_document(more: Sequence[str] = ()) -> dict[str, Any]:
+    """A tokenizer.json of BPE over bytes: ids are the bytes, the merges, ``more`` tokens that no
+    merge makes, two special tokens.
+    """
     merges = [merge.split(" ") for merge in MERGES.split(",")]
-    tokens = [*CHARACTERS, *map("".join, merges)]
+    tokens = [*CHARACTERS, *map("".join, merges), *more]
     size = len(tokens)
     names = ("<|endoftext|>", "<|user|>")
     return tokenizer_document(

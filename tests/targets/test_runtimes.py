@@ -12,6 +12,7 @@ from references import reference_for
 from repository import ROOT, script
 
 from tokexport.targets.best_score import merged
+from tokexport.targets.compare import compare_runtime
 from tokexport.targets.registry import TARGETS
 from tokexport.verification.generators import Vocabulary, make, plan
 
@@ -41,7 +42,7 @@ def test_the_larger_score_merges_first_and_of_equal_ones_the_leftmost() -> None:
 
 @pytest.mark.parametrize("name", ["llama2.c", "llama2.c-mobile"])
 def test_llama2c_gives_the_ids_of_sentencepiece(name: str, sources: tuple[Path, Path]) -> None:
-    runtime, reference = TARGETS[name].runtime(golden(name)), reference_for(sources[1])
+    runtime, reference = TARGETS[name].runtime(golden(name), {}), reference_for(sources[1])
     for text in random_texts(400, PIECES):
         expected = reference.encode(text, False)
         assert runtime.encode(text) == expected
@@ -59,9 +60,57 @@ def random_texts(count: int, tokens: tuple[bytes, ...]) -> Iterator[str]:
 
 def test_llama2c_prints_printable_ascii_of_single_bytes_only(sources: tuple[Path, Path]) -> None:
     ids = [3 + byte for byte in "\t\x01ß".encode()]
-    assert TARGETS["llama2.c"].runtime(golden("llama2.c")).decode(ids) == b"\t"
-    mobile = TARGETS["llama2.c-mobile"].runtime(golden("llama2.c-mobile"))
+    assert TARGETS["llama2.c"].runtime(golden("llama2.c"), {}).decode(ids) == b"\t"
+    mobile = TARGETS["llama2.c-mobile"].runtime(golden("llama2.c-mobile"), {})
     assert mobile.decode(ids) == "\t\x01ß".encode()
+
+
+def ids(*tokens: str) -> list[int]:
+    """The ids of tokens of the tokenizer.json."""
+    document = GOLDEN.byte_document()
+    added = {token["content"]: token["id"] for token in document["added_tokens"]}
+    vocab = {**document["model"]["vocab"], **added}
+    return [vocab[token] for token in tokens]
+
+
+def test_qwen3c_finds_special_tokens_and_merges_across_words() -> None:
+    runtime = TARGETS["qwen3.c"].runtime(golden("qwen3.c"), {})
+    assert runtime.encode("<|user|>the ferry") == ids("<|user|>", "the", "Ġferry")
+    assert runtime.encode("<|user>é") == ids("<", "|", "u", "s", "er", ">", "Ã", "©")
+    # The pattern would cut before the last space.
+    assert runtime.encode("  the") == ids("Ġ", "Ġthe") or runtime.encode("a\0b") == ids("a")
+    assert runtime.decode(ids("Ġferry", "Ã", "©")) == " ferryé".encode()
+
+
+def test_qwen3rs_drops_characters_that_are_no_token() -> None:
+    runtime = TARGETS["qwen3-rs"].runtime(golden("qwen3-rs"), {})
+    assert runtime.encode("<|user|>thé") == ids("<|user|>", "th")
+    assert runtime.decode(ids("Ã", "©")) == "é".encode()
+
+
+def test_llmc_only_decodes(sources: tuple[Path, Path]) -> None:
+    result = compare_runtime(golden("llm.c"), "llm.c", against=sources[0], strings=100)
+    assert {*result.counts} == {"decode"}
+    assert "only decodes" in result.notes[0]
+    assert (
+        TARGETS["llm.c"].runtime(golden("llm.c"), {}).decode(ids("Ġferry", "Ã", "a")) == b" ferrya"
+    )
+
+
+def test_whispercpp_takes_the_longest_token_of_a_word() -> None:
+    runtime = TARGETS["whisper.cpp"].runtime(golden("whisper.cpp"), {})
+    # BPE merges "t" and "h" before "de" and "ti", and the longest token is another one.
+    assert runtime.encode(" tideé  in") == ids("Ġtide", "Ã", "©", "Ġ", "Ġ", "in")
+    assert runtime.encode("ferry") == ids("f", "er", "r", "y")
+    assert runtime.decode([*ids("Ġferry"), 10_000]) == b" ferry"
+
+
+def test_ranks_with_their_pattern_are_exact(sources: tuple[Path, Path]) -> None:
+    how = {"pattern": GOLDEN.PATTERN, "special_tokens": {"<|endoftext|>": 269, "<|user|>": 270}}
+    runtime = TARGETS["tiktoken"].runtime(golden("tiktoken"), how)
+    reference = reference_for(sources[0])
+    for text in ("the ferry  in the tide\n\n1234<|user|>", "", " fér  "):
+        assert runtime.encode(text) == reference.encode(text, True)
 
 
 def test_the_command_says_no_with_examples(

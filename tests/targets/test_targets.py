@@ -4,6 +4,7 @@ and reading it back loses what is listed and nothing else.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from construct import Bytes, Construct, FormatField
 from repository import ROOT, script
 
 from tokexport.errors import SourceError, TokexportError
-from tokexport.model import SpecialIds
+from tokexport.model import SpecialIds, Token
 from tokexport.targets.material import Material, material
 from tokexport.targets.parts import Part
 from tokexport.targets.registry import TARGETS
@@ -83,7 +84,16 @@ def test_reading_it_back_loses_what_is_listed_and_nothing_else(
 
 # Of the source's parts. The tokenizer.json has NFC, a pattern, special tokens, EOS and a decoder
 # that replaces what is no UTF-8; the model BOS, EOS and an unknown token.
-LOST: dict[str, set[str]] = {"llama2.c": {"ROLES"}, "llama2.c-mobile": {"ROLES"}}
+BYTES_LOST = {"NORMALIZER", "PRE_TOKENIZER", "ADDED_TOKENS", "SPECIAL"}
+LOST: dict[str, set[str]] = {
+    "llama2.c": {"ROLES"},
+    "llama2.c-mobile": {"ROLES"},
+    "qwen3.c": BYTES_LOST,
+    "qwen3-rs": BYTES_LOST,
+    "llm.c": BYTES_LOST | {"MODEL", "ORDER"},
+    "whisper.cpp": BYTES_LOST | {"MODEL", "ORDER", "BYTES", "BOS_EOS"},
+    "tiktoken": BYTES_LOST | {"BYTES", "BOS_EOS"},
+}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -122,9 +132,55 @@ def test_a_file_that_is_cut_off_is_refused(name: str, tmp_path: Path) -> None:
             TARGETS[name].read(tmp_path / "file")
 
 
-def test_llama2c_refuses_bpe_over_bytes(sources: tuple[Path, Path], tmp_path: Path) -> None:
-    with pytest.raises(TokexportError, match="not BPE over characters"):
-        write_target(sources[0], "llama2.c", tmp_path / "file")
+@pytest.mark.parametrize(
+    ("name", "which", "problem"),
+    [
+        ("llama2.c", 0, "not BPE over characters"),
+        ("qwen3.c", 1, "not BPE over bytes"),
+        ("tiktoken", 1, "not BPE over bytes"),
+        ("whisper.cpp", 1, "not BPE over bytes"),
+    ],
+)
+def test_a_model_of_another_kind_is_refused(
+    name: str, which: int, problem: str, sources: tuple[Path, Path], tmp_path: Path
+) -> None:
+    with pytest.raises(TokexportError, match=problem):
+        write_target(sources[which], name, tmp_path / "file")
+
+
+def changed(folder: Path, *more: str, **parts: Any) -> Path:
+    """The tokenizer.json with more tokens and with other parts of its model."""
+    document = GOLDEN.byte_document(more)
+    document["model"] |= parts
+    path = folder / "tokenizer.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path
+
+
+def test_llmc_refuses_holes_and_long_tokens(tmp_path: Path) -> None:
+    vocab = GOLDEN.byte_document()["model"]["vocab"]
+    with pytest.raises(TokexportError, match="is a hole"):
+        write_target(changed(tmp_path, vocab=vocab | {"ab": 300}), "llm.c", tmp_path / "file")
+    write_target(changed(tmp_path, "x" * 255), "llm.c", tmp_path / "file")
+    with pytest.raises(TokexportError, match="has 256 bytes"):
+        write_target(changed(tmp_path, "x" * 256), "llm.c", tmp_path / "other")
+
+
+def test_ranks_that_are_not_ids_are_refused(tmp_path: Path) -> None:
+    model = GOLDEN.byte_document()["model"]
+    first, second, *others = model["merges"]
+    source = changed(tmp_path, merges=[*others[:2], first, second, *others[2:]])
+    with pytest.raises(TokexportError, match="is merged before one of a smaller id"):
+        write_target(source, "tiktoken", tmp_path / "file")
+    with pytest.raises(TokexportError, match="no merge makes the token 269"):
+        write_target(changed(tmp_path, "zz"), "tiktoken", tmp_path / "file")
+
+
+def test_a_hole_keeps_the_ids_after_it(tmp_path: Path) -> None:
+    source = changed(tmp_path, vocab=GOLDEN.byte_document()["model"]["vocab"] | {"ab": 300})
+    done = write_target(source, "qwen3.c", tmp_path / "file")
+    assert TARGETS["qwen3.c"].read(tmp_path / "file").tokens[300] == Token(b"ab")
+    assert Part.HOLES not in {loss.part for loss in done.losses}
 
 
 def test_every_part_that_can_be_lost_has_a_sentence() -> None:

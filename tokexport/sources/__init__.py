@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING
 from tokexport.model import TokenizerModel
 
 if TYPE_CHECKING:
-    import tiktoken
-    import tokenizers
+    from tiktoken import Encoding
+    from tokenizers import Tokenizer
 
 __all__ = ["read"]
 
 
 def read(
-    source: str | os.PathLike[str] | tiktoken.Encoding | tokenizers.Tokenizer,
+    source: str | os.PathLike[str] | Encoding | Tokenizer,
     *,
     pattern: str | None = None,
     special_tokens: Mapping[str, int] | None = None,

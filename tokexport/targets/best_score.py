@@ -6,10 +6,13 @@ These runtimes keep tokens as C strings: a token ends at its first NUL, and so d
 
 from __future__ import annotations
 
+import string
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 THRESHOLD: Final = -1e10  # a token of this score or less is never made
+# The single bytes that safe_printf prints: isprint and isspace of C's own locale.
+PRINTED: Final = frozenset(bytes((byte,)) for byte in string.printable.encode())
 
 
 def c_string(data: bytes) -> bytes:

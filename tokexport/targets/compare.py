@@ -111,7 +111,7 @@ def compare_runtime(
     library is not installed.
     """
     target = target_of(format)
-    runtime = target.runtime(Path(path))
+    runtime = target.runtime(Path(path), how)
     reference = open_source(against, **how).reference()
     found = _Found(runtime, reference)
     cases = [*_strings(reference, strings, seed), *_lines(texts)]

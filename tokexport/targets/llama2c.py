@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -22,7 +21,7 @@ from tokexport.sources.sentencepiece.proto import (
     SentencePieceModel,
 )
 from tokexport.sources.sentencepiece.read import build
-from tokexport.targets.best_score import THRESHOLD, c_string, merged
+from tokexport.targets.best_score import PRINTED, THRESHOLD, c_string, merged
 from tokexport.targets.material import Material, of_model
 from tokexport.targets.parts import refuse
 from tokexport.targets.records import RECORD, build_records, longest, parse_records
@@ -39,8 +38,6 @@ _NAMES: Final = {BOS: "\n<s>\n", EOS: "\n</s>\n"}
 _SPACE_SYMBOL: Final = "\u2581"
 # As sscanf finds it: what comes after the digits does not count.
 _BYTE: Final = re.compile(rb"<0x([0-9a-fA-F]{1,2})")
-# The single bytes that it prints: isprint and isspace of C's own locale.
-_PRINTED: Final = frozenset(bytes((byte,)) for byte in string.printable.encode())
 
 
 def _pieces(source: Material, name: str) -> tuple[Piece, ...]:
@@ -155,7 +152,7 @@ class Llama2c:
                 token = token.removeprefix(b" ")
             if byte := _BYTE.match(token):
                 token = c_string(bytes((int(byte[1], 16),)))
-            if len(token) != 1 or self._prints_all or token in _PRINTED:
+            if len(token) != 1 or self._prints_all or token in PRINTED:
                 shown += token
         return shown
 
@@ -165,7 +162,7 @@ LLAMA2C: Final = Target(
     "run.c of llama2.c",
     _write,
     _read,
-    Llama2c,
+    lambda path, how: Llama2c(path),
     (HEADER, RECORD),
     Path("llama2.c/golden.bin"),
 )
@@ -174,7 +171,7 @@ MOBILE: Final = Target(
     "ExecuTorch's llama2c tokenizer",
     _write_mobile,
     partial(_read, layout=MOBILE_HEADER),
-    partial(Llama2c, layout=MOBILE_HEADER),
+    lambda path, how: Llama2c(path, MOBILE_HEADER),
     (MOBILE_HEADER, RECORD),
     Path("llama2.c/golden-mobile.bin"),
 )

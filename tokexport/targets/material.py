@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -138,21 +137,15 @@ def _scores(model: TokenizerModel) -> tuple[float, ...] | None:
         return tuple(model.model.scores.get(id, 0.0) for id in range(len(model.tokens)))
     if not isinstance(model.model, BytePairModel):
         return None
+    ranks = {}
     if model.model.merges is None:
-        order: Sequence[int] = order_of_merges(model.model)
-        ranks = {id: rank for rank, id in enumerate(order) if _is_merged(model.tokens[id])}
-    else:
-        ranks = {}
-        for rank, (_, _, product) in enumerate(model.model.merges):
-            ranks.setdefault(product, rank)
+        ranks = {id: rank for rank, id in enumerate(order_of_merges(model.model))}
+    for rank, (_, _, product) in enumerate(model.model.merges or ()):
+        ranks.setdefault(product, rank)
     return tuple(
         float(np.float32(-math.log(ranks[id] + 1))) if id in ranks else NO_MERGE
         for id in range(len(model.tokens))
     )
-
-
-def _is_merged(token: Token | None) -> bool:
-    return token is not None and len(token.content) > 1
 
 
 def _pieces_of(opened: Opened) -> SentencePieceModel | None:

@@ -115,8 +115,9 @@ def order_of_merges(model: BytePairModel) -> tuple[int, ...]:
     """What merges make, the first to be made first."""
     if model.merges is not None:
         return tuple(dict.fromkeys(product for _, _, product in model.merges))
-    ranks = model.ranks
-    return tuple(sorted(model.vocab.values(), key=ranks.__getitem__ if ranks else None))
+    of_bytes = model.characters is None
+    made = [id for key, id in model.vocab.items() if len(key if of_bytes else key.decode()) > 1]
+    return tuple(sorted(made, key=model.ranks.__getitem__ if model.ranks else None))
 
 
 def flags_of(added: tuple[AddedToken, ...]) -> dict[int, tuple[bool, ...]]:

@@ -7,12 +7,19 @@ from types import MappingProxyType
 from typing import Final
 
 from tokexport.errors import TokexportError
-from tokexport.targets import llama2c
+from tokexport.targets import llama2c, llmc, qwen3c, ranks, whispercpp
 from tokexport.targets.target import Target
 
-TARGETS: Final[Mapping[str, Target]] = MappingProxyType(
-    {target.name: target for target in (llama2c.LLAMA2C, llama2c.MOBILE)}
+_ALL: Final = (
+    llama2c.LLAMA2C,
+    llama2c.MOBILE,
+    qwen3c.QWEN3C,
+    qwen3c.QWEN3_RS,
+    llmc.LLMC,
+    whispercpp.WHISPER,
+    ranks.TIKTOKEN,
 )
+TARGETS: Final[Mapping[str, Target]] = MappingProxyType({target.name: target for target in _ALL})
 
 
 def target_of(name: str) -> Target:

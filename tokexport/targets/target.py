@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from construct import Construct
 
@@ -82,7 +82,8 @@ class Target:
     runtime_name: str
     write: Callable[[Material], Files]
     read: Callable[[Path], Material]
-    runtime: Callable[[Path], Runtime]
+    # With the options for the file itself: ranks need a pattern.
+    runtime: Callable[[Path, Mapping[str, Any]], Runtime]
     # Its structures, as the README of the format has them; none for text.
     layouts: tuple[Construct, ...]
     # The golden file, or the folder of several, below formats/.

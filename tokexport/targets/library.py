@@ -1,0 +1,24 @@
+"""A runtime that is a Python library: it runs the file itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tokexport.sources.reference import ReferenceTokenizer
+
+
+class LibraryRuntime:
+    """What a library makes of a text and of ids."""
+
+    finds_special_tokens = True
+
+    def __init__(self, library: ReferenceTokenizer) -> None:
+        self._library = library
+
+    def encode(self, text: str) -> list[int]:
+        """The library's ids, without those of a template."""
+        return self._library.encode(text, True)
+
+    def decode(self, ids: Sequence[int]) -> bytes:
+        """The library's text."""
+        return self._library.decode_batch([ids], False)[0].encode()

@@ -1,0 +1,116 @@
+"""llm.c's ``gpt2_tokenizer.bin``, version 2, of which the program only decodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from construct import Bytes, Const, ConstructError, Int8ub, Int32sl, Rebuild, Struct, this
+
+from tokexport.errors import SourceError
+from tokexport.escape import escape
+from tokexport.model import SpecialIds, Token
+from tokexport.targets.best_score import PRINTED, c_string
+from tokexport.targets.material import Material
+from tokexport.targets.parts import Part, bos_eos, bytes_of, refuse
+from tokexport.targets.target import Files, Target, single
+
+HEADER: Final = Struct(
+    "magic" / Const(20240328, Int32sl),
+    "version" / Const(2, Int32sl),
+    "vocab_size" / Int32sl,
+    "eot_token" / Int32sl,
+    "zeros" / Const(bytes(1008)),
+)
+RECORD: Final = Struct(
+    "length" / Rebuild(Int8ub, lambda it: len(it.text)), "text" / Bytes(this.length)
+)
+LONGEST: Final = 255
+_EOT: Final = b"<|endoftext|>"
+
+
+def _write(source: Material) -> Files:
+    texts = []
+    for id, token in enumerate(source.tokens):
+        size = 0 if token is None else len(token.content)
+        if token is None or not 0 < size <= LONGEST:
+            what = "is a hole" if token is None else f"has {size} bytes"
+            raise refuse(
+                "llm.c",
+                f"the id {id} {what}, and a token there has 1 to {LONGEST} bytes",
+                "there is no other version of the format that can",
+            )
+        texts.append(token.content)
+    header = HEADER.build({"vocab_size": len(texts), "eot_token": _eot(source)})
+    return single(header + b"".join(RECORD.build({"text": text}) for text in texts))
+
+
+def _eot(source: Material) -> int:
+    """The token at which a generation begins and ends."""
+    named = [id for id, token in enumerate(source.tokens) if token and token.content == _EOT]
+    roles = source.special_ids
+    found = [*named, *([] if roles.eos is None else [roles.eos]), *roles.stop]
+    if not found:
+        raise refuse(
+            "llm.c",
+            f"it has no {escape(_EOT)} and no EOS, and the header names the token that ends a text",
+            "give ranks a special token with --special-tokens, or a tokenizer.json its"
+            " tokenizer_config.json",
+        )
+    return found[0]
+
+
+def _parse(path: Path) -> tuple[int, list[bytes]]:
+    """The id that ends a text, and the tokens."""
+    data, texts, place = path.read_bytes(), list[bytes](), HEADER.sizeof()
+    try:
+        head = HEADER.parse(data)
+        for _ in range(head.vocab_size):
+            record = RECORD.parse(data[place : place + 1 + LONGEST])
+            texts.append(record.text)
+            place += 1 + record.length
+    except ConstructError as error:
+        raise SourceError(
+            f"{path.name}: it is cut off in the record {len(texts)}, or not of version 2: {error}"
+        ) from error
+    return head.eot_token, texts
+
+
+def _read(path: Path) -> Material:
+    eot, texts = _parse(path)
+    tokens = tuple(map(Token, texts))
+    roles = SpecialIds(eos=eot)
+    return Material(
+        path.name, tokens, {Part.BYTES: bytes_of(tokens), Part.BOS_EOS: bos_eos(roles)}, roles
+    )
+
+
+class LlmC:
+    """What ``tokenizer_decode`` and ``safe_printf`` do."""
+
+    finds_special_tokens = True
+
+    def __init__(self, path: Path) -> None:
+        self._tokens = [c_string(text) for text in _parse(path)[1]]
+
+    def encode(self, text: str) -> None:
+        """It has no encoder."""
+        return
+
+    def decode(self, ids: Sequence[int]) -> bytes:
+        """Each token up to its first NUL, but for single bytes that do not print."""
+        tokens = (self._tokens[id] for id in ids)
+        return b"".join(token for token in tokens if len(token) != 1 or token in PRINTED)
+
+
+LLMC: Final = Target(
+    "llm.c",
+    "llmc/tokenizer.h of llm.c",
+    _write,
+    _read,
+    lambda path, how: LlmC(path),
+    (HEADER, RECORD),
+    Path("llm.c/golden.bin"),
+    {Part.MODEL: "the program decodes and does not encode"},
+)

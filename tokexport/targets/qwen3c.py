@@ -1,0 +1,150 @@
+"""The ``.tokenizer`` file of qwen3.c, and of qwen3-rs, which reads it in another way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from construct import Int32ul, Struct
+
+from tokexport.model import SpecialIds, Token
+from tokexport.targets.best_score import c_string, merged
+from tokexport.targets.material import NO_MERGE, Material
+from tokexport.targets.parts import Part, bos_eos, bytes_of, refuse
+from tokexport.targets.records import RECORD, build_records, longest, parse_records
+from tokexport.targets.target import Files, Target, single
+
+HEADER: Final = Struct("max_token_length" / Int32ul, "bos" / Int32ul, "eos" / Int32ul)
+NONE: Final = 0xFFFFFFFF  # for an id that there is not
+_LONGEST_SPECIAL: Final = 64  # bytes of a special token that qwen3.c finds
+
+
+def _write(source: Material) -> Files:
+    if source.scores is None or not source.of_bytes:
+        raise refuse(
+            "qwen3.c",
+            "it is not BPE over bytes",
+            "for a SentencePiece model of BPE there is llama2.c",
+        )
+    texts = [b"" if token is None else token.content for token in source.tokens]
+    header = HEADER.build({"max_token_length": longest(texts), **_ends(source.special_ids)})
+    return single(build_records(header, source.scores, texts))
+
+
+def _ends(roles: SpecialIds) -> dict[str, int]:
+    """The two ids at which the programs stop: EOS, and BOS or else another stop id."""
+    stops = [*roles.stop, NONE]
+    eos = stops[0] if roles.eos is None else roles.eos
+    other = next((id for id in stops if id != eos), eos) if roles.bos is None else roles.bos
+    return {"bos": other, "eos": eos}
+
+
+def _read(path: Path) -> Material:
+    head, scores, texts = parse_records(path.read_bytes(), HEADER, path.name)
+    tokens = tuple(Token(text) if text else None for text in texts)
+    bos, eos = (None if id == NONE else id for id in (head.bos, head.eos))
+    made = [id for id, score in enumerate(scores) if score > NO_MERGE]
+    parts = {
+        Part.BYTES: bytes_of(tokens),
+        Part.MODEL: "BytePair",
+        Part.ORDER: tuple(sorted(made, key=lambda id: -scores[id])),
+        Part.HOLES: tuple(id for id, text in enumerate(texts) if not text),
+        Part.BOS_EOS: bos_eos(SpecialIds(bos, eos)),
+    }
+    return Material(path.name, tokens, parts, SpecialIds(bos, eos), tuple(scores))
+
+
+class Qwen3C:
+    """What ``encode`` and ``decode`` of runq.c do. A byte without a token, whose id is not defined
+    there, is left out here.
+    """
+
+    finds_special_tokens = True
+
+    def __init__(self, path: Path) -> None:
+        _, self._scores, texts = parse_records(path.read_bytes(), HEADER, path.name)
+        self._tokens = [c_string(text) for text in texts]
+        self._ids = _first_ids(self._tokens)
+
+    def encode(self, text: str) -> list[int]:
+        """From ``<`` to the next ``>`` if that is a token, else single bytes; then merges."""
+        data = c_string(text.encode())
+        ids, place = [], 0
+        while place < len(data):
+            end = data.find(b">", place, place + _LONGEST_SPECIAL)
+            special = data[place : end + 1] if end >= 0 and data[place : place + 1] == b"<" else b""
+            token = special if special in self._ids and special else data[place : place + 1]
+            ids += [self._ids[token]] if token in self._ids else []
+            place += len(token)
+        return merged(ids, self._tokens, self._ids, self._scores)
+
+    def decode(self, ids: Sequence[int]) -> bytes:
+        """Each token up to its first NUL."""
+        return b"".join(self._tokens[id] for id in ids)
+
+
+class Qwen3Rs:
+    """What ``encode`` and ``decode`` of qwen3-rs do: as qwen3.c, but by characters, so that one
+    that is no token is dropped.
+    """
+
+    finds_special_tokens = True
+
+    def __init__(self, path: Path) -> None:
+        head, self._scores, self._tokens = parse_records(path.read_bytes(), HEADER, path.name)
+        self._longest = head.max_token_length
+        self._ids = _first_ids(self._tokens)
+
+    def encode(self, text: str) -> list[int]:
+        """From ``<`` to the next ``>`` if that is a token, else characters; then merges."""
+        ids, place = [], 0
+        while place < len(text):
+            end = text.find(">", place + 1, place + self._longest)
+            special = text[place : end + 1] if end >= 0 and text[place] == "<" else ""
+            found = self._ids.get(special.encode()) if special else None
+            size = 1 if found is None else len(special)
+            if found is None:
+                found = self._ids.get(text[place].encode())
+            ids += [] if found is None else [found]
+            place += size
+        return merged(ids, self._tokens, self._ids, self._scores)
+
+    def decode(self, ids: Sequence[int]) -> bytes:
+        """The bytes of each token."""
+        return b"".join(self._tokens[id] for id in ids)
+
+
+def _first_ids(tokens: Iterable[bytes]) -> dict[bytes, int]:
+    """The first id of each text, as a search from the start finds it."""
+    ids: dict[bytes, int] = {}
+    for id, token in enumerate(tokens):
+        ids.setdefault(token, id)
+    return ids
+
+
+_MEANINGS: Final = {
+    Part.ADDED_TOKENS: "what begins with < and ends with the next > is found in a text if it is a"
+    " token, and nothing else is",
+    Part.BOS_EOS: "both ids in the file end a generation, and none is put before a text",
+}
+QWEN3C: Final = Target(
+    "qwen3.c",
+    "runq.c of qwen3.c",
+    _write,
+    _read,
+    lambda path, how: Qwen3C(path),
+    (HEADER, RECORD),
+    Path("qwen3.c/golden.tokenizer"),
+    _MEANINGS,
+)
+QWEN3_RS: Final = Target(
+    "qwen3-rs",
+    "qwen3-rs",
+    _write,
+    _read,
+    lambda path, how: Qwen3Rs(path),
+    (HEADER, RECORD),
+    Path("qwen3.c/golden.tokenizer"),
+    _MEANINGS,
+)

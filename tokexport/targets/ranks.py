@@ -1,0 +1,75 @@
+"""tiktoken's ``.tiktoken``: a token in base64 and its rank on each line, where ranks are ids."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+from tokexport.model import SpecialIds, Token
+from tokexport.sources.registry import open_source
+from tokexport.sources.tiktoken.ranks import parse_ranks
+from tokexport.targets.library import LibraryRuntime
+from tokexport.targets.material import NO_MERGE, Material
+from tokexport.targets.parts import Part, bytes_of, refuse
+from tokexport.targets.target import Files, Target, single
+
+
+def _write(source: Material) -> Files:
+    if source.scores is None or not source.of_bytes:
+        raise refuse("tiktoken", "it is not BPE over bytes", "tiktoken has no other model")
+    scores = source.scores
+    made = [id for id, score in enumerate(scores) if score > NO_MERGE]
+    wrong = next((b for a, b in pairwise(made) if scores[a] <= scores[b]), None)
+    if wrong is not None:
+        raise refuse(
+            "tiktoken",
+            f"the token {wrong} is merged before one of a smaller id",
+            "ranks are ids there, so its ids have to be in the order of merges",
+        )
+    tokens = {id: token for id, token in enumerate(source.tokens) if token and not token.special}
+    long = [id for id, token in tokens.items() if len(token.content) > 1 and scores[id] <= NO_MERGE]
+    if long:
+        raise refuse(
+            "tiktoken",
+            f"no merge makes the token {long[0]}, which is not special",
+            "tiktoken would merge it",
+        )
+    lines = (b"%s %d\n" % (base64.b64encode(one.content), id) for id, one in tokens.items())
+    return single(b"".join(lines))
+
+
+def _read(path: Path) -> Material:
+    ranks = parse_ranks(path.read_bytes(), path.name)
+    tokens: list[Token | None] = [None] * (max(ranks.values(), default=-1) + 1)
+    for content, rank in ranks.items():
+        tokens[rank] = Token(content)
+    parts: dict[Part, Any] = {
+        Part.BYTES: bytes_of(tokens),
+        Part.MODEL: "BytePair",
+        Part.ORDER: tuple(sorted(rank for content, rank in ranks.items() if len(content) > 1)),
+        Part.HOLES: tuple(id for id, token in enumerate(tokens) if token is None),
+    }
+    return Material(path.name, tuple(tokens), parts, SpecialIds())
+
+
+def _runtime(path: Path, how: Mapping[str, Any]) -> LibraryRuntime:
+    return LibraryRuntime(open_source(path, **how).reference())
+
+
+TIKTOKEN: Final = Target(
+    "tiktoken",
+    "tiktoken, with the pattern and the special tokens that are given",
+    _write,
+    _read,
+    _runtime,
+    (),
+    Path("tiktoken/golden.tiktoken"),
+    {
+        Part.BYTES: "special tokens are not in it",
+        Part.PRE_TOKENIZER: "tiktoken is given its pattern by the program",
+        Part.ADDED_TOKENS: "tiktoken is given its special tokens by the program",
+    },
+)

@@ -1,0 +1,102 @@
+"""The vocabulary block of whisper.cpp's ggml files, which stands after the mel filters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from construct import Bytes, ConstructError, Int32sl, Rebuild, Struct, this
+
+from tokexport.errors import SourceError
+from tokexport.model import SpecialIds, Token
+from tokexport.targets.material import Material
+from tokexport.targets.parts import Part, bytes_of, refuse
+from tokexport.targets.target import Files, Target, single
+
+HEADER: Final = Struct("n_tokens" / Int32sl)
+RECORD: Final = Struct(
+    "length" / Rebuild(Int32sl, lambda it: len(it.text)), "text" / Bytes(this.length)
+)
+# std::regex sees bytes, and the classes of C's own locale.
+_WORDS: Final = re.compile(
+    rb"'s|'t|'re|'ve|'m|'ll|'d| ?[A-Za-z]+| ?[0-9]+| ?[^\sA-Za-z0-9]+|\s+(?!\S)|\s+"
+)
+
+
+def _write(source: Material) -> Files:
+    added = {id for id, token in enumerate(source.tokens) if token is None or token.special}
+    count = min(added, default=len(source.tokens))
+    later = [id for id in range(count, len(source.tokens)) if id not in added]
+    if not source.of_bytes or later:
+        raise refuse(
+            "whisper.cpp",
+            f"the token {later[0]} comes after a special token or a hole"
+            if source.of_bytes
+            else "it is not BPE over bytes",
+            "ids there are those of the tokens in their order, special tokens after all others",
+        )
+    texts = [token.content for token in source.tokens[:count] if token is not None]
+    records = b"".join(RECORD.build({"text": text}) for text in texts)
+    return single(HEADER.build({"n_tokens": count}) + records)
+
+
+def _parse(path: Path) -> list[bytes]:
+    data, texts, place = path.read_bytes(), list[bytes](), HEADER.sizeof()
+    try:
+        for _ in range(HEADER.parse(data).n_tokens):
+            size = 4 + int.from_bytes(data[place : place + 4], "little")
+            texts.append(RECORD.parse(data[place : place + size]).text)
+            place += size
+    except ConstructError as error:
+        raise SourceError(f"{path.name}: it is cut off in the record {len(texts)}") from error
+    return texts
+
+
+def _read(path: Path) -> Material:
+    tokens = tuple(map(Token, _parse(path)))
+    return Material(path.name, tokens, {Part.BYTES: bytes_of(tokens)}, SpecialIds())
+
+
+class WhisperCpp:
+    """What ``tokenize`` and ``whisper_token_to_str`` do."""
+
+    finds_special_tokens = False
+
+    def __init__(self, path: Path) -> None:
+        self._tokens = _parse(path)
+        self._ids = {token: id for id, token in enumerate(self._tokens)}
+
+    def encode(self, text: str) -> list[int]:
+        """Words by a pattern over bytes, and in each the longest token first."""
+        ids = []
+        for match in _WORDS.finditer(text.encode()):
+            word = match[0]
+            while word:
+                ends = range(len(word), 0, -1)
+                size = next((end for end in ends if word[:end] in self._ids), 0)
+                ids += [self._ids[word[:size]]] if size else []
+                word = word[size or 1 :]
+        return ids
+
+    def decode(self, ids: Sequence[int]) -> bytes:
+        """The bytes of each token; a special one, which the program names itself, gives nothing."""
+        return b"".join(self._tokens[id] for id in ids if id < len(self._tokens))
+
+
+WHISPER: Final = Target(
+    "whisper.cpp",
+    "whisper.cpp",
+    _write,
+    _read,
+    lambda path, how: WhisperCpp(path),
+    (HEADER, RECORD),
+    Path("whisper.cpp/golden.bin"),
+    {
+        Part.MODEL: "the program takes the longest token at each place",
+        Part.PRE_TOKENIZER: "the program has a pattern of its own, over bytes",
+        Part.SPECIAL: "the program makes them of the size of its model",
+        Part.BYTES: "special tokens are not in it",
+    },
+)
