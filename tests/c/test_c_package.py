@@ -1,4 +1,4 @@
-"""The CMake project is usable without Python: from its folder, and installed."""
+"""The CMake project is usable without Python: from its folder, fetched, and installed."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ USE = """
 #include "tokexport.h"
 int main(void) { tkx t; return puts(tkx_error(tkx_open(&t, "", 0))) < 0; }
 """
+NEEDED = ("tokexport.c", "tokexport.h", "pkg-config.in")
 PRINTED = "The file is empty.\n"
 
 
@@ -53,6 +54,23 @@ def test_a_project_takes_it_in_by_add_subdirectory(tmp_path: Path) -> None:
         "-DCMAKE_DISABLE_FIND_PACKAGE_Python=ON",
     )
     assert printed == PRINTED
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="there is no git")
+@pytest.mark.parametrize("shared", ["OFF", "ON"])
+def test_a_project_fetches_it(tmp_path: Path, shared: str) -> None:
+    """From a repository that holds the files that the C library needs, and no others."""
+    repository = tmp_path / "repository"
+    for name in ["CMakeLists.txt", *(f"formats/tokexport/{name}" for name in NEEDED)]:
+        (repository / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, repository / name)
+    git = ["git", "-C", str(repository), "-c", "user.name=-", "-c", "user.email=-"]
+    for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "-"]):
+        run([*git, *command])
+    from_git = f"tokexport GIT_REPOSITORY {repository.as_uri()} GIT_TAG HEAD"
+    how = f"include(FetchContent)\nFetchContent_Declare({from_git})\n"
+    how += "FetchContent_MakeAvailable(tokexport)"
+    assert consumer(tmp_path / "use", how, f"-DBUILD_SHARED_LIBS={shared}") == PRINTED
 
 
 @pytest.mark.parametrize("shared", ["OFF", "ON"])
