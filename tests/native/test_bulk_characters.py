@@ -88,7 +88,7 @@ def test_random_vocabularies_give_the_ids_of_tokenizers(tmp_path: Path, part: in
         except UnsupportedError:
             continue
         engine, reference = Core(content, "random", 0), Tokenizer.from_file(str(path))
-        for given in texts(r, [text(r, 60) for _ in range(40)]):
+        for given in texts(r, [text(r, 60) for _ in range(20)]):
             assert ids(engine, given) == expected(reference, given), (seed, given)
         done += engine.uses_bulk
     assert done > MODELS // PARTS // 4
@@ -108,7 +108,21 @@ def test_random_pieces_give_the_ids_of_sentencepiece(part: int) -> None:
             continue
         engine = Core(content, "random", 0)
         reference = sentencepiece.SentencePieceProcessor(model_proto=serialize(model))
-        for given in texts(r, piece_texts(r, model, 40)):
+        for given in texts(r, piece_texts(r, model, 20)):
             assert ids(engine, given) == reference.encode(given), (seed, given)
         done += engine.uses_bulk
     assert done > MODELS // PARTS // 4
+
+
+@pytest.mark.parametrize("name", ["llama2", "mistral-7b-v0.1", "gemma3"])
+def test_texts_around_special_tokens_have_the_ids_of_the_core(shared: Path, name: str) -> None:
+    content = file_bytes(read(shared / "tokenizers" / name / "tokenizer.json"))
+    engine, core = Core(content, name, 0), Core(content, name, 2**63)
+    r = random.Random(3)
+    parts = [" ", "  ", "\u2581", "hello", " the quick", "\n", "\u4e2d\u6587", "a" * 300, "<", "\t"]
+    for _ in range(400):
+        given = "".join(r.choices([*parts, "<s>", "</s>"], k=r.choice([1, 3, 20, 200])))
+        for allowed in ((), "all"):
+            made = engine.encode(given, allowed, False)
+            assert made == core.encode(given, allowed, False), given
+    assert engine.uses_bulk

@@ -4,18 +4,17 @@
 /* ---- encode.c: encoding (5.3) ---------------------------------------------------------------- */
 
 #ifdef TKX_BULK
-
 /* Of the Python extension: encodes a segment another way; 0 if it does not. */
-static int encode_bulk(tkx_context *ctx, const uint8_t *text, size_t size);
-
+static int encode_bulk(tkx_context *ctx, const uint8_t *text, size_t size, int normalized);
+#else
+#define encode_bulk(ctx, text, size, normalized) 0
+#define TKX_BLOCK 8192
 #endif
 
 /* A segment without added tokens, not empty: step 6 and 7. */
 static void encode_plain(tkx_context *ctx, const uint8_t *text, size_t size) {
     size_t mark = ctx->memory_used;
-#ifdef TKX_BULK
-    if (ctx->bulk && encode_bulk(ctx, text, size)) return;
-#endif
+    if (encode_bulk(ctx, text, size, 1)) return;
     split(ctx, text, text + size);
     encode_batch(ctx);
     ctx->memory_used = mark;
@@ -43,6 +42,7 @@ static void encode_segment(tkx_context *ctx, const uint8_t *text, size_t size) {
     const size_t mark = ctx->memory_used;
     const tkx_text outer = ctx->text;
     const tkx_span given = {text, size};
+    if (encode_bulk(ctx, text, size, 0)) return;
 #ifndef TKX_NO_NORMALIZER
     rewrite(ctx, ctx->t->ops, ctx->t->normalizer_count, &text, &size);
 #endif
@@ -78,7 +78,7 @@ size_t tkx_cut(const tkx *t, const void *text, size_t size) {
 /* A text that is rewritten or labelled is encoded in blocks of about this size, so that a copy of
    prose fits into 64 KB of work memory and the cache of the machine. Less memory than SMALL_MEMORY
    is not scarce where a call is tried again. */
-enum { BLOCK = 8192, SMALL_MEMORY = 1 << 16 };
+enum { SMALL_MEMORY = 1 << 16 };
 
 static int has_labels(const tkx *t) {
     uint32_t i;
@@ -88,8 +88,8 @@ static int has_labels(const tkx *t) {
 
 static void encode_blocks(tkx_context *ctx, const uint8_t *text, size_t size) {
     ctx->text.begin = text;
-    while (size > BLOCK && (ctx->t->op_count || has_labels(ctx->t)) && ctx->code == TKX_OK) {
-        size_t length = BLOCK, cut = tkx_cut(ctx->t, text, length);
+    while (size > TKX_BLOCK && (ctx->t->op_count || has_labels(ctx->t)) && ctx->code == TKX_OK) {
+        size_t length = TKX_BLOCK, cut = tkx_cut(ctx->t, text, length);
         while (cut == 0 && length < size) {
             length = length > size / 2 ? size : 2 * length;
             cut = length < size ? tkx_cut(ctx->t, text, length) : 0;

@@ -1,29 +1,112 @@
 /* The C core, and the functions of bridge.h over it. */
 #include "bridge.h"
 
+#include <string.h>
+
+/* A text that is rewritten is encoded in blocks of this size: the engine is better at long ones. */
+#define TKX_BLOCK (ctx->bulk ? (size_t)1 << 18 : 8192)
+
 #include "tokexport.c"
 
-/* Encodes a segment by the engine; 0 if the core has to. */
-static int encode_bulk(tkx_context *ctx, const uint8_t *text, size_t size) {
-    const tkx *t = ctx->t;
-    const tkx_text outer = ctx->text;
-    const size_t mark = ctx->memory_used;
+/* Encodes a segment by the engine, with a space before it if `is_spaced`; 0 if the core has to. */
+static int encode_segment_in_bulk(tkx_context *ctx, const uint8_t *text, size_t size,
+                                  int is_spaced) {
     tkx_bulk_segment segment;
-    int code = TKX_OK;
-    if (t->stage_count == 1 && (t->stages[0].flags & REWRITE))
-        rewrite(ctx, t->ops + t->stages[0].first_op, t->stages[0].op_count, &text, &size);
+    int code;
     segment.text = text;
     segment.size = size;
+    segment.is_spaced = is_spaced;
     segment.limit = ctx->text.limit;
     segment.capacity = ctx->capacity - smaller(ctx->count, ctx->capacity);
     segment.ids = segment.capacity ? ctx->ids + ctx->count : ctx->ids;
     segment.count = 0;
-    if (size && ctx->code == TKX_OK) code = tkx_bulk_encode(ctx->bulk, ctx, &segment);
-    ctx->text = outer;
-    ctx->memory_used = mark;
+    code = tkx_bulk_encode(ctx->bulk, ctx, &segment);
     if (code == TKX_E_NOT_FOUND) return 0;
     if (code != TKX_OK) fail(ctx, code);
     ctx->count += segment.count;
+    return 1;
+}
+
+/* The operation that puts a space before a text; NULL: none does. */
+static const tkx_op *find_affix(const tkx_op *op, uint32_t count) {
+    for (; count; count--, op++)
+        if (op->kind == AFFIX) return op;
+    return NULL;
+}
+
+/* Whether a text has U+2581. */
+static int has_mark(const uint8_t *text, size_t size) {
+    const uint8_t *p = text, *end = text + size;
+    while (p < end && (p = (const uint8_t *)memchr(p, 0xE2, (size_t)(end - p))) != NULL) {
+        if (p[1] == 0x96 && p[2] == 0x81) return 1;
+        p += 3;
+    }
+    return 0;
+}
+
+/* Encodes a segment that normalizing would leave as it is, but for a space before it. */
+static int encode_as_it_is(tkx_context *ctx, const uint8_t *text, size_t size) {
+    const tkx *t = ctx->t;
+    const tkx_op *affix = find_affix(t->ops, t->normalizer_count);
+    int is_spaced;
+    if (!tkx_bulk_maps_marks_only(ctx->bulk) || has_mark(text, size)) return 0;
+    if (has_tokens(ctx, 1)) {
+        if (affix) return 0;
+        encode_around(ctx, 1, text, size, encode_plain);
+        return 1;
+    }
+    if (!affix) affix = find_affix(t->ops, t->op_count);
+    is_spaced = affix && !((affix->flags & ONLY_FIRST) && text != ctx->text.begin) &&
+                !((affix->flags & UNLESS_PRESENT) && *text == ' ');
+    return encode_segment_in_bulk(ctx, text, size, is_spaced);
+}
+
+static int encode_bulk(tkx_context *ctx, const uint8_t *text, size_t size, int normalized) {
+    const tkx *t = ctx->t;
+    const tkx_text outer = ctx->text;
+    const size_t mark = ctx->memory_used;
+    int is_done = 1;
+    if (!ctx->bulk) return 0;
+    if (!normalized) return encode_as_it_is(ctx, text, size);
+    if (t->stage_count == 1 && (t->stages[0].flags & REWRITE))
+        rewrite(ctx, t->ops + t->stages[0].first_op, t->stages[0].op_count, &text, &size);
+    if (size && ctx->code == TKX_OK) is_done = encode_segment_in_bulk(ctx, text, size, 0);
+    ctx->text = outer;
+    ctx->memory_used = mark;
+    return is_done;
+}
+
+/* Whether an operation leaves all characters but U+2581 as they are. */
+static int maps_marks_only(const tkx *t, const tkx_op *op) {
+    const uint8_t *data = op->table.data, *direct = data + MAP_HEADER;
+    const tkx_entries map = entries_at(direct + ASCII_SIZE, data);
+    tkx_context ctx;
+    uint32_t c;
+    context_init(&ctx, t, 0);
+    for (c = 0; c < 128; c++)
+        if (direct[c] != c) return 0;
+    /* the lead bytes of a text: 0xE2 is that of U+2000 to U+2FFF */
+    for (c = 0xC2; c <= 0xF4; c++)
+        if (c != 0xE2 && !(load_u64(data + 16) >> (c & 63) & 1)) return 0;
+    for (c = 0x2000; c < 0x3000; c++) {
+        const uint8_t *entry = find_entry(&ctx, &map, c);
+        if (!entry || (c != 0x2581 && entry != map.entries)) return 0;
+    }
+    return 1;
+}
+
+int tkx_bulk_has_light_normalizer(const tkx *t) {
+    uint32_t i, affixes = 0;
+    for (i = 0; i < t->op_count; i++) {
+        const tkx_op *op = &t->ops[i];
+        if (op->kind == AFFIX) {
+            if (op->content.size != 1 || *op->content.data != ' ' || affixes++ ||
+                (op->flags & ~(UNLESS_PRESENT | ONLY_FIRST)))
+                return 0;
+        } else if (op->kind != MAP || !maps_marks_only(t, op)) {
+            return 0;
+        }
+    }
     return 1;
 }
 

@@ -21,6 +21,7 @@ struct tkx_bulk;    /* the engine in a workspace (encoder.h) */
 typedef struct tkx_bulk_segment {
     const uint8_t *text;
     size_t size;
+    int is_spaced; /* a space comes before the text, which is not in it */
     const uint8_t *limit;
     uint32_t *ids; /* room for `capacity` ids; `count` is the number made, which may be larger */
     size_t capacity, count;
@@ -29,6 +30,9 @@ typedef struct tkx_bulk_segment {
 /* Of the engine: encodes a segment. TKX_E_NOT_FOUND: it does not, the core has to; nothing of
    `ids` counts then. */
 int tkx_bulk_encode(struct tkx_bulk *bulk, struct tkx_context *ctx, tkx_bulk_segment *segment);
+
+/* Of the engine: whether tkx_bulk_has_light_normalizer. */
+int tkx_bulk_maps_marks_only(const struct tkx_bulk *bulk);
 
 /* A pre-token that is looked up; the engine sets `bytes` and `size`. */
 typedef struct tkx_bulk_word {
@@ -58,6 +62,9 @@ int tkx_bulk_is_byte_level(const tkx *t);
 
 /* Whether a file has BPE over characters, no pre-tokenizer, and XPRS. */
 int tkx_bulk_is_characters(const tkx *t);
+
+/* Whether all that such a file makes of a text without U+2581 is a space before it, or nothing. */
+int tkx_bulk_has_light_normalizer(const tkx *t);
 
 /* The id of the first symbol of a character, in such a file, or TKX_NONE. */
 uint32_t tkx_bulk_symbol(const tkx *t, uint32_t code_point);

@@ -102,17 +102,24 @@ int Encoder::encode(tkx_context *ctx, tkx_bulk_segment &segment) {
     miss_count_ = miss_bytes_ = 0;
     const int code =
         engine_.crossings
-            ? encode_pre_tokens(CrossingRun(*engine_.crossings, segment.text, segment.size))
-            : encode_pre_tokens(SplitRun(*engine_.splitter, segment.text, segment.size));
+            ? encode_pre_tokens(CrossingRun(*engine_.crossings, segment.text, segment.size),
+                                segment.is_spaced)
+            : encode_pre_tokens(SplitRun(*engine_.splitter, segment.text, segment.size), false);
     segment.count = count_;
     return code;
 }
 
-template <class Run> int Encoder::encode_pre_tokens(Run run) {
+template <class Run> int Encoder::encode_pre_tokens(Run run, bool is_spaced) {
     std::uint32_t start = 0;
     int code = TKX_OK;
     for (std::size_t count; (count = run.next(ends_.get())) != 0;) {
         const std::uint32_t *ends = ends_.get(), *last = ends + count;
+        if (is_spaced) {
+            code = encode_spaced(*ends);
+            if (code != TKX_OK) return code;
+            start = *ends++;
+            is_spaced = false;
+        }
         while (ends < last) {
             const std::size_t size =
                 std::min<std::size_t>(block, static_cast<std::size_t>(last - ends));
@@ -258,6 +265,20 @@ int Encoder::encode_block(std::uint32_t start, const std::uint32_t *ends, std::s
     if (is_tight || miss_count_ >= enough_misses || miss_bytes_ >= enough_miss_bytes)
         return resolve();
     return TKX_OK;
+}
+
+// The first pre-token, with a space before it: that the text may perhaps be cut there, too, makes
+// no difference to the ids.
+int Encoder::encode_spaced(std::uint32_t end) {
+    std::uint8_t spaced[256] = {' '};
+    std::size_t made = 0;
+    if (end >= sizeof spaced) return TKX_E_NOT_FOUND;
+    std::memcpy(spaced + 1, text_, end);
+    const int code =
+        tkx_bulk_encode_long(ctx_, spaced, end + std::size_t(1), ids_, capacity_, &made);
+    count_ = made;
+    out_ = at_ = ids_ ? ids_ + std::min(count_, capacity_) : nullptr;
+    return code;
 }
 
 // A pre-token of at least `longest` bytes.
@@ -414,6 +435,8 @@ void Encoder::write_out() {
 }
 
 }  // namespace tokexport
+
+int tkx_bulk_maps_marks_only(const tkx_bulk *bulk) { return bulk->engine().has_light_normalizer; }
 
 int tkx_bulk_encode(tkx_bulk *bulk, tkx_context *ctx, tkx_bulk_segment *segment) {
     try {

@@ -26,6 +26,8 @@ public:
     // As tkx_bulk_encode.
     int encode(tkx_context *ctx, tkx_bulk_segment &segment);
 
+    const Engine &engine() const { return engine_; }
+
 private:
     // In L1 there is room for the keys and the slots of 128; 64 are 5 % slower, 512 as well.
     static constexpr std::size_t block = 128;
@@ -60,7 +62,8 @@ private:
 
     struct Reader;
 
-    template <class Run> int encode_pre_tokens(Run run);
+    template <class Run> int encode_pre_tokens(Run run, bool is_spaced);
+    int encode_spaced(std::uint32_t end);
 
     template <class Load>
     std::uint32_t find_sets(std::uint32_t start, const std::uint32_t *ends, std::size_t count,

@@ -15,7 +15,10 @@ std::unique_ptr<const Engine> Engine::make(const tkx &file) {
     if (!pairs.fill(file)) return nullptr;
     if (splitter && pairs.tied_symbol() != PairTable::no_id) return nullptr;
     auto made = std::make_unique<Engine>(file, std::move(pairs));
-    if (crossings) made->symbols = std::make_unique<CharacterSymbols>(file, made->pairs);
+    if (crossings) {
+        made->symbols = std::make_unique<CharacterSymbols>(file, made->pairs);
+        made->has_light_normalizer = tkx_bulk_has_light_normalizer(&file) != 0;
+    }
     made->splitter = std::move(splitter);
     made->crossings = std::move(crossings);
     return made;
