@@ -11,7 +11,7 @@ from tokexport.errors import TokexportError
 from tokexport.limits import MAX_IDS, MAX_TOKEN_BYTES
 from tokexport.training.counting import Text, WordCounts, checked
 from tokexport.training.trained import BYTES, Merge, Trained
-from tokexport.unicode.byte_alphabet import to_characters
+from tokexport.unicode.byte_alphabet import to_bytes
 
 # Which of several most frequent pairs is merged: the least pair of ids (rustbpe); the same, where
 # the 256 bytes have the order of GPT-2's vocabulary (BpeTrainer of tokenizers); the
@@ -109,9 +109,10 @@ def train_from_counts(
     )
     tokens = [bytes((byte,)) for byte in range(BYTES)]
     merges = []
-    for left, right, times in np.reshape(numbers, (-1, 3)).tolist():
-        merges.append(Merge(tokens[left], tokens[right], times))
-        tokens.append(tokens[left] + tokens[right])
+    for left_id, right_id, times in np.reshape(numbers, (-1, 3)).tolist():
+        left, right = tokens[left_id], tokens[right_id]
+        merges.append(Merge(left, right, times))
+        tokens.append(left + right)
     _refuse_learned(special_tokens, tokens)
     ids, notes = _ids_of_special(special_tokens, len(tokens)), []
     if len(merges) < wanted:
@@ -162,13 +163,14 @@ def refuse_settings(vocab_size: int, special_tokens: SpecialTokens, tie_break: s
 
 def _refuse_learned(special_tokens: SpecialTokens, tokens: Sequence[bytes]) -> None:
     """Raises TokexportError for a special token that tokenizer.json spells as another token."""
-    names = {*special_tokens}
-    for token in tokens:
-        if to_characters(token) in names:
+    spelled = {name: token for name in special_tokens if (token := to_bytes(name)) is not None}
+    clashes = {*spelled.values()}.intersection(tokens) if spelled else ()
+    for name, token in spelled.items():
+        if token in clashes:
             raise TokexportError(
-                f"the special token {to_characters(token)!r} is the spelling of {token!r} too, a"
-                " byte or learned from the texts: tokenizer.json cannot hold both; use a name that"
-                " is no word, such as '<|end|>'"
+                f"the special token {name!r} is the spelling of {token!r} too, a byte or learned"
+                " from the texts: tokenizer.json cannot hold both; use a name that is no word, such"
+                " as '<|end|>'"
             )
 
 
