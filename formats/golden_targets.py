@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from tokexport.sources.patterns import GPT2
 from tokexport.sources.sentencepiece.proto import (
     Algorithm,
     NormalizerSpec,
@@ -34,10 +35,12 @@ from tokexport.targets.target import Files
 from tokexport.unicode.byte_alphabet import CHARACTERS
 
 FORMATS = Path(__file__).resolve().parent
-PATTERN = r" ?\p{L}+| ?\p{N}| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+PATTERN = GPT2
 # Of tides and ferries: what is merged, in this order.
 MERGES = "t h,th e,Ġ the,i n,Ġ f,e r,Ġf er,Ġfer r,Ġferr y,t i,d e,ti de,Ġ tide"
 PIECES = "▁t he ▁the in er ▁f ▁fer ry ▁ferry ▁ti de ▁tide"
+OF_PIECES = ("llama2.c", "llama2.c-mobile")
+SMALLEST = FORMATS / "tokexport/golden/smallest-bpe.bin"
 LETTERS = "▁adefhinrty.,é"
 
 
@@ -89,7 +92,7 @@ def write_sources(folder: Path) -> tuple[Path, Path]:
 
 def golden_source(name: str, of_bytes: Material, of_pieces: Material) -> Material:
     """The vocabulary that the golden file of a format is made from."""
-    return of_pieces if name.startswith("llama2.c") else of_bytes
+    return of_pieces if name in OF_PIECES else of_bytes
 
 
 def golden_files() -> dict[Path, bytes]:
@@ -98,7 +101,8 @@ def golden_files() -> dict[Path, bytes]:
     with TemporaryDirectory() as folder:
         both = [material(path) for path in write_sources(Path(folder))]
     for name, target in TARGETS.items():
-        files: Files = target.write(golden_source(name, *both))
+        source = material(SMALLEST) if target.whole else golden_source(name, *both)
+        files: Files = target.write(source)
         found |= {Path(target.golden, file): data for file, data in files.items()}
     return found
 

@@ -20,7 +20,7 @@ RULES = {
     "file": {"compiler.tables", "version"},
     "corpus": {"runtime"},
     "targets": {"conversion", "model", "output", "runtime", "sources", "unicode", "verification"}
-    | {"compiler.compile", "file.layout"},
+    | {"compiler", "file.layout", "patterns"},
     "training": {"conversion", "corpus", "model", "output", "sources", "unicode", "_core"},
     "chat": set(),
     "nanochat": {"conversion", "output", "runtime", "sources", "training"},

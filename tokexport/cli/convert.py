@@ -31,6 +31,7 @@ from tokexport.targets.registry import TARGETS
 
 TARGET_HELP = "The file to make; by any name, .bin and .tkx are usual; - is standard output."
 TO_HELP = "The format of another runtime (docs/TARGETS.md), with a warning for what it cannot say."
+INTO_HELP = "With --to gguf: a file whose copy, with weights and all, gets this tokenizer."
 SCORES_HELP = (
     "Leave the scores of BPE out: no id needs them. Engines that merge by score do, as llama2.c."
 )
@@ -41,6 +42,7 @@ SCORES_HELP = (
 @click.option("-o", "--output", "target", metavar="FILE", default="tokenizer.bin", help=TARGET_HELP)
 @source_options
 @click.option("--to", "format", type=click.Choice([*TARGETS]), help=TO_HELP)
+@click.option("--into", type=InputPath(), metavar="FILE.gguf", help=INTO_HELP)
 @click.option("--strict", is_flag=True, help="With --to: what it cannot say is an error.")
 @click.option("--decode-only", is_flag=True, help="Only what decoding needs: the smallest file.")
 @click.option("--no-scores", is_flag=True, help=SCORES_HELP)
@@ -55,6 +57,7 @@ def convert(
     target: str,
     how: dict[str, Any],
     format: str | None,
+    into: str | None,
     strict: bool,
     decode_only: bool,
     no_scores: bool,
@@ -87,10 +90,12 @@ def convert(
     if format is not None:
         if decode_only or no_scores or no_self_test or verbose or target == "-":
             raise click.UsageError("--to goes with -o FILE, --strict and --force alone.")
-        to_target(source, format, target, how, strict, force, quiet, as_json)
+        if into is not None and format != "gguf":
+            raise click.UsageError("--into goes with --to gguf.")
+        to_target(source, format, target, into, how, strict, force, quiet, as_json)
         return
-    if strict:
-        raise click.UsageError("--strict goes with --to: a tokexport file is always exact.")
+    if strict or into is not None:
+        raise click.UsageError("--strict and --into go with --to.")
     to_stdout = target == "-"
     if to_stdout and sys.stdout.isatty():
         raise click.UsageError("-o - writes a binary file: redirect standard output.")

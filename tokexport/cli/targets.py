@@ -14,6 +14,7 @@ def to_target(
     source: str,
     format: str,
     target: str,
+    into: str | None,
     how: dict[str, Any],
     strict: bool,
     force: bool,
@@ -21,7 +22,7 @@ def to_target(
     as_json: bool,
 ) -> None:
     """Writes the file, and shows what it cannot say."""
-    done = write_target(source, format, target, strict=strict, force=force, **how)
+    done = write_target(source, format, target, into=into, strict=strict, force=force, **how)
     if quiet:
         return
     if as_json:

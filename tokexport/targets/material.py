@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ import numpy as np
 from tokexport.compiler.compile import prepared
 from tokexport.model import BytePairModel, SpecialIds, Token, TokenizerModel, UnigramModel
 from tokexport.runtime.tokenizer import Tokenizer, load
-from tokexport.sources.gguf.read import gguf_sentencepiece
+from tokexport.sources.gguf.read import gguf_document, gguf_sentencepiece
 from tokexport.sources.gguf.source import parse_gguf
 from tokexport.sources.registry import Opened, open_source
 from tokexport.sources.sentencepiece.proto import (
@@ -23,7 +23,7 @@ from tokexport.sources.sentencepiece.proto import (
     SentencePieceModel,
     parse_model,
 )
-from tokexport.targets.parts import Parts, order_of_merges, parts_of_file, parts_of_model
+from tokexport.targets.parts import Parts, merges_of, order_of_merges, parts_of_file, parts_of_model
 
 # The score of a token that no merge makes, as in a tokexport file.
 NO_MERGE: Final = -1e6
@@ -38,7 +38,8 @@ class Material:
 
     ``scores`` are those that a runtime merges by, the largest first, as 32-bit numbers; None for a
     model that has none. ``pieces`` are those of SentencePiece's BPE or Unigram, where it is one.
-    ``model`` is what was read of a source, ``file`` are the bytes of a tokexport file.
+    ``model`` is what was read of a source, ``document`` a tokenizer.json that says all of it, and
+    ``file`` the bytes of a tokexport file.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Material:
     scores: tuple[float, ...] | None = None
     pieces: SentencePieceModel | None = None
     model: TokenizerModel | None = None
+    document: dict[str, Any] | None = None
     file: bytes | None = None
 
     @property
@@ -70,7 +72,8 @@ def of_source(opened: Opened) -> Material:
     """What can be said of a source."""
     with opened.naming_the_file():
         model = opened.read()
-        return of_model(opened.input.name, model, _pieces_of(opened))
+        found = of_model(opened.input.name, model, _pieces_of(opened))
+        return replace(found, document=_document_of(opened))
 
 
 def of_model(
@@ -140,7 +143,7 @@ def _scores(model: TokenizerModel) -> tuple[float, ...] | None:
     ranks = {}
     if model.model.merges is None:
         ranks = {id: rank for rank, id in enumerate(order_of_merges(model.model))}
-    for rank, (_, _, product) in enumerate(model.model.merges or ()):
+    for rank, (_, _, product) in enumerate(merges_of(model.model)):
         ranks.setdefault(product, rank)
     return tuple(
         float(np.float32(-math.log(ranks[id] + 1))) if id in ranks else NO_MERGE
@@ -156,6 +159,16 @@ def _pieces_of(opened: Opened) -> SentencePieceModel | None:
         parsed = parse_gguf(opened.content, opened.input.name, opened.given.pattern)
         if parsed.model in ("llama", "t5"):
             return gguf_sentencepiece(parsed)
+    return None
+
+
+def _document_of(opened: Opened) -> dict[str, Any] | None:
+    """The tokenizer.json that was read, or that a GGUF file was read as."""
+    if opened.format.name == "tokenizer.json":
+        return dict(opened.content.value)
+    if opened.format.name == "GGUF file":
+        parsed = parse_gguf(opened.content, opened.input.name, opened.given.pattern)
+        return gguf_document(parsed) if parsed.model in ("gpt2", "bert") else None
     return None
 
 

@@ -70,13 +70,13 @@ def parts_of_model(model: TokenizerModel) -> dict[Part, Any]:
         Part.TEMPLATE: None if model.template == Template() else model.template,
         Part.BOS_EOS: bos_eos(model.special_ids),
         Part.ROLES: other_roles(model.special_ids),
-        Part.CHAT_TEMPLATE: model.chat_template,
+        Part.CHAT_TEMPLATE: _chat_templates(model),
         Part.DECODER: _decoder(model),
     }
     match inner:
         case BytePairModel():
             found[Part.ORDER] = order_of_merges(inner)
-            found[Part.PAIRS] = None if merges_any_two(inner) else inner.merges
+            found[Part.PAIRS] = None if merges_any_two(inner) else merges_of(inner)
             found[Part.UNKNOWN] = _unknown(inner)
         case UnigramModel():
             found[Part.SCORES] = dict(inner.scores)
@@ -103,7 +103,7 @@ def parts_of_file(tokenizer: Tokenizer, tokens: Sequence[Token | None]) -> dict[
         Part.TEMPLATE: sizes.get("POST"),
         Part.BOS_EOS: bos_eos(tokenizer.special_ids),
         Part.ROLES: other_roles(tokenizer.special_ids),
-        Part.CHAT_TEMPLATE: tokenizer.chat_template,
+        Part.CHAT_TEMPLATE: tokenizer.chat_templates,
         Part.DECODER: sizes.get("DECO"),
         Part.PAIRS: sizes.get("PIDX"),
         Part.ORDER: sizes.get("PIDX"),
@@ -114,10 +114,15 @@ def parts_of_file(tokenizer: Tokenizer, tokens: Sequence[Token | None]) -> dict[
 def order_of_merges(model: BytePairModel) -> tuple[int, ...]:
     """What merges make, the first to be made first."""
     if model.merges is not None:
-        return tuple(dict.fromkeys(product for _, _, product in model.merges))
+        return tuple(dict.fromkeys(model.merges[:, 2].tolist()))
     of_bytes = model.characters is None
     made = [id for key, id in model.vocab.items() if len(key if of_bytes else key.decode()) > 1]
     return tuple(sorted(made, key=model.ranks.__getitem__ if model.ranks else None))
+
+
+def merges_of(model: BytePairModel) -> tuple[tuple[int, ...], ...]:
+    """The merges, left, right and product, in the order of ranks; none of ranks."""
+    return () if model.merges is None else tuple(map(tuple, model.merges.tolist()))
 
 
 def flags_of(added: tuple[AddedToken, ...]) -> dict[int, tuple[bool, ...]]:
@@ -158,16 +163,22 @@ def merges_any_two(model: BytePairModel) -> bool:
     """
     if model.merges is None:
         return True
-    products = [product for _, _, product in model.merges]
+    products = model.merges[:, 2].tolist()
     if len([*groupby(products)]) > len({*products}):
         return False
-    keys, pairs = model.vocab, {merge[:2] for merge in model.merges}
+    keys, pairs = model.vocab, {merge[:2] for merge in merges_of(model)}
     return all(
         (keys[key[:at]], keys[key[at:]]) in pairs
         for key in keys
         for at in range(1, len(key))
         if key[:at] in keys and key[at:] in keys
     )
+
+
+def _chat_templates(model: TokenizerModel) -> dict[str, str]:
+    """The chat templates by name, the usual one as "default"."""
+    usual = {} if model.chat.default is None else {"default": model.chat.default}
+    return {**model.chat.named, **usual}
 
 
 def _unknown(model: BytePairModel) -> object:

@@ -7,7 +7,17 @@ from types import MappingProxyType
 from typing import Final
 
 from tokexport.errors import TokexportError
-from tokexport.targets import llama2c, llmc, qwen3c, ranks, whispercpp
+from tokexport.targets import (
+    c_array,
+    gguf,
+    llama2c,
+    llmc,
+    qwen3c,
+    ranks,
+    tokenizer_json,
+    vocab_merges,
+    whispercpp,
+)
 from tokexport.targets.target import Target
 
 _ALL: Final = (
@@ -18,6 +28,10 @@ _ALL: Final = (
     llmc.LLMC,
     whispercpp.WHISPER,
     ranks.TIKTOKEN,
+    gguf.GGUF,
+    tokenizer_json.TOKENIZER_JSON,
+    vocab_merges.VOCAB_MERGES,
+    c_array.C_ARRAY,
 )
 TARGETS: Final[Mapping[str, Target]] = MappingProxyType({target.name: target for target in _ALL})
 

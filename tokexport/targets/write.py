@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,7 @@ def write_target(
     format: str,
     target: str | os.PathLike[str],
     *,
+    into: str | os.PathLike[str] | None = None,
     strict: bool = False,
     force: bool = False,
     **how: Any,
@@ -41,7 +43,8 @@ def write_target(
 
     ``source`` is what :func:`tokexport.convert` takes, with its options ``how``, or a tokexport
     file. Where the format is several files, ``target`` is the folder for them. What was written is
-    read back, and what is missing then is in ``losses``.
+    read back, and what is missing then is in ``losses``. With ``into``, an existing file of GGUF,
+    ``target`` is a copy of that with this tokenizer in place of its own.
 
     Raises TokexportError for a tokenizer that the format cannot hold, or, with ``strict``, not
     whole, and for a target that exists (unless ``force``); the target is then as it was.
@@ -68,10 +71,26 @@ def write_target(
     if "" not in files:
         Path(target).mkdir(parents=True, exist_ok=True)
     resolved = {path: resolve(path, force=force) for path in paths}
-    for path, data in paths.items():
-        write_file(resolved[path], data, force=force)
-    sizes = {path: len(data) for path, data in paths.items()}
-    return Written(format, sizes, found, losses)
+    if into is None:
+        for path, data in paths.items():
+            write_file(resolved[path], data, force=force)
+    else:
+        refuse_sources(Path(target), [Path(into)])
+        _write_copy(found, Path(into), resolved[Path(target)], force)
+    return Written(format, {path: path.stat().st_size for path in paths}, found, losses)
+
+
+def _write_copy(source: Material, existing: Path, target: Path, force: bool) -> None:
+    """Beside the target, and moved there: it may be larger than the memory."""
+    from tokexport.targets.gguf import add_to
+
+    temporary = target.with_name(f".tokexport-{secrets.token_hex(8)}")
+    try:
+        add_to(source, existing, temporary)
+        resolve(target, force=force)
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _read_back(read: Any, files: Files) -> Material:

@@ -1,0 +1,177 @@
+"""The formats that libraries read: what these make of the files is what they make of the source."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import gguf
+import numpy as np
+import pytest
+from command_line import Run
+from hypothesis import given
+from hypothesis import strategies as st
+from references import reference_for
+from repository import ROOT, script, small_source
+
+import tokexport
+from tokexport.errors import TokexportError
+from tokexport.model import Behavior, CharacterTest, Dialect, Split
+from tokexport.sources.patterns import GPT2, LLAMA3
+from tokexport.sources.tiktoken.known_patterns import KNOWN
+from tokexport.targets.compare import compare_runtime
+from tokexport.targets.registry import TARGETS
+from tokexport.targets.same_cuts import cut_alike
+from tokexport.targets.write import write_target
+
+GOLDEN = script(ROOT / "formats" / "golden_targets.py")
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A tokenizer.json of BPE over bytes, and a SentencePiece model."""
+    paths: tuple[Path, Path] = GOLDEN.write_sources(tmp_path_factory.mktemp("sources"))
+    return paths
+
+
+@pytest.mark.parametrize(
+    ("name", "small"),
+    [
+        *(("tokenizer.json", small) for small in ("gpt2", "llama3", "qwen", "ranks")),
+        *(("gguf", small) for small in ("gpt2", "llama3", "qwen")),
+    ],
+)
+def test_a_small_tokenizer_keeps_its_ids(name: str, small: str, tmp_path: Path) -> None:
+    source = small_source(small)
+    write_target(source, name, tmp_path / "file")
+    result = compare_runtime(tmp_path / "file", name, against=source, strings=200)
+    # llama.cpp has no NFC.
+    assert result.compared == 400
+    assert result.ok or (name, small) == ("gguf", "qwen"), result.lines()
+
+
+def test_a_pair_keeps_the_ids_of_gpt2(tmp_path: Path) -> None:
+    write_target(small_source("gpt2"), "vocab.json", tmp_path / "folder")
+    folder, source = tmp_path / "folder", small_source("gpt2")
+    result = compare_runtime(folder, "vocab.json", against=source, strings=200)
+    kinds = {kind for kind in result.differing if kind.startswith("encode")}
+    assert kinds <= {"encode added-tokens", "encode mixed", "encode tokens"}, result.lines()
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "gguf"])
+def test_pieces_keep_their_ids(name: str, sources: tuple[Path, Path], tmp_path: Path) -> None:
+    write_target(sources[1], name, tmp_path / "file")
+    result = compare_runtime(tmp_path / "file", name, against=sources[1], strings=300)
+    assert not any(kind.startswith("encode") for kind in result.differing), result.lines()
+
+
+def test_llamacpp_does_not_normalize(sources: tuple[Path, Path]) -> None:
+    runtime = TARGETS["gguf"].runtime(ROOT / "formats" / TARGETS["gguf"].golden, {})
+    reference = reference_for(sources[0])
+    assert runtime.encode("the ferry é") == reference.encode("the ferry é", True)
+    assert runtime.encode("e\u0301") != reference.encode("e\u0301", True)
+
+
+def test_a_gguf_file_with_tensors_gets_another_tokenizer_and_keeps_the_rest(
+    run: Run, sources: tuple[Path, Path], tmp_path: Path
+) -> None:
+    existing, target = tmp_path / "model.gguf", tmp_path / "new.gguf"
+    writer = gguf.GGUFWriter(existing, "llama")
+    writer.add_string("tokenizer.ggml.model", "none")
+    writer.add_uint32("llama.block_count", 2)
+    writer.add_array("general.tags", ["a", "b"])
+    writer.add_tensor("weights", np.arange(96, dtype=np.float32).reshape(8, 12))
+    writer.add_tensor("more", np.arange(7, dtype=np.float16))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    words = ("convert", sources[0], "--to", "gguf", "--into", existing, "-o", target)
+    assert run(*words).code == 0
+    reader = gguf.GGUFReader(target)
+    assert reader.fields["llama.block_count"].contents() == 2
+    assert reader.fields["general.tags"].contents() == ["a", "b"]
+    assert reader.fields["tokenizer.ggml.model"].contents() == "gpt2"
+    tensors = {tensor.name: tensor.data for tensor in reader.tensors}
+    assert np.array_equal(tensors["weights"], np.arange(96, dtype=np.float32).reshape(8, 12))
+    assert np.array_equal(tensors["more"], np.arange(7, dtype=np.float16))
+    ids = reference_for(target).encode("the ferry", False)
+    assert ids == reference_for(sources[0]).encode("the ferry", False)
+    assert run(*words).code == 2  # it exists
+    assert run(*words[:-1], existing, "--force").code == 2  # the source itself
+
+
+def test_gguf_refuses_a_pattern_without_a_name(tmp_path: Path) -> None:
+    document = GOLDEN.byte_document()
+    document["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"] = r"\w\w|\W"
+    (tmp_path / "tokenizer.json").write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(TokexportError, match=r"no name of tokenizer\.ggml\.pre"):
+        write_target(tmp_path / "tokenizer.json", "gguf", tmp_path / "file")
+
+
+def test_the_array_is_the_file(sources: tuple[Path, Path], tmp_path: Path) -> None:
+    tokexport.convert(sources[0], tmp_path / "tokenizer.bin")
+    write_target(tmp_path / "tokenizer.bin", "c-array", tmp_path / "tokenizer.c")
+    text = (tmp_path / "tokenizer.c").read_text("ascii")
+    body = text.partition("= {")[2].partition("}")[0]
+    data = bytes(int(word) for word in body.replace("\n", "").split(",") if word.strip())
+    assert data == (tmp_path / "tokenizer.bin").read_bytes()
+    result = compare_runtime(tmp_path / "tokenizer.c", "c-array", against=sources[0], strings=100)
+    assert result.ok
+
+
+def test_a_tokexport_file_is_a_source_where_it_says_enough(
+    sources: tuple[Path, Path], tmp_path: Path
+) -> None:
+    tokexport.convert(sources[0], tmp_path / "tokenizer.bin")
+    for name in ("qwen3.c", "llm.c", "whisper.cpp", "tiktoken"):
+        write_target(sources[0], name, tmp_path / "one")
+        write_target(tmp_path / "tokenizer.bin", name, tmp_path / "two")
+        assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes(), name
+        (tmp_path / "one").unlink()
+        (tmp_path / "two").unlink()
+    with pytest.raises(TokexportError, match="from a source that says all of it"):
+        write_target(tmp_path / "tokenizer.bin", "tokenizer.json", tmp_path / "one")
+
+
+def tiktoken_split(pattern: str) -> Split:
+    """A pattern as tiktoken runs it."""
+    return Split(pattern, Behavior.REMOVED, True, Dialect.FANCY_REGEX)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        (Split(GPT2), tiktoken_split(KNOWN["r50k_base"].pattern), True),
+        (Split(LLAMA3), tiktoken_split(KNOWN["llama3"].pattern), True),
+        (Split(GPT2), Split(LLAMA3), False),
+        (Split(r"\s+|\S"), Split(r"\s+|\S\S?"), False),
+        (Split(r"a+|[^a]"), Split(r"a|[^a]"), False),
+        # The last drops what it does not match.
+        (Split(r"a+"), tiktoken_split(r"a+"), False),
+        (Split(r"a+"), Split(r"a+", Behavior.MERGED_WITH_NEXT), False),
+        (Split(CharacterTest.NUMERIC), Split(CharacterTest.NUMERIC, path="x"), True),
+        (Split(CharacterTest.NUMERIC), Split(r"\p{N}"), False),
+    ],
+)
+def test_two_patterns_cut_alike(one: Split, other: Split, alike: bool) -> None:
+    assert cut_alike([one], [other]) is alike
+    assert cut_alike([other], [one]) is alike
+    assert not cut_alike([one], [one, one])
+
+
+PARTS = ("a", "b", "ab", "a+", "b?", "(?:ab)+", "[ab]", "[^a]", "a++", "b*a")
+
+
+@given(*(st.lists(st.sampled_from(PARTS), min_size=1, max_size=3).map("|".join) for _ in "12"))
+def test_patterns_said_to_cut_alike_give_the_same_cuts(first: str, second: str) -> None:
+    import tokenizers
+
+    pre = [
+        tokenizers.pre_tokenizers.Split(tokenizers.Regex(pattern), "isolated")
+        for pattern in (first, second)
+    ]
+    texts = ["".join("abc"[n // 3**i % 3] for i in range(5)) for n in range(3**5)]
+    cuts = [[one.pre_tokenize_str(text) for text in texts] for one in pre]
+    if cut_alike([Split(first)], [Split(second)]):
+        assert cuts[0] == cuts[1]

@@ -1,0 +1,256 @@
+"""The keys ``tokenizer.ggml.*`` of GGUF, in a file of their own or in a copy of another one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Final
+
+from tokexport.errors import MissingLibraryError, SourceError
+from tokexport.model import BytePairModel, SpecialIds, Template, TemplateItem
+from tokexport.sources.gguf.metadata import MAGIC, read_metadata
+from tokexport.sources.gguf.patterns import ORIGINALS, Original
+from tokexport.sources.gguf.read import gguf_document, gguf_sentencepiece
+from tokexport.sources.gguf.source import PREFIXES, parse_gguf
+from tokexport.sources.json_node import Node
+from tokexport.sources.sentencepiece.proto import Algorithm, PieceType
+from tokexport.sources.sentencepiece.serialize import serialize
+from tokexport.sources.tokenizer_json.normalizer import read_normalizer
+from tokexport.sources.tokenizer_json.pre_tokenizer import read_pre_tokenizer
+from tokexport.targets.library import LibraryRuntime
+from tokexport.targets.material import Material, material
+from tokexport.targets.parts import Part, refuse
+from tokexport.targets.same_cuts import cut_alike, have_same_text
+from tokexport.targets.target import Files, Target, single
+from tokexport.targets.tokenizer_json import bytes_model
+
+if TYPE_CHECKING:
+    import gguf
+
+_KEYS: Final = "tokenizer."
+_CHAT: Final = "tokenizer.chat_template"
+# Names that are looked for first, of those that stand for the same.
+_FIRST: Final = ("gpt-2", "llama-bpe", "qwen2", "gpt-4o", "tekken", "olmo", "starcoder")
+# A name of tokexport's own, for files that have none.
+_OLDER: Final = "gpt-neox"
+_MODELS: Final = {Algorithm.BPE: "llama", Algorithm.UNIGRAM: "t5"}
+
+
+def keys(source: Material) -> dict[str, Any]:
+    """The values by name. TokexportError for a tokenizer that llama.cpp has no model for."""
+    values = _piece_keys(source) if source.pieces is not None else _bytes_keys(source)
+    roles = source.special_ids
+    stops = [id for id in roles.stop if id != roles.eos]
+    ids = {
+        "bos_token_id": roles.bos,
+        "eos_token_id": roles.eos,
+        "unknown_token_id": roles.unk,
+        "padding_token_id": roles.pad,
+        "eot_token_id": stops[0] if stops else None,
+        "eom_token_id": stops[1] if len(stops) > 1 else None,
+        **_template_flags(source.parts.get(Part.TEMPLATE), roles),
+    }
+    values |= {name: value for name, value in ids.items() if value is not None}
+    found = {f"tokenizer.ggml.{name}": value for name, value in values.items()}
+    for name, template in source.parts.get(Part.CHAT_TEMPLATE, {}).items():
+        found[_CHAT if name == "default" else f"{_CHAT}.{name}"] = template
+    return found
+
+
+def _template_flags(template: Template | None, roles: SpecialIds) -> dict[str, bool]:
+    """Whether BOS stands before a text, and EOS after it."""
+    single_items = (TemplateItem(sequence="A"),) if template is None else template.single
+    ids = [item.id for item in single_items]
+    flags = {
+        "add_bos_token": roles.bos is not None and ids[0] == roles.bos,
+        "add_eos_token": roles.eos is not None and ids[-1] == roles.eos,
+    }
+    given = {"add_bos_token": roles.bos, "add_eos_token": roles.eos}
+    return {name: flag for name, flag in flags.items() if given[name] is not None}
+
+
+def _piece_keys(source: Material) -> dict[str, Any]:
+    pieces = source.pieces
+    if pieces is None or pieces.algorithm not in _MODELS or pieces.whitespace_as_suffix:
+        raise refuse("gguf", "of SentencePiece's models it takes BPE and Unigram", "there is none")
+    spec = pieces.normalizer
+    values: dict[str, Any] = {
+        "model": _MODELS[pieces.algorithm],
+        "tokens": [piece.text for piece in pieces.pieces],
+        "scores": [piece.score for piece in pieces.pieces],
+        "token_type": [int(piece.type) for piece in pieces.pieces],
+        "add_space_prefix": spec.add_dummy_prefix,
+        "remove_extra_whitespaces": spec.remove_extra_whitespaces,
+    }
+    return values | ({"precompiled_charsmap": spec.charsmap} if spec.charsmap else {})
+
+
+def _bytes_keys(source: Material) -> dict[str, Any]:
+    model = bytes_model(source, "gguf")
+    added = source.parts.get(Part.ADDED_TOKENS, {})
+    texts = {id: text for text, id in model["vocab"].items()} | added
+    special = {*source.parts.get(Part.SPECIAL, ())}
+    kinds = {id: PieceType.CONTROL if id in special else PieceType.USER_DEFINED for id in added}
+    count = len(source.tokens)
+    return {
+        "model": "gpt2",
+        "pre": pattern_name(source),
+        "tokens": [texts.get(id, f"[PAD{id}]") for id in range(count)],
+        "token_type": [
+            int(kinds.get(id, PieceType.NORMAL if id in texts else PieceType.UNUSED))
+            for id in range(count)
+        ],
+        "merges": [" ".join(pair) for pair in model["merges"]],
+    }
+
+
+def pattern_name(source: Material) -> str:
+    """The value of ``tokenizer.ggml.pre`` whose original splits as the source; of several one with
+    its normalizer. TokexportError where none does.
+    """
+    model = source.model
+    assert model is not None
+    inner = model.model
+    assert isinstance(inner, BytePairModel)
+    names = [*_FIRST, *(name for name in ORIGINALS if name not in (*_FIRST, _OLDER))]
+    splits = {name: _splits(ORIGINALS[name]) for name in names}
+    found = [name for name in names if have_same_text(splits[name], model.pre_tokenizer)]
+    found = found or [name for name in names if cut_alike(splits[name], model.pre_tokenizer)]
+    if not found:
+        raise refuse(
+            "gguf",
+            "no name of tokenizer.ggml.pre that is known here stands for its pre-tokenizer",
+            "a GGUF holds a name in place of a pattern",
+        )
+
+    def others(name: str) -> int:
+        """How many parts of the original the source does not have."""
+        one = ORIGINALS[name]
+        same = (
+            read_normalizer(_node(one.normalizer)) == model.normalizer,
+            one.ignore_merges in (None, inner.whole_pre_token_first),
+        )
+        return same.count(False)
+
+    return min(found, key=others)
+
+
+def _node(value: object) -> Node | None:
+    return None if value is None else Node("gguf", "", value)
+
+
+def _splits(original: Original) -> tuple[Any, ...]:
+    return read_pre_tokenizer(Node("gguf", "", {"pre_tokenizer": original.pre_tokenizer}))
+
+
+def _library() -> Any:
+    try:
+        import gguf
+    except ImportError as error:
+        raise MissingLibraryError(
+            "the library `gguf` is not installed, which writes this format; pip install"
+            " 'tokexport[gguf]'"
+        ) from error
+    return gguf
+
+
+def _write(source: Material) -> Files:
+    found, library = keys(source), _library()
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "vocabulary.gguf")
+        writer = library.GGUFWriter(path, "llama")
+        add_keys(writer, found)
+        finish(writer)
+        return single(path.read_bytes())
+
+
+def add_keys(writer: gguf.GGUFWriter, values: Mapping[str, Any]) -> None:
+    """Adds values with the types that llama.cpp reads them with."""
+    kinds = _library().GGUFValueType
+    for name, value in values.items():
+        match value:
+            case bool():
+                writer.add_bool(name, value)
+            case int():
+                writer.add_uint32(name, value)
+            case str():
+                writer.add_string(name, value)
+            case bytes():
+                writer.add_key_value(name, value, kinds.ARRAY, kinds.UINT8)
+            case list():
+                of = {int: kinds.INT32, float: kinds.FLOAT32, str: kinds.STRING}
+                writer.add_key_value(name, value, kinds.ARRAY, of[type(value[0])])
+
+
+def finish(writer: gguf.GGUFWriter) -> None:
+    """Writes all that a writer was given."""
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def add_to(source: Material, existing: Path, target: Path) -> None:
+    """Writes a copy of a GGUF file with this tokenizer in place of its own. Its other keys and its
+    tensors stay as they are. SourceError for a file that is no GGUF.
+    """
+    found, library = keys(source), _library()
+    with existing.open("rb") as file:
+        if file.read(len(MAGIC)) != MAGIC:
+            raise SourceError(f"{existing}: it is no GGUF file")
+    reader = library.GGUFReader(existing)
+    fields = reader.fields
+    architecture = fields["general.architecture"].contents()
+    writer = library.GGUFWriter(target, architecture, endianess=reader.endianess)
+    alignment = fields.get("general.alignment")
+    if alignment is not None:
+        writer.data_alignment = alignment.contents()
+    for name, field in fields.items():
+        if name.startswith((_KEYS, "GGUF.")) or name == "general.architecture":
+            continue
+        inner = field.types[-1] if field.types[0] == library.GGUFValueType.ARRAY else None
+        writer.add_key_value(name, field.contents(), field.types[0], sub_type=inner)
+    add_keys(writer, found)
+    for tensor in reader.tensors:
+        shape, size = tensor.data.shape, tensor.data.nbytes
+        writer.add_tensor_info(tensor.name, shape, tensor.data.dtype, size, tensor.tensor_type)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_ti_data_to_file()
+    for tensor in reader.tensors:
+        writer.write_tensor_data(tensor.data, tensor_endianess=reader.endianess)
+    writer.close()
+
+
+def _runtime(path: Path, how: Mapping[str, Any]) -> LibraryRuntime:
+    """What llama.cpp does, by the library of the original: it has no normalizer for "gpt2"."""
+    parsed = parse_gguf(read_metadata(path.read_bytes(), path.name, PREFIXES), path.name)
+    if parsed.model == "gpt2":
+        from tokexport.sources.tokenizer_json.reference import TokenizersReference
+
+        document = {**gguf_document(parsed), "normalizer": None}
+        return LibraryRuntime(TokenizersReference.from_document(document, str(path)))
+    from tokexport.sources.sentencepiece.reference import SentencePieceReference
+
+    serialized = serialize(gguf_sentencepiece(parsed))
+    return LibraryRuntime(SentencePieceReference.from_bytes(serialized, path))
+
+
+GGUF: Final = Target(
+    "gguf",
+    "llama.cpp",
+    _write,
+    material,
+    _runtime,
+    (),
+    Path("gguf/golden.gguf"),
+    {
+        Part.NORMALIZER: "llama.cpp normalizes nothing but what a charsmap says",
+        Part.PRE_TOKENIZER: "it is a name, and the original of that name has another one",
+        Part.TEMPLATE: "it says whether BOS and EOS stand around a text, and nothing else",
+        Part.ADDED_TOKENS: "special tokens are found where the program asks for it",
+        Part.ROLES: "it has room for two stop ids besides EOS",
+        Part.DECODER: "decoding is the program's",
+    },
+)

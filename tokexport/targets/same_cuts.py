@@ -1,0 +1,104 @@
+"""Whether two pre-tokenizers cut every text alike, for formats that name one in place of saying it.
+
+Two patterns are compared by their automata, which are run side by side over every text at once: as
+many pairs of states as there are, with whether both have seen the same last match end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from tokexport.compiler.splits.compile_split import compile_split
+from tokexport.errors import UnsupportedError
+from tokexport.model import Behavior, Split
+from tokexport.patterns import MATCH_ENDS
+from tokexport.patterns.dfa import DEAD
+from tokexport.patterns.program import SplitProgram
+
+
+def have_same_text(first: Sequence[Any], second: Sequence[Any]) -> bool:
+    """Whether the splits are the same, but for the place in the source."""
+    ours, theirs = _splits(first), _splits(second)
+    return [_key(one) for one in ours] == [_key(one) for one in theirs]
+
+
+def cut_alike(first: Sequence[Any], second: Sequence[Any]) -> bool:
+    """Whether each split of the first does what that of the second at its place does.
+
+    >>> from tokexport.model import Dialect
+    >>> cut_alike([Split(r"a+|[^a]")], [Split(r"a++|[^a]", dialect=Dialect.FANCY_REGEX)])
+    True
+    """
+    ours, theirs = _splits(first), _splits(second)
+    if len(ours) != len(theirs):
+        return False
+    return all(_same(one, other) for one, other in zip(ours, theirs, strict=True))
+
+
+def _same(one: Split, other: Split) -> bool:
+    if _key(one) == _key(other):
+        return True
+    if not isinstance(one.pattern, str) or not isinstance(other.pattern, str):
+        return False
+    programs = _program(one), _program(other)
+    if _behavior(one) != _behavior(other) or None in programs:
+        return False
+    # What the pattern leaves out is dropped where only matches are kept.
+    return _equal(*programs, cover=(one.behavior, one.invert) != (other.behavior, other.invert))
+
+
+def _splits(steps: Sequence[Any]) -> list[Split]:
+    return [step for step in steps if isinstance(step, Split)]
+
+
+def _key(split: Split) -> tuple[object, ...]:
+    return (split.pattern, split.dialect, _behavior(split))
+
+
+def _behavior(split: Split) -> object:
+    """Matches that are kept alone, as tiktoken does it, are isolated where nothing else is."""
+    kept = split.behavior is Behavior.REMOVED and split.invert
+    return (Behavior.ISOLATED, False) if kept else (split.behavior, split.invert)
+
+
+@cache
+def _program(split: Split) -> SplitProgram | None:
+    try:
+        return compile_split(split)
+    except UnsupportedError:
+        return None
+
+
+def _equal(one: SplitProgram | None, other: SplitProgram | None, cover: bool) -> bool:
+    """Whether the last match end that the two see, from any start, is at the same place: one of
+    them may see more match ends before it. With ``cover`` there has to be one, wherever one begins.
+    """
+    assert one is not None
+    assert other is not None
+    looks = (one.labels, one.search_starts, other.labels, other.search_starts)
+    if any(found is not None for found in looks) or one.may_be_empty != other.may_be_empty:
+        return False
+    if not np.array_equal(one.classes, other.classes):
+        return False
+    at = {(int(a), int(b), True, not cover) for a, b in zip(one.starts, other.starts, strict=True)}
+    seen = set[tuple[int, int, bool, bool]]()
+    while at:
+        node = at.pop()
+        seen.add(node)
+        mine, its, together, covered = node
+        rows = one.transitions[mine].tolist(), other.transitions[its].tolist()
+        for symbol, (left, right) in enumerate(zip(*rows, strict=True)):
+            ends = left & MATCH_ENDS, right & MATCH_ENDS
+            agree = ends[0] == ends[1] and (together or bool(ends[0]))
+            step = (left & ~MATCH_ENDS, right & ~MATCH_ENDS, agree, covered or bool(ends[0]))
+            if symbol == one.n_classes or step[:2] == (DEAD, DEAD):
+                is_start = symbol == one.n_classes and mine in one.starts
+                if not agree or not (step[3] or is_start):
+                    return False
+            elif step not in seen:
+                at.add(step)
+    return True

@@ -1,0 +1,269 @@
+"""tokenizer.json 1.0, from any BPE: the document that a source says, or one with the same parts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from tokexport.model import (
+    AddedToken,
+    Behavior,
+    BytePairModel,
+    CharacterMap,
+    CharacterTest,
+    Dialect,
+    NormalForm,
+    NormalizerStep,
+    Prepend,
+    PreTokenizerStep,
+    Replace,
+    Split,
+    Template,
+    TemplateItem,
+    Token,
+)
+from tokexport.sources.registry import open_source
+from tokexport.sources.sentencepiece.proto import Algorithm, PieceType, SentencePieceModel
+from tokexport.sources.tokenizer_json import document as parts
+from tokexport.targets.library import LibraryRuntime
+from tokexport.targets.material import Material, material
+from tokexport.targets.parts import Part, merges_of, refuse
+from tokexport.targets.target import Files, Target, single
+from tokexport.unicode.byte_alphabet import to_characters
+
+_NAME: Final = "tokenizer.json"
+_SPACE_SYMBOL: Final = "\u2581"
+_INSTEAD: Final = "give the tokenizer.json that comes with the model"
+_FORMS: Final = (NormalForm.NFC, NormalForm.NFD, NormalForm.NFKC, NormalForm.NFKD)
+_MAPS: Final = (CharacterMap.LOWERCASE, CharacterMap.STRIP_ACCENTS, CharacterMap.NMT)
+
+
+def document(source: Material) -> dict[str, Any]:
+    """The tokenizer.json. TokexportError for what is not BPE, or has a part that it has not."""
+    if source.document is not None:
+        return source.document
+    if source.model is None or not isinstance(source.model.model, BytePairModel):
+        raise refuse(_NAME, "only BPE is written, from a source that says all of it", _INSTEAD)
+    steps = source.parts.get(Part.NORMALIZER, ())
+    of_pieces = source.pieces is not None
+    return parts.tokenizer_document(
+        added_tokens=_added_tokens(source),
+        normalizer=_sequence("normalizers", [_normalizer(step) for step in steps]),
+        pre_tokenizer=_pre_tokenizer(source),
+        post_processor=_post_processor(source.model.template, source.tokens),
+        decoder=_decoder(steps) if of_pieces else parts.byte_level(True),
+        model=_pieces_model(source) if source.pieces else _bytes_model(source),
+    )
+
+
+def _bytes_model(source: Material) -> dict[str, Any]:
+    """The model, with added tokens in its vocabulary where there are holes: the library gives one
+    that is not there the first id after it.
+    """
+    model = bytes_model(source, _NAME)
+    if Part.HOLES in source.parts:
+        added = source.parts.get(Part.ADDED_TOKENS, {})
+        model["vocab"] |= {text: id for id, text in added.items()}
+    return model
+
+
+def bytes_model(source: Material, name: str) -> dict[str, Any]:
+    """The model of a tokenizer.json, over GPT-2's alphabet, for BPE over bytes."""
+    if not source.of_bytes or source.model is None:
+        raise refuse(name, "it is not BPE over bytes", _INSTEAD)
+    model = source.model.model
+    assert isinstance(model, BytePairModel)
+    added = {token.id for token in source.model.added_tokens}
+    spelled = {
+        id: to_characters(token.content)
+        for id, token in enumerate(source.tokens)
+        if token is not None and id not in added and token.content
+    }
+    vocab = {text: id for id, text in spelled.items()}
+    if len(vocab) < len(spelled):
+        raise refuse(name, "two ids have the same bytes", _INSTEAD)
+    pairs = _pairs(model, spelled, vocab)
+    return parts.byte_pair_model(vocab, pairs) | {"ignore_merges": model.whole_pre_token_first}
+
+
+def _pairs(
+    model: BytePairModel, spelled: Mapping[int, str], vocab: Mapping[str, int]
+) -> list[tuple[str, str]]:
+    """The merges, or where there are none the two parts of each token, in the order of ranks."""
+    if model.merges is not None:
+        return [(spelled[left], spelled[right]) for left, right, _ in merges_of(model)]
+    ranks = model.ranks or {id: id for id in spelled}
+    return _any_two({id: text for id, text in spelled.items() if id in ranks}, ranks, vocab)
+
+
+def _any_two(
+    spelled: Mapping[int, str], ranks: Mapping[int, int], vocab: Mapping[str, int]
+) -> list[tuple[str, str]]:
+    """Every two tokens that are a token together."""
+    found = []
+    for id, text in spelled.items():
+        halves = ((text[:at], text[at:]) for at in range(1, len(text)))
+        found += [(ranks[id], pair) for pair in halves if pair[0] in vocab and pair[1] in vocab]
+    return [pair for _, pair in sorted(found, key=lambda one: one[0])]
+
+
+def _pieces_model(source: Material) -> dict[str, Any]:
+    pieces = source.pieces
+    assert pieces is not None
+    if pieces.algorithm is not Algorithm.BPE:
+        raise refuse(_NAME, "of SentencePiece's models only BPE is written", _INSTEAD)
+    assert source.model is not None
+    model = source.model.model
+    assert isinstance(model, BytePairModel)
+    vocab = {piece.text: id for id, piece in enumerate(pieces.pieces)}
+    in_use = {key.decode(): id for key, id in model.vocab.items()}
+    ranks = model.ranks or {}
+    merges = _any_two({id: text for text, id in in_use.items()}, ranks, in_use)
+    unknown = None if model.unk_id is None else pieces.pieces[model.unk_id].text
+    settings = {
+        "unk_token": unknown,
+        "fuse_unk": model.fuse_unk,
+        "byte_fallback": pieces.byte_fallback,
+    }
+    return parts.byte_pair_model(vocab, merges) | settings
+
+
+def _added_tokens(source: Material) -> list[dict[str, Any]]:
+    assert source.model is not None
+    if source.pieces is not None:
+        return [
+            parts.added_token(id, piece.text, special=piece.type is not PieceType.USER_DEFINED)
+            for id, piece in enumerate(_special_pieces(source.pieces))
+            if piece is not None
+        ]
+    by_id = sorted(source.model.added_tokens, key=lambda token: token.id)
+    return [_added_token(token) for token in by_id]
+
+
+def _special_pieces(pieces: SentencePieceModel) -> list[Any]:
+    kinds = (PieceType.CONTROL, PieceType.UNKNOWN, PieceType.USER_DEFINED)
+    return [piece if piece.type in kinds else None for piece in pieces.pieces]
+
+
+def _added_token(token: AddedToken) -> dict[str, Any]:
+    flags = {"single_word": token.single_word, "rstrip": token.rstrip}
+    entry = parts.added_token(
+        token.id,
+        token.content,
+        special=token.special,
+        normalized=token.normalized,
+        lstrip=token.lstrip,
+    )
+    return {**entry, **flags}
+
+
+def _normalizer(step: NormalizerStep) -> dict[str, Any]:
+    match step:
+        case NormalForm() if step in _FORMS:
+            return {"type": step.value}
+        case CharacterMap() if step in _MAPS:
+            return {"type": step.value}
+        case Replace(dialect=Dialect.ONIGURUMA):
+            kind = "String" if step.literal else "Regex"
+            return {"type": "Replace", "pattern": {kind: step.pattern}, "content": step.content}
+        case Prepend(unless_present=False, only_first=False):
+            return {"type": "Prepend", "prepend": step.content}
+    raise refuse(_NAME, f"its normalizer has the step {step}", _INSTEAD)
+
+
+def _pre_tokenizer(source: Material) -> dict[str, Any] | None:
+    """The splits, with ByteLevel where the bytes begin."""
+    steps = source.parts.get(Part.PRE_TOKENIZER, ())
+    found = [_split(step) for step in steps]
+    if source.pieces is None:
+        on_bytes = [isinstance(step, Split) and step.on_bytes for step in steps]
+        found.insert(on_bytes.index(True) if True in on_bytes else len(steps), _BYTES)
+    return _sequence("pretokenizers", found)
+
+
+_BYTES: Final = parts.byte_level(False)
+
+
+def _split(step: PreTokenizerStep) -> dict[str, Any]:
+    if isinstance(step, Split):
+        alone = step.behavior is Behavior.ISOLATED
+        match step.pattern:
+            case str():
+                # Oniguruma takes {1,3}+ for a repeat of repeats.
+                pattern = step.pattern.replace("{1,3}+|", "{1,3}|")
+                return parts.split(pattern, step.behavior.value, invert=step.invert)
+            case CharacterTest.NUMERIC if not step.invert:
+                return {"type": "Digits", "individual_digits": alone}
+            case CharacterTest.PUNCTUATION if not step.invert:
+                return {"type": "Punctuation", "behavior": step.behavior.value}
+            case CharacterTest.WHITESPACE if step.behavior is Behavior.REMOVED:
+                return {"type": "WhitespaceSplit"}
+    raise refuse(_NAME, f"its pre-tokenizer has the step {step}", _INSTEAD)
+
+
+def _sequence(name: str, steps: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    if len(steps) < 2:
+        return steps[0] if steps else None
+    return {"type": "Sequence", name: list(steps)}
+
+
+def _decoder(normalizer: Sequence[NormalizerStep]) -> dict[str, Any]:
+    """SentencePiece's: spaces, bytes, and the dummy space goes."""
+    replaced = {"type": "Replace", "pattern": {"String": _SPACE_SYMBOL}, "content": " "}
+    decoders = [replaced, {"type": "ByteFallback"}, {"type": "Fuse"}]
+    if Prepend(" ") in normalizer:
+        decoders.append({"type": "Strip", "content": " ", "start": 1, "stop": 0})
+    return {"type": "Sequence", "decoders": decoders}
+
+
+def _post_processor(template: Template, tokens: Sequence[Token | None]) -> dict[str, Any] | None:
+    if template == Template():
+        return None
+
+    def item(one: TemplateItem) -> dict[str, Any]:
+        if one.id is None:
+            return parts.text(one.sequence or "A", one.type_id)
+        return parts.special(names[one.id], one.type_id)
+
+    used = [one.id for one in (*template.single, *template.pair) if one.id is not None]
+    names = {id: (tokens[id] or Token(b"")).content.decode() for id in used}
+    single_items = [item(one) for one in template.single]
+    pair_items = [item(one) for one in template.pair]
+    return parts.template(single_items, pair_items, {names[id]: id for id in used})
+
+
+def _write(source: Material) -> Files:
+    return single(json.dumps(document(source), ensure_ascii=False, indent=1).encode())
+
+
+def _read(path: Path) -> Material:
+    return replace(material(path), document=None)
+
+
+def library(path: Path, how: Mapping[str, Any]) -> LibraryRuntime:
+    """The library that reads a file, or those of a folder."""
+    return LibraryRuntime(open_source(path).reference())
+
+
+TOKENIZER_JSON: Final = Target(
+    "tokenizer.json",
+    "tokenizers",
+    _write,
+    _read,
+    library,
+    (),
+    Path("tokenizer.json/golden.json"),
+    {
+        Part.NORMALIZER: "its steps are others",
+        Part.PRE_TOKENIZER: "its patterns are run by another regex engine, Oniguruma",
+        Part.ADDED_TOKENS: "special tokens are found in every text",
+        Part.BOS_EOS: "which ids begin and end a text is said in tokenizer_config.json",
+        Part.ROLES: "padding, unknown and stop ids are said in tokenizer_config.json",
+        Part.CHAT_TEMPLATE: "it is said in tokenizer_config.json",
+        Part.DECODER: "bytes that are no UTF-8 and leading spaces decode in another way",
+        Part.PAIRS: "two tokens of one rank are merged in the order of the list",
+    },
+)
