@@ -5,7 +5,9 @@ and reading it back loses what is listed and nothing else.
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -178,6 +180,24 @@ def test_ranks_that_are_not_ids_are_refused(tmp_path: Path) -> None:
         write_target(source, "tiktoken", tmp_path / "file")
     with pytest.raises(TokexportError, match="no merge makes the token 269"):
         write_target(changed(tmp_path, "zz"), "tiktoken", tmp_path / "file")
+
+
+@pytest.mark.parametrize(
+    ("roles", "ends"),
+    [
+        (SpecialIds(bos=1, eos=2, stop=(2, 3)), (1, 2)),
+        (SpecialIds(eos=2, stop=(2, 3)), (3, 2)),
+        (SpecialIds(eos=2, stop=(2,)), (0xFFFFFFFF, 2)),
+        (SpecialIds(stop=(5, 7)), (7, 5)),
+        (SpecialIds(), (0xFFFFFFFF, 0xFFFFFFFF)),
+    ],
+)
+def test_qwen3c_ends_at_eos_and_at_bos_or_another_stop_id(
+    roles: SpecialIds, ends: tuple[int, int], sources: tuple[Path, Path]
+) -> None:
+    source = replace(material(sources[0]), special_ids=roles)
+    data = TARGETS["qwen3.c"].write(source)[""]
+    assert struct.unpack_from("<2I", data, 4) == ends
 
 
 def test_a_hole_keeps_the_ids_after_it(tmp_path: Path) -> None:

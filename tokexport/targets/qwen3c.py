@@ -36,7 +36,8 @@ def _ends(roles: SpecialIds) -> dict[str, int]:
     """The two ids at which the programs stop: EOS, and BOS or else another stop id."""
     stops = [*roles.stop, NONE]
     eos = stops[0] if roles.eos is None else roles.eos
-    other = next((id for id in stops if id != eos), eos) if roles.bos is None else roles.bos
+    others = (id for id in (*stops, NONE) if id != eos)
+    other = next(others, NONE) if roles.bos is None else roles.bos
     return {"bos": other, "eos": eos}
 
 
