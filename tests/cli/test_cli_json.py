@@ -41,6 +41,8 @@ def members(value: object) -> Iterator[str]:
     "command",
     [
         "convert SOURCE -o TARGET",
+        "convert SOURCE --to qwen3.c -o TARGET",
+        "verify TOKENIZER --as qwen3.c --against OTHER --strings 50",
         "encode FILE the",
         "encode FILE the --tokens",
         "encode FILE the --offsets",
@@ -61,6 +63,7 @@ def test_every_member_is_in_the_document(
 ) -> None:
     paths = {"FILE": small_file("qwen"), "SOURCE": small_source("qwen")}
     paths |= {"OTHER": small_source("gpt2"), "TARGET": tmp_path / "it.bin"}
+    paths["TOKENIZER"] = ROOT / "formats/qwen3.c/golden.tokenizer"
     words = [paths.get(word, word) for word in command.split()]
     outcome = run(*words, "--json")
     assert outcome.code in (0, 1), outcome.stderr

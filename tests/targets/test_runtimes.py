@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command_line import Run
 from references import reference_for
-from repository import ROOT, script
+from repository import ROOT, script, small_source
 
 from tokexport.targets.best_score import merged
 from tokexport.targets.compare import compare_runtime
@@ -95,6 +95,12 @@ def test_llmc_only_decodes(sources: tuple[Path, Path]) -> None:
     assert (
         TARGETS["llm.c"].runtime(golden("llm.c"), {}).decode(ids("Ġferry", "Ã", "a")) == b" ferrya"
     )
+
+
+def test_ids_that_a_file_lacks_are_differences() -> None:
+    result = compare_runtime(golden("qwen3.c"), "qwen3.c", against=small_source("gpt2"), strings=50)
+    assert not result.ok
+    assert any("not in the file" in str(one.found) for one in result.examples)
 
 
 def test_whispercpp_takes_the_longest_token_of_a_word() -> None:

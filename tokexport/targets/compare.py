@@ -21,6 +21,7 @@ from tokexport.verification.report import shown, window
 ENCODE: Final = "encode"
 DECODE: Final = "decode"
 LINES: Final = "lines of files"
+NO_SUCH_ID: Final = "(one of the ids is not in the file)"
 EXAMPLES: Final = 3  # of each kind
 
 
@@ -153,7 +154,10 @@ class _Found:
         elif not self.notes:
             self.notes.append("the runtime only decodes, so nothing was encoded")
         decoded = self._reference.decode_batch([expected], False)[0]
-        shown = self._runtime.decode(expected).decode("utf-8", "replace")
+        try:
+            shown = self._runtime.decode(expected).decode("utf-8", "replace")
+        except (IndexError, KeyError):
+            shown = NO_SUCH_ID
         self._count(DECODE, Example(DECODE, text, decoded, shown))
 
     def _count(self, name: str, example: Example) -> None:

@@ -136,7 +136,8 @@ class Llama2c:
     def encode(self, text: str) -> list[int]:
         """A space before the text, a token or bytes for each character, then merges by score."""
         data = c_string(text.encode())
-        ids = [self._ids[b" "]] if data else []
+        space = self._ids.get(b" ")
+        ids = [] if space is None or not data else [space]
         for character in data.decode():
             token = character.encode()
             known = self._ids.get(token)
