@@ -1,0 +1,23 @@
+"""What the extension calls of GCC and Clang exists for Microsoft's compiler too."""
+
+from __future__ import annotations
+
+import re
+
+from repository import ROOT
+
+NATIVE = ROOT / "tokexport" / "native"
+BUILT_IN = re.compile(r"__(?:builtin_\w+|attribute__|int128|asm__)")
+# Where the preprocessor lets only GCC and Clang read.
+GUARDED = re.compile(r"#if[^\n]*__GNUC__.*?(?:#else|#endif)", re.S)
+
+
+def test_every_built_in_that_is_called_is_there_for_msvc() -> None:
+    there = set(BUILT_IN.findall((NATIVE / "msvc.h").read_text(encoding="utf-8")))
+    called = {
+        (path.name, name)
+        for path in NATIVE.rglob("*")
+        if path.suffix in (".cpp", ".h") and not path.name.startswith("split_avx")
+        for name in BUILT_IN.findall(GUARDED.sub("", path.read_text(encoding="utf-8")))
+    }
+    assert {name for _, name in called} == there, sorted(called)
