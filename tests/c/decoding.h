@@ -51,7 +51,7 @@ static size_t lossy(const uint8_t *bytes, size_t size, uint8_t *out) {
     return used;
 }
 
-/* The tokens' bytes, one behind the other; without special ones on request. */
+/* The tokens' bytes, one after the other; without special ones on request. */
 static size_t joined(const tkx *t, const uint32_t *ids, size_t count, int skip_special,
                      uint8_t *out) {
     size_t used = 0, i, size;

@@ -148,7 +148,7 @@ static void self_tests_pass(const tkx *t, const uint8_t *data, size_t size) {
         tkx other;
         size_t first_id;
         CHECK(tkx_selftest(t, ids, 4096, &count, &work) == TKX_OK);
-        first_id = (size_t)(test - data) + 16 + 20 * count; /* behind the cases */
+        first_id = (size_t)(test - data) + 16 + 20 * count; /* after the cases */
         changed[first_id] ^= 1;
         CHECK(tkx_open(&other, changed, size) == TKX_OK && tkx_check(&other) == TKX_E_CRC);
         CHECK(tkx_selftest(&other, ids, 4096, &count, &work) == TKX_E_SELF_TEST);
