@@ -353,7 +353,8 @@ int Encoder::merge_bytes() {
     return TKX_OK;
 }
 
-// The same for BPE over characters, where a word is no sooner found than merged.
+// The same for BPE over characters. A word that is a token as a whole is not looked up: merging
+// gives it.
 int Encoder::merge_characters() {
     std::size_t used = 4, words = 0;
     for (std::size_t i = 0; i < miss_count_; i++) {
