@@ -20,7 +20,7 @@ def read_ids(folder: Path, vocabulary: int) -> npt.NDArray[np.unsignedinteger]:
 def batch(
     ids: npt.NDArray[np.unsignedinteger], size: int, positions: int, rng: np.random.Generator
 ) -> tuple[Tensor, Tensor]:
-    """Random parts of the text, and for each position the id that follows: both (size, positions)."""
+    """Random parts of the text, and the id after each position: both (size, positions)."""
     begins = rng.integers(0, len(ids) - positions, size)
     parts = np.stack([ids[begin : begin + positions + 1] for begin in begins]).astype(np.int64)
     return torch.from_numpy(parts[:, :-1].copy()), torch.from_numpy(parts[:, 1:].copy())

@@ -31,10 +31,8 @@ class Linear(nn.Module):
     def __init__(self, inputs: int, outputs: int) -> None:
         super().__init__()
         deviation = math.sqrt(2 / (inputs + outputs))
-        weight = torch.empty(outputs, inputs)
-        self.weight = nn.Parameter(
-            nn.init.trunc_normal_(weight, 0, deviation, -3 * deviation, 3 * deviation)
-        )
+        weight = nn.init.trunc_normal_(torch.empty(outputs, inputs), 0, 1, -3, 3)
+        self.weight = nn.Parameter(weight * deviation)
 
     def forward(self, x: Tensor) -> Tensor:
         """x: (..., inputs). Gives (..., outputs)."""

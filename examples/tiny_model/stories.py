@@ -33,7 +33,7 @@ def story(rng: random.Random) -> str:
         f"One {rng.choice(WEATHER)} day, {name} and {friend} went to {other}. "
         f"They found a {color} {thing} {found}. "
         f'"Is this your {thing}?" {name} asked the {animal}. '
-        f'"{rng.choice(["Yes", "No", "Maybe"])}," said the {animal}, and it was not {mood} any more. '
+        f'"{rng.choice(["Yes", "No", "Maybe"])}," said the {animal}, and was not {mood} any more. '
         f"{end}"
     )
 

@@ -37,18 +37,9 @@ def prepare(folder: Path, count: int, vocabulary: int) -> None:
         lines = (json.dumps({"text": text}) + "\n" for text in stories(number, seed))
         (folder / f"{name}.jsonl").write_text("".join(lines))
     tokenizer = folder / "tokenizer"
-    texts, size = str(folder / "train.jsonl"), str(vocabulary)
-    tokexport(
-        "train",
-        texts,
-        "--vocab-size",
-        size,
-        "--special-token",
-        END,
-        "-o",
-        str(tokenizer),
-        "--force",
-    )
+    texts, out = str(folder / "train.jsonl"), str(tokenizer)
+    special = ("--special-token", END)
+    tokexport("train", texts, "--vocab-size", str(vocabulary), *special, "-o", out, "--force")
     for name in ("train", "held-out"):
         shards = folder / f"{name}-ids"
         if not shards.exists():
@@ -61,9 +52,8 @@ def perplexity(model: LanguageModel, folder: Path, positions: int) -> float:
     """exp of the mean loss on the held-out part."""
     ids = read_ids(folder / "held-out-ids", model.config.vocabulary)
     rng = np.random.default_rng(0)
-    losses = [
-        cross_entropy(model(x), y) for x, y in (batch(ids, 8, positions, rng) for _ in range(8))
-    ]
+    parts = [batch(ids, 8, positions, rng) for _ in range(8)]
+    losses = [cross_entropy(model(inputs), targets) for inputs, targets in parts]
     return math.exp(float(torch.stack(losses).mean()))
 
 

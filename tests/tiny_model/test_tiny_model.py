@@ -148,7 +148,7 @@ def test_training_goes_on_from_a_checkpoint_as_if_it_had_not_stopped(tmp_path: P
             loss = learning.cross_entropy(model(ids[:, :-1]), ids[:, 1:])
             loss.backward()
             optimizer.step(1e-2)
-        return float(loss)
+        return float(loss.detach())
 
     model = layers.LanguageModel(SMALL)
     optimizer = learning.AdamW(model.parameters())
