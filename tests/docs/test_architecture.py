@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tokexport.compiler.merges.canonical import canonical_merges
 from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.model import BytePairModel, Split
@@ -32,7 +34,7 @@ def test_the_merges_of_the_picture_leave_out_the_rule_that_never_fires() -> None
     listed = ("l o", "lo w", "e r", "low er", "o w", "l ow")
     pairs = [[ids[part.encode()] for part in merge.split()] for merge in listed]
     products = [ids[merge.replace(" ", "").encode()] for merge in listed]
-    merges = tuple((*pair, product) for pair, product in zip(pairs, products, strict=True))
-    found = canonical_merges(BytePairModel(ids, merges))  # type: ignore[arg-type]
+    merges = np.array([(*pair, id) for pair, id in zip(pairs, products, strict=True)])
+    found = canonical_merges(BytePairModel(ids, merges))
     rules = {f"{names[left]} {names[right]}" for _, left, right, _ in found.rules.tolist()}
     assert rules == set(listed) - {"l ow"}
