@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import tokenizers
-from golden import Encode, Locate, Special, UnknownTextError
+from golden import Encode, Locate, Special, UnknownTextError, merge_rows
 
 from tokexport.model import (
     Behavior,
@@ -176,7 +176,7 @@ def _model(
         tokens=tuple(Token(content, kind) for content, kind in zip(contents, kinds, strict=True)),
         model=BytePairModel(
             spelled,
-            tuple(
+            merge_rows(
                 (vocab[left], vocab[right], vocab[left + right[size:]]) for left, right in merges
             ),
             characters=characters,

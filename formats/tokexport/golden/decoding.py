@@ -12,6 +12,7 @@ from typing import Any
 
 import sentencepiece
 import tokenizers
+from golden import merge_rows
 
 from tokexport.model import BytePairModel, Decoding, Provenance, Reference, Token, TokenizerModel
 from tokexport.sources.files import SourceFiles
@@ -166,5 +167,9 @@ def _model(
     tokens: Sequence[Token | None], decoding: Decoding, reference: Reference
 ) -> TokenizerModel:
     return TokenizerModel(
-        tuple(tokens), BytePairModel({}, ()), reference, Provenance("golden"), decoding=decoding
+        tuple(tokens),
+        BytePairModel({}, merge_rows()),
+        reference,
+        Provenance("golden"),
+        decoding=decoding,
     )

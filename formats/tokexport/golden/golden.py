@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
 
 from tokexport.model import Provenance, TokenizerModel
 
@@ -43,3 +46,8 @@ class Golden:
     unknown: Sequence[str] = ()
     self_test: bool = False
     trimmed: bool = False
+
+
+def merge_rows(merges: Iterable[Sequence[int]] = ()) -> npt.NDArray[np.int64]:
+    """Rows (left, right, product) as ``BytePairModel`` has them."""
+    return np.array([*merges], np.int64).reshape(-1, 3)

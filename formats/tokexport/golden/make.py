@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "reader"))
 sys.path.insert(0, str(Path(__file__).parent))
 
 from decoding import GoldenDecoder, golden_decoders
-from golden import Golden, UnknownTextError
+from golden import Golden, UnknownTextError, merge_rows
 from models import goldens
 from piece_models import piece_goldens
 from rare_models import rare_goldens
@@ -87,7 +87,10 @@ def all_goldens() -> list[Golden]:
 def smallest_decode() -> bytes:
     """One id, whose token is the byte A; no more sections than there must be."""
     token = TokenizerModel(
-        (Token(b"A"),), BytePairModel({b"A": 0}, ()), Reference.TOKENIZERS, Provenance("golden")
+        (Token(b"A"),),
+        BytePairModel({b"A": 0}, merge_rows()),
+        Reference.TOKENIZERS,
+        Provenance("golden"),
     )
     records, blob = records_and_bytes(compile_model(token, decode_only=True))
     contents: dict[bytes, bytes] = {Tag.RECORDS: records, Tag.BYTES: blob}
@@ -101,7 +104,7 @@ def smallest_bpe() -> bytes:
     vocab = {b"a": 0, b"b": 1, b"ab": 2}
     model = TokenizerModel(
         tuple(Token(content) for content in vocab),
-        BytePairModel(vocab, ((0, 1, 2),)),
+        BytePairModel(vocab, merge_rows([(0, 1, 2)])),
         Reference.TOKENIZERS,
         Provenance("golden"),
     )

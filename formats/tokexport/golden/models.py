@@ -6,16 +6,22 @@ They are tiny, and each is there for a part of the format that the others leave 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
 from typing import Any
 
 import rewriting_models
 import tiktoken
-import tokenizers
+from byte_level import (
+    added_json,
+    byte_level,
+    byte_level_model,
+    byte_tokens,
+    library,
+    library_template,
+    library_version,
+)
 from character_models import affixes, byte_fallback, byte_suffix, stopping
-from golden import PROVENANCE, Around, Encode, Golden, Locate, Special
+from golden import PROVENANCE, Golden, Special
 
 from tokexport.model import (
     AddedToken,
@@ -63,7 +69,7 @@ def goldens() -> tuple[Golden, ...]:
         *(rewriting(), sequences(), spelled()),
         *(
             Golden(
-                *(name, model, encode, _tokenizers_version(), texts, locate),
+                *(name, model, encode, library_version(), texts, locate),
                 unknown=["abx"] if name == "stopping" else [],
             )
             for name, (model, encode, texts, locate) in characters.items()
@@ -77,10 +83,10 @@ def ranked() -> Golden:
     """
     tokens = ["a", "b", "c", "bc", "ab", "<unk>", " ", "ca"]
     merges = [("a", "b"), ("b", "c")]
-    model = _model(tokens, merges, unknown="<unk>", fuse_unknown=True)
-    reference, locate = _reference(tokens, merges, unk_token="<unk>", fuse_unk=True)
+    model = byte_level_model(tokens, merges, unknown="<unk>", fuse_unknown=True)
+    reference, locate = library(tokens, merges, unk_token="<unk>", fuse_unk=True)
     texts = ["abc", "bcab", "abcabc", "xyz", "a\u00e9\u00e9b x y", "", "abx\0cab", "cba", "ca"]
-    return Golden("ranked", model, reference, _tokenizers_version(), texts, locate)
+    return Golden("ranked", model, reference, library_version(), texts, locate)
 
 
 def added() -> Golden:
@@ -97,7 +103,7 @@ def added() -> Golden:
         ("l", "d"),
     ]
     merges += [(" wor", "ld"), ("\n", "\n")]
-    tokens = _byte_tokens() + words
+    tokens = byte_tokens() + words
     flags: list[dict[str, Any]] = [
         {"content": "<s>", "special": True},
         {"content": "</s>", "special": True, "rstrip": True},
@@ -124,7 +130,7 @@ def added() -> Golden:
             TemplateItem(id=end, type_id=1),
         ),
     )
-    model = _model(
+    model = byte_level_model(
         tokens,
         merges,
         pre_tokenizer=(Prepend(" ", unless_present=True), Split(GPT2_PATTERN)),
@@ -136,12 +142,12 @@ def added() -> Golden:
             "{% for message in messages %}<s>{{ message['content'] }}</s>{% endfor %}"
         ),
     )
-    reference, locate = _reference(
+    reference, locate = library(
         tokens,
         merges,
-        added_tokens=_added_json(added_tokens),
-        pre_tokenizer=_byte_level(add_prefix_space=True, use_regex=True),
-        post_processor=_byte_level(add_prefix_space=True, trim_offsets=True),
+        added_tokens=added_json(added_tokens),
+        pre_tokenizer=byte_level(add_prefix_space=True, use_regex=True),
+        post_processor=byte_level(add_prefix_space=True, trim_offsets=True),
     )
     texts = [
         "hello world",
@@ -166,11 +172,11 @@ def added() -> Golden:
         {"Sequence": {"id": "A", "type_id": 0}},
     ]
     single.append({"SpecialToken": {"id": "</s>", "type_id": 0}})
-    around = _reference_template(
+    around = library_template(
         tokens,
         merges,
-        added_tokens=_added_json(added_tokens),
-        pre_tokenizer=_byte_level(add_prefix_space=True, use_regex=True),
+        added_tokens=added_json(added_tokens),
+        pre_tokenizer=byte_level(add_prefix_space=True, use_regex=True),
         post_processor={
             "type": "TemplateProcessing",
             "single": single,
@@ -185,7 +191,7 @@ def added() -> Golden:
             },
         },
     )
-    version, pairs = _tokenizers_version(), [("hello", None), ("hello", " world"), ("", "<s>")]
+    version, pairs = library_version(), [("hello", None), ("hello", " world"), ("", "<s>")]
     return Golden(
         "added",
         model,
@@ -202,7 +208,7 @@ def added() -> Golden:
 
 def normalized() -> Golden:
     """NORM: NFC, with an added token that is found under its normalized form."""
-    tokens = [*_byte_tokens(), "\u00e9", "e\u00e9"]
+    tokens = [*byte_tokens(), "\u00e9", "e\u00e9"]
     first, second = "\u00e9".encode()
     merges: list[tuple[str | bytes, str | bytes]] = [
         (bytes([first]), bytes([second])),
@@ -212,13 +218,15 @@ def normalized() -> Golden:
         AddedToken(id=258, content="A\u030a", normalized=True),
         AddedToken(id=259, content="\u212b", special=True),
     )
-    model = _model(tokens, merges, normalizer=(NormalForm.NFC,), added_tokens=added_tokens)
-    reference, locate = _reference(
+    model = byte_level_model(
+        tokens, merges, normalizer=(NormalForm.NFC,), added_tokens=added_tokens
+    )
+    reference, locate = library(
         tokens,
         merges,
         normalizer={"type": "NFC"},
-        added_tokens=_added_json(added_tokens),
-        pre_tokenizer=_byte_level(),
+        added_tokens=added_json(added_tokens),
+        pre_tokenizer=byte_level(),
     )
     texts = [
         "e\u0301e\u0301",
@@ -232,7 +240,7 @@ def normalized() -> Golden:
         "\uac01\u11a8 \uac00\u11a7 \u1100\u1161\u11a7",
         "plain",
     ]
-    version = _tokenizers_version()
+    version = library_version()
     return Golden("normalized", model, reference, version, texts, locate, trimmed=True)
 
 
@@ -240,22 +248,22 @@ def rewriting() -> Golden:
     """Operations in NORM: a charsmap by cluster, a map, programs; and a stage that rewrites each
     piece.
     """
-    tokens = [*_byte_tokens(), "_a", "fi", "iv", "<>"]
+    tokens = [*byte_tokens(), "_a", "fi", "iv", "<>"]
     merges = [("_", "a"), ("f", "i"), ("i", "v"), ("<", ">")]
-    model = _model(
+    model = byte_level_model(
         tokens,
         merges,
         normalizer=rewriting_models.NORMALIZER,
         pre_tokenizer=rewriting_models.PRE_TOKENIZER,
     )
-    pre_tokenizers = [*rewriting_models.PRE_TOKENIZERS_JSON, _byte_level()]
-    reference, locate = _reference(
+    pre_tokenizers = [*rewriting_models.PRE_TOKENIZERS_JSON, byte_level()]
+    reference, locate = library(
         tokens,
         merges,
         normalizer=rewriting_models.NORMALIZER_JSON,
         pre_tokenizer={"type": "Sequence", "pretokenizers": pre_tokenizers},
     )
-    version, texts = _tokenizers_version(), rewriting_models.TEXTS
+    version, texts = library_version(), rewriting_models.TEXTS
     return Golden("rewriting", model, reference, version, texts, locate, trimmed=True)
 
 
@@ -263,32 +271,30 @@ def sequences() -> Golden:
     """Operations in NORM: a charsmap by longest sequence with protected texts, and texts put before
     and after.
     """
-    tokens = [*_byte_tokens(), "_b", "b~"]
+    tokens = [*byte_tokens(), "_b", "b~"]
     merges = [("_", "b"), ("b", "~")]
-    model = _model(
+    model = byte_level_model(
         tokens,
         merges,
         normalizer=rewriting_models.SEQUENCE_NORMALIZER,
         pre_tokenizer=rewriting_models.SEQUENCE_PRE_TOKENIZER,
     )
     split = {"type": "Split", "pattern": {"String": "x"}, "behavior": "Removed", "invert": False}
-    encode, _ = _reference(
-        tokens, merges, pre_tokenizer={"type": "Sequence", "pretokenizers": [split, _byte_level()]}
+    encode, _ = library(
+        tokens, merges, pre_tokenizer={"type": "Sequence", "pretokenizers": [split, byte_level()]}
     )
 
     def reference(text: str, special: Special) -> Sequence[int]:
         return encode(rewriting_models.rewritten(text), special)
 
-    return Golden(
-        "sequences", model, reference, _tokenizers_version(), rewriting_models.SEQUENCE_TEXTS
-    )
+    return Golden("sequences", model, reference, library_version(), rewriting_models.SEQUENCE_TEXTS)
 
 
 def spelled() -> Golden:
     """Bytes that become letters of GPT-2's alphabet, before a model over the bytes of those
     letters; and a prefix for the piece that stems from the start of the input.
     """
-    tokens = [*_byte_tokens(), "\u0120", "\u0120a", "_a", "ab"]
+    tokens = [*byte_tokens(), "\u0120", "\u0120a", "_a", "ab"]
     first, second = "\u0120".encode()
     merges: list[tuple[str | bytes, str | bytes]] = [
         (bytes([first]), bytes([second])),
@@ -296,20 +302,20 @@ def spelled() -> Golden:
         ("_", "a"),
         ("a", "b"),
     ]
-    model = _model(
+    model = byte_level_model(
         tokens,
         merges,
         normalizer=(Replace("xx", ""),),
         pre_tokenizer=(Prepend("_", unless_present=True, only_first=True), SpellBytes()),
     )
     metaspace = {"type": "Metaspace", "replacement": "_", "prepend_scheme": "first", "split": False}
-    reference, locate = _reference(
+    reference, locate = library(
         tokens,
         merges,
         normalizer={"type": "Replace", "pattern": {"String": "xx"}, "content": ""},
         pre_tokenizer={
             "type": "Sequence",
-            "pretokenizers": [metaspace, _byte_level(), _byte_level()],
+            "pretokenizers": [metaspace, byte_level(), byte_level()],
         },
     )
     letters = "\0!~\x7f\x80\xa0\xa1\xac\xad\xae\xbf\xc0\xff\u07ff\u0800\uffff\U00010000\U0010ffff"
@@ -317,7 +323,7 @@ def spelled() -> Golden:
         "spelled",
         model,
         reference,
-        _tokenizers_version(),
+        library_version(),
         ["abxxa", "xxab", "a\u00e0a", "", letters],
         locate,
     )
@@ -325,7 +331,7 @@ def spelled() -> Golden:
 
 def bytes_stages() -> Golden:
     """Stages that read bytes, as Falcon has after ByteLevel, and one with contiguous matches."""
-    tokens = [*_byte_tokens(), "12", "123", "1234", " a", "!!", "\u00e9"]
+    tokens = [*byte_tokens(), "12", "123", "1234", " a", "!!", "\u00e9"]
     first, second = "\u00e9".encode()
     merges: list[tuple[str | bytes, str | bytes]] = [
         ("1", "2"),
@@ -335,7 +341,7 @@ def bytes_stages() -> Golden:
         ("!", "!"),
     ]
     merges.append((bytes([first]), bytes([second])))
-    model = _model(
+    model = byte_level_model(
         tokens,
         merges,
         pre_tokenizer=(
@@ -345,14 +351,14 @@ def bytes_stages() -> Golden:
             Split(r"[0-9][0-9][0-9]", on_bytes=True),
         ),
     )
-    reference, locate = _reference(
+    reference, locate = library(
         tokens,
         merges,
         pre_tokenizer={
             "type": "Sequence",
             "pretokenizers": [
                 {"type": "Punctuation", "behavior": "Contiguous"},
-                _byte_level(use_regex=True),
+                byte_level(use_regex=True),
                 {"type": "Digits", "individual_digits": False},
                 {
                     "type": "Split",
@@ -372,14 +378,12 @@ def bytes_stages() -> Golden:
         "\u00b9\u00b2\u00b3\u2460",
         "a1!b2",
     ]
-    return Golden(
-        "bytes-stages", model, reference, _tokenizers_version(), texts, locate, trimmed=True
-    )
+    return Golden("bytes-stages", model, reference, library_version(), texts, locate, trimmed=True)
 
 
 def behaviors() -> Golden:
     """Every behavior, invert, and a pattern that reads far past its last match end (memo_count)."""
-    tokens = [*_byte_tokens(), "ab", "abab", ".,", "--", "xx"]
+    tokens = [*byte_tokens(), "ab", "abab", ".,", "--", "xx"]
     merges = [("a", "b"), ("ab", "ab"), (".", ","), ("-", "-"), ("x", "x")]
     stages = [
         ("[;|]", Behavior.REMOVED, False),
@@ -391,8 +395,8 @@ def behaviors() -> Golden:
         ("[a-d]+!|[a-d]{4}", Behavior.ISOLATED, False),
         ("(?<![ab])c", Behavior.MERGED_WITH_NEXT, True),
     ]
-    model = _model(tokens, merges, pre_tokenizer=tuple(Split(*stage) for stage in stages))
-    reference, locate = _reference(
+    model = byte_level_model(tokens, merges, pre_tokenizer=tuple(Split(*stage) for stage in stages))
+    reference, locate = library(
         tokens,
         merges,
         pre_tokenizer={
@@ -407,7 +411,7 @@ def behaviors() -> Golden:
                     }
                     for pattern, behavior, invert in stages
                 ),
-                _byte_level(),
+                byte_level(),
             ],
         },
     )
@@ -423,7 +427,7 @@ def behaviors() -> Golden:
         "_;|",
         "\u00e9;\u00e9.\u00e9",
     ]
-    return Golden("behaviors", model, reference, _tokenizers_version(), texts, locate)
+    return Golden("behaviors", model, reference, library_version(), texts, locate)
 
 
 def ranks_with_holes() -> Golden:
@@ -480,7 +484,7 @@ def look_ahead() -> Golden:
     which cuts where it matches. SEARCH_STARTS: what follows the last match.
     """
     words = ["12", "34", "123", "1234", "  ", "ab", "xx"]
-    tokens = [*_byte_tokens(), *words]
+    tokens = [*byte_tokens(), *words]
     merges = [("1", "2"), ("3", "4"), ("12", "3"), ("12", "34"), (" ", " "), ("a", "b"), ("x", "x")]
     stages = [
         (r"[0-9]{1,3}(?=(?:[0-9]{3})*(?![0-9a-z_]))", Behavior.ISOLATED, False),
@@ -489,8 +493,8 @@ def look_ahead() -> Golden:
         (r"\G[0-9x]|;|b(?=b*c)", Behavior.ISOLATED, False),
         (r" +(?! *;)", Behavior.MERGED_WITH_NEXT, False),
     ]
-    model = _model(tokens, merges, pre_tokenizer=tuple(Split(*stage) for stage in stages))
-    reference, locate = _reference(
+    model = byte_level_model(tokens, merges, pre_tokenizer=tuple(Split(*stage) for stage in stages))
+    reference, locate = library(
         tokens,
         merges,
         pre_tokenizer={
@@ -505,7 +509,7 @@ def look_ahead() -> Golden:
                     }
                     for pattern, behavior, invert in stages
                 ),
-                _byte_level(),
+                byte_level(),
             ],
         },
     )
@@ -520,146 +524,4 @@ def look_ahead() -> Golden:
         "  1234;  ;",
         "",
     ]
-    return Golden("look-ahead", model, reference, _tokenizers_version(), texts, locate)
-
-
-def _byte_tokens() -> list[str | bytes]:
-    return [bytes([byte]) for byte in range(256)]
-
-
-def _raw(content: str | bytes) -> bytes:
-    return content.encode() if isinstance(content, str) else content
-
-
-def _model(
-    tokens: Sequence[str | bytes],
-    merges: Sequence[tuple[str | bytes, str | bytes]],
-    *,
-    unknown: str | None = None,
-    fuse_unknown: bool = False,
-    added_tokens: tuple[AddedToken, ...] = (),
-    **fields: Any,
-) -> TokenizerModel:
-    vocab = {_raw(content): index for index, content in enumerate(tokens)}
-    rows = tuple((vocab[_raw(a)], vocab[_raw(b)], vocab[_raw(a) + _raw(b)]) for a, b in merges)
-    all_tokens = [
-        Token(
-            content,
-            TokenKind.UNKNOWN if content.decode(errors="replace") == unknown else TokenKind.MODEL,
-        )
-        for content in vocab
-    ]
-    all_tokens += [
-        Token(token.content.encode(), TokenKind.ADDED, token.special) for token in added_tokens
-    ]
-    unknown_id = None if unknown is None else vocab[unknown.encode()]
-    return TokenizerModel(
-        tokens=tuple(all_tokens),
-        model=BytePairModel(vocab, rows, unk_id=unknown_id, fuse_unk=fuse_unknown),
-        reference=Reference.TOKENIZERS,
-        provenance=PROVENANCE,
-        added_tokens=added_tokens,
-        **fields,
-    )
-
-
-def _reference(
-    tokens: Sequence[str | bytes],
-    merges: Sequence[tuple[str | bytes, str | bytes]],
-    *,
-    added_tokens: Sequence[Mapping[str, Any]] = (),
-    normalizer: Mapping[str, Any] | None = None,
-    pre_tokenizer: Mapping[str, Any] | None = None,
-    post_processor: Mapping[str, Any] | None = None,
-    **model_fields: Any,
-) -> tuple[Encode, Locate]:
-    """The same tokenizer in the reference library: its ids, and its spans."""
-    fields = {"added_tokens": added_tokens, "normalizer": normalizer}
-    fields |= {"pre_tokenizer": pre_tokenizer, "post_processor": post_processor}
-    tokenizer = _library(tokens, merges, **fields, **model_fields)
-
-    def encode(text: str, special: Special) -> Sequence[int]:
-        tokenizer.encode_special_tokens = not special
-        ids: list[int] = tokenizer.encode(text, add_special_tokens=False).ids
-        return ids
-
-    def locate(text: str, special: Special) -> Sequence[tuple[int, int]]:
-        tokenizer.encode_special_tokens = not special
-        spans: list[tuple[int, int]] = tokenizer.encode(text, add_special_tokens=False).offsets
-        return spans
-
-    return encode, locate
-
-
-def _reference_template(
-    tokens: Sequence[str | bytes], merges: Sequence[tuple[str | bytes, str | bytes]], **parts: Any
-) -> Around:
-    """The template of the tokenizer in the reference library."""
-    tokenizer = _library(tokens, merges, **parts)
-
-    def around(text: str, pair: str | None, adds: bool) -> tuple[Sequence[int], Sequence[int]]:
-        found = tokenizer.encode(text, pair, add_special_tokens=adds)
-        return found.ids, found.type_ids
-
-    return around
-
-
-def _library(
-    tokens: Sequence[str | bytes],
-    merges: Sequence[tuple[str | bytes, str | bytes]],
-    *,
-    added_tokens: Sequence[Mapping[str, Any]] = (),
-    normalizer: Mapping[str, Any] | None = None,
-    pre_tokenizer: Mapping[str, Any] | None = None,
-    post_processor: Mapping[str, Any] | None = None,
-    **model_fields: Any,
-) -> tokenizers.Tokenizer:
-    source = {
-        "version": "1.0",
-        "added_tokens": list(added_tokens),
-        "normalizer": normalizer,
-        "pre_tokenizer": pre_tokenizer or _byte_level(),
-        "post_processor": post_processor,
-        "model": {
-            "type": "BPE",
-            "vocab": {_spelled(content): index for index, content in enumerate(tokens)},
-            "merges": [[_spelled(a), _spelled(b)] for a, b in merges],
-            **model_fields,
-        },
-    }
-    return tokenizers.Tokenizer.from_str(json.dumps(source))
-
-
-def _byte_level(
-    *, add_prefix_space: bool = False, use_regex: bool = False, trim_offsets: bool = False
-) -> dict[str, Any]:
-    return {
-        "type": "ByteLevel",
-        "add_prefix_space": add_prefix_space,
-        "use_regex": use_regex,
-        "trim_offsets": trim_offsets,
-    }
-
-
-def _added_json(added_tokens: Sequence[AddedToken]) -> list[dict[str, Any]]:
-    return [asdict(token) for token in added_tokens]
-
-
-def _spelled(content: str | bytes) -> str:
-    """Bytes in GPT-2's byte alphabet, as tokenizer.json spells them. ``<unk>`` is ASCII and stays
-    as it is.
-    """
-    return "".join(BYTE_ALPHABET[byte] for byte in _raw(content))
-
-
-def _byte_alphabet() -> list[str]:
-    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = [byte for byte in range(256) if byte not in printable]
-    return [chr(byte if byte in printable else 0x100 + others.index(byte)) for byte in range(256)]
-
-
-BYTE_ALPHABET = _byte_alphabet()
-
-
-def _tokenizers_version() -> str:
-    return f"tokenizers {tokenizers.__version__}"
+    return Golden("look-ahead", model, reference, library_version(), texts, locate)
