@@ -1860,10 +1860,9 @@ static uint64_t memo_bytes(uint32_t states, uint64_t bytes) {
 
 /* A bound of the work memory that a call needs: what has been added up so far. */
 typedef struct tkx_bound {
-    uint64_t input; /* bytes of the whole text */
-    uint64_t size;  /* of the current one */
-    uint64_t held;  /* while it is read */
-    uint64_t most;  /* at any time */
+    uint64_t input, size; /* of the whole text, and of the current one */
+    uint64_t held;        /* while it is read */
+    uint64_t most;        /* at any time */
     int has_spans;
 } tkx_bound;
 
@@ -1872,15 +1871,12 @@ static void bound_use(tkx_bound *b, uint64_t more) {
 }
 
 #ifndef TKX_NO_NORMALIZER
-#define TKX_TOO_MUCH (UINT64_C(1) << 40)
-
-/* What `count` operations need, each beside the result of the one before. Their hints say how much
-   the input grows up to there. */
+/* What `count` operations need, each beside the result of the one before. */
 static void bound_ops(tkx_bound *b, const tkx_op *op, uint32_t count, uint32_t source) {
     const uint64_t before = b->held;
     for (; count; count--, op++) {
         uint64_t grown = b->input * op->growth + op->extra, more = 0;
-        if (grown > TKX_TOO_MUCH) grown = TKX_TOO_MUCH;
+        if (grown >> 40) grown = UINT64_C(1) << 40;
         if (op->kind == FORM) more = 3 * grown + 32; /* 8 for a mark, of 2 bytes at least */
         if (op->program.classes) more = memo_bytes(op->program.state_count, b->size + 1);
         bound_use(b, (1 + source) * grown + more);
@@ -4839,15 +4835,16 @@ static void split(tkx_context *ctx, const uint8_t *begin, const uint8_t *end) {
 #ifdef TKX_BULK
 /* Of the Python extension: encodes a segment another way; 0 if it does not. */
 static int encode_bulk(tkx_context *ctx, const uint8_t *text, size_t size, int normalized);
+#define TKX_ENCODE_BULK encode_bulk
 #else
-#define encode_bulk(ctx, text, size, normalized) 0
+#define TKX_ENCODE_BULK(ctx, text, size, normalized) 0
 #define TKX_BLOCK 8192
 #endif
 
 /* A segment without added tokens, not empty: step 6 and 7. */
 static void encode_plain(tkx_context *ctx, const uint8_t *text, size_t size) {
     size_t mark = ctx->memory_used;
-    if (encode_bulk(ctx, text, size, 1)) return;
+    if (TKX_ENCODE_BULK(ctx, text, size, 1)) return;
     split(ctx, text, text + size);
     encode_batch(ctx);
     ctx->memory_used = mark;
@@ -4875,7 +4872,7 @@ static void encode_segment(tkx_context *ctx, const uint8_t *text, size_t size) {
     const size_t mark = ctx->memory_used;
     const tkx_text outer = ctx->text;
     const tkx_span given = {text, size};
-    if (encode_bulk(ctx, text, size, 0)) return;
+    if (TKX_ENCODE_BULK(ctx, text, size, 0)) return;
 #ifndef TKX_NO_NORMALIZER
     rewrite(ctx, ctx->t->ops, ctx->t->normalizer_count, &text, &size);
 #endif

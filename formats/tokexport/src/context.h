@@ -110,10 +110,9 @@ static uint64_t memo_bytes(uint32_t states, uint64_t bytes) {
 
 /* A bound of the work memory that a call needs: what has been added up so far. */
 typedef struct tkx_bound {
-    uint64_t input; /* bytes of the whole text */
-    uint64_t size;  /* of the current one */
-    uint64_t held;  /* while it is read */
-    uint64_t most;  /* at any time */
+    uint64_t input, size; /* of the whole text, and of the current one */
+    uint64_t held;        /* while it is read */
+    uint64_t most;        /* at any time */
     int has_spans;
 } tkx_bound;
 
@@ -123,15 +122,12 @@ static void bound_use(tkx_bound *b, uint64_t more) {
 
 #ifndef TKX_NO_NORMALIZER
 
-#define TKX_TOO_MUCH (UINT64_C(1) << 40)
-
-/* What `count` operations need, each beside the result of the one before. Their hints say how much
-   the input grows up to there. */
+/* What `count` operations need, each beside the result of the one before. */
 static void bound_ops(tkx_bound *b, const tkx_op *op, uint32_t count, uint32_t source) {
     const uint64_t before = b->held;
     for (; count; count--, op++) {
         uint64_t grown = b->input * op->growth + op->extra, more = 0;
-        if (grown > TKX_TOO_MUCH) grown = TKX_TOO_MUCH;
+        if (grown >> 40) grown = UINT64_C(1) << 40;
         if (op->kind == FORM) more = 3 * grown + 32; /* 8 for a mark, of 2 bytes at least */
         if (op->program.classes) more = memo_bytes(op->program.state_count, b->size + 1);
         bound_use(b, (1 + source) * grown + more);

@@ -6,15 +6,16 @@
 #ifdef TKX_BULK
 /* Of the Python extension: encodes a segment another way; 0 if it does not. */
 static int encode_bulk(tkx_context *ctx, const uint8_t *text, size_t size, int normalized);
+#define TKX_ENCODE_BULK encode_bulk
 #else
-#define encode_bulk(ctx, text, size, normalized) 0
+#define TKX_ENCODE_BULK(ctx, text, size, normalized) 0
 #define TKX_BLOCK 8192
 #endif
 
 /* A segment without added tokens, not empty: step 6 and 7. */
 static void encode_plain(tkx_context *ctx, const uint8_t *text, size_t size) {
     size_t mark = ctx->memory_used;
-    if (encode_bulk(ctx, text, size, 1)) return;
+    if (TKX_ENCODE_BULK(ctx, text, size, 1)) return;
     split(ctx, text, text + size);
     encode_batch(ctx);
     ctx->memory_used = mark;
@@ -42,7 +43,7 @@ static void encode_segment(tkx_context *ctx, const uint8_t *text, size_t size) {
     const size_t mark = ctx->memory_used;
     const tkx_text outer = ctx->text;
     const tkx_span given = {text, size};
-    if (encode_bulk(ctx, text, size, 0)) return;
+    if (TKX_ENCODE_BULK(ctx, text, size, 0)) return;
 #ifndef TKX_NO_NORMALIZER
     rewrite(ctx, ctx->t->ops, ctx->t->normalizer_count, &text, &size);
 #endif
