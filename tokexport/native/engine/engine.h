@@ -27,7 +27,7 @@ public:
     std::unique_ptr<const CharacterSymbols> symbols;
     bool has_light_normalizer = false;  // bridge.h
 
-    // Made when it is first asked for: 1.5 to 5 ms, for which much English has no use. Null: there
+    // Made when it is first asked for: 0.3 to 3 ms, for which much English has no use. Null: there
     // is none for this file.
     const CharacterTable *characters() const;
 

@@ -170,7 +170,7 @@ private:
     // some words: the table starts small and doubles when two fifths of it are in use. At a third,
     // many scripts are 3 % slower when they are new, and 4 % faster when they come again; at a half
     // it is the other way round by 5 % and 15 %.
-    static constexpr std::size_t first_size = std::size_t(1) << 21;
+    static constexpr std::size_t first_size = std::size_t(1) << 22;
     static constexpr std::size_t last_size = std::size_t(1) << 24;
 
     static bool is(const WordSlot &slot, const WordKey &key) {
