@@ -61,10 +61,10 @@ private:
 class Core {
 public:
     // Texts from this many bytes on are encoded by the bulk engine, where it does the file; below,
-    // the core is as fast. The engine derives 4 to 10 ms of tables from the file, which pay off
-    // after about half a megabyte: in the first text of `worth_tables`, or when that many bytes
-    // were encoded without them.
-    static constexpr std::size_t bulk_from = 256, worth_tables = std::size_t(1) << 19;
+    // the core is as fast. The engine's tables and the pages of its cache cost 1.5 ms at first, which
+    // pays off after about a quarter of a megabyte: in the first text of `worth_tables`, or when
+    // that many bytes were encoded without it.
+    static constexpr std::size_t bulk_from = 256, worth_tables = std::size_t(1) << 18;
 
     // Opens the bytes of `buffer` (read-only, as long as the Core lives). `name` stands for the
     // file in error messages. `bulk_from`: tests give it; SIZE_MAX: no engine.
