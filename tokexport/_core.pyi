@@ -72,6 +72,16 @@ class Core:
         template: bool,
         threads: int,
     ) -> list[list[int]]: ...
+    def encode_parallel(
+        self,
+        text: str | bytes,
+        allowed: Literal["all"] | Collection[str],
+        template: bool,
+        threads: int,
+    ) -> list[int]: ...
+    def encode_parallel_numpy(
+        self, text: str, allowed: Literal["all"] | Collection[str], template: bool, threads: int
+    ) -> numpy.typing.NDArray[numpy.uint32]: ...
     def encode_flat(
         self, texts: Any, allowed: Literal["all"] | Collection[str], template: bool, threads: int
     ) -> tuple[numpy.typing.NDArray[numpy.uint32], numpy.typing.NDArray[numpy.uint64]]: ...

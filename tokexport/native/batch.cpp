@@ -1,4 +1,4 @@
-// Encoding many texts with threads: to a list a text, or to one array for all.
+// Encoding with threads: many texts, or the parts of a long one, to lists or to one array.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -22,58 +22,145 @@ namespace {
 // A thread costs some 20 microseconds to start; it is worth it for this much text.
 constexpr std::size_t bytes_a_thread = std::size_t(1) << 15;
 
+// Ids that are worth a thread to copy them, into memory that is touched first.
+constexpr std::size_t ids_a_thread = std::size_t(1) << 16;
+
+// A long text is cut into so many parts a thread, each of at most so many bytes: a thread that
+// another process holds up leaves them to the others.
+constexpr std::size_t parts_a_thread = 8, longest_part = std::size_t(1) << 20;
+
+// Calls `work` with 0 to threads - 1, each on a thread of its own.
+template <class Work> void on_threads(std::size_t threads, Work work) {
+    std::vector<std::thread> others;
+    others.reserve(threads - 1);
+    try {
+        for (std::size_t i = 1; i < threads; i++) others.emplace_back(work, i);
+    } catch (const std::system_error &) {
+        // No more threads to be had: those that run do the work.
+    }
+    work(0);
+    for (std::thread &other : others) other.join();
+}
+
 }  // namespace
 
-// Where the ids of each text lie: in the workspace of the thread that took it.
+// The parts of the texts, and where the ids of each lie: in the workspace of the thread that took
+// it.
 struct Core::Batch {
-    struct Result {
-        std::size_t worker = 0, first = 0, count = 0;
+    struct Part {
+        std::string_view bytes;
+        std::size_t text;  // its number
+        bool is_first, is_last;
+        std::size_t worker = 0, from = 0, count = 0;
     };
     std::vector<std::unique_ptr<WorkspacePool::Lease>> spaces;
-    std::vector<Result> results;
+    std::vector<Part> parts;
+    std::vector<std::size_t> first_parts;  // of each text, and how many parts there are
 
-    const std::uint32_t *ids(const Result &result) const {
-        return (**spaces[result.worker]).ids.data() + result.first;
+    IdRun ids(const Part &part) const {
+        return {(**spaces[part.worker]).ids.data() + part.from, part.count};
+    }
+
+    // The ids of a text, in runs.
+    void runs_of(std::size_t text, std::vector<IdRun> &runs) const {
+        runs.clear();
+        for (std::size_t i = first_parts[text]; i < first_parts[text + 1]; i++)
+            runs.push_back(ids(parts[i]));
+    }
+
+    // The ids of all parts, copied by as many threads as encoded them.
+    nb::object array() const {
+        std::vector<std::size_t> places(parts.size() + 1);
+        for (std::size_t i = 0; i < parts.size(); i++) places[i + 1] = places[i] + parts[i].count;
+        Buffer<std::uint32_t> all;
+        all.resize(places.back());
+        {
+            nb::gil_scoped_release released;
+            std::atomic<std::size_t> next{0};
+            const std::size_t threads =
+                std::max<std::size_t>(1, std::min(spaces.size(), places.back() / ids_a_thread));
+            on_threads(threads, [&](std::size_t) noexcept {
+                for (std::size_t i; (i = next.fetch_add(1)) < parts.size();) {
+                    const IdRun run = ids(parts[i]);
+                    std::copy_n(run.ids, run.count, all.data() + places[i]);
+                }
+            });
+        }
+        return array_of_ids(all, places.back());
     }
 };
+
+// Cuts a text where that is certain to change nothing, into parts of about `size` bytes.
+void Core::add_parts(std::string_view text, std::size_t number, std::size_t size,
+                     Batch &batch) const {
+    bool is_first = true;
+    while (text.size() / 2 > size) {
+        std::size_t searched = 0, until = size, cut = 0;
+        while ((cut = tkx_cut(&file_, text.data() + searched, until - searched)) == 0 &&
+               until < text.size()) {
+            searched = until - 1;
+            until = std::min(until + size, text.size());
+        }
+        if (cut == 0) break;
+        cut += searched;
+        batch.parts.push_back({text.substr(0, cut), number, is_first, false});
+        text.remove_prefix(cut);
+        is_first = false;
+    }
+    batch.parts.push_back({text, number, is_first, true});
+}
 
 // Encodes all texts, whose bytes must stay, by at most so many threads; the GIL is free in between.
 void Core::encode_texts(const std::vector<std::string_view> &sources, const Allowed &chosen,
                         bool template_, std::size_t threads, bool is_utf8, Batch &batch) {
-    const std::size_t count = sources.size();
     std::size_t bytes = 0;
     for (std::string_view source : sources) bytes += source.size();
+    threads = std::max<std::size_t>(1, std::min(threads, bytes / bytes_a_thread));
     const std::vector<Piece> &pieces = pieces_of(1, template_);
+    const bool may_cut = threads > 1 && holds_text_once(pieces);
+    const std::size_t part_size =
+        may_cut ? std::min(bytes / (threads * parts_a_thread), longest_part) : SIZE_MAX;
+    auto &parts = batch.parts;
+    parts.reserve(sources.size());
+    batch.first_parts.reserve(sources.size() + 1);
+    for (std::size_t i = 0; i < sources.size(); i++) {
+        batch.first_parts.push_back(parts.size());
+        add_parts(sources[i], i, part_size, batch);
+    }
+    batch.first_parts.push_back(parts.size());
 
-    threads = std::max<std::size_t>(1, std::min({threads, count, bytes / bytes_a_thread}));
+    const std::size_t count = parts.size();
+    threads = std::max<std::size_t>(1, std::min(threads, count));
     const std::size_t step =
-        std::max<std::size_t>(1, std::min<std::size_t>(64, count / (threads * 8)));
-    auto &spaces = batch.spaces;
+        std::max<std::size_t>(1, std::min<std::size_t>(64, count / (threads * parts_a_thread)));
     for (std::size_t i = 0; i < threads; i++)
-        spaces.push_back(std::make_unique<WorkspacePool::Lease>(pool_));
+        batch.spaces.push_back(std::make_unique<WorkspacePool::Lease>(pool_));
+    // What is short by itself is long together.
+    if (bytes >= worth_tables_) bytes_without_tables_.fetch_add(bytes, std::memory_order_relaxed);
 
-    auto &results = batch.results;
-    results.resize(count);
     std::vector<Outcome> outcomes(threads);    // of each worker, the first that was no success
     std::vector<std::size_t> failed(threads);  // and the text it befell
     std::vector<char> out_of_memory(threads, 0);
     std::atomic<std::size_t> next{0};
     auto work = [&](std::size_t worker) noexcept {
         try {
-            Workspace &space = **spaces[worker];
+            Workspace &space = **batch.spaces[worker];
             std::size_t used = 0;
             for (std::size_t first; (first = next.fetch_add(step)) < count;) {
                 for (std::size_t i = first; i < std::min(first + step, count); i++) {
+                    Batch::Part &part = parts[i];
                     const std::size_t before = used;
-                    Outcome outcome =
-                        encode_pieces(space, used, &sources[i], pieces, chosen, is_utf8);
+                    Outcome outcome = encode_pieces(space, used, &part.bytes, pieces, chosen,
+                                                    is_utf8, {part.is_first, part.is_last});
                     if (outcome.code != TKX_OK) {
                         outcomes[worker] = outcome;
-                        failed[worker] = i;
+                        failed[worker] = part.text;
                         next.store(count);
                         return;
                     }
-                    results[i] = {worker, before, used - before};
+                    part.worker = worker;
+                    part.from = before;
+                    part.count = used - before;
                 }
             }
         } catch (const std::bad_alloc &) {
@@ -85,15 +172,7 @@ void Core::encode_texts(const std::vector<std::string_view> &sources, const Allo
         work(0);
     } else {
         nb::gil_scoped_release released;
-        std::vector<std::thread> others;
-        others.reserve(threads - 1);
-        try {
-            for (std::size_t i = 1; i < threads; i++) others.emplace_back(work, i);
-        } catch (const std::system_error &) {
-            // No more threads to be had: those that run do the work.
-        }
-        work(0);
-        for (std::thread &other : others) other.join();
+        on_threads(threads, work);
     }
     for (std::size_t i = 0; i < threads; i++) {
         if (out_of_memory[i]) throw std::bad_alloc();
@@ -133,11 +212,32 @@ nb::object Core::encode_batch(nb::handle texts, nb::handle allowed, Truth templa
     Batch batch;
     encode_texts(views_of(sources), allowed_of(allowed), template_, threads, true, batch);
     nb::object lists = owned(PyList_New(static_cast<Py_ssize_t>(sources.size())));
+    std::vector<IdRun> runs;
     for (std::size_t i = 0; i < sources.size(); i++) {
-        nb::object list = ints_.list(batch.ids(batch.results[i]), batch.results[i].count);
-        PyList_SET_ITEM(lists.ptr(), static_cast<Py_ssize_t>(i), list.release().ptr());
+        batch.runs_of(i, runs);
+        PyList_SET_ITEM(lists.ptr(), static_cast<Py_ssize_t>(i),
+                        ints_.list(runs.data(), runs.size()).release().ptr());
     }
     return lists;
+}
+
+nb::object Core::encode_parallel(nb::handle text, nb::handle allowed, Truth template_,
+                                 std::size_t threads) {
+    const bool is_bytes = PyBytes_Check(text.ptr());
+    const Text source = is_bytes ? bytes_of(text) : text_of(text);
+    Batch batch;
+    encode_texts({source.bytes}, allowed_of(allowed), template_, threads, !is_bytes, batch);
+    std::vector<IdRun> runs;
+    batch.runs_of(0, runs);
+    return ints_.list(runs.data(), runs.size());
+}
+
+nb::object Core::encode_parallel_numpy(nb::handle text, nb::handle allowed, Truth template_,
+                                       std::size_t threads) {
+    const Text source = text_of(text);
+    Batch batch;
+    encode_texts({source.bytes}, allowed_of(allowed), template_, threads, true, batch);
+    return batch.array();
 }
 
 nb::object Core::encode_flat(nb::handle texts, nb::handle allowed, Truth template_,
@@ -154,18 +254,11 @@ nb::object Core::encode_flat(nb::handle texts, nb::handle allowed, Truth templat
     std::size_t count = 0;
     for (std::size_t i = 0; i < views.size(); i++) {
         offsets[i] = count;
-        count += batch.results[i].count;
+        for (std::size_t k = batch.first_parts[i]; k < batch.first_parts[i + 1]; k++)
+            count += batch.parts[k].count;
     }
     offsets[views.size()] = count;
-    Buffer<std::uint32_t> ids;
-    ids.resize(count);
-    {
-        nb::gil_scoped_release released;
-        for (std::size_t i = 0; i < views.size(); i++)
-            std::copy_n(batch.ids(batch.results[i]), batch.results[i].count,
-                        ids.data() + offsets[i]);
-    }
-    return nb::make_tuple(array_of_ids(ids, count), array_of(std::move(offsets), views.size() + 1));
+    return nb::make_tuple(batch.array(), array_of(std::move(offsets), views.size() + 1));
 }
 
 }  // namespace tokexport

@@ -89,6 +89,11 @@ const std::vector<Core::Piece> &Core::pieces_of(std::size_t texts, bool template
     return template_ ? pair_ : plain_pair_;
 }
 
+bool Core::holds_text_once(const std::vector<Piece> &pieces) {
+    return std::count_if(pieces.begin(), pieces.end(),
+                         [](const Piece &piece) { return piece.kind != 0; }) == 1;
+}
+
 Text Core::text_of(nb::handle text) const {
     if (!PyUnicode_Check(text.ptr())) fail_type("text must be a str", text);
     Py_ssize_t size = 0;
@@ -152,6 +157,24 @@ Allowed Core::allowed_of(nb::handle allowed) {
     return result;
 }
 
+// The engine, if there is one for this file. The first to ask makes it; others that ask meanwhile
+// do without, as the core is there.
+const Engine *Core::engine() const {
+    EngineState state = EngineState::none;
+    if (engine_state_.compare_exchange_strong(state, EngineState::in_making,
+                                              std::memory_order_acquire)) {
+        try {
+            engine_ = Engine::make(file_);
+        } catch (...) {
+            engine_state_.store(EngineState::none, std::memory_order_release);
+            throw;
+        }
+        engine_state_.store(EngineState::made, std::memory_order_release);
+        return engine_.get();
+    }
+    return state == EngineState::made ? engine_.get() : nullptr;
+}
+
 // Whether the bulk engine encodes a text of that size in a workspace; makes what it needs.
 bool Core::take_bulk(Workspace &space, std::size_t size) const {
     if (size < bulk_from_) return false;
@@ -159,11 +182,7 @@ bool Core::take_bulk(Workspace &space, std::size_t size) const {
         if (size < worth_tables_ &&
             bytes_without_tables_.fetch_add(size, std::memory_order_relaxed) < worth_tables_)
             return false;
-        std::call_once(engine_once_, [this] {
-            engine_ = Engine::make(file_);
-            engine_is_made_ = engine_ != nullptr;
-        });
-        if (engine_) space.bulk = std::make_unique<tkx_bulk>(*engine_);
+        if (const Engine *made = engine()) space.bulk = std::make_unique<tkx_bulk>(*made);
     }
     return space.bulk != nullptr;
 }
@@ -211,13 +230,16 @@ Outcome Core::encode_text(Workspace &space, std::size_t &used, std::string_view 
 
 Outcome Core::encode_pieces(Workspace &space, std::size_t &used, const std::string_view *texts,
                             const std::vector<Piece> &pieces, const Allowed &allowed,
-                            bool is_utf8) const {
+                            bool is_utf8, Ends ends) const {
+    bool is_after = false;
     for (const Piece &piece : pieces) {
         if (piece.kind == 0) {
+            if (!(is_after ? ends.after : ends.before)) continue;
             if (space.ids.capacity() == used) space.ids.resize(used + used / 2 + 16);
             space.ids.data()[used++] = piece.id;
             continue;
         }
+        is_after = true;
         Outcome outcome = encode_text(space, used, texts[piece.kind - 1], allowed, is_utf8);
         if (outcome.code != TKX_OK) return outcome;
     }
@@ -241,7 +263,7 @@ std::size_t Core::encode_texts(Workspace &space, const Text *texts, std::size_t 
     Outcome outcome;
     {
         MaybeReleasedGil gil(views[0].size() + views[1].size());
-        outcome = encode_pieces(space, used, views, pieces, chosen, is_utf8);
+        outcome = encode_pieces(space, used, views, pieces, chosen, is_utf8, {});
     }
     if (outcome.code != TKX_OK) fail_text(outcome, views[0]);
     return used;

@@ -89,9 +89,14 @@ public:
     nanobind::object encode_spans_numpy(nanobind::handle texts, nanobind::handle allowed,
                                         Truth template_, Truth characters);
 
-    // batch.cpp.
+    // batch.cpp. Long texts are cut into parts where that is certain to change nothing.
     nanobind::object encode_batch(nanobind::handle texts, nanobind::handle allowed, Truth template_,
                                   std::size_t threads);
+    // One text, a str; the first takes bytes, too.
+    nanobind::object encode_parallel(nanobind::handle text, nanobind::handle allowed,
+                                     Truth template_, std::size_t threads);
+    nanobind::object encode_parallel_numpy(nanobind::handle text, nanobind::handle allowed,
+                                           Truth template_, std::size_t threads);
     // `texts`: an iterable of str, or an Arrow array of strings. The ids of all, and count + 1
     // offsets into them.
     nanobind::object encode_flat(nanobind::handle texts, nanobind::handle allowed, Truth template_,
@@ -109,7 +114,9 @@ public:
     nanobind::object stop_ids() const;
     nanobind::object section(nanobind::handle tag) const;
     // Whether a long text was encoded by the bulk engine.
-    bool uses_bulk() const { return engine_is_made_.load(std::memory_order_relaxed); }
+    bool uses_bulk() const {
+        return engine_state_.load(std::memory_order_acquire) == EngineState::made && engine_;
+    }
     std::uint32_t id_count() const { return file_.id_count; }
     std::uint32_t token_count() const { return file_.token_count; }
 
@@ -122,11 +129,17 @@ private:
     struct Piece {
         std::uint32_t kind, id, type_id;
     };
+    // Which items of a template to take besides the texts.
+    struct Ends {
+        bool before = true, after = true;
+    };
     struct Located;
     struct Batch;
 
     Text text_of(nanobind::handle text) const;
     std::vector<Text> texts_of(nanobind::handle texts, nanobind::object &items) const;
+    static bool holds_text_once(const std::vector<Piece> &pieces);
+    void add_parts(std::string_view text, std::size_t number, std::size_t size, Batch &batch) const;
     void encode_texts(const std::vector<std::string_view> &sources, const Allowed &chosen,
                       bool template_, std::size_t threads, bool is_utf8, Batch &batch);
     Allowed allowed_of(nanobind::handle allowed);
@@ -135,10 +148,11 @@ private:
                              nanobind::handle allowed, bool template_, bool is_utf8);
     Outcome encode_pieces(Workspace &space, std::size_t &used, const std::string_view *texts,
                           const std::vector<Piece> &pieces, const Allowed &allowed,
-                          bool is_utf8) const;
+                          bool is_utf8, Ends ends) const;
     Outcome encode_text(Workspace &space, std::size_t &used, std::string_view text,
                         const Allowed &allowed, bool is_utf8) const;
     bool take_bulk(Workspace &space, std::size_t size) const;
+    const Engine *engine() const;
     [[noreturn]] void fail_text(Outcome outcome, std::string_view text) const;
     const std::vector<Piece> &pieces_of(std::size_t texts, bool template_) const;
     void locate(Workspace &space, nanobind::handle texts, nanobind::handle allowed, bool template_,
@@ -157,8 +171,8 @@ private:
     std::unordered_multimap<std::string_view, std::uint32_t> added_by_content_;
     const std::size_t bulk_from_, worth_tables_;
     mutable std::atomic<std::size_t> bytes_without_tables_{0};
-    mutable std::once_flag engine_once_;
-    mutable std::atomic<bool> engine_is_made_{false};
+    enum class EngineState { none, in_making, made };
+    mutable std::atomic<EngineState> engine_state_{EngineState::none};
     mutable std::unique_ptr<const Engine> engine_;
     WorkspacePool pool_;
 };

@@ -19,9 +19,7 @@ public:
         const Allowed chosen = core_.allowed_of(allowed);
         if (chosen.mode == Allowed::some)
             throw nanobind::value_error("allowed_special of a stream must be \"all\" or empty");
-        std::size_t texts = 0;
-        for (const Core::Piece &piece : pieces_) texts += piece.kind != 0;
-        if (texts != 1)
+        if (!Core::holds_text_once(pieces_))
             throw nanobind::value_error(
                 "the tokenizer's template does not hold the text once: encode it whole");
         window_.resize(first_window);

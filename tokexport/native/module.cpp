@@ -72,6 +72,14 @@ NB_MODULE(_core, m) {
         .def("encode_batch", &Core::encode_batch, "texts"_a.none(), "allowed"_a.none(), "template"_a.none(), "threads"_a,
              nb::sig("def encode_batch(self, texts: collections.abc.Iterable[str], " ALLOWED
                      ", template: bool, threads: int) -> list[list[int]]"))
+        .def("encode_parallel", &Core::encode_parallel, "text"_a.none(), "allowed"_a.none(), "template"_a.none(),
+             "threads"_a,
+             nb::sig("def encode_parallel(self, text: str | bytes, " ALLOWED
+                     ", template: bool, threads: int) -> list[int]"))
+        .def("encode_parallel_numpy", &Core::encode_parallel_numpy, "text"_a.none(), "allowed"_a.none(),
+             "template"_a.none(), "threads"_a,
+             nb::sig("def encode_parallel_numpy(self, text: str, " ALLOWED
+                     ", template: bool, threads: int) -> " U32S ""))
         .def("encode_flat", &Core::encode_flat, "texts"_a.none(), "allowed"_a.none(), "template"_a.none(), "threads"_a,
              nb::sig("def encode_flat(self, texts: typing.Any, " ALLOWED
                      ", template: bool, threads: int) -> tuple[" U32S ", " U64S "]"))

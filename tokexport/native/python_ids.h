@@ -11,6 +11,11 @@
 
 namespace tokexport {
 
+struct IdRun {
+    const std::uint32_t *ids;
+    std::size_t count;
+};
+
 // One Python int an id, made when it is first asked for. A list of ids is then a copy of
 // pointers: 2.4 ns an id, against 17 ns when each id becomes a new int.
 class IdTable {
@@ -20,7 +25,12 @@ public:
     IdTable &operator=(const IdTable &) = delete;
     ~IdTable();
 
-    nanobind::object list(const std::uint32_t *ids, std::size_t count);
+    // The ids of all runs, one after the other.
+    nanobind::object list(const IdRun *runs, std::size_t run_count);
+    nanobind::object list(const std::uint32_t *ids, std::size_t count) {
+        const IdRun run{ids, count};
+        return list(&run, 1);
+    }
 
 private:
     using Entry = std::atomic<PyObject *>;

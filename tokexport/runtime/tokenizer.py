@@ -130,13 +130,21 @@ class Tokenizer:
     # ---- from text to ids
 
     def encode(
-        self, text: str, *, allowed_special: AllowedSpecial = (), add_special_tokens: bool = False
+        self,
+        text: str,
+        *,
+        allowed_special: AllowedSpecial = (),
+        add_special_tokens: bool = False,
+        num_threads: int | None = 1,
     ) -> list[int]:
         """The ids of a text.
 
         Special tokens in the text are plain text, unless ``allowed_special`` names them (``"all"``,
         or a collection of contents); added tokens that are not special are always found.
-        ``add_special_tokens`` puts around it what the source's post-processor puts.
+        ``add_special_tokens`` puts around it what the source's post-processor puts. A long text can
+        be encoded by ``num_threads`` threads (``None``: one a processor that this process may use):
+        it is cut where that is certain to change no id, and where there is no such place, one
+        thread encodes it.
 
         Raises ``UnicodeEncodeError`` for a lone surrogate where the source's own library does,
         ``ValueError`` for a name in ``allowed_special`` that is no added token.
@@ -146,7 +154,10 @@ class Tokenizer:
         >>> len(tokenizer.encode("hello world<|end|>"))
         9
         """
-        return self._core.encode(text, allowed_special, add_special_tokens)
+        if num_threads == 1:
+            return self._core.encode(text, allowed_special, add_special_tokens)
+        threads = _thread_count(num_threads)
+        return self._core.encode_parallel(text, allowed_special, add_special_tokens, threads)
 
     def encode_ordinary(self, text: str) -> list[int]:
         """The ids of a text in which special tokens are plain text.
@@ -157,7 +168,12 @@ class Tokenizer:
         return self._core.encode(text, (), False)
 
     def encode_to_numpy(
-        self, text: str, *, allowed_special: AllowedSpecial = (), add_special_tokens: bool = False
+        self,
+        text: str,
+        *,
+        allowed_special: AllowedSpecial = (),
+        add_special_tokens: bool = False,
+        num_threads: int | None = 1,
     ) -> NDArray[np.uint32]:
         """As :meth:`encode`, as a numpy array of shape ``(ids,)``: no Python object is made for an
         id.
@@ -165,17 +181,28 @@ class Tokenizer:
         >>> tokenizer.encode_to_numpy("hello world")
         array([259, 264], dtype=uint32)
         """
-        return self._core.encode_numpy(text, allowed_special, add_special_tokens)
+        if num_threads == 1:
+            return self._core.encode_numpy(text, allowed_special, add_special_tokens)
+        threads = _thread_count(num_threads)
+        return self._core.encode_parallel_numpy(text, allowed_special, add_special_tokens, threads)
 
     def encode_bytes(
-        self, data: bytes, *, allowed_special: AllowedSpecial = (), add_special_tokens: bool = False
+        self,
+        data: bytes,
+        *,
+        allowed_special: AllowedSpecial = (),
+        add_special_tokens: bool = False,
+        num_threads: int | None = 1,
     ) -> list[int]:
         """As :meth:`encode`, from UTF-8. Raises ``UnicodeDecodeError`` where it is not UTF-8.
 
         >>> tokenizer.encode_bytes(b"hello world")
         [259, 264]
         """
-        return self._core.encode_bytes(data, allowed_special, add_special_tokens)
+        if num_threads == 1 or not isinstance(data, bytes):
+            return self._core.encode_bytes(data, allowed_special, add_special_tokens)
+        threads = _thread_count(num_threads)
+        return self._core.encode_parallel(data, allowed_special, add_special_tokens, threads)
 
     def encode_pair(
         self,
@@ -274,7 +301,7 @@ class Tokenizer:
         add_special_tokens: bool = False,
     ) -> list[list[int]]:
         """The ids of each text, encoded by ``num_threads`` threads (``None``: one a processor that
-        this process may use).
+        this process may use); long texts are cut as :meth:`encode` cuts them.
 
         >>> tokenizer.encode_batch(["hello", "hello world"])
         [[259], [259, 264]]

@@ -1,0 +1,102 @@
+"""Threads that encode the parts of one text give the ids that one thread gives for it."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+import random_tokenizers
+from repository import SLOW
+from runtime_samples import NAMES, cases, tokenizer
+
+from tokexport.conversion import Options, file_bytes
+from tokexport.errors import SourceError, UnsupportedError
+from tokexport.runtime.tokenizer import Tokenizer, load
+from tokexport.sources import read
+
+SEEDS = 2_000 if SLOW else 100
+TOGETHER = 20
+LONG = 70_000  # bytes, of which two threads take their parts
+
+
+def long_text(r: random.Random, parts: list[str]) -> str:
+    """Parts in a random order, some of them again and again; every character of the parts meets
+    every other one.
+    """
+    made: list[str] = []
+    size = 0
+    while size < LONG:
+        part = r.choice(parts)
+        part = part * r.choice((1, 1, 1, 1, 2, 50)) + r.choice(("", "", " ", "\n", "a", "\r\n\r\n"))
+        made.append(part)
+        size += len(part.encode(errors="replace"))
+    return "".join(made)
+
+
+def check(subject: Tokenizer, text: str) -> None:
+    allowed: tuple[str, ...] = tuple(sorted(subject.special_tokens_set)[:1])
+    for special in ((), "all", allowed):
+        for template in (False, True):
+            how: dict[str, Any] = {"allowed_special": special, "add_special_tokens": template}
+            expected = subject.encode(text, **how)
+            assert subject.encode(text, **how, num_threads=2) == expected
+            assert subject.encode_to_numpy(text, **how, num_threads=3).tolist() == expected
+            batch = subject.encode_batch(["a", text, "", "b c"], **how, num_threads=2)
+            assert batch[1] == expected
+            assert batch[3] == subject.encode("b c", **how)
+    ids, offsets = subject.encode_batch_to_numpy(["a", text, "b c"], num_threads=2)
+    assert ids[offsets[1] : offsets[2]].tolist() == subject.encode(text)
+    assert subject.encode_bytes(text.encode(), num_threads=2) == subject.encode(text)
+
+
+@pytest.mark.parametrize("name", [*NAMES, "ranks"])
+def test_the_small_tokenizers_give_the_same_ids_by_threads(name: str) -> None:
+    r = random.Random(name)
+    texts = [case["text"] for case in cases("gpt2")]
+    check(tokenizer(name), long_text(r, [text for text in texts if len(text) < 5_000]))
+
+
+@pytest.mark.parametrize("first", range(0, SEEDS, TOGETHER))
+def test_random_tokenizers_give_the_same_ids_by_threads(first: int, tmp_path: Path) -> None:
+    converted = 0
+    for seed in range(first, first + TOGETHER):
+        path = tmp_path / f"{seed}.json"
+        path.write_text(json.dumps(random_tokenizers.tokenizer_json(seed)), "utf-8")
+        try:
+            subject = load(file_bytes(read(path), Options()))
+        except (SourceError, UnsupportedError):
+            continue
+        converted += 1
+        r = random.Random(seed)
+        text = long_text(r, [random_tokenizers.text(r, 60) for _ in range(300)])
+        check(subject, text)
+    assert converted > TOGETHER // 3
+
+
+def test_bytes_that_are_no_text_are_named_by_their_place_in_the_whole() -> None:
+    data = b"hello world\n" * 20_000
+    damaged = data[:150_001] + b"\xff" + data[150_001:]
+    with pytest.raises(UnicodeDecodeError) as caught:
+        tokenizer("ranks").encode_bytes(damaged, num_threads=3)
+    assert caught.value.start == 150_001
+
+
+@pytest.mark.parametrize("text", ["", "a", "hello world"])
+def test_a_short_text_can_be_given_to_threads(text: str) -> None:
+    subject = tokenizer("ranks")
+    assert subject.encode(text, num_threads=4) == subject.encode(text)
+    assert subject.encode_to_numpy(text, num_threads=None).tolist() == subject.encode(text)
+
+
+def test_one_text_needs_a_thread() -> None:
+    subject = tokenizer("ranks")
+    for wrong in (0, -1):
+        with pytest.raises(ValueError, match="num_threads must be at least 1"):
+            subject.encode("a", num_threads=wrong)
+        with pytest.raises(ValueError, match="num_threads must be at least 1"):
+            subject.encode_to_numpy("a", num_threads=wrong)
+        with pytest.raises(ValueError, match="num_threads must be at least 1"):
+            subject.encode_bytes(b"a", num_threads=wrong)
