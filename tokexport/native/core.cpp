@@ -58,6 +58,7 @@ Core::Core(nb::object buffer, nb::object name, std::optional<std::size_t> given_
       held_(buffer),
       file_(open_file(held_, name_)),
       ints_(file_.id_count),
+      texts_(file_.id_count),
       single_(template_of(0)),
       pair_(template_of(1)),
       bulk_from_(given_bulk_from.value_or(bulk_from)),
@@ -96,6 +97,12 @@ bool Core::holds_text_once(const std::vector<Piece> &pieces) {
 
 Text Core::text_of(nb::handle text) const {
     if (!PyUnicode_Check(text.ptr())) fail_type("text must be a str", text);
+#if !defined(PYPY_VERSION)
+    if (PyUnicode_IS_COMPACT_ASCII(text.ptr()))
+        return {nb::borrow(text),
+                {reinterpret_cast<const char *>(PyUnicode_1BYTE_DATA(text.ptr())),
+                 static_cast<std::size_t>(PyUnicode_GET_LENGTH(text.ptr()))}};
+#endif
     Py_ssize_t size = 0;
     const char *utf8 = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
     if (utf8) return {nb::borrow(text), {utf8, static_cast<std::size_t>(size)}};

@@ -121,6 +121,8 @@ public:
     std::uint32_t token_count() const { return file_.token_count; }
 
     const tkx &file() const { return file_; }
+    // The texts of tokens that are characters each by themselves, as streams give them.
+    ObjectTable &texts() { return texts_; }
     nanobind::handle name() const { return name_; }
 
 private:
@@ -166,6 +168,7 @@ private:
     HeldBytes held_;
     tkx file_;
     IdTable ints_;
+    ObjectTable texts_;
     std::vector<Piece> single_, pair_, plain_single_, plain_pair_;
     std::once_flag added_once_;
     std::unordered_multimap<std::string_view, std::uint32_t> added_by_content_;

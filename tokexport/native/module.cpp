@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
+#include "builtin_calls.h"
 #include "contents.h"
 #include "core.h"
 #include "displacing.h"
@@ -59,10 +60,12 @@ NB_MODULE(_core, m) {
              "bulk_from"_a.none() = nb::none(),
              nb::sig("def __init__(self, buffer: bytes | mmap.mmap, name: str, bulk_from: int | "
                      "None = None) -> None"))
-        .def("encode", &Core::encode, "text"_a.none(), "allowed"_a.none(), "template"_a.none(),
-             nb::sig("def encode(self, text: str, " ALLOWED ", template: bool) -> list[int]"))
-        .def("encode_numpy", &Core::encode_numpy, "text"_a.none(), "allowed"_a.none(), "template"_a.none(),
-             nb::sig("def encode_numpy(self, text: str, " ALLOWED ", template: bool) -> " U32S ""))
+        .def_prop_ro("encode", &tokexport::encode_of,
+                     nb::sig("def encode(self, /) -> collections.abc.Callable[[str, typing.Any, "
+                             "bool], list[int]]"))
+        .def_prop_ro("encode_numpy", &tokexport::encode_numpy_of,
+                     nb::sig("def encode_numpy(self, /) -> collections.abc.Callable[[str, "
+                             "typing.Any, bool], " U32S "]"))
         .def("encode_bytes", &Core::encode_bytes, "data"_a.none(), "allowed"_a.none(), "template"_a.none(),
              nb::sig("def encode_bytes(self, data: bytes, " ALLOWED
                      ", template: bool) -> list[int]"))
@@ -153,8 +156,8 @@ NB_MODULE(_core, m) {
         .def(nb::init<nb::object, tokexport::Truth, bool>(), "core"_a, "skip_special"_a.none(),
              "as_bytes"_a,
              nb::sig("def __init__(self, core: Core, skip_special: bool, as_bytes: bool) -> None"))
-        .def("step", &Stream::step, "id"_a.none(), nb::lock_self(),
-             nb::sig("def step(self, id: int) -> typing.Any"))
+        .def_prop_ro("step", &tokexport::step_of,
+                     nb::sig("def step(self, /) -> collections.abc.Callable[[int], typing.Any]"))
         .def("feed", &Stream::feed, "ids"_a.none(), nb::lock_self(),
              nb::sig("def feed(self, " IDS ") -> typing.Any"))
         .def("flush", &Stream::flush, nb::lock_self(), nb::sig("def flush(self) -> typing.Any"));

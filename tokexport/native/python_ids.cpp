@@ -9,36 +9,8 @@ namespace nb = nanobind;
 
 namespace tokexport {
 
-IdTable::~IdTable() {
-    Entry *entries = entries_.load();
-    if (!entries) return;
-    for (std::uint32_t id = 0; id < id_count_; id++)
-        Py_XDECREF(entries[id].load(std::memory_order_relaxed));
-    std::free(entries);
-}
-
-IdTable::Entry *IdTable::entries() {
-    Entry *entries = entries_.load(std::memory_order_acquire);
-    if (entries) return entries;
-    static_assert(sizeof(Entry) == sizeof(PyObject *), "calloc must make null pointers");
-    auto *made = static_cast<Entry *>(std::calloc(id_count_ ? id_count_ : 1, sizeof(Entry)));
-    if (!made) throw std::bad_alloc();
-    if (entries_.compare_exchange_strong(entries, made, std::memory_order_acq_rel)) return made;
-    std::free(made);
-    return entries;
-}
-
-PyObject *IdTable::make(std::uint32_t id) {
-    PyObject *made = owned(PyLong_FromUnsignedLong(id)).release().ptr();
-    PyObject *expected = nullptr;
-    if (entries_.load()[id].compare_exchange_strong(expected, made, std::memory_order_acq_rel))
-        return made;
-    Py_DECREF(made);
-    return expected;
-}
-
 nb::object IdTable::list(const IdRun *runs, std::size_t run_count) {
-    Entry *table = entries();
+    ObjectTable::Entry *table = ints_.entries();
     std::size_t sum = 0;
     for (std::size_t i = 0; i < run_count; i++) sum += runs[i].count;
     nb::object result = owned(PyList_New(static_cast<Py_ssize_t>(sum)));
@@ -46,9 +18,10 @@ nb::object IdTable::list(const IdRun *runs, std::size_t run_count) {
     for (const IdRun *run = runs; run < runs + run_count; run++) {
         for (const std::uint32_t *id = run->ids, *end = id + run->count; id < end; id++) {
             PyObject *value;
-            if (*id < id_count_) {
+            if (*id < ints_.size()) {
                 value = table[*id].load(std::memory_order_acquire);
-                if (!value) value = make(*id);
+                if (!value)
+                    value = ints_.put(*id, owned(PyLong_FromUnsignedLong(*id)).release().ptr());
                 Py_INCREF(value);
             } else {
                 value = owned(PyLong_FromUnsignedLong(*id)).release().ptr();

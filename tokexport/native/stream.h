@@ -11,8 +11,9 @@ public:
     // With `as_bytes` it gives bytes, which need not be UTF-8, and not text.
     Stream(nanobind::object core, Truth skip_special, bool as_bytes)
         : owner_(std::move(core)),
-          core_(nanobind::cast<const Core &>(owner_)),
-          as_bytes_(as_bytes) {
+          core_(nanobind::cast<Core &>(owner_)),
+          as_bytes_(as_bytes),
+          texts_(as_bytes || core_.file().decoder.data ? nullptr : core_.texts().entries()) {
         int code = tkx_decoder_init(&decoder_, &core_.file(), skip_special);
         if (code != TKX_OK) fail(core_.name(), code);
         decoder_.as_bytes = as_bytes_;
@@ -20,11 +21,23 @@ public:
 
     nanobind::object step(nanobind::handle id) {
         const std::uint32_t value = read_id(id, core_.id_count());
-        return grown([&](std::uint8_t *out, std::size_t capacity, std::size_t *size) {
-            int code = tkx_decoder_step(&decoder_, value, out, capacity, size);
-            if (code == TKX_E_ID) fail_id(id, core_.id_count());
-            return code;
-        });
+        // In a file without rules a token that is characters is the same text wherever no character
+        // is incomplete before it.
+        const bool stands_alone = texts_ && decoder_.held_size == 0 && value < core_.id_count();
+        if (stands_alone)
+            if (PyObject *text = texts_[value].load(std::memory_order_acquire))
+                return nanobind::borrow(text);
+        nanobind::object text =
+            grown([&](std::uint8_t *out, std::size_t capacity, std::size_t *size) {
+                int code = tkx_decoder_step(&decoder_, value, out, capacity, size);
+                if (code == TKX_E_ID) fail_id(id, core_.id_count());
+                return code;
+            });
+        std::uint32_t flags = TKX_SPECIAL;
+        if (stands_alone && decoder_.held_size == 0 && !text.is_none() &&
+            tkx_token_flags(&core_.file(), value, &flags) == TKX_OK && !(flags & TKX_SPECIAL))
+            core_.texts().put(value, nanobind::object(text).release().ptr());
+        return text;
     }
 
     nanobind::object flush() {
@@ -86,9 +99,10 @@ private:
     }
 
     nanobind::object owner_;
-    const Core &core_;
+    Core &core_;
     tkx_decoder decoder_;
     bool as_bytes_;
+    ObjectTable::Entry *texts_;  // null: each step is decoded
 };
 
 }  // namespace tokexport

@@ -10,6 +10,8 @@
 #include <new>
 #include <vector>
 
+#include <Python.h>
+
 #include "engine/encoder.h"
 #include "tokexport.h"
 
@@ -112,8 +114,7 @@ public:
 
 private:
     std::unique_ptr<Workspace> take() {
-        if (Workspace *top = top_.exchange(nullptr, std::memory_order_acquire))
-            return std::unique_ptr<Workspace>(top);
+        if (Workspace *top = take_top()) return std::unique_ptr<Workspace>(top);
         {
             std::lock_guard<std::mutex> guard(mutex_);
             if (!waiting_.empty()) {
@@ -128,9 +129,7 @@ private:
     void give_back(std::unique_ptr<Workspace> workspace) noexcept {
         workspace->memory.free_above(Workspace::kept_memory);
         workspace->ids.free_above(Workspace::kept_ids);
-        Workspace *none = nullptr;
-        if (top_.compare_exchange_strong(none, workspace.get(), std::memory_order_release,
-                                         std::memory_order_relaxed)) {
+        if (put_on_top(workspace.get())) {
             workspace.release();
             return;
         }
@@ -141,6 +140,29 @@ private:
             // No room to remember it: it is freed.
         }
     }
+
+#ifdef Py_GIL_DISABLED
+    Workspace *take_top() { return top_.exchange(nullptr, std::memory_order_acquire); }
+
+    bool put_on_top(Workspace *workspace) {
+        Workspace *none = nullptr;
+        return top_.compare_exchange_strong(none, workspace, std::memory_order_release,
+                                            std::memory_order_relaxed);
+    }
+#else
+    // The GIL is held: an exchange of the processor would take 5 ns longer.
+    Workspace *take_top() {
+        Workspace *top = top_.load(std::memory_order_relaxed);
+        top_.store(nullptr, std::memory_order_relaxed);
+        return top;
+    }
+
+    bool put_on_top(Workspace *workspace) {
+        if (top_.load(std::memory_order_relaxed)) return false;
+        top_.store(workspace, std::memory_order_relaxed);
+        return true;
+    }
+#endif
 
     // The one that a single thread uses again and again, without the mutex: 30 ns of the 180 of a
     // call with two words.

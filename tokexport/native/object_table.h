@@ -1,0 +1,57 @@
+// One Python object an id, made when it is first asked for, and shared by threads.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+#include <nanobind/nanobind.h>
+
+namespace tokexport {
+
+class ObjectTable {
+public:
+    using Entry = std::atomic<PyObject *>;
+
+    explicit ObjectTable(std::uint32_t size) : size_(size) {}
+    ObjectTable(const ObjectTable &) = delete;
+    ObjectTable &operator=(const ObjectTable &) = delete;
+    ~ObjectTable() {
+        Entry *entries = entries_.load();
+        if (!entries) return;
+        for (std::uint32_t id = 0; id < size_; id++)
+            Py_XDECREF(entries[id].load(std::memory_order_relaxed));
+        std::free(entries);
+    }
+
+    std::uint32_t size() const { return size_; }
+
+    // Null for what is not there yet.
+    Entry *entries() {
+        Entry *entries = entries_.load(std::memory_order_acquire);
+        if (entries) return entries;
+        static_assert(sizeof(Entry) == sizeof(PyObject *), "calloc must make null pointers");
+        auto *made = static_cast<Entry *>(std::calloc(size_ ? size_ : 1, sizeof(Entry)));
+        if (!made) throw std::bad_alloc();
+        if (entries_.compare_exchange_strong(entries, made, std::memory_order_acq_rel)) return made;
+        std::free(made);
+        return entries;
+    }
+
+    // Takes over `made`. The object that is there now, which is another thread's where that was
+    // first.
+    PyObject *put(std::uint32_t id, PyObject *made) {
+        PyObject *expected = nullptr;
+        if (entries()[id].compare_exchange_strong(expected, made, std::memory_order_acq_rel))
+            return made;
+        Py_DECREF(made);
+        return expected;
+    }
+
+private:
+    std::uint32_t size_;
+    std::atomic<Entry *> entries_{nullptr};
+};
+
+}  // namespace tokexport
