@@ -12,6 +12,7 @@ import json
 import os
 import random
 import string
+import sys
 import sysconfig
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -107,6 +108,13 @@ TEXTS: Mapping[str, Callable[..., str]] = {
     "white space": white_space,
     "digits": digits,
 }
+
+
+def shared_tokenizers() -> Path:
+    """The real tokenizers of ``$TOKEXPORT_SHARED``; ends the program where it is not set."""
+    if "TOKEXPORT_SHARED" not in os.environ:
+        sys.exit("TOKEXPORT_SHARED must name the folder of real tokenizers (CONTRIBUTING.md)")
+    return Path(os.environ["TOKEXPORT_SHARED"]).resolve() / "tokenizers"
 
 
 def _corpora() -> Path:

@@ -1,0 +1,200 @@
+"""The libraries that are measured at every kind of work, each as calls of one shape.
+
+A kind of work is a call that takes one input: ``list`` and ``array`` a text, ``batch`` texts,
+``decode`` and ``step`` a list of ids. A library that does not do a kind has no call for it; one
+that is not installed is left out. Special tokens in a text are text; one thread.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+# Read when the libraries are imported.
+os.environ |= {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+
+Calls = Mapping[str, Callable[[Any], Any]]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A tokenizer: its name, the file that libraries read, of ranks also the name of the pattern,
+    and tokexport's own file.
+    """
+
+    name: str
+    path: Path
+    pattern: str | None
+    file: Path
+
+
+def _tokexport(subject: Subject) -> Calls:
+    import tokexport
+
+    tokenizer = tokexport.load(subject.file)
+
+    def step(ids: list[int]) -> str:
+        step = tokenizer.decode_stream().step
+        return "".join([step(id) or "" for id in ids])
+
+    return {
+        "list": tokenizer.encode,
+        "array": tokenizer.encode_to_numpy,
+        "batch": lambda texts: tokenizer.encode_batch(texts, num_threads=1),
+        "decode": tokenizer.decode,
+        "step": step,
+    }
+
+
+def _tiktoken(subject: Subject) -> Calls:
+    import tiktoken
+    from tiktoken.load import load_tiktoken_bpe
+
+    from tokexport.sources import read
+
+    model = read(subject.path, pattern=subject.pattern)
+    encoding = tiktoken.Encoding(
+        subject.name,
+        pat_str=model.pre_tokenizer[0].pattern,  # type: ignore[union-attr, arg-type]
+        mergeable_ranks=load_tiktoken_bpe(str(subject.path)),
+        special_tokens={token.content: token.id for token in model.added_tokens},
+    )
+
+    def step(ids: list[int]) -> str:
+        step = encoding.decode_single_token_bytes
+        return b"".join([step(id) for id in ids]).decode(errors="replace")
+
+    return {
+        "list": encoding.encode_ordinary,
+        "array": encoding.encode_to_numpy,
+        "batch": lambda texts: encoding.encode_ordinary_batch(texts, num_threads=1),
+        "decode": encoding.decode,
+        "step": step,
+    }
+
+
+def _gigatoken(subject: Subject) -> Calls:
+    import gigatoken
+
+    kind = gigatoken.Tokenizer.from_tiktoken if subject.pattern else gigatoken.Tokenizer
+    tokenizer = kind(str(subject.path))
+    return {
+        "list": lambda text: tokenizer.encode(text).tolist(),
+        "long list": lambda text: tokenizer.encode_batch_list([text], parallel=False)[0],
+        "array": tokenizer.encode,
+        "batch": lambda texts: tokenizer.encode_batch_list(texts, parallel=False),
+        "decode": lambda ids: tokenizer.decode(ids).decode(errors="replace"),
+    }
+
+
+def _fastokens(subject: Subject) -> Calls:
+    import fastokens
+
+    if subject.pattern:
+        kind = fastokens.Tokenizer.from_tiktoken
+        tokenizer = kind(str(subject.path), encoding=subject.pattern)
+    else:
+        tokenizer = fastokens.Tokenizer.from_file(str(subject.path))
+
+    return {
+        "list": lambda text: tokenizer.encode(text, split_special_tokens=True).ids,
+        "array": lambda text: tokenizer.encode_batch_flat([text], split_special_tokens=True)[0],
+        "decode": tokenizer.decode,
+    }
+
+
+def _tokenizers(subject: Subject) -> Calls:
+    """0.23, or 1.0, which has no stream for decoding and takes all options by the call."""
+    import tokenizers
+
+    tokenizer = tokenizers.Tokenizer.from_file(str(subject.path))
+    options = {"add_special_tokens": False}
+    calls: dict[str, Callable[[Any], Any]] = {}
+    if hasattr(tokenizer, "encode_special_tokens"):
+        tokenizer.encode_special_tokens = True
+        batch = tokenizer.encode_batch_fast
+
+        def step(ids: list[int]) -> str:
+            stream = tokenizers.decoders.DecodeStream(skip_special_tokens=False)
+            return "".join([stream.step(tokenizer, id) or "" for id in ids])
+
+        calls["step"] = step
+    else:
+        options["encode_special_tokens"] = True
+        batch = tokenizer.encode_batch
+    return calls | {
+        "list": lambda text: list(tokenizer.encode(text, **options).ids),
+        "batch": lambda texts: [list(one.ids) for one in batch(texts, **options)],
+        "decode": lambda ids: tokenizer.decode(ids, skip_special_tokens=False),
+    }
+
+
+def _rs_bpe(subject: Subject) -> Calls:
+    from rs_bpe.bpe import openai
+
+    tokenizer = getattr(openai, subject.name)()
+    return {
+        "list": tokenizer.encode,
+        "batch": lambda texts: tokenizer.encode_batch(texts)[0],
+        "decode": tokenizer.decode,
+    }
+
+
+def _quicktok(subject: Subject) -> Calls:
+    import quicktok
+
+    encoding = quicktok.get_encoding(subject.name)
+
+    def step(ids: list[int]) -> str:
+        step = encoding.decode_single_token_bytes
+        return b"".join([step(id) for id in ids]).decode(errors="replace")
+
+    return {"list": encoding.encode_ordinary, "decode": encoding.decode, "step": step}
+
+
+def _sentencepiece(subject: Subject) -> Calls:
+    import sentencepiece
+
+    path = subject.path.with_name("tokenizer.model")
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    return {"list": processor.encode, "batch": processor.encode, "decode": processor.decode}
+
+
+# By name: the module, what loads a tokenizer, and which ones it does.
+LIBRARIES: Mapping[str, tuple[str, Callable[[Subject], Calls], Callable[[Subject], bool]]] = {
+    "tokexport": ("tokexport", _tokexport, lambda _: True),
+    "tiktoken": ("tiktoken", _tiktoken, lambda subject: subject.pattern is not None),
+    "tokenizers": ("tokenizers", _tokenizers, lambda subject: subject.pattern is None),
+    "gigatoken": ("gigatoken", _gigatoken, lambda _: True),
+    "fastokens": ("fastokens", _fastokens, lambda _: True),
+    "rs-bpe": ("rs_bpe", _rs_bpe, lambda subject: subject.pattern is not None),
+    "quicktok": ("quicktok", _quicktok, lambda subject: subject.pattern is not None),
+    "sentencepiece": (
+        "sentencepiece",
+        _sentencepiece,
+        lambda subject: subject.path.with_name("tokenizer.model").is_file(),
+    ),
+}
+
+
+def names(subject: Subject) -> list[str]:
+    """The libraries that are installed and do a tokenizer, tokexport first."""
+    return [
+        name
+        for name, (module, _, does) in LIBRARIES.items()
+        if find_spec(module) is not None and does(subject)
+    ]
+
+
+def missing() -> list[str]:
+    """The libraries that are not installed."""
+    return [name for name, (module, *_) in LIBRARIES.items() if find_spec(module) is None]
+
+
+def load(name: str, subject: Subject) -> Calls:
+    """Opens a tokenizer by one library."""
+    return LIBRARIES[name][1](subject)
