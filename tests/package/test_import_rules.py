@@ -24,6 +24,7 @@ RULES = {
     "training": {"conversion", "corpus", "model", "output", "sources", "unicode", "_core"},
     "chat": set(),
     "nanochat": {"conversion", "output", "runtime", "sources", "training"},
+    "viewing": {"runtime"},
     "runtime": {"chat", "model", "file.layout", "_core"},
 }
 ANYTHING = {"errors", "escape", "limits"}

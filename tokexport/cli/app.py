@@ -23,6 +23,7 @@ COMMANDS = (
     "encode",
     "decode",
     "chat-template",
+    "view",
     "tokenize",
     "count",
     "train",

@@ -25,6 +25,7 @@ from tokexport.errors import TextError, TokexportError
 @click.option("--add-special-tokens", is_flag=True, help="Add the template's ids, such as BOS.")
 @click.option("--tokens", "tokens", is_flag=True, help="A line a token: its id, and its bytes.")
 @click.option("--offsets", is_flag=True, help="A line a token: its id, start and end, its bytes.")
+@click.option("--show", is_flag=True, help="The text with its tokens in colours, or bars between.")
 @click.option("--unit", type=click.Choice(["char", "byte"]), help="What --offsets counts.")
 @json_option
 def encode(
@@ -35,6 +36,7 @@ def encode(
     add_special_tokens: bool,
     tokens: bool,
     offsets: bool,
+    show: bool,
     unit: Literal["char", "byte"] | None,
     as_json: bool,
 ) -> None:
@@ -51,10 +53,15 @@ def encode(
     tokexport encode tokenizer.bin --file book.txt --json
     tokexport encode tokenizer.bin --special --tokens "<|endoftext|>"
     tokexport encode tokenizer.bin --offsets "Hello, world"
+    tokexport encode tokenizer.bin --show "Hello, world"
     tokexport encode tokenizer.bin -- "--- a/file"
     """
     if text is not None and text_file is not None:
         raise click.UsageError("Give TEXT or --file, not both.")
+    if show and (tokens or offsets or as_json):
+        raise click.UsageError(
+            "--show is for the eye: give it without --tokens, --offsets, --json."
+        )
     if unit is not None and not offsets:
         raise click.UsageError("--unit says what --offsets counts; give that too.")
     tokenizer = load(path)
@@ -66,7 +73,9 @@ def encode(
         "add_special_tokens": add_special_tokens,
     }
     try:
-        if offsets:
+        if show:
+            write_shown(tokenizer, parts, how)
+        elif offsets:
             write_offsets(tokenizer, b"".join(parts).decode(), how, unit or "char", as_json)
         else:
             write_stream(tokenizer, parts, how, tokens, as_json)
@@ -110,6 +119,17 @@ def write_stream(
     else:
         write_joined(items(), "\n" if tokens else " ")
         sys.stdout.write("\n")
+
+
+def write_shown(tokenizer: Tokenizer, parts: Iterator[bytes], how: dict[str, Any]) -> None:
+    """Prints the tokens as text; on a terminal in colours that take turns."""
+    from tokexport.viewing.terminal import shown, wants_colours
+
+    arrays = tokenizer.encode_stream(parts, **how)
+    ids = (id for array in arrays for id in array.tolist())
+    for text in shown(tokenizer, ids, colours=wants_colours(sys.stdout)):
+        sys.stdout.write(text)
+    sys.stdout.write("\n")
 
 
 def write_offsets(

@@ -1,0 +1,113 @@
+"""tokexport encode --show: each token can be seen, by colours on a terminal, by bars elsewhere."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+from itertools import pairwise
+
+import pytest
+from command_line import PathOf, Run
+
+import tokexport
+from tokexport.viewing.terminal import shown
+from tokexport.viewing.token_text import parts
+
+TEXT = "Hello, world!\n\tint x;\r\n中文 é naïve 👩\u200d👩 \u200f<|endoftext|> a\\nb \x1b[31m"
+PAINT = re.compile(r"\x1b\[38;5;(\d+);48;5;(\d+)m(.*?)\x1b\[0m", re.DOTALL)
+
+
+def on_terminal(*arguments: object, **environment: str) -> str:
+    """What a command writes to a terminal."""
+    own, theirs = pty.openpty()
+    kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")}
+    subprocess.run(
+        [sys.executable, "-m", "tokexport", *map(str, arguments)],
+        stdout=theirs,
+        env={**kept, "TERM": "xterm-256color", **environment},
+        check=True,
+        cwd=os.environ.get("PYTHONPATH"),
+    )
+    os.close(theirs)
+    read = b""
+    while True:
+        try:
+            part = os.read(own, 1 << 16)
+        except OSError:  # the end of a terminal's output, on Linux
+            part = b""
+        if not part:
+            os.close(own)
+            return read.decode()
+        read += part
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama3", "falcon", "unknown"])
+def test_each_token_is_painted_once_and_unlike_the_one_before(
+    name: str, small_file: PathOf
+) -> None:
+    tokenizer = tokexport.load(small_file(name))
+    ids = tokenizer.encode(TEXT, allowed_special="all")
+    painted = list(shown(tokenizer, ids, colours=True))
+    assert len(painted) == len(ids)
+    grounds = []
+    for id, text in zip(ids, painted, strict=True):
+        found = PAINT.findall(text)
+        assert PAINT.sub("", text).strip("\n") == ""  # nothing but line ends is without colours
+        assert len({ground for _, ground, _ in found}) == 1
+        content = tokenizer.decode_single_token_bytes(id)
+        assert "".join(part for _, _, part in found) == "".join(p.text for p in parts(content))
+        grounds.append((tokenizer.is_special_token(id), found[0][1]))
+    ordinary = [(one, two) for one, two in pairwise(grounds) if not one[0]]
+    assert all(one != two for one, two in ordinary)
+
+
+def test_no_byte_of_a_token_can_command_a_terminal() -> None:
+    for byte in range(256):
+        for content in (bytes([byte]), b"a" + bytes([byte]), bytes([0xC2, byte])):
+            assert all(part.text.isprintable() for part in parts(content))
+
+
+def test_half_characters_marks_and_line_ends_are_signs() -> None:
+    assert [(part.text, part.is_sign, part.breaks) for part in parts("é\n\n中".encode()[:-1])] == [
+        ("é", False, False),
+        ("\\n", True, True),
+        ("\\n", True, True),
+        ("\\xe4\\xb8", True, False),
+    ]
+    assert [part.text for part in parts("\u0301a\u0301".encode())] == ["◌", "\u0301a\u0301"]
+    assert list(parts(b"")) == []
+
+
+def test_a_special_token_without_text_is_shown_by_its_name_or_id(small_file: PathOf) -> None:
+    tokenizer = tokexport.load(small_file("llama3"))
+    begin = tokenizer.encode_single_token("<|begin_of_text|>")
+    (painted,) = shown(tokenizer, [begin], colours=True)
+    assert "<|begin_of_text|>" in painted
+    assert ";48;5;60m" in painted
+
+
+def test_without_a_terminal_bars_stand_between_tokens(run: Run, small_file: PathOf) -> None:
+    path = small_file("gpt2")
+    tokenizer = tokexport.load(path)
+    tokens = [tokenizer.decode_single_token_bytes(id) for id in tokenizer.encode("a the\nb")]
+    outcome = run("encode", path, "--show", "a the\nb")
+    drawn = "│".join(token.decode().replace("\n", "\\n\n") for token in tokens)
+    assert outcome.text == drawn + "\n"
+
+
+def test_colours_are_for_terminals_that_want_them(small_file: PathOf) -> None:
+    path = small_file("gpt2")
+    assert "\x1b[38;5;" in on_terminal("encode", path, "--show", "a the b")
+    assert "\x1b" not in on_terminal("encode", path, "--show", "a the b", NO_COLOR="1")
+    assert "\x1b" not in on_terminal("encode", path, "--show", "a the b", TERM="dumb")
+    assert "\x1b" in on_terminal("encode", path, "--show", "a the b", NO_COLOR="")
+
+
+@pytest.mark.parametrize("other", ["--tokens", "--offsets", "--json"])
+def test_show_stands_alone(other: str, run: Run, small_file: PathOf) -> None:
+    outcome = run("encode", small_file("gpt2"), "--show", other, "a")
+    assert outcome.code == 2
+    assert "--show is for the eye" in outcome.stderr

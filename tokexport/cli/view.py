@@ -1,0 +1,92 @@
+"""tokexport view: a text in, a page with its tokens out."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from tokexport import load
+from tokexport.cli.console import json_option, say, say_json, size
+from tokexport.cli.contents import Contents
+from tokexport.cli.options import DashCommand, InputPath, parts_of_file
+from tokexport.errors import TokexportError
+from tokexport.output import refuse_sources, resolve, write_file
+from tokexport.viewing.page import Side, page
+
+
+@click.command(cls=DashCommand)
+@click.argument("path", metavar="TOKENIZER", type=InputPath())
+@click.argument("text", required=False)
+@click.option("--file", "text_file", metavar="FILE", help="Show this file's text.")
+@click.option("-o", "--output", "target", metavar="FILE", default="page.html", help="The page.")
+@click.option("--beside", metavar="TOKENIZER", type=InputPath(), help="A second one to compare.")
+@click.option("--special", is_flag=True, help="Special tokens become ids.")
+@click.option("--add-special-tokens", is_flag=True, help="Add the template's ids, such as BOS.")
+@click.option("--force", is_flag=True, help="Overwrite the page.")
+@json_option
+def view(
+    path: str,
+    text: str | None,
+    text_file: str | None,
+    target: str,
+    beside: str | None,
+    special: bool,
+    add_special_tokens: bool,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Writes a page that shows the tokens of a text.
+
+    The text is TEXT, or a file, or else standard input (also -). The page is one file of HTML that
+    needs no network: point at a token to see its id, bytes, score, rank and the merges that make
+    it. With --beside two tokenizers stand side by side, and where they cut is compared. -o - is
+    standard output.
+
+    \b
+    tokexport view tokenizer.bin "Hello, world" -o page.html
+    tokexport view llama3.bin --beside qwen3.bin --file README.md -o page.html --force
+    """
+    if text is not None and text_file is not None:
+        raise click.UsageError("Give TEXT or --file, not both.")
+    to_stdout = target == "-"
+    place = None if to_stdout else resolve(target, force=force)
+    if place is not None:
+        refuse_sources(place, [Path(name) for name in (path, beside, text_file) if name])
+    content = page(
+        read_text(text, text_file),
+        [side(name) for name in (path, beside) if name is not None],
+        allowed_special="all" if special else (),
+        add_special_tokens=add_special_tokens,
+    ).encode()
+    if place is None:
+        sys.stdout.buffer.write(content)
+        return
+    write_file(place, content, force=force)
+    if as_json:
+        say_json("view", {"target": target, "size": len(content)})
+    else:
+        say(f"{target}: {size(len(content))}; open it in a browser")
+
+
+def read_text(text: str | None, text_file: str | None) -> str:
+    """The text that is to be shown. TokexportError where it is not UTF-8."""
+    given = text is not None and text != "-"
+    name = "TEXT" if given else text_file or "-"
+    content = os.fsencode(text or "") if given else b"".join(parts_of_file(name))
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        where = "standard input" if name == "-" else name
+        raise TokexportError(
+            f"{where}: not UTF-8 at byte {error.start:,}; convert it first"
+        ) from error
+
+
+def side(path: str) -> Side:
+    """A tokenizer with its merges."""
+    tokenizer = load(path)
+    contents = Contents(tokenizer.to_bytes(), path, tokenizer)
+    return Side(os.path.basename(path), tokenizer, contents.merges, contents.ranks)

@@ -1,0 +1,52 @@
+"""Tokens in colours that take turns, for a terminal, or with bars between them without colours."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Final, TextIO
+
+from tokexport.runtime.tokenizer import Tokenizer
+from tokexport.viewing.token_text import TokenTexts, parts
+
+# Of the 256 colours of terminals: black on light grounds, which is legible on dark and light ones.
+_GROUNDS: Final = (153, 157, 223, 218)
+_TEXT: Final = 16
+_SIGN: Final = 88
+# Special tokens: white on dark.
+_SPECIAL_GROUND: Final = 60
+_SPECIAL_TEXT: Final = 231
+_RESET: Final = "\x1b[0m"
+_BAR: Final = "\u2502"
+
+
+def wants_colours(stream: TextIO) -> bool:
+    """Whether a stream is a terminal that shows colours, and NO_COLOR is not set."""
+    is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return not is_plain and stream.isatty()
+
+
+def shown(tokenizer: Tokenizer, ids: Iterable[int], *, colours: bool) -> Iterator[str]:
+    """The text of each id, to be written one after the other."""
+    texts = TokenTexts(tokenizer)
+    known: dict[int, tuple[bytes, bool]] = {}
+    for number, id in enumerate(ids):
+        if id not in known:
+            known[id] = texts.content(id), tokenizer.is_special_token(id)
+        content, is_special = known[id]
+        if colours:
+            yield _painted(content, number, is_special)
+        else:
+            yield (_BAR if number else "") + "".join(
+                part.text + "\n" * part.breaks for part in parts(content)
+            )
+
+
+def _painted(content: bytes, number: int, is_special: bool) -> str:
+    ground = _SPECIAL_GROUND if is_special else _GROUNDS[number % len(_GROUNDS)]
+    painted = ""
+    for part in parts(content):
+        text = _SPECIAL_TEXT if is_special else _SIGN if part.is_sign else _TEXT
+        # The colours end before the line does: a terminal would paint the rest of it.
+        painted += f"\x1b[38;5;{text};48;5;{ground}m{part.text}{_RESET}" + "\n" * part.breaks
+    return painted
