@@ -48,9 +48,16 @@ def compiled(source: str) -> Template:
         ) from error
 
 
+def literals(source: str) -> list[str]:
+    """The texts with which a template compares and cuts, sorted. ChatTemplateError as above."""
+    compiled(source)
+    constants = _environment().parse(source).find_all(nodes.Const)
+    return sorted({each.value for each in constants if isinstance(each.value, str)})
+
+
 def _environment() -> ImmutableSandboxedEnvironment:
     environment = ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, loopcontrols]
+        trim_blocks=True, lstrip_blocks=True, extensions=[Generation, loopcontrols]
     )
     environment.filters["tojson"] = _to_json
     environment.globals |= {
@@ -62,7 +69,7 @@ def _environment() -> ImmutableSandboxedEnvironment:
     return environment
 
 
-class _Generation(Extension):
+class Generation(Extension):
     """``{% generation %}``, around what the assistant says, marks it for training; as text it is
     what stands in it.
     """

@@ -1,0 +1,219 @@
+"""A template that puts fixed texts between messages is found to be a frame, and no other one is."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("jinja2")
+
+from tokexport.chat.environment import literals
+from tokexport.chat.frame import Frame, Opening
+from tokexport.chat.frame_search import conversation, find_frame
+from tokexport.chat.render import render
+
+TOKENS = {"bos_token": "<s>", "eos_token": "</s>"}
+CHATML = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ CONTENT }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+PLAIN = CHATML.replace("CONTENT", "m.content")
+USER, ASSISTANT = "<|im_start|>user\n", "<|im_start|>assistant\n"
+END = "<|im_end|>\n"
+CHATML_FRAME = Frame(
+    USER, Opening("<|im_start|>system\n", END + USER), END + ASSISTANT, END + USER, END + ASSISTANT
+)
+STRIPPED = frozenset({"system", "user", "assistant"})
+
+# Gemma puts the system message before what the person says first.
+FIRST_USER = """{{ bos_token }}
+{%- if messages[0].role == 'system' -%}
+    {%- set prefix = messages[0].content + '\n\n' -%}{%- set turns = messages[1:] -%}
+{%- else -%}
+    {%- set prefix = '' -%}{%- set turns = messages -%}
+{%- endif -%}
+{%- for m in turns -%}
+    {%- if (m.role == 'user') != (loop.index0 % 2 == 0) -%}
+        {{ raise_exception('turns') }}
+    {%- endif -%}
+    <turn>{{ m.role }}\n{{ prefix if loop.first else '' }}{{ m.content | trim }}</turn>\n
+{%- endfor -%}
+{%- if add_generation_prompt -%}{{ '<turn>assistant\n' }}{%- endif -%}"""
+# Mistral puts it before what the person says last.
+LAST_USER = (
+    "{% if messages[0].role == 'system' %}{% set s = messages[0].content %}"
+    "{% set turns = messages[1:] %}{% else %}{% set turns = messages %}{% endif %}"
+    "{{ bos_token }}{% for m in turns %}{% if m.role == 'user' %}[INST]"
+    "{% if loop.last and s %}{{ s }}\n\n{% endif %}{{ m.content }}[/INST]"
+    "{% else %}{{ m.content }}</s>{% endif %}{% endfor %}"
+)
+DEFAULT = "{% if messages[0].role != 'system' %}<|im_start|>system\nBe kind.<|im_end|>\n{% endif %}"
+THINKING = "m.content.split('</think>')[-1] if m.role == 'assistant' else m.content"
+
+FRAMES = {
+    "the same for all roles": (PLAIN, CHATML_FRAME),
+    "stripped": (
+        CHATML.replace("CONTENT", "m.content | trim"),
+        Frame(
+            CHATML_FRAME.start,
+            CHATML_FRAME.system,
+            *(END + ASSISTANT, END + USER, END + ASSISTANT),
+            stripped=STRIPPED,
+        ),
+    ),
+    "a system message that is always there": (
+        DEFAULT + PLAIN,
+        Frame(
+            f"<|im_start|>system\nBe kind.{END}{USER}",
+            CHATML_FRAME.system,
+            *(END + ASSISTANT, END + USER, END + ASSISTANT),
+        ),
+    ),
+    "a part of the first message": (
+        FIRST_USER,
+        Frame(
+            "<s><turn>user\n",
+            Opening("<s><turn>user\n", "\n\n"),
+            "</turn>\n<turn>assistant\n".replace("\n<", "<"),
+            "</turn>\n<turn>user\n".replace("\n<", "<"),
+            "</turn>\n<turn>assistant\n".replace("\n<", "<"),
+            stripped=STRIPPED - {"system"},
+        ),
+    ),
+    "a system message that moves": (
+        LAST_USER,
+        Frame("<s>[INST]", None, "[/INST]", "</s>[INST]", "[/INST]"),
+    ),
+    "a text that is cut": (
+        CHATML.replace("CONTENT", THINKING),
+        Frame(
+            CHATML_FRAME.start,
+            CHATML_FRAME.system,
+            *(END + ASSISTANT, END + USER, END + ASSISTANT),
+            reserved=("</think>",),
+        ),
+    ),
+    "an empty message that is left out": (
+        PLAIN.replace("{% for m in messages %}", "{% for m in messages if m.content %}"),
+        Frame(
+            CHATML_FRAME.start,
+            CHATML_FRAME.system,
+            *(END + ASSISTANT, END + USER, END + ASSISTANT),
+            takes_empty=False,
+        ),
+    ),
+}
+NO_FRAMES = {
+    "the date": (PLAIN + "{{ strftime_now('%Y') }}", "writes the date"),
+    "a count": (PLAIN + "{{ messages | length }}", "does not write all turns|in another way"),
+    "a late change": (
+        PLAIN.replace("<|im_end|>", "{% if loop.index > 9 %}!{% endif %}<|im_end|>"),
+        "some messages in another way",
+    ),
+    "a length": (
+        CHATML.replace("CONTENT", "m.content if m.content | length < 20 else 'long'"),
+        "some messages in another way|changes white space|changes messages",
+    ),
+    "half a strip": (CHATML.replace("CONTENT", "m.content.lstrip()"), "changes white space"),
+    "a common word": (
+        CHATML.replace("CONTENT", "m.content | replace('a', 'b')"),
+        "changes the text of messages",
+    ),
+    "the last message alone": ("{{ messages[-1].content }}", "leaves out, repeats or moves"),
+    "messages twice": (PLAIN + PLAIN, "leaves out, repeats or moves"),
+    "a refusal": ("{{ raise_exception('no') }}", "refuses a conversation in turns"),
+    "no Jinja": ("{% if %}", "refuses a conversation in turns"),
+}
+
+
+def held_against_jinja(frame: Frame, source: str, tokens: Mapping[str, str], seed: int) -> None:
+    """Compares on 200 random conversations of this test's own."""
+    chance = random.Random(seed)
+    words = [
+        *literals(source),
+        *"ab \n\t<>|é中\u00a0\u200d",
+        "the end",
+        "{{ x }}",
+        "<|im_end|>",
+        "</s>",
+    ]
+    compared = 0
+    while compared < 200:
+        system = frame.system is not None and chance.random() < 0.5
+        count = 2 * chance.randrange(8) + 1 + system
+        contents = ["".join(chance.choices(words, k=chance.randrange(6))) for _ in range(count)]
+        messages = conversation(contents, system=system)
+        if frame.takes(messages):
+            text = render(
+                {"default": source}, messages, add_generation_prompt=True, variables=tokens
+            )
+            assert frame.render(messages) == text
+            compared += 1
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_a_frame_is_found(name: str) -> None:
+    source, expected = FRAMES[name]
+    found = find_frame(source, TOKENS)
+    assert found.frame == expected, found.reason
+    held_against_jinja(expected, source, TOKENS, 1)
+
+
+@pytest.mark.parametrize("name", NO_FRAMES)
+def test_what_is_more_than_a_frame_has_none_and_a_reason(name: str) -> None:
+    source, reason = NO_FRAMES[name]
+    found = find_frame(source, TOKENS)
+    assert found.frame is None
+    assert re.search(reason, found.reason), found.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "has_system", "reserved"),
+    [
+        ("qwen3", True, {"</think>"}),
+        ("qwen2.5", True, set()),
+        ("llama3", True, set()),
+        ("mistral-nemo", False, set()),
+        ("gemma3", True, set()),
+        ("phi-3", False, set()),
+        ("deepseek-v3", True, set()),
+        ("kimi-k2", True, set()),
+    ],
+)
+def test_published_templates_are_frames(
+    name: str, has_system: bool, reserved: set[str], shared: Path
+) -> None:
+    path = shared / "tokenizers" / name / "tokenizer_config.json"
+    source = json.loads(path.read_text("utf-8"))["chat_template"]
+    found = find_frame(source, TOKENS)
+    assert found.frame is not None, found.reason
+    assert (found.frame.system is not None) == has_system
+    assert reserved <= set(found.frame.reserved)
+    held_against_jinja(found.frame, source, TOKENS, 2)
+
+
+def test_a_frame_takes_ordinary_conversations_alone() -> None:
+    ordinary = conversation(["a", "b", "c"], system=False)
+    assert CHATML_FRAME.takes(ordinary)
+    assert CHATML_FRAME.takes(conversation(["s", "a"], system=True))
+    for messages in (
+        [],
+        ordinary[:2],
+        ordinary[1:],
+        [ordinary[0], ordinary[0], ordinary[0]],
+        [*ordinary, {"role": "tool", "content": "x"}, ordinary[0]],
+        conversation(["a"], system=True),
+        [{"role": "user", "content": [{"type": "text", "text": "a"}]}],
+    ):
+        assert not CHATML_FRAME.takes(messages)
+    moved = FRAMES["a system message that moves"][1]
+    assert not moved.takes(conversation(["s", "a"], system=True))
+    cut = FRAMES["a text that is cut"][1]
+    assert not cut.takes(conversation(["a</think>b"], system=False))
+    full = FRAMES["an empty message that is left out"][1]
+    assert not full.takes(conversation([""], system=False))

@@ -1,0 +1,215 @@
+"""Finds the frame of a chat template, at conversion: the template is rendered on probes.
+
+Most templates do no more with an ordinary conversation (a system message or none, then a person and
+the model in turns, a person last) than put fixed texts around its messages. What the probes show is
+held against jinja2 on random conversations. What templates do beyond this, with tools, documents or
+images, is no part of a frame.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any, Final
+
+from tokexport.chat.environment import literals
+from tokexport.chat.frame import Frame, Message, Opening
+from tokexport.chat.render import render
+from tokexport.errors import ChatTemplateError
+
+CONVERSATIONS: Final = 200
+_TURNS: Final = 6
+_SPACES: Final = (" ", "  ", "\n", "\n\n", "\t", "\u3000")
+_WORDS: Final = [
+    "a",
+    "the",
+    "Hello",
+    "naïve",
+    "中文",
+    "1234",
+    "{{y}}",
+    "{%if%}",
+    "\\n",
+    "'",
+    '"',
+    "<b>",
+    "</b>",
+    "&amp;",
+    "[",
+    "]",
+    "<|",
+    "|>",
+    "None",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The frame of a template, or why it has none, in a sentence."""
+
+    frame: Frame | None
+    reason: str = ""
+
+
+class _NoFrameError(Exception):
+    """The sentence why a template has no frame."""
+
+
+def find_frame(source: str, variables: Mapping[str, Any] | None = None) -> Finding:
+    """Whether a chat template is a frame. ``variables``: the special tokens that it reads.
+
+    >>> template = "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}[assistant]"
+    >>> find_frame(template).frame.user_to_reply
+    '[assistant]'
+    """
+    jinja = _Jinja(source, variables or {})
+    try:
+        if "strftime_now" in source:
+            raise _NoFrameError("the chat template writes the date")
+        frame = _check(jinja, _with_reserved(jinja, _with_whitespace(jinja, _between(jinja))))
+    except _NoFrameError as error:
+        return Finding(None, str(error))
+    return Finding(frame)
+
+
+@dataclass(frozen=True, slots=True)
+class _Jinja:
+    source: str
+    variables: Mapping[str, Any]
+
+    def render(self, messages: Iterable[Message]) -> str | None:
+        """The prompt, or None where the template fails."""
+        try:
+            return render(
+                {"default": self.source},
+                messages,
+                add_generation_prompt=True,
+                variables=self.variables,
+            )
+        except ChatTemplateError:
+            return None
+
+    def same(self, frame: Frame, messages: Sequence[Message]) -> bool:
+        return self.render(messages) == frame.render(messages)
+
+
+def conversation(contents: Sequence[str], *, system: bool) -> list[Message]:
+    """Messages with these contents, in turns; with ``system`` the first one is that."""
+    roles = ["system"] * system
+    roles += [
+        "user" if number % 2 == 0 else "assistant" for number in range(len(contents) - system)
+    ]
+    return [
+        {"role": role, "content": content} for role, content in zip(roles, contents, strict=True)
+    ]
+
+
+def _between(jinja: _Jinja) -> Frame:
+    """The texts between the messages of probes, where they are the same in all of them."""
+    start, reply = _segments(jinja, 1, system=False)
+    first = _segments(jinja, 3, system=False)
+    answer, again = first[1], first[2]
+    if first != [start, answer, again, reply]:
+        raise _NoFrameError(
+            "the chat template writes the first messages in another way than later ones"
+        )
+    longer = _segments(jinja, 7, system=False)
+    if longer != [start, *[answer, again] * 3, reply]:
+        raise _NoFrameError("the chat template does not write all turns in one way")
+    frame = Frame(start, None, answer, again, reply)
+    try:
+        before, after, _ = _segments(jinja, 2, system=True)
+        texts = _segments(jinja, 6, system=True)
+    except _NoFrameError:
+        return frame
+    if texts != [before, after, *[answer, again] * 2, reply]:
+        return frame
+    return Frame(start, Opening(before, after), answer, again, reply)
+
+
+def _segments(jinja: _Jinja, count: int, *, system: bool) -> list[str]:
+    """What stands before, between and after the messages of a probe."""
+    contents = [f"Probe{number}Text" for number in range(count)]
+    text = jinja.render(conversation(contents, system=system))
+    if text is None:
+        raise _NoFrameError("the chat template refuses a conversation in turns")
+    segments = []
+    for content in contents:
+        before, found, text = text.partition(content)
+        if not found or content in text:
+            raise _NoFrameError("the chat template leaves out, repeats or moves a message")
+        segments.append(before)
+    return [*segments, text]
+
+
+def _with_whitespace(jinja: _Jinja, frame: Frame) -> Frame:
+    """What becomes of white space at the ends of messages, and of messages without text."""
+    if not all(jinja.same(frame, each) for each in _with_each(frame, ["ordinary"])):
+        raise _NoFrameError("the chat template changes the text of messages")
+    roles = ("user", "assistant", *(["system"] if frame.system else []))
+    for stripped in product((False, True), repeat=len(roles)):
+        chosen = frozenset(role for role, is_on in zip(roles, stripped, strict=True) if is_on)
+        tried = replace(frame, stripped=chosen)
+        if all(jinja.same(tried, each) for each in _with_each(frame, ["x", " \n\u3000x\t \n"])):
+            break
+    else:
+        raise _NoFrameError("the chat template changes white space within messages")
+    is_right = all(jinja.same(tried, each) for each in _with_each(frame, ["x", "", " "]))
+    return tried if is_right else replace(tried, takes_empty=False)
+
+
+def _with_reserved(jinja: _Jinja, frame: Frame) -> Frame:
+    """The literals of the template that change how it writes a message with one of them."""
+    reserved = []
+    for literal in sorted({text for text in literals(jinja.source) if text.strip()}):
+        contents = [
+            literal,
+            f"{literal}b",
+            f"a{literal}",
+            f"a {literal} b",
+            f"a{literal}b{literal}c",
+        ]
+        if all(jinja.same(frame, each) for each in _with_each(frame, contents)):
+            continue
+        if len(literal) < 3 or literal.isalnum():
+            raise _NoFrameError(f"the chat template changes messages with {literal!r}")
+        reserved.append(literal)
+    least = [text for text in reserved if not any(one in text for one in reserved if one != text)]
+    return replace(frame, reserved=tuple(least))
+
+
+def _with_each(frame: Frame, contents: Sequence[str]) -> Iterator[list[Message]]:
+    """Conversations in which each content stands in each place."""
+    for content in contents:
+        for system in (False, True) if frame.system else (False,):
+            for place in range(5 + system):
+                texts = ["ordinary"] * (5 + system)
+                texts[place] = content
+                yield conversation(texts, system=system)
+
+
+def _check(jinja: _Jinja, frame: Frame) -> Frame:
+    """The frame, held against jinja2 on random conversations that it takes."""
+    chance = random.Random(jinja.source)
+    words = [*_SPACES, *_WORDS, *(text for text in literals(jinja.source) if text)]
+    compared = 0
+    while compared < CONVERSATIONS:
+        messages = random_conversation(chance, words, with_system=frame.system is not None)
+        if not frame.takes(messages):
+            continue
+        if not jinja.same(frame, messages):
+            raise _NoFrameError("the chat template writes some messages in another way than others")
+        compared += 1
+    return frame
+
+
+def random_conversation(
+    chance: random.Random, words: Sequence[str], *, with_system: bool
+) -> list[Message]:
+    """A conversation of one to six turns, and with or without a system message."""
+    system = with_system and chance.random() < 0.5
+    count = 2 * chance.randrange(_TURNS) + 1 + system
+    contents = ["".join(chance.choices(words, k=chance.randrange(8))) for _ in range(count)]
+    return conversation(contents, system=system)
