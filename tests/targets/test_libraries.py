@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import gguf
@@ -18,6 +19,8 @@ import tokexport
 from tokexport.errors import TokexportError
 from tokexport.model import Behavior, CharacterTest, Dialect, Split
 from tokexport.sources.patterns import GPT2, LLAMA3
+from tokexport.sources.sentencepiece.proto import NormalizerSpec
+from tokexport.sources.sentencepiece.serialize import serialize
 from tokexport.sources.tiktoken.known_patterns import KNOWN
 from tokexport.targets.compare import compare_runtime
 from tokexport.targets.registry import TARGETS
@@ -70,6 +73,28 @@ def test_llamacpp_does_not_normalize(sources: tuple[Path, Path]) -> None:
     reference = reference_for(sources[0])
     assert runtime.encode("the ferry é") == reference.encode("the ferry é", True)
     assert runtime.encode("e\u0301") != reference.encode("e\u0301", True)
+
+
+def test_llamacpp_keeps_spaces_that_a_model_removes(tmp_path: Path) -> None:
+    pieces = replace(GOLDEN.piece_model(), normalizer=NormalizerSpec())
+    (tmp_path / "tokenizer.model").write_bytes(serialize(pieces))
+    done = write_target(tmp_path / "tokenizer.model", "gguf", tmp_path / "file")
+    assert "keeps all spaces" in str(done.losses[0])
+    runtime = TARGETS["gguf"].runtime(tmp_path / "file", {})
+    reference = reference_for(tmp_path / "tokenizer.model")
+    assert runtime.encode("the  tide") != reference.encode("the  tide", False)
+    assert runtime.encode("the tide") == reference.encode("the tide", False)
+
+
+def test_a_tokenizer_json_of_pieces_becomes_a_gguf_with_its_ids(
+    sources: tuple[Path, Path], tmp_path: Path
+) -> None:
+    write_target(sources[1], "tokenizer.json", tmp_path / "tokenizer.json")
+    for name in ("gguf", "llama2.c"):
+        write_target(tmp_path / "tokenizer.json", name, tmp_path / name)
+        runtime = TARGETS[name].runtime(tmp_path / name, {})
+        for text in ("the  ferry ", " in the tidé", "x"):
+            assert runtime.encode(text) == reference_for(sources[1]).encode(text, False)
 
 
 def test_a_gguf_file_with_tensors_gets_another_tokenizer_and_keeps_the_rest(

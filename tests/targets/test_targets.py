@@ -97,7 +97,7 @@ LOST: dict[str, set[str]] = {
     "llm.c": BYTES_LOST | {"MODEL", "ORDER"},
     "whisper.cpp": BYTES_LOST | {"MODEL", "ORDER", "BYTES", "BOS_EOS"},
     "tiktoken": BYTES_LOST | {"BYTES", "BOS_EOS"},
-    "gguf": set(),
+    "gguf": {"NORMALIZER"},
     "tokenizer.json": {"BOS_EOS"},
     "vocab.json": {"NORMALIZER", "ADDED_TOKENS", "SPECIAL", "BOS_EOS"},
     "c-array": set(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
@@ -223,8 +224,22 @@ def add_to(source: Material, existing: Path, target: Path) -> None:
     writer.close()
 
 
+def _read(path: Path) -> Material:
+    """What the file says, without the normalizer where llama.cpp runs none."""
+    found = material(path)
+    pieces = found.pieces
+    if pieces is not None and not (
+        pieces.algorithm is Algorithm.BPE and pieces.normalizer.remove_extra_whitespaces
+    ):
+        return found
+    parts = {part: value for part, value in found.parts.items() if part is not Part.NORMALIZER}
+    return replace(found, parts=parts)
+
+
 def _runtime(path: Path, how: Mapping[str, Any]) -> LibraryRuntime:
-    """What llama.cpp does, by the library of the original: it has no normalizer for "gpt2"."""
+    """What llama.cpp does, by the library of the original: it has no normalizer for "gpt2", and
+    keeps all spaces for "llama", whatever the file says.
+    """
     parsed = parse_gguf(read_metadata(path.read_bytes(), path.name, PREFIXES), path.name)
     if parsed.model == "gpt2":
         from tokexport.sources.tokenizer_json.reference import TokenizersReference
@@ -233,20 +248,23 @@ def _runtime(path: Path, how: Mapping[str, Any]) -> LibraryRuntime:
         return LibraryRuntime(TokenizersReference.from_document(document, str(path)))
     from tokexport.sources.sentencepiece.reference import SentencePieceReference
 
-    serialized = serialize(gguf_sentencepiece(parsed))
-    return LibraryRuntime(SentencePieceReference.from_bytes(serialized, path))
+    pieces = gguf_sentencepiece(parsed)
+    if parsed.model == "llama":
+        kept = replace(pieces.normalizer, remove_extra_whitespaces=False)
+        pieces = replace(pieces, normalizer=kept)
+    return LibraryRuntime(SentencePieceReference.from_bytes(serialize(pieces), path))
 
 
 GGUF: Final = Target(
     "gguf",
     "llama.cpp",
     _write,
-    material,
+    _read,
     _runtime,
     (),
     Path("gguf/golden.gguf"),
     {
-        Part.NORMALIZER: "llama.cpp normalizes nothing but what a charsmap says",
+        Part.NORMALIZER: "llama.cpp has none for BPE, and keeps all spaces",
         Part.PRE_TOKENIZER: "it is a name, and the original of that name has another one",
         Part.TEMPLATE: "it says whether BOS and EOS stand around a text, and nothing else",
         Part.ADDED_TOKENS: "special tokens are found where the program asks for it",

@@ -11,13 +11,14 @@ from typing import Any, Final
 import numpy as np
 
 from tokexport.compiler.compile import prepared
-from tokexport.model import BytePairModel, SpecialIds, Token, TokenizerModel, UnigramModel
+from tokexport.model import BytePairModel, Prepend, SpecialIds, Token, TokenizerModel, UnigramModel
 from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.sources.gguf.read import gguf_document, gguf_sentencepiece
 from tokexport.sources.gguf.source import parse_gguf
 from tokexport.sources.registry import Opened, open_source
 from tokexport.sources.sentencepiece.proto import (
     Algorithm,
+    NormalizerSpec,
     Piece,
     PieceType,
     SentencePieceModel,
@@ -132,7 +133,14 @@ def pieces_of_model(name: str, model: TokenizerModel) -> SentencePieceModel | No
             text = spelled.get(id) or token.content.decode("utf-8", "replace")
             piece = Piece(text, scores.get(id, NEVER))
         pieces.append(piece)
-    return SentencePieceModel(name, tuple(pieces), Algorithm.BPE, byte_fallback=True)
+    steps = (*model.normalizer, *model.pre_tokenizer)
+    spec = NormalizerSpec(
+        add_dummy_prefix=any(isinstance(step, Prepend) for step in steps),
+        remove_extra_whitespaces=False,
+    )
+    return SentencePieceModel(
+        name, tuple(pieces), Algorithm.BPE, byte_fallback=True, normalizer=spec
+    )
 
 
 def _scores(model: TokenizerModel) -> tuple[float, ...] | None:
