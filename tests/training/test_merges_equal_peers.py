@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from repository import SLOW
 
 from tokexport._core import Core, SplitText
 from tokexport.conversion import file_bytes
@@ -25,7 +26,7 @@ from tokexport.unicode.byte_alphabet import CHARACTERS, decoded
 
 Pair = tuple[int, int]
 Merge = tuple[bytes, bytes]
-MERGES = 400
+MERGES = 8000 if SLOW else 400
 # A pattern that compiles in a moment.
 SMALL = r" ?\p{L}+|\P{L}"
 SCRIPTS = """

@@ -104,9 +104,12 @@ def train_from_counts(
         )
     if not counts.words:
         raise TokexportError("there is nothing to learn from: no text, or all texts are empty")
-    numbers, uses, too_long = counts.native.merges(
-        wanted, tie_break, MAX_TOKEN_BYTES, lambda done: progress("merges", done, wanted)
-    )
+    try:
+        numbers, uses, too_long = counts.native.merges(
+            wanted, tie_break, MAX_TOKEN_BYTES, lambda done: progress("merges", done, wanted)
+        )
+    except ValueError as error:
+        raise TokexportError(f"{error}; count fewer texts, or a pattern of shorter words") from None
     tokens = [bytes((byte,)) for byte in range(BYTES)]
     merges = []
     for left_id, right_id, times in np.reshape(numbers, (-1, 3)).tolist():

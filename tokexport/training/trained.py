@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from tokexport.conversion import file_bytes
 from tokexport.escape import escape
@@ -31,7 +31,8 @@ BYTES: Final = 256
 FILES: Final = ("tokenizer.bin", "tokenizer.json", "ranks.tiktoken", "ranks.json", "merges.tsv")
 
 
-class Merge(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Merge:
     """Two tokens that become one, and how often they stood side by side then."""
 
     left: bytes
