@@ -232,7 +232,8 @@ def _read(path: Path) -> Material:
         pieces.algorithm is Algorithm.BPE and pieces.normalizer.remove_extra_whitespaces
     ):
         return found
-    parts = {part: value for part, value in found.parts.items() if part is not Part.NORMALIZER}
+    parts = dict(found.parts)
+    parts.pop(Part.NORMALIZER, None)
     return replace(found, parts=parts)
 
 
