@@ -19,7 +19,7 @@ import tokexport
 from tokexport.errors import TokexportError
 from tokexport.model import Behavior, CharacterTest, Dialect, Split
 from tokexport.sources.patterns import GPT2, LLAMA3
-from tokexport.sources.sentencepiece.proto import NormalizerSpec
+from tokexport.sources.sentencepiece.proto import NormalizerSpec, Piece, PieceType
 from tokexport.sources.sentencepiece.serialize import serialize
 from tokexport.sources.tiktoken.known_patterns import KNOWN
 from tokexport.targets.compare import compare_runtime
@@ -84,6 +84,15 @@ def test_llamacpp_keeps_spaces_that_a_model_removes(tmp_path: Path) -> None:
     reference = reference_for(tmp_path / "tokenizer.model")
     assert runtime.encode("the  tide") != reference.encode("the  tide", False)
     assert runtime.encode("the tide") == reference.encode("the tide", False)
+
+
+def test_what_llamacpp_makes_of_user_defined_pieces_is_not_said(tmp_path: Path) -> None:
+    model = GOLDEN.piece_model()
+    pieces = (*model.pieces, Piece("<user>", 0.0, PieceType.USER_DEFINED))
+    (tmp_path / "tokenizer.model").write_bytes(serialize(replace(model, pieces=pieces)))
+    write_target(tmp_path / "tokenizer.model", "gguf", tmp_path / "file")
+    with pytest.raises(TokexportError, match="user-defined pieces is not known here"):
+        TARGETS["gguf"].runtime(tmp_path / "file", {})
 
 
 def test_a_tokenizer_json_of_pieces_becomes_a_gguf_with_its_ids(

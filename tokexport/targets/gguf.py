@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
-from tokexport.errors import MissingLibraryError, SourceError
+from tokexport.errors import MissingLibraryError, SourceError, TokexportError
 from tokexport.model import BytePairModel, SpecialIds, Template, TemplateItem
 from tokexport.sources.gguf.metadata import MAGIC, read_metadata
 from tokexport.sources.gguf.patterns import ORIGINALS, Original
@@ -240,6 +240,8 @@ def _read(path: Path) -> Material:
 def _runtime(path: Path, how: Mapping[str, Any]) -> LibraryRuntime:
     """What llama.cpp does, by the library of the original: it has no normalizer for "gpt2", and
     keeps all spaces for "llama", whatever the file says.
+
+    TokexportError for user-defined pieces, which llama.cpp finds before it does anything else.
     """
     parsed = parse_gguf(read_metadata(path.read_bytes(), path.name, PREFIXES), path.name)
     if parsed.model == "gpt2":
@@ -250,6 +252,11 @@ def _runtime(path: Path, how: Mapping[str, Any]) -> LibraryRuntime:
     from tokexport.sources.sentencepiece.reference import SentencePieceReference
 
     pieces = gguf_sentencepiece(parsed)
+    if any(piece.type is PieceType.USER_DEFINED for piece in pieces.pieces):
+        raise TokexportError(
+            f"{path.name}: what llama.cpp makes of user-defined pieces is not known here, and it is"
+            " not what SentencePiece does; compare with llama.cpp itself"
+        )
     if parsed.model == "llama":
         kept = replace(pieces.normalizer, remove_extra_whitespaces=False)
         pieces = replace(pieces, normalizer=kept)
