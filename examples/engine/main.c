@@ -19,7 +19,7 @@
 #include "transformer.h"
 
 static const char usage[] =
-    "Usage: engine WEIGHTS TOKENIZER [OPTION]... [PROMPT]\n"
+    "Usage: engine [OPTION]... WEIGHTS TOKENIZER [PROMPT]\n"
     "\n"
     "Continues PROMPT, or standard input where there is none, and writes the text as it comes.\n"
     "\n"

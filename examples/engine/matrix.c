@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LANES = 16 };
+enum { LANES = 32 }; /* two vectors of 512 bits, or four of 256 */
 
 void quantize(vector *x, uint32_t size, uint32_t group) {
     uint32_t begin, i;

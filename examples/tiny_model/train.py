@@ -73,7 +73,7 @@ def train(folder: Path, steps: int, size: int, positions: int, vocabulary: int) 
         optimizer.step(cosine_rate(step, steps, steps // 20 + 1, 2e-3, 1e-4))
         if step % 50 == 0 or step + 1 == steps:
             speed = (step + 1) * size * positions / (time.monotonic() - begin)
-            print(f"step {step:4}  loss {float(loss):.3f}  {speed:,.0f} tokens a second")
+            print(f"step {step:4}  loss {loss.item():.3f}  {speed:,.0f} tokens a second")
             checkpoint.save(folder / "model", model, optimizer)
     checkpoint.save(folder / "model", model)
     return model

@@ -146,7 +146,8 @@ class Reference:
         groups = values.reshape(-1, self.group)
         scales = np.abs(groups).max(axis=1, keepdims=True) / 127
         codes = np.rint(groups / np.where(scales > 0, scales, 1))
-        return (codes * scales).reshape(values.shape)
+        rounded: Array = (codes * scales).reshape(values.shape)
+        return rounded
 
     def _rotated(self, x: Array) -> Array:
         """x: positions, heads, size. The first half of a head turns with the second."""

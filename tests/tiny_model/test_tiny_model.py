@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from repository import ROOT, SLOW
@@ -28,8 +29,8 @@ def seeded() -> None:
     torch.manual_seed(1)
 
 
-def close(one: torch.Tensor, two: torch.Tensor) -> bool:
-    return one.shape == two.shape and torch.allclose(one, two, atol=1e-5)
+def close(one: Any, two: Any) -> bool:
+    return bool(one.shape == two.shape and torch.allclose(one, two, atol=1e-5))
 
 
 def test_linear_embedding_and_norm_are_those_of_torch() -> None:
