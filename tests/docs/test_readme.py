@@ -31,21 +31,23 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_first_two_commands_are_those_that_continuous_integration_types() -> None:
-    demo, tests, _ = blocks("sh")
+    demo, tests, *_ = blocks("sh")
     assert demo == "pip install '.[demo]' && tokexport demo\n"
     assert tests == "pip install '.[test]' && pytest\n"
 
 
-def test_the_shell_commands_work(folder: Path) -> None:
-    _, _, commands = blocks("sh")
+@pytest.mark.parametrize(("block", "expected"), [(2, ["no differences", TEXT]), (3, ["\n"])])
+def test_the_shell_commands_work(folder: Path, block: int, expected: list[str]) -> None:
+    commands = blocks("sh")[block]
+    (folder / "corpus").mkdir()
+    (folder / "corpus" / "readme.txt").write_text(README, encoding="utf-8")
     main = f"{sys.executable} -c 'from tokexport.cli import main; main()'"
     script = f'tokexport() {{ {main} "$@"; }}\n{commands}'
     run = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script], capture_output=True, text=True, check=False
     )
     assert run.returncode == 0, run.stdout + run.stderr
-    assert "no differences" in run.stdout
-    assert TEXT in run.stdout
+    assert all(text in run.stdout for text in expected)
 
 
 def test_the_python_example_works(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from repository import ROOT, SLOW
+from repository import ROOT
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 pytest.importorskip("safetensors")
@@ -165,9 +165,9 @@ def test_training_goes_on_from_a_checkpoint_as_if_it_had_not_stopped(tmp_path: P
 def test_the_script_trains_a_model_that_has_learned(tmp_path: Path) -> None:
     import train
 
-    train.prepare(tmp_path, 2000 if SLOW else 300, 400)
-    model = train.train(tmp_path, 200 if SLOW else 30, size=8, positions=32, vocabulary=400)
-    assert train.perplexity(model, tmp_path, 32) < (20 if SLOW else 150)  # of 400, untrained
+    train.prepare(tmp_path, 300, 400)
+    model = train.train(tmp_path, 30, size=8, positions=32, vocabulary=400)
+    assert train.perplexity(model, tmp_path, 32) < 150  # of 400, untrained
 
 
 def test_stories_are_the_same_for_the_same_seed() -> None:
