@@ -6,6 +6,7 @@ it could not be done. No command asks a question or overwrites a file without ``
 
 from __future__ import annotations
 
+import os
 import sys
 
 __all__ = ["main"]
@@ -14,8 +15,15 @@ INTERRUPTED = 130  # as a shell counts a process that SIGINT ended
 
 
 def main() -> None:
-    """The entry point. Imports are inside it, so that Ctrl-C during them shows no traceback."""
+    """The entry point. Ctrl-C during the imports ends the process at once: code that imports may
+    print an interrupt as a traceback, or lose it. ``Commands.get_command`` ends this.
+    """
     try:
+        import signal
+
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not ignored
+            signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+
         from tokexport.cli.app import commands
 
         commands(prog_name="tokexport")

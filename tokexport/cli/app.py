@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import traceback
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -43,6 +44,13 @@ class Commands(click.Group):
     Only the command that was asked for is imported: `encode` needs no compiler.
     """
 
+    is_interrupted = False
+
+    def interrupt(self, *_: object) -> NoReturn:
+        """Handles SIGINT."""
+        self.is_interrupted = True
+        raise KeyboardInterrupt
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names, in the order of use."""
         return list(COMMANDS)
@@ -54,6 +62,9 @@ class Commands(click.Group):
         name = cmd_name.replace("-", "_")
         command = getattr(import_module(f"tokexport.cli.{name}"), name)
         assert isinstance(command, click.Command)
+        if callable(signal.getsignal(signal.SIGINT)):
+            # From here on an interrupt is an exception, so that unfinished files are removed.
+            signal.signal(signal.SIGINT, self.interrupt)
         return command
 
     def invoke(self, ctx: click.Context) -> object:
@@ -79,15 +90,21 @@ class Commands(click.Group):
             code = super().main(*positional, **{**named, "standalone_mode": False})
         except (KeyboardInterrupt, click.Abort):
             code = INTERRUPTED
-        except (click.ClickException, TokexportError, OSError) as error:
-            report(error, as_json)
-        except ImportError as error:
-            if error.name != "tokexport._core":
-                raise
-            report(error, as_json)  # it says what to do
-        except Exception:
-            traceback.print_exc()
+        except Exception as error:
+            if self.is_interrupted:  # of which some libraries make an error of their own
+                code = INTERRUPTED
+            else:
+                show(error, as_json)
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def show(error: Exception, as_json: bool) -> None:
+    """The sentence of an error that is expected, the traceback of any other."""
+    is_ours = isinstance(error, ImportError) and error.name == "tokexport._core"
+    if is_ours or isinstance(error, (click.ClickException, TokexportError, OSError)):
+        report(error, as_json)
+    else:
+        traceback.print_exception(error)
 
 
 def prepare_streams() -> None:

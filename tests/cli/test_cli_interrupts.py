@@ -1,0 +1,92 @@
+"""Ctrl-C ends a command with exit code 130 and without a traceback, also while it imports."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from runtime_samples import content
+
+WAYS = {"module": ["-m", "tokexport"], "script": ["-c", "from tokexport.cli import main; main()"]}
+
+# Python's own start shows a traceback, which no program can prevent: what is interrupted is what
+# follows. A program that starts writes the name of each module to stderr before it is imported,
+# and is interrupted at the import of one of them.
+START = """
+import os, signal, sys
+
+class Finder:
+    imported = []
+
+    def find_spec(self, name, path=None, target=None):
+        if name == "tokexport.cli.app" or self.imported:
+            self.imported.append(name)
+            os.write(2, f"import {name}\\n".encode())
+            if len(self.imported) == int(os.environ["INTERRUPTED"]):
+                os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+"""
+
+
+def start(folder: Path, way: str, interrupted: int = 0) -> subprocess.Popen[bytes]:
+    """A command that reads its standard input, interrupted at an import (0: at none)."""
+    (folder / "sitecustomize.py").write_text(START)
+    (folder / "tokenizer.bin").write_bytes(content("ranks"))
+    path = os.pathsep.join([str(folder), *filter(None, sys.path)])
+    return subprocess.Popen(
+        [sys.executable, *WAYS[way], "encode", str(folder / "tokenizer.bin")],
+        env={**os.environ, "PYTHONPATH": path, "INTERRUPTED": str(interrupted)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def messages(stderr: bytes) -> list[bytes]:
+    return [line for line in stderr.splitlines() if line and not line.startswith(b"import ")]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("milliseconds", [0, 10, 30, 60, 100, 150, 300])
+def test_an_interrupt_at_any_time_shows_no_traceback(
+    milliseconds: int, way: str, tmp_path: Path
+) -> None:
+    with start(tmp_path, way) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == b"import tokexport.cli.app\n"
+        time.sleep(milliseconds / 1000)
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stdout, messages(stderr)) == (130, b"", [])
+
+
+def test_an_interrupt_at_any_import_shows_no_traceback(tmp_path: Path) -> None:
+    with start(tmp_path, "module") as process:
+        stdout, stderr = process.communicate(b"hello", timeout=60)
+    assert (process.returncode, messages(stderr)) == (0, [])
+    assert stdout
+    count = len(stderr.splitlines())
+    assert count > 50
+    for interrupted in {*range(1, count, count // 12), count - 1, count}:
+        with start(tmp_path, "module", interrupted) as process:
+            stdout, stderr = process.communicate(b"hello", timeout=60)
+        outcome = (process.returncode, stdout, messages(stderr))
+        assert outcome == (130, b"", []), stderr.splitlines()[interrupted - 1]
+
+
+def test_an_interrupt_that_the_caller_ignores_is_ignored(tmp_path: Path) -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        process = start(tmp_path, "module", 1)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    with process:
+        stdout, stderr = process.communicate(b"hello", timeout=60)
+    assert (process.returncode, messages(stderr)) == (0, [])
+    assert stdout
