@@ -22,6 +22,7 @@ from repository import small_source
 import tokexport
 from tokexport.cli.app import COMMANDS
 
+NAMES = ["model export" if name == "model" else name for name in COMMANDS]
 MAIN = [sys.executable, "-c", "from tokexport.cli import main; main()"]
 
 
@@ -30,9 +31,9 @@ def start(*arguments: object, **how: Any) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(command, capture_output=True, check=False, timeout=60, **how)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", NAMES)
 def test_every_command_teaches_by_examples_and_takes_json(command: str, run: Run) -> None:
-    outcome = run(command, "--help")
+    outcome = run(*command.split(), "--help")
     assert outcome.code == 0
     assert f"tokexport {command}" in outcome.text.split("Options:")[0].split("\n", 2)[2]
     assert "--json" in outcome.text
@@ -58,12 +59,13 @@ def test_a_bug_shows_its_traceback_and_is_no_answer(tmp_path: Path) -> None:
     assert b"Traceback" in bug.stderr
 
 
-@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "demo"])
+@pytest.mark.parametrize("command", [name for name in NAMES if name != "demo"])
 def test_a_missing_file_is_named_without_a_number_of_the_system(command: str, run: Run) -> None:
     more = {"encode": ["a"], "decode": ["1"], "diff": ["x.bin"], "verify": ["--against", "x.json"]}
     more["tokenize"] = ["x.txt", "-o", "x"]
+    more["count"] = ["-o", "x.counts"]
     more["train"] = ["--vocab-size", "300", "-o", "x"]
-    arguments = [command, "nothing.bin", *more.get(command, [])]
+    arguments = [*command.split(), "nothing.bin", *more.get(command, [])]
     outcome = run(*arguments)
     assert (outcome.code, outcome.stdout) == (2, b"")
     assert "nothing.bin" in outcome.stderr

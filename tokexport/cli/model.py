@@ -16,7 +16,7 @@ def model() -> None:
 
 
 @model.command()
-@click.argument("checkpoint", type=click.Path(exists=True, file_okay=False))
+@click.argument("checkpoint")
 @click.option("-o", "--output", default="model.weights", help="The file.  [model.weights]")
 @click.option("--dtype", type=click.Choice(["float32", "int8"]), default="float32")
 @click.option("--force", is_flag=True, help="Overwrite a file that exists.")
