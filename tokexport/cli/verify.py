@@ -8,7 +8,7 @@ import click
 
 from tokexport.cli.console import ProgressLine, json_option, note, quiet_option, say, say_json
 from tokexport.cli.options import InputPath, source_options
-from tokexport.runtime.tokenizer import processors
+from tokexport.runtime.threads import processors
 from tokexport.targets.compare import Comparison, compare_runtime
 from tokexport.targets.registry import TARGETS
 from tokexport.verification import Verification

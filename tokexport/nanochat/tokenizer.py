@@ -17,6 +17,7 @@ from tokexport.errors import ConversationError, MissingLibraryError, TokexportEr
 from tokexport.nanochat.conversation import messages_of, segments
 from tokexport.output import resolve, write_file
 from tokexport.runtime import tokenizer as runtime
+from tokexport.runtime.metadata import section
 from tokexport.sources import read
 from tokexport.sources.tiktoken.known_patterns import KNOWN
 from tokexport.training import train_from_iterator
@@ -288,7 +289,7 @@ def _opened(path: Path) -> runtime.Tokenizer:
 def _content(tokenizer: runtime.Tokenizer) -> tuple[object, ...]:
     """All that decides an id."""
     tags = sorted({tag for tag, _ in tokenizer.sections()} - {"PROV", "TEST"})
-    return tuple((tag, tokenizer._section(tag.encode())) for tag in tags)
+    return tuple((tag, section(tokenizer, tag.encode())) for tag in tags)
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from mmap import ACCESS_READ, mmap
 
-from tokexport._core import Core, EncodeStream, Stream
+from tokexport._core import Core, EncodeStream
 from tokexport.errors import FormatError
+from tokexport.runtime import decoding, offsets
+from tokexport.runtime.threads import thread_count
 
 # What only a type checker or few callers need is imported where it is used: a process that loads a
 # file and encodes has its first ids 10 times as soon as with dataclasses, enum, json, pathlib and
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tokexport.model import AddedToken, SpecialIds
-    from tokexport.runtime.decode_stream import DecodeStream
-    from tokexport.runtime.encoding import Encoding, NumpyEncoding
 
     Ids: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
     AllowedSpecial: TypeAlias = Literal["all"] | Collection[str]
@@ -163,7 +163,7 @@ class Tokenizer:
         if num_threads == 1:
             encode = self._encode  # Python is slower at calling an attribute than a variable
             return encode(text, allowed_special, add_special_tokens)
-        threads = _thread_count(num_threads)
+        threads = thread_count(num_threads)
         return self._core.encode_parallel(text, allowed_special, add_special_tokens, threads)
 
     def encode_ordinary(self, text: str) -> list[int]:
@@ -191,7 +191,7 @@ class Tokenizer:
         if num_threads == 1:
             encode = self._encode_numpy
             return encode(text, allowed_special, add_special_tokens)
-        threads = _thread_count(num_threads)
+        threads = thread_count(num_threads)
         return self._core.encode_parallel_numpy(text, allowed_special, add_special_tokens, threads)
 
     def encode_bytes(
@@ -209,7 +209,7 @@ class Tokenizer:
         """
         if num_threads == 1 or not isinstance(data, bytes):
             return self._core.encode_bytes(data, allowed_special, add_special_tokens)
-        threads = _thread_count(num_threads)
+        threads = thread_count(num_threads)
         return self._core.encode_parallel(data, allowed_special, add_special_tokens, threads)
 
     def encode_pair(
@@ -228,77 +228,13 @@ class Tokenizer:
         """
         return self._core.encode_pair(first, second, allowed_special, add_special_tokens)
 
-    def encode_with_offsets(
-        self,
-        text: str,
-        *,
-        allowed_special: AllowedSpecial = (),
-        add_special_tokens: bool = False,
-        unit: Unit = "char",
-    ) -> Encoding:
-        """As :meth:`encode`, with the place in the text that each id stands for, as the source's
-        own library has it.
+    # ---- from text to ids and their places: offsets.py
 
-        ``unit``: offsets count characters (code points), or bytes of the text's UTF-8. An id that
-        stands for a part of a character has the place of the whole. Raises ``FormatError`` for a
-        file without them.
+    encode_with_offsets = offsets.encode_with_offsets
+    encode_pair_with_offsets = offsets.encode_pair_with_offsets
+    encode_with_offsets_to_numpy = offsets.encode_with_offsets_to_numpy
 
-        >>> tokenizer.encode_with_offsets("hello world").offsets
-        [(0, 5), (5, 11)]
-        >>> tokenizer.encode_with_offsets("☃!").offsets
-        [(0, 1), (0, 1), (0, 1), (1, 2)]
-        >>> tokenizer.encode_with_offsets("☃!", unit="byte").offsets
-        [(0, 3), (0, 3), (0, 3), (3, 4)]
-        """
-        from tokexport.runtime.encoding import Encoding
-
-        return Encoding(
-            *self._core.encode_spans((text,), allowed_special, add_special_tokens, _is_char(unit))
-        )
-
-    def encode_pair_with_offsets(
-        self,
-        first: str,
-        second: str,
-        *,
-        allowed_special: AllowedSpecial = (),
-        add_special_tokens: bool = True,
-        unit: Unit = "char",
-    ) -> Encoding:
-        """As :meth:`encode_pair`, with the places of :meth:`encode_with_offsets`, each in its own
-        text.
-
-        >>> encoding = tokenizer.encode_pair_with_offsets("hello", " world")
-        >>> encoding.offsets, encoding.type_ids
-        ([(0, 5), (0, 6)], [0, 1])
-        """
-        from tokexport.runtime.encoding import Encoding
-
-        texts, is_char = (first, second), _is_char(unit)
-        return Encoding(
-            *self._core.encode_spans(texts, allowed_special, add_special_tokens, is_char)
-        )
-
-    def encode_with_offsets_to_numpy(
-        self,
-        text: str,
-        *,
-        allowed_special: AllowedSpecial = (),
-        add_special_tokens: bool = False,
-        unit: Unit = "char",
-    ) -> NumpyEncoding:
-        """As :meth:`encode_with_offsets`, as numpy arrays.
-
-        >>> tokenizer.encode_with_offsets_to_numpy("hello world").offsets
-        array([[ 0,  5],
-               [ 5, 11]], dtype=uint32)
-        """
-        from tokexport.runtime.encoding import NumpyEncoding
-
-        arrays = self._core.encode_spans_numpy(
-            (text,), allowed_special, add_special_tokens, _is_char(unit)
-        )
-        return NumpyEncoding(*arrays)
+    # ---- from many texts, or a text in parts
 
     def encode_batch(
         self,
@@ -314,7 +250,7 @@ class Tokenizer:
         >>> tokenizer.encode_batch(["hello", "hello world"])
         [[259], [259, 264]]
         """
-        threads = _thread_count(num_threads)
+        threads = thread_count(num_threads)
         return self._core.encode_batch(texts, allowed_special, add_special_tokens, threads)
 
     def encode_batch_to_numpy(
@@ -335,7 +271,7 @@ class Tokenizer:
         >>> tokenizer.encode_batch_to_numpy(["hello", "hello world"])
         (array([259, 259, 264], dtype=uint32), array([0, 1, 3], dtype=uint64))
         """
-        threads = _thread_count(num_threads)
+        threads = thread_count(num_threads)
         return self._core.encode_flat(texts, allowed_special, add_special_tokens, threads)
 
     def encode_stream(
@@ -387,103 +323,16 @@ class Tokenizer:
             raise KeyError(text_or_bytes)
         return id
 
-    # ---- from ids to text
+    # ---- from ids to text: decoding.py
 
-    def decode(
-        self, ids: Ids, *, skip_special_tokens: bool = False, errors: str = "replace"
-    ) -> str:
-        """The text of a list, an array or any other sequence of ids.
-
-        The text is that of the source's own library, which puts U+FFFD for bytes that are no text;
-        another value of ``errors`` treats them as ``bytes.decode`` does. Raises ``KeyError`` for an
-        id that is no token; it holds the id.
-
-        >>> tokenizer.decode([259, 264, 300])
-        'hello world<|end|>'
-        >>> tokenizer.decode([259, 264, 300], skip_special_tokens=True)
-        'hello world'
-        """
-        return self._core.decode(ids, skip_special_tokens, errors)
-
-    def decode_bytes(self, ids: Ids, *, skip_special_tokens: bool = False) -> bytes:
-        """The bytes of ids, joined. Raises ``KeyError`` as :meth:`decode`.
-
-        >>> tokenizer.decode_bytes([259, 264])
-        b'hello world'
-        """
-        return self._core.decode_bytes(ids, skip_special_tokens)
-
-    def decode_batch(
-        self, batch: Iterable[Ids], *, skip_special_tokens: bool = False, errors: str = "replace"
-    ) -> list[str]:
-        """The text of each sequence of ids.
-
-        >>> tokenizer.decode_batch([[259], [259, 264]])
-        ['hello', 'hello world']
-        """
-        return [self._core.decode(ids, skip_special_tokens, errors) for ids in batch]
-
-    def decode_stream(self, *, skip_special_tokens: bool = False) -> DecodeStream:
-        """A :class:`DecodeStream`, which takes ids one at a time.
-
-        >>> stream = tokenizer.decode_stream()
-        >>> stream.step(259), stream.step(264), stream.flush()
-        ('hello', ' world', None)
-        """
-        from tokexport.runtime.decode_stream import DecodeStream
-
-        return DecodeStream(self, skip_special_tokens=skip_special_tokens)
-
-    def decode_bytes_stream(
-        self, parts: Iterable[Ids], *, skip_special_tokens: bool = False
-    ) -> Iterator[bytes]:
-        """As :meth:`decode_bytes`, of ids that come in parts.
-
-        >>> b"".join(tokenizer.decode_bytes_stream([[259], [264]]))
-        b'hello world'
-        """
-        stream = Stream(self._core, skip_special_tokens, True)
-        for part in parts:
-            yield stream.feed(part)
-        yield stream.flush() or b""
-
-    def decode_tokens_bytes(self, ids: Ids, *, skip_special_tokens: bool = False) -> list[bytes]:
-        """The bytes of each id, as they stand in ``decode_bytes(ids)``.
-
-        >>> tokenizer.decode_tokens_bytes([259, 264])
-        [b'hello', b' world']
-        """
-        return self._core.decode_tokens_bytes(ids, skip_special_tokens)
-
-    def decode_single_token_bytes(self, id: int) -> bytes:
-        """The bytes of one id between others, before a decoder edits the whole text; they need not
-        be UTF-8.
-
-        Raises ``KeyError`` for an id that is no token.
-
-        >>> tokenizer.decode_single_token_bytes(264)
-        b' world'
-        """
-        return self._core.token_bytes(id)
-
-    def decode_with_offsets(self, ids: Ids) -> tuple[str, list[int]]:
-        """The text of ids, and for each id the index of the character in which its first byte lies.
-
-        Raises ``UnicodeDecodeError`` where the bytes are not UTF-8. Source of the meaning:
-        tiktoken's method of this name.
-
-        >>> tokenizer.decode_with_offsets(tokenizer.encode("hello ☃"))
-        ('hello ☃', [0, 5, 6, 6, 6])
-        """
-        text = bytearray()
-        offsets = []
-        characters = 0  # whose first byte was read
-        for token in self._core.decode_tokens_bytes(ids, False):
-            begins_inside = 0x80 <= token[0] < 0xC0 if token else False
-            offsets.append(max(0, characters - begins_inside))
-            characters += sum(not 0x80 <= byte < 0xC0 for byte in token)
-            text += token
-        return text.decode(), offsets
+    decode = decoding.decode
+    decode_bytes = decoding.decode_bytes
+    decode_batch = decoding.decode_batch
+    decode_stream = decoding.decode_stream
+    decode_bytes_stream = decoding.decode_bytes_stream
+    decode_tokens_bytes = decoding.decode_tokens_bytes
+    decode_single_token_bytes = decoding.decode_single_token_bytes
+    decode_with_offsets = decoding.decode_with_offsets
 
     # ---- what the file says
 
@@ -586,11 +435,9 @@ class Tokenizer:
     @property
     def chat_template(self) -> str | None:
         """The chat template that came with the source, or ``None``."""
-        content = self._section(b"CHAT")
-        try:
-            return None if content is None else content.decode()
-        except UnicodeDecodeError as error:
-            raise self._damaged("CHAT", "it is not UTF-8") from error
+        from tokexport.runtime.metadata import chat_template
+
+        return chat_template(self)
 
     @property
     def chat_templates(self) -> dict[str, str]:
@@ -599,7 +446,9 @@ class Tokenizer:
         >>> tokenizer.chat_templates
         {}
         """
-        named = self._chat_settings("templates")
+        from tokexport.runtime.metadata import chat_settings
+
+        named = chat_settings(self, "templates")
         default = self.chat_template
         return named if default is None else {"default": default, **named}
 
@@ -630,6 +479,7 @@ class Tokenizer:
         [259, 300]
         """
         from tokexport.chat import render
+        from tokexport.runtime.metadata import chat_settings
 
         text = render(
             self.chat_templates,
@@ -639,7 +489,7 @@ class Tokenizer:
             documents=documents,
             add_generation_prompt=add_generation_prompt,
             continue_final_message=continue_final_message,
-            variables={**self._chat_settings("variables"), **variables},
+            variables={**chat_settings(self, "variables"), **variables},
         )
         return self._core.encode(text, "all", False) if tokenize else text
 
@@ -651,7 +501,9 @@ class Tokenizer:
         >>> sorted(tokenizer.provenance)
         ['exporter', 'reference', 'sha256', 'source']
         """
-        return {name: value for name, value in self._metadata().items() if name != "chat"}
+        from tokexport.runtime.metadata import metadata
+
+        return {name: value for name, value in metadata(self).items() if name != "chat"}
 
     @property
     def records(self) -> NDArray[np.void]:
@@ -725,53 +577,3 @@ class Tokenizer:
         from tokexport.runtime.views import section_view
 
         return section_view(self._core, self._data, tag, getattr(layout, dtype))
-
-    def _damaged(self, tag: str, problem: str) -> FormatError:
-        name = self._path or f"tokexport file of {len(self._data)} bytes"
-        advice = "fetch the file again, or convert the source again"
-        return FormatError(f"{name}: section {tag} is damaged: {problem}; {advice}")
-
-    def _metadata(self) -> dict[str, Any]:
-        import json
-
-        content = self._section(b"PROV")
-        if content is None:
-            return {}
-        try:
-            return dict(json.loads(content.decode()))
-        except (ValueError, TypeError, RecursionError) as error:
-            raise self._damaged("PROV", "it does not hold a JSON object") from error
-
-    def _chat_settings(self, name: str) -> dict[str, str]:
-        chat = self._metadata().get("chat", {})
-        values = chat.get(name, {}) if isinstance(chat, dict) else None
-        if isinstance(values, dict) and all(isinstance(each, str) for each in values.values()):
-            return values
-        raise self._damaged("PROV", f'"chat" is not an object with texts as "{name}"')
-
-    def _section(self, tag: bytes) -> bytes | None:
-        place = self._core.section(tag)
-        return None if place is None else self._data[place[0] : place[0] + place[1]]
-
-
-def _is_char(unit: Unit) -> bool:
-    if unit not in ("char", "byte"):
-        raise ValueError(f'unit must be "char" or "byte", not {unit!r}')
-    return unit == "char"
-
-
-def _thread_count(asked: int | None) -> int:
-    if asked is None:
-        return processors()
-    if not isinstance(asked, int):
-        raise TypeError(f"num_threads must be an int or None, not {type(asked).__name__}")
-    if asked < 1:
-        raise ValueError(f"num_threads must be at least 1, not {asked}")
-    return asked
-
-
-def processors() -> int:
-    """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -1,0 +1,122 @@
+"""Methods of a tokenizer: from ids to text."""
+
+from __future__ import annotations
+
+from tokexport._core import Stream
+
+TYPE_CHECKING = False  # as in tokenizer.py
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from tokexport.runtime.decode_stream import DecodeStream
+    from tokexport.runtime.tokenizer import Ids, Tokenizer
+
+
+def decode(
+    self: Tokenizer, ids: Ids, *, skip_special_tokens: bool = False, errors: str = "replace"
+) -> str:
+    """The text of a list, an array or any other sequence of ids.
+
+    The text is that of the source's own library, which puts U+FFFD for bytes that are no text;
+    another value of ``errors`` treats them as ``bytes.decode`` does. Raises ``KeyError`` for an
+    id that is no token; it holds the id.
+
+    >>> tokenizer.decode([259, 264, 300])
+    'hello world<|end|>'
+    >>> tokenizer.decode([259, 264, 300], skip_special_tokens=True)
+    'hello world'
+    """
+    return self._core.decode(ids, skip_special_tokens, errors)
+
+
+def decode_bytes(self: Tokenizer, ids: Ids, *, skip_special_tokens: bool = False) -> bytes:
+    """The bytes of ids, joined. Raises ``KeyError`` as :meth:`decode`.
+
+    >>> tokenizer.decode_bytes([259, 264])
+    b'hello world'
+    """
+    return self._core.decode_bytes(ids, skip_special_tokens)
+
+
+def decode_batch(
+    self: Tokenizer,
+    batch: Iterable[Ids],
+    *,
+    skip_special_tokens: bool = False,
+    errors: str = "replace",
+) -> list[str]:
+    """The text of each sequence of ids.
+
+    >>> tokenizer.decode_batch([[259], [259, 264]])
+    ['hello', 'hello world']
+    """
+    return [self._core.decode(ids, skip_special_tokens, errors) for ids in batch]
+
+
+def decode_stream(self: Tokenizer, *, skip_special_tokens: bool = False) -> DecodeStream:
+    """A :class:`DecodeStream`, which takes ids one at a time.
+
+    >>> stream = tokenizer.decode_stream()
+    >>> stream.step(259), stream.step(264), stream.flush()
+    ('hello', ' world', None)
+    """
+    from tokexport.runtime.decode_stream import DecodeStream
+
+    return DecodeStream(self, skip_special_tokens=skip_special_tokens)
+
+
+def decode_bytes_stream(
+    self: Tokenizer, parts: Iterable[Ids], *, skip_special_tokens: bool = False
+) -> Iterator[bytes]:
+    """As :meth:`decode_bytes`, of ids that come in parts.
+
+    >>> b"".join(tokenizer.decode_bytes_stream([[259], [264]]))
+    b'hello world'
+    """
+    stream = Stream(self._core, skip_special_tokens, True)
+    for part in parts:
+        yield stream.feed(part)
+    yield stream.flush() or b""
+
+
+def decode_tokens_bytes(
+    self: Tokenizer, ids: Ids, *, skip_special_tokens: bool = False
+) -> list[bytes]:
+    """The bytes of each id, as they stand in ``decode_bytes(ids)``.
+
+    >>> tokenizer.decode_tokens_bytes([259, 264])
+    [b'hello', b' world']
+    """
+    return self._core.decode_tokens_bytes(ids, skip_special_tokens)
+
+
+def decode_single_token_bytes(self: Tokenizer, id: int) -> bytes:
+    """The bytes of one id between others, before a decoder edits the whole text; they need not
+    be UTF-8.
+
+    Raises ``KeyError`` for an id that is no token.
+
+    >>> tokenizer.decode_single_token_bytes(264)
+    b' world'
+    """
+    return self._core.token_bytes(id)
+
+
+def decode_with_offsets(self: Tokenizer, ids: Ids) -> tuple[str, list[int]]:
+    """The text of ids, and for each id the index of the character in which its first byte lies.
+
+    Raises ``UnicodeDecodeError`` where the bytes are not UTF-8. Source of the meaning:
+    tiktoken's method of this name.
+
+    >>> tokenizer.decode_with_offsets(tokenizer.encode("hello ☃"))
+    ('hello ☃', [0, 5, 6, 6, 6])
+    """
+    text = bytearray()
+    offsets = []
+    characters = 0  # whose first byte was read
+    for token in self._core.decode_tokens_bytes(ids, False):
+        begins_inside = 0x80 <= token[0] < 0xC0 if token else False
+        offsets.append(max(0, characters - begins_inside))
+        characters += sum(not 0x80 <= byte < 0xC0 for byte in token)
+        text += token
+    return text.decode(), offsets

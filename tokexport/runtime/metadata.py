@@ -1,0 +1,53 @@
+"""What a file says in words: its provenance (PROV) and its chat templates (CHAT)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from tokexport.errors import FormatError
+
+if TYPE_CHECKING:
+    from tokexport.runtime.tokenizer import Tokenizer
+
+
+def section(tokenizer: Tokenizer, tag: bytes) -> bytes | None:
+    """The bytes of a section, or ``None`` where there is no such one."""
+    place = tokenizer._core.section(tag)
+    return None if place is None else tokenizer._data[place[0] : place[0] + place[1]]
+
+
+def metadata(tokenizer: Tokenizer) -> dict[str, Any]:
+    """The object in PROV, empty without one. Raises ``FormatError`` where it is damaged."""
+    content = section(tokenizer, b"PROV")
+    if content is None:
+        return {}
+    try:
+        return dict(json.loads(content.decode()))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise _damaged(tokenizer, "PROV", "it does not hold a JSON object") from error
+
+
+def chat_settings(tokenizer: Tokenizer, name: str) -> dict[str, str]:
+    """Texts about chats by name: ``templates`` or ``variables``. Raises ``FormatError``."""
+    chat = metadata(tokenizer).get("chat", {})
+    values = chat.get(name, {}) if isinstance(chat, dict) else None
+    if isinstance(values, dict) and all(isinstance(each, str) for each in values.values()):
+        return values
+    problem = f'"chat" is not an object with texts as "{name}"'
+    raise _damaged(tokenizer, "PROV", problem)
+
+
+def chat_template(tokenizer: Tokenizer) -> str | None:
+    """The text in CHAT, or ``None``. Raises ``FormatError`` where it is not UTF-8."""
+    content = section(tokenizer, b"CHAT")
+    try:
+        return None if content is None else content.decode()
+    except UnicodeDecodeError as error:
+        raise _damaged(tokenizer, "CHAT", "it is not UTF-8") from error
+
+
+def _damaged(tokenizer: Tokenizer, tag: str, problem: str) -> FormatError:
+    name = tokenizer._path or f"tokexport file of {len(tokenizer._data)} bytes"
+    advice = "fetch the file again, or convert the source again"
+    return FormatError(f"{name}: section {tag} is damaged: {problem}; {advice}")

@@ -1,0 +1,87 @@
+"""Methods of a tokenizer: from text to ids, and the place in the text that each stands for."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # as in tokenizer.py
+if TYPE_CHECKING:
+    from tokexport.runtime.encoding import Encoding, NumpyEncoding
+    from tokexport.runtime.tokenizer import AllowedSpecial, Tokenizer, Unit
+
+
+def encode_with_offsets(
+    self: Tokenizer,
+    text: str,
+    *,
+    allowed_special: AllowedSpecial = (),
+    add_special_tokens: bool = False,
+    unit: Unit = "char",
+) -> Encoding:
+    """As :meth:`encode`, with the place in the text that each id stands for, as the source's
+    own library has it.
+
+    ``unit``: offsets count characters (code points), or bytes of the text's UTF-8. An id that
+    stands for a part of a character has the place of the whole. Raises ``FormatError`` for a
+    file without them.
+
+    >>> tokenizer.encode_with_offsets("hello world").offsets
+    [(0, 5), (5, 11)]
+    >>> tokenizer.encode_with_offsets("☃!").offsets
+    [(0, 1), (0, 1), (0, 1), (1, 2)]
+    >>> tokenizer.encode_with_offsets("☃!", unit="byte").offsets
+    [(0, 3), (0, 3), (0, 3), (3, 4)]
+    """
+    from tokexport.runtime.encoding import Encoding
+
+    return Encoding(
+        *self._core.encode_spans((text,), allowed_special, add_special_tokens, _is_char(unit))
+    )
+
+
+def encode_pair_with_offsets(
+    self: Tokenizer,
+    first: str,
+    second: str,
+    *,
+    allowed_special: AllowedSpecial = (),
+    add_special_tokens: bool = True,
+    unit: Unit = "char",
+) -> Encoding:
+    """As :meth:`encode_pair`, with the places of :meth:`encode_with_offsets`, each in its own
+    text.
+
+    >>> encoding = tokenizer.encode_pair_with_offsets("hello", " world")
+    >>> encoding.offsets, encoding.type_ids
+    ([(0, 5), (0, 6)], [0, 1])
+    """
+    from tokexport.runtime.encoding import Encoding
+
+    texts, is_char = (first, second), _is_char(unit)
+    return Encoding(*self._core.encode_spans(texts, allowed_special, add_special_tokens, is_char))
+
+
+def encode_with_offsets_to_numpy(
+    self: Tokenizer,
+    text: str,
+    *,
+    allowed_special: AllowedSpecial = (),
+    add_special_tokens: bool = False,
+    unit: Unit = "char",
+) -> NumpyEncoding:
+    """As :meth:`encode_with_offsets`, as numpy arrays.
+
+    >>> tokenizer.encode_with_offsets_to_numpy("hello world").offsets
+    array([[ 0,  5],
+           [ 5, 11]], dtype=uint32)
+    """
+    from tokexport.runtime.encoding import NumpyEncoding
+
+    arrays = self._core.encode_spans_numpy(
+        (text,), allowed_special, add_special_tokens, _is_char(unit)
+    )
+    return NumpyEncoding(*arrays)
+
+
+def _is_char(unit: Unit) -> bool:
+    if unit not in ("char", "byte"):
+        raise ValueError(f'unit must be "char" or "byte", not {unit!r}')
+    return unit == "char"
