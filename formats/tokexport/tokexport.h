@@ -24,7 +24,7 @@
    each thread has its own work memory, cache and streams: a cache keeps what one thread has found,
    and is never shared.
 
-   A call takes at most 12 KB of stack (gcc -O2 and -Os, x86-64). The largest frames, in KB:
+   A call takes at most 12 KB of stack (gcc 12 -O2 and -Os, x86-64). The largest frames, in KB:
    tkx_check 4, split_in_stages 3 (a pre-tokenizer of several stages), and tkx_encode_spans,
    tkx_encode_allowed and encode_as, which all others use, 3.
 
@@ -92,10 +92,12 @@ enum {
     TKX_E_IDS = -5, /* the array of ids is too small; *count is the number needed */
     /* the output buffer is too small; *size is the number of bytes needed */
     TKX_E_BYTES = -6,
-    /* the work memory is too small; *count is a number of bytes to retry with, of which nearly all
-       texts need no second: enough for the part that failed, unless its normalization makes it more
-       than four times as long; at least twice what there was and at least 64 KB, but at most
-       tkx_work_size (or tkx_spans_work_size), which is always enough */
+    /* the work memory is too small; *count is a number of bytes to retry with: at least twice what
+       there was and at least 64 KB, but at most tkx_work_size (or tkx_spans_work_size), which is
+       always enough. The first retry is enough, unless the call stopped at a normalizer or at a
+       lookahead of any length: what comes after it is then a guess, and too little where the
+       normalizer makes a part of the text more than four times as long, or where more than 1 KB has
+       no break (a pre-token, or what lies between two places that no merge crosses) */
     TKX_E_WORK = -7,
     TKX_E_WINDOW = -8,      /* a stream's window is full and has no cut */
     TKX_E_STATE = -9,       /* the stream has been finished */

@@ -1,5 +1,5 @@
-"""Work memory: what is promised to be enough is, and what is asked for after TKX_E_WORK nearly
-always is.
+"""Work memory: what is promised to be enough is, and what is asked for after TKX_E_WORK is, but
+for the texts that the header names.
 """
 
 from __future__ import annotations
@@ -100,6 +100,35 @@ def test_the_first_retry_has_enough_memory(library: Library, name: str, spans: b
             assert wanted <= bound(library, data, spans=spans)
             code, _ = encode(library, data, wanted, spans=spans)
         assert code != WORK, text[:20]
+
+
+def rewriting_bpe(pre_tokenizer: Any) -> bytes:
+    """A file of BPE over bytes that lower-cases; its only merge is `ab`."""
+    letters = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+    vocabulary = {letter: id for id, letter in enumerate([*letters, "ab"])}
+    made = tokenizers.Tokenizer(tokenizers.models.BPE(vocabulary, [("a", "b")]))
+    made.normalizer = tokenizers.normalizers.Lowercase()
+    made.pre_tokenizer = pre_tokenizer
+    return file_bytes(read(made))
+
+
+def retries(library: Library, text: bytes) -> int:
+    code, wanted = encode(library, text, 0, spans=False)
+    for count in range(9):
+        if code != WORK:
+            return count
+        code, wanted = encode(library, text, wanted, spans=False)
+    raise AssertionError("no number of bytes is enough")
+
+
+def test_a_rewritten_text_needs_a_second_retry_for_a_long_run_only(library: Library) -> None:
+    assert library.open(rewriting_bpe(tokenizers.pre_tokenizers.ByteLevel(False))) == OK
+    prose = b"The Quick Brown Fox. "
+    for count in (0, 10, 100, 1000):
+        for size in (0, 1, 300, 1000):
+            text = prose * count + b"aB" * (size // 2) + b" " + prose * count
+            assert retries(library, text) <= 1, (count, size)
+        assert retries(library, prose * count + b"aB" * 30_000) == 2
 
 
 @pytest.mark.parametrize("name", runtime_samples.NAMES)
