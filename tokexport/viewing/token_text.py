@@ -16,7 +16,7 @@ _CARRIER = "\u25cc"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A stretch of a token. ``is_sign``: it stands for bytes that cannot be drawn, and is not their
+    """A part of a token. ``is_sign``: it stands for bytes that cannot be drawn, and is not their
     text. ``breaks``: a new line begins after it.
     """
 
