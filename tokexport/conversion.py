@@ -37,6 +37,8 @@ class Options:
     decode_only: bool = False
     # One float an id.
     scores: bool = True
+    # The ids in the order of their bytes, so that those with a prefix are found: 4 bytes a token.
+    prefix_index: bool = False
     # The chat templates of the source.
     chat_template: bool = True
     # The version of the reference library, for the provenance.
@@ -92,6 +94,7 @@ def convert(
     revision: str | None = None,
     decode_only: bool = False,
     scores: bool = True,
+    prefix_index: bool = False,
     chat_template: bool = True,
     self_test: bool = True,
     reference: Literal["transformers"] | None = None,
@@ -103,7 +106,8 @@ def convert(
     ``source`` is a file, a directory, a tokenizer object, or the name of a repository of the
     Hugging Face hub, of which ``revision`` is a branch, a tag or a commit. ``target`` is a path, or
     a binary file that is open for writing. ``pattern`` and ``special_tokens`` are for sources that
-    do not hold them (tiktoken ranks): a known name, or a regular expression. ``chat_template``
+    do not hold them (tiktoken ranks): a known name, or a regular expression. ``prefix_index``
+    adds what ``Tokenizer.prefix_ids`` needs, 4 bytes a token. ``chat_template``
     keeps the chat templates of the source. ``self_test`` asks the reference library for the ids of
     a few texts and puts them into the file; where it is not installed, a note says so. With
     ``reference`` the ids are those of ``AutoTokenizer`` of ``transformers``. ``progress`` is called
@@ -143,7 +147,12 @@ def convert(
         model = prepared(opened.read())
     if path is not None and isinstance(source, (str, os.PathLike)) and Path(source).is_dir():
         refuse_sources(path, [Path(source) / name for name in model.provenance.sha256])
-    options = Options(decode_only=decode_only, scores=scores, chat_template=chat_template)
+    options = Options(
+        decode_only=decode_only,
+        scores=scores,
+        prefix_index=prefix_index,
+        chat_template=chat_template,
+    )
     notes: tuple[str, ...] = ()
     if self_test and not decode_only:
         step("asking the reference library for the self test")
@@ -171,6 +180,7 @@ def file_bytes(model: TokenizerModel, options: Options | None = None) -> bytes:
         scores=options.scores,
         reference_version=options.reference_version,
         self_test=options.self_test,
+        prefix_index=options.prefix_index,
     )
 
 

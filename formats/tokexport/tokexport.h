@@ -30,7 +30,7 @@
 
    These macros leave out what a device does not need, alone or together. Define the same ones for
    tokexport.c and for whatever includes this header: they change the size of a tkx
-   (TKX_NO_NORMALIZER: 6,184 bytes become 2,344 on x86-64).
+   (TKX_NO_NORMALIZER: 6,200 bytes become 2,360 on x86-64).
 
        macro              what is left out                                  a file that needs it
        TKX_NO_UNIGRAM     Unigram models, and with them all floating point  tkx_open: TKX_E_MODEL
@@ -45,8 +45,8 @@
        TKX_NO_OFFSETS     tkx_encode_spans, which is then not declared      is run
                           (TKX_E_UNKNOWN: one with FIRST_SOURCE in NORM)
 
-   BPE over bytes, added tokens and the pre-tokenizer are always there. All macros together leave 26
-   KB of code of 46 (gcc 12 -Os, x86-64).
+   BPE over bytes, added tokens and the pre-tokenizer are always there. All macros together leave 27
+   KB of code of 47 (gcc 12 -Os, x86-64).
 
    The format is described in SPEC.md beside this file. */
 
@@ -213,7 +213,7 @@ typedef struct tkx {
     tkx_span records, bytes, decoder, edits, scores, double_scores, ranks, byte_ids, token_index,
         pair_index, trie, splits, labels, cuts;
     tkx_span normalizer, added, added_classes, special_ids, post, trims, alignment, self_test;
-    tkx_span characters, keys, crossings;
+    tkx_span characters, keys, crossings, sorted;
     uint32_t place_count, crossing_shift;
     const uint8_t *ascii_symbols;
     uint32_t token_slots, token_buckets, pair_slots, pair_buckets, row_shift;
@@ -314,6 +314,30 @@ TKX_API int tkx_token_score(const tkx *t, uint32_t id, float *score);
 /* The model token with exactly these bytes. TKX_E_NOT_FOUND: none. Added tokens are not
    searched. */
 TKX_API int tkx_token_id(const tkx *t, const void *bytes, size_t size, uint32_t *id);
+
+/* Tokens in the order of their bytes, for constrained decoding and token healing: the `begin`-th
+   up to, not including, the `end`-th have the same first `depth` bytes. It is a node of the
+   vocabulary as a trie: first come the ids that end here, then those of each next byte. The
+   functions below need SORT (`tokexport convert --prefix-index`), or give TKX_E_NOT_FOUND. They
+   take O(log n) steps a byte; in a damaged file the ids may be wrong. */
+typedef struct tkx_prefix {
+    uint32_t begin, end, depth;
+} tkx_prefix;
+
+/* The ids whose bytes (see tkx_token_bytes) begin with a prefix; begin = end if there is none. The
+   empty prefix gives all tokens, the root of the trie. */
+TKX_API int tkx_prefix_ids(const tkx *t, const void *prefix, size_t size, tkx_prefix *range);
+
+/* The index-th id of that order. */
+TKX_API int tkx_prefix_id(const tkx *t, uint32_t index, uint32_t *id);
+
+/* Narrows a range to the ids whose byte at its depth is `byte`: the child of a node; begin = end if
+   there is none. TKX_E_ARGUMENT: no range of this file. */
+TKX_API int tkx_prefix_step(const tkx *t, tkx_prefix *range, uint8_t byte);
+
+/* The smallest byte, at least `from` (0 to 256), that some id of a range has at its depth: the
+   children of a node are those for from = 0, then from = *byte + 1 ... TKX_E_NOT_FOUND: no more. */
+TKX_API int tkx_prefix_next(const tkx *t, const tkx_prefix *range, uint32_t from, uint8_t *byte);
 
 /* The id that has a role (TKX_BOS ...). TKX_E_NOT_FOUND: none. */
 TKX_API int tkx_special_id(const tkx *t, int role, uint32_t *id);

@@ -130,6 +130,17 @@ static void call_everything(const tkx *t, uint64_t *state) {
             free(copy);
         }
     }
+    for (i = 0; i < 4; i++) {
+        tkx_prefix range;
+        uint8_t byte;
+        if (tkx_prefix_ids(t, text, below(state, size + 1), &range) == TKX_OK && range.begin)
+            range.begin -= (uint32_t)below(state, 2) * range.begin;
+        if (i == 3) range.end = (uint32_t)below(state, (size_t)t->token_count + 2);
+        if (i == 2) range.depth = (uint32_t)next_random(state);
+        tkx_prefix_next(t, &range, (uint32_t)below(state, 300), &byte);
+        tkx_prefix_step(t, &range, byte);
+        tkx_prefix_id(t, (uint32_t)below(state, (size_t)t->token_count + 2), &id);
+    }
     tkx_decoder_flush(&d, out, 200, &length);
     tkx_decode(t, ids, 1 + below(state, 20), out, below(state, 200), &length);
     tkx_decode_text(t, ids, 1 + below(state, 20), out, below(state, 200), &length);

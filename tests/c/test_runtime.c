@@ -57,6 +57,52 @@ static void look_ups_answer(const tkx *t) {
     CHECK(tkx_added_token(t, tkx_added_count(t), &id, &bytes, &size, &flags) == TKX_E_NOT_FOUND);
 }
 
+/* Ids by prefix are those that a look at every id finds; nodes of the trie share them out. */
+static void prefixes_are_found(const tkx *t) {
+    tkx_prefix range, child;
+    const uint8_t *prefix, *bytes, *none;
+    uint32_t id, other, from, at;
+    size_t size, length, none_size;
+    uint8_t byte = 0;
+    if (tkx_section(t, "SORT", &none, &none_size) != TKX_OK) {
+        CHECK(tkx_prefix_ids(t, "a", 1, &range) == TKX_E_NOT_FOUND && range.end == 0);
+        CHECK(tkx_prefix_step(t, &range, 'a') == TKX_E_NOT_FOUND);
+        CHECK(tkx_prefix_next(t, &range, 0, &byte) == TKX_E_NOT_FOUND);
+        CHECK(tkx_prefix_id(t, 0, &id) == TKX_E_NOT_FOUND);
+        return;
+    }
+    for (id = 0; id < tkx_id_count(t); id++) {
+        uint32_t wanted = 0;
+        if (tkx_token_bytes(t, id, &prefix, &size) != TKX_OK) continue;
+        size -= size > 1 && id % 2;
+        for (other = 0; other < tkx_id_count(t); other++)
+            wanted += tkx_token_bytes(t, other, &bytes, &length) == TKX_OK && length >= size &&
+                      memcmp(bytes, prefix, size) == 0;
+        CHECK(tkx_prefix_ids(t, prefix, size, &range) == TKX_OK && range.depth == size);
+        CHECK(range.end - range.begin == wanted);
+        for (at = range.begin; at < range.end; at++) {
+            CHECK(tkx_prefix_id(t, at, &other) == TKX_OK);
+            CHECK(tkx_token_bytes(t, other, &bytes, &length) == TKX_OK && length >= size);
+            CHECK(memcmp(bytes, prefix, size) == 0);
+            if (length == size) range.begin++; /* it ends here */
+        }
+        for (from = 0; tkx_prefix_next(t, &range, from, &byte) == TKX_OK; from = byte + 1u) {
+            child = range;
+            CHECK(tkx_prefix_step(t, &child, byte) == TKX_OK && child.begin == range.begin);
+            CHECK(child.begin < child.end && child.depth == size + 1);
+            range.begin = child.end;
+        }
+        CHECK(range.begin == range.end);
+    }
+    CHECK(tkx_prefix_ids(t, NULL, 0, &range) == TKX_OK && range.end == t->token_count);
+    CHECK(tkx_prefix_ids(t, NULL, 1, &range) == TKX_E_ARGUMENT);
+    CHECK(tkx_prefix_ids(t, "no such token", 13, &range) == TKX_OK && range.begin == range.end);
+    range.end = t->token_count + 1;
+    CHECK(tkx_prefix_step(t, &range, 0) == TKX_E_ARGUMENT);
+    CHECK(tkx_prefix_next(t, &range, 0, &byte) == TKX_E_ARGUMENT);
+    CHECK(tkx_prefix_id(t, t->token_count, &id) == TKX_E_NOT_FOUND && id == TKX_NONE);
+}
+
 static void wrong_calls_are_refused(const tkx *t, int has_encoder) {
     tkx other;
     tkx_decoder d;
@@ -166,6 +212,7 @@ static void the_file_works_at_any_address(const uint8_t *data, size_t size, uint
         CHECK(tkx_open(&t, memory + shift, size) == TKX_OK);
         CHECK(tkx_check(&t) == TKX_OK);
         look_ups_answer(&t);
+        prefixes_are_found(&t);
         if (t.splits.data) encode_random_texts(&t, state);
         decode_stream_gives_the_text_of_the_whole(&t, state);
         free(memory);

@@ -113,7 +113,7 @@ def test_no_control_character_of_an_error_reaches_the_terminal(run: Run, tmp_pat
     assert "\\x1b[2J.json" in outcome.stderr
 
 
-def test_options_leave_parts_out(run: Run, tmp_path: Path) -> None:
+def test_options_leave_parts_out_or_add_one(run: Run, tmp_path: Path) -> None:
     def tags(*options: str) -> set[str]:
         arguments = ("-o", tmp_path / "it.bin", "--force", "--json", *options)
         result = run("convert", small_source("llama3"), *arguments)
@@ -123,6 +123,7 @@ def test_options_leave_parts_out(run: Run, tmp_path: Path) -> None:
     assert {"SCOR", "TEST", "PIDX"} <= everything
     assert tags("--no-scores") == everything - {"SCOR"}
     assert tags("--no-self-test") == everything - {"TEST"}
+    assert tags("--prefix-index") == everything | {"SORT"}
     assert not {"PIDX", "TIDX", "SCOR", "TEST"} & tags("--decode-only")
 
 

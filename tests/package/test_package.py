@@ -36,7 +36,7 @@ def example_file(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         "example", pat_str=r" ?\w+|\s|[^\w\s]+", mergeable_ranks=ranks, special_tokens=special
     )
     path = tmp_path_factory.mktemp("example") / "example.bin"
-    tokexport.convert(source, path)
+    tokexport.convert(source, path, prefix_index=True)
     return path.read_bytes()
 
 

@@ -82,6 +82,10 @@ class Runtime:
             found = file.tokenizer.encode_pair_with_offsets(text.decode(), pair.decode(), **how)
         return list(found.ids), list(found.type_ids)
 
+    def prefix_ids(self, file: RuntimeFile, prefix: bytes) -> list[int]:
+        """The ids that begin with a prefix."""
+        return [*map(int, file.tokenizer.prefix_ids(prefix))]
+
     def decode_text(self, file: RuntimeFile, ids: list[int], skip_special: bool) -> str:
         """The text of ids."""
         return file.tokenizer.decode(ids, skip_special_tokens=skip_special)
@@ -157,10 +161,15 @@ def _decode(reader: Any, file: Any, case: dict[str, Any]) -> dict[str, Any]:
     return {"text": reader.decode_text(file, case["ids"], case.get("skip_special", False))}
 
 
+def _prefix(reader: Any, file: Any, case: dict[str, Any]) -> dict[str, Any]:
+    return {"ids": reader.prefix_ids(file, bytes.fromhex(case["prefix"]))}
+
+
 ASKED = {
     "encode": _encode,
     "encode_some": _encode,
     "refused": _encode,
     "template": _template,
     "decode": _decode,
+    "prefix": _prefix,
 }

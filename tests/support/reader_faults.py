@@ -219,6 +219,10 @@ with ALGN, the end of the input is in bytes: or b"ALGN" in file.sections => or F
 SUFFIX is ignored: if flags & SUFFIX else b"" => if False else b""
 [align fused-words]
 texts are not protected: end, _ = protected.longest(segment, at) => end = at
+[prefixes holes]
+tokens are compared whole: file.token_bytes(token)[: len(prefix)] => file.token_bytes(token)
+a token that is the prefix is left out: begin = bisect_left => begin = bisect_right
+ids of equal beginnings are left out: order[begin : bisect_right => order[begin : bisect_left
 """
 
 

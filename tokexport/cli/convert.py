@@ -35,6 +35,10 @@ INTO_HELP = "With --to gguf: a file whose copy, with weights and all, gets this 
 SCORES_HELP = (
     "Leave the scores of BPE out: no id needs them. Engines that merge by score do, as llama2.c."
 )
+PREFIX_INDEX_HELP = (
+    "Add the index by which the ids that begin with some bytes are found, for constrained decoding"
+    " and token healing: 4 bytes a token."
+)
 
 
 @click.command()
@@ -46,6 +50,7 @@ SCORES_HELP = (
 @click.option("--strict", is_flag=True, help="With --to: what it cannot say is an error.")
 @click.option("--decode-only", is_flag=True, help="Only what decoding needs: the smallest file.")
 @click.option("--no-scores", is_flag=True, help=SCORES_HELP)
+@click.option("--prefix-index", is_flag=True, help=PREFIX_INDEX_HELP)
 @click.option("--no-chat-template", is_flag=True, help="Leave the chat templates out.")
 @click.option("--no-self-test", is_flag=True, help="Leave the self test out, and its library.")
 @click.option("--force", is_flag=True, help="Overwrite the target.")
@@ -61,6 +66,7 @@ def convert(
     strict: bool,
     decode_only: bool,
     no_scores: bool,
+    prefix_index: bool,
     no_chat_template: bool,
     no_self_test: bool,
     force: bool,
@@ -88,7 +94,7 @@ def convert(
     tokexport convert tokenizer.model --to llama2.c -o tokenizer.bin --strict
     """
     if format is not None:
-        if decode_only or no_scores or no_self_test or verbose or target == "-":
+        if decode_only or no_scores or prefix_index or no_self_test or verbose or target == "-":
             raise click.UsageError("--to goes with -o FILE, --strict and --force alone.")
         if into is not None and format != "gguf":
             raise click.UsageError("--into goes with --to gguf.")
@@ -106,6 +112,7 @@ def convert(
             **how,
             decode_only=decode_only,
             scores=not no_scores,
+            prefix_index=prefix_index,
             chat_template=not no_chat_template,
             self_test=not no_self_test,
             force=force,

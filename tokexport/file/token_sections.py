@@ -106,6 +106,16 @@ def ids(numbers: npt.NDArray[np.int64] | None) -> bytes | None:
     return None if numbers is None else numbers.astype("<u4").tobytes()
 
 
+def sorted_ids(tables: Tables) -> bytes:
+    """SORT: the ids of tokens by their bytes, those of equal bytes by id."""
+    tokens = [
+        (token.content, number)
+        for number, token in enumerate(tables.model.tokens)
+        if token is not None
+    ]
+    return np.array([number for _, number in sorted(tokens)], layout.SORTED_ID).tobytes()
+
+
 def template(tables: Tables) -> bytes | None:
     """POST, or None where the post-processor adds nothing."""
     value = tables.model.template

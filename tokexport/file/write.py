@@ -40,11 +40,13 @@ def write(
     scores: bool = True,
     reference_version: str | None = None,
     self_test: Sequence[SelfTestCase] = (),
+    prefix_index: bool = False,
 ) -> bytes:
     """The bytes of a tokexport file.
 
-    ``scores``: one float an id. ``reference_version`` is written into the provenance, ``self_test``
-    holds texts with the reference's ids.
+    ``scores``: one float an id. ``prefix_index``: the ids in the order of their bytes.
+    ``reference_version`` is written into the provenance, ``self_test`` holds texts with the
+    reference's ids.
     """
     model = tables.model
     records, blob = token_sections.records_and_bytes(tables)
@@ -58,6 +60,7 @@ def write(
         contents |= _encoder(tables, tables.encoding, scores, records, blob)
         contents |= _text(tables, tables.encoding)
     contents |= {
+        Tag.SORTED_IDS: token_sections.sorted_ids(tables) if prefix_index else None,
         Tag.SPECIAL_IDS: token_sections.special_ids(tables),
         Tag.CHAT_TEMPLATE: model.chat.default.encode() if model.chat.default else None,
         Tag.PROVENANCE: token_sections.provenance(tables, reference_version),

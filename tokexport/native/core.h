@@ -113,6 +113,10 @@ public:
     nanobind::object special_id(int role) const;
     nanobind::object stop_ids() const;
     nanobind::object section(nanobind::handle tag) const;
+    // Ranges of SORT: of a prefix, or None without SORT; of each next byte, with the byte.
+    nanobind::object prefix_ids(nanobind::bytes prefix) const;
+    nanobind::list prefix_children(std::uint32_t begin, std::uint32_t end,
+                                   std::uint32_t depth) const;
     // Whether a long text was encoded by the bulk engine.
     bool uses_bulk() const {
         return engine_state_.load(std::memory_order_acquire) == EngineState::made && engine_;

@@ -115,6 +115,11 @@ NB_MODULE(_core, m) {
         .def("stop_ids", &Core::stop_ids, nb::sig("def stop_ids(self) -> list[int]"))
         .def("section", &Core::section, "tag"_a,
              nb::sig("def section(self, tag: bytes) -> tuple[int, int] | None"))
+        .def("prefix_ids", &Core::prefix_ids, "prefix"_a,
+             nb::sig("def prefix_ids(self, prefix: bytes) -> tuple[int, int] | None"))
+        .def("prefix_children", &Core::prefix_children, "begin"_a, "end"_a, "depth"_a,
+             nb::sig("def prefix_children(self, begin: int, end: int, depth: int)"
+                     " -> list[tuple[int, int, int]]"))
         .def("check", &Core::check, nb::sig("def check(self) -> None"))
         .def("self_test", &Core::self_test, nb::sig("def self_test(self) -> int"))
         .def_prop_ro("uses_bulk", &Core::uses_bulk)

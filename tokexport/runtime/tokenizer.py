@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tokexport.model import AddedToken, SpecialIds
+    from tokexport.runtime.prefixes import PrefixNode
 
     Ids: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
     AllowedSpecial: TypeAlias = Literal["all"] | Collection[str]
@@ -98,7 +99,7 @@ class Tokenizer:
     >>> ranks = {token: rank for rank, token in enumerate(tokens)}
     >>> how = {"pat_str": r" ?\\w+|\\s|[^\\w\\s]+", "mergeable_ranks": ranks}
     >>> source = tiktoken.Encoding("example", **how, special_tokens={"<|end|>": 300})
-    >>> conversion = tokexport.convert(source, "example.bin", force=True)
+    >>> conversion = tokexport.convert(source, "example.bin", prefix_index=True, force=True)
     >>> tokenizer = tokexport.load("example.bin")
     """
 
@@ -431,6 +432,28 @@ class Tokenizer:
 
         model = (self.records["flags"] & RecordFlag.KIND_MASK) == RecordFlag.KIND_MODEL
         return sorted(map(self._core.token_bytes, model.nonzero()[0].tolist()))
+
+    def prefix_ids(self, prefix: bytes) -> NDArray[np.uint32]:
+        """The ids whose bytes, as :meth:`decode_single_token_bytes` has them, begin with a prefix,
+        in the order of their bytes; read-only and not copied. Found by binary search.
+
+        Raises ``FormatError`` for a file that was made without ``--prefix-index``.
+
+        >>> tokenizer.prefix_ids(b"hel")
+        array([258, 259], dtype=uint32)
+        """
+        return self.prefix_trie(prefix).ids
+
+    def prefix_trie(self, prefix: bytes = b"") -> PrefixNode:
+        """The vocabulary as a trie, by the bytes of its ids: the node of a prefix, or the root.
+        Raises as :meth:`prefix_ids`.
+
+        >>> [(node.prefix, node.ids.tolist()) for node in tokenizer.prefix_trie(b"h").children()]
+        [(b'he', [256, 258, 259])]
+        """
+        from tokexport.runtime.prefixes import prefix_node
+
+        return prefix_node(self, prefix)
 
     @property
     def chat_template(self) -> str | None:

@@ -30,7 +30,8 @@ class Golden:
 
     ``locate``: the reference's spans, where it has any. ``around``: the reference's template, and
     ``pairs`` to try it with. ``some``: texts of which some special tokens are found. ``unknown``:
-    texts that the reference refuses. ``self_test``: the file holds the texts too. ``trimmed``: its
+    texts that the reference refuses. ``prefixes``: the file has SORT, which is asked for them.
+    ``self_test``: the file holds the texts too. ``trimmed``: its
     tables are those of the characters in the texts.
     """
 
@@ -44,6 +45,7 @@ class Golden:
     pairs: Sequence[tuple[str, str | None]] = ()
     some: Sequence[tuple[str, tuple[int, ...]]] = ()
     unknown: Sequence[str] = ()
+    prefixes: Sequence[bytes] = ()
     self_test: bool = False
     trimmed: bool = False
 

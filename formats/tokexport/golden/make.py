@@ -142,6 +142,8 @@ def expected(golden: Golden) -> dict[str, Any]:
         ]
     if golden.unknown:
         asked["refused"] = [_refused(golden, text) for text in golden.unknown]
+    if golden.prefixes:
+        asked["prefix"] = [_with_prefix(golden.model, prefix) for prefix in golden.prefixes]
     if golden.around is not None:
         asked["template"] = [
             _around(golden, *pair, adds) for pair in golden.pairs for adds in (True, False)
@@ -164,6 +166,14 @@ def _refused(golden: Golden, text: str) -> dict[str, Any]:
     except UnknownTextError:
         return {"text": text, "error": "TKX_E_UNKNOWN_TEXT"}
     raise AssertionError(f"{golden.name}: {text!r} gives {ids}")
+
+
+def _with_prefix(model: TokenizerModel, prefix: bytes) -> dict[str, Any]:
+    """A look at every token, sorted."""
+    tokens = enumerate(model.tokens)
+    found = sorted((token.content, number) for number, token in tokens if token is not None)
+    ids = [number for content, number in found if content.startswith(prefix)]
+    return {"prefix": prefix.hex(), "ids": ids}
 
 
 def _around(golden: Golden, text: str, pair: str | None, adds: bool) -> dict[str, Any]:
@@ -189,7 +199,7 @@ def expected_texts(golden: GoldenDecoder) -> dict[str, Any]:
 
 def _options(golden: Golden) -> Options:
     if not golden.self_test:
-        return Options()
+        return Options(prefix_index=bool(golden.prefixes))
     texts = [(text, special) for text in golden.texts for special in (False, True)]
     return Options(
         self_test=[

@@ -476,7 +476,8 @@ def ranks_with_holes() -> Golden:
     ]
     some = [("<|end|><|endof|>", (2,)), ("<|end|><|endof|>", (0,)), ("|><|end|><|", (0, 1))]
     version = f"tiktoken {tiktoken.__version__}"
-    return Golden("holes", model, encode, version, texts, some=some)
+    prefixes = [b"", b"t", b"the", b"<|end", b"xyzzyx", b"xyzzyxyzzyx", b"q", b"qq", b"\xff", b"\0"]
+    return Golden("holes", model, encode, version, texts, some=some, prefixes=prefixes)
 
 
 def look_ahead() -> Golden:

@@ -56,6 +56,7 @@ def _encoders() -> dict[str, Contents]:
     )
     characters = tables + bytes(544 + 128) + b"\xff" * 256
     return {
+        "SECTION_SIZE-sorted": {Tag.SORTED_IDS: bytes(8)},
         "SPLITS-seventeen-stages": {Tag.SPLITS: _stages(*[{}] * 17)},
         "SPLITS-255-classes": {Tag.SPLITS: _stages({"class_count": 255, "row_shift": 8})},
         "SPLITS-4097-states": {Tag.SPLITS: _stages({"state_count": 4097})},

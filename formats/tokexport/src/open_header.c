@@ -26,7 +26,7 @@ static const struct { char tag[5]; size_t member; } SECTIONS[] = {
 #ifndef TKX_NO_CHARACTERS
     {"CHRS", TKX_AT(characters)}, {"XPRS", TKX_AT(crossings)},
 #endif
-    {"CHAT", SIZE_MAX}, {"PROV", SIZE_MAX}};
+    {"SORT", TKX_AT(sorted)}, {"CHAT", SIZE_MAX}, {"PROV", SIZE_MAX}};
 /* clang-format on */
 enum { KNOWN = sizeof SECTIONS / sizeof SECTIONS[0] };
 

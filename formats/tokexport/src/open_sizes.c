@@ -103,6 +103,7 @@ static int check_sizes(const tkx *t) {
                    is_sized(t->token_index, token_index_size(t->token_index)) &&
                    is_sized(t->pair_index, pair_index_size(t->pair_index, t->id_count)) &&
                    is_sized(t->cuts, CUTS_SIZE) && is_sized(t->keys, 8 * ids) &&
+                   is_sized(t->sorted, 4 * (uint64_t)t->token_count) &&
                    is_sized(t->characters, characters_size(t->characters)) &&
                    is_sized(t->crossings, crossings_size(t->crossings)) &&
                    is_sized(t->added, added_size(t->added)) &&

@@ -100,6 +100,7 @@ class Tag(SectionTag):
     ALIGNMENT = b"ALGN", False, "A", "how spans follow the normalizer as a whole (A)"
     CUTS = b"CUTS", False, "B", "where a text may be cut (B)"
     CROSSINGS = b"XPRS", False, "B", "where merges may cross between characters (B)"
+    SORTED_IDS = b"SORT", False, "B", "ids in the order of their bytes (B)"
     SPECIAL_IDS = b"SPID", False, "", "BOS, EOS, padding, unknown, stop ids (2.7)"
     CHAT_TEMPLATE = b"CHAT", False, "", "the chat template (2.7)"
     PROVENANCE = b"PROV", False, "", "where the tokenizer came from (2.7)"
@@ -130,10 +131,12 @@ RECORD: Final = record(
 )
 
 # SCOR, SC64: one per id. RANK: one per id, NONE for a token that no merge makes. BIDS: 256 ids.
+# SORT: one per token.
 SCORE: Final = np.dtype("<f4")
 DOUBLE_SCORE: Final = np.dtype("<f8")
 RANK: Final = np.dtype("<u4")
 BYTE_ID: Final = np.dtype("<u4")
+SORTED_ID: Final = np.dtype("<u4")
 
 
 class DecoderFlag(Flags):

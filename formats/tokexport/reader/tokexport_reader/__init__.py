@@ -17,6 +17,7 @@ order in which a text meets them:
     template        what goes around texts              SPEC 3.7
     decode          ids to bytes or text                SPEC 3.8
     self_test       the cases in a file                 SPEC 3.9
+    prefixes        ids by the bytes they begin with    SPEC annex B
     spans, align    where ids stand in the input        SPEC annex A
 """
 
@@ -27,6 +28,7 @@ from .data import TokexportError
 from .decode import decode_bytes, decode_text, decode_tokens
 from .encode import encode
 from .file import File, check_file, open_file
+from .prefixes import prefix_ids
 from .self_test import self_test
 from .spans import encode_spans
 from .template import encode_with_template
@@ -43,5 +45,6 @@ __all__ = [
     "encode_spans",
     "encode_with_template",
     "open_file",
+    "prefix_ids",
     "self_test",
 ]

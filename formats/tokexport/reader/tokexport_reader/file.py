@@ -110,7 +110,7 @@ def open_file(data: bytes) -> File:
     file = File(data, header, read_section_table(data))
     check_present(file)
     for tag, section in file.sections.items():
-        size = wanted_size(tag, section, header.id_count)
+        size = wanted_size(tag, section, header.id_count, header.token_count)
         require(size is None or size == len(section), "TKX_E_SECTION_SIZE")
     _ = file.operations, file.stages  # read once, so checked once
     return file
@@ -135,14 +135,14 @@ def check_present(file: File) -> None:
         require(b"ACLS" in sections, "TKX_E_MISSING")
 
 
-def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
+def wanted_size(tag: bytes, section: bytes, ids: int, tokens: int) -> int | None:
     """I17: the size that a section must have, or None for any."""
     head = HEADS.get(tag, 0)
     if len(section) < head:
         return WRONG
     number = u32s(section, 0, head // 4)
     fixed = {b"RECS": 8 * ids, b"KEYS": 8 * ids, b"SC64": 8 * ids, b"SCOR": 4 * ids}
-    fixed |= {b"RANK": 4 * ids, b"BIDS": 1024, b"CUTS": 2048, b"DECO": 8}
+    fixed |= {b"RANK": 4 * ids, b"BIDS": 1024, b"CUTS": 2048, b"DECO": 8, b"SORT": 4 * tokens}
     match tag:
         case b"TIDX":
             slots, buckets = number
@@ -169,9 +169,8 @@ def wanted_size(tag: bytes, section: bytes, ids: int) -> int | None:
         case b"NORM":
             return None if len(section) >= 16 + OPERATION_SIZE * number[0] else WRONG
         case b"ADDT":
-            tokens, text_size = number[0], number[5]
             tries = ByteTrie(b"", 0, *number[1:3]).size + ByteTrie(b"", 0, *number[3:5]).size
-            return 96 + 16 * tokens + tries + text_size
+            return 96 + 16 * number[0] + tries + number[5]
         case b"ACLS":
             return 8 + 128 + 2 * TOP + 128 * u16(section, 0) + 64 * u16(section, 2)
         case b"POST":

@@ -1,0 +1,138 @@
+"""Ids by the bytes that they begin with are those that a look at every id finds, and the nodes of
+the trie share them out.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import golden_files
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tokexport
+from tokexport.conversion import Options, convert, file_bytes
+from tokexport.errors import FormatError
+from tokexport.file.layout import Tag
+from tokexport.model import BytePairModel, Provenance, Reference, Token, TokenizerModel, TokenKind
+from tokexport.runtime.prefixes import PrefixNode
+
+INDEXED = Options(decode_only=True, prefix_index=True)
+CONTENTS = st.lists(
+    st.sampled_from([b"", b"a", b"b", b"\0", b"\xff", b"ab", b"ba"]), max_size=4
+).map(b"".join)
+# BPE over bytes with holes; WordPiece and Unigram, whose first and last tokens have other bytes.
+SHARED = ("gpt2", "bert-base-uncased", "t5-small")
+
+
+def opened(contents: Sequence[bytes | None]) -> tokexport.Tokenizer:
+    """A file of some tokens; None is a hole."""
+    tokens = tuple(None if each is None else Token(each, TokenKind.ADDED) for each in contents)
+    model = TokenizerModel(
+        tokens, BytePairModel({}, None), Reference.TOKENIZERS, Provenance("test")
+    )
+    return tokexport.load(file_bytes(model, INDEXED))
+
+
+def by_scan(tokenizer: tokexport.Tokenizer, prefix: bytes) -> list[int]:
+    """The ids with a prefix, sorted by their bytes and by id."""
+    found = []
+    for id in range(tokenizer.n_vocab):
+        try:
+            content = tokenizer.decode_single_token_bytes(id)
+        except KeyError:
+            continue
+        if content.startswith(prefix):
+            found.append((content, id))
+    return [id for _, id in sorted(found)]
+
+
+def check_node(tokenizer: tokexport.Tokenizer, node: PrefixNode) -> list[PrefixNode]:
+    """The children of a node, which have all of its ids but those that end there."""
+    contents = [tokenizer.decode_single_token_bytes(int(id)) for id in node.ids]
+    assert len(node) == len(contents)
+    assert [int(id) for id in node.ending] == [
+        int(id) for id, content in zip(node.ids, contents, strict=True) if content == node.prefix
+    ]
+    children = [*node.children()]
+    assert [id for each in (node.ending, *(child.ids for child in children)) for id in each] == [
+        *node.ids
+    ]
+    bytes_after = sorted(
+        {content[len(node.prefix)] for content in contents if content != node.prefix}
+    )
+    assert [child.prefix for child in children] == [
+        node.prefix + bytes([byte]) for byte in bytes_after
+    ]
+    assert [node.child(byte) for byte in bytes_after] == children
+    return children
+
+
+@settings(max_examples=200)
+@given(st.lists(st.none() | CONTENTS, min_size=1, max_size=40), CONTENTS)
+def test_ids_with_a_prefix_are_those_of_a_scan(contents: list[bytes | None], prefix: bytes) -> None:
+    tokenizer = opened(contents)
+    assert tokenizer.prefix_ids(prefix).tolist() == by_scan(tokenizer, prefix)
+    assert tokenizer.prefix_trie(prefix).prefix == prefix
+
+
+@settings(max_examples=100)
+@given(st.lists(st.none() | CONTENTS, min_size=1, max_size=40))
+def test_a_walk_over_the_trie_meets_every_id_once(contents: list[bytes | None]) -> None:
+    tokenizer = opened(contents)
+    nodes, met = [tokenizer.prefix_trie()], []
+    while nodes:
+        node = nodes.pop()
+        met += node.ending.tolist()
+        nodes += check_node(tokenizer, node)
+    assert sorted(met) == [id for id, content in enumerate(contents) if content is not None]
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_real_vocabularies_are_found_as_by_a_scan(shared: Path, name: str, tmp_path: Path) -> None:
+    source = shared / "tokenizers" / name / "tokenizer.json"
+    convert(source, tmp_path / "with.bin", prefix_index=True, self_test=False)
+    convert(source, tmp_path / "without.bin", self_test=False)
+    tokenizer = tokexport.load(tmp_path / "with.bin")
+    everything = by_scan(tokenizer, b"")
+    assert tokenizer.prefix_ids(b"").tolist() == everything
+    contents = [tokenizer.decode_single_token_bytes(id) for id in everything]
+    r = random.Random(1)
+    for content in [*r.sample(contents, 150), b" ", b"##", b"<", b"\xe2\x96"]:
+        prefix = content[: r.randint(1, 4)]
+        expected = [
+            id for id, each in zip(everything, contents, strict=True) if each.startswith(prefix)
+        ]
+        assert tokenizer.prefix_ids(prefix).tolist() == expected
+        check_node(tokenizer, tokenizer.prefix_trie(prefix))
+    grown = (tmp_path / "with.bin").stat().st_size - (tmp_path / "without.bin").stat().st_size
+    assert 4 * len(everything) <= grown < 4 * len(everything) + 128
+
+
+def test_a_file_without_the_index_says_how_to_convert_again() -> None:
+    with pytest.raises(FormatError, match="convert the source again with --prefix-index"):
+        tokexport.load(golden_files.content("ranked")).prefix_ids(b"a")
+
+
+def test_an_index_that_lies_gives_wrong_ids_or_an_error() -> None:
+    good = tokexport.load(golden_files.content("holes"))
+    r = random.Random(7)
+    codes = []
+    for _ in range(300):
+        numbers = good.prefix_ids(b"").copy()
+        for _ in range(r.choice([1, 5, 200])):
+            numbers[r.randrange(len(numbers))] = r.choice([0, 5, 264, 266, 267, 0xFFFFFFFF])
+        changed = {Tag.SORTED_IDS: numbers.astype(np.dtype("<u4")).tobytes()}
+        tokenizer = tokexport.load(golden_files.rebuilt("holes", changed))
+        try:
+            for prefix in (b"", b"t", b"xyzzyx", b"<|"):
+                assert len(tokenizer.prefix_ids(prefix)) <= tokenizer.token_count
+                assert len([*tokenizer.prefix_trie(prefix).children()]) <= 256
+        except FormatError as error:
+            codes.append(error.code)
+    assert {*codes} == {-37}
+    assert 10 < len(codes) < 290
