@@ -51,7 +51,7 @@ def ways_of_merges(
 
 class Core:
     def __init__(
-        self, buffer: bytes | mmap.mmap, name: str, bulk_from: int | None = None
+        self, buffer: bytes | mmap.mmap | memoryview, name: str, bulk_from: int | None = None
     ) -> None: ...
     @property
     def encode(self, /) -> Callable[[str, Any, bool], list[int]]: ...

@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import golden_files
+import numpy as np
 import pytest
 from c_harness import COMPILERS, RUNTIME, compile_c, run
+from safetensors.numpy import save_file
 
 from tokexport import load
+from tokexport.embedding import embed
 
 EXAMPLES = RUNTIME / "examples"
 ADDED = RUNTIME / "golden" / "added.bin"
@@ -23,7 +26,14 @@ def built(name: str, folder: Path, *flags: str) -> str:
 
 def test_every_example_is_tried_here() -> None:
     names = {path.stem for path in EXAMPLES.glob("*.c")}
-    assert names == {"encode_stdin", "decode_ids", "stream_reply", "chat_loop", "embedded"}
+    assert names == {
+        "encode_stdin",
+        "decode_ids",
+        "stream_reply",
+        "chat_loop",
+        "embedded",
+        "in_model_file",
+    }
 
 
 def test_encode_stdin_prints_the_ids_of_standard_input(tmp_path: Path) -> None:
@@ -73,3 +83,12 @@ def test_embedded_has_its_tokenizer_in_an_array(tmp_path: Path) -> None:
     program = built("embedded", tmp_path, f"-I{tmp_path}")
     ids = load(ADDED).encode("hello, world", add_special_tokens=True)
     assert run([program, "hello, world"]) == "".join(f"{token}\n" for token in ids)
+
+
+def test_in_model_file_finds_the_tokenizer_at_the_end_of_a_model(tmp_path: Path) -> None:
+    save_file({"weight": np.arange(5, dtype=np.float32)}, tmp_path / "model.safetensors")
+    embed(ADDED, tmp_path / "model.safetensors", tmp_path / "one.safetensors")
+    program = built("in_model_file", tmp_path)
+    ids = load(ADDED).encode("hello, world")
+    printed = run([program, str(tmp_path / "one.safetensors"), "hello, world"])
+    assert printed == "".join(f"{token}\n" for token in ids)

@@ -43,6 +43,7 @@ def members(value: object) -> Iterator[str]:
         "convert SOURCE -o TARGET",
         "convert SOURCE --to qwen3.c -o TARGET",
         "verify TOKENIZER --as qwen3.c --against OTHER --strings 50",
+        "embed FILE MODEL -o TARGET",
         "encode FILE the",
         "encode FILE the --tokens",
         "encode FILE the --offsets",
@@ -63,6 +64,8 @@ def test_every_member_is_in_the_document(
 ) -> None:
     paths = {"FILE": small_file("qwen"), "SOURCE": small_source("qwen")}
     paths |= {"OTHER": small_source("gpt2"), "TARGET": tmp_path / "it.bin"}
+    paths["MODEL"] = tmp_path / "model.safetensors"
+    paths["MODEL"].write_bytes((2).to_bytes(8, "little") + b"{}")
     paths["TOKENIZER"] = ROOT / "formats/qwen3.c/golden.tokenizer"
     words = [paths.get(word, word) for word in command.split()]
     outcome = run(*words, "--json")

@@ -25,6 +25,7 @@ RULES = {
     "chat": set(),
     "nanochat": {"conversion", "output", "runtime", "sources", "training"},
     "viewing": {"runtime"},
+    "embedding": {"output", "runtime"},
     "runtime": {"chat", "model", "file.layout", "_core"},
 }
 ANYTHING = {"errors", "escape", "limits"}

@@ -19,6 +19,7 @@ from tokexport.escape import visible
 
 COMMANDS = (
     "convert",
+    "embed",
     "verify",
     "inspect",
     "encode",

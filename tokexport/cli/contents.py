@@ -34,6 +34,7 @@ from tokexport.file.layout import (
     Tag,
 )
 from tokexport.model import AddedToken, Decoding, SpecialIds, Template, TemplateItem, Token
+from tokexport.runtime.embedded import TAIL_MARK, TAIL_SIZE
 from tokexport.runtime.tokenizer import Tokenizer, load
 
 if TYPE_CHECKING:
@@ -123,7 +124,8 @@ class Contents:
     @classmethod
     def of(cls, path: str | Path) -> Contents:
         """Reads a file; the runtime checks it first."""
-        return cls(Path(path).read_bytes(), str(path), load(path))
+        tokenizer = load(path)
+        return cls(tokenizer.to_bytes(), str(path), tokenizer)
 
     def damaged(self, tag: bytes, problem: str) -> FormatError:
         """The error for what a section should not hold."""
@@ -299,12 +301,16 @@ def _crc(table: bytes) -> str:
 
 
 def is_tokexport_file(source: str) -> bool:
-    """Whether a file begins as tokexport files do, however damaged the rest is."""
+    """Whether a file begins as tokexport files do, however damaged the rest is, or has one at its
+    end.
+    """
     path = Path(source)
     if not path.is_file():
         return False
     with path.open("rb") as file:
-        return file.read(4) == MAGIC[:4]
+        begins = file.read(4) == MAGIC[:4]
+        file.seek(max(0, path.stat().st_size - TAIL_SIZE))
+        return begins or file.read().endswith(TAIL_MARK)
 
 
 def opened(source: str, how: Mapping[str, Any]) -> Contents:

@@ -58,7 +58,7 @@ NB_MODULE(_core, m) {
     nb::class_<Core>(m, "Core")
         .def(nb::init<nb::object, nb::object, std::optional<std::size_t>>(), "buffer"_a, "name"_a,
              "bulk_from"_a.none() = nb::none(),
-             nb::sig("def __init__(self, buffer: bytes | mmap.mmap, name: str, bulk_from: int | "
+             nb::sig("def __init__(self, buffer: bytes | mmap.mmap | memoryview, name: str, bulk_from: int | "
                      "None = None) -> None"))
         .def_prop_ro("encode", &tokexport::encode_of,
                      nb::sig("def encode(self, /) -> collections.abc.Callable[[str, typing.Any, "

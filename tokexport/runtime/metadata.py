@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def section(tokenizer: Tokenizer, tag: bytes) -> bytes | None:
     """The bytes of a section, or ``None`` where there is no such one."""
     place = tokenizer._core.section(tag)
-    return None if place is None else tokenizer._data[place[0] : place[0] + place[1]]
+    return None if place is None else bytes(tokenizer._data[place[0] : sum(place)])
 
 
 def metadata(tokenizer: Tokenizer) -> dict[str, Any]:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 
 _HEADER_SIZE: Final = 64
+_MAGIC: Final = b"\x89TKX\r\n\x1a\n"
 # RecordFlag.SPECIAL of the layout, which takes longer to import than a file takes to open.
 _SPECIAL: Final = 4
 
@@ -44,7 +45,8 @@ _SPECIAL: Final = 4
 def load(
     source: str | os.PathLike[str] | bytes | bytearray | memoryview, *, check: bool = True
 ) -> Tokenizer:
-    """Open a tokexport file, by path or as bytes.
+    """Open a tokexport file, by path or as bytes; or one that `tokexport embed` has put into a
+    model's file.
 
     A file is mapped, not read: it must not change while the tokenizer lives. ``check=True``
     compares the checksum of every section first; ``check=False`` opens in a time that does not
@@ -58,7 +60,7 @@ def load(
     [259, 264]
     """
     if isinstance(source, (bytes, bytearray, memoryview)):
-        data: bytes | mmap = bytes(source)
+        data: bytes | mmap | memoryview = bytes(source)
         path = None
         name = f"tokexport file of {len(data)} bytes"
     else:
@@ -67,6 +69,10 @@ def load(
             # An empty file cannot be mapped; the core has a name for what is wrong with it.
             size = os.fstat(file.fileno()).st_size
             data = mmap(file.fileno(), 0, access=ACCESS_READ) if size else b""
+    if data[:8] != _MAGIC:
+        from tokexport.runtime.embedded import embedded
+
+        data = embedded(data)
     core = Core(data, name)
     if check:
         core.check()
@@ -108,10 +114,10 @@ class Tokenizer:
     _core: Core
     _encode: Callable[[str, Any, bool], list[int]]
     _encode_numpy: Callable[[str, Any, bool], NDArray[np.uint32]]
-    _data: bytes | mmap
+    _data: bytes | mmap | memoryview
     _path: str | None
 
-    def __init__(self, core: Core, data: bytes | mmap, path: str | None) -> None:
+    def __init__(self, core: Core, data: bytes | mmap | memoryview, path: str | None) -> None:
         write = super().__setattr__
         write("_core", core)
         write("_encode", core.encode)
@@ -445,8 +451,7 @@ class Tokenizer:
         return self.prefix_trie(prefix).ids
 
     def prefix_trie(self, prefix: bytes = b"") -> PrefixNode:
-        """The vocabulary as a trie, by the bytes of its ids: the node of a prefix, or the root.
-        Raises as :meth:`prefix_ids`.
+        """The vocabulary as a trie: the node of a prefix, or the root. Raises as `prefix_ids`.
 
         >>> [(node.prefix, node.ids.tolist()) for node in tokenizer.prefix_trie(b"h").children()]
         [(b'he', [256, 258, 259])]
@@ -583,7 +588,7 @@ class Tokenizer:
     def __reduce__(self) -> tuple[Any, ...]:
         if self._path is None:
             return _load_bytes, (self.to_bytes(),)
-        return _load_again, (os.path.abspath(self._path), self._data[:_HEADER_SIZE])
+        return _load_again, (os.path.abspath(self._path), bytes(self._data[:_HEADER_SIZE]))
 
     def __copy__(self) -> Tokenizer:
         return self

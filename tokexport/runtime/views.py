@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tokexport._core import Core
 from tokexport.file import layout
 
-FileBytes: TypeAlias = bytes | mmap
+FileBytes: TypeAlias = bytes | mmap | memoryview
 
 
 def section_view(

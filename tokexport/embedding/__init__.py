@@ -1,0 +1,5 @@
+"""A tokexport file within a model's file."""
+
+from tokexport.embedding.embed import Embedded, embed
+
+__all__ = ["Embedded", "embed"]

@@ -1,0 +1,93 @@
+"""Puts a tokexport file into a copy of a model's file, at its end, where a runtime maps it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from tokexport.embedding.safetensors import read_header, with_tokenizer
+from tokexport.output import refuse_sources, resolve, writing
+from tokexport.runtime.embedded import embedded_place, tail
+from tokexport.runtime.tokenizer import load
+
+ALIGNMENT: Final = 64  # of a tokexport file, so that its sections are aligned too
+_GGUF: Final = b"GGUF"
+_PART: Final = 1 << 24  # bytes that are copied at once
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """What was written: the tokexport file lies ``size`` bytes long at ``offset``."""
+
+    target: Path
+    format: str
+    offset: int
+    size: int
+    file_size: int
+
+
+def embed(
+    tokenizer: str | os.PathLike[str],
+    model: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    force: bool = False,
+) -> Embedded:
+    """Writes a copy of a model's file (safetensors or GGUF) with a tokexport file at its end.
+
+    :func:`tokexport.load` opens the copy, and maps the tokexport file in place. The tensors stay as
+    they are; one that was embedded before is replaced. In safetensors it is the last tensor,
+    ``tokexport.tokenizer``; in GGUF it stands after the tensors, since llama.cpp refuses a file
+    with a tensor that its model does not use.
+
+    Raises FormatError for a damaged tokexport file, SourceError for a model that is of neither
+    format or damaged, TokexportError for a target that exists (unless ``force``) or is a source.
+
+    >>> import tokexport
+    >>> with open("empty.safetensors", "wb") as file:
+    ...     count = file.write((8).to_bytes(8, "little") + b"{}      ")
+    >>> done = embed("example.bin", "empty.safetensors", "one.safetensors", force=True)
+    >>> tokexport.load("one.safetensors").encode("hello world")
+    [259, 264]
+    """
+    content = load(tokenizer).to_bytes()
+    path, source = Path(target), Path(model)
+    refuse_sources(path, [source, Path(tokenizer)])
+    resolved = resolve(path, force=force)
+    blob = content + tail(len(content))
+    with source.open("rb") as file, writing(resolved, force=force) as out:
+        file_size = os.fstat(file.fileno()).st_size
+        is_gguf = file.read(len(_GGUF)) == _GGUF
+        file.seek(0)
+        if is_gguf:
+            end = _end_without_tokenizer(file, file_size)
+            _copy(file, out, 0, end)
+            out.write(bytes(-end % ALIGNMENT))
+        else:
+            header = read_header(file, source, file_size)
+            text, padding = with_tokenizer(header, len(blob), ALIGNMENT)
+            out.write(text)
+            _copy(file, out, header.data_start, header.data_size)
+            out.write(bytes(padding))
+        offset = out.tell()
+        out.write(blob)
+    return Embedded(
+        path, "gguf" if is_gguf else "safetensors", offset, len(content), offset + len(blob)
+    )
+
+
+def _end_without_tokenizer(file: BinaryIO, file_size: int) -> int:
+    """Where a GGUF file ends, but for a tokenizer that was embedded before."""
+    with mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+        place = embedded_place(data)
+    return file_size if place is None else place[0]
+
+
+def _copy(file: BinaryIO, out: BinaryIO, start: int, size: int) -> None:
+    file.seek(start)
+    while size and (part := file.read(min(size, _PART))):
+        out.write(part)
+        size -= len(part)

@@ -1,0 +1,38 @@
+"""Where a tokexport file lies within a larger one: `tokexport embed` puts it last, and after it its
+size and a mark, so that no reader of the larger format is needed to find it.
+"""
+
+from __future__ import annotations
+
+from mmap import mmap
+
+TAIL_MARK = b"TKXTAIL\0"
+TAIL_SIZE = 16  # the size as u64, and the mark
+
+
+def tail(size: int) -> bytes:
+    """What stands after an embedded file of so many bytes, at the end of the larger one.
+
+    >>> tail(2).hex()
+    '0200000000000000544b585441494c00'
+    """
+    return size.to_bytes(8, "little") + TAIL_MARK
+
+
+def embedded_place(data: bytes | mmap | memoryview) -> tuple[int, int] | None:
+    """Where a file lies embedded in a larger one: its first byte and its end, or None.
+
+    >>> embedded_place(b"model" + b"{}" + tail(2))
+    (5, 7)
+    """
+    end = len(data) - TAIL_SIZE
+    if end < 0 or data[end + 8 :] != TAIL_MARK:
+        return None
+    size = int.from_bytes(data[end : end + 8], "little")
+    return (end - size, end) if size <= end else None
+
+
+def embedded(data: bytes | mmap | memoryview) -> bytes | mmap | memoryview:
+    """The file that lies in a larger one, in place; what was given where none does."""
+    place = embedded_place(data)
+    return data if place is None else memoryview(data)[slice(*place)]
