@@ -45,8 +45,7 @@ _SPECIAL: Final = 4
 def load(
     source: str | os.PathLike[str] | bytes | bytearray | memoryview, *, check: bool = True
 ) -> Tokenizer:
-    """Open a tokexport file, by path or as bytes; or one that `tokexport embed` has put into a
-    model's file.
+    """Open a tokexport file, or one that was embedded in a model's file, by path or as bytes.
 
     A file is mapped, not read: it must not change while the tokenizer lives. ``check=True``
     compares the checksum of every section first; ``check=False`` opens in a time that does not
@@ -440,10 +439,8 @@ class Tokenizer:
         return sorted(map(self._core.token_bytes, model.nonzero()[0].tolist()))
 
     def prefix_ids(self, prefix: bytes) -> NDArray[np.uint32]:
-        """The ids whose bytes, as :meth:`decode_single_token_bytes` has them, begin with a prefix,
-        in the order of their bytes; read-only and not copied. Found by binary search.
-
-        Raises ``FormatError`` for a file that was made without ``--prefix-index``.
+        """The ids whose bytes (:meth:`decode_single_token_bytes`) begin with a prefix, sorted by
+        these; not copied. Raises ``FormatError`` for a file made without ``--prefix-index``.
 
         >>> tokenizer.prefix_ids(b"hel")
         array([258, 259], dtype=uint32)
@@ -456,9 +453,9 @@ class Tokenizer:
         >>> [(node.prefix, node.ids.tolist()) for node in tokenizer.prefix_trie(b"h").children()]
         [(b'he', [256, 258, 259])]
         """
-        from tokexport.runtime.prefixes import prefix_node
+        from tokexport.runtime import prefixes
 
-        return prefix_node(self, prefix)
+        return prefixes.prefix_node(self, prefix)
 
     @property
     def chat_template(self) -> str | None:
