@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import pickle
-import threading
-import time
-from typing import Any
 
 import pytest
+from ray_cluster import rows_while_a_worker_is_killed
 from runtime_samples import tokenizer
 
 from tokexport.corpus import EncodeTable
@@ -41,39 +39,12 @@ def test_it_is_a_function_for_datasets_map() -> None:
 
 
 def test_ray_gives_all_rows_also_where_a_worker_is_killed() -> None:
-    ray = pytest.importorskip("ray")
-    psutil = pytest.importorskip("psutil")
+    pytest.importorskip("ray")
     from tokexport.ray import tokenize
 
-    killed: list[str] = []
-
-    def kill_one() -> None:
-        """Kills a process that encodes, as soon as there is one that has worked for a while."""
-        while not killed and not done.wait(0.1):
-            for process in psutil.process_iter(["cmdline"]):
-                title = " ".join(process.info["cmdline"] or ())
-                if "ray::MapWorker" in title and sum(process.cpu_times()[:2]) > 0.1:
-                    process.kill()
-                    killed.append(title)
-                    return
-
-    def slow(table: Any) -> Any:
-        time.sleep(0.3)
-        return table
-
-    done, killer = threading.Event(), threading.Thread(target=kill_one)
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    try:
-        rows = [{"row": row, "text": text} for row, text in enumerate(TEXTS)]
-        data = ray.data.from_items(rows, override_num_blocks=30)
-        data = data.map_batches(slow, batch_format="pyarrow")
-        killer.start()
+    rows = [{"row": row, "text": text} for row, text in enumerate(TEXTS)]
+    with rows_while_a_worker_is_killed(rows) as data:
         result = tokenize(data, SUBJECT, begin=300, workers=1, batch_rows=100).take_all()
-    finally:
-        done.set()
-        ray.shutdown()
-    killer.join()
-    assert killed
     by_row = sorted(result, key=lambda row: row["row"])
     assert [row["row"] for row in by_row] == list(range(len(TEXTS)))
     assert [list(row["ids"]) for row in by_row] == expected(TEXTS)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from ray_cluster import rows_while_a_worker_is_killed
 
 from tokexport.errors import TokexportError
 from tokexport.training import (
@@ -23,42 +22,13 @@ TEXTS = [f"the lighthouse {number} é 漢<|end|>" * (number % 7) for number in r
 
 
 def test_counts_are_the_same_also_where_a_worker_is_killed(tmp_path: Path) -> None:
-    ray = pytest.importorskip("ray")
-    psutil = pytest.importorskip("psutil")
+    pytest.importorskip("ray")
     from tokexport.ray import count
 
-    killed: list[str] = []
-
-    def kill_one() -> None:
-        """Kills a process that counts, as soon as there is one that has worked for a while."""
-        while not killed and not done.wait(0.1):
-            for process in psutil.process_iter(["cmdline"]):
-                title = " ".join(process.info["cmdline"] or ())
-                if "ray::MapWorker" in title and sum(process.cpu_times()[:2]) > 0.1:
-                    process.kill()
-                    killed.append(title)
-                    return
-
-    def slow(table: Any) -> Any:
-        time.sleep(0.3)
-        return table
-
-    done, killer = threading.Event(), threading.Thread(target=kill_one)
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    try:
-        rows = [{"row": row, "body": text} for row, text in enumerate(TEXTS)]
-        data = ray.data.from_items(rows, override_num_blocks=30)
-        data = data.map_batches(slow, batch_format="pyarrow")
-        killer.start()
-        counts = count(
-            data, column="body", pattern=SMALL, special_tokens=["<|end|>"], workers=1,
-            batch_rows=100,
-        )  # fmt: skip
-    finally:
-        done.set()
-        ray.shutdown()
-    killer.join()
-    assert killed
+    rows = [{"row": row, "body": text} for row, text in enumerate(TEXTS)]
+    settings: dict[str, Any] = {"pattern": SMALL, "special_tokens": ["<|end|>"]}
+    with rows_while_a_worker_is_killed(rows) as data:
+        counts = count(data, column="body", **settings, workers=1, batch_rows=100)
     expected = WordCounts(SMALL, ["<|end|>"])
     expected.add(TEXTS)
     assert dict(counts.items()) == dict(expected.items())
