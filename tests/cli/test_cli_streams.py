@@ -64,6 +64,7 @@ def test_a_missing_file_is_named_without_a_number_of_the_system(command: str, ru
     more = {"encode": ["a"], "decode": ["1"], "diff": ["x.bin"], "verify": ["--against", "x.json"]}
     more["tokenize"] = ["x.txt", "-o", "x"]
     more["count"] = ["-o", "x.counts"]
+    more["embed"] = ["x.safetensors", "-o", "x"]
     more["train"] = ["--vocab-size", "300", "-o", "x"]
     arguments = [*command.split(), "nothing.bin", *more.get(command, [])]
     outcome = run(*arguments)

@@ -11,18 +11,19 @@ from tokexport.embedding import embed as library
 
 @click.command()
 @click.argument("tokenizer", type=InputPath())
-@click.argument("model", type=click.Path(exists=True, dir_okay=False))
+@click.argument("model", type=InputPath())
 @click.option("-o", "--output", "target", metavar="FILE", required=True, help="The copy to make.")
 @click.option("--force", is_flag=True, help="Overwrite the target.")
 @quiet_option
 @json_option
 def embed(tokenizer: str, model: str, target: str, force: bool, quiet: bool, as_json: bool) -> None:
-    """Writes a copy of a model's file with its tokenizer in it, so that a model is one file.
+    """Puts a tokenizer into a copy of a model's file.
 
-    TOKENIZER is a tokexport file, MODEL a safetensors or GGUF file, whose tensors stay as they are.
-    Every command, tokexport.load and a program in C map the tokenizer in place, at a multiple of 64
-    bytes: the last 16 bytes of the copy are its size and a mark. In safetensors it is a tensor, in
-    GGUF it stands after the tensors, because llama.cpp refuses tensors that it does not use.
+    A model is one file then. TOKENIZER is a tokexport file, MODEL a safetensors or GGUF file, whose
+    tensors stay as they are. Every command, tokexport.load and a program in C map the tokenizer in
+    place, at a multiple of 64 bytes: the last 16 bytes of the copy are its size and a mark. In
+    safetensors it is a tensor, in GGUF it stands after the tensors, because llama.cpp refuses
+    tensors that it does not use.
 
     \b
     tokexport embed tokenizer.bin model.safetensors -o one.safetensors
