@@ -1,4 +1,4 @@
-"""Stories made by a small grammar: text that a tiny model can learn, and that belongs to nobody."""
+"""Stories made by a small grammar: text that a tiny model can learn, under this licence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def story(rng: random.Random) -> str:
     animal, thing, color = rng.choice(ANIMALS), rng.choice(THINGS), rng.choice(COLORS)
     place, other = rng.sample(PLACES, 2)
     mood = rng.choice(MOODS)
-    found = rng.choice(["under a tree", "near a stone", "behind a door", "on the path"])
+    found = rng.choice(["under a tree", "near a stone", "beside a wall", "on the path"])
     end = rng.choice(
         [
             f"They played with the {thing} until it was dark.",

@@ -36,7 +36,7 @@ def test_the_first_two_commands_are_those_that_continuous_integration_types() ->
     assert tests == "pip install '.[test]' && pytest\n"
 
 
-@pytest.mark.parametrize(("block", "expected"), [(2, ["no differences", TEXT]), (3, ["\n"])])
+@pytest.mark.parametrize(("block", "expected"), [(2, ["no differences", TEXT]), (3, [TEXT])])
 def test_the_shell_commands_work(folder: Path, block: int, expected: list[str]) -> None:
     commands = blocks("sh")[block]
     (folder / "corpus").mkdir()

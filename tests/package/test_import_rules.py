@@ -26,6 +26,7 @@ RULES = {
     "nanochat": {"conversion", "output", "runtime", "sources", "training"},
     "viewing": {"runtime"},
     "embedding": {"output", "runtime"},
+    "weights": {"output"},
     "runtime": {"chat", "model", "file.layout", "_core"},
 }
 ANYTHING = {"errors", "escape", "limits"}

@@ -471,11 +471,9 @@ class Tokenizer:
         >>> tokenizer.chat_templates
         {}
         """
-        from tokexport.runtime.metadata import chat_settings
+        from tokexport.runtime.metadata import chat_templates
 
-        named = chat_settings(self, "templates")
-        default = self.chat_template
-        return named if default is None else {"default": default, **named}
+        return chat_templates(self)
 
     def apply_chat_template(
         self,
@@ -580,8 +578,6 @@ class Tokenizer:
         """
         return self._core.self_test()
 
-    # ---- as a Python object
-
     def __reduce__(self) -> tuple[Any, ...]:
         if self._path is None:
             return _load_bytes, (self.to_bytes(),)
@@ -598,7 +594,6 @@ class Tokenizer:
         return f"<tokexport.Tokenizer {count:,} tokens, {self._path or 'from bytes'}>"
 
     def _view(self, tag: bytes, dtype: str) -> NDArray[Any] | None:
-        from tokexport.file import layout
         from tokexport.runtime.views import section_view
 
-        return section_view(self._core, self._data, tag, getattr(layout, dtype))
+        return section_view(self._core, self._data, tag, dtype)

@@ -14,10 +14,11 @@ from tokexport.file import layout
 FileBytes: TypeAlias = bytes | mmap | memoryview
 
 
-def section_view(
-    core: Core, data: FileBytes, tag: bytes, dtype: np.dtype[Any]
-) -> NDArray[Any] | None:
-    """A section as a read-only array of ``dtype``, or ``None`` where the file has no such one."""
+def section_view(core: Core, data: FileBytes, tag: bytes, row: str) -> NDArray[Any] | None:
+    """A section as a read-only array of the layout's type ``row``, or ``None`` where the file has
+    no such section.
+    """
+    dtype: np.dtype[Any] = getattr(layout, row)
     place = core.section(tag)
     if place is None:
         return None
