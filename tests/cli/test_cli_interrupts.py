@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,14 @@ class Finder:
 
 sys.meta_path.insert(0, Finder())
 """
+
+
+@pytest.fixture(autouse=True)
+def interrupts_not_ignored() -> Iterator[None]:
+    """A shell ignores SIGINT for what it runs in the background; what that starts would, too."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def start(folder: Path, way: str, interrupted: int = 0) -> subprocess.Popen[bytes]:
