@@ -22,7 +22,7 @@ lint: ## check style and types
 	ruff format --check .
 	mypy --strict
 
-amalgamate: ## make tokexport.c from its units
+amalgamate: ## make tokexport.c and tokexport_extra.c from their units
 	python $(RUNTIME)/amalgamate.py
 
 layout: ## make what repeats the layout: C constants, SPEC.md's tables, _core.pyi
@@ -41,7 +41,7 @@ bench: ## measure, and write docs/speed.svg and the tables of README.md and docs
 fuzz: ## run mutated golden files through the C core, 5,000 of each, under sanitizers
 	mkdir -p build
 	$(CC) -std=c99 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -I$(RUNTIME) \
-	    -o build/fuzz tests/c/fuzz_runtime.c $(RUNTIME)/tokexport.c
+	    -o build/fuzz tests/c/fuzz_runtime.c $(RUNTIME)/tokexport.c $(RUNTIME)/tokexport_extra.c
 	build/fuzz $$(date +%s) 5000 $(RUNTIME)/golden/*.bin
 
 conformance: ## compare every tokenizer under $SHARED with its library: an hour

@@ -18,9 +18,8 @@ def _installed(package: Path) -> Path:
     else:
         paths = [installed / f"_core{suffix}" for suffix in EXTENSION_SUFFIXES]
         found = [path for path in paths if path.is_file()]
-        core = [
-            package.parent / "formats/tokexport" / name for name in ("tokexport.c", "tokexport.h")
-        ]
+        names = ("tokexport.c", "tokexport.h", "tokexport_extra.c", "tokexport_extra.h")
+        core = [package.parent / "formats/tokexport" / name for name in names]
         files = [(file, installed / "include" / file.name) for file in core]
         files += [(package / name, installed / name) for name in ("_core.pyi", "version.py")]
         if found and all(b.is_file() and a.read_bytes() == b.read_bytes() for a, b in files):

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, Union
 
 from construct import Array
 
+from tokexport.chat.device import device_frame
+from tokexport.chat.frame import Frame
 from tokexport.compiler.compile import compile_model, prepared
 from tokexport.errors import MissingLibraryError
 from tokexport.file.layout import Header, Section
@@ -41,6 +43,8 @@ class Options:
     prefix_index: bool = False
     # The chat templates of the source.
     chat_template: bool = True
+    # The fixed texts that the chat template puts between messages, for where no Jinja runs.
+    chat_frame: Frame | None = None
     # The version of the reference library, for the provenance.
     reference_version: str | None = None
     # Texts with the reference's ids.
@@ -63,11 +67,12 @@ class Conversion:
     model: TokenizerModel
     commit: str | None = None
     self_test_notes: tuple[str, ...] = ()
+    chat_notes: tuple[str, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What differs from what the source says, and what the self test leaves out."""
-        return (*self.model.notes, *self.self_test_notes)
+        """What differs from what the source says, and what was left out."""
+        return (*self.model.notes, *self.self_test_notes, *self.chat_notes)
 
 
 @contextmanager
@@ -107,9 +112,10 @@ def convert(
     Hugging Face hub, of which ``revision`` is a branch, a tag or a commit. ``target`` is a path, or
     a binary file that is open for writing. ``pattern`` and ``special_tokens`` are for sources that
     do not hold them (tiktoken ranks): a known name, or a regular expression. ``prefix_index``
-    adds what ``Tokenizer.prefix_ids`` needs, 4 bytes a token. ``chat_template``
-    keeps the chat templates of the source. ``self_test`` asks the reference library for the ids of
-    a few texts and puts them into the file; where it is not installed, a note says so. With
+    adds what ``Tokenizer.prefix_ids`` needs, 4 bytes a token. ``chat_template`` keeps the chat
+    templates of the source, and with jinja2 the frame of the usual one, if it has one: the fixed
+    texts that it puts between messages. ``self_test`` asks the reference library for the ids of a
+    few texts and puts them into the file; where it is not installed, a note says so. With
     ``reference`` the ids are those of ``AutoTokenizer`` of ``transformers``. ``progress`` is called
     with the name of each step as it begins.
 
@@ -154,9 +160,13 @@ def convert(
         chat_template=chat_template,
     )
     notes: tuple[str, ...] = ()
+    chat_notes: tuple[str, ...] = ()
     if self_test and not decode_only:
         step("asking the reference library for the self test")
         options, notes = _with_self_test(options, model, opened)
+    if chat_template and not decode_only and model.chat.default:
+        step("looking for a frame in the chat template")
+        options, chat_notes = _with_chat_frame(options, model)
     step("compiling merges, splits and indexes")
     with opened.naming_the_file():
         content = file_bytes(model, options)
@@ -165,8 +175,9 @@ def convert(
         write_file(path, content, force=force)
     elif not isinstance(target, (str, os.PathLike)):
         target.write(content)
+    sizes = _section_sizes(content)
     return Conversion(
-        named, len(content), opened.size, _section_sizes(content), model, opened.commit, notes
+        named, len(content), opened.size, sizes, model, opened.commit, notes, chat_notes
     )
 
 
@@ -181,6 +192,7 @@ def file_bytes(model: TokenizerModel, options: Options | None = None) -> bytes:
         reference_version=options.reference_version,
         self_test=options.self_test,
         prefix_index=options.prefix_index,
+        chat_frame=options.chat_frame,
     )
 
 
@@ -198,6 +210,19 @@ def _with_self_test(
         replace(options, reference_version=reference.version, self_test=chosen.cases),
         chosen.notes,
     )
+
+
+def _with_chat_frame(options: Options, model: TokenizerModel) -> tuple[Options, tuple[str, ...]]:
+    rewrites = bool(model.normalizer)
+    special = {
+        token.content: token.normalized and rewrites
+        for token in model.added_tokens
+        if token.special
+    }
+    frame, problem = device_frame(model.chat.default or "", model.chat.variables, special)
+    if problem:
+        return options, (f"Devices cannot use the chat template, which is no frame: {problem}.",)
+    return replace(options, chat_frame=frame), ()
 
 
 def _section_sizes(content: bytes) -> dict[str, int]:

@@ -1,7 +1,8 @@
-"""Makes ``tokexport.c``, the file that users compile, from the units in ``src/``.
+"""Makes ``tokexport.c`` and ``tokexport_extra.c``, which users compile, from the units in ``src/``.
 
-Every ``#include "..."`` of ``src/all.c`` that names a file beside it is replaced by that file.
-Run it after each change of a unit; ``tests/test_amalgamation.py`` notices when it was forgotten.
+Every ``#include "..."`` of ``src/all.c`` and ``src/extra.c`` that names a file beside it is
+replaced by that file. Run it after each change of a unit; ``tests/c/test_amalgamation.py`` notices
+when it was forgotten.
 """
 
 from __future__ import annotations
@@ -12,29 +13,31 @@ from typing import Final
 
 HERE = Path(__file__).resolve().parent
 SOURCES = HERE / "src"
-TARGET = HERE / "tokexport.c"
+# What is made, and the file that names its units.
+TARGETS: Final = {HERE / "tokexport.c": "all.c", HERE / "tokexport_extra.c": "extra.c"}
 
 LICENSE_LINES = 3  # at the head of every unit, with the blank line after them; all.c has them too
-# Blank lines after the title of a part, after the start of a condition, and before its end.
+# Blank lines around the title of a part, after the start of a condition, and before its end.
 USELESS_BLANK: Final = re.compile(
-    r"^(/\* ---- .*|#(?:if|else)(?:.*\\\n)*.*)\n\n+|\n\n+(?=#(?:else|endif))", re.MULTILINE
+    r"^(/\* ---- .*|#(?:if|else)(?:.*\\\n)*.*)\n\n+|\n\n+(?=#(?:else|endif)|/\* ---- )",
+    re.MULTILINE,
 )
 
 
-def unit_names() -> list[str]:
-    """The units, in the order in which they are compiled.
+def unit_names(listing: str = "all.c") -> list[str]:
+    """The units that a file names, in the order in which they are compiled.
 
     >>> unit_names()[0]
     'base.h'
     """
-    lines = (SOURCES / "all.c").read_text(encoding="utf-8").splitlines()
+    lines = (SOURCES / listing).read_text(encoding="utf-8").splitlines()
     return [name for line in lines if (name := _included(line)) is not None]
 
 
-def amalgamation() -> str:
-    """The text of ``tokexport.c``."""
+def amalgamation(listing: str = "all.c") -> str:
+    """The text of ``tokexport.c``, or of what the units of another file make."""
     made = []
-    for line in (SOURCES / "all.c").read_text(encoding="utf-8").splitlines():
+    for line in (SOURCES / listing).read_text(encoding="utf-8").splitlines():
         name = _included(line)
         if name is None:
             made.append(line)
@@ -44,8 +47,14 @@ def amalgamation() -> str:
     return USELESS_BLANK.sub(r"\1\n", "\n".join(made).rstrip() + "\n")
 
 
+def write_targets() -> None:
+    """Writes both files."""
+    for target, listing in TARGETS.items():
+        target.write_text(amalgamation(listing), encoding="utf-8", newline="\n")
+
+
 def _included(line: str) -> str | None:
-    """The unit that a line of ``all.c`` includes."""
+    """The unit that a line includes."""
     if not line.startswith('#include "'):
         return None
     name = line.split('"')[1]
@@ -53,4 +62,4 @@ def _included(line: str) -> str | None:
 
 
 if __name__ == "__main__":
-    TARGET.write_text(amalgamation(), encoding="utf-8", newline="\n")
+    write_targets()

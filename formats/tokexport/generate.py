@@ -22,7 +22,7 @@ from construct import Struct
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from amalgamate import SOURCES, TARGET, amalgamation  # noqa: E402
+from amalgamate import SOURCES, write_targets  # noqa: E402
 
 import tokexport.file.layout as layout  # noqa: E402
 from tokexport import limits  # noqa: E402
@@ -241,18 +241,19 @@ def stub() -> str:
 
 def generated() -> dict[Path, str]:
     """Every file that is made, and every file of which parts are made, with its text."""
-    specification, header = HERE / "SPEC.md", HERE / "tokexport.h"
+    header = HERE / "tokexport.h"
     return {
         SOURCES / "layout.h": c_layout(),
         header: between_marks(header.read_text(encoding="utf-8"), "/* ", " */", c_enum),
-        specification: between_marks(
-            specification.read_text(encoding="utf-8"), "<!-- ", " -->", specified
-        ),
+        **{
+            page: between_marks(page.read_text(encoding="utf-8"), "<!-- ", " -->", specified)
+            for page in (HERE / "SPEC.md", HERE / "EXTRA.md")
+        },
     }
 
 
 if __name__ == "__main__":
     for path, text in generated().items():
         path.write_text(text, encoding="utf-8", newline="\n")
-    TARGET.write_text(amalgamation(), encoding="utf-8", newline="\n")
+    write_targets()
     (HERE.parents[1] / "tokexport" / "_core.pyi").write_text(stub(), encoding="utf-8")

@@ -11,7 +11,6 @@
    alignment, and the host any byte order. */
 
 #include "tokexport.h"
-
 /* ---- base.h: compilers, and bytes ------------------------------------------------------------ */
 /* Compilers require these, but a freestanding C99 implementation need not have <string.h>. */
 void *memcpy(void *to, const void *from, size_t size);
@@ -39,7 +38,6 @@ int memcmp(const void *a, const void *b, size_t size);
 #endif
 
 enum { MAX_TEXT = 0x7FFFFFFF, MAX_CONTENT = 0xFFFF };
-
 /* ---- base.h: loading and storing ------------------------------------------------------------- */
 /* Work memory is read and written in the byte order of the host. */
 static TKX_INLINE uint32_t get_u32(const uint8_t *p) {
@@ -92,7 +90,6 @@ static const uint64_t LOW_BITS = UINT64_C(0x0101010101010101);
 static int bit_of(const uint8_t *bits, size_t i) { return bits[i >> 3] >> (i & 7) & 1; }
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
-
 /* ---- layout.h: numbers of SPEC.md; made by generate.py from tokexport/file/layout ------------ */
 /* Sizes in bytes. */
 enum { HEADER_SIZE = 64, SECTION_SIZE = 32, RECORD_SIZE = 8, DECODER_SIZE = 8, EDITS_HEADER = 16 };
@@ -144,7 +141,6 @@ enum { TRIM_END = 0, TRIM_ALL = 1, TRIM_KEEP_FIRST = 2 };
 enum { ALIGN_PREFIX = 1, ALIGN_SUFFIX = 2, ALIGN_COLLAPSE = 4 };
 /* case.flags. */
 enum { CASE_SPECIAL = 1 };
-
 /* ---- hash.h: hashing (5.1, 5.2) -------------------------------------------------------------- */
 #define TKX_K0 UINT64_C(0x9E3779B97F4A7C15)
 #define TKX_K1 UINT64_C(0xD6E8FEB86659FD93)
@@ -188,7 +184,6 @@ static TKX_INLINE size_t bucket_of(uint64_t h, uint32_t buckets) {
 static TKX_INLINE size_t slot_of(uint64_t h, uint64_t displacement, uint32_t slots) {
     return (size_t)(((h ^ displacement * TKX_K3) * TKX_K1 >> 32) * slots >> 32);
 }
-
 /* ---- hash.h: checksums ----------------------------------------------------------------------- */
 /* The CRC-32 of zlib, for a header: start with TKX_NONE, finish with ~. */
 static uint32_t crc_small(uint32_t crc, const uint8_t *p, size_t size) {
@@ -223,7 +218,6 @@ static uint32_t crc_large(uint32_t tables[4][256], const uint8_t *p, size_t size
     for (; size; size--, p++) crc = tables[0][(crc ^ *p) & 255] ^ crc >> 8;
     return ~crc;
 }
-
 /* ---- utf8.h: UTF-8 --------------------------------------------------------------------------- */
 enum { UTF8_BAD, UTF8_CUT, UTF8_GOOD };
 
@@ -291,7 +285,6 @@ static size_t utf8_encode(uint8_t *p, uint32_t c) {
     return size;
 }
 #endif
-
 /* ---- open_header.c: header and section table (6.1) ------------------------------------------- */
 /* The sections that this runtime knows, and where a tkx keeps them. */
 /* clang-format off */
@@ -425,7 +418,6 @@ static tkx_span section_span(const tkx *t, uint32_t i) {
     const uint8_t *s = section_entry(t, i);
     return (tkx_span){t->data + (size_t)load_u64(s + 8), (size_t)load_u64(s + 16)};
 }
-
 /* ---- open_sizes.c: sizes of sections (I16, I17) ---------------------------------------------- */
 /* A field of a section's header; 0 if the section is too short for it: its size is wrong then. */
 static uint64_t field(tkx_span s, size_t offset) {
@@ -556,7 +548,6 @@ static void read_trie_header(tkx *t) {
     t->trie_flags = (uint32_t)field(t->trie, 24);
     t->trie_reserved = (uint32_t)field(t->trie, 28);
 }
-
 /* ---- open_stages.c: pre-tokenizer tables (I18) ----------------------------------------------- */
 static int all_bytes_below(const uint8_t *p, size_t count, uint32_t bound) {
     uint32_t largest = 0;
@@ -706,7 +697,6 @@ static int check_program(tkx_stage *s, tkx_span table) {
     return check_stage(s, table, table.data, (tkx_span){NULL, 0}, NULL);
 }
 #endif
-
 /* ---- open_rewriting.c: operations that rewrite (I18) ----------------------------------------- */
 #ifndef TKX_NO_NORMALIZER
 /* Units of the trie in a CHARSMAP (4.6); a node is an index into the array. */
@@ -822,7 +812,6 @@ static int check_rewriting_stage(const tkx *t, tkx_stage *s, const uint8_t *entr
     return 1;
 }
 #endif
-
 /* ---- lookup.c: look-ups ---------------------------------------------------------------------- */
 uint32_t tkx_id_count(const tkx *t) { return t ? t->id_count : 0; }
 
@@ -1092,85 +1081,6 @@ int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_
     *type_id = load_u32(item + 8);
     return TKX_OK;
 }
-
-/* ---- prefix.c: ids by the bytes that they begin with (SORT, annex B) ------------------------- */
-/* The byte at a depth of the index-th id of SORT: -1 if the id ends before, -2 if it is damaged. */
-static int sorted_byte(const tkx *t, uint32_t index, uint32_t depth) {
-    const uint32_t id = load_u32(t->sorted.data + 4 * (size_t)index);
-    const uint8_t *bytes;
-    uint32_t length = 0, flags;
-    if (read_token(t, id, &bytes, &length, &flags) != TKX_OK) return -2;
-    return depth < length ? bytes[depth] : -1;
-}
-
-/* Moves r->begin to the first id of a range whose byte at its depth is not below `byte`, or to the
-   end of the range. TKX_OK or TKX_E_CORRUPT. */
-static int skip_below(const tkx *t, tkx_prefix *r, int byte) {
-    uint32_t end = r->end;
-    while (r->begin < end) {
-        const uint32_t middle = r->begin + (end - r->begin) / 2;
-        const int found = sorted_byte(t, middle, r->depth);
-        if (found == -2) return TKX_E_CORRUPT;
-        if (found < byte) r->begin = middle + 1;
-        else end = middle;
-    }
-    return TKX_OK;
-}
-
-/* Whether there is SORT, and a range lies within it. */
-static int check_range(const tkx *t, const tkx_prefix *r) {
-    if (!t || !r) return TKX_E_ARGUMENT;
-    if (!t->sorted.data) return TKX_E_NOT_FOUND;
-    return r->begin <= r->end && r->end <= t->token_count ? TKX_OK : TKX_E_ARGUMENT;
-}
-
-int tkx_prefix_step(const tkx *t, tkx_prefix *range, uint8_t byte) {
-    tkx_prefix after;
-    int code = check_range(t, range);
-    if (code != TKX_OK) return code;
-    code = skip_below(t, range, byte);
-    after = *range;
-    if (code == TKX_OK) code = skip_below(t, &after, byte + 1);
-    range->end = code == TKX_OK ? after.begin : range->begin;
-    range->depth++;
-    return code;
-}
-
-int tkx_prefix_ids(const tkx *t, const void *prefix, size_t size, tkx_prefix *range) {
-    size_t i;
-    int code = TKX_OK;
-    if (!t || !range || (!prefix && size)) return TKX_E_ARGUMENT;
-    *range = (tkx_prefix){0, t->sorted.data ? t->token_count : 0, 0};
-    if (!t->sorted.data) return TKX_E_NOT_FOUND;
-    for (i = 0; i < size && code == TKX_OK && range->begin < range->end; i++)
-        code = tkx_prefix_step(t, range, ((const uint8_t *)prefix)[i]);
-    return code;
-}
-
-int tkx_prefix_next(const tkx *t, const tkx_prefix *range, uint32_t from, uint8_t *byte) {
-    tkx_prefix rest;
-    int code = check_range(t, range), found;
-    if (!byte) return TKX_E_ARGUMENT;
-    *byte = 0;
-    if (code != TKX_OK) return code;
-    rest = *range;
-    code = from < 256 ? skip_below(t, &rest, (int)from) : TKX_E_NOT_FOUND;
-    if (code != TKX_OK) return code;
-    if (rest.begin == rest.end) return TKX_E_NOT_FOUND;
-    found = sorted_byte(t, rest.begin, rest.depth);
-    if (found < (int)from) return TKX_E_CORRUPT;
-    *byte = (uint8_t)found;
-    return TKX_OK;
-}
-
-int tkx_prefix_id(const tkx *t, uint32_t index, uint32_t *id) {
-    if (!t || !id) return TKX_E_ARGUMENT;
-    *id = TKX_NONE;
-    if (!t->sorted.data || index >= t->token_count) return TKX_E_NOT_FOUND;
-    *id = load_u32(t->sorted.data + 4 * (size_t)index);
-    return known_id(t, id);
-}
-
 /* ---- open.c: stages, added tokens, and tkx_open ---------------------------------------------- */
 /* An entry of SPLT. `labels`: its LabelTable in LABL, or NULL. */
 static int check_entry(tkx *t, tkx_stage *s, const uint8_t *entry, const uint8_t *labels) {
@@ -1349,6 +1259,8 @@ const char *tkx_error(int code) {
         case TKX_E_UNKNOWN_TEXT:
             return "A part of the text is not in the vocabulary, which has no token for what is "
                    "unknown.";
+        case TKX_E_ROLE: return "A message has a role that cannot stand in its place.";
+        case TKX_E_MESSAGE: return "The chat frame is not for a message with this text.";
         case TKX_E_NO_SPANS: return "The file cannot say where its tokens stand in a text.";
         case TKX_E_EMPTY: return "The file is empty.";
         case TKX_E_MAGIC: return "This is not a tokexport file.";
@@ -1373,7 +1285,6 @@ const char *tkx_error(int code) {
         default: return "Unknown error code.";
     }
 }
-
 /* ---- decode_bytes.c: what decoding writes (5.7) ---------------------------------------------- */
 /* The caller's buffer. Bytes that do not fit are counted: `used` then exceeds `capacity`. */
 typedef struct tkx_out_buf {
@@ -1480,7 +1391,6 @@ static void put_bytes(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size
         i += looked;
     }
 }
-
 /* ---- decode_rules.c: decoding by rules (5.7, DECO) ------------------------------------------- */
 #ifndef TKX_NO_DECODER
 enum { FIRST = 1, LAST = 2 }; /* the place of a token: either, both or neither */
@@ -1695,7 +1605,6 @@ static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, tk
     return code;
 }
 #endif
-
 /* ---- decode.c: decoding ---------------------------------------------------------------------- */
 /* Starts a text. TKX_OK or TKX_E_CORRUPT. */
 static int start(tkx_decoder *d, const tkx *t, int skip_special) {
@@ -1830,7 +1739,6 @@ int tkx_decoder_step(tkx_decoder *d, uint32_t id, uint8_t *out, size_t capacity,
 int tkx_decoder_flush(tkx_decoder *d, uint8_t *out, size_t capacity, size_t *size) {
     return advance(d, NULL, out, capacity, size);
 }
-
 /* ---- context.h: a call and its memory -------------------------------------------------------- */
 /* A pre-token that is to be encoded. */
 typedef struct tkx_pending {
@@ -1876,7 +1784,10 @@ typedef struct tkx_context {
     const tkx *t;
     const uint8_t *allowed; /* special tokens: bits, or NULL: see `special` */
     size_t allowed_size;
-    int special; /* 0: none are found, 1: all are, 2: those of `allowed` */
+    const uint8_t *input; /* the whole text */
+    /* 0: no special tokens are found, 1: all, 2: those of `allowed`, 3: those that begin at a byte
+       of `input` that `allowed` has a bit for */
+    int special;
     int code;
     uint32_t *ids;
     size_t capacity, count;
@@ -2004,7 +1915,6 @@ size_t tkx_work_size(const tkx *t, size_t size) { return t ? work_size(t, size, 
 #ifndef TKX_NO_OFFSETS
 size_t tkx_spans_work_size(const tkx *t, size_t size) { return t ? work_size(t, size, 1) : 0; }
 #endif
-
 /* ---- offsets.c: spans (5.9) ------------------------------------------------------------------ */
 #if !defined(TKX_NO_OFFSETS) || !defined(TKX_NO_NORMALIZER)
 /* The source in the input of bytes of the current text; of a part of a character, the whole. */
@@ -2115,7 +2025,6 @@ static TKX_INLINE void emit_token(tkx_context *ctx, uint32_t id, const uint8_t *
 #endif
     emit(ctx, id);
 }
-
 /* ---- added.c: added tokens (5.3) ------------------------------------------------------------- */
 /* What a scanner returns: a segment of plain text, or an added token and the text it covers. */
 typedef struct tkx_segment {
@@ -2248,9 +2157,11 @@ static size_t next_start(const tkx_scanner *f, size_t at) {
     return (size_t)(p - f->text);
 }
 
-static int is_allowed(const tkx_context *ctx, uint32_t token) {
-    if (ctx->special != 2) return ctx->special;
-    return token / 8 < ctx->allowed_size && bit_of(ctx->allowed, token);
+static int is_allowed(const tkx_context *ctx, uint32_t token, const uint8_t *at) {
+    /* of a rewritten text: far out, or below 0 and so very large */
+    const size_t bit = ctx->special == 3 ? (size_t)((uintptr_t)at - (uintptr_t)ctx->input) : token;
+    if (ctx->special < 2) return ctx->special;
+    return bit / 8 < ctx->allowed_size && bit_of(ctx->allowed, bit);
 }
 
 /* Where the white space after a token ends. */
@@ -2306,7 +2217,7 @@ static int scanner_next(tkx_scanner *f, tkx_segment *item) {
             (stop < f->size && utf8_inside(f->text[stop])))
             return fail(ctx, TKX_E_CORRUPT), 0;
         flags = load_u32(entry + 12);
-        if ((flags & TKX_ADDED_SPECIAL) && !is_allowed(ctx, token)) {
+        if ((flags & TKX_ADDED_SPECIAL) && !is_allowed(ctx, token, f->text + start)) {
             go_on(f, ctx->t->flags & RESCAN_SPECIAL ? start + 1 : stop, stop);
             continue;
         }
@@ -2366,7 +2277,6 @@ static void emit_added(tkx_context *ctx, uint32_t id, const uint8_t *from, const
 #endif
     emit(ctx, id);
 }
-
 /* ---- normalize.c: normal forms (5.4) --------------------------------------------------------- */
 #ifndef TKX_NO_NORMALIZER
 /* A table of three levels; its leaves are u16 indexes of entries of 8 bytes. */
@@ -2668,7 +2578,6 @@ static void normalize(tkx_normalizer *n, const uint8_t *text, size_t size) {
     write_closed(n);
 }
 #endif
-
 /* ---- match.c: where a match ends (5.5) ------------------------------------------------------- */
 /* The class of a character that is not ASCII, straight from the payload bits of its bytes. */
 static TKX_INLINE uint32_t class_of(const tkx_stage *s, const uint8_t *p, size_t *length) {
@@ -2884,7 +2793,6 @@ static TKX_INLINE const uint8_t *skip_unmatched(const tkx_stage *s, const uint8_
     while (at < end && (s->no_match[*at >> 6] >> (*at & 63) & 1)) at += *at < 0xE0 ? 1 : 3;
     return at;
 }
-
 /* ---- labels.c: labels, empty matches, search starts (5.5) ------------------------------------ */
 /* A label for each byte of a pre-token, found from its end. NULL: too little work memory. */
 static TKX_NOINLINE const uint8_t *find_labels(tkx_context *ctx, const tkx_stage *s,
@@ -2948,7 +2856,6 @@ static TKX_INLINE const uint8_t *match_any(tkx_context *ctx, const tkx_stage *s,
     return is_general(s) ? match_general(ctx, s, m, searched, at, end, empty)
                          : match(ctx, s, m, at, end);
 }
-
 /* ---- rewrite_map.c: MAP and REPLACE (5.4) ---------------------------------------------------- */
 #ifndef TKX_NO_NORMALIZER
 /* One running operation. Its output is in free work memory, `room` bytes of it. */
@@ -3124,7 +3031,6 @@ static void run_replace(tkx_rewriter *w) {
     ctx->memory_used = mark;
 }
 #endif
-
 /* ---- rewrite_charsmap.c: CHARSMAP (5.4) ------------------------------------------------------ */
 #ifndef TKX_NO_NORMALIZER
 /* The alignment of CHARSMAP. Each character of the output takes characters of the text, in order,
@@ -3318,7 +3224,6 @@ static TKX_NOINLINE void run_collapsing(tkx_rewriter *w) {
     align_last(w);
 }
 #endif
-
 /* ---- rewrite.c: operations that rewrite a text (5.4) ----------------------------------------- */
 #ifndef TKX_NO_NORMALIZER
 /* AFFIX; `first`: the text begins where the input begins. */
@@ -3431,7 +3336,6 @@ static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t co
     }
 }
 #endif
-
 /* ---- align.c: alignment of a whole normalizer (5.9, ALGN) ------------------------------------ */
 #ifndef TKX_NO_OFFSETS
 /* A normalized text whose sources are found from left to right. */
@@ -3557,7 +3461,6 @@ static TKX_NOINLINE void align_whole(tkx_context *ctx, const uint8_t *input, tkx
     ctx->text.alignment = a.alignment;
 }
 #endif
-
 /* ---- bpe_symbols.c: pairs, and first symbols (5.6) ------------------------------------------- */
 /* The row of PIDX for an id on the left: its first slot; in the upper half, the next row's. */
 static TKX_INLINE uint64_t pair_row(const tkx *t, uint32_t left) {
@@ -3753,7 +3656,6 @@ static TKX_INLINE size_t first_symbols(tkx_context *ctx, const uint8_t *bytes, s
 #endif
     return byte_symbols(ctx, bytes, size, symbols, lengths);
 }
-
 /* ---- bpe_short.c: merging a short pre-token (5.6) -------------------------------------------- */
 /* Up to this length a pre-token is merged on the C stack: for each merge, all ranks are scanned.
    Longer ones go through a queue in the work memory. From 32 bytes on the queue is no slower
@@ -3810,7 +3712,6 @@ static size_t merge_short(tkx_context *ctx, const uint8_t *bytes, size_t size, u
     }
     return count;
 }
-
 /* ---- bpe_queue.c: a queue of merges (5.6) ---------------------------------------------------- */
 /* A queue of keys (rank << 32 | position). Keys that become stale stay in it, and are checked when
    they are popped.
@@ -3912,7 +3813,6 @@ static void queue_push(tkx_queue *q, uint64_t key) {
     if (key >> 32 <= q->rank) heap_push(q, key);
     else put_u64(pending_key(q, q->pending++), key);
 }
-
 /* ---- bpe_long.c: merging a long pre-token (5.6) ---------------------------------------------- */
 /* Linked symbols in work memory: id, neighbours, what the symbol and the next one merge to. */
 enum { SYMBOL = 16, SYMBOL_ID = 0, SYMBOL_PREVIOUS = 4, SYMBOL_NEXT = 8, SYMBOL_MERGED = 12 };
@@ -4094,7 +3994,6 @@ static TKX_NOINLINE void merge_long(tkx_context *ctx, const uint8_t *bytes, size
     }
     ctx->memory_used = mark;
 }
-
 /* ---- trie_models.c: trie (5.6): what Unigram, WordPiece, WordLevel and greedy models share --- */
 #if !defined(TKX_NO_UNIGRAM) || !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_WORDLEVEL) ||        \
     !defined(TKX_NO_GREEDY)
@@ -4130,7 +4029,6 @@ static const uint8_t *longest_token(tkx_context *ctx, uint32_t base, const uint8
     return last;
 }
 #endif
-
 /* ---- trie_models.c: WordPiece (5.6) ---------------------------------------------------------- */
 #ifndef TKX_NO_WORDPIECE
 static size_t count_characters(const tkx *t, const uint8_t *bytes, size_t size) {
@@ -4159,7 +4057,6 @@ static void encode_word_pieces(tkx_context *ctx, const uint8_t *bytes, size_t si
     emit_unknown(ctx, bytes, end);
 }
 #endif
-
 /* ---- trie_models.c: WordLevel (5.6) ---------------------------------------------------------- */
 #ifndef TKX_NO_WORDLEVEL
 static void encode_word(tkx_context *ctx, const uint8_t *bytes, size_t size) {
@@ -4180,7 +4077,6 @@ static void encode_word(tkx_context *ctx, const uint8_t *bytes, size_t size) {
     }
 }
 #endif
-
 /* ---- trie_models.c: greedy (5.6) ------------------------------------------------------------- */
 #ifndef TKX_NO_GREEDY
 static void encode_greedy(tkx_context *ctx, const uint8_t *bytes, size_t size) {
@@ -4198,7 +4094,6 @@ static void encode_greedy(tkx_context *ctx, const uint8_t *bytes, size_t size) {
     }
 }
 #endif
-
 /* ---- unigram.c: Unigram (5.6) ---------------------------------------------------------------- */
 #ifndef TKX_NO_UNIGRAM
 #include <float.h>
@@ -4412,7 +4307,6 @@ static void encode_unigram(tkx_context *ctx, const uint8_t *bytes, size_t size) 
     ctx->memory_used = mark;
 }
 #endif
-
 /* ---- cache.c: the word cache ----------------------------------------------------------------- */
 /* Sets of 64 bytes, one cache line: two small entries, for at most 15 bytes and 4 ids each, or a
    large one, for at most 30 bytes and 8 ids:
@@ -4528,7 +4422,6 @@ static TKX_INLINE void cache_emit(tkx_context *ctx, tkx_pending *w, const uint8_
         TKX_COPY(w->set, other, SMALL_ENTRY);
     }
 }
-
 /* ---- batch.c: pending pre-tokens ------------------------------------------------------------- */
 #ifdef TKX_HAS_TRIE
 /* A pre-token that is not in the cache, where the model is not BPE. */
@@ -4707,7 +4600,6 @@ static TKX_INLINE void add_pretoken(tkx_context *ctx, const uint8_t *p, size_t s
 #endif
         add_pending(ctx, p, size, 0);
 }
-
 /* ---- stages.c: stages (5.5) ------------------------------------------------------------------ */
 static void add_word(tkx_context *ctx, const uint8_t *p, size_t size);
 
@@ -4909,7 +4801,6 @@ static void split(tkx_context *ctx, const uint8_t *begin, const uint8_t *end) {
     else if (t->words_first && ctx->cache && !wants_spans(ctx)) split_words(ctx, begin, end);
     else split_in_stages(ctx, 0, begin, end);
 }
-
 /* ---- encode.c: encoding (5.3) ---------------------------------------------------------------- */
 #ifdef TKX_BULK
 /* Of the Python extension: encodes a segment another way; 0 if it does not. */
@@ -5056,7 +4947,7 @@ static int encode(tkx_context *ctx, const void *text, size_t size, uint32_t *ids
             return *count = valid, TKX_E_UTF8;
     ctx->ids = ids;
     ctx->capacity = capacity;
-    ctx->text.base = (const uint8_t *)text;
+    ctx->text.base = ctx->input = (const uint8_t *)text;
     use_workspace(ctx, work);
     encode_blocks(ctx, (const uint8_t *)text, size);
     if (ctx->code == TKX_E_WORK) ctx->memory_needed *= 4; /* what follows needs some, too */
@@ -5073,13 +4964,22 @@ static void context_init(tkx_context *ctx, const tkx *t, int special) {
     ctx->special = special;
 }
 
-/* Encodes with all special tokens, or none. */
-static TKX_NOINLINE int encode_as(int special, const tkx *t, const void *text, size_t size,
-                                  uint32_t *ids, size_t capacity, size_t *count,
-                                  const tkx_work *work) {
+/* Encodes with all special tokens, none, or those of a bitmap: by their index, or by where they
+   begin (see tkx_context). */
+static TKX_NOINLINE int encode_bits(int special, const uint8_t *allowed, size_t allowed_size,
+                                    const tkx *t, const void *text, size_t size, uint32_t *ids,
+                                    size_t capacity, size_t *count, const tkx_work *work) {
     tkx_context ctx;
+    if (!allowed && allowed_size) return TKX_E_ARGUMENT;
     context_init(&ctx, t, special);
+    ctx.allowed = allowed;
+    ctx.allowed_size = allowed_size;
     return encode(&ctx, text, size, ids, capacity, count, work);
+}
+
+static int encode_as(int special, const tkx *t, const void *text, size_t size, uint32_t *ids,
+                     size_t capacity, size_t *count, const tkx_work *work) {
+    return encode_bits(special, NULL, 0, t, text, size, ids, capacity, count, work);
 }
 
 int tkx_encode(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity,
@@ -5122,12 +5022,13 @@ int tkx_encode_with_template(const tkx *t, const void *text, size_t size, int sp
 int tkx_encode_allowed(const tkx *t, const void *text, size_t size, const uint8_t *allowed,
                        size_t allowed_size, uint32_t *ids, size_t capacity, size_t *count,
                        const tkx_work *work) {
-    tkx_context ctx;
-    if (!allowed && allowed_size) return TKX_E_ARGUMENT;
-    context_init(&ctx, t, 2);
-    ctx.allowed = allowed;
-    ctx.allowed_size = allowed_size;
-    return encode(&ctx, text, size, ids, capacity, count, work);
+    return encode_bits(2, allowed, allowed_size, t, text, size, ids, capacity, count, work);
+}
+
+int tkx_encode_marked(const tkx *t, const void *text, size_t size, const uint8_t *marks,
+                      uint32_t *ids, size_t capacity, size_t *count, const tkx_work *work) {
+    const size_t marks_size = size / 8 + (size % 8 != 0);
+    return encode_bits(3, marks, marks_size, t, text, size, ids, capacity, count, work);
 }
 
 #ifndef TKX_NO_OFFSETS
@@ -5154,7 +5055,6 @@ int tkx_encode_spans(const tkx *t, const void *text, size_t size, const uint8_t 
     return encode(&ctx, text, size, ids, capacity, count, work);
 }
 #endif
-
 /* ---- stream.c: encoding a stream ------------------------------------------------------------- */
 int tkx_encoder_init(tkx_encoder *e, const tkx *t, int special, void *window, size_t window_size,
                      const tkx_work *work) {
@@ -5213,7 +5113,6 @@ int tkx_encoder_finish(tkx_encoder *e, uint32_t *ids, size_t capacity, size_t *c
     if (code == TKX_OK) e->finished = 1;
     return code;
 }
-
 /* ---- check.c: checks ------------------------------------------------------------------------- */
 int tkx_check(const tkx *t) {
     uint32_t tables[4][256], i;

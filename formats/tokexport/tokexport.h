@@ -25,8 +25,8 @@
    and is never shared.
 
    A call takes at most 12 KB of stack (gcc 12 -O2 and -Os, x86-64). The largest frames, in KB:
-   tkx_check 4, split_in_stages 3 (a pre-tokenizer of several stages), and tkx_encode_spans,
-   tkx_encode_allowed and encode_as, which all others use, 3.
+   tkx_check 4, split_in_stages 3 (a pre-tokenizer of several stages), and tkx_encode_spans and
+   encode_bits, which all others use, 3.
 
    These macros leave out what a device does not need, alone or together. Define the same ones for
    tokexport.c and for whatever includes this header: they change the size of a tkx
@@ -48,7 +48,8 @@
    BPE over bytes, added tokens and the pre-tokenizer are always there. All macros together leave 27
    KB of code of 47 (gcc 12 -Os, x86-64).
 
-   The format is described in SPEC.md beside this file. */
+   The format is described in SPEC.md beside this file. Ids by prefix and conversations, which few
+   programs want, are in tokexport_extra.h. */
 
 #ifndef TOKEXPORT_H
 #define TOKEXPORT_H
@@ -107,6 +108,9 @@ enum {
     TKX_E_UNKNOWN_TEXT = -12,
     /* the file does not have the offsets of the reference library */
     TKX_E_NO_SPANS = -13,
+    /* see tkx_chat_encode of tokexport_extra.h */
+    TKX_E_ROLE = -14,    /* a message has a role that cannot stand in its place */
+    TKX_E_MESSAGE = -15, /* a message is empty, or has a text that is not for the frame */
     /* the file */
     TKX_E_EMPTY = -20,      /* no bytes at all */
     TKX_E_MAGIC = -21,      /* not a tokexport file */
@@ -315,30 +319,6 @@ TKX_API int tkx_token_score(const tkx *t, uint32_t id, float *score);
    searched. */
 TKX_API int tkx_token_id(const tkx *t, const void *bytes, size_t size, uint32_t *id);
 
-/* Tokens in the order of their bytes, for constrained decoding and token healing: the `begin`-th
-   up to, not including, the `end`-th have the same first `depth` bytes. It is a node of the
-   vocabulary as a trie: first come the ids that end here, then those of each next byte. The
-   functions below need SORT (`tokexport convert --prefix-index`), or give TKX_E_NOT_FOUND. They
-   take O(log n) steps a byte; in a damaged file the ids may be wrong. */
-typedef struct tkx_prefix {
-    uint32_t begin, end, depth;
-} tkx_prefix;
-
-/* The ids whose bytes (see tkx_token_bytes) begin with a prefix; begin = end if there is none. The
-   empty prefix gives all tokens, the root of the trie. */
-TKX_API int tkx_prefix_ids(const tkx *t, const void *prefix, size_t size, tkx_prefix *range);
-
-/* The index-th id of that order. */
-TKX_API int tkx_prefix_id(const tkx *t, uint32_t index, uint32_t *id);
-
-/* Narrows a range to the ids whose byte at its depth is `byte`: the child of a node; begin = end if
-   there is none. TKX_E_ARGUMENT: no range of this file. */
-TKX_API int tkx_prefix_step(const tkx *t, tkx_prefix *range, uint8_t byte);
-
-/* The smallest byte, at least `from` (0 to 256), that some id of a range has at its depth: the
-   children of a node are those for from = 0, then from = *byte + 1 ... TKX_E_NOT_FOUND: no more. */
-TKX_API int tkx_prefix_next(const tkx *t, const tkx_prefix *range, uint32_t from, uint8_t *byte);
-
 /* The id that has a role (TKX_BOS ...). TKX_E_NOT_FOUND: none. */
 TKX_API int tkx_special_id(const tkx *t, int role, uint32_t *id);
 
@@ -374,6 +354,13 @@ TKX_API int tkx_added_token(const tkx *t, uint32_t index, uint32_t *id, const ui
 TKX_API int tkx_encode_allowed(const tkx *t, const void *text, size_t size, const uint8_t *allowed,
                                size_t allowed_size, uint32_t *ids, size_t capacity, size_t *count,
                                const tkx_work *work);
+
+/* As tkx_encode_special, for the special tokens at some places only: bit i of `marks` (byte i / 8,
+   bit i % 8) allows one that begins at byte i of the text. There are (size + 7) / 8 bytes; bits
+   after the text's are 0. So a prompt's markup becomes tokens, and the same text in what a person
+   says does not. */
+TKX_API int tkx_encode_marked(const tkx *t, const void *text, size_t size, const uint8_t *marks,
+                              uint32_t *ids, size_t capacity, size_t *count, const tkx_work *work);
 
 #ifndef TKX_NO_OFFSETS
 

@@ -76,6 +76,30 @@ static void change(uint8_t *data, const uint8_t *original, size_t size, uint64_t
     }
 }
 
+/* A conversation of parts of a text, mostly with roles that take turns. */
+static void call_chat(const tkx *t, uint64_t *state, const uint8_t *text, size_t size,
+                      uint32_t *ids, const tkx_work *work) {
+    tkx_message messages[6];
+    const size_t count = below(state, 7), first = below(state, 2);
+    size_t i, length, room = below(state, 600);
+    uint8_t *out = (uint8_t *)exactly(room);
+    const uint8_t *part;
+    int which;
+    for (i = 0; i < count; i++) {
+        const size_t from = below(state, size + 1);
+        messages[i].role = i < first ? TKX_SYSTEM : (i - first) % 2 ? TKX_ASSISTANT : TKX_USER;
+        if (below(state, 30) == 0) messages[i].role = (int)below(state, 40) - 20;
+        messages[i].text = text + from;
+        messages[i].size = below(state, size - from + 1);
+    }
+    tkx_chat_encode(t, messages, count, ids, below(state, MAX_IDS), &length, work);
+    tkx_chat_prompt(t, messages, count, out, room, &length);
+    for (which = -1; which < 8; which++) {
+        if (tkx_chat_text(t, which, &part, &length) == TKX_OK) free(copy_of(part, length));
+    }
+    free(out);
+}
+
 static void call_everything(const tkx *t, uint64_t *state) {
     static uint8_t buffer[MAX_TEXT], cache[4096];
     size_t ends[20],
@@ -105,6 +129,8 @@ static void call_everything(const tkx *t, uint64_t *state) {
     tkx_encode_spans(t, text, size, NULL, TKX_ALL, TKX_CHARACTERS, ids, spans, MAX_IDS, &count,
                      &work);
     tkx_encode(t, text, size, NULL, 0, &count, NULL);
+    tkx_encode_marked(t, text, size < 8 ? size : 8, &allowed, ids, MAX_IDS, &count, &work);
+    call_chat(t, state, text, size, ids, &work);
     if (tkx_encoder_init(&e, t, 1, window, 64, &work) == TKX_OK) {
         for (taken = count = 0, length = 0; length < size; length += taken) {
             if (tkx_encoder_feed(&e, text + length, size - length, &taken, ids, MAX_IDS, &count) !=

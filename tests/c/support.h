@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tokexport.h"
+#include "tokexport_extra.h"
 
 #define CHECK(condition)                                                                           \
     do {                                                                                           \

@@ -1,4 +1,6 @@
-"""tokexport.c is made of the units in formats/tokexport/src, each short enough to read at once."""
+"""tokexport.c and tokexport_extra.c are made of the units in formats/tokexport/src, each short
+enough to read at once.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +9,20 @@ from repository import ROOT, script
 
 FOLDER = ROOT / "formats" / "tokexport"
 amalgamate = script(FOLDER / "amalgamate.py")
-UNITS = tuple(amalgamate.unit_names())
+LISTINGS = ("all.c", "extra.c")
+UNITS = tuple(name for listing in LISTINGS for name in amalgamate.unit_names(listing))
 
 
-def test_the_committed_file_is_what_the_units_make() -> None:
-    committed = (FOLDER / "tokexport.c").read_text(encoding="utf-8")
-    assert committed == amalgamate.amalgamation(), "run python formats/tokexport/amalgamate.py"
+def test_the_committed_files_are_what_the_units_make() -> None:
+    assert sorted(amalgamate.TARGETS.values()) == [*LISTINGS]
+    for path, listing in amalgamate.TARGETS.items():
+        committed = path.read_text(encoding="utf-8")
+        made = amalgamate.amalgamation(listing)
+        assert committed == made, "run python formats/tokexport/amalgamate.py"
 
 
 def test_every_unit_is_included_once() -> None:
-    assert sorted([*UNITS, "all.c"]) == sorted(path.name for path in (FOLDER / "src").iterdir())
+    assert sorted([*UNITS, *LISTINGS]) == sorted(path.name for path in (FOLDER / "src").iterdir())
 
 
 @pytest.mark.parametrize("name", UNITS)

@@ -24,10 +24,20 @@ target_link_libraries(consumer PRIVATE tokexport::tokexport)
 """
 USE = """
 #include <stdio.h>
-#include "tokexport.h"
-int main(void) { tkx t; return puts(tkx_error(tkx_open(&t, "", 0))) < 0; }
+#include "tokexport_extra.h"
+int main(void) {
+    tkx t;
+    tkx_prefix range;
+    size_t count;
+    if (tkx_prefix_ids(NULL, "", 0, &range) != TKX_E_ARGUMENT) return 1;
+    if (tkx_chat_encode(NULL, NULL, 0, NULL, 0, &count, NULL) != TKX_E_ARGUMENT) return 1;
+    return puts(tkx_error(tkx_open(&t, "", 0))) < 0;
+}
 """
-NEEDED = ("tokexport.c", "tokexport.h", "pkg-config.in")
+NEEDED = (
+    *("tokexport.c", "tokexport.h", "pkg-config.in"),
+    *("tokexport_extra.c", "tokexport_extra.h"),
+)
 PRINTED = "The file is empty.\n"
 
 

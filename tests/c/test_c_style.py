@@ -32,7 +32,8 @@ def test_all_of_the_folders_hold_c() -> None:
 
 def test_macros_and_types_of_the_runtime_have_its_prefix() -> None:
     """So that a program may ``#include "tokexport.c"``."""
-    text = (FORMAT / "tokexport.c").read_text(encoding="utf-8")
+    made = [FORMAT / "tokexport.c", FORMAT / "tokexport_extra.c"]
+    text = "".join(path.read_text(encoding="utf-8") for path in made)
     macros = re.findall(r"^ *#define (\w+)", text, re.MULTILINE)
     types = re.findall(
         r"\b(?:struct|union) (\w+) {|^} (\w+);|^typedef .*?(\w+)(?:\[.*)?;", text, re.MULTILINE

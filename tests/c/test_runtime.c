@@ -103,6 +103,60 @@ static void prefixes_are_found(const tkx *t) {
     CHECK(tkx_prefix_id(t, t->token_count, &id) == TKX_E_NOT_FOUND && id == TKX_NONE);
 }
 
+/* Chat calls say what they need, and write no byte more; special tokens in messages are text. */
+static void conversations_are_encoded(const tkx *t) {
+    static const tkx_message messages[] = {
+        {TKX_SYSTEM, " he ", 4},
+        {TKX_USER, "\t the \xC2\xA0", 8},
+        {TKX_ASSISTANT, "e", 1},
+        {TKX_USER, "a<|end|>b", 9},
+    };
+    static const tkx_message bad = {TKX_USER, "the\xFF", 4};
+    static const char prompt[] = "<|endof|> he <|end|> thethe<|end|>hee<|end|>the a<|end|>b"
+                                 "  <|end|><|endof|>th";
+    static const uint8_t marks[] = {1, 0x20, 0, 8, 0x20, 0, 0, 8, 4, 0};
+    const size_t length = sizeof prompt - 1;
+    const uint8_t *text;
+    uint8_t *out;
+    uint32_t ids[100], expected[100];
+    size_t size, count, wanted, tries = 0;
+    tkx_work work = {NULL, 0, NULL, 0};
+    int code;
+    if (tkx_section(t, "FRAM", &text, &size) != TKX_OK) {
+        CHECK(tkx_chat_encode(t, messages, 4, ids, 100, &count, &work) == TKX_E_NOT_FOUND);
+        CHECK(tkx_chat_prompt(t, messages, 4, NULL, 0, &size) == TKX_E_NOT_FOUND);
+        CHECK(tkx_chat_text(t, 0, &text, &size) == TKX_E_NOT_FOUND && text == NULL);
+        return;
+    }
+    out = (uint8_t *)exactly(length);
+    CHECK(tkx_chat_prompt(t, messages, 4, NULL, 0, &size) == TKX_E_BYTES && size == length);
+    CHECK(tkx_chat_prompt(t, messages, 4, out, length - 1, &size) == TKX_E_BYTES);
+    CHECK(tkx_chat_prompt(t, messages, 4, out, length, &size) == TKX_OK && size == length);
+    CHECK(memcmp(out, prompt, length) == 0);
+    CHECK(sizeof marks >= (length + 7) / 8);
+    CHECK(tkx_encode_marked(t, out, length, marks, expected, 100, &wanted, &work) == TKX_OK);
+    while ((code = tkx_chat_encode(t, messages, 4, ids, 100, &count, &work)) == TKX_E_WORK) {
+        CHECK(count > work.memory_size && tries++ < 20);
+        free(work.memory);
+        work.memory_size = tries == 1 ? 70 : count;
+        work.memory = exactly(work.memory_size);
+    }
+    CHECK(code == TKX_OK && count == wanted && memcmp(ids, expected, 4 * count) == 0);
+    CHECK(tkx_chat_encode(t, messages, 4, NULL, 0, &count, &work) == TKX_E_IDS && count == wanted);
+    CHECK(tkx_chat_encode(t, messages, 3, ids, 100, &count, &work) == TKX_E_ROLE && count == 3);
+    CHECK(tkx_chat_encode(t, messages + 1, 2, ids, 100, &count, &work) == TKX_E_ROLE);
+    CHECK(tkx_chat_encode(t, messages + 2, 2, ids, 100, &count, &work) == TKX_E_ROLE && count == 0);
+    CHECK(tkx_chat_encode(t, &bad, 1, ids, 100, &count, &work) == TKX_E_UTF8 && count == 0);
+    CHECK(tkx_chat_encode(t, NULL, 1, ids, 100, &count, &work) == TKX_E_ARGUMENT);
+    CHECK(tkx_chat_encode(t, NULL, 0, ids, 100, &count, &work) == TKX_E_ROLE);
+    CHECK(tkx_chat_text(t, TKX_CHAT_USER_TO_REPLY, &text, &size) == TKX_OK && size == 20);
+    CHECK(memcmp(text, "  <|end|><|endof|>th", size) == 0);
+    CHECK(tkx_chat_text(t, 6, &text, &size) == TKX_E_ARGUMENT);
+    CHECK(tkx_encode_marked(t, "a", 1, NULL, ids, 100, &count, &work) == TKX_E_ARGUMENT);
+    free(work.memory);
+    free(out);
+}
+
 static void wrong_calls_are_refused(const tkx *t, int has_encoder) {
     tkx other;
     tkx_decoder d;
@@ -213,6 +267,7 @@ static void the_file_works_at_any_address(const uint8_t *data, size_t size, uint
         CHECK(tkx_check(&t) == TKX_OK);
         look_ups_answer(&t);
         prefixes_are_found(&t);
+        conversations_are_encoded(&t);
         if (t.splits.data) encode_random_texts(&t, state);
         decode_stream_gives_the_text_of_the_whole(&t, state);
         free(memory);

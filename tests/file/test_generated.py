@@ -25,7 +25,7 @@ CODES = [
 
 def test_no_file_that_is_made_from_the_layout_is_stale() -> None:
     made = generate.generated()
-    assert len(made) == 3
+    assert len(made) == 4
     for path, text in made.items():
         assert path.read_text(encoding="utf-8") == text, f"{path.name}: {HINT}"
 

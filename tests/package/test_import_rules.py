@@ -17,7 +17,7 @@ RULES = {
     "normalization": {"model", "patterns", "unicode"},
     "sources": {"model", "normalization", "unicode", "_core"},
     "compiler": {"model", "normalization", "patterns", "unicode", "_core"},
-    "file": {"compiler.tables", "version"},
+    "file": {"chat.frame", "chat.markup", "compiler.tables", "version"},
     "corpus": {"runtime"},
     "targets": {"conversion", "model", "output", "runtime", "sources", "unicode", "verification"}
     | {"compiler", "file.layout", "patterns"},

@@ -23,6 +23,7 @@ import tokexport
 import tokexport._core
 from tokexport import errors
 
+EXTRA = {"tokexport_extra.h", "tokexport_extra.c"}
 MODULES = sorted(module.name for module in pkgutil.walk_packages(tokexport.__path__, "tokexport."))
 
 
@@ -107,7 +108,9 @@ def test_the_command_is_installed(tmp_path: Path) -> None:
 
 def test_the_c_runtime_comes_with_the_package_and_it_is_typed() -> None:
     folder = Path(tokexport.get_include())
-    assert {"tokexport.h", "tokexport.c", "SPEC.md"} <= {path.name for path in folder.iterdir()}
+    assert {"tokexport.h", "tokexport.c", "SPEC.md", "EXTRA.md"} | EXTRA <= {
+        path.name for path in folder.iterdir()
+    }
     assert importlib.resources.files("tokexport").joinpath("py.typed").is_file()
 
 
@@ -132,7 +135,7 @@ def clone(tmp_path: Path) -> Path:
     shutil.copy(tokexport._core.__file__, installed)
     for folder in (tmp_path / "clone" / "formats" / "tokexport", installed / "include"):
         folder.mkdir(parents=True)
-        for name in ("tokexport.c", "tokexport.h"):
+        for name in ("tokexport.c", "tokexport.h", *EXTRA):
             shutil.copy(ROOT / "formats" / "tokexport" / name, folder)
     about = tmp_path / "site" / f"tokexport-{tokexport.__version__}.dist-info"
     about.mkdir()

@@ -55,16 +55,20 @@ class Builder:
 
     def __call__(self, compiler: str, name: str, *flags: str) -> Path:
         """A program."""
-        runtime = self.runtime(compiler, *flags)
+        runtime, extra = self.runtime(compiler, *flags), self.extra(compiler, *flags)
         # support.h is shared, and no program uses all of it.
         program = self._compiled(compiler, PROGRAMS / f"{name}.c", "-Wno-unused-function", *flags)
         target = self._folder / f"{name}-{len(self._made)}"
-        run([compiler, *flags, str(program), str(runtime), "-o", str(target)])
+        run([compiler, *flags, *map(str, (program, runtime, extra)), "-o", str(target)])
         return target
 
     def runtime(self, compiler: str, *flags: str) -> Path:
         """The runtime as an object file."""
         return self._compiled(compiler, RUNTIME / "tokexport.c", *flags)
+
+    def extra(self, compiler: str, *flags: str) -> Path:
+        """The optional sections as an object file."""
+        return self._compiled(compiler, RUNTIME / "tokexport_extra.c", *flags)
 
     def library(self, *flags: str) -> Library:
         """The runtime as a shared library, not optimised."""

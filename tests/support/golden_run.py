@@ -12,6 +12,7 @@ from repository import ROOT
 
 from tokexport._core import Core
 from tokexport.errors import FormatError, TextError
+from tokexport.runtime.chat import ROLES
 from tokexport.runtime.tokenizer import Tokenizer, load
 
 _HEADER = (ROOT / "formats" / "tokexport" / "tokexport.h").read_text(encoding="utf-8")
@@ -85,6 +86,15 @@ class Runtime:
     def prefix_ids(self, file: RuntimeFile, prefix: bytes) -> list[int]:
         """The ids that begin with a prefix."""
         return [*map(int, file.tokenizer.prefix_ids(prefix))]
+
+    def encode_chat(self, file: RuntimeFile, messages: list[tuple[str, bytes]]) -> list[int]:
+        """The ids of a conversation."""
+        roles = [ROLES.index(role) for role, _ in messages]
+        texts = [text.decode() for _, text in messages]
+        found = file.tokenizer._core.encode_chat(roles, texts)
+        if isinstance(found, tuple):
+            raise RefusedError(NAMES_OF_CODES[found[0]])
+        return found
 
     def decode_text(self, file: RuntimeFile, ids: list[int], skip_special: bool) -> str:
         """The text of ids."""
@@ -161,6 +171,11 @@ def _decode(reader: Any, file: Any, case: dict[str, Any]) -> dict[str, Any]:
     return {"text": reader.decode_text(file, case["ids"], case.get("skip_special", False))}
 
 
+def _chat(reader: Any, file: Any, case: dict[str, Any]) -> dict[str, Any]:
+    messages = [(role, text.encode()) for role, text in case["messages"]]
+    return {"ids": reader.encode_chat(file, messages)}
+
+
 def _prefix(reader: Any, file: Any, case: dict[str, Any]) -> dict[str, Any]:
     return {"ids": reader.prefix_ids(file, bytes.fromhex(case["prefix"]))}
 
@@ -172,4 +187,5 @@ ASKED = {
     "template": _template,
     "decode": _decode,
     "prefix": _prefix,
+    "chat": _chat,
 }

@@ -32,7 +32,7 @@ SEARCH_ANEW is ignored after a token: at = edge = stop => pass
 SEARCH_ANEW is ignored where a token is not allowed:       edge = stop =>       pass
 SEARCH_ANEW is ignored after a word: at = edge = next_character => pass
 [added_tokens added]
-every special token is allowed: index not in allowed => False
+every special token is allowed: else index in allowed => else True
 SINGLE_WORD looks before only: (stop < len(text) and => (False and
 SINGLE_WORD looks after only: (start > edge and => (False and
 LSTRIP is ignored: while start > done and => while False and
@@ -223,6 +223,16 @@ texts are not protected: end, _ = protected.longest(segment, at) => end = at
 tokens are compared whole: file.token_bytes(token)[: len(prefix)] => file.token_bytes(token)
 a token that is the prefix is left out: begin = bisect_left => begin = bisect_right
 ids of equal beginnings are left out: order[begin : bisect_right => order[begin : bisect_left
+[chat holes]
+special tokens are found in messages: Places(frozenset(marks)) => range(9)
+special tokens are found nowhere: Places(frozenset(marks)) => ()
+every conversation has a system message: if messages[0][0] == "system" else START => if True else 0
+a message of the user is not stripped: ROLES.index(role) => 3
+an answer is stripped: ROLES.index(role) => 1
+a system message may come late: (turn < 0 or role == => (turn < 0 or role == "system" or role ==
+a text of white space is not empty: stripped(text)), "TKX_E_MESSAGE") => text), "TKX_E_MESSAGE")
+reserved texts are taken: require(not any(part in text => require(True or any(part in text
+the last message may be the assistant's: require(len(rest) % 2 == 1, "TKX_E_ROLE") => pass
 """
 
 

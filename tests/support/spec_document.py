@@ -10,8 +10,8 @@ FOLDER = ROOT / "formats" / "tokexport"
 
 
 def text() -> str:
-    """The specification."""
-    return (FOLDER / "SPEC.md").read_text(encoding="utf-8")
+    """The specification, with that of the optional sections."""
+    return "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("SPEC.md", "EXTRA.md"))
 
 
 def section(title: str) -> str:

@@ -2,7 +2,6 @@
 
 They are run as `transformers` runs them: the same sandbox, functions and variables, so that the
 text is the same and with it the ids. This package knows nothing of tokenizers;
-:meth:`tokexport.Tokenizer.apply_chat_template` gives it the templates of a file.
+:meth:`tokexport.Tokenizer.apply_chat_template` gives it the templates of a file. Of a template that
+only puts fixed texts between messages it finds these, for where no Jinja runs: its frame.
 """
-
-from tokexport.chat.render import render as render

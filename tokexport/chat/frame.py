@@ -44,6 +44,15 @@ class Frame:
     # Whether a message may be empty.
     takes_empty: bool = True
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The six texts in the order of a file; both of `system` are empty without it."""
+        before, after = (
+            (self.system.before_system, self.system.before_user) if self.system else ("", "")
+        )
+        between = self.user_to_assistant, self.assistant_to_user, self.user_to_reply
+        return self.start, before, after, *between
+
     def takes(self, messages: Sequence[Message]) -> bool:
         """Whether the frame is for these messages: roles that it knows, in their order, and
         contents that are texts without what is reserved.

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from tokexport.chat.frame import Frame
 from tokexport.cli.console import (
     bytes_value,
     is_absent,
@@ -176,6 +177,7 @@ def file_facts(contents: Contents) -> dict[str, Any]:
         "special_added_tokens": sum(token.special for token in added),
         "special_ids": asdict(contents.special_ids),
         "template": [asdict(item) for item in contents.template.single],
+        "chat_frame": None if tokenizer.chat_frame is None else frame_value(tokenizer.chat_frame),
         "chat_template_size": None if chat_template is None else len(chat_template),
         "provenance": tokenizer.provenance,
         "self_test": tokenizer.self_test() if contents.section(Tag.SELF_TEST) is not None else None,
@@ -188,6 +190,20 @@ def file_facts(contents: Contents) -> dict[str, Any]:
             for entry in contents.sections
         ],
     }
+
+
+def frame_value(frame: Frame) -> dict[str, object]:
+    """The frame of the chat template for a program."""
+    return {**asdict(frame), "stripped": sorted(frame.stripped)}
+
+
+def frame_text(frame: dict[str, Any] | None) -> str:
+    """What a conversation may hold for the frame."""
+    if frame is None:
+        return "none: it is more than fixed texts between messages, or was not looked at"
+    roles = "user, assistant" if frame["system"] is None else "system, user, assistant"
+    reserved = ", ".join(frame["reserved"])
+    return f"for {roles}" + (f"; not for messages with {reserved}" if reserved else "")
 
 
 def decoding_value(contents: Contents) -> dict[str, object]:
@@ -252,6 +268,7 @@ def describe(facts: dict[str, Any], contents: Contents) -> str:
         ("special ids", words(facts["special_ids"])),
         ("template", template_text(contents)),
         ("chat template", size(facts["chat_template_size"] or 0)),
+        ("chat frame", frame_text(facts["chat_frame"])),
         ("self test", f"{plural(facts['self_test'] or 0, 'case')} passed"),
         ("checksums", "OK"),  # load() has compared them
         ("made from", ", ".join(f"{made[name]}" for name in MADE if name in made) or "not said"),
@@ -259,7 +276,7 @@ def describe(facts: dict[str, Any], contents: Contents) -> str:
     if isinstance(digests, dict):
         rows += [("", f"sha256 {digest} {file}") for file, digest in digests.items()]
     absent = {"merges"} if contents.header.model != ModelType.BPE else set()
-    absent |= {"chat template"} if facts["chat_template_size"] is None else set()
+    absent |= {"chat template", "chat frame"} if facts["chat_template_size"] is None else set()
     absent |= {"self test"} if facts["self_test"] is None else set()
     if not facts["encodes"]:
         absent |= {"merges", "flags", "unknown text", "normalizer", "pre-tokenizer", "template"}

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 
 import tokexport.file.layout as layout
+from tokexport.chat.frame import Frame
 from tokexport.compiler.tables import DecoderTable, EncodingTables, SelfTestCase, Tables, TrieTables
-from tokexport.file import encoder_sections, text_sections, token_sections
+from tokexport.file import chat_section, encoder_sections, text_sections, token_sections
 from tokexport.file.layout import (
     ALIGNMENT,
     NONE,
@@ -41,10 +42,12 @@ def write(
     reference_version: str | None = None,
     self_test: Sequence[SelfTestCase] = (),
     prefix_index: bool = False,
+    chat_frame: Frame | None = None,
 ) -> bytes:
     """The bytes of a tokexport file.
 
     ``scores``: one float an id. ``prefix_index``: the ids in the order of their bytes.
+    ``chat_frame``: that of the chat template.
     ``reference_version`` is written into the provenance, ``self_test`` holds texts with the
     reference's ids.
     """
@@ -61,6 +64,7 @@ def write(
         contents |= _text(tables, tables.encoding)
     contents |= {
         Tag.SORTED_IDS: token_sections.sorted_ids(tables) if prefix_index else None,
+        Tag.CHAT_FRAME: chat_section.frame(chat_frame, tables),
         Tag.SPECIAL_IDS: token_sections.special_ids(tables),
         Tag.CHAT_TEMPLATE: model.chat.default.encode() if model.chat.default else None,
         Tag.PROVENANCE: token_sections.provenance(tables, reference_version),

@@ -113,6 +113,9 @@ public:
     nanobind::object special_id(int role) const;
     nanobind::object stop_ids() const;
     nanobind::object section(nanobind::handle tag) const;
+
+    // extra.cpp. Ids of a conversation, or (code, index) where the frame is not for a message.
+    nanobind::object encode_chat(nanobind::list roles, nanobind::list texts);
     // Ranges of SORT: of a prefix, or None without SORT; of each next byte, with the byte.
     nanobind::object prefix_ids(nanobind::bytes prefix) const;
     nanobind::list prefix_children(std::uint32_t begin, std::uint32_t end,

@@ -115,30 +115,6 @@ std::uint32_t Core::token_flags(nb::handle id) const {
     return flags;
 }
 
-nb::object Core::prefix_ids(nb::bytes prefix) const {
-    tkx_prefix range;
-    int code = tkx_prefix_ids(&file_, prefix.c_str(), prefix.size(), &range);
-    if (code == TKX_E_NOT_FOUND) return nb::none();
-    if (code != TKX_OK) fail(name_, code);
-    return nb::make_tuple(range.begin, range.end);
-}
-
-nb::list Core::prefix_children(std::uint32_t begin, std::uint32_t end, std::uint32_t depth) const {
-    nb::list result;
-    tkx_prefix range{begin, end, depth};
-    std::uint32_t from = 0;
-    std::uint8_t byte;
-    int code;
-    while ((code = tkx_prefix_next(&file_, &range, from, &byte)) == TKX_OK) {
-        tkx_prefix child = range;
-        if ((code = tkx_prefix_step(&file_, &child, byte)) != TKX_OK) break;
-        result.append(nb::make_tuple(byte, child.begin, child.end));
-        from = byte + 1u;
-    }
-    if (code != TKX_E_NOT_FOUND) fail(name_, code);
-    return result;
-}
-
 nb::object Core::added_tokens() const {
     nb::list result;
     for (std::uint32_t i = 0; i < tkx_added_count(&file_); i++) {

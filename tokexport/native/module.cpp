@@ -115,6 +115,9 @@ NB_MODULE(_core, m) {
         .def("stop_ids", &Core::stop_ids, nb::sig("def stop_ids(self) -> list[int]"))
         .def("section", &Core::section, "tag"_a,
              nb::sig("def section(self, tag: bytes) -> tuple[int, int] | None"))
+        .def("encode_chat", &Core::encode_chat, "roles"_a, "texts"_a,
+             nb::sig("def encode_chat(self, roles: list[int], texts: list[str])"
+                     " -> list[int] | tuple[int, int]"))
         .def("prefix_ids", &Core::prefix_ids, "prefix"_a,
              nb::sig("def prefix_ids(self, prefix: bytes) -> tuple[int, int] | None"))
         .def("prefix_children", &Core::prefix_children, "begin"_a, "end"_a, "depth"_a,

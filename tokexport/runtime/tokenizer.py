@@ -6,7 +6,6 @@ import os
 from mmap import ACCESS_READ, mmap
 
 from tokexport._core import Core, EncodeStream
-from tokexport.errors import FormatError
 from tokexport.runtime import decoding, offsets
 from tokexport.runtime.threads import thread_count
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from tokexport.chat.frame import Frame
     from tokexport.model import AddedToken, SpecialIds
     from tokexport.runtime.prefixes import PrefixNode
 
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
         def __getitem__(self, part: slice) -> ArrowArray: ...
 
 
-_HEADER_SIZE: Final = 64
 _MAGIC: Final = b"\x89TKX\r\n\x1a\n"
 # RecordFlag.SPECIAL of the layout, which takes longer to import than a file takes to open.
 _SPECIAL: Final = 4
@@ -76,20 +75,6 @@ def load(
     if check:
         core.check()
     return Tokenizer(core, data, path)
-
-
-def _load_again(path: str, header: bytes) -> Tokenizer:
-    """What a pickle of a mapped tokenizer calls: the same file, or ``FormatError``."""
-    tokenizer = load(path, check=False)
-    if tokenizer._data[:_HEADER_SIZE] != header:
-        raise FormatError(
-            f"{path}: not the file that was pickled; pickle the tokenizer again, or load it by path"
-        )
-    return tokenizer
-
-
-def _load_bytes(data: bytes) -> Tokenizer:
-    return load(data, check=False)
 
 
 class Tokenizer:
@@ -501,20 +486,29 @@ class Tokenizer:
         >>> tokenizer.apply_chat_template([{"content": "hello"}], chat_template=template)
         [259, 300]
         """
-        from tokexport.chat import render
-        from tokexport.runtime.metadata import chat_settings
+        from tokexport.runtime import chat
 
-        text = render(
-            self.chat_templates,
-            messages,
-            template=chat_template,
-            tools=tools,
-            documents=documents,
-            add_generation_prompt=add_generation_prompt,
-            continue_final_message=continue_final_message,
-            variables={**chat_settings(self, "variables"), **variables},
-        )
-        return self._core.encode(text, "all", False) if tokenize else text
+        how: dict[str, Any] = {"tools": tools, "documents": documents, "template": chat_template}
+        how["add_generation_prompt"] = add_generation_prompt
+        how["continue_final_message"] = continue_final_message
+        return chat.apply(self, messages, tokenize=tokenize, variables=variables, **how)
+
+    @property
+    def chat_frame(self) -> Frame | None:
+        """The fixed texts that the chat template puts between messages, if it does no more."""
+        from tokexport.runtime.chat import chat_frame
+
+        return chat_frame(self)
+
+    def encode_chat(self, messages: Sequence[Mapping[str, str]]) -> list[int]:
+        """The ids of a conversation by :attr:`chat_frame`, up to where the model goes on, as in C.
+        Text in a message never becomes a special token. Needs no jinja2.
+
+        Raises ``ChatTemplateError`` without a frame, or for messages that it does not take.
+        """
+        from tokexport.runtime.chat import encode_chat
+
+        return encode_chat(self, messages)
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -579,9 +573,9 @@ class Tokenizer:
         return self._core.self_test()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self._path is None:
-            return _load_bytes, (self.to_bytes(),)
-        return _load_again, (os.path.abspath(self._path), bytes(self._data[:_HEADER_SIZE]))
+        from tokexport.runtime.pickling import reduced
+
+        return reduced(self)
 
     def __copy__(self) -> Tokenizer:
         return self

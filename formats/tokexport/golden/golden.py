@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tokexport.chat.frame import Frame
 from tokexport.model import Provenance, TokenizerModel
 
 PROVENANCE = Provenance("golden")
@@ -18,6 +19,8 @@ Encode = Callable[[str, Special], Sequence[int]]
 Locate = Callable[[str, Special], Sequence[tuple[int, int]]]  # spans in characters
 # A text, perhaps another, with the ids that the template adds: ids and type ids.
 Around = Callable[[str, str | None, bool], tuple[Sequence[int], Sequence[int]]]
+
+Messages = Sequence[tuple[str, str]]  # a role and a text
 
 
 class UnknownTextError(Exception):
@@ -31,6 +34,8 @@ class Golden:
     ``locate``: the reference's spans, where it has any. ``around``: the reference's template, and
     ``pairs`` to try it with. ``some``: texts of which some special tokens are found. ``unknown``:
     texts that the reference refuses. ``prefixes``: the file has SORT, which is asked for them.
+    ``frame``: that of FRAM; ``chats``: conversations, each with the special tokens of the prompt
+    that the reference finds, or with the error.
     ``self_test``: the file holds the texts too. ``trimmed``: its
     tables are those of the characters in the texts.
     """
@@ -46,6 +51,8 @@ class Golden:
     some: Sequence[tuple[str, tuple[int, ...]]] = ()
     unknown: Sequence[str] = ()
     prefixes: Sequence[bytes] = ()
+    frame: Frame | None = None
+    chats: Sequence[tuple[Messages, tuple[int, ...] | str]] = ()
     self_test: bool = False
     trimmed: bool = False
 

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "reader"))
 sys.path.insert(0, str(Path(__file__).parent))
 
 from decoding import GoldenDecoder, golden_decoders
-from golden import Golden, UnknownTextError, merge_rows
+from golden import Golden, Messages, UnknownTextError, merge_rows
 from models import goldens
 from piece_models import piece_goldens
 from rare_models import rare_goldens
@@ -144,6 +144,8 @@ def expected(golden: Golden) -> dict[str, Any]:
         asked["refused"] = [_refused(golden, text) for text in golden.unknown]
     if golden.prefixes:
         asked["prefix"] = [_with_prefix(golden.model, prefix) for prefix in golden.prefixes]
+    if golden.chats:
+        asked["chat"] = [_chat(golden, *chat) for chat in golden.chats]
     if golden.around is not None:
         asked["template"] = [
             _around(golden, *pair, adds) for pair in golden.pairs for adds in (True, False)
@@ -176,6 +178,17 @@ def _with_prefix(model: TokenizerModel, prefix: bytes) -> dict[str, Any]:
     return {"prefix": prefix.hex(), "ids": ids}
 
 
+def _chat(golden: Golden, messages: Messages, found: tuple[int, ...] | str) -> dict[str, Any]:
+    """The ids that the reference gives for the prompt, with some special tokens; or an error."""
+    asked = {"messages": [list(message) for message in messages]}
+    fields = [{"role": role, "content": content} for role, content in messages]
+    assert golden.frame is not None
+    assert golden.frame.takes(fields) == (not isinstance(found, str))
+    if isinstance(found, str):
+        return {**asked, "error": found}
+    return {**asked, "ids": list(golden.encode(golden.frame.render(fields), found))}
+
+
 def _around(golden: Golden, text: str, pair: str | None, adds: bool) -> dict[str, Any]:
     assert golden.around is not None
     ids, type_ids = golden.around(text, pair, adds)
@@ -199,7 +212,7 @@ def expected_texts(golden: GoldenDecoder) -> dict[str, Any]:
 
 def _options(golden: Golden) -> Options:
     if not golden.self_test:
-        return Options(prefix_index=bool(golden.prefixes))
+        return Options(prefix_index=bool(golden.prefixes), chat_frame=golden.frame)
     texts = [(text, special) for text in golden.texts for special in (False, True)]
     return Options(
         self_test=[

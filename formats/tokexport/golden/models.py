@@ -21,8 +21,9 @@ from byte_level import (
     library_version,
 )
 from character_models import affixes, byte_fallback, byte_suffix, stopping
-from golden import PROVENANCE, Golden, Special
+from golden import PROVENANCE, Golden, Messages, Special
 
+from tokexport.chat.frame import Frame, Opening
 from tokexport.model import (
     AddedToken,
     Behavior,
@@ -46,6 +47,41 @@ from tokexport.model import (
 )
 
 GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+
+# Of the special tokens 0, <|end|>, and 1, <|endof|>; 2, |><|, is in a message or between the two.
+FRAME = Frame(
+    "<|endof|>the ",
+    Opening("<|endof|>", "<|end|> the"),
+    "<|end|>he",
+    "<|end|>the ",
+    "  <|end|><|endof|>th",
+    stripped=frozenset({"user"}),
+    reserved=("xyz", "\u00e9"),
+    takes_empty=False,
+)
+SPACES = "\t\n\x1f \x85\xa0\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000"
+HELLO, ANSWER, SYSTEM = ("user", "the he"), ("assistant", " e the "), ("system", " he ")
+CHATS: list[tuple[Messages, tuple[int, ...] | str]] = [
+    ([HELLO], (0, 1)),
+    ([("user", f"{SPACES}e  the{SPACES}")], (0, 1)),
+    ([("user", "\u200bthe\u180e")], (0, 1)),
+    ([SYSTEM, HELLO], (0, 1)),
+    ([HELLO, ANSWER, HELLO], (0, 1)),
+    ([SYSTEM, HELLO, ANSWER, HELLO, ANSWER, HELLO], (0, 1)),
+    ([("user", "a|><|b")], (0, 1)),
+    ([SYSTEM], "TKX_E_ROLE"),
+    ([], "TKX_E_ROLE"),
+    ([HELLO, ANSWER], "TKX_E_ROLE"),
+    ([ANSWER], "TKX_E_ROLE"),
+    ([HELLO, HELLO, HELLO], "TKX_E_ROLE"),
+    ([HELLO, ANSWER, SYSTEM], "TKX_E_ROLE"),
+    ([SYSTEM, SYSTEM, HELLO], "TKX_E_ROLE"),
+    ([("user", "")], "TKX_E_MESSAGE"),
+    ([("user", SPACES)], "TKX_E_MESSAGE"),
+    ([HELLO, ("assistant", " "), HELLO], "TKX_E_MESSAGE"),
+    ([("user", "a xyzzy")], "TKX_E_MESSAGE"),
+    ([("system", "\u00e9"), HELLO], "TKX_E_MESSAGE"),
+]
 
 
 def goldens() -> tuple[Golden, ...]:
@@ -477,7 +513,8 @@ def ranks_with_holes() -> Golden:
     some = [("<|end|><|endof|>", (2,)), ("<|end|><|endof|>", (0,)), ("|><|end|><|", (0, 1))]
     version = f"tiktoken {tiktoken.__version__}"
     prefixes = [b"", b"t", b"the", b"<|end", b"xyzzyx", b"xyzzyxyzzyx", b"q", b"qq", b"\xff", b"\0"]
-    return Golden("holes", model, encode, version, texts, some=some, prefixes=prefixes)
+    parts: dict[str, Any] = {"some": some, "prefixes": prefixes}
+    return Golden("holes", model, encode, version, texts, frame=FRAME, chats=CHATS, **parts)
 
 
 def look_ahead() -> Golden:

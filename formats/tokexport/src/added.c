@@ -134,9 +134,11 @@ static size_t next_start(const tkx_scanner *f, size_t at) {
     return (size_t)(p - f->text);
 }
 
-static int is_allowed(const tkx_context *ctx, uint32_t token) {
-    if (ctx->special != 2) return ctx->special;
-    return token / 8 < ctx->allowed_size && bit_of(ctx->allowed, token);
+static int is_allowed(const tkx_context *ctx, uint32_t token, const uint8_t *at) {
+    /* of a rewritten text: far out, or below 0 and so very large */
+    const size_t bit = ctx->special == 3 ? (size_t)((uintptr_t)at - (uintptr_t)ctx->input) : token;
+    if (ctx->special < 2) return ctx->special;
+    return bit / 8 < ctx->allowed_size && bit_of(ctx->allowed, bit);
 }
 
 /* Where the white space after a token ends. */
@@ -192,7 +194,7 @@ static int scanner_next(tkx_scanner *f, tkx_segment *item) {
             (stop < f->size && utf8_inside(f->text[stop])))
             return fail(ctx, TKX_E_CORRUPT), 0;
         flags = load_u32(entry + 12);
-        if ((flags & TKX_ADDED_SPECIAL) && !is_allowed(ctx, token)) {
+        if ((flags & TKX_ADDED_SPECIAL) && !is_allowed(ctx, token, f->text + start)) {
             go_on(f, ctx->t->flags & RESCAN_SPECIAL ? start + 1 : stop, stop);
             continue;
         }

@@ -21,7 +21,6 @@
 #include "open_stages.c"
 #include "open_rewriting.c"
 #include "lookup.c"
-#include "prefix.c"
 #include "open.c"
 #include "decode_bytes.c"
 #include "decode_rules.c"

@@ -47,7 +47,10 @@ typedef struct tkx_context {
     const tkx *t;
     const uint8_t *allowed; /* special tokens: bits, or NULL: see `special` */
     size_t allowed_size;
-    int special; /* 0: none are found, 1: all are, 2: those of `allowed` */
+    const uint8_t *input; /* the whole text */
+    /* 0: no special tokens are found, 1: all, 2: those of `allowed`, 3: those that begin at a byte
+       of `input` that `allowed` has a bit for */
+    int special;
     int code;
     uint32_t *ids;
     size_t capacity, count;

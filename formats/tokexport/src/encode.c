@@ -148,7 +148,7 @@ static int encode(tkx_context *ctx, const void *text, size_t size, uint32_t *ids
             return *count = valid, TKX_E_UTF8;
     ctx->ids = ids;
     ctx->capacity = capacity;
-    ctx->text.base = (const uint8_t *)text;
+    ctx->text.base = ctx->input = (const uint8_t *)text;
     use_workspace(ctx, work);
     encode_blocks(ctx, (const uint8_t *)text, size);
     if (ctx->code == TKX_E_WORK) ctx->memory_needed *= 4; /* what follows needs some, too */
@@ -165,13 +165,22 @@ static void context_init(tkx_context *ctx, const tkx *t, int special) {
     ctx->special = special;
 }
 
-/* Encodes with all special tokens, or none. */
-static TKX_NOINLINE int encode_as(int special, const tkx *t, const void *text, size_t size,
-                                  uint32_t *ids, size_t capacity, size_t *count,
-                                  const tkx_work *work) {
+/* Encodes with all special tokens, none, or those of a bitmap: by their index, or by where they
+   begin (see tkx_context). */
+static TKX_NOINLINE int encode_bits(int special, const uint8_t *allowed, size_t allowed_size,
+                                    const tkx *t, const void *text, size_t size, uint32_t *ids,
+                                    size_t capacity, size_t *count, const tkx_work *work) {
     tkx_context ctx;
+    if (!allowed && allowed_size) return TKX_E_ARGUMENT;
     context_init(&ctx, t, special);
+    ctx.allowed = allowed;
+    ctx.allowed_size = allowed_size;
     return encode(&ctx, text, size, ids, capacity, count, work);
+}
+
+static int encode_as(int special, const tkx *t, const void *text, size_t size, uint32_t *ids,
+                     size_t capacity, size_t *count, const tkx_work *work) {
+    return encode_bits(special, NULL, 0, t, text, size, ids, capacity, count, work);
 }
 
 int tkx_encode(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity,
@@ -214,12 +223,13 @@ int tkx_encode_with_template(const tkx *t, const void *text, size_t size, int sp
 int tkx_encode_allowed(const tkx *t, const void *text, size_t size, const uint8_t *allowed,
                        size_t allowed_size, uint32_t *ids, size_t capacity, size_t *count,
                        const tkx_work *work) {
-    tkx_context ctx;
-    if (!allowed && allowed_size) return TKX_E_ARGUMENT;
-    context_init(&ctx, t, 2);
-    ctx.allowed = allowed;
-    ctx.allowed_size = allowed_size;
-    return encode(&ctx, text, size, ids, capacity, count, work);
+    return encode_bits(2, allowed, allowed_size, t, text, size, ids, capacity, count, work);
+}
+
+int tkx_encode_marked(const tkx *t, const void *text, size_t size, const uint8_t *marks,
+                      uint32_t *ids, size_t capacity, size_t *count, const tkx_work *work) {
+    const size_t marks_size = size / 8 + (size % 8 != 0);
+    return encode_bits(3, marks, marks_size, t, text, size, ids, capacity, count, work);
 }
 
 #ifndef TKX_NO_OFFSETS

@@ -184,6 +184,8 @@ const char *tkx_error(int code) {
         case TKX_E_UNKNOWN_TEXT:
             return "A part of the text is not in the vocabulary, which has no token for what is "
                    "unknown.";
+        case TKX_E_ROLE: return "A message has a role that cannot stand in its place.";
+        case TKX_E_MESSAGE: return "The chat frame is not for a message with this text.";
         case TKX_E_NO_SPANS: return "The file cannot say where its tokens stand in a text.";
         case TKX_E_EMPTY: return "The file is empty.";
         case TKX_E_MAGIC: return "This is not a tokexport file.";

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- prefix.c: ids by the bytes that they begin with (SORT, annex B) ------------------------- */
+/* ---- prefix.c: ids by the bytes that they begin with (SORT) ---------------------------------- */
 
 /* The byte at a depth of the index-th id of SORT: -1 if the id ends before, -2 if it is damaged. */
 static int sorted_byte(const tkx *t, uint32_t index, uint32_t depth) {
-    const uint32_t id = load_u32(t->sorted.data + 4 * (size_t)index);
     const uint8_t *bytes;
-    uint32_t length = 0, flags;
-    if (read_token(t, id, &bytes, &length, &flags) != TKX_OK) return -2;
+    size_t length;
+    if (tkx_token_bytes(t, number_at(t->sorted.data + 4 * (size_t)index), &bytes, &length))
+        return -2;
     return depth < length ? bytes[depth] : -1;
 }
 
@@ -76,6 +76,8 @@ int tkx_prefix_id(const tkx *t, uint32_t index, uint32_t *id) {
     if (!t || !id) return TKX_E_ARGUMENT;
     *id = TKX_NONE;
     if (!t->sorted.data || index >= t->token_count) return TKX_E_NOT_FOUND;
-    *id = load_u32(t->sorted.data + 4 * (size_t)index);
-    return known_id(t, id);
+    *id = number_at(t->sorted.data + 4 * (size_t)index);
+    if (*id < t->id_count) return TKX_OK;
+    *id = TKX_NONE;
+    return TKX_E_CORRUPT;
 }

@@ -17,13 +17,15 @@ order in which a text meets them:
     template        what goes around texts              SPEC 3.7
     decode          ids to bytes or text                SPEC 3.8
     self_test       the cases in a file                 SPEC 3.9
-    prefixes        ids by the bytes they begin with    SPEC annex B
+    prefixes        ids by the bytes they begin with    EXTRA, SORT
+    chat            conversations to ids                EXTRA, FRAM
     spans, align    where ids stand in the input        SPEC annex A
 """
 
 from __future__ import annotations
 
 from .added_tokens import ALL
+from .chat import encode_chat
 from .data import TokexportError
 from .decode import decode_bytes, decode_text, decode_tokens
 from .encode import encode
@@ -42,6 +44,7 @@ __all__ = [
     "decode_text",
     "decode_tokens",
     "encode",
+    "encode_chat",
     "encode_spans",
     "encode_with_template",
     "open_file",

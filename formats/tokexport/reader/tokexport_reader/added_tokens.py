@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
+from typing import TypeAlias, Union
 
 from .container import RESCAN_SPECIAL, SEARCH_ANEW
 from .data import NONE, require, u16, u32, u32s
@@ -15,7 +16,20 @@ SPACE, WORD = 1, 2  # classes of ACLS
 HEADER_SIZE, TOKEN_SIZE = 96, 16
 
 ALL = range(NONE)  # `allowed`: every special token is found
+Allowed: TypeAlias = Union[Container[int], "Places"]
 Part = tuple[int, int, int | None]  # bytes from, up to; an id, or None for a segment
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where special tokens are found: only where they begin at some bytes of the input."""
+
+    bytes: frozenset[int]
+
+
+def is_allowed(allowed: Allowed, index: int, place: int | None) -> bool:
+    """Whether a special token is found that begins at a byte of the input, if that is known."""
+    return place in allowed.bytes if isinstance(allowed, Places) else index in allowed
 
 
 @dataclass(frozen=True)
@@ -57,8 +71,12 @@ def added_trie(file: File, normalized: bool) -> ByteTrie:
     return ByteTrie(section, raw.at + raw.size, nodes, edges) if normalized else raw
 
 
-def find(file: File, text: bytes, allowed: Container[int], *, normalized: bool) -> Iterator[Part]:
-    """The added tokens of one of the tries in a text, and the segments between them."""
+def find(
+    file: File, text: bytes, allowed: Allowed, *, normalized: bool, begin: int | None = 0
+) -> Iterator[Part]:
+    """The added tokens of one of the tries in a text, and the segments between them; ``begin``:
+    where the text begins in the input, if it is a part of it.
+    """
     trie = added_trie(file, normalized)
     search_anew = bool(file.header.flags & SEARCH_ANEW)
     at = done = edge = 0
@@ -68,7 +86,8 @@ def find(file: File, text: bytes, allowed: Container[int], *, normalized: bool) 
         token = added_token(file, index)
         require(begins_character(text, start) and begins_character(text, stop), "TKX_E_CORRUPT")
         next_character = start + len(character_at(text, start))
-        if token.flags & SPECIAL and index not in allowed:
+        place = None if begin is None else begin + start
+        if token.flags & SPECIAL and not is_allowed(allowed, index, place):
             if file.header.flags & RESCAN_SPECIAL:
                 at = next_character
             if search_anew:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from . import bpe, trie_models
-from .added_tokens import find
+from .added_tokens import Allowed, find
 from .align import align
 from .container import BPE, FUSE_UNKNOWN
 from .data import TokexportError, characters, require
@@ -54,14 +54,14 @@ class Found:
     is_unknown_word: bool = False
 
 
-def encode(file: File, data: bytes, allowed: Container[int] = ()) -> list[int]:
+def encode(file: File, data: bytes, allowed: Allowed = ()) -> list[int]:
     """The ids of a text, without its template; ``allowed``: the special tokens that are found, by
-    their index in ADDT.
+    their index in ADDT or by their place.
     """
     return [found.id for found in locate(file, data, allowed, follow=False)]
 
 
-def locate(file: File, data: bytes, allowed: Container[int], *, follow: bool) -> Iterator[Found]:
+def locate(file: File, data: bytes, allowed: Allowed, *, follow: bool) -> Iterator[Found]:
     """The ids of a text with what they stand for; ``follow``: with their sources."""
     require(b"SPLT" in file.sections, "TKX_E_NO_ENCODER")
     try:
@@ -75,7 +75,7 @@ def locate(file: File, data: bytes, allowed: Container[int], *, follow: bool) ->
     yield from fused(file, parts(file, text, allowed, follow))
 
 
-def parts(file: File, text: Text, allowed: Container[int], follow: bool) -> Iterator[Found]:
+def parts(file: File, text: Text, allowed: Allowed, follow: bool) -> Iterator[Found]:
     """The ids of the input."""
     for start, end, token in find(file, text.data, allowed, normalized=False):
         segment = text.part(start, end)
@@ -83,7 +83,9 @@ def parts(file: File, text: Text, allowed: Container[int], follow: bool) -> Iter
             yield Found(token, text.source(start, end), segment.data)
             continue
         rewritten = normalize(file, segment, follow)
-        for inner_start, inner_end, inner in find(file, rewritten.data, allowed, normalized=True):
+        begin = None if file.normalizer else start
+        found = find(file, rewritten.data, allowed, normalized=True, begin=begin)
+        for inner_start, inner_end, inner in found:
             part = rewritten.part(inner_start, inner_end)
             if inner is not None:
                 yield Found(inner, rewritten.source(inner_start, inner_end), part.data)

@@ -1,4 +1,4 @@
-"""Ids by the bytes that they begin with: SORT (SPEC annex B)."""
+"""Ids by the bytes that they begin with: SORT (EXTRA.md)."""
 
 from __future__ import annotations
 

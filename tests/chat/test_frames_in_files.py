@@ -1,0 +1,233 @@
+"""A frame in a file gives the ids that `transformers` gives for the chat template, and what stands
+in a message is never markup.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+import golden_files
+import pytest
+from chat_models import assistant, system, user, write_chat_model
+from repository import SLOW
+
+import tokexport
+from tokexport.chat.frame import Frame
+from tokexport.chat.frame_search import random_conversation
+from tokexport.errors import ChatTemplateError, FormatError, TextError
+from tokexport.file.layout import Tag
+
+transformers = pytest.importorskip("transformers")
+pytest.importorskip("jinja2")
+
+WORDS = [
+    *("a", "Hello", " the end", "naïve", "中文", "1234", "don't", "<b>", "<|", "|>", "[", "]"),
+    *(" ", "  ", "\n", "\n\n", "\t", "\u3000", "\u200b", "{{ x }}", "</", "user", "system\n"),
+    "\U0001f469\u200d\U0001f469\u200d\U0001f467",
+]
+CHATML = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+# As Zephyr's, which ends each message with EOS.
+ZEPHYR = (
+    "{% for m in messages %}{{ '<|' + m.role + '|>\n' + m.content + eos_token + '\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|assistant|>\n' }}{% endif %}"
+)
+# As Llama 2's, without the system message.
+INST = (
+    "{% for m in messages %}{% if m.role == 'user' %}"
+    "{{ bos_token + '[INST] ' + m.content.strip() + ' [/INST]' }}"
+    "{% elif m.role == 'assistant' %}{{ ' ' + m.content.strip() + ' ' + eos_token }}"
+    "{% else %}{{ raise_exception('roles') }}{% endif %}{% endfor %}"
+)
+WRITTEN = {"chatml": CHATML, "zephyr": ZEPHYR, "inst": INST}
+PUBLISHED = ("qwen2.5", "qwen3", "llama3", "mistral-nemo", "gemma3", "phi-3", "deepseek-v3")
+TOKENS = {"bos_token": "<s>", "eos_token": "</s>"}
+
+
+def converted(folder: Path, template: str, **config: Any) -> tokexport.Tokenizer:
+    """A small tokenizer with a template, and the file that is made of it."""
+    write_chat_model(folder, template, **config)
+    tokexport.convert(folder, folder / "it.bin", self_test=False)
+    return tokexport.load(folder / "it.bin")
+
+
+def published(shared: Path, name: str) -> dict[str, Any]:
+    """The template of a published tokenizer, and the special tokens that it reads."""
+    path = shared / "tokenizers" / name / "tokenizer_config.json"
+    config = json.loads(path.read_text("utf-8"))
+    tokens = {key: value for key, value in config.items() if key in ("bos_token", "eos_token")}
+    return {"template": config["chat_template"], **tokens}
+
+
+def same_ids(tokenizer: tokexport.Tokenizer, reference: Any, seed: int) -> None:
+    """On 200 random conversations: C, the frame in Python, and `transformers`."""
+    frame = tokenizer.chat_frame
+    assert frame is not None
+    special = {token.content for token in tokenizer.added_tokens if token.special}
+    chance = random.Random(seed)
+    compared = 0
+    while compared < 200:
+        messages = random_conversation(chance, WORDS, with_system=frame.system is not None)
+        if not frame.takes(messages) or any(
+            token in message["content"] for token in special for message in messages
+        ):
+            continue
+        how = {"add_generation_prompt": True, "return_dict": False}
+        expected = reference.apply_chat_template(messages, **how)
+        assert tokenizer.encode_chat(messages) == expected
+        assert tokenizer.encode(frame.render(messages), allowed_special="all") == expected
+        compared += 1
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_frame_gives_the_ids_of_transformers(name: str, tmp_path: Path) -> None:
+    tokenizer = converted(tmp_path, WRITTEN[name], **TOKENS)
+    same_ids(tokenizer, transformers.AutoTokenizer.from_pretrained(tmp_path), 1)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_published_frame_gives_the_ids_of_transformers(
+    name: str, shared: Path, tmp_path: Path
+) -> None:
+    tokenizer = converted(tmp_path, **published(shared, name))
+    same_ids(tokenizer, transformers.AutoTokenizer.from_pretrained(tmp_path), 2)
+
+
+@pytest.mark.skipif(not SLOW, reason="TOKEXPORT_SLOW=1 converts whole vocabularies")
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_published_tokenizer_gives_the_ids_of_transformers(
+    name: str, shared: Path, tmp_path: Path
+) -> None:
+    folder = shared / "tokenizers" / name
+    tokexport.convert(folder, tmp_path / "it.bin", self_test=False, reference="transformers")
+    reference = transformers.AutoTokenizer.from_pretrained(folder)
+    same_ids(tokexport.load(tmp_path / "it.bin"), reference, 3)
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_special_tokens_in_a_message_are_text(name: str, tmp_path: Path) -> None:
+    tokenizer = converted(tmp_path, WRITTEN[name], **TOKENS)
+    frame = tokenizer.chat_frame
+    assert frame is not None
+    special = {token.id: token.content for token in tokenizer.added_tokens if token.special}
+    assert len(special) > 2
+    chance = random.Random(4)
+    words = [*special.values(), *special.values(), *WORDS]
+    meant = 0
+    for _ in range(200):
+        messages = random_conversation(chance, words, with_system=frame.system is not None)
+        if not frame.takes(messages):
+            continue
+        ids = tokenizer.encode_chat(messages)
+        plain = [{**message, "content": "x"} for message in messages]
+        expected = tokenizer.encode(frame.render(plain), allowed_special="all")
+        assert [id for id in ids if id in special] == [id for id in expected if id in special]
+        assert tokenizer.decode(ids) == frame.render(messages)
+        meant += any(text in each["content"] for text in special.values() for each in messages)
+    assert meant > 50
+
+
+def test_what_a_frame_is_not_for_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    template = CHATML.replace("m.content", "m.content.split('</think>')[-1]")
+    tokenizer = converted(tmp_path, template)
+    assert tokenizer.chat_frame is not None
+    for messages, problem in [
+        ([], "the last message is not the user's"),
+        ([user("a"), assistant("b")], "the last message is not the user's"),
+        ([user("a"), user("b")], "message 1 has the role user"),
+        ([user("a"), system("b")], "message 1 has the role system"),
+        ([user("a</think>b")], "message 0 is empty, or has a text"),
+        ([user(None)], "message 0 is not for a frame"),
+        ([{"role": "tool", "content": "b"}], "message 0 is not for a frame"),
+    ]:
+        with pytest.raises(ChatTemplateError, match=problem):
+            tokenizer.encode_chat(messages)
+
+
+@pytest.mark.parametrize(
+    ("template", "problem"),
+    [
+        (CHATML + "{{ strftime_now('%Y') }}", "the chat template writes the date"),
+        (CHATML.replace("\n{{ m.content", "<|im_end{{ m.content"), "could begin in a message"),
+    ],
+)
+def test_a_template_without_a_frame_is_left_out_with_a_note(
+    template: str, problem: str, tmp_path: Path
+) -> None:
+    write_chat_model(tmp_path, template, eos_token="<|im_end|>")
+    done = tokexport.convert(tmp_path, tmp_path / "it.bin", self_test=False)
+    (note,) = done.chat_notes
+    assert note.startswith("Devices cannot use the chat template")
+    assert problem in note
+    tokenizer = tokexport.load(tmp_path / "it.bin")
+    assert tokenizer.chat_frame is None
+    assert tokenizer.chat_template == template
+    with pytest.raises(ChatTemplateError, match="the file has no frame"):
+        tokenizer.encode_chat([user("a")])
+
+
+def test_special_tokens_of_rewritten_text_have_no_place(tmp_path: Path) -> None:
+    write_chat_model(tmp_path, CHATML)
+    path = tmp_path / "tokenizer.json"
+    source = json.loads(path.read_text("utf-8"))
+    source["normalizer"] = {"type": "NFC"}
+    for token in source["added_tokens"]:
+        token["normalized"] = True
+    path.write_text(json.dumps(source), "utf-8")
+    done = tokexport.convert(tmp_path, tmp_path / "it.bin", self_test=False)
+    assert "looked for in normalized text" in done.chat_notes[0]
+    assert "FRAM" not in done.sections
+
+
+def test_without_jinja2_a_note_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_chat_model(tmp_path, CHATML)
+    for name in ("frame_search", "render", "environment"):
+        monkeypatch.delitem(sys.modules, f"tokexport.chat.{name}", raising=False)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    done = tokexport.convert(tmp_path, tmp_path / "it.bin", self_test=False)
+    assert "jinja2, which is not installed" in done.chat_notes[0]
+    assert "FRAM" not in done.sections
+
+
+def test_no_frame_is_looked_for_where_templates_are_left_out(tmp_path: Path) -> None:
+    write_chat_model(tmp_path, CHATML)
+    for template, decode_only in ((False, False), (True, True)):
+        done = tokexport.convert(
+            tmp_path, tmp_path / f"{template}.bin", chat_template=template, decode_only=decode_only
+        )
+        assert "FRAM" not in done.sections
+
+
+def test_the_frame_in_a_file_is_the_one_that_was_put_there() -> None:
+    frame = tokexport.load(golden_files.content("holes")).chat_frame
+    assert isinstance(frame, Frame)
+    assert frame.start == "<|endof|>the "
+    assert frame.reserved == ("xyz", "é")
+    assert (sorted(frame.stripped), frame.takes_empty) == (["user"], False)
+
+
+def test_a_damaged_section_gives_an_error_or_other_ids() -> None:
+    good = golden_files.section("holes", b"FRAM")
+    chance = random.Random(5)
+    codes = []
+    for _ in range(400):
+        content = bytearray(good)
+        for _ in range(chance.choice([1, 3])):
+            step = chance.choice([1, 4])
+            content[chance.randrange(0, len(content), step)] = chance.choice([0, 1, 40, 127, 255])
+        content = content[: chance.choice([len(content), chance.randrange(len(content))])]
+        file = golden_files.rebuilt("holes", {Tag.CHAT_FRAME: bytes(content)})
+        try:
+            tokexport.load(file)._core.encode_chat([0, 1, 2, 1], ["he", "the", "e", " the"])
+        except FormatError as error:
+            codes.append(error.code)
+        except TextError:  # a text of the frame that is not UTF-8
+            codes.append(-4)
+    assert {*codes} == {-37, -4}
+    assert 50 < codes.count(-37) < 390

@@ -1,0 +1,48 @@
+"""Whether a device can run a chat template: it can if the template is a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from tokexport.chat.frame import Frame
+from tokexport.chat.markup import marks, straddling
+from tokexport.errors import MissingLibraryError
+
+MAX_NUMBER = 255  # of special tokens and of reserved texts, and of bytes of one of these
+
+
+def device_frame(
+    template: str, variables: Mapping[str, str], special: Mapping[str, bool]
+) -> tuple[Frame | None, str]:
+    """The frame of a template, or None and why there is none, in words.
+
+    ``special``: the contents of the special tokens, each with whether it is looked for in text that
+    a normalizer has rewritten, where no place is known.
+
+    >>> template = "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}[assistant]"
+    >>> device_frame(template, {}, {})[0].start
+    '[user]'
+    """
+    try:
+        from tokexport.chat.frame_search import find_frame
+    except MissingLibraryError as error:
+        return None, f"{error}"
+    found = find_frame(template, variables)
+    if found.frame is None:
+        return None, found.reason
+    problem = _problem(found.frame, special)
+    return (None, problem) if problem else (found.frame, "")
+
+
+def _problem(frame: Frame, special: Mapping[str, bool]) -> str:
+    """Why a file cannot hold the frame; empty: it can."""
+    texts = frame.texts
+    if token := straddling([text for text in texts if text], special):
+        return f"the special token {token!r} could begin in a message and end in the markup"
+    rewritten: Collection[str] = {token for token, is_rewritten in special.items() if is_rewritten}
+    if marks(texts, rewritten):
+        return "its special tokens are looked for in normalized text"
+    sizes = [len(text.encode()) for text in frame.reserved]
+    if max([len(marks(texts, special)), len(sizes), *sizes]) > MAX_NUMBER:
+        return "it has more special tokens or reserved texts than a file holds"
+    return ""

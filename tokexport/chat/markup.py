@@ -1,0 +1,35 @@
+"""Where special tokens stand in the texts of a frame, so that they are tokens nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+
+def marks(texts: Sequence[str], special: Collection[str]) -> list[int]:
+    """Where a special token begins in texts that are joined, in bytes.
+
+    >>> marks(["<s>[", "]</s>"], {"<s>", "</s>"})
+    [0, 5]
+    """
+    found: list[int] = []
+    begin = 0
+    for text in texts:
+        places = {at for token in special for at in range(len(text)) if text.startswith(token, at)}
+        found += sorted(begin + len(text[:at].encode()) for at in places)
+        begin += len(text.encode())
+    return found
+
+
+def straddling(texts: Sequence[str], special: Collection[str]) -> str | None:
+    """A special token that could begin in a text of the frame and end in a message, or the other
+    way round: what a message says would then decide what the frame's tokens are.
+
+    >>> straddling(["<s>"], {"<s>", "<s>>"})
+    '<s>>'
+    """
+    for token in sorted(special):
+        for size in range(1, len(token)):
+            head, tail = token[:size], token[size:]
+            if any(text.endswith(head) or text.startswith(tail) for text in texts):
+                return token
+    return None

@@ -1,0 +1,50 @@
+"""FRAM: the frame of a chat template."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+import numpy as np
+
+import tokexport.file.layout as layout
+from tokexport.chat.frame import Frame
+from tokexport.chat.markup import marks
+from tokexport.compiler.tables import Tables
+from tokexport.file.pack import struct
+
+_STRIPS = {
+    "system": layout.FrameFlag.STRIP_SYSTEM,
+    "user": layout.FrameFlag.STRIP_USER,
+    "assistant": layout.FrameFlag.STRIP_ASSISTANT,
+}
+
+
+def frame(value: Frame | None, tables: Tables) -> bytes | None:
+    """The section, or None where there is no frame."""
+    if value is None:
+        return None
+    added = tables.model.added_tokens
+    places = marks(value.texts, {token.content for token in added if token.special})
+    sizes = dict(zip(_SIZES, (len(text.encode()) for text in value.texts), strict=True))
+    texts = [text.encode() for text in chain(value.texts, value.reserved)]
+    reserved = [len(text) for text in texts[len(value.texts) :]]
+    header = struct(
+        layout.FrameHeader,
+        flags=_flags(value),
+        mark_count=len(places),
+        reserved_count=len(reserved),
+        text_size=sum(map(len, texts)),
+        **sizes,
+    )
+    numbers = np.array(places, layout.FRAME_MARK).tobytes()
+    return header + numbers + np.array(reserved, layout.RESERVED_SIZE).tobytes() + b"".join(texts)
+
+
+_SIZES = [field.name for field in layout.FrameHeader.subcons][4:]
+
+
+def _flags(value: Frame) -> int:
+    flags = [_STRIPS[role] for role in value.stripped]
+    flags += [layout.FrameFlag.HAS_SYSTEM] * (value.system is not None)
+    flags += [layout.FrameFlag.TAKES_EMPTY] * value.takes_empty
+    return sum(flags)

@@ -1,0 +1,34 @@
+"""What a pickle of a tokenizer calls: it opens the file again, or the bytes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from tokexport.errors import FormatError
+from tokexport.runtime.tokenizer import Tokenizer, load
+
+_HEADER_SIZE = 64
+
+
+def reduced(tokenizer: Tokenizer) -> tuple[Callable[..., Tokenizer], tuple[Any, ...]]:
+    """A function, and with what it makes the tokenizer again."""
+    if tokenizer._path is None:
+        return _load_bytes, (tokenizer.to_bytes(),)
+    header = bytes(tokenizer._data[:_HEADER_SIZE])
+    return _load_again, (os.path.abspath(tokenizer._path), header)
+
+
+def _load_again(path: str, header: bytes) -> Tokenizer:
+    """The same file, or ``FormatError``."""
+    tokenizer = load(path, check=False)
+    if tokenizer._data[:_HEADER_SIZE] != header:
+        raise FormatError(
+            f"{path}: not the file that was pickled; pickle the tokenizer again, or load it by path"
+        )
+    return tokenizer
+
+
+def _load_bytes(data: bytes) -> Tokenizer:
+    return load(data, check=False)
