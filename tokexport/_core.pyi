@@ -25,6 +25,10 @@ def double_array(
     numpy.typing.NDArray[numpy.uint64],
     int,
 ]: ...
+def long_array(document: bytes) -> tuple[str, int, int] | None: ...
+def merges_of_array(
+    vocab: dict[str, int], document: bytes, begin: int, prefix_size: int
+) -> numpy.typing.NDArray[numpy.int64]: ...
 def merges_of_contents(
     contents: bytes,
     ends: numpy.typing.NDArray[numpy.uint64],
@@ -33,6 +37,9 @@ def merges_of_contents(
 def merges_of_strings(
     vocab: dict[str, int], merges: list[Any], prefix_size: int
 ) -> numpy.typing.NDArray[numpy.int64]: ...
+def scores_of_array(
+    document: bytes, begin: int
+) -> tuple[list[str], numpy.typing.NDArray[numpy.float64]]: ...
 def ways_of_merges(
     lefts: numpy.typing.NDArray[numpy.uint64],
     rights: numpy.typing.NDArray[numpy.uint64],

@@ -74,7 +74,9 @@ def parts_of(
         revision=revision,
         reference=reference,
     )
-    root = opened.content if opened.format.name.startswith("tokenizer.json") else None
+    root = opened.input.json if opened.format.name.startswith("tokenizer.json") else None
+    if root is not None:
+        opened = replace(opened, content=root)
     refusals: dict[str, UnsupportedError] = {}
     while True:
         try:

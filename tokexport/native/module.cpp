@@ -9,6 +9,7 @@
 #include "displacing.h"
 #include "double_array.h"
 #include "encode_stream.h"
+#include "json_arrays.h"
 #include "merging.h"
 #include "splitting.h"
 #include "stream.h"
@@ -42,6 +43,12 @@ NB_MODULE(_core, m) {
     m.def("double_array", &tokexport::double_array, "keys"_a, "ends"_a, "ids"_a, "no_id"_a,
           nb::sig("def double_array(keys: bytes, ends: " U64S ", ids: " U64S
                   ", no_id: int) -> tuple[" U64S ", " U64S ", " U64S ", int]"));
+    m.def("long_array", &tokexport::long_array, "document"_a,
+          nb::sig("def long_array(document: bytes) -> tuple[str, int, int] | None"));
+    m.def("merges_of_array", &tokexport::merges_of_array, "vocab"_a, "document"_a, "begin"_a,
+          "prefix_size"_a,
+          nb::sig("def merges_of_array(vocab: dict[str, int], document: bytes, begin: int, "
+                  "prefix_size: int) -> numpy.typing.NDArray[numpy.int64]"));
     m.def("merges_of_contents", &tokexport::merges_of_contents, "contents"_a, "ends"_a, "ids"_a,
           nb::sig("def merges_of_contents(contents: bytes, ends: " U64S ", ids: " U64S
                   ") -> " U64S ""));
@@ -49,6 +56,9 @@ NB_MODULE(_core, m) {
           "prefix_size"_a,
           nb::sig("def merges_of_strings(vocab: dict[str, int], merges: list[typing.Any], "
                   "prefix_size: int) -> numpy.typing.NDArray[numpy.int64]"));
+    m.def("scores_of_array", &tokexport::scores_of_array, "document"_a, "begin"_a,
+          nb::sig("def scores_of_array(document: bytes, begin: int) -> "
+                  "tuple[list[str], numpy.typing.NDArray[numpy.float64]]"));
     m.def("ways_of_merges", &tokexport::ways_of_merges, "lefts"_a, "rights"_a, "ranks"_a,
           "products"_a, "symbols"_a, "id_count"_a,
           nb::sig("def ways_of_merges(lefts: " U64S ", rights: " U64S ", ranks: " U64S

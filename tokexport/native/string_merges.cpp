@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "arrays.h"
+#include "json_arrays.h"
 
 namespace nb = nanobind;
 
@@ -27,6 +28,12 @@ struct Text {
           data(PyUnicode_DATA(string)),
           begin(0),
           end(PyUnicode_GET_LENGTH(string)) {}
+
+    explicit Text(const std::u32string &string)
+        : kind(PyUnicode_4BYTE_KIND),
+          data(string.data()),
+          begin(0),
+          end(static_cast<Py_ssize_t>(string.size())) {}
 
     std::size_t size() const { return static_cast<std::size_t>(end - begin); }
     Py_UCS4 operator[](std::size_t i) const {
@@ -117,8 +124,9 @@ private:
     std::vector<std::pair<Text, std::int64_t>> tokens_;
 };
 
-// The two strings of a merge; nothing where it is no pair.
-std::optional<std::pair<Text, Text>> parts(PyObject *merge) {
+using Pair = std::optional<std::pair<Text, Text>>;  // the strings of a merge, where it is one
+
+Pair parts(PyObject *merge) {
     if (PyUnicode_Check(merge)) {
         const Text line(merge);
         const Py_ssize_t space = PyUnicode_FindChar(merge, ' ', 0, line.end, 1);
@@ -144,6 +152,22 @@ std::optional<Text> without_bytes(const Text &text, std::size_t count) {
     return text.part(at, text.end);
 }
 
+// The ids of the two texts of a merge and of what it makes.
+void find_merge(const Vocabulary &tokens, const Pair &pair, std::size_t prefix_size,
+                std::int64_t *ids) {
+    if (!pair) {
+        ids[0] = ids[1] = ids[2] = malformed;
+        return;
+    }
+    const auto &[left, right] = *pair;
+    const Text none = left.part(left.end, left.end);
+    const Hash of_left(left), of_right(right);
+    ids[0] = tokens.find(of_left.value, left, none);
+    ids[1] = tokens.find(of_right.value, right, none);
+    const auto rest = without_bytes(right, prefix_size);
+    ids[2] = rest ? tokens.find(of_left.joined_with(Hash(*rest)), left, *rest) : missing;
+}
+
 }  // namespace
 
 nb::object merges_of_strings(const nb::dict &vocab, const nb::list &merges,
@@ -152,21 +176,32 @@ nb::object merges_of_strings(const nb::dict &vocab, const nb::list &merges,
     const std::size_t count = merges.size();
     auto found = std::make_unique<std::int64_t[]>(3 * count);
     for (std::size_t i = 0; i < count; i++) {
-        std::int64_t *ids = &found[3 * i];
-        const auto pair = parts(PyList_GET_ITEM(merges.ptr(), static_cast<Py_ssize_t>(i)));
-        if (!pair) {
-            ids[0] = ids[1] = ids[2] = malformed;
-            continue;
-        }
-        const auto &[left, right] = *pair;
-        const Text none = left.part(left.end, left.end);
-        const Hash of_left(left), of_right(right);
-        ids[0] = tokens.find(of_left.value, left, none);
-        ids[1] = tokens.find(of_right.value, right, none);
-        const auto rest = without_bytes(right, prefix_size);
-        ids[2] = rest ? tokens.find(of_left.joined_with(Hash(*rest)), left, *rest) : missing;
+        PyObject *merge = PyList_GET_ITEM(merges.ptr(), static_cast<Py_ssize_t>(i));
+        find_merge(tokens, parts(merge), prefix_size, &found[3 * i]);
     }
     return array_of(std::move(found), 3 * count);
+}
+
+nb::object merges_of_array(const nb::dict &vocab, const nb::bytes &document, std::size_t begin,
+                           std::size_t prefix_size) {
+    if (begin > document.size()) throw nb::value_error("an array outside of its document");
+    const Vocabulary tokens(vocab);
+    JsonArray array(std::string_view(document.c_str(), document.size()).substr(begin));
+    std::vector<std::int64_t> found;
+    while (array.next()) {
+        const Text text(array.first);
+        Pair pair(std::in_place, text, Text(array.second));
+        if (array.kind() == JsonArray::Kind::strings) {
+            const std::size_t space = array.first.find(U' ');
+            const bool has_two = space != std::u32string::npos &&
+                                 array.first.find(U' ', space + 1) == std::u32string::npos;
+            const auto at = static_cast<Py_ssize_t>(space);
+            pair = has_two ? Pair({text.part(0, at), text.part(at + 1, text.end)}) : std::nullopt;
+        }
+        found.resize(found.size() + 3);
+        find_merge(tokens, pair, prefix_size, &found[found.size() - 3]);
+    }
+    return array_of(found);
 }
 
 }  // namespace tokexport

@@ -15,4 +15,9 @@ namespace tokexport {
 nanobind::object merges_of_strings(const nanobind::dict &vocab, const nanobind::list &merges,
                                    std::size_t prefix_size);
 
+// The same for the merges of the array that begins at ``begin`` in a document, where long_array
+// found it.
+nanobind::object merges_of_array(const nanobind::dict &vocab, const nanobind::bytes &document,
+                                 std::size_t begin, std::size_t prefix_size);
+
 }  // namespace tokexport

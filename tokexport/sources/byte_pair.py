@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from tokexport._core import merges_of_strings
+from tokexport._core import merges_of_array, merges_of_strings
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.limits import MAX_IDS
 from tokexport.model import BytePairModel, CharacterSymbols
-from tokexport.sources.json_node import Node, show
+from tokexport.sources.json_node import LongArray, Node, show
 
 _PLAIN: Final = CharacterSymbols()
 _PLACE: Final = "model.merges[{}]"
@@ -83,11 +84,7 @@ def build(
 
     Raises SourceError for what is no merge, and for a merge of other tokens.
     """
-    spelled, numbers = _spelled(node)
-    merges = merges_of_strings(vocab, spelled, len(characters.prefix)).reshape(-1, 3)
-    for place in np.flatnonzero((merges < 0).any(axis=1))[:1].tolist():
-        number, ids = numbers[place], merges[place].tolist()
-        _refuse(node, spelled[place], number, ids, len(characters.prefix))
+    merges = _found(node, vocab, len(characters.prefix))
     if "" in vocab:
         merges = merges[(merges[:, :2] != vocab[""]).all(axis=1)]
     return BytePairModel(
@@ -99,6 +96,20 @@ def build(
         fuse_unk=fuse_unk,
         characters=characters,
     )
+
+
+def _found(node: Node, vocab: dict[str, int], prefix_size: int) -> npt.NDArray[np.int64]:
+    """The ids of the merges."""
+    if isinstance(array := node.value, LongArray):
+        found = merges_of_array(vocab, array.document, array.begin, prefix_size)
+        if found.min() >= 0:
+            return found.reshape(-1, 3)
+        node = replace(node, value=array.objects)
+    spelled, numbers = _spelled(node)
+    merges = merges_of_strings(vocab, spelled, prefix_size).reshape(-1, 3)
+    for place in np.flatnonzero((merges < 0).any(axis=1))[:1].tolist():
+        _refuse(node, spelled[place], numbers[place], merges[place].tolist(), prefix_size)
+    return merges
 
 
 def _spelled(node: Node) -> tuple[list[Any], Sequence[int]]:

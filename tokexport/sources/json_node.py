@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
+from tokexport._core import long_array
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.sources.files import decoded
 from tokexport.sources.serde_number import serde_number
@@ -25,6 +26,23 @@ _SHOWN: Final = 120
 
 class _RepeatedKeys(dict[str, object]):
     """An object in which a key stood more than once; the last value counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class LongArray:
+    """An array of a document that stays bytes: as objects it would be ten times as large."""
+
+    document: bytes = field(repr=False)
+    begin: int
+    end: int
+
+    @property
+    def objects(self) -> list[Any]:
+        """The elements as objects."""
+        found: list[Any] = json.loads(
+            self.document[self.begin : self.end], parse_float=serde_number
+        )
+        return found
 
 
 def show(value: object) -> str:
@@ -185,6 +203,29 @@ def parse(data: bytes, file: str) -> Node:
     if _SURROGATE_ESCAPE.search(text):
         _refuse_surrogates(node)
     return node
+
+
+def parse_large(data: bytes, file: str) -> Node | None:
+    """The same, but the merges in ``model``, or the pieces and scores of Unigram, are a
+    :class:`LongArray`. None where they are not nothing but strings and numbers, or where something
+    else in the document is wrong.
+
+    >>> parse_large(b'{"model": {"merges": ["a b"]}}', "x.json").value["model"]["merges"].objects
+    ['a b']
+    """
+    place = long_array(data)
+    if place is None:
+        return None
+    name, begin, end = place
+    try:
+        root = parse(b"".join((data[:begin], b"null", data[end:])), file)
+    except SourceError:
+        return None
+    model = root.value["model"]
+    if isinstance(root.value, _RepeatedKeys) or isinstance(model, _RepeatedKeys):
+        return None
+    model[name] = LongArray(data, begin, end)
+    return root
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:

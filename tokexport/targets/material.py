@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -44,7 +45,7 @@ class Material:
     """
 
     name: str
-    tokens: tuple[Token | None, ...]
+    tokens: Sequence[Token | None]
     parts: Parts
     special_ids: SpecialIds
     scores: tuple[float, ...] | None = None
@@ -172,8 +173,8 @@ def _pieces_of(opened: Opened) -> SentencePieceModel | None:
 
 def _document_of(opened: Opened) -> dict[str, Any] | None:
     """The tokenizer.json that was read, or that a GGUF file was read as."""
-    if opened.format.name == "tokenizer.json":
-        return dict(opened.content.value)
+    if opened.format.name == "tokenizer.json" and opened.input.json is not None:
+        return dict(opened.input.json.value)
     if opened.format.name == "GGUF file":
         parsed = parse_gguf(opened.content, opened.input.name, opened.given.pattern)
         return gguf_document(parsed) if parsed.model in ("gpt2", "bert") else None

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from tokexport.model import TokenizerModel
-from tokexport.sources.json_node import Node
+from tokexport.sources.json_node import Node, parse_large
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source
 from tokexport.sources.tokenizer_json.config import TOKENIZER_JSON
@@ -28,8 +28,9 @@ def is_document(fields: dict[str, Any]) -> bool:
 
 
 def _sniff(source: Input) -> Node | None:
-    fields = {} if source.json is None else source.json.object(repeats=True)
-    return source.json if is_document(fields) and fields.get("version") != VERSION_2 else None
+    root = parse_large(source.data, source.name) or source.json
+    fields = {} if root is None else root.object(repeats=True)
+    return root if is_document(fields) and fields.get("version") != VERSION_2 else None
 
 
 def _has_vocabulary(root: Node) -> bool:

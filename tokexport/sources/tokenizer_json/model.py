@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from tokexport._core import scores_of_array
 from tokexport.errors import SourceError
 from tokexport.model import Model, UnigramModel, WordLevelModel, WordPieceModel
 from tokexport.sources.byte_pair import read_vocab
-from tokexport.sources.json_node import Node
+from tokexport.sources.json_node import LongArray, Node
 from tokexport.sources.serde_number import serde_number
 from tokexport.sources.tokenizer_json.bpe import read_byte_pair
 
@@ -31,8 +32,7 @@ def read_unigram(node: Node) -> tuple[UnigramModel, list[str]]:
     Raises SourceError for a model that the reference refuses to load.
     """
     node.object({"type", "unk_id", "vocab", "byte_fallback"})
-    entries = _entries(node.field("vocab"))
-    pieces = [piece for piece, _ in entries]
+    pieces, scores = _entries(node.field("vocab"))
     last = {piece: number for number, piece in enumerate(pieces)}
     unk_id = node.optional("unk_id")
     if unk_id is not None and unk_id.u32() >= len(pieces):
@@ -41,14 +41,18 @@ def read_unigram(node: Node) -> tuple[UnigramModel, list[str]]:
     falls_back = fallback is not None and fallback.boolean()
     return UnigramModel(
         vocab={piece.encode(): number for piece, number in last.items() if piece},
-        scores={number: entries[number][1] for number in last.values()},
+        scores={number: scores[number] for number in last.values()},
         unk_id=None if unk_id is None else unk_id.u32(),
-        unk_score=min((score for _, score in entries), default=0.0) - _UNKNOWN_PENALTY,
+        unk_score=min(scores, default=0.0) - _UNKNOWN_PENALTY,
         byte_ids=tuple(last.get(_BYTE.format(byte)) for byte in range(256)) if falls_back else None,
     ), pieces
 
 
-def _entries(node: Node) -> list[tuple[str, float]]:
+def _entries(node: Node) -> tuple[list[str], list[float]]:
+    """The pieces and their scores."""
+    if isinstance(array := node.value, LongArray):
+        pieces, scores = scores_of_array(array.document, array.begin)
+        return pieces, scores.tolist()
     if not isinstance(node.value, list):
         node.fail("an array")
     entries = []
@@ -62,7 +66,7 @@ def _entries(node: Node) -> list[tuple[str, float]]:
             case _:
                 entry = Node(node.file, f"{node.path}[{number}]", value)
                 entry.fail("a pair of a string and a number")
-    return entries
+    return [piece for piece, _ in entries], [score for _, score in entries]
 
 
 def read_word_piece(node: Node) -> tuple[WordPieceModel, dict[str, int]]:
@@ -99,7 +103,7 @@ class HuggingFaceModel:
     """
 
     model: Model
-    vocab: Mapping[str, int]
+    vocab: dict[str, int]
     spelling: Mapping[int, str]
     unk_id: int | None
 
@@ -132,7 +136,7 @@ def _type(node: Node) -> str:
     kind = node.get("type")
     if kind is not None:
         return kind.string()
-    if isinstance(node.field("vocab").value, list):
+    if isinstance(node.field("vocab").value, list | LongArray):
         return "Unigram"
     fields = set(node.object())
     for name, wanted in _FIELDS.items():
