@@ -48,11 +48,8 @@ def file_of(path: Path, reference: tokenizers.Tokenizer) -> Tokenizer:
             spelling[id] = reference.normalizer.normalize_str(token.content)
     root = parse(path.read_bytes(), path.name)
     decoded = decode_forms(spelling, read_decoder(root))
-    tokens = [
-        decoded.token(id, special=spelling[id] in special) if id in spelling else None
-        for id in range(max(spelling) + 1)
-    ]
-    return load(decode_only(tokens, decoded.decoding))
+    decoded.tokens.special[[id for id, text in spelling.items() if text in special]] = True
+    return load(decode_only(decoded.tokens, decoded.decoding))
 
 
 @pytest.mark.parametrize("name", NAMES or ["no"])

@@ -56,7 +56,4 @@ def ours(decoder: Any, spelling: Mapping[int, str]) -> Tokenizer:
     decoded = decode_forms(
         spelling, read_decoder(parse(json.dumps({"decoder": decoder}).encode(), "tokenizer.json"))
     )
-    ids = range(max(spelling) + 1)
-    return load(
-        decode_only([decoded.token(id) if id in spelling else None for id in ids], decoded.decoding)
-    )
+    return load(decode_only(decoded.tokens, decoded.decoding))

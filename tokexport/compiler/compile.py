@@ -47,6 +47,7 @@ from tokexport.model import (
     Reference,
     Split,
     TokenizerModel,
+    Tokens,
     UnigramModel,
     WordLevelModel,
     WordPieceModel,
@@ -72,18 +73,16 @@ _NO_OFFSETS: Final = (
 def compile_model(model: TokenizerModel, *, decode_only: bool = False) -> Tables:
     """Compiles a model to tables. UnsupportedError, with the path of a part that cannot be one."""
     model = prepared(model)
-    _check_limits(model)
-    encoding = None if decode_only else _encoding(model)
+    tokens = Tokens.of(model.tokens)
+    _check_limits(tokens)
+    encoding = None if decode_only else _encoding(model, tokens)
     return Tables(
         model=model,
+        tokens=tokens,
         kind=KINDS[type(model.model)],
         flags=_flags(model),
-        forms={
-            number: stored_forms(number, token)
-            for number, token in enumerate(model.tokens)
-            if token is not None and token.has_forms
-        },
-        decoder=decoder_table(model),
+        forms=stored_forms(tokens),
+        decoder=decoder_table(model.decoding, has_one_form=not tokens.with_forms),
         encoding=encoding,
     )
 
@@ -96,7 +95,7 @@ def prepared(model: TokenizerModel) -> TokenizerModel:
     return replace(model, notes=(*model.notes, _NO_OFFSETS))
 
 
-def _encoding(original: TokenizerModel) -> EncodingTables:
+def _encoding(original: TokenizerModel, tokens: Tokens) -> EncodingTables:
     splits = without_dead_splits(original.normalizer, original.pre_tokenizer)
     model = swap_space_marker(replace(original, pre_tokenizer=splits))
     normalizer = compile_steps(model.normalizer)
@@ -110,7 +109,7 @@ def _encoding(original: TokenizerModel) -> EncodingTables:
         for index, token in enumerate(model.added_tokens)
         if token.normalized
     }
-    encoder, scores = _encoder(model)
+    encoder, scores = _encoder(model, tokens)
     if isinstance(model.model, WordLevelModel) and model.model.fuse_unk:
         # Both sides of any cut may be unknown, and two ids where the whole gives one.
         cuts = np.zeros((ASCII, ASCII), np.bool_)
@@ -146,7 +145,7 @@ def _flags(model: TokenizerModel) -> tuple[str, ...]:
 
 
 def _encoder(
-    model: TokenizerModel,
+    model: TokenizerModel, tokens: Tokens
 ) -> tuple[BytePairTables | TrieTables, npt.NDArray[np.float64] | None]:
     """The tables of the model, and the scores of its ids."""
     if not isinstance(model.model, BytePairModel):
@@ -163,7 +162,7 @@ def _encoder(
                     "a split of single bytes before BPE over characters is not supported",
                     "others are",
                 )
-    return byte_pair_tables(model.model, model.tokens)
+    return byte_pair_tables(model.model, tokens)
 
 
 def _uncrossed(model: TokenizerModel, encoder: BytePairTables | TrieTables) -> Pairs | None:
@@ -197,15 +196,14 @@ def _check_stages(stages: Sequence[Stage], normalizer: Sequence[Op]) -> None:
         )
 
 
-def _check_limits(model: TokenizerModel) -> None:
-    if not model.tokens:
+def _check_limits(tokens: Tokens) -> None:
+    if not tokens:
         raise UnsupportedError(
             "the vocabulary", "no token at all is not supported", "a file holds one or more"
         )
-    check_count("model.vocab", len(model.tokens), "ids", MAX_IDS)
-    sizes = [0 if token is None else len(token.content) for token in model.tokens]
-    noun = f"bytes in one token (id {sizes.index(max(sizes))})"
-    check_count("model.vocab", max(sizes), noun, MAX_TOKEN_BYTES)
+    check_count("model.vocab", len(tokens), "ids", MAX_IDS)
+    noun = f"bytes in one token (id {tokens.sizes.argmax()})"
+    check_count("model.vocab", int(tokens.sizes.max()), noun, MAX_TOKEN_BYTES)
 
 
 def _added_tables(model: TokenizerModel, normalized: Mapping[int, bytes]) -> AddedTables | None:

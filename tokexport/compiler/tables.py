@@ -6,15 +6,16 @@ kinds and flags are the names that the layout has for them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tokexport.model import AddedToken, Split, TokenizerModel
+from tokexport.model import AddedToken, Split, TokenizerModel, Tokens
 from tokexport.model import SelfTestCase as SelfTestCase
+from tokexport.model.tokens import KINDS as KINDS
 from tokexport.patterns import SplitProgram
 
 Pairs = npt.NDArray[np.bool_]  # (128, 128): row = left ASCII character, column = right one
@@ -55,7 +56,7 @@ class TokenIndex:
     # The pre-tokens, by id.
     keys: Mapping[int, bytes]
     # The ids whose pre-token merges to just that id.
-    whole: frozenset[int]
+    whole: npt.NDArray[np.int64]
     ids: npt.NDArray[np.uint64]
     hashes: npt.NDArray[np.uint64]
     index: PerfectIndex
@@ -235,15 +236,15 @@ class AddedTables:
 
 @dataclass(frozen=True, slots=True)
 class StoredForms:
-    """``data`` holds the content of a token from ``first_more`` on. As the first token it is
+    """By id: ``data`` holds the content of a token from ``first_more`` on. As the first token it is
     ``first_more`` bytes longer or ``first_skip`` bytes shorter at its front, as the last one
     ``last_skip`` bytes shorter at its end.
     """
 
-    data: bytes
-    first_skip: int = 0
-    first_more: int = 0
-    last_skip: int = 0
+    data: Sequence[bytes | None]
+    first_skip: npt.NDArray[np.uint16]
+    first_more: npt.NDArray[np.uint16]
+    last_skip: npt.NDArray[np.uint16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,11 +297,11 @@ class Tables:
 
     # What needs no compiling is taken from it.
     model: TokenizerModel
+    tokens: Tokens
     # A name of ModelType, and names of HeaderFlag.
     kind: str
     flags: tuple[str, ...]
-    # Of each id with forms other than its content.
-    forms: Mapping[int, StoredForms]
+    forms: StoredForms
     # None: decoding is joining bytes.
     decoder: DecoderTable | None
     # None: the file is for decoding alone.

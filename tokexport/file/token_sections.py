@@ -10,7 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 import tokexport.file.layout as layout
-from tokexport.compiler.tables import BytePairTables, EncodingTables, Tables, TokenIndex, TrieTables
+from tokexport.compiler.tables import (
+    KINDS,
+    BytePairTables,
+    EncodingTables,
+    Tables,
+    TokenIndex,
+    TrieTables,
+)
 from tokexport.file.layout import NONE, RecordFlag
 from tokexport.file.pack import rows, struct
 from tokexport.version import VERSION
@@ -18,38 +25,29 @@ from tokexport.version import VERSION
 
 def records_and_bytes(tables: Tables) -> tuple[bytes, bytes]:
     """RECS and BYTS. What is equal is stored once."""
-    found = {number: token for number, token in enumerate(tables.model.tokens) if token is not None}
-    tokens, forms = list(found.values()), tables.forms
-    stored = [
-        forms[number].data if number in forms else token.content for number, token in found.items()
-    ]
-    distinct = dict.fromkeys(stored)
+    tokens, forms = tables.tokens, tables.forms
+    distinct = dict.fromkeys(data for data in forms.data if data is not None)
     offsets = dict(zip(distinct, itertools.accumulate(map(len, distinct), initial=0), strict=False))
     encoder = tables.encoding.encoder if tables.encoding else None
-    whole = encoder.tokens.whole if isinstance(encoder, BytePairTables) else frozenset[int]()
-    bits = {
-        RecordFlag.SPECIAL: [token.special for token in tokens],
-        RecordFlag.WHOLE: [number in whole for number in found],
-        RecordFlag.FALLBACK: [token.fallback for token in tokens],
-    }
-    for kind in {token.kind for token in tokens}:
-        bits[RecordFlag[f"KIND_{kind.name}"]] = [token.kind is kind for token in tokens]
-    records = np.zeros(len(tables.model.tokens), layout.RECORD)
-    ids, others = [*found], [*forms]
-    records["offset"][ids] = [*map(offsets.__getitem__, stored)]
-    records["length"][ids] = [len(token.content) for token in tokens]
-    for flag, is_set in bits.items():
-        records["flags"][ids] |= np.array(is_set, np.uint16) * np.uint16(flag)
-    skips, more, ends = (
-        np.array([getattr(parts, name) for parts in forms.values()], np.uint16)
-        for name in ("first_skip", "first_more", "last_skip")
+    kinds = np.array([RecordFlag[f"KIND_{kind.name}"] for kind in KINDS], np.uint16)
+    flags = kinds[tokens.kinds]
+    if isinstance(encoder, BytePairTables):
+        flags[encoder.tokens.whole] |= np.uint16(RecordFlag.WHOLE)
+    for number, factor in (
+        (tokens.special, RecordFlag.SPECIAL),
+        (tokens.fallback, RecordFlag.FALLBACK),
+        (forms.first_skip, RecordFlag.FIRST_SKIP.put(1)),
+        (forms.first_more, RecordFlag.FIRST_MORE.put(1)),
+        (forms.last_skip, RecordFlag.LAST_SKIP.put(1)),
+    ):
+        flags |= number * np.uint16(factor)
+    records = np.zeros(len(tokens), layout.RECORD)
+    records["offset"] = forms.first_more
+    records["offset"] += np.array(
+        [0 if data is None else offsets[data] for data in forms.data], np.uint32
     )
-    records["offset"][others] += more
-    records["flags"][others] |= (
-        skips * np.uint16(RecordFlag.FIRST_SKIP.put(1))
-        | more * np.uint16(RecordFlag.FIRST_MORE.put(1))
-        | ends * np.uint16(RecordFlag.LAST_SKIP.put(1))
-    )
+    records["length"] = np.maximum(tokens.sizes, 0)
+    records["flags"] = np.where(tokens.sizes < 0, np.uint16(0), flags)
     return records.tobytes(), b"".join(distinct)
 
 
@@ -61,11 +59,7 @@ def keys(
 
     ``written`` and ``blob`` are RECS and BYTS.
     """
-    contents = {
-        number: token.content
-        for number, token in enumerate(tables.model.tokens)
-        if token is not None
-    }
+    contents = tables.tokens.contents
     others = {number: key for number, key in tokens.keys.items() if contents[number] != key}
     if not others:
         return None, blob
@@ -76,7 +70,7 @@ def keys(
     offsets: dict[bytes, int] = {}
     for number, key in others.items():
         # A part of what it decodes to, as in CLIP, where an end of word decodes to a space.
-        at = contents[number].find(key)
+        at = (contents[number] or b"").find(key)
         if at >= 0:
             offset = int(records[number]["offset"]) + at
         else:
@@ -108,12 +102,8 @@ def ids(numbers: npt.NDArray[np.int64] | None) -> bytes | None:
 
 def sorted_ids(tables: Tables) -> bytes:
     """SORT: the ids of tokens by their bytes, those of equal bytes by id."""
-    tokens = [
-        (token.content, number)
-        for number, token in enumerate(tables.model.tokens)
-        if token is not None
-    ]
-    return np.array([number for _, number in sorted(tokens)], layout.SORTED_ID).tobytes()
+    tokens = [(data, id) for id, data in enumerate(tables.tokens.contents) if data is not None]
+    return np.array([id for _, id in sorted(tokens)], layout.SORTED_ID).tobytes()
 
 
 def template(tables: Tables) -> bytes | None:

@@ -73,8 +73,8 @@ def write(
         contents[Tag.SELF_TEST] = _self_test(self_test)
     return assemble(
         {tag: content for tag, content in contents.items() if content is not None},
-        id_count=len(model.tokens),
-        token_count=sum(token is not None for token in model.tokens),
+        id_count=len(tables.tokens),
+        token_count=int((tables.tokens.sizes >= 0).sum()),
         flags=HeaderFlag(sum(HeaderFlag[name] for name in tables.flags)),
         max_token_bytes=tables.encoding.encoder.longest if tables.encoding else 0,
         unknown_id=NONE if model.model.unk_id is None else model.model.unk_id,

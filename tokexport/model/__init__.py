@@ -36,6 +36,7 @@ from tokexport.model.tokenizer import Template as Template
 from tokexport.model.tokenizer import TemplateItem as TemplateItem
 from tokexport.model.tokenizer import TokenizerModel as TokenizerModel
 from tokexport.model.tokenizer import Trimming as Trimming
+from tokexport.model.tokens import Tokens as Tokens
 from tokexport.model.vocabulary import AddedToken as AddedToken
 from tokexport.model.vocabulary import BytePairModel as BytePairModel
 from tokexport.model.vocabulary import CharacterSymbols as CharacterSymbols

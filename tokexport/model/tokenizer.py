@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -109,7 +109,7 @@ class TokenizerModel:
     """A tokenizer, whole."""
 
     # `tokens[id]` is `None` for a hole in the id space.
-    tokens: tuple[Token | None, ...]
+    tokens: Sequence[Token | None]
     model: Model
     reference: Reference
     provenance: Provenance

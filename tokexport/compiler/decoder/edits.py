@@ -17,21 +17,11 @@ import numpy as np
 
 from tokexport.compiler.tables import DecoderTable, EditTable
 from tokexport.errors import UnsupportedError
-from tokexport.model import (
-    Decoding,
-    FirstIs,
-    ParseByteToken,
-    ReplaceLiteral,
-    StripChars,
-    TextEdit,
-    TokenizerModel,
-)
+from tokexport.model import Decoding, FirstIs, ParseByteToken, ReplaceLiteral, StripChars, TextEdit
 
 
-def decoder_table(model: TokenizerModel) -> DecoderTable | None:
+def decoder_table(decoding: Decoding, *, has_one_form: bool) -> DecoderTable | None:
     """The table, or None if decoding is joining bytes. UnsupportedError for too large edits."""
-    decoding = model.decoding
-    has_one_form = all(token is None or not token.has_forms for token in model.tokens)
     if decoding == Decoding() and has_one_form:
         return None
     flags = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
@@ -12,10 +12,10 @@ from tokexport.compiler.class_table import CODE_POINTS, class_table
 from tokexport.compiler.hashing import build_index, build_rows, hash_contents, hash_pairs
 from tokexport.compiler.merges.canonical import CanonicalMerges, canonical_merges
 from tokexport.compiler.merges.crossings import crossings
-from tokexport.compiler.merges.first_symbols import FirstSymbols
+from tokexport.compiler.merges.first_symbols import FirstSymbols, Numbers
 from tokexport.compiler.tables import BytePairTables, ClassTable, PairIndex, TokenIndex
 from tokexport.limits import MAX_IDS
-from tokexport.model import BytePairModel, Token
+from tokexport.model import BytePairModel, Tokens
 
 # Up to so many merges, the tables for speed would be larger than the index itself, which a
 # machine's caches hold.
@@ -29,7 +29,7 @@ NO_SYMBOL: Final = 0xFFFFFFFF
 
 
 def byte_pair_tables(
-    model: BytePairModel, tokens: Sequence[Token | None]
+    model: BytePairModel, tokens: Tokens
 ) -> tuple[BytePairTables, npt.NDArray[np.float64]]:
     """Compiles BPE, and gives the scores. UnsupportedError for a token that merges in two ways."""
     merges = canonical_merges(model)
@@ -76,24 +76,26 @@ def _by_unit(first: FirstSymbols) -> ClassTable | npt.NDArray[np.int64]:
 
 
 def _pieces(
-    model: BytePairModel, merges: CanonicalMerges, tokens: Sequence[Token | None]
-) -> tuple[dict[bytes, int], frozenset[int]]:
+    model: BytePairModel, merges: CanonicalMerges, tokens: Tokens
+) -> tuple[dict[bytes, int], Numbers]:
     """The pieces that become one token, and which of them become it by merging."""
     if len(merges.first.tables) > 1 and not model.whole_pre_token_first:
         # The vocabulary spells affixes, pieces do not have them.
         texts = merges.first.texts_of(merges.ways)
-        return {text: token for token, text in texts.items()}, frozenset(texts)
+        return {text: token for token, text in texts.items()}, np.array([*texts], np.int64)
     pieces = {key: token for key, token in model.vocab.items() if key}
     if not model.whole_pre_token_first:
         # A token that its spelling does not become, and that decodes to something else, as <0x0A>,
         # is never looked for.
-        for key, token in [item for item in pieces.items() if item[1] not in merges.whole]:
-            if (entry := tokens[token]) is not None and entry.content != key:
-                del pieces[key]
+        ids = np.fromiter(pieces.values(), np.int64, len(pieces))
+        keys = [*pieces]
+        for place in np.flatnonzero(~np.isin(ids, merges.whole)).tolist():
+            if tokens.contents[ids[place]] not in (None, keys[place]):
+                del pieces[keys[place]]
     return pieces, merges.whole
 
 
-def _token_index(pieces: Mapping[bytes, int], whole: frozenset[int]) -> TokenIndex:
+def _token_index(pieces: Mapping[bytes, int], whole: Numbers) -> TokenIndex:
     hashes = hash_contents([*pieces])
     ids = np.array([*pieces.values()], np.uint64)
     keys = {token: piece for piece, token in pieces.items()}

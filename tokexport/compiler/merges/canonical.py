@@ -62,7 +62,7 @@ class CanonicalMerges:
     first: FirstSymbols
     rules: Numbers
     ways: Ways
-    whole: frozenset[int]
+    whole: Numbers
 
     @property
     def ranks_follow_ids(self) -> bool:
@@ -115,7 +115,7 @@ def ranges(first: Numbers, counts: Numbers) -> Numbers:
     return np.arange(ends[-1] if len(ends) else 0) + np.repeat(first - ends + counts, counts)
 
 
-def _whole(vocab: Mapping[bytes, int], first: FirstSymbols, ways: Ways) -> frozenset[int]:
+def _whole(vocab: Mapping[bytes, int], first: FirstSymbols, ways: Ways) -> Numbers:
     """The tokens of which the symbols of their content are a way."""
     tokens = np.fromiter(vocab.values(), np.int64, len(vocab))
     begins, ends, symbols = first.of_all([*vocab])
@@ -125,7 +125,8 @@ def _whole(vocab: Mapping[bytes, int], first: FirstSymbols, ways: Ways) -> froze
     place, way, sizes = place[is_long], way[is_long], sizes[is_long]
     same = symbols[ranges(begins[place], sizes)] == ways.symbols[ranges(ways.begins[way], sizes)]
     is_same = np.logical_and.reduceat(same, np.cumsum(sizes) - sizes) if len(sizes) else same
-    return frozenset(tokens[place[is_same]].tolist())
+    found: Numbers = tokens[place[is_same]]
+    return found
 
 
 def _by_content(model: BytePairModel, first: FirstSymbols) -> Numbers:

@@ -11,12 +11,14 @@ that is the same, else to the joined text (``Decoding.edits``), else it is refus
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NoReturn, TypeAlias
 
+import numpy as np
+
 from tokexport.errors import UnsupportedError
-from tokexport.model import Decoding, ParseByteToken, ReplaceLiteral, TextEdit, Token, TokenKind
+from tokexport.model import Decoding, ParseByteToken, ReplaceLiteral, TextEdit, Tokens
 from tokexport.sources.tokenizer_json.decoder import Step
 from tokexport.unicode.byte_alphabet import decoded
 
@@ -32,25 +34,10 @@ _BYTE_TOKEN: Final = re.compile(r"<0x(\+[0-9a-fA-F]|[0-9a-fA-F]{2})>")
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """What tokens decode to: the forms of each id (between others, first, last), the ids that are
-    bytes of a character, and what is done to the whole.
-    """
+    """What tokens decode to, and what is done to the whole."""
 
-    forms: Mapping[int, tuple[bytes, bytes, bytes]]
-    fallback: frozenset[int]
+    tokens: Tokens
     decoding: Decoding
-
-    def token(self, number: int, kind: TokenKind = TokenKind.MODEL, special: bool = False) -> Token:
-        """The token of an id."""
-        middle, first, last = self.forms[number]
-        return Token(
-            middle,
-            kind,
-            special,
-            None if first == middle else first,
-            None if last == middle else last,
-            number in self.fallback,
-        )
 
 
 def decode_forms(spelling: Mapping[int, str], steps: Sequence[Step]) -> Decoded:
@@ -98,7 +85,12 @@ class _Chain:
                 _refuse(step.path, f"{step.name} after {self._sees or 'CTC'}", "either alone is")
             self._sees = step.name
         if self._sees is None:
-            texts = [step.apply(text, False, False) for text in self._forms[0]]
+            texts = self._forms[0]
+            match step.on_text:
+                case (ReplaceLiteral(pattern, content),) if step.name == "Replace":
+                    texts = [text.replace(pattern, content) for text in texts]
+                case _:
+                    texts = [step.apply(text, False, False) for text in texts]
             self._forms = texts, texts, texts
             return
         between, first, last = (
@@ -116,10 +108,11 @@ class _Chain:
             return
         if self._fallback or self._decoding.repeats_once:
             _refuse(step.path, "ByteFallback after ByteFallback or CTC", "either alone is")
-        names = {text for texts in self._forms for text in texts if text.startswith("<0x")}
-        for number, *forms in zip(self._numbers, *self._forms, strict=True):
-            if names.isdisjoint(forms):
-                continue
+        texts, *others = self._forms
+        lists = [texts, *(some for some in others if some is not texts)]
+        places = {at for some in lists for at, text in enumerate(some) if text.startswith("<0x")}
+        for at in sorted(places):
+            number, forms = self._numbers[at], [some[at] for some in lists]
             found = {_BYTE_TOKEN.fullmatch(form) and form for form in forms}
             if len(found) > 1:
                 what = f"the id {number}, which is a byte at some places only,"
@@ -209,11 +202,31 @@ class _Chain:
         """The forms of all tokens, and what is done to the joined text."""
         to_bytes: Callable[[str], bytes] = decoded if self._is_bytes else str.encode
         texts, first, last = self._forms
-        between = [*map(to_bytes, texts)]
-        others = (between if some is texts else [*map(to_bytes, some)] for some in (first, last))
-        forms = dict(zip(self._numbers, zip(between, *others, strict=True), strict=True))
-        forms |= {number: (bytes([byte]),) * 3 for number, byte in self._fallback.items()}
-        return Decoded(forms, frozenset(self._fallback), self._decoding)
+        between = self._by_id(map(to_bytes, texts))
+        firsts, lasts = (
+            between if some is texts else self._by_id(map(to_bytes, some)) for some in (first, last)
+        )
+        fallback = np.zeros(len(between), np.bool_)
+        fallback[[*self._fallback]] = True
+        return Decoded(
+            Tokens(
+                between,
+                firsts,
+                lasts,
+                np.zeros(len(between), np.uint8),
+                np.zeros(len(between), np.bool_),
+                fallback,
+            ),
+            self._decoding,
+        )
+
+    def _by_id(self, forms: Iterable[bytes]) -> list[bytes | None]:
+        column: list[bytes | None] = [None] * (1 + max(self._numbers, default=-1))
+        for number, form in zip(self._numbers, forms, strict=True):
+            column[number] = form
+        for number, byte in self._fallback.items():
+            column[number] = bytes([byte])
+        return column
 
 
 def _refuse(path: str, found: str, supported: str) -> NoReturn:

@@ -6,6 +6,7 @@ the file says something else.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from dataclasses import replace
 from typing import Final
 
@@ -16,10 +17,11 @@ from tokexport.model import (
     Provenance,
     Reference,
     Template,
-    Token,
     TokenizerModel,
     TokenKind,
+    Tokens,
 )
+from tokexport.model.tokens import KINDS
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.tokenizer_json.added_tokens import AddedVocabulary, read_added_tokens
@@ -84,10 +86,10 @@ def read_tokenizer_json(
     template = read_post_processor(root)
     tokens, decoding = _tokens(root, huggingface, added)
     if version_2:
-        tokens = tuple(decoded_as_added(tokens, added, byte_level=on_bytes))
+        tokens = Tokens.of(decoded_as_added(tokens, added, byte_level=on_bytes))
     tokens = _with_template_ids(template, tokens)
     roles = read_roles(
-        files, config, {**huggingface.vocab, **added_ids}, tokens, huggingface.unk_id
+        files, config, ChainMap(added_ids, huggingface.vocab), tokens, huggingface.unk_id
     )
     notes = [
         *added.notes,
@@ -116,22 +118,21 @@ def read_tokenizer_json(
 
 def _tokens(
     root: Node, huggingface: HuggingFaceModel, added: AddedVocabulary
-) -> tuple[tuple[Token | None, ...], Decoding]:
+) -> tuple[Tokens, Decoding]:
     """Every id with what it decodes to, and what is done to the whole. Where an id is in the
     vocabulary and added, the reference decodes what was added.
     """
     spelling = {**huggingface.spelling, **added.spelling}
-    in_vocab = set(huggingface.spelling)
     check_id("added_tokens", max(spelling, default=-1))
     decoded = decode_forms(spelling, read_decoder(root))
-    tokens: list[Token | None] = [None] * (max(spelling, default=-1) + 1)
-    added_only, of_model, unknown = TokenKind.ADDED, TokenKind.MODEL, TokenKind.UNKNOWN
-    for number, text in spelling.items():
-        kind = added_only
-        if number in in_vocab:
-            kind = unknown if number == huggingface.unk_id else of_model
-        tokens[number] = decoded.token(number, kind, text in added.special)
-    return tuple(tokens), decoded.decoding
+    tokens = decoded.tokens
+    for number in added.spelling:
+        if number not in huggingface.spelling:
+            tokens.kinds[number] = KINDS.index(TokenKind.ADDED)
+    if huggingface.unk_id is not None:
+        tokens.kinds[huggingface.unk_id] = KINDS.index(TokenKind.UNKNOWN)
+    tokens.special[[number for number, text in spelling.items() if text in added.special]] = True
+    return tokens, decoded.decoding
 
 
 def _check_fields(root: Node) -> None:
@@ -161,18 +162,17 @@ def _switched_on(root: Node) -> list[str]:
     ]
 
 
-def _with_template_ids(
-    template: Template, tokens: tuple[Token | None, ...]
-) -> tuple[Token | None, ...]:
+def _with_template_ids(template: Template, tokens: Tokens) -> Tokens:
     """The tokens, and holes up to the largest id of the post-processor: the reference adds its ids
     as they are written, be they tokens or not.
     """
     largest = max(template_ids(template), default=0)
     check_id("post_processor", largest)
-    return (*tokens, *[None] * (largest + 1 - len(tokens))) if template_ids(template) else tokens
+    is_larger = bool(template_ids(template)) and largest >= len(tokens)
+    return tokens.padded(largest + 1) if is_larger else tokens
 
 
-def _no_tokens(root: Node, template: Template, tokens: tuple[Token | None, ...]) -> list[str]:
+def _no_tokens(root: Node, template: Template, tokens: Tokens) -> list[str]:
     numbers = sorted(number for number in template_ids(template) if tokens[number] is None)
     found = ", ".join(map(str, numbers))
     note = f"{root.file}: the post_processor adds the id {found}, which is no token."
