@@ -116,7 +116,7 @@ def compare(
     said = [*notes, *reference_notes(reference)]
     extent = Extent(strings, token_step=token_step, group_step=int(code_points))
     if quick:
-        extent = Extent.quick(len(reference.ids()))
+        extent = Extent.quick(len(vocabulary.tokens), len(vocabulary.added))
         said.append("--quick compared a sample; without it every id and token is compared")
     if not comparison.encodes:
         said.append("the file is decode-only, so nothing was encoded")

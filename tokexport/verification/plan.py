@@ -19,7 +19,7 @@ Item = TypeVar("Item")
 STRINGS_A_PAIR = 200
 STRINGS_AN_OFFSET = 20  # strings of which offsets are compared
 STRINGS_A_SEQUENCE = 5  # sequences of random ids
-QUICK_STRINGS, QUICK_IDS, QUICK_TOKENS, QUICK_GROUPS = 1000, 2000, 400, 256
+QUICK_STRINGS, QUICK_IDS, QUICK_TOKENS, QUICK_ADDED, QUICK_GROUPS = 1000, 2000, 400, 100, 256
 
 
 Check: TypeAlias = Callable[[Comparison], None]
@@ -34,20 +34,23 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How much is compared. Every ``id_step``-th id is decoded, every ``token_step``-th token
-    encoded, every ``group_step``-th group of code points; none of these where it is 0.
+    """How much is compared. Every ``id_step``-th id is decoded, every ``token_step``-th token and
+    every ``added_step``-th added one encoded, every ``group_step``-th group of code points; none of
+    these where it is 0.
     """
 
     strings: int
     id_step: int = 1
     token_step: int = 1
     group_step: int = 1
+    added_step: int = 1
 
     @classmethod
-    def quick(cls, ids: int) -> Extent:
-        """What takes about a second, for a tokenizer of so many ids."""
+    def quick(cls, ids: int, added: int) -> Extent:
+        """What takes about a second, for a tokenizer of so many ids and added tokens."""
         groups = len(classes.all_groups()) // QUICK_GROUPS
-        return cls(QUICK_STRINGS, 1 + ids // QUICK_IDS, 1 + ids // QUICK_TOKENS, groups)
+        steps = (1 + ids // QUICK_IDS, 1 + ids // QUICK_TOKENS, groups, 1 + added // QUICK_ADDED)
+        return cls(QUICK_STRINGS, *steps)
 
 
 def tasks_of(
@@ -67,7 +70,7 @@ def tasks_of(
     model = [id for id in known if id not in added][:: extent.token_step]
     for some in parts(model, 4000):
         yield Task(tokens.TOKENS, partial(tokens.check_tokens, ids=some))
-    for some in parts(sorted(added), 100):
+    for some in parts(sorted(added)[:: extent.added_step], 100):
         yield Task(tokens.ADDED, partial(tokens.check_added_tokens, ids=frozenset(some)))
     for groups in parts(
         classes.all_groups()[:: extent.group_step] if extent.group_step else [], 400

@@ -55,7 +55,7 @@ def _read(source: Input, root: Node, given: Given) -> TokenizerModel:
 def _reference(source: Input, root: Node, given: Given) -> ReferenceTokenizer:
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
-    return TokenizersReference.from_text(source.data.decode("utf-8"), str(source.path))
+    return TokenizersReference.from_text(source.data, str(source.path))
 
 
 def _reference_version_2(source: Input, root: Node, given: Given) -> ReferenceTokenizer:

@@ -57,9 +57,11 @@ class TokenizersReference(ReferenceTokenizer):
         self._tokenizer = tokenizer
 
     @classmethod
-    def from_text(cls, text: str, name: str) -> TokenizersReference:
+    def from_text(cls, text: str | bytes, name: str) -> TokenizersReference:
         """Loads a tokenizer.json, of ``name``. SourceError where the library refuses it."""
         with _refuses(name):
+            if isinstance(text, bytes):
+                return cls(tokenizers.Tokenizer.from_buffer(text))
             return cls(tokenizers.Tokenizer.from_str(text))
 
     @classmethod
@@ -173,6 +175,10 @@ class TokenizersReference(ReferenceTokenizer):
 
     def ids(self) -> Sequence[int]:
         """The ids of the vocabulary and of the added tokens."""
+        return self._ids
+
+    @cached_property
+    def _ids(self) -> Sequence[int]:
         return sorted({*self._tokenizer.get_vocab(with_added_tokens=True).values(), *self._added()})
 
     def added_tokens(self) -> Sequence[AddedContent]:
