@@ -114,7 +114,7 @@ class Twin:
         return self.reference.allowed_special(mode) == allowed
 
     def encode(self, text: str) -> list[int]:
-        if not self.reference.replaces_surrogates():
+        if self.reference.library != "tiktoken":  # which puts U+FFFD in their place
             text.encode()
         return self.encode_batch([text])[0]
 

@@ -58,7 +58,7 @@ class ReferenceTokenizer(Protocol):
 
     def allowed_special(self, mode: Mode) -> Literal["all"] | frozenset[str]:
         """The special tokens that are ids in a mode, as ``allowed_special`` of ``encode``."""
-        return frozenset()
+        return frozenset() if mode is Mode.TEXT else "all"
 
     def encode(self, text: str, special: bool) -> list[int]:
         """One text in Mode.IDS where ``special``, in Mode.TEXT otherwise."""
@@ -106,15 +106,21 @@ class ReferenceTokenizer(Protocol):
         """The tokens that are found in a text before the model runs, ascending by id."""
         return []
 
-    def replaces_surrogates(self) -> bool:
-        """True if a lone surrogate is encoded as U+FFFD, False if it is an error."""
-        return False
-
 
 def reference_notes(reference: ReferenceTokenizer) -> list[str]:
-    """What a comparison with this reference cannot show."""
-    notes = [version_note(reference), reference.reading_note]
-    return [note for note in notes if note is not None]
+    """What a comparison with this reference cannot show: ids of the release that the tables were
+    made from, where another one is installed, and what the reference says of itself.
+    """
+    notes = [] if reference.reading_note is None else [reference.reading_note]
+    releases = TABLES_FROM[reference.library]
+    if any(f"{reference.version}.".startswith(f"{release}.") for release in releases):
+        return notes
+    installed, wanted = f"{reference.library} {reference.version}", " and ".join(releases)
+    version_note = (
+        f"{installed} is installed, and the Unicode tables of tokexport are those of"
+        f" {reference.library} {wanted}: a difference may be one between these two releases"
+    )
+    return [version_note, *notes]
 
 
 def reading_note(file: str, read_as: str) -> str:
@@ -122,20 +128,4 @@ def reading_note(file: str, read_as: str) -> str:
     return (
         f"no library reads {file}: what was compared is the {read_as} that tokexport reads"
         " it as, which shows nothing of that reading; tests compare that with published ids"
-    )
-
-
-def version_note(reference: ReferenceTokenizer) -> str | None:
-    """A sentence if the installed library is not the one that the tables were made from."""
-    releases = TABLES_FROM[reference.library]
-    if any(
-        reference.version == release or reference.version.startswith(release + ".")
-        for release in releases
-    ):
-        return None
-    wanted = " and ".join(releases)
-    return (
-        f"{reference.library} {reference.version} is installed, and the Unicode tables of tokexport"
-        f" are those of {reference.library} {wanted}: a difference may be one between these two"
-        " releases"
     )

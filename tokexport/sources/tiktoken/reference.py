@@ -92,18 +92,12 @@ class TiktokenReference(ReferenceTokenizer):
 
     def ids(self) -> Sequence[int]:
         """The ranks and the special tokens; ids between them that are free are holes."""
-        return [id for id in range(self._encoding.n_vocab) if self._is_id(id)]
+        return sorted({*self._encoding._mergeable_ranks.values(), *self._special.values()})
 
     def added_tokens(self) -> Sequence[AddedContent]:
         """The special tokens."""
-        return [
-            AddedContent(id, content, True)
-            for id, content in sorted((i, c) for c, i in self._special.items())
-        ]
-
-    def replaces_surrogates(self) -> bool:
-        """A lone surrogate is encoded as U+FFFD."""
-        return True
+        by_id = sorted((id, content) for content, id in self._special.items())
+        return [AddedContent(id, content, True) for id, content in by_id]
 
     def _encode(self, text: str, mode: Mode) -> list[int]:
         if mode is Mode.TEXT:
@@ -111,10 +105,3 @@ class TiktokenReference(ReferenceTokenizer):
         return self._encoding.encode(
             text, allowed_special=self._allowed[mode], disallowed_special=()
         )
-
-    def _is_id(self, id: int) -> bool:
-        try:
-            self._encoding.decode_single_token_bytes(id)
-        except KeyError:
-            return False
-        return True

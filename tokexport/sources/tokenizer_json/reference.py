@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from tokexport.errors import MissingLibraryError, SourceError
 from tokexport.model import AddedToken
@@ -86,45 +86,34 @@ class TokenizersReference(ReferenceTokenizer):
             tokenizer = ByteLevelBPETokenizer(str(vocab), str(merges))._tokenizer
         for token in added:
             add = tokenizer.add_special_tokens if token.special else tokenizer.add_tokens
-            add(
-                [
-                    tokenizers.AddedToken(
-                        token.content, special=token.special, normalized=token.normalized
-                    )
-                ]
-            )
+            flags = {"special": token.special, "normalized": token.normalized}
+            add([tokenizers.AddedToken(token.content, **flags)])
         return cls(tokenizer)
 
     def modes(self) -> tuple[Mode, ...]:
         """Every mode but that of some special tokens, which the library has no switch for."""
         return (Mode.TEXT, Mode.IDS, Mode.TEMPLATE)
 
-    def allowed_special(self, mode: Mode) -> Literal["all"] | frozenset[str]:
-        """All of them or none."""
-        return frozenset() if mode is Mode.TEXT else "all"
-
     def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
         """Many texts, on the library's own threads."""
-        self._tokenizer.encode_special_tokens = mode is Mode.TEXT
-        with _stops():
-            encodings = self._tokenizer.encode_batch(
-                list(texts), add_special_tokens=mode is Mode.TEMPLATE
-            )
-        return [encoding.ids for encoding in encodings]
+        return [encoding.ids for encoding in self._encoded(texts, mode)]
 
     def encode_pair(self, first: str, second: str, mode: Mode = Mode.TEMPLATE) -> list[int]:
         """Two texts as the post-processor's template for a pair has them."""
-        self._tokenizer.encode_special_tokens = mode is Mode.TEXT
-        with _stops():
-            return self._tokenizer.encode(
-                first, second, add_special_tokens=mode is Mode.TEMPLATE
-            ).ids
+        return self._encoded([(first, second)], mode)[0].ids
 
     def offsets(self, text: str, mode: Mode) -> list[tuple[int, int]]:
         """As the library reports them."""
+        return self._encoded([text], mode)[0].offsets
+
+    def _encoded(
+        self, texts: Sequence[str | tuple[str, str]], mode: Mode
+    ) -> list[tokenizers.Encoding]:
         self._tokenizer.encode_special_tokens = mode is Mode.TEXT
         with _stops():
-            return self._tokenizer.encode(text, add_special_tokens=mode is Mode.TEMPLATE).offsets
+            return self._tokenizer.encode_batch(
+                list(texts), add_special_tokens=mode is Mode.TEMPLATE
+            )
 
     def decode_batch(
         self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
@@ -198,9 +187,8 @@ def _refuses(path: str) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        if (
-            isinstance(error, Exception) or type(error).__name__ == _PANIC
-        ):  # the library raises bare Exception
+        # The library raises bare Exception.
+        if isinstance(error, Exception) or type(error).__name__ == _PANIC:
             raise SourceError(
                 f"{path}: the library `tokenizers` {tokenizers.__version__} refuses it: {error}"
             ) from error
@@ -213,10 +201,7 @@ def _stops() -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        if type(error) is Exception and any(
-            sentence in str(error) for sentence in NO_UNKNOWN_TOKEN
-        ):
-            raise ReferenceStopsError(str(error)) from None
-        if type(error).__name__ == _PANIC:
+        lacks_token = any(sentence in str(error) for sentence in NO_UNKNOWN_TOKEN)
+        if type(error).__name__ == _PANIC or (type(error) is Exception and lacks_token):
             raise ReferenceStopsError(str(error)) from None
         raise

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from tokexport.errors import MissingLibraryError, SourceError
 from tokexport.sources.json_node import parse
@@ -69,10 +69,6 @@ class Tokenizers1Reference(ReferenceTokenizer):
         """Every mode but that of some special tokens, which the library has no switch for."""
         return (Mode.TEXT, Mode.IDS, Mode.TEMPLATE)
 
-    def allowed_special(self, mode: Mode) -> Literal["all"] | frozenset[str]:
-        """All of them or none."""
-        return frozenset() if mode is Mode.TEXT else "all"
-
     def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
         """Many texts, on the library's own threads."""
         return self._encoded(list(texts), mode)
@@ -116,10 +112,6 @@ class Tokenizers1Reference(ReferenceTokenizer):
             number = of_spelling.get(content, found[0] if len(found) == 1 else None)
             if number is not None:
                 yield AddedContent(number, content, special)
-
-    def replaces_surrogates(self) -> bool:
-        """A lone surrogate raises TypeError."""
-        return False
 
     def _encoded(self, texts: Sequence[str | tuple[str, str]], mode: Mode) -> list[list[int]]:
         try:
