@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -31,6 +32,20 @@ def prose(size: int) -> str:
     ]
     weights = [1 / rank for rank in range(1, 401)]
     return " ".join(generator.choices(words, weights, k=size))
+
+
+def unescaped(cell: str) -> bytes:
+    """The bytes that a cell of the listing shows."""
+    short = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\"}
+    found = []
+    for match in re.finditer(r"\\x(..)|\\u(.{4})|\\U(.{8})|\\(.)|(.)", cell[1:-1]):
+        byte, code, long_code, letter, other = match.groups()
+        if byte:
+            found.append(bytes.fromhex(byte))
+        else:
+            number = code or long_code
+            found.append((chr(int(number, 16)) if number else other or short[letter]).encode())
+    return b"".join(found)
 
 
 TEXTS = [prose(size) for size in (3000, 2000, 1)]
@@ -69,6 +84,9 @@ def test_all_files_give_the_same_ids(pattern: str, ids: tuple[int, int], tmp_pat
     assert sum(len(text.encode()) for text in TEXTS) == trained.text_bytes
     listed = (tmp_path / "merges.tsv").read_text(encoding="utf-8").splitlines()[1:]
     assert [int(line.split("\t")[0]) for line in listed] == sorted({*range(700)} - {*ids})[256:]
+    cells = [line.split("\t") for line in listed]
+    merged = {unescaped(left) + unescaped(right): int(id) for id, _, left, right in cells}
+    assert merged == {token: id for token, id in ranks.items() if len(token) > 1}
 
 
 def test_ranks_convert_with_the_pattern_and_the_special_tokens_beside_them(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,12 @@ from tokexport.cli.console import (
     say_json,
     size,
 )
+from tokexport.cli.options import parts_of_file
 from tokexport.corpus.documents import find_files
 from tokexport.errors import TokexportError
 from tokexport.sources.tiktoken.known_patterns import KNOWN
 from tokexport.training.counting import WordCounts
-from tokexport.training.files import count_files, is_counts, join_files
+from tokexport.training.files import count_files, count_stream, is_counts, join_files
 
 
 @click.command()
@@ -39,7 +40,7 @@ from tokexport.training.files import count_files, is_counts, join_files
 @click.option("--add", is_flag=True, help="Add to the counts that FILE holds.")
 @click.option("--max-chars", type=click.IntRange(1), metavar="N", help="Stop after so many.")
 @click.option("--doc-cap", type=click.IntRange(1), metavar="N", help="Characters of a document.")
-@click.option("--field", default="text", help="Where a line or a row has its text.  [text]")
+@click.option("--field", metavar="NAME", help="Where a line or a row has its text.  [text]")
 @click.option("--lines", is_flag=True, help="Each line of a .txt file is a document.")
 @click.option("--threads", type=click.IntRange(1), metavar="N", help="[one a processor]")
 @quiet_option
@@ -49,6 +50,7 @@ def count(
     target: str,
     special_tokens: tuple[str, ...],
     threads: int | None,
+    field: str | None,
     quiet: bool,
     as_json: bool,
     **how: Any,
@@ -59,6 +61,10 @@ def count(
     `tokexport tokenize` reads: .txt, .jsonl, .parquet, compressed or not, a folder of them. A run
     that was interrupted, even by kill -9, goes on when the same command is given again: no document
     is lost or counted twice.
+
+    Or it is - for standard input: one text, lines of text (--lines), or lines of JSON (--field). It
+    cannot be read again from its middle, so that all of it is counted, or, where that is
+    interrupted, nothing.
 
     Files of counts (.counts) as INPUT are joined, if they have the same pattern and special tokens.
 
@@ -77,16 +83,15 @@ def count(
             )
         counts = join_files(joined, target)
     else:
-        total = sum(file.stat().st_size for file in find_files(inputs))
+        common = {"special_tokens": special_tokens or None, "num_threads": threads, **how}
         with ProgressLine(quiet) as line:
-            counts = count_files(
-                inputs,
-                target,
-                special_tokens=special_tokens or None,
-                num_threads=threads,
-                progress=counting(line, total),
-                **how,
-            )
+            if is_standard_input(inputs):
+                parts, show = parts_of_file("-"), counting(line, 0)
+                counts = count_stream(parts, target, field=field, progress=show, **common)
+            else:
+                total = sum(file.stat().st_size for file in find_files(inputs))
+                show = counting(line, total)
+                counts = count_files(inputs, target, field=field or "text", progress=show, **common)
     documents = sum(run.documents for run in counts.runs)
     values = {
         "target": target,
@@ -105,8 +110,18 @@ def count(
         )
 
 
+def is_standard_input(inputs: Sequence[str]) -> bool:
+    """Whether texts come from standard input. Raises TokexportError where other ones do too."""
+    if "-" in inputs and len(inputs) > 1:
+        raise TokexportError(
+            "standard input (-) is read on its own; count the files by another command, into the"
+            " same counts (tokexport count --add)"
+        )
+    return tuple(inputs) == ("-",)
+
+
 def counting(line: ProgressLine, total: int) -> Callable[[WordCounts, int], None]:
-    """Shows how far counting has come in ``total`` bytes of files."""
+    """Shows how far counting has come in ``total`` bytes of files (0: not known)."""
     started = 0.0
     before: int | None = None  # bytes of text that were counted by another run
 
@@ -116,6 +131,7 @@ def counting(line: ProgressLine, total: int) -> Callable[[WordCounts, int], None
             before, started = counts.text_bytes, time.monotonic()
         done = counts.text_bytes - before
         rate = size(int(done / max(time.monotonic() - started, 1e-9)))
-        line(f"{rate}/s, {plural(counts.words, 'word')}, bytes", read, total)
+        step = "bytes" if total else f"{size(done)} counted"
+        line(f"{rate}/s, {plural(counts.words, 'word')}, {step}", read, total)
 
     return show

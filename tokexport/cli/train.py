@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -23,17 +24,30 @@ from tokexport.cli.console import (
     table,
 )
 from tokexport.cli.contents import converted, is_tokexport_file
-from tokexport.cli.count import counting
+from tokexport.cli.count import counting, is_standard_input
 from tokexport.cli.options import parts_of_file
-from tokexport.corpus.documents import LongDocument, Position, find_files, read_documents
+from tokexport.corpus.documents import (
+    ByteStream,
+    LongDocument,
+    Position,
+    find_files,
+    read_documents,
+    read_stream,
+)
 from tokexport.errors import TokexportError
 from tokexport.output import resolve
 from tokexport.sources.tiktoken.known_patterns import KNOWN
 from tokexport.training.counting import WordCounts
-from tokexport.training.files import capped, count_documents, decoded, passing, strings
+from tokexport.training.files import count_documents, decoded, stream_run, strings
 from tokexport.training.report import Report, Sample, report
 from tokexport.training.runs import Run
-from tokexport.training.train import TIE_BREAKS, SpecialTokens, refuse_settings, train_from_counts
+from tokexport.training.train import (
+    TIE_BREAKS,
+    Roles,
+    SpecialTokens,
+    refuse_settings,
+    train_from_counts,
+)
 from tokexport.training.trained import FILES, Trained
 from tokexport.training.word_counts_file import read_word_counts
 
@@ -53,11 +67,15 @@ from tokexport.training.word_counts_file import read_word_counts
     metavar="T ID",
     help="A special token with its id.",
 )
+@click.option("--bos", metavar="T", help="The special token that begins a text.")
+@click.option("--eos", metavar="T", help="The one that ends it, and a generation.")
+@click.option("--pad", metavar="T", help="The one that fills a batch.")
+@click.option("--stop", multiple=True, metavar="T", help="One that ends a generation too.")
 @click.option("--split-special", is_flag=True, help="Cut texts at special tokens.")
 @click.option("--tie-break", type=click.Choice(TIE_BREAKS), default=TIE_BREAKS[0])
 @click.option("--max-chars", type=click.IntRange(1), metavar="N", help="Stop after so many.")
 @click.option("--doc-cap", type=click.IntRange(1), metavar="N", help="Characters of a document.")
-@click.option("--field", default="text", help="Where a line or a row has its text.  [text]")
+@click.option("--field", metavar="NAME", help="Where a line or a row has its text.  [text]")
 @click.option("--lines", is_flag=True, help="Each line of a .txt file is a document.")
 @click.option(
     "--held-out", multiple=True, metavar="PATH", help="Texts to measure on, not to learn from."
@@ -74,6 +92,10 @@ def train(
     folder: str,
     special: tuple[str, ...],
     placed: tuple[tuple[str, int], ...],
+    bos: str | None,
+    eos: str | None,
+    pad: str | None,
+    stop: tuple[str, ...],
     tie_break: Any,
     held_out: tuple[str, ...],
     beside: tuple[str, ...],
@@ -85,10 +107,14 @@ def train(
     """Learns a byte-level BPE tokenizer from texts.
 
     INPUT is what `tokexport tokenize` reads: .txt, .jsonl, .parquet, compressed or not, a folder of
-    them; or - for a text on standard input. In its place --counts names what `tokexport count` has
-    written. Memory grows with the distinct words alone. The vocabulary counts the 256 bytes and the
-    special tokens, which are plain text in the texts, or cut them (--split-special). DIR gets
-    tokenizer.bin, tokenizer.json, ranks.tiktoken and merges.tsv, which give the same ids.
+    them; or - for standard input: one text, lines of text (--lines), or lines of JSON (--field). In
+    its place --counts names what `tokexport count` has written. Memory grows with the distinct
+    words alone. The vocabulary counts the 256 bytes and the special tokens, which are plain text in
+    the texts, or cut them (--split-special). DIR gets tokenizer.bin, tokenizer.json, ranks.tiktoken
+    and merges.tsv, which give the same ids.
+
+    --bos, --eos, --pad and --stop name special tokens that have a role: every runtime of
+    tokenizer.bin ends a generation at --eos and --stop, and so does transformers.
 
     The report says how many bytes a token has, on samples of at most 4 million characters: of the
     texts, and of those of --held-out, which may be some of the files of INPUT.
@@ -105,7 +131,9 @@ def train(
             raise TokexportError(
                 "give each special token once, and all by --special-id or all by --special-token"
             )
-    refuse_settings(vocab_size, specials, tie_break)
+    roles = Roles(bos, eos, pad, stop)
+    if counts_file is None:
+        refuse_settings(vocab_size, specials, tie_break, roles)
     for name in FILES:
         resolve(Path(folder) / name, force=force)
     compared = {name: _opened(name) for name in beside}
@@ -122,7 +150,12 @@ def train(
             )
             _count(counts, inputs, held_out, line, sample.add, how)
         trained = train_from_counts(
-            counts, vocab_size, special_tokens=specials, tie_break=tie_break, progress=line
+            counts,
+            vocab_size,
+            special_tokens=specials,
+            roles=roles,
+            tie_break=tie_break,
+            progress=line,
         )
     trained.save(folder, force=force)
     tokenizers = {folder: load(trained.to_bytes()), **compared}
@@ -142,6 +175,7 @@ def as_object(trained: Trained, found: Report, folder: str) -> dict[str, object]
         "tokens": len(trained),
         "merges": len(trained.merges),
         **{name: getattr(trained, name) for name in names},
+        "special_ids": asdict(trained.special_ids),
         "longest": [bytes_value(token) for token in found.longest],
         "bytes_per_token": [
             {"tokenizer": row.name, "training": row.training, "held_out": row.held_out}
@@ -197,30 +231,29 @@ def _count(
 ) -> None:
     if not inputs:
         raise TokexportError("name texts to learn from, or word counts (--counts FILE)")
-    doc_cap, max_chars = how["doc_cap"], how["max_chars"]
-    if tuple(inputs) == ("-",):
-        most = min((cap for cap in (doc_cap, max_chars) if cap is not None), default=None)
-        parts = capped(decoded(parts_of_file("-"), "standard input"), most)
-        counts.add(
-            [passing(parts, seen)],
-            num_threads=how["threads"],
-            progress=lambda: line(f"counting, {size(counts.text_bytes)}"),
-        )
-        return
-    left_out = {path.resolve() for path in find_files(held_out)}
-    files = [path for path in find_files(inputs) if path.resolve() not in left_out]
-    run = Run.begin(
-        files, field=how["field"], lines=how["lines"], doc_cap=doc_cap, max_chars=max_chars
-    )
+    field, lines = how["field"], how["lines"]
+    caps = {"doc_cap": how["doc_cap"], "max_chars": how["max_chars"]}
+    names: Sequence[str | Path]
+    if is_standard_input(inputs):
+        run = stream_run(field=field, lines=lines, **caps)
+        stream = ByteStream(parts_of_file("-"), "standard input")
+        names = [stream.name]
+        documents = read_stream(stream, field=field, lines=lines)
+    else:
+        left_out = {path.resolve() for path in find_files(held_out)}
+        names = files = [path for path in find_files(inputs) if path.resolve() not in left_out]
+        run = Run.begin(files, field=field or "text", lines=lines, **caps)
+        documents = read_documents(files, field=run.field, lines=lines, start=run.next)
     show = counting(line, sum(file.size for file in run.files))
-    for _, read in count_documents(counts, files, run, how["threads"], seen):
+    for _, read in count_documents(counts, documents, names, run, how["threads"], seen):
         show(counts, read)
 
 
 def _texts(paths: Sequence[str], how: dict[str, Any]) -> Iterator[str]:
     """The documents of files, long ones in parts."""
     files = find_files(paths)
-    for batch in read_documents(files, field=how["field"], lines=how["lines"], start=Position()):
+    field, lines = how["field"] or "text", how["lines"]
+    for batch in read_documents(files, field=field, lines=lines, start=Position()):
         if isinstance(batch, LongDocument):
             yield from decoded(batch.parts, str(files[batch.first.file]))
         else:

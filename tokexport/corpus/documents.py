@@ -8,7 +8,8 @@ import gzip
 import io
 import json
 import lzma
-from collections.abc import Callable, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -25,6 +26,7 @@ BATCH_ROWS: Final = 512
 # A .txt file is one document; above this size it is encoded as a stream.
 LONG_BYTES: Final = 1 << 26
 PART: Final = 1 << 20
+TEXT_OVERHEAD: Final = 64  # bytes of memory that a text takes besides its own
 
 COMPRESSIONS: Final = (".gz", ".bz2", ".xz", ".zst")
 KINDS: Final = {".txt": "text", ".jsonl": "lines of JSON", ".ndjson": "lines of JSON"}
@@ -63,14 +65,29 @@ class LongDocument:
 
     parts: Iterator[bytes]
     first: Position
-    raw: IO[bytes]
-    file: IO[bytes]  # what `raw` is decompressed by; it closes that as it goes
-    read_before: int
+    bytes_read: Callable[[], int]
 
     @property
     def read(self) -> int:
         """As ``Batch.read``."""
-        return self.read_before + self.raw.tell()
+        return self.bytes_read()
+
+
+class ByteStream:
+    """Bytes that come once, in parts, as those of standard input: how many have come, and their
+    CRC-32. ``name`` is for errors.
+    """
+
+    def __init__(self, parts: Iterable[bytes], name: str) -> None:
+        self.name: Final = name
+        self.size = self.crc = 0
+        self._parts = parts
+
+    def __iter__(self) -> Iterator[bytes]:
+        for part in self._parts:
+            self.size += len(part)
+            self.crc = zlib.crc32(part, self.crc)
+            yield part
 
 
 def find_files(inputs: Sequence[str | Path]) -> list[Path]:
@@ -132,7 +149,7 @@ def read_documents(
                 else:
                     first = first if small else begin
                     small.append(document)
-                    held += len(document)
+                    held += len(document) + TEXT_OVERHEAD
             read += path.stat().st_size
             if held >= BATCH_BYTES:
                 yield from flushed()
@@ -143,9 +160,25 @@ def read_documents(
         else:
             of_line = None if kind == "text" else field
             with path.open("rb") as raw:
-                yield from _lines(path, raw, of_line, begin, read)
+                file = _decompressed(path, raw)
+                reached = _reached(raw, file, read)
+                yield from _lines(str(path), _parts(path, file), of_line, begin, reached)
         read += path.stat().st_size
     yield from flushed()
+
+
+def read_stream(
+    stream: ByteStream, *, field: str | None, lines: bool
+) -> Iterator[Batch | LongDocument]:
+    """The documents of a stream: its lines of JSON have them in ``field``, or with ``lines`` each
+    line that is not empty is one; without either it is one document.
+
+    Raises SourceError, with the line, for what is no document.
+    """
+    if field is None and not lines:
+        yield LongDocument(iter(stream), Position(), lambda: stream.size)
+    else:
+        yield from _lines(stream.name, iter(stream), field, Position(), lambda: stream.size)
 
 
 def _kind(path: Path) -> str | None:
@@ -178,6 +211,15 @@ def _pyarrow(path: Path) -> Any:
     return pyarrow
 
 
+def _reached(raw: IO[bytes], file: IO[bytes], before: int) -> Callable[[], int]:
+    """How many bytes were read by now. Holds ``file``, which closes ``raw`` where it goes."""
+
+    def reached(held: IO[bytes] = file) -> int:
+        return before + raw.tell()
+
+    return reached
+
+
 def _parts(path: Path, file: IO[bytes]) -> Iterator[bytes]:
     try:
         while part := file.read(PART):
@@ -192,7 +234,7 @@ def _whole(path: Path, raw: IO[bytes], begin: Position, read: int) -> str | Long
     head = list(islice(parts, LONG_BYTES // PART))
     following = next(parts, None)
     if following is not None:
-        return LongDocument(chain(head, [following], parts), begin, raw, file, read)
+        return LongDocument(chain(head, [following], parts), begin, _reached(raw, file, read))
     try:
         return b"".join(head).decode()
     except UnicodeDecodeError as error:
@@ -200,25 +242,28 @@ def _whole(path: Path, raw: IO[bytes], begin: Position, read: int) -> str | Long
 
 
 def _lines(
-    path: Path, raw: IO[bytes], field: str | None, begin: Position, read: int
+    name: str,
+    parts: Iterator[bytes],
+    field: str | None,
+    begin: Position,
+    reached: Callable[[], int],
 ) -> Iterator[Batch]:
     texts: list[str] = []
     held, document, first = 0, 0, begin.document
-    file = _decompressed(path, raw)  # it closes `raw` as it goes
-    for number, line in enumerate(_split_lines(_parts(path, file)), 1):
+    for number, line in enumerate(_split_lines(parts), 1):
         line = line.rstrip(b"\r\n")
         if not line.strip():
             continue
         document += 1
         if document <= begin.document:
             continue
-        texts.append(_text_of(line, field, f"{path}:{number}"))
-        held += len(line)
+        texts.append(_text_of(line, field, f"{name}:{number}"))
+        held += len(line) + TEXT_OVERHEAD
         if held >= BATCH_BYTES:
-            yield Batch(texts, len(texts), Position(begin.file, first), read + raw.tell())
+            yield Batch(texts, len(texts), Position(begin.file, first), reached())
             first, texts, held = document, [], 0
     if texts:
-        yield Batch(texts, len(texts), Position(begin.file, first), read + raw.tell())
+        yield Batch(texts, len(texts), Position(begin.file, first), reached())
 
 
 def _split_lines(parts: Iterator[bytes]) -> Iterator[bytes]:

@@ -20,7 +20,7 @@ from tokexport.runtime import tokenizer as runtime
 from tokexport.runtime.metadata import section
 from tokexport.sources import read
 from tokexport.sources.tiktoken.known_patterns import KNOWN
-from tokexport.training import train_from_iterator
+from tokexport.training import Roles, train_from_iterator
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 SPECIAL_TOKENS: Final = KNOWN["nanochat"].counted
 # What begins a document: nanochat's own name, and that of OpenAI's encodings.
 _BOS: Final = ("<|bos|>", "<|endoftext|>")
+# Nanochat ends a generation at either.
+_ROLES: Final = Roles(bos="<|bos|>", eos="<|assistant_end|>", stop=("<|bos|>",))
 _FILE: Final = "tokenizer.bin"
 _PICKLE: Final = "tokenizer.pkl"
 _TOKEN_BYTES: Final = "token_bytes"
@@ -61,7 +63,11 @@ class Tokenizer:
         270
         """
         trained = train_from_iterator(
-            text_iterator, vocab_size, pattern="nanochat", special_tokens=SPECIAL_TOKENS
+            text_iterator,
+            vocab_size,
+            pattern="nanochat",
+            special_tokens=SPECIAL_TOKENS,
+            roles=_ROLES,
         )
         if trained.note is not None:
             warnings.warn(trained.note, stacklevel=2)
@@ -288,7 +294,7 @@ def _opened(path: Path) -> runtime.Tokenizer:
 
 def _content(tokenizer: runtime.Tokenizer) -> tuple[object, ...]:
     """All that decides an id."""
-    tags = sorted({tag for tag, _ in tokenizer.sections()} - {"PROV", "TEST"})
+    tags = sorted({tag for tag, _ in tokenizer.sections()} - {"PROV", "SPID", "TEST"})
     return tuple((tag, section(tokenizer, tag.encode())) for tag in tags)
 
 

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import codecs
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from tokexport.corpus.documents import Batch, LongDocument, Position, find_files, read_documents
+from tokexport.corpus.documents import (
+    Batch,
+    ByteStream,
+    LongDocument,
+    Position,
+    find_files,
+    read_documents,
+    read_stream,
+)
 from tokexport.corpus.pipeline import read_ahead
 from tokexport.errors import SourceError, TextError, TokexportError
 from tokexport.output import resolve
 from tokexport.training.counting import Text, WordCounts
-from tokexport.training.runs import Run
+from tokexport.training.runs import CountedFile, Run
 from tokexport.training.word_counts_file import SUFFIX, read_word_counts, write_word_counts
 
 # Of text between two checkpoints; more where the file is large, so that most time goes to counting.
@@ -61,34 +69,15 @@ def count_files(
     path = Path(os.path.realpath(target))
     files = find_files([os.fspath(name) for name in inputs])
     run = Run.begin(files, field=field, lines=lines, doc_cap=doc_cap, max_chars=max_chars)
-    if path.exists():
-        counts = read_word_counts(path)
-        specials = counts.special_tokens if special_tokens is None else special_tokens
-        if counts.runs and counts.runs[-1].at_start() == run:
-            run = counts.runs[-1]
-            counts.runs = counts.runs[:-1]
-        elif not add:
-            counts.refuse_incomplete(str(target))
-            raise TokexportError(
-                f"{target} holds the counts of other files; add to it (--add, add=True), or name"
-                " another"
-            )
-        WordCounts(pattern or counts.pattern, specials).refuse_other(counts, str(target))
-        twice = {file for before in counts.runs for file in before.files} & {*run.files}
-        if twice:
-            names = ", ".join(sorted(file.path for file in twice))
-            raise TokexportError(f"{target} has counted {names} already; name other files only")
-    else:
-        counts = WordCounts(pattern or "nanochat", special_tokens or ())
-        resolve(target)
-        path.parent.mkdir(parents=True, exist_ok=True)
+    counts, run = _begun(target, run, pattern, special_tokens, add=add)
     before = counts.runs
     counts.runs = (*before, run)
     if run.complete:
         return counts
     checkpoint = counts.text_bytes
     size = write_word_counts(path, counts)
-    for after, read in count_documents(counts, files, run, num_threads):
+    documents = read_documents(files, field=field, lines=lines, start=run.next)
+    for after, read in count_documents(counts, documents, files, run, num_threads):
         counts.runs = (*before, after)
         due = max(checkpoint_bytes, CHECKPOINT_FILES * size)
         if after.complete or counts.text_bytes - checkpoint >= due:
@@ -96,6 +85,98 @@ def count_files(
             checkpoint = counts.text_bytes
         progress(counts, read)
     return counts
+
+
+def count_stream(
+    parts: Iterable[bytes],
+    target: str | os.PathLike[str],
+    *,
+    name: str = "standard input",
+    pattern: str | None = None,
+    special_tokens: Sequence[str] | None = None,
+    add: bool = False,
+    field: str | None = None,
+    lines: bool = False,
+    doc_cap: int | None = None,
+    max_chars: int | None = None,
+    num_threads: int | None = None,
+    progress: Progress = lambda counts, read: None,
+) -> WordCounts:
+    """Count the words of a stream of UTF-8 into the file ``target``, as ``count_files`` those of
+    files. It is lines of JSON with a text in ``field``, or a document on each of its ``lines``, or
+    else one document, cut at ``max_chars``.
+
+    A stream cannot be read again from where it was, so that ``target`` is written at its end alone:
+    of a process that was killed nothing is counted. Raises as ``count_files`` does.
+
+    >>> dict(count_stream([b"low low", b"er low"], "stream.counts").items())
+    {b'low': 1, b' lower': 1, b' low': 1}
+    """
+    path = Path(os.path.realpath(target))
+    stream = ByteStream(parts, name)
+    run = stream_run(field=field, lines=lines, doc_cap=doc_cap, max_chars=max_chars)
+    counts, run = _begun(target, run, pattern, special_tokens, add=add)
+    documents = read_stream(stream, field=field, lines=lines)
+    for after, read in count_documents(counts, documents, [name], run, num_threads):
+        run = after
+        progress(counts, read)
+    run = replace(run, files=(CountedFile(name, stream.size, stream.crc),))
+    _refuse_counted_twice(counts, run, target)
+    counts.runs = (*counts.runs, run)
+    write_word_counts(path, counts)
+    return counts
+
+
+def stream_run(
+    *, field: str | None, lines: bool, doc_cap: int | None, max_chars: int | None
+) -> Run:
+    """The run over a stream. Raises TokexportError where its lines would be of two kinds."""
+    if field is not None and lines:
+        raise TokexportError(
+            "a stream is either lines of text (--lines) or lines of JSON (--field); choose one"
+        )
+    if field is None and not lines and max_chars is not None:
+        doc_cap = min(doc_cap or max_chars, max_chars)
+    return Run.begin([], field=field or "text", lines=lines, doc_cap=doc_cap, max_chars=max_chars)
+
+
+def _begun(
+    target: str | os.PathLike[str],
+    run: Run,
+    pattern: str | None,
+    special_tokens: Sequence[str] | None,
+    *,
+    add: bool,
+) -> tuple[WordCounts, Run]:
+    """The counts that a run adds to, without itself, and how far it has come by now."""
+    path = Path(os.path.realpath(target))
+    if not path.exists():
+        resolve(target)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return WordCounts(pattern or "nanochat", special_tokens or ()), run
+    counts = read_word_counts(path)
+    specials = counts.special_tokens if special_tokens is None else special_tokens
+    if run.files and counts.runs and counts.runs[-1].at_start() == run:
+        run = counts.runs[-1]
+        counts.runs = counts.runs[:-1]
+    elif not add:
+        counts.refuse_incomplete(str(target))
+        raise TokexportError(
+            f"{target} holds the counts of other files; add to it (--add, add=True), or name"
+            " another"
+        )
+    WordCounts(pattern or counts.pattern, specials).refuse_other(counts, str(target))
+    _refuse_counted_twice(counts, run, target)
+    return counts, run
+
+
+def _refuse_counted_twice(counts: WordCounts, run: Run, target: str | os.PathLike[str]) -> None:
+    twice = {file for before in counts.runs for file in before.files} & {*run.files}
+    if twice:
+        names = ", ".join(sorted(file.path for file in twice))
+        raise TokexportError(
+            f"{target} has counted {names} already, with that content; name other texts only"
+        )
 
 
 def join_files(
@@ -125,15 +206,17 @@ def is_counts(name: str | os.PathLike[str]) -> bool:
 
 def count_documents(
     counts: WordCounts,
-    files: Sequence[Path],
+    documents: Iterator[Batch | LongDocument],
+    names: Sequence[str | Path],
     run: Run,
     num_threads: int | None,
     seen: Seen = lambda text: None,
 ) -> Iterator[tuple[Run, int]]:
     """Adds the documents of a run that are not yet counted; gives the run after each batch of them,
-    and the bytes read. ``seen`` is called with each text, or part of a long one.
+    and the bytes read. ``names`` are those of the files, for errors; ``seen`` is called with each
+    text, or part of a long one.
     """
-    characters = run.characters
+    characters, read = run.characters, 0
 
     def see(text: str) -> None:
         nonlocal characters
@@ -143,11 +226,10 @@ def count_documents(
     def is_full() -> bool:
         return run.max_chars is not None and characters > run.max_chars
 
-    documents = read_documents(files, field=run.field, lines=run.lines, start=run.next)
     for batch in read_ahead(documents):
         texts: list[Text] = []
         if isinstance(batch, LongDocument):
-            name = str(files[batch.first.file])
+            name = str(names[batch.first.file])
             texts.append(passing(capped(decoded(batch.parts, name), run.doc_cap), see))
             after, count = Position(batch.first.file + 1), 1
         else:
@@ -161,15 +243,16 @@ def count_documents(
         try:
             counts.add(texts, num_threads=num_threads)
         except TextError as error:
-            raise SourceError(f"{_place(batch, files, texts)}: {error}") from error
+            raise SourceError(f"{_place(batch, names, texts)}: {error}") from error
         run = replace(
             run, next=after, documents=run.documents + count, characters=characters,
             complete=is_full(),
         )  # fmt: skip
-        yield run, batch.read
+        read = batch.read
+        yield run, read
         if run.complete:
             return
-    yield replace(run, complete=True), sum(file.size for file in run.files)
+    yield replace(run, complete=True), max(read, sum(file.size for file in run.files))
 
 
 def decoded(parts: Iterator[bytes], name: str) -> Iterator[str]:
@@ -201,13 +284,13 @@ def passing(parts: Iterator[str], seen: Seen) -> Iterator[str]:
         yield part
 
 
-def _place(batch: Batch | LongDocument, files: Sequence[Path], texts: Sequence[Text]) -> str:
+def _place(batch: Batch | LongDocument, names: Sequence[str | Path], texts: Sequence[Text]) -> str:
     """Where the first text with a lone surrogate is."""
     for number, text in enumerate(texts):
         if isinstance(batch, Batch) and isinstance(text, str) and not _is_utf8(text):
             place = batch.after(number)
-            return f"{files[place.file]}: document {place.document + 1:,}"
-    return str(files[batch.first.file])
+            return f"{names[place.file]}: document {place.document + 1:,}"
+    return str(names[batch.first.file])
 
 
 def _is_utf8(text: str) -> bool:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 import numpy as np
 
 from tokexport.errors import TokexportError
 from tokexport.limits import MAX_IDS, MAX_TOKEN_BYTES
+from tokexport.model import SpecialIds
 from tokexport.training.counting import Text, WordCounts, checked
-from tokexport.training.trained import BYTES, Merge, Trained
+from tokexport.training.trained import BYTES, ROLES, Merge, Trained
 from tokexport.unicode.byte_alphabet import to_bytes
 
 # Which of several most frequent pairs is merged: the least pair of ids (rustbpe); the same, where
@@ -21,6 +23,26 @@ TIE_BREAKS: Final[tuple[TieBreak, ...]] = get_args(TieBreak)
 
 # Their ids follow the learned tokens; or each has the id that it is given.
 SpecialTokens = Sequence[str] | Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """The special tokens that have a role: that before a text, that after it, that which fills a
+    batch, and those which end a generation besides ``eos``.
+
+    >>> roles = Roles(eos="<|e|>")
+    >>> trained = train_from_iterator(["a"], 257, special_tokens=["<|e|>"], roles=roles)
+    >>> trained.special_ids
+    SpecialIds(bos=None, eos=256, pad=None, unk=None, stop=(256,))
+    """
+
+    bos: str | None = None
+    eos: str | None = None
+    pad: str | None = None
+    stop: tuple[str, ...] = ()
+
+
+NO_ROLES: Final = Roles()
 
 # Called with the name of a step, how far it has come, and the end of it; 0: not known.
 Progress = Callable[[str, int, int], None]
@@ -33,6 +55,7 @@ def train_from_iterator(
     pattern: str = "nanochat",
     special_tokens: SpecialTokens = (),
     split_special: bool = False,
+    roles: Roles = NO_ROLES,
     tie_break: TieBreak = "lowest-ids",
     num_threads: int | None = None,
     progress: Progress = lambda step, done, end: None,
@@ -45,11 +68,11 @@ def train_from_iterator(
     ...) or a regular expression. The result does not depend on ``num_threads`` (None: one a
     processor). Where no pair is left before ``vocab_size`` is reached, there are fewer merges, and
     ``note`` says so. Special tokens in a text are plain text, or with ``split_special`` the text is
-    cut there, and they are not learned from.
+    cut there, and they are not learned from. ``roles`` says which of them begins a text, and so on.
 
-    Raises ``TokexportError`` for a vocabulary that is too small or too large and for texts without
-    a word, ``UnsupportedError`` for a pattern that is no known name or whose words cannot be
-    counted, ``TextError`` for a text with a lone surrogate.
+    Raises ``TokexportError`` for a vocabulary that is too small or too large, for texts without a
+    word and for a role of what is no special token, ``UnsupportedError`` for a pattern that is no
+    known name or whose words cannot be counted, ``TextError`` for a text with a lone surrogate.
 
     >>> trained = train_from_iterator(["low lower lowest"], 260)
     >>> [merge.left + merge.right for merge in trained.merges]
@@ -59,7 +82,7 @@ def train_from_iterator(
         raise TypeError("texts must be several texts, not one; put it into a list")
     if num_threads is not None and num_threads < 1:
         raise TokexportError(f"num_threads is {num_threads}; use 1 or more")
-    refuse_settings(vocab_size, special_tokens, tie_break)
+    refuse_settings(vocab_size, special_tokens, tie_break, roles)
     counts = WordCounts(pattern, tuple(special_tokens) if split_special else ())
     counts.add(
         texts,
@@ -67,7 +90,12 @@ def train_from_iterator(
         progress=lambda: progress("bytes counted", counts.text_bytes, 0),
     )
     return train_from_counts(
-        counts, vocab_size, special_tokens=special_tokens, tie_break=tie_break, progress=progress
+        counts,
+        vocab_size,
+        special_tokens=special_tokens,
+        roles=roles,
+        tie_break=tie_break,
+        progress=progress,
     )
 
 
@@ -76,6 +104,7 @@ def train_from_counts(
     vocab_size: int,
     *,
     special_tokens: SpecialTokens = (),
+    roles: Roles = NO_ROLES,
     tie_break: TieBreak = "lowest-ids",
     progress: Progress = lambda step, done, end: None,
 ) -> Trained:
@@ -90,7 +119,7 @@ def train_from_counts(
     >>> len(train_from_counts(counts, 260).merges)
     4
     """
-    wanted = refuse_settings(vocab_size, special_tokens, tie_break)
+    wanted = refuse_settings(vocab_size, special_tokens, tie_break, roles)
     counts.refuse_incomplete("the word counts")
     if counts.special_tokens and set(counts.special_tokens) != set(special_tokens):
         raise TokexportError(
@@ -132,6 +161,7 @@ def train_from_counts(
         pattern=counts.pattern,
         merges=tuple(merges),
         special_tokens=ids,
+        special_ids=_special_ids(roles, ids),
         words=counts.words,
         distinct_words=counts.distinct_words,
         text_bytes=counts.text_bytes,
@@ -141,7 +171,9 @@ def train_from_counts(
     )
 
 
-def refuse_settings(vocab_size: int, special_tokens: SpecialTokens, tie_break: str) -> int:
+def refuse_settings(
+    vocab_size: int, special_tokens: SpecialTokens, tie_break: str, roles: Roles = NO_ROLES
+) -> int:
     """How many merges are wanted. Raises TokexportError for what no training can do."""
     if tie_break not in TIE_BREAKS:
         raise TokexportError(f"tie_break {tie_break!r} is none of {', '.join(TIE_BREAKS)}")
@@ -161,7 +193,26 @@ def refuse_settings(vocab_size: int, special_tokens: SpecialTokens, tie_break: s
                 raise TokexportError(
                     f"the id {id:,} of {name!r} {why}; take different ones below {vocab_size:,}"
                 )
+    for role, names in _named(roles).items():
+        for name in names:
+            if name not in special_tokens:
+                raise TokexportError(
+                    f"{name!r} cannot be {role}, as it is no special token here; name it as one too"
+                )
     return wanted
+
+
+def _named(roles: Roles) -> dict[str, list[str]]:
+    """The tokens of each role."""
+    single = {role: getattr(roles, role) for role in ROLES}
+    found = {role: [name] for role, name in single.items() if name is not None}
+    return {**found, "stop": [*found.get("eos", ()), *roles.stop]}
+
+
+def _special_ids(roles: Roles, ids: Mapping[str, int]) -> SpecialIds:
+    named = _named(roles)
+    single = {role: ids[names[0]] for role, names in named.items() if role in ROLES}
+    return SpecialIds(**single, stop=tuple(sorted({ids[name] for name in named["stop"]})))
 
 
 def _refuse_learned(special_tokens: SpecialTokens, tokens: Sequence[bytes]) -> None:

@@ -7,13 +7,13 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from tokexport.conversion import file_bytes
 from tokexport.escape import escape
-from tokexport.model import Provenance
+from tokexport.model import Provenance, SpecialIds
 from tokexport.output import write_file
 from tokexport.sources.tiktoken.encoding import build
 from tokexport.sources.tokenizer_json.document import (
@@ -27,8 +27,13 @@ from tokexport.sources.tokenizer_json.document import (
 from tokexport.unicode.byte_alphabet import to_characters
 
 BYTES: Final = 256
-# What `save` writes; ranks.json has the pattern and the special tokens of ranks.tiktoken.
-FILES: Final = ("tokenizer.bin", "tokenizer.json", "ranks.tiktoken", "ranks.json", "merges.tsv")
+ROLES: Final = ("bos", "eos", "pad")
+# What `save` writes. ranks.json has the pattern and the special tokens of ranks.tiktoken; the two
+# configurations have the roles that neither that nor tokenizer.json can say, for transformers.
+FILES: Final = (
+    *("tokenizer.bin", "tokenizer.json", "ranks.tiktoken", "ranks.json", "merges.tsv"),
+    *("tokenizer_config.json", "generation_config.json"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +51,13 @@ class Trained:
 
     Ids: those of the special tokens; the others are the 256 bytes, then the merges. ``uses`` is how
     often bytes and merges stand in the texts. ``note`` says what is not as it was asked for.
+    ``special_ids`` are those of special tokens that have a role.
     """
 
     pattern: str  # a regular expression
     merges: tuple[Merge, ...]
     special_tokens: Mapping[str, int]
+    special_ids: SpecialIds
     words: int  # of the texts
     distinct_words: int
     text_bytes: int
@@ -78,7 +85,7 @@ class Trained:
         model = build(
             "training", self.ranks, self.pattern, self.special_tokens, source, spelling={}
         )
-        return file_bytes(model)
+        return file_bytes(replace(model, special_ids=self.special_ids))
 
     def tiktoken_ranks(self) -> bytes:
         """The ranks in tiktoken's format: a token in base64 and its id on each line."""
@@ -116,6 +123,18 @@ class Trained:
         ]
         return "\n".join(rows) + "\n"
 
+    def tokenizer_config(self) -> str:
+        """tokenizer_config.json: the tokens with a role, and the class that transformers opens."""
+        names = {id: name for name, id in self.special_tokens.items()}
+        ids = asdict(self.special_ids)
+        roles = {f"{role}_token": names[ids[role]] for role in ROLES if ids[role] is not None}
+        document = {"tokenizer_class": "PreTrainedTokenizerFast", **roles}
+        return json.dumps(document, ensure_ascii=False, indent=1)
+
+    def generation_config(self) -> str:
+        """generation_config.json: every id that ends a generation, not that of EOS alone."""
+        return json.dumps({"eos_token_id": [*self.special_ids.stop] or None}, indent=1)
+
     def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> list[Path]:
         """Writes ``FILES`` into a folder, which is made; gives their paths.
 
@@ -128,6 +147,8 @@ class Trained:
             self.tiktoken_ranks(),
             json.dumps(beside, ensure_ascii=False, indent=1).encode(),
             self.listing().encode(),
+            self.tokenizer_config().encode(),
+            self.generation_config().encode(),
         )
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)

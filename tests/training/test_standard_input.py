@@ -1,0 +1,139 @@
+"""Standard input is counted and learned from as a file of the same content."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import Run
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tokexport.training import count_files, count_stream, read_word_counts
+
+SMALL = r" ?\p{L}+|\P{L}"  # a pattern that compiles in a moment
+WORDS = st.text(
+    st.sampled_from("aab é日\t\r") | st.characters(codec="utf-8", exclude_characters="\n")
+)
+KINDS: dict[str, dict[str, Any]] = {
+    "text": {},
+    "lines": {"lines": True},
+    "lines of JSON": {"field": "body"},
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(
+    texts=st.lists(WORDS, min_size=1),
+    size=st.integers(1, 30),
+    doc_cap=st.none() | st.integers(1, 9),
+    max_chars=st.none() | st.integers(1, 30),
+)
+def test_a_stream_has_the_words_of_a_file(
+    tmp_path_factory: pytest.TempPathFactory,
+    kind: str,
+    texts: list[str],
+    size: int,
+    doc_cap: int | None,
+    max_chars: int | None,
+) -> None:
+    folder = tmp_path_factory.mktemp("stream")
+    if kind == "lines of JSON":
+        data = "".join(json.dumps({"body": text}) + "\n" for text in texts).encode()
+    else:
+        data = "\n".join(texts).encode()
+    path = folder / ("a.jsonl" if kind == "lines of JSON" else "a.txt")
+    path.write_bytes(data)
+    parts = [data[at : at + size] for at in range(0, len(data), size)]
+    caps: dict[str, Any] = {"doc_cap": doc_cap, "max_chars": max_chars}
+    found = count_stream(parts, folder / "s.counts", pattern=SMALL, **KINDS[kind], **caps)
+    if kind == "text" and max_chars is not None:  # the one document is cut there
+        caps = {"doc_cap": min(doc_cap or max_chars, max_chars), "max_chars": None}
+    expected = count_files([path], folder / "f.counts", pattern=SMALL, **KINDS[kind], **caps)
+    assert [*found.items()] == [*expected.items()]
+    assert found.runs[0].documents == expected.runs[0].documents
+    assert [*read_word_counts(folder / "s.counts").items()] == [*expected.items()]
+
+
+def test_the_commands_read_it_in_three_forms(run: Run, tmp_path: Path) -> None:
+    texts = ["low lower lowest", "low é", "newest"]
+    lines = "".join(json.dumps({"body": text}) + "\n" for text in texts).encode()
+    for name, data, options in [
+        ("a.txt", "\n".join(texts).encode(), []),
+        ("b.txt", "\n".join(texts).encode(), ["--lines"]),
+        ("c.jsonl", lines, ["--field", "body"]),
+    ]:
+        (tmp_path / name).write_bytes(data)
+        streamed, counted = tmp_path / f"{name}.s.counts", tmp_path / f"{name}.counts"
+        piped = run("count", "-", "-o", streamed, *options, "--json", stdin=data)
+        values = json.loads(piped.stdout)
+        assert values["documents"] == (3 if options else 1)
+        run("count", tmp_path / name, "-o", counted, *options)
+        folders = [tmp_path / f"{name}.{number}" for number in range(4)]
+        common = ["--vocab-size", 262]
+        run("train", "-", *options, *common, "-o", folders[0], stdin=data)
+        run("train", tmp_path / name, *options, *common, "-o", folders[1])
+        run("train", "--counts", streamed, *common, "-o", folders[2])
+        run("train", "--counts", counted, *common, "-o", folders[3])
+        first, *others = [(folder / "tokenizer.bin").read_bytes() for folder in folders]
+        assert others == [first] * 3
+
+
+def test_it_is_added_to_counts_once(run: Run, tmp_path: Path) -> None:
+    target = tmp_path / "w.counts"
+    assert run("count", "-", "-o", target, stdin=b"low low").code == 0
+    before = target.read_bytes()
+    for options, stdin, message in [
+        ([], b"low", "w.counts holds the counts of other files"),
+        (["--add"], b"low low", "has counted standard input already, with that content"),
+        (["--add", "--pattern", "gpt2"], b"low", "counted with the pattern"),
+        (["--add", "--lines"], b"a\n\xff", "standard input:2: not UTF-8"),
+        (["--add"], b"a\xff", "standard input: not UTF-8"),
+        (["--add", "--field", "text"], b'{"body": "a"}', "no text in the field 'text'"),
+        (["--add", "--field", "text", "--lines"], b"a", "either lines of text (--lines) or"),
+    ]:
+        outcome = run("count", "-", "-o", target, *options, stdin=stdin)
+        assert outcome.code == 2
+        assert message in outcome.stderr
+        assert target.read_bytes() == before
+    assert run("count", "-", "-o", target, "--add", stdin=b"low").code == 0
+    assert dict(read_word_counts(target).items()) == {b"low": 2, b" low": 1}
+
+
+def test_it_is_read_on_its_own(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("low")
+    for command in (
+        ["count", "-o", tmp_path / "w.counts"],
+        ["train", "--vocab-size", 260, "-o", tmp_path / "out"],
+    ):
+        outcome = run(*command, "-", tmp_path / "a.txt", stdin=b"low")
+        assert outcome.code == 2
+        assert "standard input (-) is read on its own" in outcome.stderr
+
+
+def test_of_an_interrupted_run_nothing_is_counted(tmp_path: Path) -> None:
+    target = tmp_path / "w.counts"
+    count_stream([b"low low"], target, pattern=SMALL)
+    before = target.read_bytes()
+    program = (
+        "import sys; from tokexport.training import count_stream\n"
+        "parts = iter(lambda: sys.stdin.buffer.read1(1 << 16), b'')\n"
+        f"count_stream(parts, sys.argv[1], pattern={SMALL!r}, lines=True, add=True,\n"
+        "    progress=lambda counts, read: print(counts.words, flush=True))"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, str(target)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    for _ in range(200):
+        process.stdin.write(b"the lighthouse keeper\n" * 10_000)
+    assert int(process.stdout.readline()) > 100_000
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert target.read_bytes() == before
