@@ -1,0 +1,80 @@
+"""The files that `tokexport embed` writes are as formats/embedded says."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import gguf
+import golden_files
+import numpy as np
+from construct import FormatField
+from gguf_files import written
+from repository import ROOT
+from safetensors.numpy import save_file
+
+from tokexport.embedding import embed
+from tokexport.embedding.layout import TAIL
+from tokexport.runtime.embedded import TAIL_MARK, tail
+
+README = (ROOT / "formats" / "embedded" / "README.md").read_text("utf-8")
+TOKENIZER = golden_files.FOLDER / "added.bin"
+CONTENT = TOKENIZER.read_bytes()
+
+
+def kind(field: Any) -> str:
+    while not isinstance(field, FormatField) and hasattr(field, "subcon"):
+        field = field.subcon
+    return "u64" if isinstance(field, FormatField) else f"{field.sizeof()} bytes"
+
+
+def test_the_table_of_the_tail_is_the_declaration_and_what_is_written() -> None:
+    rows = re.findall(r"\| (\d+) \| ([^|]+) \| `(\w+)` \| ([^|]+) \|", README)
+    offset, expected = 0, []
+    for field in TAIL.subcons:
+        expected.append((str(offset), kind(field), field.name, field.docs))
+        offset += field.sizeof()
+    assert rows == expected
+    assert TAIL.build({"size": 5, "mark": TAIL_MARK}) == tail(5)
+
+
+def span(data: bytes) -> tuple[int, int]:
+    """Where the tokexport file lies, by the page alone."""
+    found = TAIL.parse(data[-TAIL.sizeof() :])
+    assert found.mark == b"TKXTAIL\0"
+    end = len(data) - TAIL.sizeof()
+    return end - found.size, end
+
+
+def test_the_last_tensor_of_safetensors_is_the_file_and_its_tail(tmp_path: Path) -> None:
+    for size in (5, 8, 13):
+        model = tmp_path / f"{size}.safetensors"
+        save_file({"w": np.arange(size, dtype=np.uint8)}, model, {"format": "pt"})
+        data = embed(TOKENIZER, model, tmp_path / f"{size}.one").target.read_bytes()
+        begin, end = span(data)
+        assert (data[begin:end], begin % 64) == (CONTENT, 0)
+        start = 8 + int.from_bytes(data[:8], "little")
+        header = json.loads(data[8:start])
+        last = header["tokexport.tokenizer"]
+        assert (last["dtype"], start + last["data_offsets"][0]) == ("U8", begin)
+        assert start + last["data_offsets"][1] == len(data)
+        assert ("tokexport.padding" in header) == (size % 8 != 0)
+        if size % 8:
+            gap = header["tokexport.padding"]["data_offsets"]
+            assert gap == [size, last["data_offsets"][0]]
+            assert not any(data[start + gap[0] : start + gap[1]])
+
+
+def test_in_gguf_the_file_stands_after_the_last_tensor(tmp_path: Path) -> None:
+    writer = gguf.GGUFWriter(tmp_path / "model.gguf", "llama")
+    writer.add_tensor("a", np.arange(7, dtype=np.float32))
+    model = written(tmp_path / "model.gguf", writer).read_bytes()
+    done = embed(TOKENIZER, tmp_path / "model.gguf", tmp_path / "one.gguf")
+    data = done.target.read_bytes()
+    begin, end = span(data)
+    assert (data[begin:end], begin % 64) == (CONTENT, 0)
+    assert data[: len(model)] == model
+    assert 0 <= begin - len(model) < 64
+    assert not any(data[len(model) : begin])

@@ -1,0 +1,14 @@
+"""The layout of what stands at the end of a model's file (formats/embedded)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from construct import Bytes, Int64ul, Struct
+
+from tokexport.runtime.embedded import TAIL_MARK
+
+TAIL: Final = Struct(
+    "size" / Int64ul * "of the tokexport file, which ends where this begins",
+    "mark" / Bytes(len(TAIL_MARK)) * "`TKXTAIL`, and a zero",
+)
