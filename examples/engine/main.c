@@ -10,13 +10,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "sampler.h"
-#include "stops.h"
-#include "tokexport.h"
-#include "transformer.h"
+#include "chat.h"
+
+enum { MAX_CHAT = 4096 }; /* tokens of a conversation */
 
 static const char usage[] =
     "Usage: engine [OPTION]... WEIGHTS TOKENIZER [PROMPT]\n"
@@ -30,6 +28,9 @@ static const char usage[] =
     "  -s NUMBER    seed; the same seed gives the same text (default: 1)\n"
     "  -j COUNT     threads (default: 1)\n"
     "  -x TEXT      stop before this text; may be given up to 16 times\n"
+    "  -i ID, --stop-id ID     stop at this id, too; may be given up to 16 times\n"
+    "  -c, --chat              answer each line of standard input, by the chat frame\n"
+    "  -y TEXT, --system TEXT  begin the chat with this system message\n"
     "  -P           write the perplexity of the input instead of continuing it\n"
     "  -h           this text\n"
     "\n"
@@ -38,45 +39,49 @@ static const char usage[] =
     "  engine model.weights tokenizer.bin \"Once upon a time\"\n";
 
 typedef struct options {
-    const char *weights, *tokenizer, *prompt;
-    long count, threads;
-    int wants_perplexity;
-    sampler sampler;
-    stops stops;
+    const char *weights, *tokenizer, *prompt, *system;
+    long threads;
+    int wants_perplexity, chats;
 } options;
 
-typedef struct session {
-    tkx tokenizer;
-    weights weights;
-    transformer transformer;
-    uint32_t *ids;
-    size_t size;
-} session;
-
-static int fail(const char *what, const char *why) {
-    fprintf(stderr, "engine: %s: %s\n", what, why);
-    return 0;
+/* Options of one letter for the long ones, which getopt of POSIX does not know. */
+static void shorten(char **argv) {
+    static const char *const names[][2] = {
+        {"--chat", "-c"}, {"--system", "-y"}, {"--stop-id", "-i"}, {"--help", "-h"}};
+    size_t i;
+    for (; *argv && strcmp(*argv, "--") != 0; argv++) {
+        for (i = 0; i < sizeof names / sizeof *names; i++) {
+            if (strcmp(*argv, names[i][0]) == 0) strcpy(*argv, names[i][1]);
+        }
+    }
 }
 
-static int parse(int argc, char **argv, options *o) {
+static int parse(int argc, char **argv, options *o, session *s) {
     int letter;
-    while ((letter = getopt(argc, argv, "n:t:k:p:s:j:x:Ph")) != -1) {
+    while ((letter = getopt(argc, argv, "n:t:k:p:s:j:x:i:y:cPh")) != -1) {
         char *end = NULL;
-        const double number = optarg && letter != 'x' ? strtod(optarg, &end) : 0;
+        const double number = optarg && letter != 'x' && letter != 'y' ? strtod(optarg, &end) : 0;
         if (end && (*end || end == optarg || !(number >= 0 && number <= 4294967295.0)))
             return fail(optarg, "this is no number that can be used here; see engine -h");
         switch (letter) {
-            case 'n': o->count = (long)number; break;
-            case 't': o->sampler.temperature = (float)number; break;
-            case 'k': o->sampler.top_k = (uint32_t)number; break;
-            case 'p': o->sampler.top_p = (float)number; break;
-            case 's': o->sampler.seed = (uint64_t)number * 2 + 1; break; /* not 0 */
+            case 'n': s->most = (size_t)number; break;
+            case 't': s->sampler.temperature = (float)number; break;
+            case 'k': s->sampler.top_k = (uint32_t)number; break;
+            case 'p': s->sampler.top_p = (float)number; break;
+            case 's': s->sampler.seed = (uint64_t)number * 2 + 1; break; /* not 0 */
             case 'j': o->threads = (long)number; break;
+            case 'c': o->chats = 1; break;
+            case 'y': o->system = optarg; break;
+            case 'i':
+                if (s->stop_id_count == MAX_STOP_IDS)
+                    return fail(optarg, "at most 16 can be given");
+                s->stop_ids[s->stop_id_count++] = (uint32_t)number;
+                break;
             case 'P': o->wants_perplexity = 1; break;
             case 'x':
-                if (!*optarg || strlen(optarg) > MAX_STOP_SIZE || o->stops.count == MAX_STOPS)
+                if (!*optarg || strlen(optarg) > MAX_STOP_SIZE || s->stops.count == MAX_STOPS)
                     return fail(optarg, "at most 16 stop texts of 1 to 256 bytes can be given");
-                o->stops.strings[o->stops.count++] = optarg;
+                s->stops.strings[s->stops.count++] = optarg;
                 break;
             case 'h': fputs(usage, stdout); exit(0);
             default: fputs(usage, stderr); return 0;
@@ -122,29 +127,23 @@ static char *read_input(size_t *size) {
     return NULL;
 }
 
-/* Encodes the prompt as a whole input of the model; what it needs it says, and is tried again. */
-static int encode(session *s, const char *text, size_t size) {
-    size_t capacity = size + 16, count;
+/* Encodes the prompt as a whole input of the model; an empty one is the token that begins a text. */
+static int encode(session *s, const char *text, size_t size, uint32_t **ids, size_t *count) {
     tkx_work work = {NULL, 0, NULL, 0};
-    int code = TKX_E_IDS;
-    s->ids = NULL;
-    while (code == TKX_E_IDS || code == TKX_E_WORK) {
-        free(s->ids);
-        s->ids = (uint32_t *)malloc(capacity * sizeof *s->ids);
-        if (!s->ids || (work.memory_size && !work.memory))
-            return fail("prompt", "there is not enough memory");
-        code = tkx_encode_with_template(&s->tokenizer, text, size, 0, s->ids, capacity, &count,
-                                        &work);
-        if (code == TKX_E_IDS) capacity = count;
-        if (code == TKX_E_WORK) {
-            free(work.memory);
-            work.memory_size = count;
-            work.memory = malloc(count);
-        }
-    }
+    size_t capacity = 0;
+    int code;
+    while ((code = tkx_encode_with_template(&s->tokenizer, text, size, 0, *ids, capacity, count,
+                                            &work)) != TKX_OK &&
+           make_room(code, *count, ids, &capacity, &work))
+        continue;
     free(work.memory);
-    s->size = count;
-    return code == TKX_OK ? 1 : fail("prompt", tkx_error(code));
+    if (code != TKX_OK) return fail("prompt", tkx_error(code));
+    if (*count) return 1;
+    *count = 1;
+    *ids = (uint32_t *)malloc(sizeof **ids);
+    if (!*ids || tkx_special_id(&s->tokenizer, TKX_BOS, *ids) != TKX_OK)
+        return fail("prompt", "it is empty, and the tokenizer has no token that begins a text");
+    return 1;
 }
 
 static int open_session(session *s, const options *o) {
@@ -165,119 +164,72 @@ static int open_session(session *s, const options *o) {
     return 1;
 }
 
-static double seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-static int is_stop_id(const tkx *t, uint32_t id) {
-    uint32_t stop, i;
-    for (i = 0; tkx_stop_id(t, i, &stop) == TKX_OK; i++) {
-        if (stop == id) return 1;
-    }
-    return tkx_special_id(t, TKX_EOS, &stop) == TKX_OK && stop == id;
-}
-
-/* Writes the text that an id completes; 1 where it ends the text, -1 on an error. */
-static int write_id(tkx_decoder *d, uint32_t id, stops *ends) {
-    static uint8_t text[1 << 18]; /* three bytes for each of the longest token, and what is held */
-    size_t size;
-    int code, ended;
-    if (id >= tkx_id_count(d->t)) return 0; /* a row of the weights that is no token */
-    code = tkx_decoder_step(d, id, text, sizeof text, &size);
-    if (code == TKX_E_ID) return 0; /* a hole */
-    if (code != TKX_OK) return fail("output", tkx_error(code)), -1;
-    ended = stops_write(ends, (const char *)text, size, stdout);
-    fflush(stdout);
-    return ended;
-}
-
-static int generate(session *s, options *o) {
-    const size_t room = s->transformer.positions;
-    static uint8_t text[4096];
-    tkx_decoder decoder;
-    size_t size, made = 0, i;
-    double begin = seconds(), prompt_end = begin, end;
-    int ended = 0;
-    uint32_t id = s->ids[s->size - 1];
-    stops none = {{NULL}, 0, {0}, 0};
-    tkx_decoder_init(&decoder, &s->tokenizer, 1);
-    for (i = 0; i < s->size; i++) {
-        if (write_id(&decoder, s->ids[i], &none) < 0) return 0;
-        if (i + 1 < s->size)
-            transformer_step(&s->transformer, s->ids[i], (uint32_t)i, 0);
-    }
-    for (i = s->size - 1; !ended && i < room && made < (size_t)o->count; i++) {
-        const float *logits = transformer_step(&s->transformer, id, (uint32_t)i, 1);
-        id = sample(&o->sampler, logits, s->weights.vocabulary);
-        if (!made) prompt_end = seconds();
-        made++;
-        if (is_stop_id(&s->tokenizer, id)) break;
-        ended = write_id(&decoder, id, &o->stops);
-        if (ended < 0) return 0;
-    }
-    end = seconds();
-    if (!ended) {
-        if (tkx_decoder_flush(&decoder, text, sizeof text, &size) == TKX_OK)
-            ended = stops_write(&o->stops, (const char *)text, size, stdout);
-        if (!ended) stops_flush(&o->stops, stdout);
-    }
-    putchar('\n');
-    fprintf(stderr, "prompt: %lu tokens, %.1f a second; text: %lu tokens, %.1f a second\n",
-            (unsigned long)s->size, (double)s->size / (prompt_end - begin), (unsigned long)made,
-            made > 1 ? (double)(made - 1) / (end - prompt_end) : 0.0);
-    return 1;
-}
-
 /* exp of the mean of -ln p(next id), over the positions that there is room for. */
-static void write_perplexity(session *s) {
+static void write_perplexity(session *s, const uint32_t *ids, size_t count) {
     double sum = 0;
     size_t i, j;
-    for (i = 0; i + 1 < s->size && i < s->transformer.positions; i++) {
-        const float *logits = transformer_step(&s->transformer, s->ids[i], (uint32_t)i, 1);
+    for (i = 0; i + 1 < count && i < s->transformer.positions; i++) {
+        const float *logits = transformer_step(&s->transformer, ids[i], (uint32_t)i, 1);
         double largest = logits[0], total = 0;
         for (j = 1; j < s->weights.vocabulary; j++) largest = fmax(largest, (double)logits[j]);
         for (j = 0; j < s->weights.vocabulary; j++) total += exp((double)logits[j] - largest);
-        sum += log(total) + largest - (double)logits[s->ids[i + 1]];
+        sum += log(total) + largest - (double)logits[ids[i + 1]];
     }
     printf("perplexity %.4f over %lu tokens\n", i ? exp(sum / (double)i) : 1.0, (unsigned long)i);
 }
 
+/* Writes the prompt, and what follows it. */
+static int go_on(session *s, const uint32_t *ids, size_t count) {
+    timing took;
+    if (!reply(s, ids, count, 1, &took)) return 0;
+    fprintf(stderr, "prompt: %lu tokens, %.1f a second; text: %lu tokens, %.1f a second\n",
+            (unsigned long)count, (double)count / took.prompt_seconds, (unsigned long)took.made,
+            took.seconds > 0 ? (double)took.made / took.seconds : 0.0);
+    return 1;
+}
+
+/* Makes room for as many positions as are wanted, but no more than the model has. */
+static int start(session *s, threads *pool, size_t wanted) {
+    const uint32_t most = s->weights.context;
+    const uint32_t positions = wanted < most ? (uint32_t)wanted : most;
+    s->sampler.room = (candidate *)malloc(s->weights.vocabulary * sizeof(candidate));
+    s->ids = (uint32_t *)malloc((positions + (size_t)1) * sizeof *s->ids);
+    return (pool && s->sampler.room && s->ids &&
+            transformer_start(&s->transformer, &s->weights, pool, positions)) ||
+           fail("memory", "there is not enough of it");
+}
+
 int main(int argc, char **argv) {
     static session s;
-    options o = {NULL, NULL, NULL, 0x7FFFFFFF, 1, 0, {0.8f, 40, 0.95f, 3, NULL}, {{NULL}, 0, {0}, 0}};
+    options o = {NULL, NULL, NULL, NULL, 1, 0, 0};
     threads *pool = NULL;
+    uint32_t *ids = NULL;
+    size_t count = 0, size = 0, wanted = MAX_CHAT;
     char *input = NULL;
-    size_t size = 0, wanted;
-    uint32_t positions;
-    int ok = 0;
-    if (!parse(argc, argv, &o)) return 2;
-    if (!open_session(&s, &o)) return 2;
-    if (!o.prompt) input = read_input(&size);
-    if (!o.prompt && !input) return fail("standard input", "there is not enough memory"), 2;
-    if (!encode(&s, o.prompt ? o.prompt : input, o.prompt ? strlen(o.prompt) : size)) return 2;
-    free(input);
-    if (!s.size && tkx_special_id(&s.tokenizer, TKX_BOS, &s.ids[0]) == TKX_OK) s.size = 1;
-    wanted = o.wants_perplexity ? s.size : s.size + (size_t)o.count;
-    positions = wanted < s.weights.context ? (uint32_t)wanted : s.weights.context;
-    o.sampler.room = (candidate *)malloc(s.weights.vocabulary * sizeof(candidate));
+    int ok;
+    s.sampler = (sampler){0.8f, 40, 0.95f, 3, NULL};
+    s.most = 0x7FFFFFFF;
+    shorten(argv);
+    if (!parse(argc, argv, &o, &s) || !open_session(&s, &o)) return 2;
+    if (!o.chats) {
+        if (!o.prompt) input = read_input(&size);
+        if (!o.prompt && !input) return fail("standard input", "there is not enough memory"), 2;
+        if (o.prompt) size = strlen(o.prompt);
+        if (!encode(&s, o.prompt ? o.prompt : input, size, &ids, &count)) return 2;
+        wanted = o.wants_perplexity ? count : count + s.most;
+    }
     pool = threads_start((uint32_t)o.threads);
-    if (!s.size)
-        fail("prompt", "it is empty, and the tokenizer has no token that begins a text");
-    else if (!o.wants_perplexity && s.size > positions)
-        fail("prompt", "it is longer than what the model can see");
-    else if (!pool || !o.sampler.room ||
-             !transformer_start(&s.transformer, &s.weights, pool, positions))
-        fail("memory", "there is not enough of it");
-    else if (o.wants_perplexity)
-        write_perplexity(&s), ok = 1;
-    else
-        ok = generate(&s, &o);
+    ok = start(&s, pool, wanted);
+    if (ok && o.chats) ok = chat(&s, o.system);
+    else if (ok && o.wants_perplexity) write_perplexity(&s, ids, count);
+    else if (ok) ok = go_on(&s, ids, count);
     transformer_stop(&s.transformer);
     threads_stop(pool);
-    free(o.sampler.room);
+    free(s.sampler.room);
     free(s.ids);
+    free(s.text);
+    free(ids);
+    free(input);
     weights_close(&s.weights);
     return ok ? 0 : 2;
 }

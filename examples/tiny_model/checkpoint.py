@@ -11,8 +11,15 @@ from learning import AdamW
 from safetensors.torch import load_file, save_file
 
 
-def save(folder: Path, model: LanguageModel, optimizer: AdamW | None = None) -> None:
-    """Writes the model, and with an optimizer what training needs to go on."""
+def save(
+    folder: Path,
+    model: LanguageModel,
+    optimizer: AdamW | None = None,
+    dtype: torch.dtype | None = None,
+) -> None:
+    """Writes the model, in another type if asked, and with an optimizer what training needs to go
+    on.
+    """
     config = model.config
     folder.mkdir(parents=True, exist_ok=True)
     described = {
@@ -32,7 +39,8 @@ def save(folder: Path, model: LanguageModel, optimizer: AdamW | None = None) -> 
         "hidden_act": "silu",
     }
     (folder / "config.json").write_text(json.dumps(described, indent=2) + "\n")
-    save_file(model.state_dict(), folder / "model.safetensors", metadata={"format": "pt"})
+    tensors = {name: tensor.to(dtype) for name, tensor in model.state_dict().items()}
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
     if optimizer is not None:
         torch.save(optimizer.state(), folder / "optimizer.pt")
 

@@ -23,6 +23,11 @@ from learning import AdamW, clip_gradients, cosine_rate, cross_entropy
 from stories import stories
 
 END = "<|endoftext|>"
+# The user begins a story, the model ends it.
+CHAT = (
+    "{% for m in messages %}{{ m.content }}"
+    "{% if m.role == 'assistant' %}{{ eos_token }}{% endif %}{% endfor %}"
+)
 
 
 def tokexport(*arguments: str) -> None:
@@ -40,6 +45,9 @@ def prepare(folder: Path, count: int, vocabulary: int) -> None:
     texts, out = str(folder / "train.jsonl"), str(tokenizer)
     special = ("--special-token", END)
     tokexport("train", texts, "--vocab-size", str(vocabulary), *special, "-o", out, "--force")
+    settings = {"eos_token": END, "chat_template": CHAT}
+    (tokenizer / "tokenizer_config.json").write_text(json.dumps(settings, indent=2) + "\n")
+    tokexport("convert", out, "-o", f"{out}/tokenizer.bin", "--force")
     for name in ("train", "held-out"):
         shards = folder / f"{name}-ids"
         if not shards.exists():
@@ -57,13 +65,33 @@ def perplexity(model: LanguageModel, folder: Path, positions: int) -> float:
     return math.exp(float(torch.stack(losses).mean()))
 
 
-def train(folder: Path, steps: int, size: int, positions: int, vocabulary: int) -> LanguageModel:
+@torch.no_grad()
+def greedy(model: LanguageModel, ids: list[int], count: int) -> list[int]:
+    """The most likely ids that follow."""
+    found = list(ids)
+    while len(found) < len(ids) + count:
+        found.append(int(model(torch.tensor([found]))[0, -1].argmax()))
+    return found[len(ids) :]
+
+
+def record(folder: Path, prompt: str, count: int) -> None:
+    """Writes what PyTorch makes of the saved checkpoint: greedy.json beside it."""
+    from tokexport import load
+
+    model, _ = checkpoint.load(folder / "model")
+    tokenizer = load(folder / "tokenizer" / "tokenizer.bin")
+    ids = greedy(model, tokenizer.encode(prompt), count)
+    written = {"prompt": prompt, "ids": ids, "text": tokenizer.decode(ids)}
+    (folder / "greedy.json").write_text(json.dumps(written) + "\n")
+
+
+def train(folder: Path, steps: int, size: int, positions: int, config: Config) -> LanguageModel:
     """Trains for some steps, and saves the checkpoint on the way and at the end."""
     torch.manual_seed(1)
     rng = np.random.default_rng(1)
-    model = LanguageModel(Config(vocabulary))
+    model = LanguageModel(config)
     optimizer = AdamW(model.parameters())
-    ids = read_ids(folder / "train-ids", vocabulary)
+    ids = read_ids(folder / "train-ids", config.vocabulary)
     begin = time.monotonic()
     for step in range(steps):
         inputs, targets = batch(ids, size, positions, rng)
@@ -75,7 +103,7 @@ def train(folder: Path, steps: int, size: int, positions: int, vocabulary: int) 
             speed = (step + 1) * size * positions / (time.monotonic() - begin)
             print(f"step {step:4}  loss {loss.item():.3f}  {speed:,.0f} tokens a second")
             checkpoint.save(folder / "model", model, optimizer)
-    checkpoint.save(folder / "model", model)
+    (folder / "model" / "optimizer.pt").unlink()
     return model
 
 
@@ -88,11 +116,18 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--positions", type=int, default=128)
     parser.add_argument("--vocabulary", type=int, default=1024)
+    parser.add_argument("--width", type=int, default=128)
+    parser.add_argument("--layers", type=int, default=4)
+    parser.add_argument("--bfloat16", action="store_true", help="save the weights in 16 bits")
     options = parser.parse_args()
     prepare(options.folder, options.stories, options.vocabulary)
-    model = train(
-        options.folder, options.steps, options.batch, options.positions, options.vocabulary
+    width = options.width
+    config = Config(options.vocabulary, width, 3 * width, options.layers, head_size=width // 4)
+    model = train(options.folder, options.steps, options.batch, options.positions, config)
+    checkpoint.save(
+        options.folder / "model", model, dtype=torch.bfloat16 if options.bfloat16 else None
     )
+    record(options.folder, "Once upon a time", 200)
     print(f"held-out perplexity {perplexity(model, options.folder, options.positions):.3f}")
 
 

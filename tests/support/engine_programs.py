@@ -21,7 +21,8 @@ _LIBRARIES: Final = ("-lm", "-lpthread")
 
 def built(folder: Path, *flags: str) -> Path:
     """The engine."""
-    sources = [*sorted(ENGINE.glob("*.c")), RUNTIME / "tokexport.c"]
+    runtime = [RUNTIME / "tokexport.c", RUNTIME / "tokexport_extra.c"]
+    sources = [*sorted(ENGINE.glob("*.c")), *runtime]
     return _compiled(sources, folder / "engine", *flags)
 
 

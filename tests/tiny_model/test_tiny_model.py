@@ -166,7 +166,7 @@ def test_the_script_trains_a_model_that_has_learned(tmp_path: Path) -> None:
     import train
 
     train.prepare(tmp_path, 300, 400)
-    model = train.train(tmp_path, 30, size=8, positions=32, vocabulary=400)
+    model = train.train(tmp_path, 30, 8, 32, layers.Config(400))
     assert train.perplexity(model, tmp_path, 32) < 150  # of 400, untrained
 
 

@@ -1,0 +1,120 @@
+"""`engine --chat` answers what the model answers to the conversation, by the file's chat frame, and
+keeps what it has computed from turn to turn.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from c_harness import COMPILERS, SANITIZED
+from chat_models import assistant, system, user, write_chat_model
+from checkpoints import Reference, config, random_tensors, write_checkpoint
+from engine_programs import built
+
+import tokexport
+from tokexport.weights import export
+from tokexport.weights.checkpoint import rope_frequencies
+
+pytest.importorskip("jinja2")
+pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
+
+CHATML = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content.split('</think>')[-1] }}"
+    "<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+
+
+@dataclass(frozen=True)
+class Model:
+    """A small random model with a chat tokenizer, its files, and what it computes."""
+
+    engine: Path
+    weights: Path
+    file: Path
+    tokenizer: tokexport.Tokenizer
+    reference: Reference
+
+    def answer(self, messages: list[dict[str, Any]], most: int) -> tuple[str, bool]:
+        """The most likely text, and whether it ended by itself."""
+        ids = self.tokenizer.encode_chat(messages)
+        end = self.tokenizer.special_ids.eos
+        found: list[int] = []
+        while len(found) < most:
+            found.append(int(np.argmax(self.reference.logits(ids + found)[-1])))
+            if found[-1] == end:
+                return self.tokenizer.decode(found[:-1], skip_special_tokens=True), True
+        return self.tokenizer.decode(found, skip_special_tokens=True), False
+
+    def run(self, *options: str, stdin: str) -> subprocess.CompletedProcess[str]:
+        """The engine, greedy."""
+        command = [self.engine, "-t", "0", *options, self.weights, self.file]
+        return subprocess.run(
+            [*map(str, command)], input=stdin, capture_output=True, text=True, timeout=600
+        )
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
+    folder = tmp_path_factory.mktemp("chat")
+    write_chat_model(folder, CHATML, eos_token="<|im_end|>")
+    tokexport.convert(folder, folder / "tokenizer.bin", self_test=False)
+    tokenizer = tokexport.load(folder / "tokenizer.bin")
+    assert tokenizer.chat_frame is not None
+    settings = config(vocab_size=len(tokenizer.records), hidden_size=64, intermediate_size=64)
+    tensors = random_tensors(settings, seed=3)
+    assert tokenizer.special_ids.eos is not None
+    tensors["lm_head.weight"][tokenizer.special_ids.eos] *= 4  # so that some answers end
+    export(write_checkpoint(folder / "model", settings, tensors), folder / "weights")
+    frequencies = rope_frequencies(settings, settings["head_dim"])
+    reference = Reference(settings, tensors, frequencies)
+    engine = built(folder, "-O1", *SANITIZED)
+    return Model(engine, folder / "weights", folder / "tokenizer.bin", tokenizer, reference)
+
+
+def test_each_line_gets_the_answer_of_the_model(model: Model) -> None:
+    messages = [system("Be brief.")]
+    expected, ended = "", []
+    lines = ["Hello", "What is <|im_end|>?", "", "naïve 中文", "and now"]
+    for line in lines:
+        messages.append(user(line))
+        answer, by_itself = model.answer(messages, 12)
+        messages.append(assistant(answer))
+        expected += answer + "\n"
+        ended.append(by_itself)
+    options = ("--chat", "--system", "Be brief.", "-n", "12")
+    done = model.run(*options, stdin="".join(f"{line}\n" for line in lines))
+    assert (done.stdout, done.returncode) == (expected, 0)
+    assert any(ended)
+    assert not all(ended)
+    assert done.stderr.count("tokens") == len(lines)
+
+
+def test_an_id_of_the_caller_ends_an_answer(model: Model) -> None:
+    ids = model.tokenizer.encode_chat([user("naïve 中文")])
+    first = int(np.argmax(model.reference.logits(ids)[-1]))
+    assert first != model.tokenizer.special_ids.eos
+    options = ("--chat", "-n", "12", "--stop-id", "1", "--stop-id", str(first))
+    done = model.run(*options, stdin="naïve 中文\n")
+    assert (done.stdout, done.returncode) == ("\n", 0)
+    assert done.stderr.startswith("1 tokens")
+
+
+def test_what_the_frame_is_not_for_is_not_answered(model: Model) -> None:
+    done = model.run("--chat", "-n", "3", stdin="a</think>b\nHello\n")
+    answer, _ = model.answer([user("Hello")], 3)
+    assert done.stdout == answer + "\n"
+    assert "engine: message: The chat frame is not for a message with this text." in done.stderr
+
+
+def test_a_tokenizer_without_a_frame_is_refused(model: Model, tmp_path: Path) -> None:
+    folder = model.file.parent
+    tokexport.convert(folder, tmp_path / "none.bin", chat_template=False, self_test=False)
+    command = [model.engine, "--chat", model.weights, tmp_path / "none.bin"]
+    done = subprocess.run([*map(str, command)], input=b"Hello\n", capture_output=True)
+    assert done.returncode == 2
+    assert b"There is no such token, section, role or score in the file." in done.stderr

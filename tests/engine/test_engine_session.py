@@ -1,0 +1,117 @@
+"""The session that README.md shows of the engine: a trained checkpoint and its tokenizer, exported,
+compiled and run, with what PyTorch made of the same checkpoint beside it. PyTorch is not needed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from c_harness import COMPILERS
+from engine_programs import built, logits, logits_program
+from repository import FIXTURES
+
+import tokexport
+
+pytest.importorskip("ml_dtypes", reason="tokexport[model] is not installed")
+pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
+
+TINY = FIXTURES / "tiny_stories"
+GREEDY: dict[str, Any] = json.loads((TINY / "greedy.json").read_text("utf-8"))
+
+
+@dataclass(frozen=True)
+class Session:
+    """A folder with the engine, both weights files and the tokenizer."""
+
+    folder: Path
+
+    def run(self, *options: str, weights: str = "float32", stdin: str = "") -> tuple[str, str]:
+        """What the engine writes to standard output and to standard error."""
+        command = [self.folder / "engine", "-t", "0", *options]
+        at = command.index("--") if "--" in command else len(command)
+        command[at : at + 1] = [self.folder / f"{weights}.weights", self.folder / "tokenizer.bin"]
+        done = subprocess.run(
+            [*map(str, command)], input=stdin, capture_output=True, text=True, timeout=600
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout, done.stderr
+
+
+def tokexport_command(*arguments: object) -> str:
+    """Runs the command line where PyTorch cannot be imported; gives its standard error."""
+    program = "import sys; sys.modules['torch'] = None; from tokexport.cli import main; main()"
+    command = [sys.executable, "-c", program, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
+    folder = tmp_path_factory.mktemp("session")
+    tokexport_command("convert", TINY / "tokenizer", "-o", folder / "tokenizer.bin")
+    for dtype in ("float32", "int8"):
+        target = folder / f"{dtype}.weights"
+        tokexport_command("model", "export", TINY / "model", "-o", target, "--dtype", dtype)
+    built(folder, "-O2")
+    return Session(folder)
+
+
+def test_greedy_text_is_that_of_pytorch_for_200_tokens(session: Session) -> None:
+    program = logits_program(session.folder, "-O2")
+    tokenizer = tokexport.load(session.folder / "tokenizer.bin")
+    prompt = tokenizer.encode(GREEDY["prompt"])
+    ids = [*prompt, *GREEDY["ids"]]
+    assert len(GREEDY["ids"]) == 200
+    assert len({*GREEDY["ids"]}) > 50
+    found = logits(program, session.folder / "float32.weights", ids)
+    assert found[len(prompt) - 1 : -1].argmax(axis=1).tolist() == GREEDY["ids"]
+    assert tokenizer.decode(GREEDY["ids"]) == GREEDY["text"]
+
+
+def test_the_engine_writes_this_text_up_to_its_end_and_says_how_fast(session: Session) -> None:
+    story = GREEDY["prompt"] + GREEDY["text"].partition("<|endoftext|>")[0]
+    text, said = session.run("--", GREEDY["prompt"])
+    assert text == story + "\n"
+    speed = re.fullmatch(
+        r"prompt: \d+ tokens, [\d.]+ a second; text: (\d+) tokens, ([\d.]+) a second\n", said
+    )
+    assert speed is not None
+    assert int(speed[1]) > 30
+    assert float(speed[2]) > 0
+
+
+def test_an_int8_model_tells_a_story_too(session: Session) -> None:
+    text, _ = session.run("--", GREEDY["prompt"], weights="int8")
+    assert text.startswith(GREEDY["prompt"])
+    assert text.endswith((".\n", '"\n'))
+    measured = [session.run("-P", "--", text, weights=name)[0] for name in ("float32", "int8")]
+    float32, int8 = (float(line.split()[1]) for line in measured)
+    assert abs(int8 - float32) < 0.05 * float32
+
+
+def test_text_ends_before_a_stop_text_and_at_a_stop_id(session: Session) -> None:
+    story = GREEDY["prompt"] + GREEDY["text"].partition("<|endoftext|>")[0]
+    stop = story[60:68]
+    text, _ = session.run("-x", stop, "--", GREEDY["prompt"])
+    assert text == story[: story.index(stop, len(GREEDY["prompt"]))] + "\n"
+    tokenizer = tokexport.load(session.folder / "tokenizer.bin")
+    ids = GREEDY["ids"]
+    text, _ = session.run("--stop-id", str(ids[12]), "--", GREEDY["prompt"])
+    assert text == GREEDY["prompt"] + tokenizer.decode(ids[: ids.index(ids[12])]) + "\n"
+
+
+def test_in_a_chat_the_model_ends_the_story_that_a_person_begins(session: Session) -> None:
+    story = GREEDY["text"].partition("<|endoftext|>")[0]
+    text, _ = session.run("--chat", stdin=f"{GREEDY['prompt']}\n{GREEDY['prompt']}\n")
+    first, second = text.splitlines()
+    assert first == story
+    assert second
+    assert "<|endoftext|>" not in text
