@@ -43,10 +43,11 @@ def prepare(folder: Path, count: int, vocabulary: int) -> None:
         (folder / f"{name}.jsonl").write_text("".join(lines))
     tokenizer = folder / "tokenizer"
     texts, out = str(folder / "train.jsonl"), str(tokenizer)
-    special = ("--special-token", END)
+    special = ("--special-token", END, "--eos", END)
     tokexport("train", texts, "--vocab-size", str(vocabulary), *special, "-o", out, "--force")
-    settings = {"eos_token": END, "chat_template": CHAT}
-    (tokenizer / "tokenizer_config.json").write_text(json.dumps(settings, indent=2) + "\n")
+    described = tokenizer / "tokenizer_config.json"
+    settings = {**json.loads(described.read_text()), "chat_template": CHAT}
+    described.write_text(json.dumps(settings, indent=2) + "\n")
     tokexport("convert", out, "-o", f"{out}/tokenizer.bin", "--force")
     for name in ("train", "held-out"):
         shards = folder / f"{name}-ids"
