@@ -21,7 +21,7 @@ from tokexport.cli.console import (
 )
 from tokexport.cli.contents import MODELS, section_rows
 from tokexport.cli.options import InputPath, source_options
-from tokexport.cli.targets import to_target
+from tokexport.cli.targets import from_target, to_target
 from tokexport.compiler.compile import KINDS
 from tokexport.conversion import Conversion
 from tokexport.conversion import convert as library
@@ -31,6 +31,7 @@ from tokexport.targets.registry import TARGETS
 
 TARGET_HELP = "The file to make; by any name, .bin and .tkx are usual; - is standard output."
 TO_HELP = "The format of another runtime (docs/TARGETS.md), with a warning for what it cannot say."
+FROM_HELP = "SOURCE is a file of that runtime: its ids, or none (docs/TARGETS.md)."
 INTO_HELP = "With --to gguf: a file whose copy, with weights and all, gets this tokenizer."
 SCORES_HELP = (
     "Leave the scores of BPE out: no id needs them. Engines that merge by score do, as llama2.c."
@@ -46,6 +47,7 @@ PREFIX_INDEX_HELP = (
 @click.option("-o", "--output", "target", metavar="FILE", default="tokenizer.bin", help=TARGET_HELP)
 @source_options
 @click.option("--to", "format", type=click.Choice([*TARGETS]), help=TO_HELP)
+@click.option("--from", "origin", type=click.Choice([*TARGETS]), help=FROM_HELP)
 @click.option("--into", type=InputPath(), metavar="FILE.gguf", help=INTO_HELP)
 @click.option("--strict", is_flag=True, help="With --to: what it cannot say is an error.")
 @click.option("--decode-only", is_flag=True, help="Only what decoding needs: the smallest file.")
@@ -62,6 +64,7 @@ def convert(
     target: str,
     how: dict[str, Any],
     format: str | None,
+    origin: str | None,
     into: str | None,
     strict: bool,
     decode_only: bool,
@@ -92,9 +95,16 @@ def convert(
     tokexport convert cl100k_base.tiktoken --pattern cl100k_base -o cl100k.bin
     tokexport convert my.tiktoken --pattern '\\w+|\\W' --special-tokens special.json
     tokexport convert tokenizer.model --to llama2.c -o tokenizer.bin --strict
+    tokexport convert tok512.bin --from llama2.c -o tok512.tkx
     """
+    alone = decode_only or no_scores or prefix_index or no_self_test or verbose or target == "-"
+    if origin is not None:
+        if alone or format is not None or into is not None or strict:
+            raise click.UsageError("--from goes with -o FILE and --force alone.")
+        from_target(source, origin, target, force, quiet, as_json)
+        return
     if format is not None:
-        if decode_only or no_scores or prefix_index or no_self_test or verbose or target == "-":
+        if alone:
             raise click.UsageError("--to goes with -o FILE, --strict and --force alone.")
         if into is not None and format != "gguf":
             raise click.UsageError("--into goes with --to gguf.")

@@ -1,12 +1,14 @@
-"""tokexport convert --to: a source in, the file of another runtime out."""
+"""tokexport convert --to and --from: files of other runtimes, out and in."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from tokexport.cli.console import note, plural, say, say_json, size
 from tokexport.targets.registry import target_of
+from tokexport.targets.take_in import take_in
 from tokexport.targets.write import Written, write_target
 
 
@@ -34,6 +36,24 @@ def to_target(
         say(f"{path}: {size(count)}, {tokens}, for {runtime}")
     for loss in done.losses:
         note(f"warning: {loss}")
+
+
+def from_target(
+    source: str, format: str, target: str, force: bool, quiet: bool, as_json: bool
+) -> None:
+    """Writes the tokexport file of another runtime's file, and shows what was compared."""
+    done = take_in(source, format, target, force=force)
+    if quiet:
+        return
+    if as_json:
+        say_json("convert", {"target": target, "format": format, **asdict(done)})
+        return
+    say(f"{target}: {size(done.size)}, {plural(done.tokens, 'token')}")
+    name = target_of(format).runtime_name
+    if not done.encodes:
+        note(f"note: it decodes and no more: the file does not say how {name} encodes")
+    elif done.compared:
+        note(f"note: the ids of {name} in all of {done.compared:,} random strings")
 
 
 def as_object(done: Written, target: Path) -> dict[str, object]:
