@@ -41,10 +41,7 @@ def scores_of_array(
     document: bytes, begin: int
 ) -> tuple[list[str], numpy.typing.NDArray[numpy.float64]]: ...
 def ways_of_merges(
-    lefts: numpy.typing.NDArray[numpy.uint64],
-    rights: numpy.typing.NDArray[numpy.uint64],
-    ranks: numpy.typing.NDArray[numpy.uint64],
-    products: numpy.typing.NDArray[numpy.uint64],
+    merges: numpy.typing.NDArray[numpy.uint64],
     symbols: numpy.typing.NDArray[numpy.uint64],
     id_count: int,
 ) -> (

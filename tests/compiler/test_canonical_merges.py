@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
-from typing import Any
 
 import numpy as np
 import pytest
@@ -206,20 +205,19 @@ def test_any_list_of_merges_has_the_ways_and_rules_that_trying_all_finds() -> No
 
 
 def test_arrays_that_do_not_belong_together_are_an_error() -> None:
-    merge: Callable[..., Any] = ways_of_merges
-    two, three = np.arange(2, dtype=np.uint64), np.arange(3, dtype=np.uint64)
-    for arrays in itertools.product((two, three), repeat=4):
-        if len({len(array) for array in arrays}) > 1:
-            with pytest.raises(
-                ValueError, match="one left, one right, one rank and one product for each merge"
-            ):
-                merge(*arrays, two, 3)
-    for place in (0, 1, 3, 4):
-        arrays = tuple(three if place == number else two for number in range(5))
-        with pytest.raises(ValueError, match="an id that is none"):
-            merge(*(array[-2:] for array in arrays), 2)
+    merges, symbols = np.zeros(8, np.uint64), np.zeros(2, np.uint64)
+    for size in (1, 2, 3, 5, 7):
+        with pytest.raises(ValueError, match="four numbers for each merge"):
+            ways_of_merges(merges[:size], symbols, 3)
+    for place in range(8):
+        others = merges.copy()
+        others[place] = 0xFFFFFFFF if place % 4 == 2 else 2
+        with pytest.raises(ValueError, match="an id or a rank that is none"):
+            ways_of_merges(others, symbols, 2)
+    with pytest.raises(ValueError, match="an id or a rank that is none"):
+        ways_of_merges(merges, symbols + np.uint64(2), 2)
     with pytest.raises(ValueError, match="ids have 32 bits"):
-        ways_of_merges(two, two, two, two, two, 1 << 32)
+        ways_of_merges(merges, symbols, 1 << 32)
 
 
 def test_bare_ranks_and_the_list_of_all_their_merges_keep_the_same_rules() -> None:

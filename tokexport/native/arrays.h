@@ -1,7 +1,6 @@
 // Arrays of numpy that come in, and that go out.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -24,11 +23,17 @@ template <typename T> nanobind::object array_of(std::unique_ptr<T[]> data, std::
         nanobind::ndarray<nanobind::numpy, T, nanobind::ndim<1>>(data.release(), {count}, owner));
 }
 
-// A copy of numbers as an array.
-template <typename T> nanobind::object array_of(const std::vector<T> &numbers) {
-    auto data = std::make_unique<T[]>(numbers.size());
-    std::copy(numbers.begin(), numbers.end(), data.get());
-    return array_of(std::move(data), numbers.size());
+// Numbers as an array that owns them.
+template <typename T> nanobind::object array_of(std::vector<T> numbers) {
+    auto owned = std::make_unique<std::vector<T>>(std::move(numbers));
+    T *const data = owned->data();
+    const std::size_t count = owned->size();
+    nanobind::capsule owner(owned.get(), [](void *memory) noexcept {
+        delete static_cast<std::vector<T> *>(memory);
+    });
+    owned.release();
+    return nanobind::cast(
+        nanobind::ndarray<nanobind::numpy, T, nanobind::ndim<1>>(data, {count}, owner));
 }
 
 }  // namespace tokexport

@@ -30,7 +30,7 @@ nb::object merges_of_contents(nb::bytes contents, Numbers ends, Numbers ids) {
             }
         }
     }
-    return array_of(merges);
+    return array_of(std::move(merges));
 }
 
 }  // namespace tokexport

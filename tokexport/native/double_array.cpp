@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "keys.h"
@@ -183,7 +184,8 @@ nb::tuple double_array(nb::bytes keys, Numbers ends, Numbers ids, std::uint64_t 
             labels[at] = nodes.labels[node];
         }
     }
-    return nb::make_tuple(array_of(unit_bases), array_of(unit_ids), array_of(labels), root);
+    return nb::make_tuple(array_of(std::move(unit_bases)), array_of(std::move(unit_ids)),
+                          array_of(std::move(labels)), root);
 }
 
 }  // namespace tokexport

@@ -1,6 +1,7 @@
 #include "json_arrays.h"
 
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "arrays.h"
@@ -205,7 +206,7 @@ nb::object scores_of_array(const nb::bytes &document, std::size_t begin) {
         strings.append(nb::steal(string));
         scores.push_back(array.score);
     }
-    return nb::make_tuple(strings, array_of(scores));
+    return nb::make_tuple(strings, array_of(std::move(scores)));
 }
 
 }  // namespace tokexport

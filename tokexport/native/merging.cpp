@@ -17,51 +17,69 @@ namespace {
 using Id = std::uint32_t;
 
 constexpr Id none = UINT32_MAX;
+constexpr std::size_t columns = 4, rank_column = 2;  // of a merge
 
 struct Merge {
-    Id left, right, product;
-    std::uint64_t rank;
+    Id left = 0, right = 0, product = none, rank = none;
 };
 
-// The merges by their pair: open addressing, at most half full.
+// The merges by their pair: open addressing, at most half full. Most pairs that are asked for do
+// not merge: a bit for each hash says so, in little memory.
 class Merges {
 public:
     explicit Merges(std::size_t most) {
         std::size_t size = 16;
         while (size < 2 * most) size *= 2;
-        places_.assign(size, none);
+        slots_.resize(size);
+        numbers_.resize(size);
+        is_taken_.resize(8 * size);
         all_.reserve(most);
     }
 
     void add(const Merge &merge) {
-        Id &place = places_[slot(merge.left, merge.right)];
-        if (place == none) {
-            place = static_cast<Id>(all_.size());
+        const std::uint64_t hash = hash_of(merge.left, merge.right);
+        is_taken_[hash & (is_taken_.size() - 1)] = true;
+        const std::size_t at = slot(hash, merge.left, merge.right);
+        if (slots_[at].product == none) {
+            numbers_[at] = static_cast<Id>(all_.size());
             all_.push_back(merge);
         } else {
-            all_[place] = merge;
+            all_[numbers_[at]] = merge;
         }
+        slots_[at] = merge;
     }
 
-    // The number of the merge of two symbols, or none.
-    Id find(Id left, Id right) const { return places_[slot(left, right)]; }
+    // The merge of two symbols, or null.
+    const Merge *find(Id left, Id right) const {
+        const std::uint64_t hash = hash_of(left, right);
+        if (!is_taken_[hash & (is_taken_.size() - 1)]) return nullptr;
+        const Merge &found = slots_[slot(hash, left, right)];
+        return found.product == none ? nullptr : &found;
+    }
+
+    // The number of a merge that was found.
+    Id number_of(const Merge *found) const { return numbers_[found - slots_.data()]; }
 
     const std::vector<Merge> &all() const { return all_; }
 
 private:
-    std::size_t slot(Id left, Id right) const {
-        const std::size_t mask = places_.size() - 1;
-        std::uint64_t hash = (std::uint64_t{left} << 32 | right) * 0x9E3779B97F4A7C15;
-        std::size_t at = static_cast<std::size_t>(hash ^ hash >> 32) & mask;
-        while (places_[at] != none) {
-            const Merge &merge = all_[places_[at]];
-            if (merge.left == left && merge.right == right) break;
+    static std::uint64_t hash_of(Id left, Id right) {
+        const std::uint64_t hash = (std::uint64_t{left} << 32 | right) * 0x9E3779B97F4A7C15;
+        return hash ^ hash >> 32;
+    }
+
+    std::size_t slot(std::uint64_t hash, Id left, Id right) const {
+        const std::size_t mask = slots_.size() - 1;
+        std::size_t at = static_cast<std::size_t>(hash) & mask;
+        while (slots_[at].product != none &&
+               (slots_[at].left != left || slots_[at].right != right))
             at = (at + 1) & mask;
-        }
         return at;
     }
 
-    std::vector<Id> places_;
+    std::vector<Merge> slots_;
+    std::vector<Id> numbers_;  // of the merge in each slot
+    std::vector<bool> is_taken_;
     std::vector<Merge> all_;
 };
 
@@ -110,34 +128,40 @@ public:
         symbols_ = symbols;
         joins_.clear();
         for (std::size_t i = 1; i < symbols.size(); i++)
-            joins_.push_back(merges_.find(symbols[i - 1], symbols[i]));
-        Id last = none;
+            joins_.push_back(join(symbols[i - 1], symbols[i]));
+        const Merge *last = nullptr;
         while (!joins_.empty()) {
-            std::size_t best = 0;
-            for (std::size_t i = 1; i < joins_.size(); i++) {
-                if (rank(i) < rank(best)) best = i;
-            }
-            last = joins_[best];
-            if (last == none) return none;
-            const Id product = merges_.all()[last].product;
-            const auto at = static_cast<std::ptrdiff_t>(best);
-            symbols_[best] = product;
+            const auto best = std::min_element(
+                joins_.begin(), joins_.end(),
+                [](const Join &one, const Join &other) { return one.rank < other.rank; });
+            last = best->merge;
+            if (!last) return none;
+            const std::ptrdiff_t at = best - joins_.begin();
+            joins_.erase(best);
             symbols_.erase(symbols_.begin() + at + 1);
-            joins_.erase(joins_.begin() + at);
-            if (best > 0) joins_[best - 1] = merges_.find(symbols_[best - 1], product);
-            if (best < joins_.size()) joins_[best] = merges_.find(product, symbols_[best + 1]);
+            Id *const symbol = &symbols_[static_cast<std::size_t>(at)];
+            *symbol = last->product;
+            if (at > 0) joins_.begin()[at - 1] = join(symbol[-1], symbol[0]);
+            if (joins_.begin() + at < joins_.end())
+                joins_.begin()[at] = join(symbol[0], symbol[1]);
         }
-        return last;
+        return last ? merges_.number_of(last) : none;
     }
 
 private:
-    // No merge has the largest rank: ranks are numbers of places in a list, or of ids.
-    std::uint64_t rank(std::size_t at) const {
-        return joins_[at] == none ? UINT64_MAX : merges_.all()[joins_[at]].rank;
+    struct Join {
+        Id rank;
+        const Merge *merge;
+    };
+
+    Join join(Id left, Id right) const {
+        const Merge *found = merges_.find(left, right);
+        return {found ? found->rank : none, found};
     }
 
     const Merges &merges_;
-    std::vector<Id> symbols_, joins_;
+    std::vector<Id> symbols_;
+    std::vector<Join> joins_;
 };
 
 struct Way {
@@ -217,16 +241,18 @@ private:
                 for (std::size_t j = 0; j < count_[merge.right]; j++) {
                     const Way &head = ways_[first_[merge.left] + i];
                     const Way &tail = ways_[first_[merge.right] + j];
-                    std::vector<Id> symbols(at(head.begin), at(head.end));
+                    std::vector<Id> &symbols = tried_.emplace_back(at(head.begin), at(head.end));
                     symbols.insert(symbols.end(), at(tail.begin), at(tail.end));
-                    if (std::find(tried_.begin(), tried_.end(), symbols) != tried_.end()) continue;
+                    if (std::find(tried_.begin(), tried_.end(), symbols) != tried_.end() - 1) {
+                        tried_.pop_back();
+                        continue;
+                    }
                     const Id by = merging_.last_merge(symbols);
                     if (by != none && merges_.all()[by].product == id) {
                         add(by, symbols);
                         if (last != none && last != by) return false;
                         last = by;
                     }
-                    tried_.push_back(std::move(symbols));
                 }
             }
         }
@@ -277,39 +303,41 @@ private:
 
 }  // namespace
 
-nb::object ways_of_merges(Numbers lefts, Numbers rights, Numbers ranks, Numbers products,
-                          Numbers symbols, std::uint64_t id_count) {
-    const std::size_t count = lefts.shape(0);
-    if (rights.shape(0) != count || ranks.shape(0) != count || products.shape(0) != count)
-        throw nb::value_error("one left, one right, one rank and one product for each merge");
+nb::object ways_of_merges(Numbers merges, Numbers symbols, std::uint64_t id_count) {
+    const std::size_t count = merges.shape(0) / columns;
+    if (merges.shape(0) % columns) throw nb::value_error("four numbers for each merge");
     if (id_count > UINT32_MAX) throw nb::value_error("ids have 32 bits");
-    for (const Numbers *ids : {&lefts, &rights, &products, &symbols}) {
-        for (std::size_t i = 0; i < ids->shape(0); i++) {
-            if ((*ids)(i) >= id_count) throw nb::value_error("an id that is none");
-        }
+    for (std::size_t i = 0; i < merges.shape(0); i++) {
+        if (i % columns == rank_column ? merges(i) >= none : merges(i) >= id_count)
+            throw nb::value_error("an id or a rank that is none");
+    }
+    for (std::size_t i = 0; i < symbols.shape(0); i++) {
+        if (symbols(i) >= id_count) throw nb::value_error("an id or a rank that is none");
     }
     std::vector<std::uint64_t> last, ends, all;
     std::optional<Id> made_of_itself;
     {
         nb::gil_scoped_release released;
-        Merges merges(count);
-        for (std::size_t i = 0; i < count; i++)
-            merges.add({static_cast<Id>(lefts(i)), static_cast<Id>(rights(i)),
-                        static_cast<Id>(products(i)), ranks(i)});
-        Search search(merges, static_cast<std::size_t>(id_count));
+        Merges table(count);
+        for (const std::uint64_t *row = merges.data(); row < merges.data() + count * columns;
+             row += columns)
+            table.add({static_cast<Id>(row[0]), static_cast<Id>(row[1]), static_cast<Id>(row[3]),
+                       static_cast<Id>(row[rank_column])});
+        Search search(table, static_cast<std::size_t>(id_count));
         for (std::size_t i = 0; i < symbols.shape(0); i++)
             search.begin_with(static_cast<Id>(symbols(i)));
         made_of_itself = search.run();
         for (const Way &way : search.ways()) {
             if (way.last == none) continue;
-            const Merge &merge = merges.all()[way.last];
+            const Merge &merge = table.all()[way.last];
             last.insert(last.end(), {merge.product, merge.left, merge.right, merge.rank});
             for (std::size_t i = way.begin; i < way.end; i++) all.push_back(search.symbols()[i]);
             ends.push_back(all.size());
         }
     }
     if (made_of_itself) return nb::int_(*made_of_itself);
-    return nb::make_tuple(array_of(last), array_of(ends), array_of(all));
+    return nb::make_tuple(array_of(std::move(last)), array_of(std::move(ends)),
+                          array_of(std::move(all)));
 }
 
 }  // namespace tokexport

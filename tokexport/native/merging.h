@@ -10,8 +10,8 @@
 
 namespace tokexport {
 
-// Merge i joins lefts[i] and rights[i] to products[i], with ranks[i]; of a pair that is listed
-// twice the last counts. Ids are below id_count. A way of an id is a sequence of symbols that
+// Merges are rows of four numbers: left, right, rank and product; of a pair that is listed twice the
+// last counts. Ids are below id_count. A way of an id is a sequence of symbols that
 // merging, smallest rank first and leftmost of equals, makes that id: each of symbols is one of
 // itself, and for each merge the ways of its left part before those of its right part are tried.
 // Returns three arrays: of each way that is found (product, left, right, rank) of the merge that
@@ -19,7 +19,6 @@ namespace tokexport {
 // come before products. The last way is the first whose id has another last merge already. Returns
 // an id instead that is made out of itself, if there is one. Raises ValueError where the arrays do
 // not belong together.
-nanobind::object ways_of_merges(Numbers lefts, Numbers rights, Numbers ranks, Numbers products,
-                                Numbers symbols, std::uint64_t id_count);
+nanobind::object ways_of_merges(Numbers merges, Numbers symbols, std::uint64_t id_count);
 
 }  // namespace tokexport

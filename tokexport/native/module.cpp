@@ -59,11 +59,9 @@ NB_MODULE(_core, m) {
     m.def("scores_of_array", &tokexport::scores_of_array, "document"_a, "begin"_a,
           nb::sig("def scores_of_array(document: bytes, begin: int) -> "
                   "tuple[list[str], numpy.typing.NDArray[numpy.float64]]"));
-    m.def("ways_of_merges", &tokexport::ways_of_merges, "lefts"_a, "rights"_a, "ranks"_a,
-          "products"_a, "symbols"_a, "id_count"_a,
-          nb::sig("def ways_of_merges(lefts: " U64S ", rights: " U64S ", ranks: " U64S
-                  ", products: " U64S ", symbols: " U64S ", id_count: int) -> tuple[" U64S ", " U64S
-                  ", " U64S "] | int"));
+    m.def("ways_of_merges", &tokexport::ways_of_merges, "merges"_a, "symbols"_a, "id_count"_a,
+          nb::sig("def ways_of_merges(merges: " U64S ", symbols: " U64S
+                  ", id_count: int) -> tuple[" U64S ", " U64S ", " U64S "] | int"));
 
     nb::class_<Core>(m, "Core")
         .def(nb::init<nb::object, nb::object, std::optional<std::size_t>>(), "buffer"_a, "name"_a,

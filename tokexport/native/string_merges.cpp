@@ -201,7 +201,7 @@ nb::object merges_of_array(const nb::dict &vocab, const nb::bytes &document, std
         found.resize(found.size() + 3);
         find_merge(tokens, pair, prefix_size, &found[found.size() - 3]);
     }
-    return array_of(found);
+    return array_of(std::move(found));
 }
 
 }  // namespace tokexport

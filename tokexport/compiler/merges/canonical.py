@@ -25,11 +25,12 @@ from tokexport.model import BytePairModel
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """The sequences of first symbols that become a token: ``tokens[i]`` is what
-    ``symbols[begins[i] : ends[i]]`` become. Those that are one symbol come first.
+    """The sequences of first symbols that become a token: way i is
+    ``symbols[begins[i] : ends[i]]``, and those of a token are the ways from ``firsts[token]`` up to
+    ``firsts[token + 1]``.
     """
 
-    tokens: Numbers
+    firsts: Numbers
     begins: Numbers
     ends: Numbers
     symbols: Numbers
@@ -38,15 +39,15 @@ class Ways:
         """For each way of each of some tokens: the place of the token among these, and the number
         of the way.
         """
-        order = np.argsort(self.tokens, kind="stable")
-        first = np.searchsorted(self.tokens, tokens, "left", order)
-        counts = np.searchsorted(self.tokens, tokens, "right", order) - first
-        return np.repeat(np.arange(len(tokens)), counts), order[ranges(first, counts)]
+        first = self.firsts[tokens]
+        counts = self.firsts[tokens + 1] - first
+        return np.repeat(np.arange(len(tokens)), counts), ranges(first, counts)
 
     def __iter__(self) -> Iterator[tuple[int, list[int]]]:
         """Each token with a sequence."""
         symbols = self.symbols.tolist()
-        rows = zip(self.tokens.tolist(), self.begins.tolist(), self.ends.tolist(), strict=True)
+        tokens = np.repeat(np.arange(len(self.firsts) - 1), np.diff(self.firsts))
+        rows = zip(tokens.tolist(), self.begins.tolist(), self.ends.tolist(), strict=True)
         return ((token, symbols[begin:end]) for token, begin, end in rows)
 
 
@@ -96,10 +97,13 @@ def canonical_merges(model: BytePairModel) -> CanonicalMerges:
     is_first = np.diff(last[:, 0], prepend=-1) != 0
     begins = np.concatenate([[0], ends[:-1]])[: len(ends)]
     alone = np.arange(len(every))
+    of = np.concatenate([every, last[:, 0]])
+    order = np.argsort(of, kind="stable")
+    known = max(model.vocab.values(), default=0)
     ways = Ways(
-        np.concatenate([every, last[:, 0]]),
-        np.concatenate([alone, begins + len(every)]),
-        np.concatenate([alone + 1, ends + len(every)]),
+        np.concatenate([[0], np.cumsum(np.bincount(of, minlength=known + 1))]),
+        np.concatenate([alone, begins + len(every)])[order],
+        np.concatenate([alone + 1, ends + len(every)])[order],
         np.concatenate([every, sequences]),
     )
     return CanonicalMerges(first, last[is_first], ways, _whole(model.vocab, first, ways))
@@ -156,16 +160,14 @@ def _found_ways(merges: Numbers, symbols: Numbers) -> tuple[Numbers, Numbers, Nu
     Parts come before products. ``merges`` are (left, right, rank, product).
     """
     id_count = 1 + max(int(ids.max(initial=0)) for ids in (merges[:, [0, 1, 3]], symbols))
-    lefts, rights, ranks, products = merges.T.astype(np.uint64, order="C")
-    starts = symbols.astype(np.uint64)
-    found = ways_of_merges(lefts, rights, ranks, products, starts, id_count)
+    found = ways_of_merges(merges.reshape(-1).view(np.uint64), symbols.view(np.uint64), id_count)
     if isinstance(found, int):
         raise UnsupportedError(
             "model.merges",
             f"merges that make the id {found} out of itself is not supported",
             "a merge makes a longer token out of two shorter ones",
         )
-    last, ends, sequences = (array.astype(np.int64) for array in found)
+    last, ends, sequences = (array.view(np.int64) for array in found)
     last = last.reshape(-1, 4)
     # Of a token with two different last merges the second is the last that is found.
     for token, *pair in last[-1:, :3].tolist():

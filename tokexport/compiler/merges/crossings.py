@@ -34,7 +34,7 @@ def crossings(merges: CanonicalMerges) -> Crossings | None:
         return None
     # An unknown token that is a character of its own also stands for all characters that have no
     # symbol.
-    code_points = np.full(1 + int(ways.tokens.max(initial=0)), -1, np.int64)
+    code_points = np.full(len(ways.firsts), -1, np.int64)
     units = {
         symbol: ord(str(unit)) for unit, symbol in first.tables[0].items() if symbol != first.unk_id
     }

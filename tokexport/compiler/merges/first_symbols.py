@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -55,13 +55,18 @@ class FirstSymbols:
 
     def of_all(self, pieces: Sequence[bytes]) -> tuple[Numbers, Numbers, Numbers]:
         """The symbols of many pieces: where those of each begin and end, and all of them."""
-        texts = [piece.decode("utf-8" if self.of_characters else "latin-1") for piece in pieces]
-        ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+        joined = b"".join(pieces)
+        ends = np.cumsum([len(piece) for piece in pieces], dtype=np.int64)
+        units: npt.NDArray[Any] = np.frombuffer(joined, np.uint8)
+        if self.of_characters:
+            firsts_of_characters = (units & 0xC0) != 0x80
+            ends = np.concatenate([[0], np.cumsum(firsts_of_characters)])[ends]
+            units = np.frombuffer(joined.decode().encode("utf-32-le"), "<u4")
         begins = np.concatenate([[0], ends[:-1]])[: len(ends)]
-        table = np.full(CODE_POINTS, -1, np.int64)
-        units = [ord(unit) if isinstance(unit, str) else unit for unit in self.tables[0]]
-        table[units] = [*self.tables[0].values()]
-        symbols = table[np.frombuffer("".join(texts).encode("utf-32-le"), "<u4")]
+        table = np.full(CODE_POINTS if self.of_characters else 256, -1, np.int64)
+        known = [ord(unit) if isinstance(unit, str) else unit for unit in self.tables[0]]
+        table[known] = [*self.tables[0].values()]
+        symbols = table[units]
         others = np.unique(np.searchsorted(ends, np.flatnonzero(symbols < 0), "right"))
         if len(self.tables) > 1:
             others = np.arange(len(ends))

@@ -32,7 +32,6 @@ from tokexport.model import (
 SPACE: Final = " "
 MARK: Final = "\u2581"
 _EXCHANGE: Final = str.maketrans(SPACE + MARK, MARK + SPACE)
-_BOTH: Final = (SPACE.encode(), MARK.encode())
 # These look at each character alone, and take neither of the two for what they look for, nor make
 # them.
 _BLIND_MAPS: Final = frozenset((CharacterMap.LOWERCASE, CharacterMap.STRIP_ACCENTS))
@@ -156,11 +155,12 @@ def _exchanged_model(model: TokenizerModel) -> BytePairModel | UnigramModel | No
 
 
 def _exchanged_vocab(vocab: Mapping[bytes, int]) -> dict[bytes, int]:
-    return {_exchanged_key(key): number for key, number in vocab.items()}
-
-
-def _exchanged_key(key: bytes) -> bytes:
-    space, mark = _BOTH
-    if mark not in key:
-        return key.replace(space, mark)
-    return exchanged(key.decode()).encode() if space in key else key.replace(mark, space)
+    """The vocabulary with the two characters exchanged in all keys, by way of two bytes that UTF-8
+    has not.
+    """
+    keys = b"\xff".join(vocab)
+    for old, new in ((SPACE.encode(), b"\xfe"), (MARK.encode(), SPACE.encode())):
+        keys = keys.replace(old, new)
+    return dict(
+        zip(keys.replace(b"\xfe", MARK.encode()).split(b"\xff"), vocab.values(), strict=False)
+    )

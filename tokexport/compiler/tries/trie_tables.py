@@ -77,7 +77,7 @@ def double_array(vocab: Mapping[bytes, int]) -> DoubleArray:
     >>> int(trie.ids[trie.root + ord("a")]), base_of(trie, b"b")
     (7, 0)
     """
-    keys = {key: number for key, number in vocab.items() if key}
+    keys = vocab if b"" not in vocab else {key: vocab[key] for key in vocab if key}
     ends = np.cumsum([*map(len, keys)], dtype=np.uint64)
     ids = np.fromiter(keys.values(), np.uint64, len(keys))
     return DoubleArray(*_core.double_array(b"".join(keys), ends, ids, NO_TOKEN))

@@ -25,8 +25,6 @@ from tokexport.unicode.byte_alphabet import decoded
 # The strings of all tokens between others, as the first, and as the last: one list where these are
 # the same.
 _Forms: TypeAlias = tuple[list[str], list[str], list[str]]
-# Whether they are the first and the last.
-_PLACES: Final = ((False, False), (True, False), (False, True))
 _REPLACEMENT: Final = "\ufffd"
 # A token that the reference takes for a byte: also <0x+1>.
 _BYTE_TOKEN: Final = re.compile(r"<0x(\+[0-9a-fA-F]|[0-9a-fA-F]{2})>")
@@ -77,27 +75,20 @@ class _Chain:
                 self._map(step)
 
     def _map(self, step: Step) -> None:
-        """Most chains do not look at places at all: then one form is worked out and not three."""
+        """Most chains do not look at places at all: then the three forms are one."""
         if step.sees_first or step.sees_last:
             if self._decoding.repeats_once or (
                 self._sees is not None and (step.sees_last or self._sees == "BPEDecoder")
             ):
                 _refuse(step.path, f"{step.name} after {self._sees or 'CTC'}", "either alone is")
             self._sees = step.name
-        if self._sees is None:
-            texts = self._forms[0]
-            match step.on_text:
-                case (ReplaceLiteral(pattern, content),) if step.name == "Replace":
-                    texts = [text.replace(pattern, content) for text in texts]
-                case _:
-                    texts = [step.apply(text, False, False) for text in texts]
-            self._forms = texts, texts, texts
-            return
-        between, first, last = (
-            [step.apply(text, *place) for text in texts]
-            for texts, place in zip(self._forms, _PLACES, strict=True)
+        texts, first, last = self._forms
+        between = _mapped(step, texts)
+        self._forms = (
+            between,
+            between if first is texts and not step.sees_first else _mapped(step, first, first=True),
+            between if last is texts and not step.sees_last else _mapped(step, last, last=True),
         )
-        self._forms = between, first, last
 
     def _fall_back(self, step: Step) -> None:
         if self._is_joined:
@@ -227,6 +218,17 @@ class _Chain:
         for number, byte in self._fallback.items():
             column[number] = bytes([byte])
         return column
+
+
+def _mapped(
+    step: Step, texts: Sequence[str], *, first: bool = False, last: bool = False
+) -> list[str]:
+    """What a step makes of strings that are between others, or the first, or the last."""
+    edit = step.on_characters
+    if edit is None:
+        return [step.apply(text, first, last) for text in texts]
+    content = edit.in_first_run if first and edit.in_first_run is not None else edit.content
+    return [text.replace(edit.pattern, content) for text in texts]
 
 
 def _refuse(path: str, found: str, supported: str) -> NoReturn:

@@ -25,27 +25,33 @@ _UNKNOWN_PENALTY: Final = 10.0  # below the lowest score, as in the reference
 _BYTE: Final = "<0x{:02X}>"
 
 
-def read_unigram(node: Node) -> tuple[UnigramModel, list[str]]:
-    """The Unigram model at ``node``, and its pieces by id.
+def read_unigram(node: Node) -> tuple[UnigramModel, list[str], dict[str, int]]:
+    """The Unigram model at ``node``, its pieces by id, and their ids.
 
     A piece that is listed twice has its last id and score; the other id is never emitted.
     Raises SourceError for a model that the reference refuses to load.
     """
     node.object({"type", "unk_id", "vocab", "byte_fallback"})
     pieces, scores = _entries(node.field("vocab"))
-    last = {piece: number for number, piece in enumerate(pieces)}
+    last = dict(zip(pieces, range(len(pieces)), strict=True))
     unk_id = node.optional("unk_id")
     if unk_id is not None and unk_id.u32() >= len(pieces):
         unk_id.fail(f"the index of one of the {len(pieces)} pieces")
     fallback = node.get("byte_fallback")
     falls_back = fallback is not None and fallback.boolean()
-    return UnigramModel(
-        vocab={piece.encode(): number for piece, number in last.items() if piece},
-        scores={number: scores[number] for number in last.values()},
-        unk_id=None if unk_id is None else unk_id.u32(),
-        unk_score=min(scores, default=0.0) - _UNKNOWN_PENALTY,
-        byte_ids=tuple(last.get(_BYTE.format(byte)) for byte in range(256)) if falls_back else None,
-    ), pieces
+    return (
+        UnigramModel(
+            vocab={piece.encode(): number for piece, number in last.items() if piece},
+            scores={number: scores[number] for number in last.values()},
+            unk_id=None if unk_id is None else unk_id.u32(),
+            unk_score=min(scores, default=0.0) - _UNKNOWN_PENALTY,
+            byte_ids=tuple(last.get(_BYTE.format(byte)) for byte in range(256))
+            if falls_back
+            else None,
+        ),
+        pieces,
+        last,
+    )
 
 
 def _entries(node: Node) -> tuple[list[str], list[float]]:
@@ -120,8 +126,7 @@ def read_model(root: Node) -> HuggingFaceModel:
         case "WordLevel":
             read = read_word_level
         case "Unigram":
-            unigram, pieces = read_unigram(node)
-            vocab = {piece: number for number, piece in enumerate(pieces)}
+            unigram, pieces, vocab = read_unigram(node)
             return HuggingFaceModel(unigram, vocab, dict(enumerate(pieces)), unigram.unk_id)
         case _:
             hint = "use BPE, Unigram, WordPiece or WordLevel"
