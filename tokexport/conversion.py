@@ -167,6 +167,7 @@ def convert(
     if chat_template and not decode_only and model.chat.default:
         step("looking for a frame in the chat template")
         options, chat_notes = _with_chat_frame(options, model)
+    opened = opened.emptied()
     step("compiling merges, splits and indexes")
     with opened.naming_the_file():
         content = file_bytes(model, options)

@@ -87,6 +87,12 @@ class Opened:
         """The tokenizer of its library; SourceError where that refuses the source."""
         return self.format.reference(self.input, self.content, self.given)
 
+    def emptied(self) -> Opened:
+        """The same without its content, once that was read: compiling needs the memory."""
+        for name in ("data", "json"):
+            self.input.__dict__.pop(name, None)
+        return replace(self, content=None)
+
     @contextmanager
     def naming_the_file(self) -> Iterator[None]:
         """Adds the file to a refusal of what was read from it, wherever it is raised."""
