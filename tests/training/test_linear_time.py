@@ -1,0 +1,65 @@
+"""Time grows as the texts do, whatever they are made of: also of one letter, or of many documents.
+
+Run with -s it prints what each took.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from repository import SLOW
+
+PROGRAM = """
+import json, random, sys, time
+from tokexport.training import train_from_iterator
+
+def memory(field):
+    status = open("/proc/self/status").read()
+    return 1024 * int(status.split(f"{field}:")[1].split()[0])
+
+kind, size = sys.argv[1], int(sys.argv[2])
+train_from_iterator(["a"], 256)  # compiles the pattern
+if kind == "one letter":
+    texts = ["a" * size]
+elif kind == "one document":
+    draw = random.Random(1)
+    words = ["".join(draw.choices("abcdefghij", k=draw.randint(1, 9))) for _ in range(20_000)]
+    part = " ".join(draw.choices(words, k=100_000)) + " "
+    texts = [part * (size // len(part))]
+else:
+    texts = (chr(97 + number % 26) for number in range(size))
+open("/proc/self/clear_refs", "w").write("5")  # the peak begins anew
+before, begin = memory("VmRSS"), time.process_time()
+trained = train_from_iterator(texts, 2000, num_threads=2)
+print(json.dumps([trained.words, time.process_time() - begin, memory("VmHWM") - before]))
+"""
+# How long the longer of two texts is, and the most that memory may grow by then, in MB.
+FULL = {
+    "one letter": (1_000_000, 60),
+    "one document": (400_000_000, 60),
+    "documents of one letter": (10_000_000, 60),
+}
+
+
+def measured(kind: str, size: int) -> tuple[int, float, int]:
+    """Words, seconds of the processor, and how far the peak of memory grew, in bytes."""
+    command = [sys.executable, "-c", PROGRAM, kind, str(size)]
+    run = subprocess.run(command, check=True, capture_output=True, text=True)
+    words, seconds, grown = json.loads(run.stdout)
+    print(f"{kind}, {size:,}: {words:,} words, {seconds:.2f} s, {grown / 1e6:.1f} MB more")
+    return words, seconds, grown
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize("kind", FULL)
+def test_four_times_the_text_takes_four_times_as_long(kind: str) -> None:
+    size, most = FULL[kind]
+    size = size if SLOW else size // 10
+    _, shorter, _ = measured(kind, size // 4)
+    words, longer, grown = measured(kind, size)
+    assert words == {"one letter": 1, "documents of one letter": size}.get(kind, words)
+    assert longer < 8 * shorter + 0.3
+    assert grown < most * 1_000_000
