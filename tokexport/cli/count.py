@@ -122,6 +122,7 @@ def is_standard_input(inputs: Sequence[str]) -> bool:
 
 def counting(line: ProgressLine, total: int) -> Callable[[WordCounts, int], None]:
     """Shows how far counting has come in ``total`` bytes of files (0: not known)."""
+    unit, divisor = ("MB", 1_000_000) if total >= 1_000_000 else ("bytes", 1)
     started = 0.0
     before: int | None = None  # bytes of text that were counted by another run
 
@@ -129,9 +130,9 @@ def counting(line: ProgressLine, total: int) -> Callable[[WordCounts, int], None
         nonlocal before, started
         if before is None:
             before, started = counts.text_bytes, time.monotonic()
-        done = counts.text_bytes - before
-        rate = size(int(done / max(time.monotonic() - started, 1e-9)))
-        step = "bytes" if total else f"{size(done)} counted"
-        line(f"{rate}/s, {plural(counts.words, 'word')}, {step}", read, total)
+        done, seconds = counts.text_bytes - before, time.monotonic() - started
+        rate = f"{size(int(done / seconds))}/s, " if done and seconds else ""
+        step = unit if total else f"{size(read)} read"
+        line(f"{rate}{plural(counts.words, 'word')}, {step}", read // divisor, total // divisor)
 
     return show

@@ -245,7 +245,7 @@ def _count(
         run = Run.begin(files, field=field or "text", lines=lines, **caps)
         documents = read_documents(files, field=run.field, lines=lines, start=run.next)
     show = counting(line, sum(file.size for file in run.files))
-    for _, read in count_documents(counts, documents, names, run, how["threads"], seen):
+    for _, read in count_documents(counts, documents, names, run, how["threads"], seen, show):
         show(counts, read)
 
 

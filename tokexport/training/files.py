@@ -77,7 +77,9 @@ def count_files(
     checkpoint = counts.text_bytes
     size = write_word_counts(path, counts)
     documents = read_documents(files, field=field, lines=lines, start=run.next)
-    for after, read in count_documents(counts, documents, files, run, num_threads):
+    for after, read in count_documents(
+        counts, documents, files, run, num_threads, progress=progress
+    ):
         counts.runs = (*before, after)
         due = max(checkpoint_bytes, CHECKPOINT_FILES * size)
         if after.complete or counts.text_bytes - checkpoint >= due:
@@ -117,7 +119,9 @@ def count_stream(
     run = stream_run(field=field, lines=lines, doc_cap=doc_cap, max_chars=max_chars)
     counts, run = _begun(target, run, pattern, special_tokens, add=add)
     documents = read_stream(stream, field=field, lines=lines)
-    for after, read in count_documents(counts, documents, [name], run, num_threads):
+    for after, read in count_documents(
+        counts, documents, [name], run, num_threads, progress=progress
+    ):
         run = after
         progress(counts, read)
     run = replace(run, files=(CountedFile(name, stream.size, stream.crc),))
@@ -211,10 +215,11 @@ def count_documents(
     run: Run,
     num_threads: int | None,
     seen: Seen = lambda text: None,
+    progress: Progress = lambda counts, read: None,
 ) -> Iterator[tuple[Run, int]]:
     """Adds the documents of a run that are not yet counted; gives the run after each batch of them,
     and the bytes read. ``names`` are those of the files, for errors; ``seen`` is called with each
-    text, or part of a long one.
+    text, or part of a long one; ``progress`` now and then within a long one.
     """
     characters, read = run.characters, 0
 
@@ -225,6 +230,10 @@ def count_documents(
 
     def is_full() -> bool:
         return run.max_chars is not None and characters > run.max_chars
+
+    def report() -> None:
+        if isinstance(batch, LongDocument):
+            progress(counts, batch.read)
 
     for batch in read_ahead(documents):
         texts: list[Text] = []
@@ -241,7 +250,7 @@ def count_documents(
                     break
             after, count = batch.after(len(texts)), len(texts)
         try:
-            counts.add(texts, num_threads=num_threads)
+            counts.add(texts, num_threads=num_threads, progress=report)
         except TextError as error:
             raise SourceError(f"{_place(batch, names, texts)}: {error}") from error
         run = replace(
