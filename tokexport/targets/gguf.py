@@ -9,16 +9,24 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 from tokexport.errors import MissingLibraryError, SourceError, TokexportError
-from tokexport.model import BytePairModel, SpecialIds, Template, TemplateItem
+from tokexport.model import (
+    BytePairModel,
+    GreedyModel,
+    SpecialIds,
+    Template,
+    TemplateItem,
+    WordPieceModel,
+)
 from tokexport.sources.gguf.metadata import MAGIC, read_metadata
 from tokexport.sources.gguf.patterns import ORIGINALS, Original
-from tokexport.sources.gguf.read import gguf_document, gguf_sentencepiece
+from tokexport.sources.gguf.read import gguf_document, gguf_rwkv, gguf_sentencepiece
 from tokexport.sources.gguf.source import PREFIXES, parse_gguf
 from tokexport.sources.json_node import Node
 from tokexport.sources.sentencepiece.proto import Algorithm, PieceType
 from tokexport.sources.sentencepiece.serialize import serialize
 from tokexport.sources.tokenizer_json.normalizer import read_normalizer
 from tokexport.sources.tokenizer_json.pre_tokenizer import read_pre_tokenizer
+from tokexport.targets.gguf_words import rwkv_keys, word_keys
 from tokexport.targets.library import LibraryRuntime
 from tokexport.targets.material import Material, material
 from tokexport.targets.parts import Part, refuse
@@ -40,7 +48,13 @@ _MODELS: Final = {Algorithm.BPE: "llama", Algorithm.UNIGRAM: "t5"}
 
 def keys(source: Material) -> dict[str, Any]:
     """The values by name. TokexportError for a tokenizer that llama.cpp has no model for."""
-    values = _piece_keys(source) if source.pieces is not None else _bytes_keys(source)
+    inner = None if source.model is None else source.model.model
+    if source.model is not None and isinstance(inner, WordPieceModel):
+        values = word_keys(source.model)
+    elif source.model is not None and isinstance(inner, GreedyModel):
+        values = rwkv_keys(source.model)
+    else:
+        values = _piece_keys(source) if source.pieces is not None else _bytes_keys(source)
     roles = source.special_ids
     stops = [id for id in roles.stop if id != roles.eos]
     ids = {
@@ -228,6 +242,8 @@ def _read(path: Path) -> Material:
     """What the file says, without the normalizer where llama.cpp runs none."""
     found = material(path)
     pieces = found.pieces
+    if found.model is not None and isinstance(found.model.model, (WordPieceModel, GreedyModel)):
+        return found
     if pieces is not None and not (
         pieces.algorithm is Algorithm.BPE and pieces.normalizer.remove_extra_whitespaces
     ):
@@ -249,6 +265,15 @@ def _runtime(path: Path, how: Mapping[str, Any]) -> LibraryRuntime:
 
         document = {**gguf_document(parsed), "normalizer": None}
         return LibraryRuntime(TokenizersReference.from_document(document, str(path)))
+    if parsed.model == "rwkv":
+        from tokexport.sources.vocab_files.rwkv_reference import RwkvReference
+
+        return LibraryRuntime(RwkvReference(gguf_rwkv(parsed)))
+    if parsed.model == "bert":
+        raise TokexportError(
+            f"{path.name}: what llama.cpp takes for control characters and punctuation in WordPiece"
+            " is not known here; compare with llama.cpp itself"
+        )
     from tokexport.sources.sentencepiece.reference import SentencePieceReference
 
     pieces = gguf_sentencepiece(parsed)

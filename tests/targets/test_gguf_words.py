@@ -1,0 +1,85 @@
+"""WordPiece and RWKV in GGUF: the same ids when read back, and the converter's own tokens."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tokexport
+from tokexport.errors import TokexportError
+from tokexport.sources.gguf.metadata import read_metadata
+from tokexport.targets.write import write_target
+
+gguf = pytest.importorskip("gguf")
+
+WORDS = [
+    *("[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]", "un", "##aff", "##able", "a", "##a"),
+    *("he", "##llo", "e", "##\u0301", "\u00e9", "\u4e2d", "!", "[", "]", "H", "##e", "x"),
+]
+RWKV = [*(bytes([byte]) for byte in range(256)), b"ab", b"'\"", "\u4e2d".encode(), b"\\\n"]
+TEXTS = st.text(st.sampled_from("unaffable he H\u00e9e\u0301\u4e2d![]x'\"\\\n"), max_size=30)
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Sources by name, and each with what is read of its GGUF."""
+    folder = tmp_path_factory.mktemp("words")
+    (folder / "vocab.txt").write_text("\n".join(WORDS) + "\n", "utf-8")
+    cased = folder / "cased"
+    cased.mkdir()
+    (cased / "vocab.txt").write_text("\n".join(WORDS) + "\n", "utf-8")
+    (cased / "tokenizer_config.json").write_text('{"do_lower_case": false}')
+    lines = [b"%d %s %d\n" % (id, repr(x).encode(), len(x)) for id, x in enumerate(RWKV, 1)]
+    (folder / "rwkv_vocab_tiny.txt").write_bytes(b"".join(lines))
+    sources = {"uncased": "vocab.txt", "cased": "cased", "rwkv": "rwkv_vocab_tiny.txt"}
+    return {name: _pair(folder / path, folder / name) for name, path in sources.items()}
+
+
+def _pair(source: Path, target: Path) -> tuple[tokexport.Tokenizer, tokexport.Tokenizer]:
+    made = target.with_suffix(".gguf")
+    done = write_target(source, "gguf", made)
+    assert not done.losses
+    found = []
+    for number, path in enumerate((source, made)):
+        tokexport.convert(path, target.with_suffix(f".{number}"), self_test=False)
+        found.append(tokexport.load(target.with_suffix(f".{number}")))
+    return found[0], found[1]
+
+
+@pytest.mark.parametrize("name", ["uncased", "cased", "rwkv"])
+@given(text=TEXTS)
+def test_what_is_read_back_gives_the_same_ids(name: str, text: str, pairs: dict[str, Any]) -> None:
+    own, found = pairs[name]
+    for allowed in ((), "all"):
+        expected = own.encode(text, allowed_special=allowed)
+        assert found.encode(text, allowed_special=allowed) == expected
+
+
+def test_lower_case_is_a_key(pairs: dict[str, Any]) -> None:
+    uncased, cased = pairs["uncased"][1], pairs["cased"][1]
+    assert uncased.encode("He") == [WORDS.index("he")]
+    assert cased.encode("He") == [WORDS.index("H"), WORDS.index("##e")]
+
+
+def test_another_wordpiece_is_refused(tmp_path: Path) -> None:
+    import tokenizers
+
+    model = tokenizers.models.WordPiece({"[UNK]": 0, "a": 1}, unk_token="[UNK]")
+    tokenizers.Tokenizer(model).save(str(tmp_path / "tokenizer.json"))
+    with pytest.raises(TokexportError, match="not normalized and cut as BERT's"):
+        write_target(tmp_path / "tokenizer.json", "gguf", tmp_path / "it.gguf")
+
+
+def test_tokens_are_those_of_the_converter_of_llama_cpp(shared: Path, tmp_path: Path) -> None:
+    source = shared / "tokenizers" / "gguf" / "ggml-vocab-bert-bge.gguf"
+    write_target(source, "gguf", tmp_path / "it.gguf", pattern="bert-bge")
+    own, made = (
+        read_metadata(path.read_bytes(), path.name, ("tokenizer.",))
+        for path in (source, tmp_path / "it.gguf")
+    )
+    assert made["tokenizer.ggml.tokens"] == own["tokenizer.ggml.tokens"]
+    assert len(own["tokenizer.ggml.tokens"]) > 30000
