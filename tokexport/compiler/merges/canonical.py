@@ -88,7 +88,8 @@ def canonical_merges(model: BytePairModel) -> CanonicalMerges:
     if model.merges is None:
         # What spells a content are its units: tokens of bytes and the unknown token have none that
         # merges.
-        merges, symbols = _by_content(model, first), np.unique([*first.tables[0].values()])
+        units = np.array([*first.tables[0].values()], np.int64)
+        merges, symbols = _by_content(model, first), np.unique(units)
     else:
         # A pair that is listed twice has the rank of its last place, as in the reference's map.
         listed = model.merges.reshape(-1, 3)
