@@ -37,6 +37,8 @@ from texts import english_and_documentation
 PEERS = {"rustbpe": "lowest-ids", "tokenizers": "lowest-gpt2-ids", "gigatoken": "lowest-gpt2-ids"}
 DOCUMENT = 5000  # characters, about
 MB = 1_000_000
+# 450 billion characters of English: bytes, and distinct words, which are a guess.
+CORPUS = 460_000_000_000, 100_000_000
 
 
 def write_text(path: Path, size: int) -> None:
@@ -192,6 +194,62 @@ def growth(folder: Path) -> list[list[str]]:
     return rows
 
 
+def rates(path: Path) -> None:
+    """Prints how fast one thread counts and merges a text, and the memory of a distinct word."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from tokexport.training import WordCounts, count_files, train_from_counts
+
+    WordCounts()  # compiles the pattern
+    texts = [*documents(path)]
+    columns = path.with_name("text.parquet")
+    pq.write_table(pa.table({"text": texts}), columns, compression="zstd", row_group_size=1000)
+    size = path.stat().st_size
+    Path("/proc/self/clear_refs").write_text("5")
+    before, begin, found = memory("VmRSS"), time.process_time(), {}
+    counts = WordCounts()
+    counts.add(texts, num_threads=1)
+    found["counted"] = size / (time.process_time() - begin)
+    words = counts.distinct_words
+    found["word_counted"] = (memory("VmHWM") - before) / words
+    begin = time.process_time()
+    train_from_counts(counts, 32_768)
+    found["word_merging"] = (time.process_time() - begin) / words
+    found["word_merged"] = (memory("VmHWM") - before) / words
+    begin = time.process_time()
+    count_files([columns], path.with_name("text.counts"), num_threads=1)
+    found["read"] = size / (time.process_time() - begin)
+    print(json.dumps({**found, "words": words}))
+
+
+def cluster(path: Path) -> list[list[str]]:
+    """What CORPUS would take, computed from rates that are measured on a text."""
+    found = one_run("rates", path, 32_768, 1)
+    size, words = CORPUS
+    counted, merged = found["word_counted"], found["word_merged"]
+    seconds = size / found["read"]
+    return [
+        [
+            "counting, one core",
+            f"{found['read'] / MB:,.0f} MB/s of parquet, {found['counted'] / MB:,.0f} in memory",
+            f"{seconds / 3600:.1f} hours",
+        ],
+        [
+            "counting, 64 cores",
+            "",
+            f"{seconds / 64 / 60:.1f} minutes, at {64 * found['read'] / 1e9:.0f} GB/s",
+        ],
+        ["memory of counting", f"{counted:,.0f} bytes a word", f"{words * counted / 1e9:,.0f} GB"],
+        ["memory of merging", f"{merged:,.0f} bytes a word", f"{words * merged / 1e9:,.0f} GB"],
+        [
+            "merging, one core",
+            f"{1e6 * found['word_merging']:.1f} s a million words",
+            f"{words * found['word_merging'] / 60:.1f} minutes",
+        ],
+    ]
+
+
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
@@ -202,6 +260,9 @@ def main() -> None:
     given = parser.parse_args()
     if given.child:
         name, path, vocab_size, threads = given.child
+        if name == "rates":
+            rates(Path(path))
+            return
         child(name, Path(path), int(vocab_size), int(threads))
         return
     rows = []
@@ -216,6 +277,7 @@ def main() -> None:
             write_text(path, size * MB)
             rows += measure(path, 32_768, 2, 1)
         memory = growth(folder)
+        computed = cluster(path)
     made = {
         "training": table(
             [
@@ -226,6 +288,7 @@ def main() -> None:
             left=4,
         ),
         "growth": table(["text", "distinct words", "MB"], memory, left=1),
+        "cluster": table(["", "measured", "450 billion characters"], computed, left=3),
     }
     print(*made.values(), sep="\n\n")
     if not given.print:
