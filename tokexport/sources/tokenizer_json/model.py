@@ -8,11 +8,18 @@ from typing import Final
 
 from tokexport._core import scores_of_array
 from tokexport.errors import SourceError
-from tokexport.model import Model, UnigramModel, WordLevelModel, WordPieceModel
-from tokexport.sources.byte_pair import read_vocab
+from tokexport.model import (
+    BytePairModel,
+    CharacterSymbols,
+    Model,
+    UnigramModel,
+    WordLevelModel,
+    WordPieceModel,
+)
+from tokexport.sources.byte_pair import build, read_vocab
 from tokexport.sources.json_node import LongArray, Node
 from tokexport.sources.serde_number import serde_number
-from tokexport.sources.tokenizer_json.bpe import read_byte_pair
+from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT
 
 # The fields of models without a type, in the order in which the reference tries them.
 _FIELDS: Final = {
@@ -20,9 +27,59 @@ _FIELDS: Final = {
     "WordPiece": {"unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "vocab"},
     "WordLevel": {"unk_token", "vocab"},
 }
+_BYTE_PAIR_FIELDS: Final = (
+    "type dropout unk_token continuing_subword_prefix end_of_word_suffix fuse_unk byte_fallback"
+    " ignore_merges vocab merges"
+)
 _LARGEST: Final = 1 << 64
 _UNKNOWN_PENALTY: Final = 10.0  # below the lowest score, as in the reference
 _BYTE: Final = "<0x{:02X}>"
+
+
+def read_byte_pair(node: Node) -> tuple[BytePairModel, dict[str, int]]:
+    """The BPE at ``node``, and its vocabulary. SourceError where the reference refuses it."""
+    node.object(_BYTE_PAIR_FIELDS.split())
+    dropout = node.optional("dropout")
+    if dropout is not None and (isinstance(dropout.value, bool) or dropout.value not in (0, 0.0)):
+        dropout.unsupported("use null or 0.0: with dropout ids depend on chance")
+    vocab = read_vocab(node.field("vocab"))
+    characters = _characters(node, vocab)
+    unk_token = node.optional("unk_token")
+    unk_id = None if unk_token is None else vocab.get(unk_token.string())
+    byte_ids = characters.byte_ids
+    has_all = byte_ids is not None and all(byte_ids[byte] is not None for byte in BYTES_OF_TEXT)
+    model = build(
+        node.field("merges"),
+        vocab,
+        whole_pre_token_first=_flag(node, "ignore_merges"),
+        unk_id=unk_id,
+        unknown_stops=unk_token is not None and unk_id is None and not has_all,
+        fuse_unk=_flag(node, "fuse_unk"),
+        characters=characters,
+    )
+    return model, vocab
+
+
+def _characters(node: Node, vocab: dict[str, int]) -> CharacterSymbols:
+    """How the first symbols are spelled."""
+    prefix, suffix = (
+        b"" if affix is None else affix.string().encode()
+        for affix in map(node.optional, ("continuing_subword_prefix", "end_of_word_suffix"))
+    )
+    byte_ids = tuple(vocab.get(_BYTE.format(byte)) for byte in range(256))
+    if not _flag(node, "byte_fallback") or byte_ids == (None,) * 256:
+        return CharacterSymbols(prefix, suffix)
+    if prefix or suffix:
+        node.field("byte_fallback").unsupported(
+            "use false with an affix, which the reference would spell in bytes too, with offsets"
+            " after the end of the text"
+        )
+    return CharacterSymbols(byte_ids=byte_ids)
+
+
+def _flag(node: Node, name: str) -> bool:
+    flag = node.optional(name)
+    return flag is not None and flag.boolean()
 
 
 def read_unigram(node: Node) -> tuple[UnigramModel, list[str], dict[str, int]]:
