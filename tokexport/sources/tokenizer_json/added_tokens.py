@@ -7,7 +7,7 @@ Declaring one content again replaces its flags, but once special it stays specia
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -32,26 +32,14 @@ class AddedVocabulary:
 
 
 def read_added_tokens(
-    root: Node, vocab: Mapping[str, int], normalizer: Steps, *, size: int | None = None
+    root: Node, vocab: Mapping[str, int], normalizer: Steps, *, size: int
 ) -> AddedVocabulary:
-    """The added tokens of the tokenizer.json ``root``; the reference counts ``size`` tokens in the
-    model's ``vocab``.
+    """The added tokens of the tokenizer.json ``root``, numbered as the reference does, which counts
+    ``size`` tokens in the model's ``vocab``.
 
     Raises UnsupportedError where the reference is ambiguous about an id or a text.
     """
-    node = root.get("added_tokens")
-    declared = [(_declared(item), item) for item in node.items()] if node is not None else []
-    return add_tokens(declared, vocab, normalizer, size=size)
-
-
-def add_tokens(
-    declared: Sequence[tuple[AddedToken, Node]],
-    vocab: Mapping[str, int],
-    normalizer: Steps,
-    *,
-    size: int | None = None,
-) -> AddedVocabulary:
-    """Number the declared tokens as the reference does."""
+    declared = root.get("added_tokens")
     ids: dict[str, int] = {}
     tokens: dict[int, tuple[AddedToken, Node]] = {}
     normal_forms: dict[int, str] = {}
@@ -59,8 +47,9 @@ def add_tokens(
     notes: list[str] = []
     renumbered: list[str] = []
     taken = set(vocab.values())
-    next_id = len(vocab) if size is None else size
-    for token, node in declared:
+    next_id = size
+    for node in () if declared is None else declared.items():
+        token = _declared(node)
         content = token.content
         if not content:
             notes.append(f"{node.path} has no content: the reference ignores it.")

@@ -10,16 +10,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tokexport.errors import SourceError
 from tokexport.model import ReplaceLiteral, StripChars, TextEdit
 from tokexport.sources.json_node import Node
-from tokexport.sources.tokenizer_json.parts import flat
-
-BYTE_LEVEL_FIELDS: Final = frozenset(("type", "add_prefix_space", "trim_offsets", "use_regex"))
-_METASPACE_FIELDS: Final = frozenset(
-    ("type", "replacement", "prepend_scheme", "split", "add_prefix_space", "str_rep")
+from tokexport.sources.tokenizer_json.parts import (
+    character,
+    check_byte_level,
+    flat,
+    read_metaspace,
+    read_pattern,
 )
-_SCHEMES: Final = ("always", "first", "never")
+
 _SUPPORTED: Final = (
     "supported are ByteLevel, Replace, WordPiece, ByteFallback, Fuse, Strip, Metaspace, BPEDecoder,"
     " CTC, a Sequence of these, and null"
@@ -56,16 +56,6 @@ class Step:
     on_characters: ReplaceLiteral | None = None
     sees_first: bool = False
     sees_last: bool = False
-
-
-def check_byte_level(node: Node) -> None:
-    """Check the fields that a ByteLevel part has, be it decoder or another."""
-    node.object(BYTE_LEVEL_FIELDS)
-    node.field("add_prefix_space").boolean()
-    node.field("trim_offsets").boolean()
-    use_regex = node.get("use_regex")
-    if use_regex is not None:
-        use_regex.boolean()
 
 
 def read_decoder(root: Node) -> list[Step]:
@@ -116,28 +106,18 @@ def _step(node: Node) -> Step:
             return kind.unsupported(_SUPPORTED)
 
 
-def _character(node: Node) -> str:
-    return text if len(text := node.string()) == 1 else node.fail("one character")
-
-
 def _replace(node: Node) -> Step:
     node.object({"type", "pattern", "content"})
     content = node.field("content").string()
-    pattern = node.field("pattern")
-    if set(pattern.object()) not in ({"String"}, {"Regex"}):
-        pattern.fail('{"String": text} or {"Regex": pattern}')
-    literal, regex = pattern.get("String"), pattern.get("Regex")
-    if regex is not None:
-        leading = _LEADING.fullmatch(regex.string())
-        if leading and not content:
-            return _stripping(node, leading[1], 1, 0)
-        if not _SYNTAX.isdisjoint(regex.string()):
-            regex.unsupported(_PATTERNS)
-        literal = regex
-    assert literal is not None
-    text = literal.string()
+    text, literal = read_pattern(node.field("pattern"))
+    field = node.field("pattern").field("String" if literal else "Regex")
+    leading = None if literal or content else _LEADING.fullmatch(text)
+    if leading:
+        return _stripping(node, leading[1], 1, 0)
+    if not literal and not _SYNTAX.isdisjoint(text):
+        field.unsupported(_PATTERNS)
     if not text:
-        literal.unsupported("a text of one character or more is")
+        field.unsupported("a text of one character or more is")
     edit = ReplaceLiteral(text, content, path=node.path)
     return Step(
         node.path,
@@ -150,16 +130,16 @@ def _replace(node: Node) -> Step:
 
 def _strip(node: Node) -> Step:
     node.object({"type", "content", "start", "stop"})
-    character = _character(node.field("content"))
-    return _stripping(node, character, node.field("start").u32(), node.field("stop").u32())
+    stripped = character(node.field("content"))
+    return _stripping(node, stripped, node.field("start").u32(), node.field("stop").u32())
 
 
-def _stripping(node: Node, character: str, start: int, stop: int) -> Step:
+def _stripping(node: Node, stripped: str, start: int, stop: int) -> Step:
     return Step(
         node.path,
         node.field("type").string(),
-        lambda text, first, last: _stripped(text, character, start, stop),
-        None if stop else (StripChars(character, start, node.path),)[: start > 0],
+        lambda text, first, last: _stripped(text, stripped, start, stop),
+        None if stop else (StripChars(stripped, start, node.path),)[: start > 0],
     )
 
 
@@ -177,18 +157,7 @@ def _word_piece(node: Node) -> Step:
 
 
 def _metaspace(node: Node) -> Step:
-    node.object(_METASPACE_FIELDS)
-    replacement = _character(node.field("replacement"))
-    named = node.get("prepend_scheme")
-    scheme = "always" if named is None else named.string()
-    if named is not None and scheme not in _SCHEMES:
-        named.fail('"always", "first" or "never"')
-    prefix_space = node.optional("add_prefix_space")
-    if prefix_space is not None and not prefix_space.boolean() and scheme != "never":
-        raise SourceError(
-            f"{node.file}: {prefix_space.path} is false and the prepend_scheme is {scheme!r}, which"
-            ' the reference refuses; set prepend_scheme to "never"'
-        )
+    replacement, scheme = read_metaspace(node)
     # At the start of a text that got a space before it, the space is dropped again.
     sees_first = scheme != "never"
     at_start = "" if sees_first else " "

@@ -20,7 +20,7 @@ from tokexport.model import (
     Strip,
 )
 from tokexport.sources.json_node import Node
-from tokexport.sources.tokenizer_json.parts import flat
+from tokexport.sources.tokenizer_json.parts import flat, read_pattern
 
 Steps: TypeAlias = tuple[NormalizerStep, ...]
 
@@ -65,12 +65,13 @@ def _steps(node: Node) -> list[NormalizerStep]:
             # An empty text is searched for as the empty regular expression.
             return [Replace(pattern, content, literal and pattern != "", path=node.path)]
         case "Prepend":
-            if not node.field("prepend").string():
-                node.field("prepend").unsupported(
+            prepend = node.field("prepend")
+            if not prepend.string():
+                prepend.unsupported(
                     "use a text of at least one character: after an empty one the reference stops"
                     " at the next step, or repeats characters"
                 )
-            return [Prepend(node.field("prepend").string())]
+            return [Prepend(prepend.value)]
         case "Precompiled":
             charsmap = _base64(node.field("precompiled_charsmap"))
             if not charsmap:
@@ -95,16 +96,6 @@ def _bert(node: Node) -> list[NormalizerStep]:
     if lowercase:
         steps.append(CharacterMap.LOWERCASE)
     return steps
-
-
-def read_pattern(node: Node) -> tuple[str, bool]:
-    """A pattern, and whether it is literal text."""
-    fields = node.object()
-    if set(fields) not in ({"String"}, {"Regex"}):
-        node.fail('{"String": text} or {"Regex": pattern}')
-    if "Regex" in fields:
-        return node.field("Regex").string(), False
-    return node.field("String").string(), True
 
 
 def _base64(node: Node) -> bytes:

@@ -1,4 +1,4 @@
-"""What the parts of a tokenizer.json have in common: a ``type``, and nested Sequences."""
+"""What several parts of a tokenizer.json have: a ``type``, nested Sequences, and some settings."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from tokexport.sources.json_node import Node
 _DEEPEST: Final = 128
 PROCESSORS: Final = "processors"
 TEMPLATE_FIELDS: Final = ("single", "pair", "special_tokens")
+_BYTE_LEVEL_FIELDS: Final = ("type", "add_prefix_space", "trim_offsets", "use_regex")
+_METASPACE_FIELDS: Final = ("type", "replacement", "add_prefix_space", "prepend_scheme", "split")
 
 
 def processor_type(node: Node) -> str:
@@ -56,3 +58,47 @@ def flat(node: Node | None, member: str, depth: int = 0) -> list[Node]:
         return [node]
     node.object({"type", member})
     return [part for inner in node.field(member).items() for part in flat(inner, member, depth + 1)]
+
+
+def check_byte_level(node: Node) -> None:
+    """Check the fields that a ByteLevel part has, be it decoder or another."""
+    node.object(_BYTE_LEVEL_FIELDS)
+    node.field("add_prefix_space").boolean()
+    node.field("trim_offsets").boolean()
+    use_regex = node.get("use_regex")
+    if use_regex is not None:
+        use_regex.boolean()
+
+
+def read_metaspace(node: Node) -> tuple[str, str]:
+    """The replacement of a Metaspace and its scheme: always, first or never.
+
+    Older files have ``add_prefix_space``; only false counts there, and the two must agree.
+    """
+    node.object((*_METASPACE_FIELDS, "str_rep"))
+    str_rep = node.optional("str_rep")
+    if str_rep is not None:
+        str_rep.string()
+    field = node.get("prepend_scheme")
+    scheme = "always" if field is None else field.string()
+    if field is not None and scheme not in ("always", "first", "never"):
+        field.fail('"always", "first" or "never"')
+    older = node.optional("add_prefix_space")
+    if older is not None and not older.boolean() and scheme != "never":
+        older.fail('true, or "prepend_scheme": "never"; the reference refuses this file')
+    return character(node.field("replacement")), scheme
+
+
+def read_pattern(node: Node) -> tuple[str, bool]:
+    """A pattern, and whether it is literal text."""
+    fields = node.object()
+    if set(fields) not in ({"String"}, {"Regex"}):
+        node.fail('{"String": text} or {"Regex": pattern}')
+    if "Regex" in fields:
+        return node.field("Regex").string(), False
+    return node.field("String").string(), True
+
+
+def character(node: Node) -> str:
+    """A text of one character."""
+    return text if len(text := node.string()) == 1 else node.fail("a single character")

@@ -15,8 +15,13 @@ from typing import Final
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import Template, TemplateItem
 from tokexport.sources.json_node import Node
-from tokexport.sources.tokenizer_json.decoder import check_byte_level
-from tokexport.sources.tokenizer_json.parts import PROCESSORS, TEMPLATE_FIELDS, flat, processor_type
+from tokexport.sources.tokenizer_json.parts import (
+    PROCESSORS,
+    TEMPLATE_FIELDS,
+    check_byte_level,
+    flat,
+    processor_type,
+)
 
 _Encoding = list[TemplateItem]
 _SUPPORTED: Final = (
@@ -46,8 +51,6 @@ def _check(node: Node) -> None:
             node.object({"type", "sep", "cls"})
         case "RobertaProcessing":
             node.object({"type", "sep", "cls", "trim_offsets", "add_prefix_space"})
-            node.field("trim_offsets").boolean()
-            node.field("add_prefix_space").boolean()
         case "TemplateProcessing":
             # Some converters leave ByteLevel's fields there, which the reference ignores.
             byte_level = ("add_prefix_space", "trim_offsets", "use_regex")

@@ -23,9 +23,13 @@ from tokexport.model import (
 )
 from tokexport.sources.json_node import Node
 from tokexport.sources.patterns import GPT2
-from tokexport.sources.tokenizer_json.decoder import check_byte_level
-from tokexport.sources.tokenizer_json.normalizer import read_pattern
-from tokexport.sources.tokenizer_json.parts import flat
+from tokexport.sources.tokenizer_json.parts import (
+    character,
+    check_byte_level,
+    flat,
+    read_metaspace,
+    read_pattern,
+)
 
 WORDS_PATTERN: Final = r"\w+|[^\w\s]+"
 
@@ -73,34 +77,14 @@ def _byte_level(node: Node) -> list[PreTokenizerStep]:
 
 
 def _metaspace(node: Node) -> list[PreTokenizerStep]:
-    node.object({"type", "replacement", "add_prefix_space", "prepend_scheme", "split", "str_rep"})
-    replacement = node.field("replacement")
-    mark = replacement.string()
-    if len(mark) != 1:
-        replacement.fail("a single character")
-    str_rep = node.optional("str_rep")
-    if str_rep is not None:
-        str_rep.string()
+    mark, scheme = read_metaspace(node)
     steps: list[PreTokenizerStep] = [Replace(" ", mark, path=node.path)]
-    scheme = _prepend_scheme(node)
     if scheme != "never":
         steps.append(Prepend(mark, unless_present=True, only_first=scheme == "first"))
     split = node.optional("split")
     if split is None or split.boolean():
         steps.append(Split(escape(mark), Behavior.MERGED_WITH_NEXT, path=node.path))
     return steps
-
-
-def _prepend_scheme(node: Node) -> str:
-    """Older files have ``add_prefix_space``; only false counts there, and the two must agree."""
-    field = node.get("prepend_scheme")
-    scheme = "always" if field is None else field.string()
-    if field is not None and scheme not in ("always", "first", "never"):
-        field.fail('"always", "first" or "never"')
-    older = node.optional("add_prefix_space")
-    if older is not None and not older.boolean() and scheme != "never":
-        older.fail('true, or "prepend_scheme": "never"; the reference refuses this file')
-    return scheme
 
 
 def _splits(node: Node) -> list[Split]:
@@ -135,10 +119,7 @@ def _splits(node: Node) -> list[Split]:
         case "WhitespaceSplit":
             return [split(CharacterTest.WHITESPACE, Behavior.REMOVED)]
         case "CharDelimiterSplit":
-            delimiter = node.field("delimiter")
-            if len(delimiter.string()) != 1:
-                delimiter.fail("a single character")
-            return [split(escape(delimiter.string()), Behavior.REMOVED)]
+            return [split(escape(character(node.field("delimiter"))), Behavior.REMOVED)]
         case "BertPreTokenizer":
             spaces = split(CharacterTest.WHITESPACE, Behavior.REMOVED)
             return [spaces, split(CharacterTest.PUNCTUATION)]

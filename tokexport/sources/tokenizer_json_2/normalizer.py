@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from tokexport.model import Dialect, NormalForm, NormalizerStep, Prepend, Replace, Strip
 from tokexport.sources.json_node import Node
-from tokexport.sources.tokenizer_json.normalizer import Steps, read_normalizer, read_pattern
-from tokexport.sources.tokenizer_json.parts import flat
+from tokexport.sources.tokenizer_json.normalizer import Steps, read_normalizer
+from tokexport.sources.tokenizer_json.parts import character, flat, read_pattern
 from tokexport.sources.tokenizer_json.pre_tokenizer import escape
 
 
@@ -45,21 +45,19 @@ def read_normalizers(node: Node | None) -> tuple[Steps, Steps]:
 
 def _metaspace(node: Node) -> list[NormalizerStep]:
     node.object({"type", "replacement", "prepend", "drop_whitespace"})
-    mark, scheme = node.field("replacement"), node.field("prepend")
-    if len(mark.string()) != 1:
-        mark.fail("a single character")
+    mark, scheme = character(node.field("replacement")), node.field("prepend")
     if scheme.string() not in ("always", "first", "never"):
         scheme.fail('"always", "first" or "never"')
-    prepend = Prepend(mark.string(), unless_present=True, only_first=scheme.value == "first")
+    prepend = Prepend(mark, unless_present=True, only_first=scheme.value == "first")
     if not node.field("drop_whitespace").boolean():
-        spaces = Replace(" ", mark.string(), path=node.path)
+        spaces = Replace(" ", mark, path=node.path)
         return [spaces] if scheme.value == "never" else [spaces, prepend]
     if scheme.value == "first":
-        return _dropping_first(node.path, mark.value)
+        return _dropping_first(node.path, mark)
     if scheme.value == "never":
         return [Replace(r"\s+", "", literal=False, path=node.path)]
     # The mark goes before every word that does not begin with it.
-    between = Replace(rf"\s+{escape(mark.string())}?", mark.string(), literal=False, path=node.path)
+    between = Replace(rf"\s+{escape(mark)}?", mark, literal=False, path=node.path)
     return [Strip(), between, prepend]
 
 
