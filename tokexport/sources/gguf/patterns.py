@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from tokexport.sources.patterns import KIMI, LLAMA3, O200K, QWEN, TEKKEN
+from tokexport.sources.patterns import DEEPSEEK, KIMI, LLAMA3, O200K, QWEN, TEKKEN
 from tokexport.sources.tokenizer_json.document import byte_level, sequence, split
 
 
@@ -44,84 +44,60 @@ class Original:
     ranks: bool = False
 
 
+def _cuts(*cuts: str | dict[str, Any]) -> dict[str, Any]:
+    """A pre-tokenizer that splits by patterns, or by other parts, in turn, and ends in bytes."""
+    parts = (split(cut) if isinstance(cut, str) else cut for cut in cuts)
+    return sequence(*parts, byte_level(False))
+
+
 _DIGITS: Final = {"type": "Digits", "individual_digits": True}
 _NFC: Final = {"type": "NFC"}
 _GPT2: Final = Original(byte_level(True))
-_LLAMA3: Final = Original(
-    sequence(split(LLAMA3), byte_level(False)), ignore_merges=True, add_bos=True
-)
+_LLAMA3: Final = Original(_cuts(LLAMA3), ignore_merges=True, add_bos=True)
 # Llama 3 when it came out, and SmolLM3: its template adds no BOS. The tokens of Llama 3 are not all
 # reached by merges.
-_SMAUG: Final = Original(_LLAMA3.pre_tokenizer, ignore_merges=True)
-_TEKKEN: Final = sequence(split(TEKKEN), byte_level(False))
-_O200K: Final = Original(sequence(split(O200K), byte_level(False)), ignore_merges=True)
-_QWEN2: Final = Original(sequence(split(QWEN), byte_level(False)), _NFC)
+_SMAUG: Final = Original(_cuts(LLAMA3), ignore_merges=True)
+_TEKKEN: Final = _cuts(TEKKEN)
+_O200K: Final = Original(_cuts(O200K), ignore_merges=True)
+_QWEN2: Final = Original(_cuts(QWEN), _NFC)
 _QWEN35: Final = Original(
-    sequence(
-        split(
-            r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}"
-            r"| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-        ),
-        byte_level(False),
+    _cuts(
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}"
+        r"| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
     ),
     _NFC,
 )
 # The tokens of MiniMax and Tiny Aya are trained, unlike those of GPT-4o.
-_MINIMAX: Final = Original(_O200K.pre_tokenizer, _NFC)
-_TINY_AYA: Final = Original(
-    sequence(split(r"\d{1,3}(?=(?:\d{3})*\b)"), split(O200K), byte_level(False))
-)
+_MINIMAX: Final = Original(_cuts(O200K), _NFC)
+_TINY_AYA: Final = Original(_cuts(r"\d{1,3}(?=(?:\d{3})*\b)", O200K))
 # The line breaks are characters, as in the tokenizer.json.
 _SEED_CODER: Final = Original(
-    sequence(
-        split(
-            "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1}"
-            "| ?[^\\s\\p{L}\\p{N}\r\n]+|\\s*[\r\n]+|\\s+(?!\\S)|\\s+"
-        ),
-        byte_level(False),
+    _cuts(
+        "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1}"
+        "| ?[^\\s\\p{L}\\p{N}\r\n]+|\\s*[\r\n]+|\\s+(?!\\S)|\\s+"
     ),
     _NFC,
 )
 # LLaDA, and Ling from 1 to 3: Qwen's pattern in other words.
 _LING: Final = Original(
-    sequence(
-        split(
-            r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}"
-            r"| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
-        ),
-        byte_level(False),
+    _cuts(
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}"
+        r"| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
     ),
     _NFC,
 )
-_LAGUNA: Final = Original(
-    sequence(split(r"(?:\r?\n)+(?!\r?\n)", "MergedWithNext"), split(QWEN), byte_level(False))
-)
+_LAGUNA: Final = Original(_cuts(split(r"(?:\r?\n)+(?!\r?\n)", "MergedWithNext"), QWEN))
 _MINICPM5: Final = Original(
-    sequence(
-        split(r"\p{N}{1,3}"), split(LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}+")), byte_level(False)
-    ),
-    normalized=True,
+    _cuts(r"\p{N}{1,3}", LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}+")), normalized=True
 )
 # Hunyuan normalizes and calls tiktoken.
-_HUNYUAN: Final = Original(_QWEN2.pre_tokenizer, _NFC, ignore_merges=True, ranks=True)
-_KIMI_K2: Final = Original(sequence(split(KIMI), byte_level(False)), ignore_merges=True, ranks=True)
+_HUNYUAN: Final = Original(_cuts(QWEN), _NFC, ignore_merges=True, ranks=True)
+_KIMI_K2: Final = Original(_cuts(KIMI), ignore_merges=True, ranks=True)
 # The class in a class is the original's.
-_BLOOM: Final = Original(
-    sequence(
-        split(" ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+"), byte_level(False)
-    )
-)
+_BLOOM: Final = Original(_cuts(" ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+"))
 _STARCODER: Final = Original(sequence(_DIGITS, byte_level(True)))
-_DEEPSEEK_CODER: Final = Original(
-    sequence(
-        split("[\r\n]"),
-        split(r"\s?\p{L}+"),
-        split(r"\s?\p{P}+"),
-        split("[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+"),
-        _DIGITS,
-        byte_level(False),
-    )
-)
+_IDEOGRAPHS: Final = "[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+"
+_DEEPSEEK_CODER: Final = Original(_cuts("[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", _IDEOGRAPHS, _DIGITS))
 # DeepSeek LLM writes the letters with case out, range by range.
 _CASED: Final = (
     "A-Za-z"
@@ -138,54 +114,35 @@ _CASED: Final = (
     "\U0001e900-\U0001e943"
 )
 _DEEPSEEK_LLM: Final = Original(
-    sequence(
-        split("[\r\n]"),
-        split(rf"\s?[{_CASED}]+"),
-        split("\\s?[!-/:-~\uff01-\uff0f\uff1a-\uff5e\u2018-\u201f\\u3000-\u3002]+"),
-        split(r"\s+$"),
-        split("[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+"),
+    _cuts(
+        "[\r\n]",
+        rf"\s?[{_CASED}]+",
+        "\\s?[!-/:-~\uff01-\uff0f\uff1a-\uff5e\u2018-\u201f\\u3000-\u3002]+",
+        r"\s+$",
+        _IDEOGRAPHS,
         _DIGITS,
-        byte_level(False),
     )
 )
-_DEEPSEEK_V3_WORDS: Final = split(
-    "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+"
-    "| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+"
-)
-_DEEPSEEK_V3: Final = Original(
-    sequence(
-        split(r"\p{N}{1,3}"),
-        split("[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+"),
-        _DEEPSEEK_V3_WORDS,
-        byte_level(False),
-    )
-)
+_DEEPSEEK_V3: Final = Original(_cuts(*DEEPSEEK))
 # Arcee's Trinity: numbers in threes from the right, at most 510 digits together.
 _AFMOE: Final = Original(
-    sequence(
+    _cuts(
         {"type": "Digits", "individual_digits": False},
-        split(r"\p{Nd}{1,510}(?=(?>\p{Nd}{510})*(?:\P{Nd}|$))|\G\p{Nd}{510}"),
-        split(r"\A\p{Nd}{1,2}(?=\p{Nd}{3}+\z)"),
-        split(r"\A\p{Nd}{3}|\G\p{Nd}{3}"),
-        split(
-            r"(?:[\u4E00-\u9FFF\u3040-\u309F\u30A0-\u30FF\u3400-\u4DBF\uf900-\uFAFF\uFF65-\uFF9F"
-            r"\u2F00-\u2FDF]+|[\u0E00-\u0E7F]+|[\u0E80-\u0EFF]+|[\u1780-\u17FF]+"
-            r"|[\u1000-\u109F\uAA60-\uAA7F\uA9E0-\uA9FF]+|[\uAC00-\uD7AF\u1100-\u11FF]+)"
-        ),
-        _DEEPSEEK_V3_WORDS,
-        byte_level(False),
+        r"\p{Nd}{1,510}(?=(?>\p{Nd}{510})*(?:\P{Nd}|$))|\G\p{Nd}{510}",
+        r"\A\p{Nd}{1,2}(?=\p{Nd}{3}+\z)",
+        r"\A\p{Nd}{3}|\G\p{Nd}{3}",
+        r"(?:[\u4E00-\u9FFF\u3040-\u309F\u30A0-\u30FF\u3400-\u4DBF\uf900-\uFAFF\uFF65-\uFF9F"
+        r"\u2F00-\u2FDF]+|[\u0E00-\u0E7F]+|[\u0E80-\u0EFF]+|[\u1780-\u17FF]+"
+        r"|[\u1000-\u109F\uAA60-\uAA7F\uA9E0-\uA9FF]+|[\uAC00-\uD7AF\u1100-\u11FF]+)",
+        DEEPSEEK[2],
     )
 )
 _SPARK: Final = Original(
-    sequence(
-        split(r"\p{N}{1,3}"),
-        split("[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+"),
-        split(
-            "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+"
-            "| ?[\\p{P}\\p{S}]+|[\r\n]|\\s+(?!\\S)|\\s+"
-        ),
+    _cuts(
+        *DEEPSEEK[:2],
+        "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+"
+        "| ?[\\p{P}\\p{S}]+|[\r\n]|\\s+(?!\\S)|\\s+",
         _DIGITS,
-        byte_level(False),
     )
 )
 _GPT_NEOX: Final = Original(byte_level(True), _NFC)
@@ -276,36 +233,20 @@ PIXTRAL: Final = "pixtral"
 NEMOTRON_3: Final = Original(_TEKKEN, ignore_merges=True)
 PIXTRAL_12B: Final = _LLAMA3
 
-# Other names of llama.cpp's, and one of those above that it splits as. What their originals do is
+# Names above, and others of llama.cpp's that it splits as those. What their originals do is
 # not known for sure: no tokenizer.json of theirs was found where it was looked for, or only its
 # pattern. A name that llama.cpp splits as no other is in neither table.
+_SPLIT_ALIKE: Final = {
+    "bloom": "gpt3-finnish poro-chat",
+    "deepseek-v3": "hy_v4",
+    "gpt-2": "a.x-4.0 jais jina-de jina-es jina-v2-de jina-v2-es mellum trillion",
+    "gpt-4o": "granite-embed-multi-97m kanana2 talkie",
+    "llama-bpe": "falcon-h1 falcon3 midm-2.0",
+    "qwen2": "grok-2 kormo megrez solar-open",
+    "roberta-bpe": "jina-v1-en jina-v2-code",
+    "starcoder": "codeshell minerva-7b",
+    "tiny_aya": "cohere2moe",
+}
 SPLIT_AS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "a.x-4.0": "gpt-2",
-        "codeshell": "starcoder",
-        "cohere2moe": "tiny_aya",
-        "falcon-h1": "llama-bpe",
-        "falcon3": "llama-bpe",
-        "gpt3-finnish": "bloom",
-        "granite-embed-multi-97m": "gpt-4o",
-        "grok-2": "qwen2",
-        "hy_v4": "deepseek-v3",
-        "jais": "gpt-2",
-        "jina-de": "gpt-2",
-        "jina-es": "gpt-2",
-        "jina-v1-en": "roberta-bpe",
-        "jina-v2-code": "roberta-bpe",
-        "jina-v2-de": "gpt-2",
-        "jina-v2-es": "gpt-2",
-        "kanana2": "gpt-4o",
-        "kormo": "qwen2",
-        "megrez": "qwen2",
-        "mellum": "gpt-2",
-        "midm-2.0": "llama-bpe",
-        "minerva-7b": "starcoder",
-        "poro-chat": "bloom",
-        "solar-open": "qwen2",
-        "talkie": "gpt-4o",
-        "trillion": "gpt-2",
-    }
+    {name: like for like, names in _SPLIT_ALIKE.items() for name in names.split()}
 )

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from tokexport.sources.json_node import Node
-from tokexport.sources.patterns import GPT2, KIMI, LLAMA3, O200K, QWEN, TEKKEN
+from tokexport.sources.patterns import DEEPSEEK, GPT2, KIMI, LLAMA3, O200K, QWEN, TEKKEN
 from tokexport.sources.tokenizer_json import document
 from tokexport.sources.tokenizer_json.parts import flat
 from tokexport.sources.tokenizer_json_2.unicode_17 import PUNCTUATION, WORDS, with_unicode_17
@@ -20,14 +20,6 @@ _PATTERNS: Final = (
     *(GPT2, LLAMA3, QWEN, O200K, TEKKEN, KIMI),
     LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}{1,2}"),
     LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}+"),
-)
-_DEEPSEEK: Final = (
-    r"\p{N}{1,3}",
-    "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",
-    (
-        r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"""
-        r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-    ).replace(r"\r\n", "\r\n"),  # unescaped in DeepSeek's file
 )
 _KIMI_AFTER_WORDS: Final = (
     r"|[\p{N}&&[^\p{Han}]]{1,3}| ?[^\s\p{L}\p{N}\p{Han}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -113,7 +105,7 @@ def _unicode_17(part: Node) -> list[dict[str, Any]]:
 def _check_patterns(parts: Sequence[Node]) -> None:
     """Refuse a regular expression that the reference does not know."""
     isolates = all(_behavior(part) == ("Isolated", False) for part in parts)
-    if isolates and tuple(map(_expression, parts)) == _DEEPSEEK:
+    if isolates and tuple(map(_expression, parts)) == DEEPSEEK:
         return
     for part in parts:
         expression = _expression(part)
