@@ -107,6 +107,7 @@ def gguf_document(source: GgufTokenizer) -> dict[str, Any]:
     if source.model == "bert":
         return _bert_document(source)
     original = _original(source)
+    merges: list[str] = source.array("merges", str, None)
     vocab = {
         token: number
         for number, token in enumerate(source.tokens)
@@ -120,9 +121,13 @@ def gguf_document(source: GgufTokenizer) -> dict[str, Any]:
         decoder=byte_level(True),
         model={
             "type": "BPE",
-            "ignore_merges": _ignores_merges(source, original),
+            # Training gives one merge a token at most; ranks written as merges one for each two
+            # parts.
+            "ignore_merges": len(merges) > len(source.tokens)
+            if original.ignore_merges is None
+            else original.ignore_merges,
             "vocab": vocab,
-            "merges": _merges(source, original),
+            "merges": _by_ranks(source, merges) if original.ranks else merges,
         },
     )
 
@@ -165,17 +170,14 @@ def _unknown(name: str) -> str:
     )
 
 
-def _merges(source: GgufTokenizer, original: Original) -> list[Any]:
-    """The merges of the file, and those that its converter left out.
+def _by_ranks(source: GgufTokenizer, merges: list[str]) -> list[list[str]]:
+    """The merges of the file, which are of ranks, and those that its converter left out.
 
     Of ranks the converter writes one merge for a token: the two parts that tokens of lower ranks
     make of it. It leaves a token out that they do not make of two (or writes more than two parts),
     but tiktoken makes it of any two, where others of higher ranks come first. Where there are two
     parts, no others ever meet: what lower ranks can merge is merged before.
     """
-    merges: list[str] = source.array("merges", str, None)
-    if not original.ranks:
-        return merges
     pairs = [pair for merge in merges if len(pair := merge.split(" ")) == 2]
     made = {"".join(pair) for pair in pairs}
     ranks = {
@@ -186,16 +188,8 @@ def _merges(source: GgufTokenizer, original: Original) -> list[Any]:
     for token in ranks.keys() - made:
         parts = ([token[:at], token[at:]] for at in range(1, len(token)))
         pairs += [pair for pair in parts if pair[0] in ranks and pair[1] in ranks]
-    return sorted(
-        pairs, key=lambda pair: (ranks.get("".join(pair), len(source.tokens)), len(pair[0]))
-    )
-
-
-def _ignores_merges(source: GgufTokenizer, original: Original) -> bool:
-    """Training gives one merge a token at most; ranks written as merges one for each two parts."""
-    if original.ignore_merges is not None:
-        return original.ignore_merges
-    return len(source.array("merges", str, None)) > len(source.tokens)
+    last = len(source.tokens)
+    return sorted(pairs, key=lambda pair: (ranks.get("".join(pair), last), len(pair[0])))
 
 
 def _added_tokens(source: GgufTokenizer, original: Original) -> list[dict[str, Any]]:
@@ -283,17 +277,16 @@ def gguf_sentencepiece(source: GgufTokenizer) -> SentencePieceModel:
         raise UnsupportedError(
             "tokenizer.ggml.model", f"{show(source.values['model'])} is not supported", reason
         )
-    scores = _scores(source)
     charsmap = source.values.get("precompiled_charsmap", [])
     unigram = source.model == "t5"
     unknown = _unknown_id(source)
-    pieces = [
-        Piece(token, score, _piece_type(source, number, unknown))
-        for number, (token, score) in enumerate(zip(source.tokens, scores, strict=True))
-    ]
+    pieces = enumerate(zip(source.tokens, _scores(source), strict=True))
     return SentencePieceModel(
         file=source.file,
-        pieces=tuple(pieces),
+        pieces=tuple(
+            Piece(token, score, _piece_type(source, number, unknown))
+            for number, (token, score) in pieces
+        ),
         algorithm=algorithms[source.model],
         byte_fallback=PieceType.BYTE in source.types,
         normalizer=NormalizerSpec(
@@ -308,10 +301,7 @@ def _scores(source: GgufTokenizer) -> list[float]:
     """Whole numbers in the files of some converters."""
     values = source.values.get("scores")
     whole = isinstance(values, list) and bool(values) and type(values[0]) is int
-    return [
-        float(score)
-        for score in source.array("scores", int if whole else float, len(source.tokens))
-    ]
+    return [*map(float, source.array("scores", int if whole else float, len(source.tokens)))]
 
 
 def _unknown_id(source: GgufTokenizer) -> int:

@@ -38,25 +38,16 @@ def normalizer_steps(
     file: str, spec: NormalizerSpec, protected: Sequence[str], whitespace_as_suffix: bool
 ) -> tuple[NormalizerStep, ...]:
     """The steps. ``protected`` are the user-defined pieces, which no rule changes."""
-    charsmap: list[NormalizerStep] = []
     keeps_some = spec.remove_extra_whitespaces and _has_two_spaces(spec.charsmap, protected)
-    if spec.charsmap or keeps_some:
-        charsmap.append(
-            Charsmap(
-                spec.charsmap,
-                by_grapheme=False,
-                protected=tuple(protected),
-                collapses=keeps_some,
-                path=_PATH,
-            )
-        )
+    whole = Charsmap(spec.charsmap, False, tuple(protected), keeps_some, _PATH)
+    charsmap: list[NormalizerStep] = [whole] if spec.charsmap or keeps_some else []
     collapse = [] if keeps_some else [Replace(" {2,}", " ", literal=False, path=_PATH)]
     trim = [] if keeps_some else [Replace(r"\A +", "", literal=False, path=_PATH), *collapse]
     escape: list[NormalizerStep] = (
         [Replace(" ", SPACE_SYMBOL, path=_PATH)] if spec.escape_whitespaces else []
     )
     if not spec.add_dummy_prefix:
-        steps = [*charsmap, *(trim if spec.remove_extra_whitespaces else ())]
+        steps = [*charsmap, *([*trim, _drop_last(spec)] if spec.remove_extra_whitespaces else ())]
     elif whitespace_as_suffix:
         steps = _with_suffix(file, spec, charsmap, protected, trim)
     elif spec.remove_extra_whitespaces:
@@ -64,8 +55,6 @@ def normalizer_steps(
         steps = [*charsmap, Prepend(" "), *collapse, _drop_last(spec)]
     else:
         steps = _with_prefix(file, spec, charsmap, protected)
-    if spec.remove_extra_whitespaces and not spec.add_dummy_prefix:
-        steps.append(_drop_last(spec))
     return (*steps, *escape)
 
 
@@ -122,9 +111,8 @@ def _without_lone_spaces(known: Sequence[_Rule], protected: Sequence[str]) -> li
     }
     becomes |= {text.encode(): text.encode() for text in protected}
     becomes.setdefault(b" ", b" ")
-    spaces = sorted(
-        (key for key, value in becomes.items() if value == b" "), key=lambda key: (-len(key), key)
-    )
+    spaces = [key for key, value in becomes.items() if value == b" "]
+    spaces.sort(key=lambda key: (-len(key), key))
     if not spaces:
         return []
     # The longest is taken, so that after a space there is no rest of a longer one.

@@ -88,50 +88,38 @@ def parse_model(data: bytes, file: str) -> SentencePieceModel:
     """The model in the bytes of a ``.model`` file. SourceError for what is none."""
     pieces: list[Piece] = []
     specs: dict[int, bytes] = {}
-    for number, value in Message(file, "the file", data, 0, len(data)).fields():
+    for number, value in Message(file, "the file", data).fields():
         if not isinstance(value, Message):
             continue
         if number == 1:
-            pieces.append(_piece(value.named(f"piece {len(pieces)}"), len(pieces)))
+            pieces.append(_piece(Message(file, f"piece {len(pieces)}", value.data, value.start)))
         elif number in (2, 3, 5):
             # Two of one message are merged, which is what one message of both their bytes says.
-            specs[number] = specs.get(number, b"") + value.bytes()
+            specs[number] = specs.get(number, b"") + value.data
     if not pieces:
         raise SourceError(f"{file}: the model has no pieces")
     model = SentencePieceModel(file, tuple(pieces))
-    model = _trainer(_whole(specs.get(2, b""), file, "trainer_spec"), model)
-    normalizer = _normalizer(_whole(specs.get(3, b""), file, "normalizer_spec"))
-    denormalizer = _normalizer(_whole(specs.get(5, b""), file, "denormalizer_spec"))
+    model = _trainer(Message(file, "trainer_spec", specs.get(2, b"")), model)
+    normalizer = _normalizer(Message(file, "normalizer_spec", specs.get(3, b"")))
+    denormalizer = _normalizer(Message(file, "denormalizer_spec", specs.get(5, b"")))
     return replace(model, normalizer=normalizer, denormalizer=denormalizer)
 
 
-def _whole(data: bytes, file: str, place: str) -> Message:
-    return Message(file, place, data, 0, len(data))
-
-
-def _piece(message: Message, number: int) -> Piece:
+def _piece(message: Message) -> Piece:
     # The plain way costs a minute for a quarter of a million pieces; nearly all are a text and a
     # score and nothing else.
-    data, start, end = message.data, message.start, message.end
-    size = data[start + 1] if end - start > 2 else 0
-    if (
-        size < 0x80
-        and size + 7 == end - start
-        and data[start] == 0x0A
-        and data[start + 2 + size] == 0x15
-    ):
-        text = message.__class__(message.file, message.place, data, start + 2, start + 2 + size)
-        return Piece(
-            text.text(f"the text of piece {number}"), struct.unpack_from("<f", data, end - 4)[0]
-        )
+    what, data = f"the text of {message.place}", message.data
+    size = data[1] if len(data) > 2 else 0
+    if size < 0x80 and size + 7 == len(data) and (data[0], data[size + 2]) == (0x0A, 0x15):
+        text = Message(message.file, message.place, data[2 : size + 2], message.start + 2)
+        return Piece(text.text(what), struct.unpack_from("<f", data, size + 3)[0])
     piece = Piece("")
     for key, value in message.fields():
         if key == 1 and isinstance(value, Message):
-            piece = replace(piece, text=value.text(f"the text of piece {number}"))
+            piece = replace(piece, text=value.text(what))
         elif key == 2 and isinstance(value, int):
-            piece = replace(
-                piece, score=struct.unpack("<f", struct.pack("<I", value & 0xFFFFFFFF))[0]
-            )
+            score = struct.unpack("<f", struct.pack("<I", value & 0xFFFFFFFF))[0]
+            piece = replace(piece, score=score)
         elif key == 3 and isinstance(value, int):
             piece = replace(piece, type=_enumerated(PieceType, value, piece.type))
     return piece
@@ -141,8 +129,7 @@ _Enumeration = TypeVar("_Enumeration", bound=IntEnum)
 
 
 def _enumerated(kind: type[_Enumeration], value: int, otherwise: _Enumeration) -> _Enumeration:
-    known = {member.value: member for member in kind}
-    return known.get(value, otherwise)
+    return kind(value) if value in {*kind} else otherwise
 
 
 def _trainer(message: Message, model: SentencePieceModel) -> SentencePieceModel:
@@ -169,7 +156,7 @@ def _normalizer(message: Message) -> NormalizerSpec:
     for key, value in message.fields():
         if isinstance(value, Message):
             if key == 2:
-                found["charsmap"] = value.bytes()
+                found["charsmap"] = value.data
         elif key in flags:
             found[flags[key]] = bool(value)
     return NormalizerSpec(**found)

@@ -26,7 +26,6 @@ from tokexport.model import (
     Decoding,
     FirstIs,
     Model,
-    PreTokenizerStep,
     Provenance,
     Reference,
     SpecialIds,
@@ -90,9 +89,9 @@ def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance
     tokens = tuple(_token(source, piece) for piece in source.pieces)
     user_defined = [(number, piece.text) for number, piece in pieces.of(PieceType.USER_DEFINED)]
     frozen = user_defined if source.algorithm in (Algorithm.BPE, Algorithm.CHAR) else []
-    splits: tuple[PreTokenizerStep, ...] = ()
-    if source.algorithm is Algorithm.WORD:
-        splits = (Split(SPACE_SYMBOL, Behavior.MERGED_WITH_NEXT, path="model_type WORD"),)
+    words = Split(SPACE_SYMBOL, Behavior.MERGED_WITH_NEXT, path="model_type WORD")
+    texts = tuple(text for _, text in user_defined)
+    spec, is_suffix = source.normalizer, source.whitespace_as_suffix
     ids = {piece.text: number for number, piece in enumerate(source.pieces)}
     roles = read_roles(files, read_config(files), ids, tokens, pieces.unk_id)
     special_ids = roles.special_ids
@@ -103,17 +102,17 @@ def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance
         model=model,
         reference=Reference.SENTENCEPIECE,
         provenance=Provenance(provenance.source, dict(sorted(files.sha256.items()))),
-        normalizer=normalizer_steps(
-            source.file,
-            source.normalizer,
-            [text for _, text in user_defined],
-            source.whitespace_as_suffix,
-        ),
-        pre_tokenizer=splits,
+        normalizer=normalizer_steps(source.file, spec, texts, is_suffix),
+        pre_tokenizer=(words,) if source.algorithm is Algorithm.WORD else (),
         added_tokens=tuple(
             AddedToken(number, text, normalized=True, verbatim=True) for number, text in frozen
         ),
-        offset_alignment=_alignment(source, [text for _, text in user_defined]),
+        offset_alignment=Alignment(
+            prefix=spec.add_dummy_prefix and not is_suffix,
+            suffix=spec.add_dummy_prefix and is_suffix,
+            collapses=spec.remove_extra_whitespaces,
+            protected=texts,
+        ),
         decoding=_decoding(source),
         special_ids=special_ids,
         chat=roles.chat,
@@ -224,16 +223,6 @@ def _token(source: SentencePieceModel, piece: Piece) -> Token:
         Algorithm.CHAR,
     )
     return Token(content, TokenKind.ADDED if frozen else TokenKind.MODEL, first=first)
-
-
-def _alignment(source: SentencePieceModel, protected: list[str]) -> Alignment:
-    spec = source.normalizer
-    return Alignment(
-        prefix=spec.add_dummy_prefix and not source.whitespace_as_suffix,
-        suffix=spec.add_dummy_prefix and source.whitespace_as_suffix,
-        collapses=spec.remove_extra_whitespaces,
-        protected=tuple(protected),
-    )
 
 
 def _decoding(source: SentencePieceModel) -> Decoding:

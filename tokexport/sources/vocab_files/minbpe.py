@@ -40,7 +40,10 @@ def minbpe_document(data: bytes, file: str) -> dict[str, Any]:
     """
     lines = lines_of(data, file)
     pattern = lines[1].strip() if len(lines) > 1 else ""
-    count = _number(lines, 2, file)
+    number_of_special = _line(lines, 2, file).strip()
+    if not number_of_special.isdecimal() or len(number_of_special) > 9:
+        _fail(lines, 2, file, "the number of special tokens")
+    count = int(number_of_special)
     special: dict[str, int] = {}
     for index in range(3, 3 + count):
         content, _, number = _line(lines, index, file).strip().partition(" ")
@@ -51,12 +54,10 @@ def minbpe_document(data: bytes, file: str) -> dict[str, Any]:
     merges: list[list[str]] = []
     for index in range(3 + count, len(lines)):
         parts = lines[index].split()
-        if len(parts) != 2 or not all(
-            part.isdecimal() and int(part) < len(tokens) for part in parts
-        ):
-            _fail(
-                lines, index, file, f"two ids under {len(tokens)}, which the merges before it make"
-            )
+        known = (part.isdecimal() and int(part) < len(tokens) for part in parts)
+        if len(parts) != 2 or not all(known):
+            made = f"two ids under {len(tokens)}, which the merges before it make"
+            _fail(lines, index, file, made)
         left, right = (tokens[int(part)] for part in parts)
         merges.append([to_characters(left), to_characters(right)])
         tokens.append(left + right)
@@ -81,13 +82,11 @@ def _document(
                 f"the special token {show(content)} with the id {number} is not supported",
                 f"it needs an id from {len(vocab)} on",
             )
-        clash = next(
-            (other for other in special if other != content and other.startswith(content)), None
-        )
-        if clash is not None:
+        longer = [other for other in special if other != content and other.startswith(content)]
+        if longer:
             raise UnsupportedError(
                 file,
-                f"the special token {show(content)}, with which {show(clash)} begins, is not"
+                f"the special token {show(content)}, with which {show(longer[0])} begins, is not"
                 " supported",
                 "minbpe takes either by their order",
             )
@@ -95,11 +94,9 @@ def _document(
         added_tokens=[
             added_token(number, content, special=True) for content, number in number_of.items()
         ],
-        normalizer=None,
         pre_tokenizer=sequence(split(pattern, "Removed", invert=True), byte_level(False))
         if pattern
         else byte_level(False),
-        post_processor=None,
         decoder=byte_level(False),
         # In the vocabulary a special token keeps the id that the file gives it.
         model={"type": "BPE", "vocab": vocab | number_of, "merges": merges},
@@ -108,15 +105,6 @@ def _document(
 
 def _line(lines: list[str], index: int, file: str) -> str:
     return lines[index] if index < len(lines) else _fail(lines, index, file, "one more line")
-
-
-def _number(lines: list[str], index: int, file: str) -> int:
-    text = _line(lines, index, file).strip()
-    return (
-        int(text)
-        if text.isdecimal() and len(text) < 10
-        else _fail(lines, index, file, "the number of special tokens")
-    )
 
 
 def _fail(lines: list[str], index: int, file: str, expected: str) -> NoReturn:

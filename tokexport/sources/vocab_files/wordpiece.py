@@ -48,21 +48,15 @@ class BertSettings:
 
 def bert_settings(config: Node | None) -> BertSettings:
     """The settings in a config, or the reference's. UnsupportedError for other ways to cut."""
+    if config is None:
+        return BertSettings()
     for name, plain in _SETTINGS.items():
-        setting = None if config is None else config.optional(name)
+        setting = config.optional(name)
         if setting is not None and setting.value != plain:
             setting.unsupported("with it words are cut otherwise than BERT's are; null is")
-
-    def flag(name: str, otherwise: bool) -> bool:
-        node = None if config is None else config.optional(name)
-        return otherwise if node is None else node.boolean()
-
-    accents = (
-        None
-        if config is None or config.optional("strip_accents") is None
-        else flag("strip_accents", False)
-    )
-    return BertSettings(flag("do_lower_case", True), accents, flag("tokenize_chinese_chars", True))
+    found = map(config.optional, ("do_lower_case", "strip_accents", "tokenize_chinese_chars"))
+    lower, accents, chinese = (None if flag is None else flag.boolean() for flag in found)
+    return BertSettings(lower is not False, accents, chinese is not False)
 
 
 def bert_note(config: Node | None, vocab: Iterable[str]) -> str | None:
