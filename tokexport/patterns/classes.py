@@ -18,10 +18,6 @@ class Partition:
     classes: npt.NDArray[np.int32]
     holds: npt.NDArray[np.bool_]
 
-    @property
-    def n_classes(self) -> int:
-        return int(self.holds.shape[1])
-
 
 def partition(sets: Ordered[CodePoints], alphabet: npt.NDArray[np.int64]) -> Partition:
     """Split an alphabet (code points, in any order) into the classes that the sets tell apart.
@@ -47,11 +43,22 @@ def partition(sets: Ordered[CodePoints], alphabet: npt.NDArray[np.int64]) -> Par
         changes[0xE000] = True
     starts = np.flatnonzero(changes)
     membership = np.stack([column[starts] for column in columns])
-    packed = np.packbits(membership, axis=0)
-    _, first, inverse = np.unique(packed, axis=1, return_index=True, return_inverse=True)
-    inverse = inverse.reshape(-1)
+    first, number = distinct_columns(np.packbits(membership, axis=0))
+    lengths = np.diff(starts, append=len(alphabet))
+    return Partition(np.repeat(number, lengths), membership[:, first])
+
+
+def distinct_columns(
+    rows: npt.NDArray[np.generic],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """Columns that differ, in the order in which they appear: where each of them is first, and for
+    every column, which of them it is.
+
+    >>> [found.tolist() for found in distinct_columns(np.array([[7, 3, 7]]))]
+    [[0, 1], [0, 1, 0]]
+    """
+    _, first, inverse = np.unique(rows, axis=1, return_index=True, return_inverse=True)
     order = np.argsort(first)
     number = np.empty(len(order), dtype=np.int32)
     number[order] = np.arange(len(order))
-    lengths = np.diff(starts, append=len(alphabet))
-    return Partition(np.repeat(number[inverse], lengths), membership[:, first[order]])
+    return first[order], number[inverse.reshape(-1)]

@@ -10,16 +10,20 @@ transition, and the last one seen before the automaton dies is the match.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
+from collections.abc import Sequence as Ordered
 from dataclasses import dataclass
+from functools import reduce
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from tokexport.patterns.classes import partition
-from tokexport.patterns.nfa import Check, Fork, Match, Nfa, Take, asked_by
-from tokexport.patterns.tree import And, Condition, LookFar, LookOne, Not, Or, PatternError
+from tokexport.patterns.classes import distinct_columns, partition
+from tokexport.patterns.nfa import Check, Fork, Match, Nfa, Take, sources_of, tests_of
+from tokexport.patterns.tree import And, Condition, LookFar, LookOne, Not, Or, PatternError, Test
+from tokexport.unicode import CodePoints
 
 MAX_STATES = 4096
 DEAD = 0
@@ -59,16 +63,24 @@ def determinise(nfa: Nfa, alphabet: npt.NDArray[np.int64]) -> Automaton:
     >>> automaton.ends[2].tolist()
     [True, True, True, True]
     """
-    near = [
-        test
-        for condition in nfa.conditions
-        for test in asked_by(condition)
-        if isinstance(test, LookOne)
-    ]
-    symbols = partition([*nfa.sets, *(test.members for test in near)], alphabet)
-    holds, rows = symbols.holds[: len(nfa.sets)], symbols.holds[len(nfa.sets) :]
-    truth = {id(test): truth_of_look(test, row) for test, row in zip(near, rows, strict=True)}
-    return determinise_over(nfa, symbols.classes, holds, truth)
+    return determinise_over(nfa, *read_alphabet(nfa.sets, tests_of(nfa), alphabet))
+
+
+def read_alphabet(
+    sets: Ordered[CodePoints], tests: Ordered[Test], alphabet: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_], dict[int, Truth]]:
+    """The classes of an alphabet that sets and tests of neighbours tell apart: that of each symbol,
+    ``holds[set, class]``, and where each test, by id, is true.
+    """
+    near = [test for test in tests if isinstance(test, LookOne)]
+    symbols = partition([*sets, *(test.members for test in near)], alphabet)
+    holds, rows = symbols.holds[: len(sets)], symbols.holds[len(sets) :]
+    truth: dict[int, Truth] = {}
+    for test, row in zip(near, rows, strict=True):
+        line = np.append(row, test.edge)
+        shape = len(line), len(line)
+        truth[id(test)] = np.broadcast_to(line if test.ahead else line[:, None], shape)
+    return symbols.classes, holds, truth
 
 
 def determinise_over(
@@ -77,7 +89,7 @@ def determinise_over(
     holds: npt.NDArray[np.bool_],
     truth: Mapping[int, Truth],
 ) -> Automaton:
-    """The same over given classes: ``holds[set, class]``, and where each test, by id, is true."""
+    """The same over the classes that :func:`read_alphabet` gives, or others."""
     return _Determiniser(nfa, classes, holds, truth).automaton()
 
 
@@ -96,10 +108,9 @@ class _Determiniser:
         self._takes = [
             frozenset(np.flatnonzero(holds[:, symbol]).tolist()) for symbol in range(n_classes)
         ]
-        held = np.array(
-            [truth_of(condition, truth, n_classes) for condition in nfa.conditions], dtype=np.bool_
-        )
-        held = held.reshape(len(nfa.conditions), n_classes + 1, n_classes + 1)
+        held = np.zeros((len(nfa.conditions), n_classes + 1, n_classes + 1), dtype=np.bool_)
+        for number, condition in enumerate(nfa.conditions):
+            held[number] = truth_of(condition, truth)
         # Symbols before a place that no condition tells apart are one context; the same ahead.
         # Context 0 stands for all where none asks.
         _, contexts = np.unique(
@@ -113,29 +124,8 @@ class _Determiniser:
             for ahead in range(n_classes + 1)
         }
         asks = {number for number in range(len(held)) if (held[number] != held[number][:1]).any()}
-        self._asks_before = self._reaching(asks)
+        self._asks_before = _reaching(nfa, asks)
         self._threads: dict[tuple[tuple[int, ...], frozenset[int]], tuple[list[Take], bool]] = {}
-
-    def _reaching(self, conditions: set[int]) -> set[int]:
-        """The instructions from which, without consuming, one of the conditions may be asked."""
-        reaching: set[int] = set()
-        while True:
-            found = {
-                number
-                for number, instruction in enumerate(self._instructions)
-                if number not in reaching
-                and (
-                    (isinstance(instruction, Check) and instruction.condition in conditions)
-                    or (isinstance(instruction, Check) and instruction.target in reaching)
-                    or (
-                        isinstance(instruction, Fork)
-                        and not reaching.isdisjoint(instruction.targets)
-                    )
-                )
-            }
-            if not found:
-                return reaching
-            reaching |= found
 
     def automaton(self) -> Automaton:
         n_symbols = len(self._takes) + 1
@@ -204,30 +194,31 @@ class _Determiniser:
         return takes, False
 
 
-def truth_of_look(test: LookOne, row: npt.NDArray[np.bool_]) -> Truth:
-    """Where a test of a neighbour holds; ``row``: the classes in its set."""
-    line = np.append(row, test.edge)
-    return np.broadcast_to(line if test.ahead else line[:, None], (len(line), len(line)))
+def _reaching(nfa: Nfa, conditions: set[int]) -> set[int]:
+    """The instructions from which, without consuming, one of the conditions may be asked."""
+    queue = [
+        number
+        for number, instruction in enumerate(nfa.instructions)
+        if isinstance(instruction, Check) and instruction.condition in conditions
+    ]
+    reaching, sources = set(queue), sources_of(nfa)
+    for number in queue:
+        queue += (fresh := set(sources[number]) - reaching)
+        reaching |= fresh
+    return reaching
 
 
-def truth_of(condition: Condition, truth: Mapping[int, Truth], n_classes: int) -> Truth:
-    """Where a condition holds."""
-    shape = (n_classes + 1, n_classes + 1)
+def truth_of(condition: Condition, truth: Mapping[int, Truth]) -> Truth | np.bool_:
+    """Where a condition holds; one value where that is the same everywhere."""
     match condition:
         case LookOne() | LookFar():
             return truth[id(condition)]
         case And(parts):
-            held = np.ones(shape, dtype=np.bool_)
-            for part in parts:
-                held &= truth_of(part, truth, n_classes)
-            return held
+            return reduce(operator.and_, (truth_of(part, truth) for part in parts), np.True_)
         case Or(parts):
-            held = np.zeros(shape, dtype=np.bool_)
-            for part in parts:
-                held |= truth_of(part, truth, n_classes)
-            return held
+            return reduce(operator.or_, (truth_of(part, truth) for part in parts), np.False_)
         case Not(part):
-            return ~truth_of(part, truth, n_classes)
+            return ~truth_of(part, truth)
 
 
 def too_many_states() -> PatternError:
@@ -250,33 +241,9 @@ def minimise(automaton: Automaton) -> Automaton:
     >>> automaton.classes.tolist(), len(automaton.next)
     ([0, 0, 1, 2], 4)
     """
-    block = np.zeros(len(automaton.next), dtype=np.int64)
-    n_blocks = 0
-    while True:
-        signatures = np.concatenate(
-            [block[:, None], block[automaton.next] * 2 + automaton.ends], axis=1
-        )
-        # A chain of n states takes n rounds: a dictionary of rows is ten times as fast as sorting
-        # them.
-        numbers: dict[bytes, int] = {}
-        rows = (
-            signatures.view(np.dtype((np.void, signatures.itemsize * signatures.shape[1])))
-            .reshape(-1)
-            .tolist()
-        )
-        block = np.array([numbers.setdefault(row, len(numbers)) for row in rows])
-        if len(numbers) == n_blocks:
-            break
-        n_blocks = len(numbers)
-    if n_blocks > MAX_STATES:
-        raise too_many_states()
-    one_of = np.zeros(n_blocks, dtype=np.int64)
-    one_of[block] = np.arange(len(block))
-    following, ends, starts = (
-        block[automaton.next][one_of],
-        automaton.ends[one_of],
-        block[automaton.starts],
-    )
+    first, block = distinct_states(automaton.next, automaton.ends)
+    following, ends = block[automaton.next[first]], automaton.ends[first]
+    starts = block[automaton.starts]
 
     order = dict.fromkeys([int(block[DEAD]), *starts.reshape(-1).tolist()])
     queue = list(order)
@@ -286,18 +253,42 @@ def minimise(automaton: Automaton) -> Automaton:
         ]
         order.update(dict.fromkeys(fresh))
         queue.extend(fresh)
-    number = np.zeros(n_blocks, dtype=np.int64)
+    number = np.zeros(len(first), dtype=np.int64)
     number[queue] = np.arange(len(queue))
     following, ends, starts = number[following[queue]], ends[queue], number[starts]
 
     columns = np.concatenate([following, ends, starts], axis=0)[:, :-1]
-    _, first, inverse = np.unique(columns, axis=1, return_index=True, return_inverse=True)
-    by_appearance = np.argsort(first)
-    merged = np.empty(len(by_appearance), dtype=np.int32)
-    merged[by_appearance] = np.arange(len(by_appearance))
-    kept = np.append(first[by_appearance], following.shape[1] - 1)
-    classes = merged[inverse.reshape(-1)][automaton.classes]
+    kept, merged = distinct_columns(columns)
+    kept = np.append(kept, following.shape[1] - 1)
+    classes = merged[automaton.classes]
     return Automaton(classes, following[:, kept], ends[:, kept], starts[:, kept])
+
+
+def distinct_states(
+    following: npt.NDArray[np.int64], outputs: npt.NDArray[np.int64] | npt.NDArray[np.bool_]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """States that some input tells apart, by what they lead to and put out for each symbol (Moore's
+    algorithm): the first of each kind, and for every state, which of them it is like.
+
+    Raises PatternError where there are too many.
+    """
+    n_outputs = int(outputs.max()) + 1
+    number = np.zeros(len(following), dtype=np.int64)
+    n_states = 0
+    while True:
+        rows = np.concatenate([number[:, None], number[following] * n_outputs + outputs], axis=1)
+        # A chain of n states takes n rounds: a dictionary of rows is ten times as fast as sorting
+        # them.
+        whole_row = np.dtype((np.void, rows.itemsize * rows.shape[1]))
+        known: dict[bytes, int] = {}
+        keys = rows.view(whole_row).reshape(-1).tolist()
+        number = np.array([known.setdefault(key, len(known)) for key in keys])
+        if len(known) == n_states:
+            break
+        n_states = len(known)
+    if n_states > MAX_STATES:
+        raise too_many_states()
+    return np.unique(number, return_index=True)[1], number
 
 
 def sure_to_match(automaton: Automaton) -> npt.NDArray[np.bool_]:

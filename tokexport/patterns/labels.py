@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tokexport.patterns.dfa import MAX_STATES, too_many_states
+from tokexport.patterns.classes import distinct_columns
+from tokexport.patterns.dfa import distinct_states
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,26 +39,8 @@ def smallest(table: LabelTable) -> tuple[npt.NDArray[np.int32], LabelTable]:
 
     Raises PatternError where it has too many states.
     """
-    following, labels = table.next, table.labels
-    block = np.zeros(len(following), dtype=np.int64)
-    n_blocks = 0
-    while True:
-        rows = np.concatenate([block[:, None], labels, block[following]], axis=1)
-        numbers: dict[bytes, int] = {}
-        block = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rows])
-        if len(numbers) == n_blocks:
-            break
-        n_blocks = len(numbers)
-    if n_blocks > MAX_STATES:
-        raise too_many_states()
-    # The first of each block, in the order of the states: they were numbered as they were met, and
-    # state 0 is the first.
-    _, first = np.unique(block, return_index=True)
-    following, labels = block[following[first]], labels[first]
-    columns = np.concatenate([following, labels])
-    _, kept, inverse = np.unique(columns, axis=1, return_index=True, return_inverse=True)
-    order = np.argsort(kept)
-    number = np.empty(len(order), dtype=np.int32)
-    number[order] = np.arange(len(order))
-    kept = kept[order]
-    return number[inverse.reshape(-1)], LabelTable(following[:, kept], labels[:, kept])
+    # The states were numbered as they were met, and so are those that are left.
+    first, number = distinct_states(table.next, table.labels)
+    following, labels = number[table.next[first]], table.labels[first]
+    kept, joined = distinct_columns(np.concatenate([following, labels]))
+    return joined, LabelTable(following[:, kept], labels[:, kept])

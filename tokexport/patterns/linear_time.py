@@ -42,15 +42,11 @@ def states_to_remember(automaton: Automaton, may_be_empty: bool = False) -> npt.
     states, symbols = np.nonzero(~automaton.ends & (automaton.next != DEAD))
     silent[states, automaton.next[states, symbols]] = True
     silent[sure_to_match(automaton)] = False
-    unbounded = _between_cycles(silent)
+    # What is on cycles, or on ways between them.
+    unbounded = _after_cycles(silent) & _after_cycles(silent.T)
     if not unbounded.any() or not (may_be_empty or _two_starts_overrun(automaton, unbounded)):
         return np.zeros(n_states, dtype=np.bool_)
     return unbounded
-
-
-def _between_cycles(edges: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """The nodes of a graph that are on cycles, or on ways between them."""
-    return _after_cycles(edges) & _after_cycles(edges.T)
 
 
 def _after_cycles(edges: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

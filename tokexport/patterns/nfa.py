@@ -158,6 +158,23 @@ def _ordered(body: int, after: int, greedy: bool) -> tuple[int, int]:
     return (body, after) if greedy else (after, body)
 
 
+def sources_of(program: Nfa) -> list[list[int]]:
+    """For each instruction those that lead to it without consuming a symbol."""
+    sources: list[list[int]] = [[] for _ in program.instructions]
+    for number, instruction in enumerate(program.instructions):
+        if isinstance(instruction, Fork):
+            for target in instruction.targets:
+                sources[target].append(number)
+        elif isinstance(instruction, Check):
+            sources[instruction.target].append(number)
+    return sources
+
+
+def tests_of(program: Nfa) -> list[Test]:
+    """The tests that a program asks."""
+    return [test for condition in program.conditions for test in asked_by(condition)]
+
+
 def asked_by(condition: Condition) -> list[Test]:
     """The tests, of neighbours and of all that follows, that a condition is made of."""
     if isinstance(condition, LookOne | LookFar):

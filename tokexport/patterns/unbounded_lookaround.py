@@ -18,19 +18,18 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tokexport.patterns.classes import partition
 from tokexport.patterns.dfa import (
     MAX_STATES,
     Automaton,
     Truth,
     determinise_over,
     minimise,
+    read_alphabet,
     too_many_states,
-    truth_of_look,
 )
 from tokexport.patterns.labels import LabelTable, smallest
-from tokexport.patterns.nfa import Check, Fork, Match, Nfa, Take, asked_by, nfa_of
-from tokexport.patterns.tree import And, Condition, LookFar, LookOne, Not, Or, PatternError, Test
+from tokexport.patterns.nfa import Check, Match, Nfa, Take, asked_by, nfa_of, sources_of, tests_of
+from tokexport.patterns.tree import And, Condition, LookFar, LookOne, Not, Or, PatternError
 
 MAX_LABELS = 2048  # before those that no state tells apart are joined
 MAX_ANSWERS = 1 << 19  # that the pass works out, which takes about a minute
@@ -41,7 +40,7 @@ _Looks: TypeAlias = "Sequence[tuple[LookFar, Nfa]]"
 
 def needs_labels(program: Nfa) -> bool:
     """Whether a program asks what the two neighbours of a position do not tell."""
-    return any(isinstance(test, LookFar) for test in _tests(program))
+    return any(isinstance(test, LookFar) for test in tests_of(program))
 
 
 def determinise_with_labels(
@@ -63,18 +62,15 @@ def determinise_with_labels(
     looks = _innermost_first(program)
     programs = [program, *(inner for _, inner in looks)]
     sets = [members for each in programs for members in each.sets]
-    tests = {id(test): test for each in programs for test in _tests(each)}.values()
-    near = [test for test in tests if isinstance(test, LookOne)]
-    symbols = partition([*sets, *(test.members for test in near)], alphabet)
-    holds, rows = symbols.holds[: len(sets)], symbols.holds[len(sets) :]
+    tests = {id(test): test for each in programs for test in tests_of(each)}
+    classes, holds, truth = read_alphabet(sets, [*tests.values()], alphabet)
     members = {id(each): row for each, row in zip(sets, holds, strict=True)}
-    truth = {id(test): truth_of_look(test, row) for test, row in zip(near, rows, strict=True)}
 
-    backward = _Backward(looks, symbols.n_classes, members, truth).table()
-    own = {id(test) for test in _tests(program)}
+    backward = _Backward(looks, holds.shape[1], members, truth).table()
+    own = {id(test) for test in tests_of(program)}
     asked = [number for number, (look, _) in enumerate(looks) if id(look) in own]
     labels, class_of, answers = _labelled(backward.next, backward.answers[:, :, asked])
-    column = np.append(class_of, symbols.n_classes)
+    column = np.append(class_of, holds.shape[1])
     truth = {test: each[np.ix_(column, column)] for test, each in truth.items() if test in own}
     for number, look in enumerate(asked):
         truth[id(looks[look][0])] = answers[:, :, number][:, column].T
@@ -85,9 +81,9 @@ def determinise_with_labels(
 
     joined, table = smallest(LabelTable(backward.next, automaton.classes[labels].astype(np.int64)))
     if len(table.next) > 1:
-        return replace(automaton, classes=joined[symbols.classes]), table
-    classes = table.labels[0][joined].astype(np.int32)
-    return replace(automaton, classes=classes[symbols.classes]), None
+        return replace(automaton, classes=joined[classes]), table
+    alone = table.labels[0][joined].astype(np.int32)
+    return replace(automaton, classes=alone[classes]), None
 
 
 def _labelled(
@@ -117,16 +113,12 @@ def _labelled(
     return labels, np.array([symbol for symbol, _ in numbers]), answers[[*places, 0]]
 
 
-def _tests(program: Nfa) -> list[Test]:
-    return [test for condition in program.conditions for test in asked_by(condition)]
-
-
 def _innermost_first(program: Nfa) -> list[tuple[LookFar, Nfa]]:
     """Each lookahead that a program asks, with its own program, after those that it asks itself."""
     found: dict[int, tuple[LookFar, Nfa]] = {}
 
     def find(asking: Nfa) -> None:
-        for test in _tests(asking):
+        for test in tests_of(asking):
             if isinstance(test, LookFar) and id(test) not in found:
                 inner = nfa_of(test.body)
                 find(inner)
@@ -168,7 +160,7 @@ class _Backward:
             for _, program in looks
         ]
         self._takes = [_takes_of(program, n_classes, members) for _, program in looks]
-        self._sources = [_sources(program) for _, program in looks]
+        self._sources = [sources_of(program) for _, program in looks]
         # What asks no lookahead, by condition, class before and class ahead.
         self._known: dict[tuple[int, int, int], bool] = {}
 
@@ -266,15 +258,3 @@ def _takes_of(
         [(number, take.target) for number, take in takes if rows[take.members][symbol]]
         for symbol in range(n_classes)
     ]
-
-
-def _sources(program: Nfa) -> list[list[int]]:
-    """For each instruction those that lead to it without consuming a symbol."""
-    sources: list[list[int]] = [[] for _ in program.instructions]
-    for number, instruction in enumerate(program.instructions):
-        if isinstance(instruction, Fork):
-            for target in instruction.targets:
-                sources[target].append(number)
-        elif isinstance(instruction, Check):
-            sources[instruction.target].append(number)
-    return sources
