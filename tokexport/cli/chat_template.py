@@ -10,7 +10,7 @@ import click
 
 from tokexport import load
 from tokexport.cli.console import json_option, say_json
-from tokexport.cli.options import InputPath
+from tokexport.cli.options import InputPath, read_json
 from tokexport.errors import SourceError
 
 
@@ -79,14 +79,6 @@ def chat_template(
         say_json("chat-template", {"text": text, "ids": ids, "count": len(ids)})
     else:
         click.echo(" ".join(map(str, ids)))
-
-
-def read_json(path: str) -> Any:
-    """A JSON document. SourceError where the file holds something else."""
-    try:
-        return json.loads(Path(path).read_bytes())
-    except ValueError as error:
-        raise SourceError(f"{path}: not JSON: {error}") from error
 
 
 def read_template(path: str, names: dict[str, str]) -> str:

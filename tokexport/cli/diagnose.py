@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Any, Final
 
 from tokexport.compiler.compile import prepared
 from tokexport.conversion import file_bytes
@@ -56,24 +56,11 @@ class Parts:
         return not any(part.refusals for part in self.parts)
 
 
-def parts_of(
-    source: str | os.PathLike[str],
-    *,
-    pattern: str | None = None,
-    special_tokens: Mapping[str, int] | None = None,
-    revision: str | None = None,
-    reference: Literal["transformers"] | None = None,
-) -> Parts:
+def parts_of(source: str | os.PathLike[str], **how: Any) -> Parts:
     """The parts of a tokenizer.json; any other source is one. The arguments are those of
-    :func:`tokexport.sources.read`. Raises SourceError for a source that is broken.
+    :func:`tokexport.sources.registry.open_source`. Raises SourceError for a source that is broken.
     """
-    opened = open_source(
-        source,
-        pattern=pattern,
-        special_tokens=special_tokens,
-        revision=revision,
-        reference=reference,
-    )
+    opened = open_source(source, **how)
     root = opened.input.json if opened.format.name.startswith("tokenizer.json") else None
     if root is not None:
         opened = replace(opened, content=root)
@@ -102,11 +89,8 @@ def _parts(root: Node, refusals: Mapping[str, UnsupportedError]) -> Iterator[Par
         node, error = root.optional(field), refusals.get(field)
         in_sequence = field in _SEQUENCES and node is not None
         for part in flat(node, _SEQUENCES[field]) if in_sequence else [node] if node else []:
-            if (
-                error is not None
-                and field != "added_tokens"
-                and re.match(re.escape(part.path) + r"(?![^.\[])", error.path)
-            ):
+            within = re.escape(part.path) + r"(?![^.\[])"
+            if error is not None and field != "added_tokens" and re.match(within, error.path):
                 yield Part(part.path, _what(part), (str(error),))
                 error = None
             else:

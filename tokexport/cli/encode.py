@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterator
 from itertools import chain
@@ -13,8 +12,8 @@ import click
 
 from tokexport import Tokenizer, load
 from tokexport.cli.console import SCHEMA_VERSION, bytes_value, json_option, quoted
-from tokexport.cli.options import DashCommand, InputPath, parts_of_file
-from tokexport.errors import TextError, TokexportError
+from tokexport.cli.options import DashCommand, InputPath, given_text, not_utf8
+from tokexport.errors import TextError
 
 
 @click.command(cls=DashCommand)
@@ -56,8 +55,7 @@ def encode(
     tokexport encode tokenizer.bin --show "Hello, world"
     tokexport encode tokenizer.bin -- "--- a/file"
     """
-    if text is not None and text_file is not None:
-        raise click.UsageError("Give TEXT or --file, not both.")
+    name, parts = given_text(text, text_file)
     if show and (tokens or offsets or as_json):
         raise click.UsageError(
             "--show is for the eye: give it without --tokens, --offsets, --json."
@@ -65,9 +63,6 @@ def encode(
     if unit is not None and not offsets:
         raise click.UsageError("--unit says what --offsets counts; give that too.")
     tokenizer = load(path)
-    given = text is not None and text != "-"
-    name = "TEXT" if given else text_file or "-"
-    parts = iter([os.fsencode(text or "")]) if given else parts_of_file(name)
     how: dict[str, Any] = {
         "allowed_special": "all" if special else (),
         "add_special_tokens": add_special_tokens,
@@ -83,8 +78,7 @@ def encode(
         place = error.byte_offset if isinstance(error, TextError) else error.start
         if place is None:
             raise
-        where = "standard input" if name == "-" else name
-        raise TokexportError(f"{where}: not UTF-8 at byte {place:,}; convert it first") from error
+        raise not_utf8(name, place) from error
 
 
 def write_stream(

@@ -17,7 +17,7 @@ import click
 from click.decorators import FC
 from click.shell_completion import CompletionItem
 
-from tokexport.errors import SourceError
+from tokexport.errors import SourceError, TokexportError
 
 Result = TypeVar("Result")
 PART = 1 << 18  # bytes
@@ -55,6 +55,31 @@ def parts_of_file(name: str) -> Iterator[bytes]:
     with nullcontext(standard_input()) if name == "-" else open(name, "rb") as file:
         while part := file.read1(PART):
             yield part
+
+
+def given_text(text: str | None, text_file: str | None) -> tuple[str, Iterator[bytes]]:
+    """TEXT, or a file, or else standard input (also ``-``): its name, and its bytes in parts.
+    UsageError where both are given.
+    """
+    if text is not None and text_file is not None:
+        raise click.UsageError("Give TEXT or --file, not both.")
+    if text is not None and text != "-":
+        return "TEXT", iter([os.fsencode(text)])
+    name = text_file or "-"
+    return "standard input" if name == "-" else name, parts_of_file(name)
+
+
+def not_utf8(name: str, place: int) -> TokexportError:
+    """The error for a text whose byte at ``place`` is not UTF-8."""
+    return TokexportError(f"{name}: not UTF-8 at byte {place:,}; convert it first")
+
+
+def read_json(path: str) -> Any:
+    """A JSON document. SourceError where the file holds something else."""
+    try:
+        return json.loads(Path(path).read_bytes())
+    except ValueError as error:
+        raise SourceError(f"{path}: not JSON: {error}") from error
 
 
 class DashCommand(click.Command):
@@ -139,15 +164,11 @@ def read_special_tokens(path: str | None) -> dict[str, int] | None:
     """Reads a JSON object of contents and ids. Raises SourceError where it is something else."""
     if path is None:
         return None
-    try:
-        tokens = json.loads(Path(path).read_bytes())
-    except ValueError as error:
-        raise SourceError(f"{path}: not JSON: {error}") from error
-    if not isinstance(tokens, dict) or not all(
-        type(value) is int and value >= 0 for value in tokens.values()
-    ):
+    tokens = read_json(path)
+    values = tokens.values() if isinstance(tokens, dict) else [None]
+    if not all(type(value) is int and value >= 0 for value in values):
         raise SourceError(
             f'{path}: special tokens are a JSON object of contents and ids, such as {{"<|end|>":'
             " 100257}"
         )
-    return tokens
+    return dict(tokens)

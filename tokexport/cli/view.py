@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -11,8 +12,7 @@ import click
 from tokexport import load
 from tokexport.cli.console import json_option, say, say_json, size
 from tokexport.cli.contents import Contents
-from tokexport.cli.options import DashCommand, InputPath, parts_of_file
-from tokexport.errors import TokexportError
+from tokexport.cli.options import DashCommand, InputPath, given_text, not_utf8
 from tokexport.output import refuse_sources, resolve, write_file
 from tokexport.viewing.page import Side, page
 
@@ -49,14 +49,12 @@ def view(
     tokexport view tokenizer.bin "Hello, world" -o page.html
     tokexport view llama3.bin --beside qwen3.bin --file README.md -o page.html --force
     """
-    if text is not None and text_file is not None:
-        raise click.UsageError("Give TEXT or --file, not both.")
-    to_stdout = target == "-"
-    place = None if to_stdout else resolve(target, force=force)
+    given = given_text(text, text_file)
+    place = None if target == "-" else resolve(target, force=force)
     if place is not None:
         refuse_sources(place, [Path(name) for name in (path, beside, text_file) if name])
     content = page(
-        read_text(text, text_file),
+        read_text(*given),
         [side(name) for name in (path, beside) if name is not None],
         allowed_special="all" if special else (),
         add_special_tokens=add_special_tokens,
@@ -71,18 +69,12 @@ def view(
         say(f"{target}: {size(len(content))}; open it in a browser")
 
 
-def read_text(text: str | None, text_file: str | None) -> str:
+def read_text(name: str, parts: Iterable[bytes]) -> str:
     """The text that is to be shown. TokexportError where it is not UTF-8."""
-    given = text is not None and text != "-"
-    name = "TEXT" if given else text_file or "-"
-    content = os.fsencode(text or "") if given else b"".join(parts_of_file(name))
     try:
-        return content.decode()
+        return b"".join(parts).decode()
     except UnicodeDecodeError as error:
-        where = "standard input" if name == "-" else name
-        raise TokexportError(
-            f"{where}: not UTF-8 at byte {error.start:,}; convert it first"
-        ) from error
+        raise not_utf8(name, error.start) from error
 
 
 def side(path: str) -> Side:
