@@ -68,13 +68,12 @@ a lookbehind over more than one character at offset 1
 The way of a pattern, a module each: ``oniguruma`` or ``fancy`` parse it (``parser`` is what they
 share, ``casefold`` and the ``_set`` modules what they ask) into a ``tree``; ``backreferences``,
 ``lookaround`` and ``search_start`` write what is not regular in terms of what is; ``nfa`` makes the
-threads, ``classes`` the alphabet, ``dfa`` the automaton, ``unbounded_lookaround`` and ``labels``
-the labels, ``linear_time`` what to remember; ``program`` is the way as a whole.
+threads, ``classes`` the alphabet, ``dfa`` the automaton, ``unbounded_lookaround`` the labels,
+ ``linear_time`` what to remember; ``program`` is the way as a whole.
 """
 
 from __future__ import annotations
 
-from tokexport.patterns.labels import LabelTable
 from tokexport.patterns.program import (
     MATCH_ENDS,
     SplitProgram,
@@ -83,6 +82,7 @@ from tokexport.patterns.program import (
     spans,
 )
 from tokexport.patterns.tree import PatternError
+from tokexport.patterns.unbounded_lookaround import LabelTable
 from tokexport.unicode import Dialect
 
 __all__ = [

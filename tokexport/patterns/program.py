@@ -11,13 +11,16 @@ import numpy.typing as npt
 from tokexport.patterns import fancy, oniguruma
 from tokexport.patterns.backreferences import expand_backreferences
 from tokexport.patterns.dfa import DEAD, Automaton, determinise, minimise
-from tokexport.patterns.labels import LabelTable
 from tokexport.patterns.linear_time import states_to_remember
 from tokexport.patterns.lookaround import lower_lookaround_and_atomic
 from tokexport.patterns.nfa import nfa_of
 from tokexport.patterns.search_start import trees_by_start
 from tokexport.patterns.tree import Node, PatternError
-from tokexport.patterns.unbounded_lookaround import determinise_with_labels, needs_labels
+from tokexport.patterns.unbounded_lookaround import (
+    LabelTable,
+    determinise_with_labels,
+    needs_labels,
+)
 from tokexport.unicode import CODE_POINTS, Dialect
 from tokexport.unicode.byte_alphabet import CHARACTERS
 

@@ -18,16 +18,17 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tokexport.patterns.classes import distinct_columns
 from tokexport.patterns.dfa import (
     MAX_STATES,
     Automaton,
     Truth,
     determinise_over,
+    distinct_states,
     minimise,
     read_alphabet,
     too_many_states,
 )
-from tokexport.patterns.labels import LabelTable, smallest
 from tokexport.patterns.nfa import Check, Match, Nfa, Take, asked_by, nfa_of, sources_of, tests_of
 from tokexport.patterns.tree import And, Condition, LookFar, LookOne, Not, Or, PatternError
 
@@ -36,6 +37,41 @@ MAX_ANSWERS = 1 << 19  # that the pass works out, which takes about a minute
 
 # Lookaheads, each with the program of its body.
 _Looks: TypeAlias = "Sequence[tuple[LookFar, Nfa]]"
+
+
+@dataclass(frozen=True, slots=True)
+class LabelTable:
+    """An automaton that reads a text once, from its end to its start, before any match is looked
+    for, and gives each symbol a label.
+
+    ``next`` and ``labels``, both of shape (n_states, n_classes): by state and class of the
+    symbol, the next state and the label. State 0 is the one at the end of the text.
+    """
+
+    next: npt.NDArray[np.int64]
+    labels: npt.NDArray[np.int64]
+
+    def run(self, classes: Sequence[int]) -> list[int]:
+        """The labels of symbols, by their classes."""
+        labels = []
+        state = 0
+        for number in reversed(classes):
+            labels.append(int(self.labels[state, number]))
+            state = int(self.next[state, number])
+        return labels[::-1]
+
+
+def _smallest(table: LabelTable) -> tuple[npt.NDArray[np.int32], LabelTable]:
+    """The same table with as few states and classes as can be, numbered in the order in which they
+    are met; and for each class the one that it is joined to.
+
+    Raises PatternError where it has too many states.
+    """
+    # The states were numbered as they were met, and so are those that are left.
+    first, number = distinct_states(table.next, table.labels)
+    following, labels = number[table.next[first]], table.labels[first]
+    kept, joined = distinct_columns(np.concatenate([following, labels]))
+    return joined, LabelTable(following[:, kept], labels[:, kept])
 
 
 def needs_labels(program: Nfa) -> bool:
@@ -79,7 +115,7 @@ def determinise_with_labels(
     every_label = np.arange(len(class_of), dtype=np.int32)
     automaton = minimise(determinise_over(program, every_label, taken, truth))
 
-    joined, table = smallest(LabelTable(backward.next, automaton.classes[labels].astype(np.int64)))
+    joined, table = _smallest(LabelTable(backward.next, automaton.classes[labels].astype(np.int64)))
     if len(table.next) > 1:
         return replace(automaton, classes=joined[classes]), table
     alone = table.labels[0][joined].astype(np.int32)
