@@ -24,7 +24,7 @@ from tokexport.errors import SourceError, UnsupportedError
 from tokexport.sources import read
 from tokexport.sources.gguf.metadata import read_metadata
 from tokexport.sources.sentencepiece.proto import parse_model
-from tokexport.sources.vocab_files.rwkv_reference import RwkvReference
+from tokexport.sources.vocab_files.rwkv import RwkvReference
 
 SENTENCES = [
     "the quick brown fox jumps over the lazy dog",

@@ -11,6 +11,7 @@ from tokexport.sources.gguf.source import PREFIXES, parse_gguf
 from tokexport.sources.reference import ReferenceTokenizer, reading_note
 from tokexport.sources.sentencepiece.serialize import serialize
 from tokexport.sources.source import Given, Input, Source, always
+from tokexport.sources.vocab_files.rwkv import RwkvReference
 
 
 def _sniff(source: Input) -> dict[str, Any] | None:
@@ -33,8 +34,6 @@ def _reference(source: Input, values: dict[str, Any], given: Given) -> Reference
         return TokenizersReference.from_document(gguf_document(parsed), str(source.path))
     note = reading_note(source.name, "vocabulary file")
     if parsed.model == "rwkv":
-        from tokexport.sources.vocab_files.rwkv_reference import RwkvReference
-
         rwkv = RwkvReference(gguf_rwkv(parsed))
         rwkv.reading_note = note
         return rwkv

@@ -6,7 +6,6 @@ import base64
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from tokexport.model import TokenizerModel
 from tokexport.sources.json_node import Node
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source, always
@@ -34,14 +33,10 @@ def _sniff_ranks(source: Input) -> bytes | None:
     return source.data if are_ranks else None
 
 
-def _read_ranks(source: Input, data: bytes, given: Given) -> TokenizerModel:
-    return read_ranks(data, source.name, source.files, given)
-
-
 def _ranks_reference(source: Input, data: bytes, given: Given) -> ReferenceTokenizer:
     from tokexport.sources.tiktoken.reference import TiktokenReference
 
-    encoding = rank_encoding(data, source.name, source.files, given)
+    encoding = rank_encoding(source, data, given)
     return TiktokenReference.from_ranks(data, encoding.known.pattern, dict(encoding.special_tokens))
 
 
@@ -49,10 +44,6 @@ def _sniff_tekken(source: Input) -> Node | None:
     fields = {} if source.json is None else source.json.object(repeats=True)
     is_tekken = isinstance(fields.get("config"), dict) and isinstance(fields.get("vocab"), list)
     return source.json if is_tekken else None
-
-
-def _read_tekken(source: Input, root: Node, given: Given) -> TokenizerModel:
-    return read_tekken(root, source.files)
 
 
 def _tekken_reference(source: Input, root: Node, given: Given) -> ReferenceTokenizer:
@@ -74,10 +65,6 @@ def _sniff_object(source: Input) -> Any:
     return source.object if known else None
 
 
-def _read_object(source: Input, encoding: tiktoken.Encoding, given: Given) -> TokenizerModel:
-    return read_encoding(encoding)
-
-
 def _object_reference(
     source: Input, encoding: tiktoken.Encoding, given: Given
 ) -> ReferenceTokenizer:
@@ -89,7 +76,7 @@ def _object_reference(
 RANKS = Source(
     "tiktoken ranks",
     _sniff_ranks,
-    _read_ranks,
+    read_ranks,
     _ranks_reference,
     files=("*.tiktoken", "tiktoken.model"),
     takes=frozenset(("pattern", "special_tokens")),
@@ -97,9 +84,9 @@ RANKS = Source(
 TEKKEN = Source(
     "tekken.json",
     _sniff_tekken,
-    _read_tekken,
+    read_tekken,
     _tekken_reference,
     files=("tekken.json",),
     under_any_name=always,
 )
-OBJECT = Source("tiktoken.Encoding", _sniff_object, _read_object, _object_reference)
+OBJECT = Source("tiktoken.Encoding", _sniff_object, read_encoding, _object_reference)

@@ -28,6 +28,7 @@ from tokexport.model import (
     TokenKind,
 )
 from tokexport.sources.json_node import show
+from tokexport.sources.source import Given, Input
 
 if TYPE_CHECKING:
     import tiktoken
@@ -74,7 +75,7 @@ def build(
     )
 
 
-def read_encoding(encoding: tiktoken.Encoding) -> TokenizerModel:
+def read_encoding(source: Input, encoding: tiktoken.Encoding, given: Given) -> TokenizerModel:
     """The model of a ``tiktoken.Encoding``.
 
     The digest in its provenance is over the pattern, the ranks and the special tokens, each on a

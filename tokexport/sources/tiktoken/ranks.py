@@ -25,7 +25,7 @@ from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import Provenance, TokenizerModel
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import Node, parse
-from tokexport.sources.source import Given
+from tokexport.sources.source import Given, Input
 from tokexport.sources.tiktoken.encoding import build
 from tokexport.sources.tiktoken.known_patterns import KNOWN, KNOWN_RANKS, KnownEncoding
 from tokexport.sources.tokenizer_json.config import added_tokens_decoder, read_config, read_roles
@@ -75,8 +75,9 @@ class RankEncoding:
     notes: tuple[str, ...]
 
 
-def rank_encoding(data: bytes, name: str, files: SourceFiles, given: Given) -> RankEncoding:
-    """The pattern and the special tokens of the rank file ``name``; see the head of this file."""
+def rank_encoding(source: Input, data: bytes, given: Given) -> RankEncoding:
+    """The pattern and the special tokens of a rank file; see the head of this file."""
+    name, files = source.name, source.files
     pattern, special_tokens = given.pattern, given.special_tokens
     notes: list[str] = []
     beside = _beside(name, files)
@@ -111,10 +112,11 @@ def rank_encoding(data: bytes, name: str, files: SourceFiles, given: Given) -> R
     return RankEncoding(known, special_tokens, tuple(notes))
 
 
-def read_ranks(data: bytes, name: str, files: SourceFiles, given: Given) -> TokenizerModel:
-    """The model of the rank file ``name`` with the bytes ``data``."""
+def read_ranks(source: Input, data: bytes, given: Given) -> TokenizerModel:
+    """The model of a rank file with the bytes ``data``."""
+    name, files = source.name, source.files
     ranks = parse_ranks(data, name)
-    encoding = rank_encoding(data, name, files, given)
+    encoding = rank_encoding(source, data, given)
     model = build(
         name,
         ranks,

@@ -15,8 +15,8 @@ from typing import Final
 from tokexport.errors import SourceError
 from tokexport.limits import MAX_IDS
 from tokexport.model import Provenance, SpecialIds, TokenizerModel
-from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import Node, show
+from tokexport.sources.source import Given, Input
 from tokexport.sources.tiktoken.encoding import build
 
 # The special tokens of a file that lists none, by id; only versions up to v7 may do so.
@@ -67,11 +67,11 @@ def parse_tekken(root: Node) -> TekkenEncoding:
     return TekkenEncoding(ids, config.field("pattern").string(), special)
 
 
-def read_tekken(root: Node, files: SourceFiles) -> TokenizerModel:
+def read_tekken(source: Input, root: Node, given: Given) -> TokenizerModel:
     """The model of the parsed tekken.json, its special tokens being like those of tiktoken."""
     encoding = parse_tekken(root)
     special = encoding.special_tokens
-    provenance = Provenance("tekken.json", dict(sorted(files.sha256.items())))
+    provenance = Provenance("tekken.json", dict(sorted(source.files.sha256.items())))
     model = build(root.file, encoding.ids, encoding.pattern, special, provenance, spelling={})
     bos, eos, pad, unk = (special.get(name) for name in ("<s>", "</s>", "<pad>", "<unk>"))
     stop = () if eos is None else (eos,)
