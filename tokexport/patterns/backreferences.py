@@ -12,26 +12,15 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from tokexport.patterns import tree
 from tokexport.patterns.parser import refused_reference
-from tokexport.patterns.tree import (
-    Characters,
-    Choice,
-    Group,
-    Node,
-    Reference,
-    Sequence,
-    members_of,
-    nodes_of,
-    parts_of,
-    with_parts,
-)
 from tokexport.unicode import CodePoints
 
 # Each becomes an alternative and a class of characters, of which a table has at most 254.
 MAX_CHARACTERS = 200
 
 
-def expand_backreferences(node: Node) -> Node:
+def expand_backreferences(node: tree.Node) -> tree.Node:
     """The same tree without Group and Reference nodes.
 
     Raises PatternError for a reference that does not follow its group in the same sequence, and for
@@ -43,53 +32,61 @@ def expand_backreferences(node: Node) -> Node:
     [3, 3]
     """
     match node:
-        case Reference(_, offset):
+        case tree.Reference(_, offset):
             raise refused_reference(offset)
-        case Group(_, body):
+        case tree.Group(_, body):
             return expand_backreferences(body)
-        case Sequence(parts):
+        case tree.Sequence(parts):
             for index, part in enumerate(parts):
                 rest = parts[index + 1 :]
-                found = _reference_to(part.number, rest) if isinstance(part, Group) else None
-                if isinstance(part, Group) and found is not None:
+                found = _reference_to(part.number, rest) if isinstance(part, tree.Group) else None
+                if isinstance(part, tree.Group) and found is not None:
                     spelled = _spelled(part, rest, found)
-                    return Sequence(tuple(map(expand_backreferences, (*parts[:index], spelled))))
-    return with_parts(node, tuple(map(expand_backreferences, parts_of(node))))
+                    return tree.Sequence(
+                        tuple(map(expand_backreferences, (*parts[:index], spelled)))
+                    )
+    return tree.with_parts(node, tuple(map(expand_backreferences, tree.parts_of(node))))
 
 
-def _spelled(group: Group, rest: tuple[Node, ...], offset: int) -> Choice:
+def _spelled(group: tree.Group, rest: tuple[tree.Node, ...], offset: int) -> tree.Choice:
     """A group of one character and what follows it, once for each character."""
     members = _characters(group.body)
     if members is None or int(members.sum()) > MAX_CHARACTERS:
         raise refused_reference(offset)
-    texts = [Characters(members_of((each, each))) for each in np.flatnonzero(members).tolist()]
-    return Choice(
+    texts = [
+        tree.Characters(tree.members_of((each, each))) for each in np.flatnonzero(members).tolist()
+    ]
+    return tree.Choice(
         tuple(
-            Sequence((text, *(_with_text(other, group.number, text) for other in rest)))
+            tree.Sequence((text, *(_with_text(other, group.number, text) for other in rest)))
             for text in texts
         )
     )
 
 
-def _characters(node: Node) -> CodePoints | None:
+def _characters(node: tree.Node) -> CodePoints | None:
     """The set that a node is, or None where it is more than one character."""
     match node:
-        case Characters(members):
+        case tree.Characters(members):
             return members
-        case Sequence((part,)):
+        case tree.Sequence((part,)):
             return _characters(part)
         case _:
             return None
 
 
-def _reference_to(number: int, nodes: Iterable[Node]) -> int | None:
+def _reference_to(number: int, nodes: Iterable[tree.Node]) -> int | None:
     """The offset of the first reference to a group, or None."""
-    found = (each for node in nodes for each in nodes_of(node) if isinstance(each, Reference))
+    found = (
+        each for node in nodes for each in tree.nodes_of(node) if isinstance(each, tree.Reference)
+    )
     return next((each.offset for each in found if each.number == number), None)
 
 
-def _with_text(node: Node, number: int, text: Characters) -> Node:
+def _with_text(node: tree.Node, number: int, text: tree.Characters) -> tree.Node:
     """The same tree with a text in place of references to the group of a number."""
-    if isinstance(node, Reference) and node.number == number:
+    if isinstance(node, tree.Reference) and node.number == number:
         return text
-    return with_parts(node, tuple(_with_text(part, number, text) for part in parts_of(node)))
+    return tree.with_parts(
+        node, tuple(_with_text(part, number, text) for part in tree.parts_of(node))
+    )

@@ -11,25 +11,14 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+from tokexport.patterns import tree
 from tokexport.patterns.casefold import variants_of
 from tokexport.patterns.fancy_set import FancySet
 from tokexport.patterns.parser import END, LINE_FEED, START, Options, Parser
-from tokexport.patterns.tree import (
-    EMPTY,
-    Assertion,
-    Atomic,
-    Characters,
-    Condition,
-    Look,
-    LookOne,
-    Node,
-    SearchStart,
-    members_of,
-)
 from tokexport.unicode import Dialect
 
 
-def parse(pattern: str) -> Node:
+def parse(pattern: str) -> tree.Node:
     r"""The tree of a pattern.
 
     Raises PatternError for what fancy-regex refuses, and for what no pre-tokenizer needs.
@@ -45,20 +34,20 @@ class _FancyParser(Parser):
     dialect = Dialect.FANCY_REGEX
     option_letters = MappingProxyType({"i": "ignore_case", "m": "multi_line", "s": "dot_all"})
 
-    def quantified(self, atom: Node, start: int) -> Node:
+    def quantified(self, atom: tree.Node, start: int) -> tree.Node:
         source = self.source
         offset = source.position
         counts = self._counts(offset)
         if counts is None:
             return atom
-        if atom is EMPTY or isinstance(atom, Assertion | Look | SearchStart):
+        if atom is tree.EMPTY or isinstance(atom, tree.Assertion | tree.Look | tree.SearchStart):
             raise self.unrepeatable(offset)
         low, high = counts
         if high is not None and high < low:
             hint = "write the lower count first"
             raise source.refused("a repeat whose most is less than its least", hint, offset)
         node = self.repeat(atom, low, high, not source.skip("?"), offset)
-        return Atomic(node, start) if source.skip("+") else node
+        return tree.Atomic(node, start) if source.skip("+") else node
 
     def _counts(self, offset: int) -> tuple[int, int | None] | None:
         """Least and most of the quantifier that comes next, or None."""
@@ -72,25 +61,27 @@ class _FancyParser(Parser):
         most = self.source.count(high, offset) if high else None
         return self.source.count(low or "0", offset), most
 
-    def rest_with_options(self, outer: Options) -> Node:
-        return EMPTY
+    def rest_with_options(self, outer: Options) -> tree.Node:
+        return tree.EMPTY
 
-    def bracket(self, start: int) -> Node:
-        return Characters(FancySet(self.source, self.options.ignore_case).bracket(start))
+    def bracket(self, start: int) -> tree.Node:
+        return tree.Characters(FancySet(self.source, self.options.ignore_case).bracket(start))
 
-    def line_anchor(self, sign: str) -> Condition:
+    def line_anchor(self, sign: str) -> tree.Condition:
         if not self.options.multi_line:
             return START if sign == "^" else END
-        return LookOne(sign == "$", LINE_FEED, edge=True)
+        return tree.LookOne(sign == "$", LINE_FEED, edge=True)
 
-    def escape(self, letter: str, start: int) -> Node:
+    def escape(self, letter: str, start: int) -> tree.Node:
         if letter in "xuU":
             return self.literal(self.source.hexadecimal(letter, start), start)
         escaped = FancySet(self.source, self.options.ignore_case).escape(letter, start)
         # An escaped sign or control character has no case.
-        return Characters(members_of((escaped, escaped)) if isinstance(escaped, int) else escaped)
+        return tree.Characters(
+            tree.members_of((escaped, escaped)) if isinstance(escaped, int) else escaped
+        )
 
-    def literal(self, code_point: int, start: int) -> Node:
+    def literal(self, code_point: int, start: int) -> tree.Node:
         if self.options.ignore_case:
-            return Characters(variants_of(code_point, Dialect.FANCY_REGEX))
-        return Characters(members_of((code_point, code_point)))
+            return tree.Characters(variants_of(code_point, Dialect.FANCY_REGEX))
+        return tree.Characters(tree.members_of((code_point, code_point)))

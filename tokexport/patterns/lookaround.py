@@ -10,29 +10,11 @@ take: ``\p{L}++`` is ``\p{L}+(?!\p{L})``.
 
 from __future__ import annotations
 
+from tokexport.patterns import tree
 from tokexport.patterns.search_start import misplaced, search_starts
-from tokexport.patterns.tree import (
-    ALWAYS,
-    Assertion,
-    Atomic,
-    Characters,
-    Choice,
-    Condition,
-    Look,
-    LookFar,
-    LookOne,
-    Node,
-    Not,
-    Or,
-    PatternError,
-    Repeat,
-    Sequence,
-    parts_of,
-    with_parts,
-)
 
 
-def lower_lookaround_and_atomic(node: Node) -> Node:
+def lower_lookaround_and_atomic(node: tree.Node) -> tree.Node:
     """The same tree with each Look turned into an Assertion, and without Atomic nodes.
 
     Raises PatternError for a lookbehind over more than one character, and for an atomic group of
@@ -43,15 +25,17 @@ def lower_lookaround_and_atomic(node: Node) -> Node:
     ['Repeat', 'Assertion']
     """
     match node:
-        case Look():
-            return Assertion(condition_of(node))
-        case Atomic(body, offset):
+        case tree.Look():
+            return tree.Assertion(condition_of(node))
+        case tree.Atomic(body, offset):
             return _without_backtracking(body, offset)
         case _:
-            return with_parts(node, tuple(map(lower_lookaround_and_atomic, parts_of(node))))
+            return tree.with_parts(
+                node, tuple(map(lower_lookaround_and_atomic, tree.parts_of(node)))
+            )
 
 
-def condition_of(look: Look) -> Condition:
+def condition_of(look: tree.Look) -> tree.Condition:
     """What a lookaround asks.
 
     >>> from tokexport.patterns.fancy import parse
@@ -64,55 +48,55 @@ def condition_of(look: Look) -> Condition:
     condition = _near(look.body, look.ahead)
     if condition is None:
         if not look.ahead:
-            raise PatternError(
+            raise tree.PatternError(
                 look.offset,
                 "a lookbehind over more than one character",
                 "lookbehind over the one character before a position is supported",
             )
-        condition = LookFar(lower_lookaround_and_atomic(look.body))
-    return Not(condition) if look.negative else condition
+        condition = tree.LookFar(lower_lookaround_and_atomic(look.body))
+    return tree.Not(condition) if look.negative else condition
 
 
-def _near(node: Node, ahead: bool) -> Condition | None:
+def _near(node: tree.Node, ahead: bool) -> tree.Condition | None:
     """When a node matches, from the position on; None where that takes more than one character."""
     match node:
-        case Characters(members):
-            return LookOne(ahead, members, edge=False)
-        case Assertion(condition):
+        case tree.Characters(members):
+            return tree.LookOne(ahead, members, edge=False)
+        case tree.Assertion(condition):
             return condition
-        case Choice(options):
+        case tree.Choice(options):
             conditions = [_near(option, ahead) for option in options]
             known = tuple(condition for condition in conditions if condition is not None)
-            return Or(known) if len(known) == len(conditions) else None
-        case Sequence(()):
-            return ALWAYS
-        case Sequence((part,)):
+            return tree.Or(known) if len(known) == len(conditions) else None
+        case tree.Sequence(()):
+            return tree.ALWAYS
+        case tree.Sequence((part,)):
             return _near(part, ahead)
         case _:
             return None
 
 
-def _without_backtracking(body: Node, offset: int) -> Node:
+def _without_backtracking(body: tree.Node, offset: int) -> tree.Node:
     """What an atomic group matches."""
     match body:
-        case Sequence((part,)):
+        case tree.Sequence((part,)):
             return _without_backtracking(part, offset)
-        case Repeat(Sequence((part,)), low, high, greedy):
-            return _without_backtracking(Repeat(part, low, high, greedy), offset)
-        case Repeat(Characters(members) as one, low, high, greedy):
+        case tree.Repeat(tree.Sequence((part,)), low, high, greedy):
+            return _without_backtracking(tree.Repeat(part, low, high, greedy), offset)
+        case tree.Repeat(tree.Characters(members) as one, low, high, greedy):
             if not greedy:
-                return Repeat(one, low, low, greedy=True)
-            end = Assertion(Not(LookOne(True, members, edge=False)))
+                return tree.Repeat(one, low, low, greedy=True)
+            end = tree.Assertion(tree.Not(tree.LookOne(True, members, edge=False)))
             if high is None:
-                return Sequence((Repeat(one, low, None, greedy=True), end))
+                return tree.Sequence((tree.Repeat(one, low, None, greedy=True), end))
             if low == high:
                 return body
-            fewer = Sequence((Repeat(one, low, high - 1, greedy=True), end))
-            return Choice((Repeat(one, high, high, greedy=True), fewer))
-        case Characters():
+            fewer = tree.Sequence((tree.Repeat(one, low, high - 1, greedy=True), end))
+            return tree.Choice((tree.Repeat(one, high, high, greedy=True), fewer))
+        case tree.Characters():
             return body
         case _:
-            raise PatternError(
+            raise tree.PatternError(
                 offset,
                 "an atomic group or possessive quantifier on more than a set of characters",
                 "these are supported on a repeated set of characters",

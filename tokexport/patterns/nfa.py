@@ -7,20 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from tokexport.patterns.tree import (
-    Assertion,
-    Characters,
-    Choice,
-    Condition,
-    LookFar,
-    LookOne,
-    Node,
-    Not,
-    PatternError,
-    Repeat,
-    Sequence,
-    Test,
-)
+from tokexport.patterns import tree
 from tokexport.unicode import CodePoints
 
 MAX_INSTRUCTIONS = 1 << 15
@@ -68,10 +55,10 @@ class Nfa:
     instructions: list[Instruction] = field(default_factory=list)
     starts: tuple[int, ...] = ()
     sets: list[CodePoints] = field(default_factory=list)
-    conditions: list[Condition] = field(default_factory=list)
+    conditions: list[tree.Condition] = field(default_factory=list)
 
 
-def nfa_of(*nodes: Node) -> Nfa:
+def nfa_of(*nodes: tree.Node) -> Nfa:
     """Compile trees without Look, Atomic, Group and Reference nodes, one for each start.
 
     Raises PatternError where counted repeats make it too long.
@@ -98,7 +85,7 @@ class _Writer:
     def add(self, instruction: Instruction) -> int:
         instructions = self.nfa.instructions
         if len(instructions) == MAX_INSTRUCTIONS:
-            raise PatternError(
+            raise tree.PatternError(
                 0,
                 f"counted repeats that unfold to more than {MAX_INSTRUCTIONS} steps",
                 "smaller counts are supported",
@@ -106,25 +93,25 @@ class _Writer:
         instructions.append(instruction)
         return len(instructions) - 1
 
-    def write(self, node: Node, after: int) -> int:
+    def write(self, node: tree.Node, after: int) -> int:
         """Append the instructions of a node that go on at ``after``; returns where they start."""
         match node:
-            case Sequence(parts):
+            case tree.Sequence(parts):
                 for part in reversed(parts):
                     after = self.write(part, after)
                 return after
-            case Choice(options):
+            case tree.Choice(options):
                 return self.add(Fork(tuple([self.write(option, after) for option in options])))
-            case Repeat():
+            case tree.Repeat():
                 return self._write_repeat(node, after)
-            case Characters(members):
+            case tree.Characters(members):
                 return self.add(Take(self._set_number(members), after))
-            case Assertion(condition):
+            case tree.Assertion(condition):
                 return self.add(Check(self._condition_number(condition), after))
             case _:
                 raise TypeError(f"a {type(node).__name__} node has not been lowered")
 
-    def _write_repeat(self, node: Repeat, after: int) -> int:
+    def _write_repeat(self, node: tree.Repeat, after: int) -> int:
         if node.high is None:
             entry = self.add(Fork(()))
             body = self.write(node.body, entry)
@@ -147,7 +134,7 @@ class _Writer:
             self._numbers[id(members)] = number
         return self._numbers[id(members)]
 
-    def _condition_number(self, condition: Condition) -> int:
+    def _condition_number(self, condition: tree.Condition) -> int:
         if id(condition) not in self._numbers:
             self._numbers[id(condition)] = len(self.nfa.conditions)
             self.nfa.conditions.append(condition)
@@ -170,14 +157,14 @@ def sources_of(program: Nfa) -> list[list[int]]:
     return sources
 
 
-def tests_of(program: Nfa) -> list[Test]:
+def tests_of(program: Nfa) -> list[tree.Test]:
     """The tests that a program asks."""
     return [test for condition in program.conditions for test in asked_by(condition)]
 
 
-def asked_by(condition: Condition) -> list[Test]:
+def asked_by(condition: tree.Condition) -> list[tree.Test]:
     """The tests, of neighbours and of all that follows, that a condition is made of."""
-    if isinstance(condition, LookOne | LookFar):
+    if isinstance(condition, tree.LookOne | tree.LookFar):
         return [condition]
-    inner = (condition.condition,) if isinstance(condition, Not) else condition.conditions
+    inner = (condition.condition,) if isinstance(condition, tree.Not) else condition.conditions
     return [test for part in inner for test in asked_by(part)]

@@ -12,33 +12,20 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Final
 
+from tokexport.patterns import tree
 from tokexport.patterns.casefold import closure, folds_to_several, has_long_folds, variants_of
 from tokexport.patterns.oniguruma_set import escaped_character, read_bracket
 from tokexport.patterns.parser import END, LINE_FEED, START, Options, Parser
-from tokexport.patterns.tree import (
-    And,
-    Assertion,
-    Atomic,
-    Characters,
-    Condition,
-    Look,
-    LookOne,
-    Node,
-    Not,
-    Or,
-    PatternError,
-    SearchStart,
-    complement,
-    members_of,
-)
 from tokexport.unicode import Dialect
 
-_END_OF_LINE: Final = LookOne(ahead=True, members=LINE_FEED, edge=True)
+_END_OF_LINE: Final = tree.LookOne(ahead=True, members=LINE_FEED, edge=True)
 # After a line feed that ends the text there is no line.
-_START_OF_LINE: Final = Or((START, And((LookOne(False, LINE_FEED, edge=False), Not(END)))))
+_START_OF_LINE: Final = tree.Or(
+    (START, tree.And((tree.LookOne(False, LINE_FEED, edge=False), tree.Not(END))))
+)
 
 
-def parse(pattern: str) -> Node:
+def parse(pattern: str) -> tree.Node:
     r"""The tree of a pattern.
 
     Raises PatternError for what Oniguruma refuses, and for what no pre-tokenizer needs.
@@ -60,7 +47,7 @@ class _OnigurumaParser(Parser):
         self._run: tuple[int, ...] = ()
         self._run_end = 0
 
-    def quantified(self, atom: Node, start: int) -> Node:
+    def quantified(self, atom: tree.Node, start: int) -> tree.Node:
         node = atom
         once = False
         while True:
@@ -71,13 +58,13 @@ class _OnigurumaParser(Parser):
             low, high, greedy, possessive = quantifier
             # After {1} the engine repeats the last character of a string, and not the group that
             # the string stands in.
-            if once or isinstance(node, Assertion | Look | SearchStart):
+            if once or isinstance(node, tree.Assertion | tree.Look | tree.SearchStart):
                 raise self.unrepeatable(offset)
             once = (low, high) == (1, 1)
             if not once:
                 node = self.repeat(node, low, high, greedy, offset)
                 if possessive:
-                    node = Atomic(node, start)
+                    node = tree.Atomic(node, start)
 
     def _quantifier(self, offset: int) -> tuple[int, int | None, bool, bool] | None:
         """Least, most, greedy, possessive."""
@@ -101,28 +88,30 @@ class _OnigurumaParser(Parser):
         """The braces that come next; {,} is no interval."""
         return None if self.source.looking_at("{,}") else self.interval()
 
-    def rest_with_options(self, outer: Options) -> Node:
+    def rest_with_options(self, outer: Options) -> tree.Node:
         body = self.alternatives()
         self.options = outer
         return body
 
-    def bracket(self, start: int) -> Node:
+    def bracket(self, start: int) -> tree.Node:
         bracket = read_bracket(self.source, start)
         if not self.options.ignore_case:
-            return Characters(bracket.members)
+            return tree.Characters(bracket.members)
         members = closure(bracket.positive, Dialect.ONIGURUMA)
         if not bracket.negated and has_long_folds(members):
             raise _long_fold(start)
-        return Characters(complement(members) if bracket.negated else members)
+        return tree.Characters(tree.complement(members) if bracket.negated else members)
 
-    def line_anchor(self, sign: str) -> Condition:
+    def line_anchor(self, sign: str) -> tree.Condition:
         return _START_OF_LINE if sign == "^" else _END_OF_LINE
 
-    def escape(self, letter: str, start: int) -> Node:
+    def escape(self, letter: str, start: int) -> tree.Node:
         escaped = escaped_character(self.source, letter, start, in_bracket=False)
-        return self.literal(escaped, start) if isinstance(escaped, int) else Characters(escaped)
+        return (
+            self.literal(escaped, start) if isinstance(escaped, int) else tree.Characters(escaped)
+        )
 
-    def literal(self, code_point: int, start: int) -> Node:
+    def literal(self, code_point: int, start: int) -> tree.Node:
         if code_point == ord("{") and self.source.text[start] == "{":
             self.source.position = start
             if self._oniguruma_interval() is not None:
@@ -130,7 +119,7 @@ class _OnigurumaParser(Parser):
                 raise self.source.refused("a counted repeat of nothing", hint, start)
             self.source.position = start + 1
         if not self.options.ignore_case:
-            return Characters(members_of((code_point, code_point)))
+            return tree.Characters(tree.members_of((code_point, code_point)))
         # Only groups and quantifiers stand between characters that the engine may put together.
         if not set("|[\\.^$").isdisjoint(self.source.text[self._run_end : start]):
             self._run = ()
@@ -138,10 +127,10 @@ class _OnigurumaParser(Parser):
         self._run_end = self.source.position
         if folds_to_several(self._run):
             raise _long_fold(start)
-        return Characters(variants_of(code_point, Dialect.ONIGURUMA))
+        return tree.Characters(variants_of(code_point, Dialect.ONIGURUMA))
 
 
-def _long_fold(offset: int) -> PatternError:
+def _long_fold(offset: int) -> tree.PatternError:
     found = "under (?i) what Oniguruma matches by fewer or more characters, as ss is by \u00df,"
     hint = "write the cases out in brackets"
-    return PatternError(offset, found, hint)
+    return tree.PatternError(offset, found, hint)

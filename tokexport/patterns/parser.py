@@ -7,35 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from tokexport.patterns import tree
 from tokexport.patterns.cursor import DECIMAL, Cursor
-from tokexport.patterns.tree import (
-    And,
-    Assertion,
-    Atomic,
-    Characters,
-    Choice,
-    Condition,
-    Group,
-    Look,
-    LookOne,
-    Node,
-    Not,
-    Or,
-    PatternError,
-    Reference,
-    Repeat,
-    SearchStart,
-    Sequence,
-    can_match_empty,
-    complement,
-    members_of,
-)
 from tokexport.unicode import CodePoints, Dialect, shorthand_set
 
-LINE_FEED = members_of((0x0A, 0x0A))
-START = LookOne(ahead=False, members=members_of(), edge=True)
-END = LookOne(ahead=True, members=members_of(), edge=True)
-_ANY = members_of((0, 0x10FFFF))
+LINE_FEED = tree.members_of((0x0A, 0x0A))
+START = tree.LookOne(ahead=False, members=tree.members_of(), edge=True)
+END = tree.LookOne(ahead=True, members=tree.members_of(), edge=True)
+_ANY = tree.members_of((0, 0x10FFFF))
 # What opens a lookaround, and whether it looks ahead, and is negative.
 _LOOK_SIGNS = (("?=", True, False), ("?!", True, True), ("?<=", False, False), ("?<!", False, True))
 _REFUSED_GROUPS = {
@@ -80,33 +59,33 @@ class Parser(ABC):
         self.source = Cursor(pattern, self.dialect)
         self.options = Options()
         edge = _word_boundary(shorthand_set("w", self.dialect))
-        self._anchors = {"A": START, "z": END, "b": edge, "B": Not(edge)}
+        self._anchors = {"A": START, "z": END, "b": edge, "B": tree.Not(edge)}
         # By number, whether a capturing group has been closed.
         self._groups: list[bool] = []
 
-    def parse(self) -> Node:
+    def parse(self) -> tree.Node:
         """The tree of the whole pattern."""
         node = self.alternatives()
         if not self.source.at_end:
             raise self.source.refused("an unmatched closing parenthesis", r"write \) for the sign")
         return node
 
-    def alternatives(self) -> Node:
+    def alternatives(self) -> tree.Node:
         """What stands up to the end of the group, or of the pattern."""
         branches = [self._branch()]
         while self.source.skip("|"):
             branches.append(self._branch())
-        return branches[0] if len(branches) == 1 else Choice(tuple(branches))
+        return branches[0] if len(branches) == 1 else tree.Choice(tuple(branches))
 
-    def _branch(self) -> Node:
+    def _branch(self) -> tree.Node:
         source = self.source
-        parts: list[Node] = []
+        parts: list[tree.Node] = []
         while not (source.at_end or source.looking_at("|") or source.looking_at(")")):
             start = source.position
             parts.append(self.quantified(self._atom(), start))
-        return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+        return parts[0] if len(parts) == 1 else tree.Sequence(tuple(parts))
 
-    def _atom(self) -> Node:
+    def _atom(self) -> tree.Node:
         source = self.source
         start = source.position
         character = source.take()
@@ -116,9 +95,9 @@ class Parser(ABC):
             case "[":
                 return self.bracket(start)
             case ".":
-                return Characters(_ANY if self.options.dot_all else complement(LINE_FEED))
+                return tree.Characters(_ANY if self.options.dot_all else tree.complement(LINE_FEED))
             case "^" | "$":
-                return Assertion(self.line_anchor(character))
+                return tree.Assertion(self.line_anchor(character))
             case "*" | "+" | "?":
                 hint = f"write \\{character} for the sign"
                 raise source.refused(f"a {character!r} with nothing to repeat", hint, start)
@@ -127,25 +106,25 @@ class Parser(ABC):
             case _:
                 return self.literal(ord(character), start)
 
-    def _group(self, start: int) -> Node:
+    def _group(self, start: int) -> tree.Node:
         source = self.source
         for sign, ahead, negative in _LOOK_SIGNS:
             if source.skip(sign):
-                return Look(self._closed(start), ahead, negative, start)
+                return tree.Look(self._closed(start), ahead, negative, start)
         for sign, (found, hint) in _REFUSED_GROUPS.items():
             if source.looking_at(sign):
                 raise source.refused(found, hint, start)
         if source.skip("?>"):
-            return Atomic(self._closed(start), start)
+            return tree.Atomic(self._closed(start), start)
         if source.skip("?"):
             return self._optioned_group(start)
         self._groups.append(False)
         number = len(self._groups)
         body = self._closed(start)
         self._groups[number - 1] = True
-        return Group(number, body)
+        return tree.Group(number, body)
 
-    def _optioned_group(self, start: int) -> Node:
+    def _optioned_group(self, start: int) -> tree.Node:
         outer, letters = self.options, ""
         while (letter := self.source.take()) not in ":)":
             name = self.option_letters.get(letter)
@@ -165,42 +144,44 @@ class Parser(ABC):
         self.options = outer
         return body
 
-    def _closed(self, start: int) -> Node:
+    def _closed(self, start: int) -> tree.Node:
         body = self.alternatives()
         if not self.source.skip(")"):
             hint = r"write \( for the sign"
             raise self.source.refused("an unmatched opening parenthesis", hint, start)
         return body
 
-    def _escape(self, start: int) -> Node:
+    def _escape(self, start: int) -> tree.Node:
         source = self.source
         letter = source.take()
         if letter in "bB" and source.looking_at("{"):
             hint = r"\b is supported, and \{ for the sign"
             raise source.refused(f"an anchor \\{letter}{{...}} or a repeat of one", hint, start)
         if letter in self._anchors:
-            return Assertion(self._anchors[letter])
+            return tree.Assertion(self._anchors[letter])
         if letter == "G":
-            return SearchStart(start)
+            return tree.SearchStart(start)
         if letter in _REFUSED_ESCAPES:
             raise source.refused(*_REFUSED_ESCAPES[letter], start)
         if letter in DECIMAL - {"0"}:
             return self._reference(int(letter), start)
         return self.escape(letter, start)
 
-    def _reference(self, number: int, start: int) -> Reference:
+    def _reference(self, number: int, start: int) -> tree.Reference:
         # Two digits may be an octal code.
         is_plain = not self.source.take_while(DECIMAL) and not self.options.ignore_case
         if not (is_plain and number <= len(self._groups) and self._groups[number - 1]):
             raise refused_reference(start)
-        return Reference(number, start)
+        return tree.Reference(number, start)
 
-    def repeat(self, body: Node, low: int, high: int | None, greedy: bool, offset: int) -> Repeat:
+    def repeat(
+        self, body: tree.Node, low: int, high: int | None, greedy: bool, offset: int
+    ) -> tree.Repeat:
         """A repeat whose quantifier stands at ``offset``; each engine decides on empty turns."""
-        if high != 1 and can_match_empty(body):
+        if high != 1 and tree.can_match_empty(body):
             hint = "repeats of what consumes a character are supported"
             raise self.source.refused("a repeat of something that may be empty", hint, offset)
-        return Repeat(body, low, high, greedy)
+        return tree.Repeat(body, low, high, greedy)
 
     def interval(self) -> tuple[str, bool, str] | None:
         """Least, whether there is a comma, and most of the braces ahead; None: just a brace."""
@@ -216,47 +197,47 @@ class Parser(ABC):
             return None
         return low, comma, high
 
-    def unrepeatable(self, offset: int) -> PatternError:
+    def unrepeatable(self, offset: int) -> tree.PatternError:
         """The error for a quantifier at ``offset`` on an anchor or the like."""
         hint = "a quantifier on a character or group is supported"
         found = "a quantifier on something that cannot be repeated"
         return self.source.refused(found, hint, offset)
 
     @abstractmethod
-    def quantified(self, atom: Node, start: int) -> Node:
+    def quantified(self, atom: tree.Node, start: int) -> tree.Node:
         """The atom that begins at ``start``, with the quantifiers that follow."""
 
     @abstractmethod
-    def rest_with_options(self, outer: Options) -> Node:
+    def rest_with_options(self, outer: Options) -> tree.Node:
         """What ``(?i)`` reaches over, after it; ``outer``: the options before it."""
 
     @abstractmethod
-    def bracket(self, start: int) -> Node:
+    def bracket(self, start: int) -> tree.Node:
         """A bracket expression whose opening bracket, at ``start``, has been read."""
 
     @abstractmethod
-    def line_anchor(self, sign: str) -> Condition:
+    def line_anchor(self, sign: str) -> tree.Condition:
         """What ``^`` or ``$`` asks."""
 
     @abstractmethod
-    def escape(self, letter: str, start: int) -> Node:
+    def escape(self, letter: str, start: int) -> tree.Node:
         """What the escape at ``start``, whose letter has been read, stands for."""
 
     @abstractmethod
-    def literal(self, code_point: int, start: int) -> Node:
+    def literal(self, code_point: int, start: int) -> tree.Node:
         """A character that stands for itself, and begins at ``start``."""
 
 
-def _word_boundary(word: CodePoints) -> Condition:
+def _word_boundary(word: CodePoints) -> tree.Condition:
     r"""What ``\b`` asks, for the set of ``\w``."""
-    before, ahead = LookOne(False, word, edge=False), LookOne(True, word, edge=False)
-    return Or((And((before, Not(ahead))), And((Not(before), ahead))))
+    before, ahead = tree.LookOne(False, word, edge=False), tree.LookOne(True, word, edge=False)
+    return tree.Or((tree.And((before, tree.Not(ahead))), tree.And((tree.Not(before), ahead))))
 
 
-def refused_reference(offset: int) -> PatternError:
+def refused_reference(offset: int) -> tree.PatternError:
     """The error for a reference that cannot be written out."""
     hint = (
         "a reference is supported to a group before it in the same sequence, of one character out"
         " of a few, where upper and lower case differ"
     )
-    return PatternError(offset, "a reference to a group", hint)
+    return tree.PatternError(offset, "a reference to a group", hint)

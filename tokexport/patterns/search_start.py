@@ -10,22 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tokexport.patterns.tree import (
-    EMPTY,
-    NEVER,
-    Assertion,
-    Choice,
-    Node,
-    PatternError,
-    SearchStart,
-    Sequence,
-    nodes_of,
-    parts_of,
-    with_parts,
-)
+from tokexport.patterns import tree
 
 
-def trees_by_start(node: Node) -> tuple[Node, ...]:
+def trees_by_start(node: tree.Node) -> tuple[tree.Node, ...]:
     r"""The tree as it is tried anywhere, and, where there is a ``\G``, as it is tried where the
     search begins.
 
@@ -42,33 +30,37 @@ def trees_by_start(node: Node) -> tuple[Node, ...]:
             raise misplaced(each)
     if not found:
         return (node,)
-    return _with_search_start(node, Assertion(NEVER)), _with_search_start(node, EMPTY)
+    return _with_search_start(node, tree.Assertion(tree.NEVER)), _with_search_start(
+        node, tree.EMPTY
+    )
 
 
-def search_starts(node: Node) -> list[SearchStart]:
+def search_starts(node: tree.Node) -> list[tree.SearchStart]:
     r"""Each ``\G`` in a tree."""
-    return [each for each in nodes_of(node) if isinstance(each, SearchStart)]
+    return [each for each in tree.nodes_of(node) if isinstance(each, tree.SearchStart)]
 
 
-def misplaced(node: SearchStart) -> PatternError:
+def misplaced(node: tree.SearchStart) -> tree.PatternError:
     r"""The error for a ``\G`` that does not begin an alternative."""
     hint = r"\G is supported where an alternative of the pattern begins"
-    return PatternError(node.offset, r"an anchor \G in the midst of it", hint)
+    return tree.PatternError(node.offset, r"an anchor \G in the midst of it", hint)
 
 
-def _leading(node: Node) -> Iterator[Node]:
+def _leading(node: tree.Node) -> Iterator[tree.Node]:
     """The nodes that are tried before anything else, and nothing repeats them."""
     match node:
-        case SearchStart():
+        case tree.SearchStart():
             yield node
-        case Choice(options):
+        case tree.Choice(options):
             for option in options:
                 yield from _leading(option)
-        case Sequence((first, *_)):
+        case tree.Sequence((first, *_)):
             yield from _leading(first)
 
 
-def _with_search_start(node: Node, other: Node) -> Node:
-    if isinstance(node, SearchStart):
+def _with_search_start(node: tree.Node, other: tree.Node) -> tree.Node:
+    if isinstance(node, tree.SearchStart):
         return other
-    return with_parts(node, tuple(_with_search_start(part, other) for part in parts_of(node)))
+    return tree.with_parts(
+        node, tuple(_with_search_start(part, other) for part in tree.parts_of(node))
+    )
