@@ -36,14 +36,7 @@ from tokexport.sources.sentencepiece.proto import (
     PieceType,
     SentencePieceModel,
 )
-from tokexport.sources.tokenizer_json.document import (
-    added_token,
-    byte_level,
-    special,
-    template,
-    text,
-    tokenizer_document,
-)
+from tokexport.sources.tokenizer_json import document
 from tokexport.sources.tokenizer_json.post_processor import read_post_processor
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 from tokexport.sources.vocab_files.rwkv import read_rwkv
@@ -113,12 +106,12 @@ def gguf_document(source: GgufTokenizer) -> dict[str, Any]:
         for number, token in enumerate(source.tokens)
         if not _is_padding(source, number)
     }
-    return tokenizer_document(
+    return document.tokenizer_document(
         added_tokens=_added_tokens(source, original),
         normalizer=original.normalizer,
         pre_tokenizer=original.pre_tokenizer,
         post_processor=_post_processor(source, original.add_bos, False, original.add_sep),
-        decoder=byte_level(True),
+        decoder=document.byte_level(True),
         model={
             "type": "BPE",
             # Training gives one merge a token at most; ranks written as merges one for each two
@@ -195,7 +188,7 @@ def _by_ranks(source: GgufTokenizer, merges: list[str]) -> list[list[str]]:
 def _added_tokens(source: GgufTokenizer, original: Original) -> list[dict[str, Any]]:
     mask = source.number("mask_token_id") if original.mask_lstrip else None
     return [
-        added_token(
+        document.added_token(
             number,
             source.tokens[number],
             special=kind is PieceType.CONTROL,
@@ -356,12 +349,12 @@ def _post_processor(
 
     def around(first: int | None, name: str, type_id: int) -> list[dict[str, Any]]:
         before, after = (
-            [] if number is None else [special(source.tokens[number], type_id)]
+            [] if number is None else [document.special(source.tokens[number], type_id)]
             for number in (first, eos)
         )
-        return [*before, text(name, type_id), *after]
+        return [*before, document.text(name, type_id), *after]
 
     single = around(bos, "A", 0)
     second = around(bos, "B", 1) if sep is None else around(sep, "B", 0)
     ids = {source.tokens[number]: number for number in (bos, eos, sep) if number is not None}
-    return template(single, [*single, *second], ids)
+    return document.template(single, [*single, *second], ids)

@@ -19,14 +19,7 @@ from tokexport.model import TokenizerModel
 from tokexport.sources.json_node import Node
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source
-from tokexport.sources.tokenizer_json.document import (
-    added_token,
-    byte_level,
-    byte_pair_model,
-    sequence,
-    split,
-    tokenizer_document,
-)
+from tokexport.sources.tokenizer_json import document
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 from tokexport.unicode.byte_alphabet import CHARACTERS
 
@@ -82,9 +75,9 @@ def is_clip(vocab: Mapping[str, int]) -> bool:
 
 def clip_document(vocab: Mapping[str, int], merges: Sequence[Sequence[str]]) -> dict[str, Any]:
     """The tokenizer.json for a vocabulary that has CLIP's special tokens."""
-    return tokenizer_document(
+    return document.tokenizer_document(
         added_tokens=[
-            added_token(vocab[content], content, special=True, normalized=False)
+            document.added_token(vocab[content], content, special=True, normalized=False)
             for content in sorted((START, END), key=lambda content: vocab[content])
         ],
         normalizer={
@@ -95,7 +88,9 @@ def clip_document(vocab: Mapping[str, int], merges: Sequence[Sequence[str]]) -> 
                 {"type": "Lowercase"},
             ],
         },
-        pre_tokenizer=sequence(split(_PATTERN, "Removed", invert=True), byte_level(True)),
+        pre_tokenizer=document.sequence(
+            document.split(_PATTERN, "Removed", invert=True), document.byte_level(True)
+        ),
         post_processor={
             "type": "RobertaProcessing",
             "sep": [END, vocab[END]],
@@ -103,8 +98,10 @@ def clip_document(vocab: Mapping[str, int], merges: Sequence[Sequence[str]]) -> 
             "trim_offsets": False,
             "add_prefix_space": False,
         },
-        decoder=byte_level(True),
-        model=byte_pair_model(vocab, merges, unk_token=END, end_of_word_suffix=END_OF_WORD),
+        decoder=document.byte_level(True),
+        model=document.byte_pair_model(
+            vocab, merges, unk_token=END, end_of_word_suffix=END_OF_WORD
+        ),
     )
 
 

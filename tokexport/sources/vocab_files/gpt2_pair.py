@@ -21,13 +21,8 @@ from tokexport.sources.files import SourceFiles, lines_of
 from tokexport.sources.json_node import Node, parse, show
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source
+from tokexport.sources.tokenizer_json import document
 from tokexport.sources.tokenizer_json.config import ADDED_TOKENS, CONFIG, token_content
-from tokexport.sources.tokenizer_json.document import (
-    added_token,
-    byte_level,
-    byte_pair_model,
-    tokenizer_document,
-)
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 from tokexport.sources.unreadable import is_array, list_without_ids
 from tokexport.sources.vocab_files.clip import is_clip, read_clip, reference_of_clip
@@ -179,16 +174,18 @@ def _read_pair(
                 " vocabulary"
             )
     declared = _added_tokens(files, special_tokens)
-    document = tokenizer_document(
+    root = document.tokenizer_document(
         added_tokens=[
-            added_token(token.id, token.content, special=token.special, normalized=token.normalized)
+            document.added_token(
+                token.id, token.content, special=token.special, normalized=token.normalized
+            )
             for token in declared
         ],
-        pre_tokenizer=byte_level(True),
-        decoder=byte_level(True),
-        model=byte_pair_model(vocab, [merge[:2] for merge in pair.merges]),
+        pre_tokenizer=document.byte_level(True),
+        decoder=document.byte_level(True),
+        model=document.byte_pair_model(vocab, [merge[:2] for merge in pair.merges]),
     )
-    model = read_tokenizer_json(Node(name, "", document), files, "vocab.json + merges.txt")
+    model = read_tokenizer_json(Node(name, "", root), files, "vocab.json + merges.txt")
     split = (
         f"Nothing beside {name} names the tokenizer's class, so its texts are split by GPT-2's"
         " pattern, as ByteLevelBPETokenizer of tokenizers does; if the model has another one, give"

@@ -18,13 +18,7 @@ from tokexport.sources.files import lines_of
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source, always
-from tokexport.sources.tokenizer_json.document import (
-    added_token,
-    byte_level,
-    sequence,
-    split,
-    tokenizer_document,
-)
+from tokexport.sources.tokenizer_json import document
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 from tokexport.unicode.byte_alphabet import to_characters
 
@@ -90,14 +84,17 @@ def _document(
                 " supported",
                 "minbpe takes either by their order",
             )
-    return tokenizer_document(
+    return document.tokenizer_document(
         added_tokens=[
-            added_token(number, content, special=True) for content, number in number_of.items()
+            document.added_token(number, content, special=True)
+            for content, number in number_of.items()
         ],
-        pre_tokenizer=sequence(split(pattern, "Removed", invert=True), byte_level(False))
+        pre_tokenizer=document.sequence(
+            document.split(pattern, "Removed", invert=True), document.byte_level(False)
+        )
         if pattern
-        else byte_level(False),
-        decoder=byte_level(False),
+        else document.byte_level(False),
+        decoder=document.byte_level(False),
         # In the vocabulary a special token keeps the id that the file gives it.
         model={"type": "BPE", "vocab": vocab | number_of, "merges": merges},
     )
@@ -124,8 +121,8 @@ def _read(source: Input, data: bytes, given: Given) -> TokenizerModel:
 def _reference(source: Input, data: bytes, given: Given) -> ReferenceTokenizer:
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
-    document = minbpe_document(data, source.name)
-    return TokenizersReference.from_document(document, str(source.path))
+    made = minbpe_document(data, source.name)
+    return TokenizersReference.from_document(made, str(source.path))
 
 
 SOURCE = Source("minbpe model", _sniff, _read, _reference, under_any_name=always)
