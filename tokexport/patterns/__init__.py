@@ -74,24 +74,11 @@ threads, ``classes`` the alphabet, ``dfa`` the automaton, ``unbounded_lookaround
 
 from __future__ import annotations
 
-from tokexport.patterns.program import (
-    MATCH_ENDS,
-    SplitProgram,
-    compile_pattern,
-    compile_tree,
-    spans,
-)
-from tokexport.patterns.tree import PatternError
-from tokexport.patterns.unbounded_lookaround import LabelTable
-from tokexport.unicode import Dialect
-
-__all__ = [
-    "MATCH_ENDS",
-    "Dialect",
-    "LabelTable",
-    "PatternError",
-    "SplitProgram",
-    "compile_pattern",
-    "compile_tree",
-    "spans",
-]
+from tokexport.patterns.program import MATCH_ENDS as MATCH_ENDS
+from tokexport.patterns.program import SplitProgram as SplitProgram
+from tokexport.patterns.program import compile_pattern as compile_pattern
+from tokexport.patterns.program import compile_tree as compile_tree
+from tokexport.patterns.program import spans as spans
+from tokexport.patterns.tree import PatternError as PatternError
+from tokexport.patterns.unbounded_lookaround import LabelTable as LabelTable
+from tokexport.unicode import Dialect as Dialect

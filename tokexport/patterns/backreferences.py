@@ -42,10 +42,9 @@ def expand_backreferences(node: tree.Node) -> tree.Node:
                 found = _reference_to(part.number, rest) if isinstance(part, tree.Group) else None
                 if isinstance(part, tree.Group) and found is not None:
                     spelled = _spelled(part, rest, found)
-                    return tree.Sequence(
-                        tuple(map(expand_backreferences, (*parts[:index], spelled)))
-                    )
-    return tree.with_parts(node, tuple(map(expand_backreferences, tree.parts_of(node))))
+                    before = map(expand_backreferences, parts[:index])
+                    return tree.Sequence((*before, expand_backreferences(spelled)))
+    return tree.with_parts(node, expand_backreferences)
 
 
 def _spelled(group: tree.Group, rest: tuple[tree.Node, ...], offset: int) -> tree.Choice:
@@ -56,12 +55,10 @@ def _spelled(group: tree.Group, rest: tuple[tree.Node, ...], offset: int) -> tre
     texts = [
         tree.Characters(tree.members_of((each, each))) for each in np.flatnonzero(members).tolist()
     ]
-    return tree.Choice(
-        tuple(
-            tree.Sequence((text, *(_with_text(other, group.number, text) for other in rest)))
-            for text in texts
-        )
-    )
+    number = group.number
+    rests = (tuple(_with_text(other, number, text) for other in rest) for text in texts)
+    options = zip(texts, rests, strict=True)
+    return tree.Choice(tuple(tree.Sequence((text, *after)) for text, after in options))
 
 
 def _characters(node: tree.Node) -> CodePoints | None:
@@ -87,6 +84,4 @@ def _with_text(node: tree.Node, number: int, text: tree.Characters) -> tree.Node
     """The same tree with a text in place of references to the group of a number."""
     if isinstance(node, tree.Reference) and node.number == number:
         return text
-    return tree.with_parts(
-        node, tuple(_with_text(part, number, text) for part in tree.parts_of(node))
-    )
+    return tree.with_parts(node, lambda part: _with_text(part, number, text))

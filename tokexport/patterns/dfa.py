@@ -152,14 +152,8 @@ class _Determiniser:
             for symbol in range(n_symbols):
                 takes, ended = self._follow(pending, self._held[context, symbol])
                 members = self._takes[symbol] if symbol != end else frozenset()
-                row.append(
-                    number_of(
-                        tuple(
-                            dict.fromkeys(take.target for take in takes if take.members in members)
-                        ),
-                        symbol,
-                    )
-                )
+                targets = dict.fromkeys(take.target for take in takes if take.members in members)
+                row.append(number_of(tuple(targets), symbol))
                 accept.append(ended)
             rows.append(row)
             accepts.append(accept)

@@ -30,9 +30,7 @@ def lower_lookaround_and_atomic(node: tree.Node) -> tree.Node:
         case tree.Atomic(body, offset):
             return _without_backtracking(body, offset)
         case _:
-            return tree.with_parts(
-                node, tuple(map(lower_lookaround_and_atomic, tree.parts_of(node)))
-            )
+            return tree.with_parts(node, lower_lookaround_and_atomic)
 
 
 def condition_of(look: tree.Look) -> tree.Condition:

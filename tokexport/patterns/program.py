@@ -94,14 +94,10 @@ def compile_tree(node: Node, *, on_bytes: bool = False) -> SplitProgram:
     alphabet = np.array([*map(ord, CHARACTERS)]) if on_bytes else np.arange(CODE_POINTS)
     tree = lower_lookaround_and_atomic(expand_backreferences(node))
     nfa = nfa_of(*trees_by_start(tree))
-    near = not needs_labels(nfa)
-    program = _program(
-        *(
-            (minimise(determinise(nfa, alphabet)),)
-            if near
-            else determinise_with_labels(nfa, alphabet)
-        )
-    )
+    if needs_labels(nfa):
+        program = _program(*determinise_with_labels(nfa, alphabet))
+    else:
+        program = _program(minimise(determinise(nfa, alphabet)))
     if program.may_be_empty and program.search_starts is not None:
         hint = r"\G is supported where each match holds a character"
         raise PatternError(0, r"the anchor \G and a possible match of the empty string", hint)

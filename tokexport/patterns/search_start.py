@@ -30,9 +30,8 @@ def trees_by_start(node: tree.Node) -> tuple[tree.Node, ...]:
             raise misplaced(each)
     if not found:
         return (node,)
-    return _with_search_start(node, tree.Assertion(tree.NEVER)), _with_search_start(
-        node, tree.EMPTY
-    )
+    anywhere = _with_search_start(node, tree.Assertion(tree.NEVER))
+    return anywhere, _with_search_start(node, tree.EMPTY)
 
 
 def search_starts(node: tree.Node) -> list[tree.SearchStart]:
@@ -61,6 +60,4 @@ def _leading(node: tree.Node) -> Iterator[tree.Node]:
 def _with_search_start(node: tree.Node, other: tree.Node) -> tree.Node:
     if isinstance(node, tree.SearchStart):
         return other
-    return tree.with_parts(
-        node, tuple(_with_search_start(part, other) for part in tree.parts_of(node))
-    )
+    return tree.with_parts(node, lambda part: _with_search_start(part, other))

@@ -7,7 +7,7 @@ meaning, that of a backtracking matcher.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -196,15 +196,15 @@ def parts_of(node: Node) -> tuple[Node, ...]:
             return ()
 
 
-def with_parts(node: Node, parts: tuple[Node, ...]) -> Node:
-    """The same node made of other nodes."""
+def with_parts(node: Node, change: Callable[[Node], Node]) -> Node:
+    """The same node, made of what its parts become."""
     match node:
-        case Sequence():
-            return Sequence(parts)
-        case Choice():
-            return Choice(parts)
-        case Repeat() | Atomic() | Group() | Look():
-            return replace(node, body=parts[0])
+        case Sequence(parts):
+            return Sequence(tuple(map(change, parts)))
+        case Choice(parts):
+            return Choice(tuple(map(change, parts)))
+        case Repeat(body) | Atomic(body) | Group(_, body) | Look(body):
+            return replace(node, body=change(body))
         case _:
             return node
 

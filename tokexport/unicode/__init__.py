@@ -12,21 +12,11 @@ from __future__ import annotations
 import functools
 from itertools import accumulate, islice
 
-from tokexport.model import CharacterTest, Dialect
-from tokexport.unicode.store import CODE_POINTS, CodePoints, Reader, shipped
-
-__all__ = [
-    "CODE_POINTS",
-    "CharacterTest",
-    "CodePoints",
-    "Dialect",
-    "case_variants",
-    "character_test_set",
-    "multi_character_folds",
-    "posix_set",
-    "property_set",
-    "shorthand_set",
-]
+from tokexport.model import CharacterTest as CharacterTest
+from tokexport.model import Dialect as Dialect
+from tokexport.unicode.store import CODE_POINTS as CODE_POINTS
+from tokexport.unicode.store import CodePoints as CodePoints
+from tokexport.unicode.store import Reader, shipped
 
 
 def _data() -> Reader:
