@@ -12,7 +12,7 @@ import gzip
 import io
 import zlib
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from tokexport.errors import SourceError
 from tokexport.model import TokenizerModel
@@ -22,6 +22,9 @@ from tokexport.sources.source import Given, Input, Source
 from tokexport.sources.tokenizer_json import document
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 from tokexport.unicode.byte_alphabet import CHARACTERS
+
+# A vocabulary and its merges.
+Pair: TypeAlias = tuple[Mapping[str, int], Sequence[Sequence[str]]]
 
 _GZIP: Final = b"\x1f\x8b"
 END_OF_WORD: Final = "</w>"
@@ -105,49 +108,34 @@ def clip_document(vocab: Mapping[str, int], merges: Sequence[Sequence[str]]) -> 
     )
 
 
-def read_clip(
-    vocab: Mapping[str, int], merges: Sequence[Sequence[str]], source: Input
-) -> TokenizerModel:
+def read_clip(source: Input, pair: Pair, given: Given) -> TokenizerModel:
     """The model of a vocabulary of CLIP's."""
-    root = Node(source.name, "", clip_document(vocab, merges))
+    root = Node(source.name, "", clip_document(*pair))
     return read_tokenizer_json(root, source.files, "vocabulary of CLIP")
 
 
-def reference_of_clip(
-    vocab: Mapping[str, int], merges: Sequence[Sequence[str]], source: Input
-) -> ReferenceTokenizer:
+def reference_of_clip(source: Input, pair: Pair, given: Given) -> ReferenceTokenizer:
     """The class of `transformers`, which reads for itself; else our document in `tokenizers`."""
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
     try:
         from transformers import CLIPTokenizer
     except ImportError:
-        return TokenizersReference.from_document(clip_document(vocab, merges), str(source.path))
+        return TokenizersReference.from_document(clip_document(*pair), str(source.path))
+    vocab, merges = pair
     pairs: Any = [tuple(merge) for merge in merges]
     made = CLIPTokenizer(vocab=dict(vocab), merges=pairs)
     return TokenizersReference(made.backend_tokenizer)
 
 
-def _sniff(source: Input) -> tuple[dict[str, int], list[list[str]]] | None:
+def _sniff(source: Input) -> Pair | None:
     return published_vocabulary(source.data, source.name) if source.head[:2] == _GZIP else None
-
-
-def _read(
-    source: Input, content: tuple[dict[str, int], list[list[str]]], given: Given
-) -> TokenizerModel:
-    return read_clip(*content, source)
-
-
-def _reference(
-    source: Input, content: tuple[dict[str, int], list[list[str]]], given: Given
-) -> ReferenceTokenizer:
-    return reference_of_clip(*content, source)
 
 
 SOURCE = Source(
     "vocabulary of CLIP",
     _sniff,
-    _read,
-    _reference,
+    read_clip,
+    reference_of_clip,
     files=("bpe_simple_vocab_*.txt.gz", "bpe_simple_vocab_*.txt"),
 )

@@ -97,13 +97,13 @@ def _read(source: Input, pair: Pair, given: Given) -> TokenizerModel:
             source.name, "special tokens for a pair of CLIP is not supported", "it names its own"
         )
     vocab = read_vocab(pair.vocab)
-    return read_clip(vocab, [(left, right) for left, right, _ in pair.merges], source)
+    return read_clip(source, (vocab, [merge[:2] for merge in pair.merges]), given)
 
 
 def _reference(source: Input, pair: Pair, given: Given) -> ReferenceTokenizer:
     if pair.is_clip:
-        merges = [(left, right) for left, right, _ in pair.merges]
-        return reference_of_clip(pair.vocab.value, merges, source)
+        merges = [merge[:2] for merge in pair.merges]
+        return reference_of_clip(source, (pair.vocab.value, merges), given)
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
     assert source.files.folder is not None
