@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from typing import Any
@@ -109,10 +109,11 @@ def contents_of(first: str, second: str, how: dict[str, Any]) -> tuple[Contents,
 
 def compare(one: Contents, two: Contents) -> Iterator[Difference]:
     """Compares part by part; parts without a difference give nothing."""
+    merges = merge_names(one, two), merge_names(two, one)
     for part, differences in (
         ("tokens", token_differences(one, two)),
-        ("merges", merge_differences(one, two)),
-        ("order of merges", order_differences(one, two)),
+        ("merges", merge_differences(*merges)),
+        ("order of merges", order_differences(*merges)),
         ("scores", score_differences(one, two)),
         ("added tokens", added_differences(one, two)),
         ("everything else", other_differences(one, two)),
@@ -147,16 +148,14 @@ def merge_names(side: Contents, other: Contents) -> list[str]:
     return [f"{name(left)} + {name(right)} = {name(product)}" for left, right, product in rows]
 
 
-def merge_differences(one: Contents, two: Contents) -> Iterator[Example]:
+def merge_differences(merges: Sequence[str], others: Sequence[str]) -> Iterator[Example]:
     """Merges that one file has and the other has not."""
-    merges, others = merge_names(one, two), merge_names(two, one)
     yield from (Example(merge, True, None) for merge in sorted({*merges} - {*others}))
     yield from (Example(merge, None, True) for merge in sorted({*others} - {*merges}))
 
 
-def order_differences(one: Contents, two: Contents) -> Iterator[Example]:
+def order_differences(merges: Sequence[str], others: Sequence[str]) -> Iterator[Example]:
     """Common merges whose place in the order of ranks differs."""
-    merges, others = merge_names(one, two), merge_names(two, one)
     common = {*merges} & {*others}
     orders = ([merge for merge in side if merge in common] for side in (merges, others))
     for place, (merge, other) in enumerate(zip(*orders, strict=False)):

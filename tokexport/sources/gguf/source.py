@@ -113,17 +113,14 @@ def _named(source: GgufTokenizer, pattern: str) -> str:
     """The name that the user gives, where the file leaves it open."""
     names = {"gpt2": tuple(ORIGINALS), "bert": UNCASED}.get(source.model, ())
     own = source.values.get("pre")
+    found = f"the pattern {show(pattern)}"
     if not names:
+        found = f"a pattern for a GGUF of the model {show(source.model)}"
         reason = f'a pattern is a name for {PRE}, which only the models "gpt2" and "bert" have'
-        raise UnsupportedError(
-            source.file,
-            f"a pattern for a GGUF of the model {show(source.model)} is not supported",
-            reason,
-        )
-    if pattern not in names:
+    elif pattern not in names:
         reason = f"for this file the pattern is a name of {PRE}: " + ", ".join(names)
-        raise UnsupportedError(source.file, f"the pattern {show(pattern)} is not supported", reason)
-    if own in names and own != pattern:
+    elif own in names and own != pattern:
         reason = f"its own {PRE} is {show(own)}; a pattern is for a file without one that is known"
-        raise UnsupportedError(source.file, f"the pattern {show(pattern)} is not supported", reason)
-    return pattern
+    else:
+        return pattern
+    raise UnsupportedError(source.file, f"{found} is not supported", reason)

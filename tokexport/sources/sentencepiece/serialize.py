@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import struct
 
-from tokexport.sources.sentencepiece.proto import NormalizerSpec, SentencePieceModel
+from tokexport.sources.sentencepiece.proto import NormalizerSpec, Piece, SentencePieceModel
 
 
 def serialize(model: SentencePieceModel) -> bytes:
     """The bytes of the ``.model`` (ModelProto of sentencepiece_model.proto).
 
-    >>> from tokexport.sources.sentencepiece.proto import Piece, parse_model
+    >>> from tokexport.sources.sentencepiece.proto import parse_model
     >>> parse_model(serialize(SentencePieceModel("x", (Piece("a", -1.5),))), "x").pieces
     (Piece(text='a', score=-1.5, type=<PieceType.NORMAL: 1>),)
     """
@@ -19,26 +19,20 @@ def serialize(model: SentencePieceModel) -> bytes:
         _number(3, model.algorithm)
         + _number(24, model.whitespace_as_suffix)
         + _number(35, model.byte_fallback)
-        + _bytes(44, model.unk_surface.encode())
-        + b"".join(
-            _bytes(45 + n, text.encode())
-            for n, text in enumerate((roles.unk, roles.bos, roles.eos, roles.pad))
-        )
     )
-    pieces = b"".join(
-        _bytes(
-            1,
-            _bytes(1, piece.text.encode())
-            + b"\x15"
-            + struct.pack("<f", piece.score)
-            + _number(3, piece.type),
-        )
-        for piece in model.pieces
-    )
-    denormalizer = (
-        _bytes(5, _normalizer(model.denormalizer)) if model.denormalizer.charsmap else b""
-    )
-    return pieces + _bytes(2, trainer) + _bytes(3, _normalizer(model.normalizer)) + denormalizer
+    texts = (model.unk_surface, roles.unk, roles.bos, roles.eos, roles.pad)
+    for field, text in enumerate(texts, 44):
+        trainer += _bytes(field, text.encode())
+    parts = [_bytes(1, _piece(piece)) for piece in model.pieces]
+    parts += [_bytes(2, trainer), _bytes(3, _normalizer(model.normalizer))]
+    if model.denormalizer.charsmap:
+        parts.append(_bytes(5, _normalizer(model.denormalizer)))
+    return b"".join(parts)
+
+
+def _piece(piece: Piece) -> bytes:
+    score = b"\x15" + struct.pack("<f", piece.score)
+    return _bytes(1, piece.text.encode()) + score + _number(3, piece.type)
 
 
 def _normalizer(spec: NormalizerSpec) -> bytes:
