@@ -161,16 +161,13 @@ class _Determiniser:
 
     def _follow(self, pending: tuple[int, ...], held: frozenset[int]) -> tuple[list[Take], bool]:
         """The threads that wait for a symbol, by priority, and whether a match ends here."""
-        key = (pending, held)
-        if key not in self._threads:
-            self._threads[key] = self._run(pending, held)
-        return self._threads[key]
-
-    def _run(self, pending: tuple[int, ...], held: frozenset[int]) -> tuple[list[Take], bool]:
+        if (pending, held) in self._threads:
+            return self._threads[pending, held]
         takes: list[Take] = []
+        ended = False
         visited: set[int] = set()
         stack = [*reversed(pending)]
-        while stack:
+        while stack and not ended:
             number = stack.pop()
             if number in visited:
                 continue
@@ -184,8 +181,9 @@ class _Determiniser:
                     if condition in held:
                         stack.append(target)
                 case Match():
-                    return takes, True
-        return takes, False
+                    ended = True
+        self._threads[pending, held] = takes, ended
+        return takes, ended
 
 
 def _reaching(nfa: Nfa, conditions: set[int]) -> set[int]:
