@@ -12,12 +12,9 @@ import re
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from tokexport.errors import SourceError, TokexportError
-
-if TYPE_CHECKING:
-    from huggingface_hub.errors import HfHubHTTPError
 
 T = TypeVar("T")
 
@@ -42,9 +39,8 @@ FILES: Final = (
     "tekken.json",
     "tokenizer.pkl",
 )
-_FOLDERS: Final = (
-    "*/*"  # a pattern's star matches slashes too, and "*.model" would find what lies deeper
-)
+# A pattern's star matches slashes too, and "*.model" would find what lies deeper.
+_FOLDERS: Final = "*/*"
 
 # The hub's own rules for names, from its library's validator; a name without an owner could as well
 # be a file's.
@@ -175,17 +171,12 @@ def _why(error: BaseException | None, hub: str) -> str:
         return "the hub is not asked because HF_HUB_OFFLINE is set; unset it"
     if isinstance(error, HfHubHTTPError):
         status = error.response.status_code
-        advice = (
-            "log in again with `hf auth login` or set HF_TOKEN"
-            if status in (401, 403)
-            else "try again later"
-        )
-        return f"{hub} answered with status {status}{_reason(error)}; {advice}"
+        log_in = "log in again with `hf auth login` or set HF_TOKEN"
+        advice = log_in if status in (401, 403) else "try again later"
+        said = " ".join((error.server_message or "").split())
+        reason = f' "{said}"' if said else ""
+        return f"{hub} answered with status {status}{reason}; {advice}"
     return (
         f"{hub} cannot be reached ({type(error).__name__}: {error}); check the network, HF_ENDPOINT"
         " and the proxy"
     )
-
-
-def _reason(error: HfHubHTTPError) -> str:
-    return f' "{" ".join(error.server_message.split())}"' if error.server_message else ""

@@ -10,19 +10,11 @@ from __future__ import annotations
 import codecs
 from typing import Final
 
-
-def _alphabet() -> tuple[str, ...]:
-    itself = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    characters = [""] * 256
-    for byte in itself:
-        characters[byte] = chr(byte)
-    rest = [byte for byte in range(256) if not characters[byte]]
-    for number, byte in enumerate(rest):
-        characters[byte] = chr(0x100 + number)
-    return tuple(characters)
-
-
-CHARACTERS: Final = _alphabet()
+_ITSELF: Final = (*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100))
+_OTHERS: Final = [byte for byte in range(256) if byte not in _ITSELF]
+CHARACTERS: Final = tuple(
+    chr(byte if byte in _ITSELF else 0x100 + _OTHERS.index(byte)) for byte in range(256)
+)
 _BYTES: Final = {ord(character): byte for byte, character in enumerate(CHARACTERS)}
 
 # Bytes that can stand in valid UTF-8; a reference that takes only text never sees the other

@@ -96,7 +96,13 @@ def read_gguf(source: GgufTokenizer, files: SourceFiles) -> TokenizerModel:
 
 def gguf_document(source: GgufTokenizer) -> dict[str, Any]:
     """The tokenizer.json that says the same, for the models "gpt2" and "bert"."""
-    _refuse_twice(source)
+    seen: dict[str, int] = {}
+    for number, token in enumerate(source.tokens):
+        if seen.setdefault(token, number) != number:
+            raise SourceError(
+                f"{source.file}: tokenizer.ggml.tokens[{seen[token]}] and [{number}] are both"
+                f" {show(token)}; a token has one id"
+            )
     if source.model == "bert":
         return _bert_document(source)
     original = _original(source)
@@ -322,17 +328,6 @@ def _bytes(source: GgufTokenizer, values: Sequence[int]) -> bytes:
         raise SourceError(
             f"{source.file}: tokenizer.ggml.precompiled_charsmap is no array of bytes"
         ) from None
-
-
-def _refuse_twice(source: GgufTokenizer) -> None:
-    seen: dict[str, int] = {}
-    for number, token in enumerate(source.tokens):
-        first = seen.setdefault(token, number)
-        if first != number:
-            raise SourceError(
-                f"{source.file}: tokenizer.ggml.tokens[{first}] and [{number}] are both"
-                f" {show(token)}; a token has one id"
-            )
 
 
 def _post_processor(

@@ -38,7 +38,9 @@ def normalizer_steps(
     file: str, spec: NormalizerSpec, protected: Sequence[str], whitespace_as_suffix: bool
 ) -> tuple[NormalizerStep, ...]:
     """The steps. ``protected`` are the user-defined pieces, which no rule changes."""
-    keeps_some = spec.remove_extra_whitespaces and _has_two_spaces(spec.charsmap, protected)
+    values = spec.charsmap[4 + int.from_bytes(spec.charsmap[:4], "little") :]
+    has_two = b"  " in values or any("  " in text for text in protected)
+    keeps_some = spec.remove_extra_whitespaces and has_two
     whole = Charsmap(spec.charsmap, False, tuple(protected), keeps_some, _PATH)
     charsmap: list[NormalizerStep] = [whole] if spec.charsmap or keeps_some else []
     collapse = [] if keeps_some else [Replace(" {2,}", " ", literal=False, path=_PATH)]
@@ -139,8 +141,3 @@ def _unused_character(file: str, known: Sequence[_Rule], protected: Sequence[str
         "a charsmap with rules for every noncharacter tried is not supported",
         "leave one of them without a rule",
     )
-
-
-def _has_two_spaces(charsmap: bytes, protected: Sequence[str]) -> bool:
-    size = int.from_bytes(charsmap[:4], "little")
-    return b"  " in charsmap[4 + size :] or any("  " in text for text in protected)
