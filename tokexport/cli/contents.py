@@ -24,15 +24,7 @@ import tokexport.file.layout as layout
 from tokexport.cli.decoding import read_decoding, read_token
 from tokexport.errors import FormatError, SourceError
 from tokexport.escape import escape
-from tokexport.file.layout import (
-    MAGIC,
-    HeaderFlag,
-    ModelType,
-    StageBehavior,
-    StageFlag,
-    SymbolUnit,
-    Tag,
-)
+from tokexport.file.layout import ModelType, Tag
 from tokexport.model import AddedToken, Decoding, SpecialIds, Template, TemplateItem, Token
 from tokexport.runtime.embedded import TAIL_MARK, TAIL_SIZE
 from tokexport.runtime.tokenizer import Tokenizer, load
@@ -157,12 +149,12 @@ class Contents:
             return None
         section = self.section(Tag.CHARACTERS)
         unit = None if section is None else layout.CharactersHeader.parse(section).unit
-        return "characters" if unit == SymbolUnit.CHARACTER else "bytes"
+        return "characters" if unit == layout.SymbolUnit.CHARACTER else "bytes"
 
     @property
     def flags(self) -> list[str]:
         """The header's flags, in words."""
-        return _names(HeaderFlag, self.header.flags)
+        return _names(layout.HeaderFlag, self.header.flags)
 
     @property
     @reads(Tag.NORMALIZER)
@@ -266,13 +258,13 @@ class Contents:
         return [self._stage(section, stage) for stage in stages]
 
     def _stage(self, section: bytes, stage: Container[Any]) -> Stage:
-        if stage.flags & StageFlag.REWRITE:
+        if stage.flags & layout.StageFlag.REWRITE:
             return Stage("rewrite", operations=self._operations(stage.first_op, stage.op_count))
         end = stage.transitions_offset + (stage.state_count * 2 << stage.row_shift)
         return Stage(
-            StageBehavior(stage.behavior).name.lower(),
-            bool(stage.flags & StageFlag.INVERT),
-            bool(stage.flags & StageFlag.ON_BYTES),
+            layout.StageBehavior(stage.behavior).name.lower(),
+            bool(stage.flags & layout.StageFlag.INVERT),
+            bool(stage.flags & layout.StageFlag.ON_BYTES),
             stage.class_count,
             stage.state_count,
             _crc(section[stage.classes_offset : end]),
@@ -308,7 +300,7 @@ def is_tokexport_file(source: str) -> bool:
     if not path.is_file():
         return False
     with path.open("rb") as file:
-        begins = file.read(4) == MAGIC[:4]
+        begins = file.read(4) == layout.MAGIC[:4]
         file.seek(max(0, path.stat().st_size - TAIL_SIZE))
         return begins or file.read().endswith(TAIL_MARK)
 

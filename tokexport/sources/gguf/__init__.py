@@ -32,17 +32,16 @@ def _reference(source: Input, values: dict[str, Any], given: Given) -> Reference
         from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
         return TokenizersReference.from_document(gguf_document(parsed), str(source.path))
-    note = reading_note(source.name, "vocabulary file")
+    reference: ReferenceTokenizer
     if parsed.model == "rwkv":
-        rwkv = RwkvReference(gguf_rwkv(parsed))
-        rwkv.reading_note = note
-        return rwkv
-    from tokexport.sources.sentencepiece.reference import SentencePieceReference
+        reference = RwkvReference(gguf_rwkv(parsed))
+    else:
+        from tokexport.sources.sentencepiece.reference import SentencePieceReference
 
-    serialized = serialize(gguf_sentencepiece(parsed))
-    pieces = SentencePieceReference.from_bytes(serialized, source.path)
-    pieces.reading_note = note
-    return pieces
+        serialized = serialize(gguf_sentencepiece(parsed))
+        reference = SentencePieceReference.from_bytes(serialized, source.path)
+    reference.reading_note = reading_note(source.name, "vocabulary file")
+    return reference
 
 
 SOURCE = Source(

@@ -17,15 +17,7 @@ from typing import Any, Final
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import ChatTemplates, Provenance, SpecialIds, TokenizerModel
 from tokexport.sources.files import SourceFiles
-from tokexport.sources.gguf.patterns import (
-    NEMOTRON_3,
-    ORIGINALS,
-    PIXTRAL,
-    PIXTRAL_12B,
-    SPLIT_AS,
-    UNCASED,
-    Original,
-)
+from tokexport.sources.gguf import patterns
 from tokexport.sources.gguf.source import ARCHITECTURE, PRE, GgufTokenizer
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.sentencepiece import read as sentencepiece
@@ -131,13 +123,13 @@ def gguf_document(source: GgufTokenizer) -> dict[str, Any]:
     )
 
 
-def _original(source: GgufTokenizer) -> Original:
+def _original(source: GgufTokenizer) -> patterns.Original:
     name = str(source.values.get("pre"))
-    if name == PIXTRAL and str(source.values.get(ARCHITECTURE)).startswith(_NEMOTRON):
-        return NEMOTRON_3
-    if name == PIXTRAL and "[IMG]" in source.tokens:
-        return PIXTRAL_12B
-    original = ORIGINALS.get(name)
+    if name == patterns.PIXTRAL and str(source.values.get(ARCHITECTURE)).startswith(_NEMOTRON):
+        return patterns.NEMOTRON_3
+    if name == patterns.PIXTRAL and "[IMG]" in source.tokens:
+        return patterns.PIXTRAL_12B
+    original = patterns.ORIGINALS.get(name)
     if original is None:
         raise UnsupportedError(
             PRE, f"{show(source.values.get('pre'))} is not supported", _unknown(name)
@@ -147,20 +139,20 @@ def _original(source: GgufTokenizer) -> Original:
 
 def _unknown(name: str) -> str:
     """What to do about a name that is not known."""
-    if name == PIXTRAL:
+    if name == patterns.PIXTRAL:
         return (
             'the converter gives it to tokenizers of two patterns, that of "tekken" (Nemotron 3)'
             ' and that of "llama-bpe" (Pixtral), and this is neither of these models; convert the'
             " tokenizer.json of the model instead, or say with --pattern (pattern=) which"
         )
-    like = SPLIT_AS.get(name)
+    like = patterns.SPLIT_AS.get(name)
     if like is None:
         return (
-            f"the names whose pattern is known are {', '.join(ORIGINALS)}; convert the"
+            f"the names whose pattern is known are {', '.join(patterns.ORIGINALS)}; convert the"
             " tokenizer.json of the model instead, or say with --pattern (pattern=) which of them"
             " it is"
         )
-    normalizer = ORIGINALS[like].normalizer
+    normalizer = patterns.ORIGINALS[like].normalizer
     first = "no normalizer" if normalizer is None else f"{normalizer['type']} before"
     return (
         f"llama.cpp splits a text as for {show(like)}, but what the original does besides is not"
@@ -191,7 +183,7 @@ def _by_ranks(source: GgufTokenizer, merges: list[str]) -> list[list[str]]:
     return sorted(pairs, key=lambda pair: (ranks.get("".join(pair), last), len(pair[0])))
 
 
-def _added_tokens(source: GgufTokenizer, original: Original) -> list[dict[str, Any]]:
+def _added_tokens(source: GgufTokenizer, original: patterns.Original) -> list[dict[str, Any]]:
     mask = source.number("mask_token_id") if original.mask_lstrip else None
     return [
         document.added_token(
@@ -230,14 +222,14 @@ def _bert_settings(source: GgufTokenizer) -> BertSettings:
             lowercase=source.flag(lowercase, True),
             strip_accents=source.flag(accents, False) if accents in source.values else None,
         )
-    if source.values.get("pre") in UNCASED:
+    if source.values.get("pre") in patterns.UNCASED:
         return BertSettings()
     raise UnsupportedError(
         PRE,
         f"{show(source.values.get('pre'))} is not supported",
         f"there is no tokenizer.ggml.{lowercase} in it, and the names known to lower-case are"
-        f" {', '.join(UNCASED)}; convert the tokenizer.json of the model instead, or say with"
-        " --pattern (pattern=) that it is one of these",
+        f" {', '.join(patterns.UNCASED)}; convert the tokenizer.json of the model instead, or say"
+        " with --pattern (pattern=) that it is one of these",
     )
 
 

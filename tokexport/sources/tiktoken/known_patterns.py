@@ -12,17 +12,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
-from tokexport.sources.patterns import (
-    CL100K,
-    GPT2,
-    KIMI,
-    LLAMA3,
-    NANOCHAT,
-    O200K,
-    QWEN,
-    R50K,
-    TEKKEN,
-)
+from tokexport.sources import patterns
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,28 +130,33 @@ _FIM: Final = _named("fim_prefix fim_middle fim_suffix")
 
 KNOWN: Final[Mapping[str, KnownEncoding]] = MappingProxyType(
     {
-        "gpt2": KnownEncoding(R50K, _END),
-        "r50k_base": KnownEncoding(R50K, _END),
-        "p50k_base": KnownEncoding(R50K, _END),
-        "p50k_edit": KnownEncoding(R50K, _END | _numbered(50281, _FIM)),
+        "gpt2": KnownEncoding(patterns.R50K, _END),
+        "r50k_base": KnownEncoding(patterns.R50K, _END),
+        "p50k_base": KnownEncoding(patterns.R50K, _END),
+        "p50k_edit": KnownEncoding(patterns.R50K, _END | _numbered(50281, _FIM)),
         "cl100k_base": KnownEncoding(
-            CL100K, _numbered(100257, ["<|endoftext|>", *_FIM]) | {"<|endofprompt|>": 100276}
+            patterns.CL100K,
+            _numbered(100257, ["<|endoftext|>", *_FIM]) | {"<|endofprompt|>": 100276},
         ),
-        "o200k_base": KnownEncoding(O200K, {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}),
-        "o200k_harmony": KnownEncoding(O200K, _harmony(), spelling={200018: "<|endofprompt|>"}),
-        "llama3": KnownEncoding(LLAMA3, counted=_llama3()),
-        "llama4": KnownEncoding(O200K, counted=_llama4()),
+        "o200k_base": KnownEncoding(
+            patterns.O200K, {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}
+        ),
+        "o200k_harmony": KnownEncoding(
+            patterns.O200K, _harmony(), spelling={200018: "<|endofprompt|>"}
+        ),
+        "llama3": KnownEncoding(patterns.LLAMA3, counted=_llama3()),
+        "llama4": KnownEncoding(patterns.O200K, counted=_llama4()),
         "qwen": KnownEncoding(
-            QWEN,
+            patterns.QWEN,
             _numbered(151643, _QWEN_SPECIAL),
             note="Qwen's own library puts a text into NFC first; tiktoken, the reference, does"
             " not.",
         ),
-        "kimi_k2": KnownEncoding(KIMI, _kimi_k2()),
-        "nanochat": KnownEncoding(NANOCHAT, counted=tuple(_NANOCHAT_SPECIAL)),
-        "whisper": KnownEncoding(GPT2, counted=_whisper(99)),
-        "whisper_large_v3": KnownEncoding(GPT2, counted=_whisper(100)),
-        "tekken": KnownEncoding(TEKKEN),
+        "kimi_k2": KnownEncoding(patterns.KIMI, _kimi_k2()),
+        "nanochat": KnownEncoding(patterns.NANOCHAT, counted=tuple(_NANOCHAT_SPECIAL)),
+        "whisper": KnownEncoding(patterns.GPT2, counted=_whisper(99)),
+        "whisper_large_v3": KnownEncoding(patterns.GPT2, counted=_whisper(100)),
+        "tekken": KnownEncoding(patterns.TEKKEN),
     }
 )
 

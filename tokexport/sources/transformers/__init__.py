@@ -12,34 +12,28 @@ from tokexport.model import TokenizerModel
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source
 from tokexport.sources.tokenizer_json.object import read_saved
+from tokexport.sources.transformers import load
 from tokexport.sources.transformers.classes import is_vocabulary, named_class
-from tokexport.sources.transformers.load import (
-    Loaded,
-    from_folder,
-    from_object,
-    from_vocabulary,
-    reads,
-)
 
 
-def _sniff(source: Input) -> Loaded | None:
+def _sniff(source: Input) -> load.Loaded | None:
     if source.object is not None:
-        return from_object(source.object)
+        return load.from_object(source.object)
     if source.is_folder:
-        return from_folder(source.files, str(source.path))
+        return load.from_folder(source.files, str(source.path))
     if is_vocabulary(source.name) and named_class(source.files):
-        return from_vocabulary(source.files, str(source.path))
+        return load.from_vocabulary(source.files, str(source.path))
     return None
 
 
-def _read(source: Input, loaded: Loaded, given: Given) -> TokenizerModel:
+def _read(source: Input, loaded: load.Loaded, given: Given) -> TokenizerModel:
     return read_saved(loaded.saved, loaded.source, loaded.files, loaded.settings)
 
 
-def _reference(source: Input, loaded: Loaded, given: Given) -> ReferenceTokenizer:
+def _reference(source: Input, loaded: load.Loaded, given: Given) -> ReferenceTokenizer:
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
     return TokenizersReference.from_text(loaded.saved.text, loaded.source)
 
 
-SOURCE = Source("tokenizer of transformers", _sniff, _read, _reference, whole_folder=reads)
+SOURCE = Source("tokenizer of transformers", _sniff, _read, _reference, whole_folder=load.reads)

@@ -137,16 +137,14 @@ def _read(source: Input, data: bytes, given: Given) -> TokenizerModel:
         Node(source.name, "", document), source.files, "WordPiece vocabulary"
     )
     note = bert_note(config, vocab)
+    others = {
+        f"added_tokens_decoder of {CONFIG}": config and config.optional("added_tokens_decoder"),
+        ADDED_TOKENS: source.files.has(ADDED_TOKENS),
+    }
     left_out = [
         f"{place} is not read, as nothing beside it names the tokenizer's class; the added tokens"
         " are those of BertWordPieceTokenizer of tokenizers."
-        for place, is_there in (
-            (
-                f"added_tokens_decoder of {CONFIG}",
-                config and config.optional("added_tokens_decoder"),
-            ),
-            (ADDED_TOKENS, source.files.has(ADDED_TOKENS)),
-        )
+        for place, is_there in others.items()
         if is_there
     ]
     return replace(model, notes=(*model.notes, *left_out, *([note] if note else [])))
