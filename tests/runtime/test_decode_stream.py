@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from decoders import decode_only
-from hypothesis import given, reject
+from hypothesis import given
 from hypothesis import strategies as st
 from merge_rows import merge_rows
-from random_decoding import rules, tokens
-from runtime_samples import byte_ids, encoding, tokenizer
+from runtime_samples import byte_ids, tokenizer
 
 from tokexport.conversion import file_bytes
-from tokexport.errors import UnsupportedError
 from tokexport.model import (
     AddedToken,
     BytePairModel,
-    Decoding,
     Provenance,
     Reference,
     Token,
@@ -25,38 +21,12 @@ from tokexport.model import (
 from tokexport.runtime.decode_stream import DecodeStream
 from tokexport.runtime.tokenizer import load
 
-KNOWN = sorted([*encoding()._mergeable_ranks.values(), *encoding()._special_tokens.values()])
-
-
-def parts(ids: list[int], **options: bool) -> list[str | None]:
-    stream = DecodeStream(tokenizer("ranks"), **options)
-    return [*map(stream.step, ids), stream.flush()]
-
-
-@given(st.lists(st.sampled_from(KNOWN), max_size=60))
-def test_all_parts_joined_are_the_text(ids: list[int]) -> None:
-    assert "".join(part or "" for part in parts(ids)) == tokenizer("ranks").decode(ids)
-    without_special = tokenizer("ranks").decode(ids, skip_special_tokens=True)
-    assert "".join(part or "" for part in parts(ids, skip_special_tokens=True)) == without_special
-
-
-@given(tokens, rules, st.lists(st.integers(0, 1 << 16), max_size=30), st.integers(1, 30))
-def test_bytes_in_any_parts_are_those_of_one_call_whatever_the_rules(
-    made: list[Token], decoding: Decoding, numbers: list[int], size: int
-) -> None:
-    try:
-        subject = load(decode_only(made, decoding))
-    except UnsupportedError:  # edits of too many states
-        reject()
-    ids = [number % len(made) for number in numbers]
-    parts = [ids[first : first + size] for first in range(0, len(ids), size)]
-    assert b"".join(subject.decode_bytes_stream(parts)) == subject.decode_bytes(ids)
-
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_no_part_is_empty_or_holds_half_a_character(text: str) -> None:
     ids = tokenizer("ranks").encode(text)
-    given_parts = parts(ids)
+    stream = DecodeStream(tokenizer("ranks"))
+    given_parts = [*map(stream.step, ids), stream.flush()]
     assert "" not in given_parts
     assert given_parts[-1] is None
     position = 0

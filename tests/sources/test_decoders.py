@@ -11,14 +11,12 @@ from itertools import product
 from typing import Any
 
 import pytest
-from decoders import ours, theirs
+from decoders import ours, streamed, theirs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from repository import SLOW
 
 from tokexport.errors import UnsupportedError
-from tokexport.runtime.decode_stream import DecodeStream
-from tokexport.runtime.tokenizer import Tokenizer
 
 BYTE_LEVEL = {
     "type": "ByteLevel",
@@ -118,13 +116,6 @@ ATOMS = (
     *(">", "c"),
 )
 VOCABULARY = (*ATOMS, "▁a", "▁▁", "##b", "b</w>", "a.", "▁'", "", "<0xZZ>", "ÃĹ", "Ã", "ł", "aĠb")
-
-
-def streamed(tokenizer: Tokenizer, ids: Sequence[int]) -> str:
-    decoder = DecodeStream(tokenizer)
-    parts = [*map(decoder.step, ids), decoder.flush()]
-    assert "" not in parts
-    return "".join(part for part in parts if part is not None)
 
 
 def check(

@@ -4,11 +4,9 @@ one call and in a stream.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 import tokexport_reader
-from decoders import decode_only
+from decoders import decode_only, streamed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_decoding import rules, tokens
@@ -18,21 +16,13 @@ from tokexport_reader import decode
 from tokexport.errors import UnsupportedError
 from tokexport.model import Decoding, StripChars, Token
 from tokexport.runtime.decode_stream import DecodeStream
-from tokexport.runtime.tokenizer import Tokenizer, load
-
-
-def streamed(tokenizer: Tokenizer, ids: Sequence[int], skip: bool) -> str:
-    stream = DecodeStream(tokenizer, skip_special_tokens=skip)
-    parts = [*map(stream.step, ids), stream.flush()]
-    assert "" not in parts
-    assert stream.flush() is None
-    return "".join(part for part in parts if part is not None)
+from tokexport.runtime.tokenizer import load
 
 
 @settings(max_examples=1000 if SLOW else 200)
-@given(tokens, rules, st.data(), st.booleans())
+@given(tokens, rules, st.data(), st.booleans(), st.integers(1, 10))
 def test_ids_decode_as_the_specification_says(
-    tokens: list[Token], decoding: Decoding, data: st.DataObject, skip: bool
+    tokens: list[Token], decoding: Decoding, data: st.DataObject, skip: bool, size: int
 ) -> None:
     content = decode_only(tokens, decoding)
     file, tokenizer = tokexport_reader.open_file(content), load(content)
@@ -43,6 +33,8 @@ def test_ids_decode_as_the_specification_says(
         assert tokexport_reader.decode_tokens(file, sequence, skip) == parts
         assert tokenizer.decode_tokens_bytes(sequence, skip_special_tokens=skip) == parts
         assert tokenizer.decode_bytes(sequence, skip_special_tokens=skip) == b"".join(parts)
+        some = [wanted[first : first + size] for first in range(0, len(wanted), size)]
+        assert b"".join(tokenizer.decode_bytes_stream(some)) == b"".join(parts)
         text = tokexport_reader.decode_text(file, wanted)
         assert tokenizer.decode(sequence, skip_special_tokens=skip) == text
         assert streamed(tokenizer, sequence, skip) == text
@@ -118,7 +110,7 @@ def test_a_run_of_any_length_is_exact_in_one_call_and_long_valid_ones_in_a_strea
     expected = "▁" * (length // 3) if length % 3 == 0 else "\ufffd" * length
     assert tokenizer.decode(run) == expected
     valid = [*("é▁" * length).encode()]
-    assert tokenizer.decode(valid) == streamed(tokenizer, valid, False) == "é▁" * length
+    assert tokenizer.decode(valid) == streamed(tokenizer, valid) == "é▁" * length
 
 
 def test_a_stream_decodes_the_last_id_as_the_last() -> None:

@@ -7,10 +7,9 @@ import random
 
 import pytest
 import sentencepiece
-from decoders import decode_only
+from decoders import decode_only, streamed
 
 from tokexport.model import Decoding, FirstIs, Token
-from tokexport.runtime.decode_stream import DecodeStream
 from tokexport.runtime.tokenizer import Tokenizer, load
 
 SENTENCES = [
@@ -107,8 +106,4 @@ def test_ids_decode_as_the_library_decodes_them(
         assert tokenizer.decode(sequence) == expected, [
             reference.id_to_piece(id) for id in sequence
         ]
-        stream = DecodeStream(tokenizer)
-        assert (
-            "".join(part or "" for part in (*map(stream.step, sequence), stream.flush()))
-            == expected
-        )
+        assert streamed(tokenizer, sequence) == expected

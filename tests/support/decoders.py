@@ -1,5 +1,5 @@
 """Tokenizers that only decode, made from a vocabulary and the JSON of a decoder: the reference's
-and ours.
+and ours; and what a stream makes of ids.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from merge_rows import merge_rows
 
 from tokexport.conversion import Options, file_bytes
 from tokexport.model import BytePairModel, Decoding, Provenance, Reference, Token, TokenizerModel
+from tokexport.runtime.decode_stream import DecodeStream
 from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.sources.json_node import parse
 from tokexport.sources.tokenizer_json.decoder import read_decoder
@@ -57,3 +58,12 @@ def ours(decoder: Any, spelling: Mapping[int, str]) -> Tokenizer:
         spelling, read_decoder(parse(json.dumps({"decoder": decoder}).encode(), "tokenizer.json"))
     )
     return load(decode_only(decoded.tokens, decoded.decoding))
+
+
+def streamed(tokenizer: Tokenizer, ids: Sequence[int], skip: bool = False) -> str:
+    """The text of ids that come one at a time, in parts of which none is empty."""
+    stream = DecodeStream(tokenizer, skip_special_tokens=skip)
+    parts = [*map(stream.step, ids), stream.flush()]
+    assert "" not in parts
+    assert stream.flush() is None
+    return "".join(part for part in parts if part is not None)
