@@ -4,25 +4,19 @@ broken and random files.
 
 from __future__ import annotations
 
-import re
 import struct
 import zlib
+from collections.abc import Callable
 
 import golden_files
+import golden_run
 import pytest
-import spec_document
 import tokexport_reader
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokexport_reader import container, template
 
-from tokexport._core import Core
-from tokexport.errors import FormatError
 
-HEADER = (spec_document.FOLDER / "tokexport.h").read_text(encoding="utf-8")
-NAMES_OF_CODES = {
-    int(code): name for name, code in re.findall(r"(TKX_\w+) = (-?\d+)", HEADER) if int(code) < 0
-}
 BPE = golden_files.content("smallest-bpe")
 RICH = golden_files.content("added")
 
@@ -41,11 +35,7 @@ def by_specification(content: bytes) -> str:
 
 def by_runtime(content: bytes) -> str:
     """The same for the runtime: opened, then checked in full."""
-    try:
-        Core(content, "golden").check()
-    except FormatError as error:
-        return str(NAMES_OF_CODES[error.code])
-    return "TKX_OK"
+    return golden_run.opened(golden_run.Runtime(), content)
 
 
 def sealed(content: bytes | bytearray) -> bytes:
@@ -59,16 +49,12 @@ def sealed(content: bytes | bytearray) -> bytes:
     return bytes(changed)
 
 
+@pytest.mark.parametrize("refusal", [by_specification, by_runtime])
 @pytest.mark.parametrize("name", golden_files.REFUSED_NAMES)
-def test_a_refused_file_gives_the_error_in_its_name_with_the_reader_from_the_specification(
-    name: str,
+def test_a_refused_file_gives_the_error_in_its_name(
+    name: str, refusal: Callable[[bytes], str]
 ) -> None:
-    assert by_specification(golden_files.refused(name)) == golden_files.error_of(name)
-
-
-@pytest.mark.parametrize("name", golden_files.REFUSED_NAMES)
-def test_a_refused_file_gives_the_error_in_its_name_with_the_runtime(name: str) -> None:
-    assert by_runtime(golden_files.refused(name)) == golden_files.error_of(name)
+    assert refusal(golden_files.refused(name)) == golden_files.error_of(name)
 
 
 @pytest.mark.parametrize("name", golden_files.NAMES)
@@ -78,7 +64,7 @@ def test_a_golden_file_is_not_refused(name: str) -> None:
 
 
 def test_there_is_a_refused_file_for_every_error_about_a_file() -> None:
-    on_opening = {name for code, name in NAMES_OF_CODES.items() if -37 < code <= -20}
+    on_opening = {name for code, name in golden_run.NAMES_OF_CODES.items() if -37 < code <= -20}
     assert {golden_files.error_of(name) for name in golden_files.REFUSED_NAMES} == on_opening
 
 

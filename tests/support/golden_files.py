@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from construct import Array
+from damage import Sections
 from repository import ROOT, script
 
-from tokexport.file.layout import Header, HeaderFlag, Section
+from tokexport.file.layout import Header, HeaderFlag
 from tokexport.file.write import assemble
 
 FOLDER = ROOT / "formats" / "tokexport" / "golden"
@@ -52,12 +52,9 @@ def patched(name: str, *changes: tuple[bytes, int, str, int]) -> bytes:
     number. The section table stays right.
     """
     data = bytearray(content(name))
-    places = {
-        bytes(data[at : at + 4]): struct.unpack_from("<Q", data, at + 8)[0]
-        for at in range(64, 64 + 32 * data[12], 32)
-    }
+    sections = Sections(data)
     for tag, offset, form, number in changes:
-        struct.pack_into("<" + form, data, places[tag] + offset, number)
+        struct.pack_into("<" + form, sections.view(tag), offset, number)
     return bytes(data)
 
 
@@ -69,30 +66,21 @@ def filled(name: str, tag: bytes, start: int, count: int, form: str, number: int
 
 def numbers(name: str, tag: bytes, offset: int, count: int) -> list[int]:
     """Some u32 of a section of a golden file."""
-    data = content(name)
-    for at in range(64, 64 + 32 * data[12], 32):
-        if data[at : at + 4] == tag:
-            start = struct.unpack_from("<Q", data, at + 8)[0] + offset
-            return list(struct.unpack_from(f"<{count}I", data, start))
-    raise KeyError(tag)
+    return list(struct.unpack_from(f"<{count}I", section(name, tag), offset))
 
 
 def section(name: str, tag: bytes) -> bytes:
     """A section of a golden file."""
-    good = content(name)
-    entries = Array(Header.parse(good).section_count, Section).parse(good[Header.sizeof() :])
-    (entry,) = (entry for entry in entries if entry.tag == tag)
-    return good[entry.offset : entry.offset + entry.size]
+    return bytes(Sections(bytearray(content(name))).view(tag))
 
 
 def rebuilt(name: str, sections: Mapping[Any, bytes], **fields: int) -> bytes:
     """A golden file with other sections, and other fields of its header; every size and checksum
     is right.
     """
-    good = content(name)
-    header = Header.parse(good)
-    entries = Array(header.section_count, Section).parse(good[Header.sizeof() :])
-    found = {entry.tag: good[entry.offset : entry.offset + entry.size] for entry in entries}
+    good = Sections(bytearray(content(name)))
+    header = Header.parse(good.file)
+    found = {tag: bytes(good.view(tag)) for tag in good.table}
     kept = {
         field: fields.get(field, getattr(header, field))
         for field in ("id_count", "token_count", "max_token_bytes", "unknown_id", "model", "flags")

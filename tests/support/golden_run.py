@@ -101,15 +101,6 @@ class Runtime:
         return file.tokenizer.decode(ids, skip_special_tokens=skip_special)
 
 
-def disagreements(reader: Any) -> Iterator[str]:
-    """What a reader gives that is not what the golden files say."""
-    for name in golden_files.EXPECTED_NAMES + golden_files.DECODER_NAMES:
-        yield from disagreements_about(reader, name)
-    for name in golden_files.REFUSED_NAMES:
-        if (given := opened(reader, golden_files.refused(name))) != golden_files.error_of(name):
-            yield f"{name} gives {given}"
-
-
 def opened(reader: Any, content: bytes) -> str:
     """The error with which a reader refuses a file, or TKX_OK."""
     try:
