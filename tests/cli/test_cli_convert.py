@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -36,13 +34,6 @@ def test_a_conversion_names_the_model(run: Run, tmp_path: Path) -> None:
         source.write_text(json.dumps({"version": "1.0", "model": model}), encoding="utf-8")
         outcome = run("convert", source, "-o", tmp_path / "it.bin", "--force")
         assert ["model", name] in [line.split() for line in outcome.text.splitlines()]
-
-
-def test_the_command_is_also_a_module(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tokexport", "convert", str(small_source("gpt2"))]
-    command += ["-o", str(tmp_path / "it.bin")]
-    assert subprocess.run(command, capture_output=True, check=True).stdout
-    assert tokexport.load(tmp_path / "it.bin").n_vocab > 0
 
 
 def test_json_gives_the_sizes_of_all_sections(run: Run, tmp_path: Path) -> None:

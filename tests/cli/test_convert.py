@@ -182,14 +182,6 @@ def test_the_same_source_gives_the_same_bytes(source: Path, tmp_path: Path) -> N
     assert (tmp_path / "a.bin").read_bytes() == (tmp_path / "b.bin").read_bytes()
 
 
-def test_a_decode_only_file_decodes_and_does_not_encode(source: Path, tmp_path: Path) -> None:
-    tokexport.convert(source, tmp_path / "tokenizer.bin", decode_only=True)
-    tokenizer = tokexport.load(tmp_path / "tokenizer.bin")
-    assert tokenizer.decode([ord("a"), ord("b")]) == "ab"
-    with pytest.raises(TokexportError, match="decod"):
-        tokenizer.encode("ab")
-
-
 def test_an_encoding_object_converts_without_a_file(tmp_path: Path) -> None:
     ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256}
     encoding = tiktoken.Encoding(

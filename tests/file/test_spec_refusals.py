@@ -16,7 +16,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokexport_reader import container, template
 
-
 BPE = golden_files.content("smallest-bpe")
 RICH = golden_files.content("added")
 

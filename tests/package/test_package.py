@@ -164,15 +164,6 @@ def test_a_clone_runs_by_the_installed_module_or_says_what_to_do(
     assert "pip install -e ." in refused.stderr
 
 
-@pytest.mark.parametrize("module", ["numpy", "click", "construct"])
-def test_an_interrupt_while_importing_shows_no_traceback(module: str, tmp_path: Path) -> None:
-    (tmp_path / f"{module}.py").write_text("raise KeyboardInterrupt")
-    main = "from tokexport.cli import main; main()"
-    command = [sys.executable, "-c", main, "inspect", "no.bin"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
-    assert (done.returncode, done.stderr.strip()) == (130, b"")
-
-
 def test_a_type_checker_sees_which_names_there_are(tmp_path: Path) -> None:
     (tmp_path / "good.py").write_text(
         "import tokexport\n"
@@ -187,16 +178,3 @@ def test_a_type_checker_sees_which_names_there_are(tmp_path: Path) -> None:
     report, _, code = mypy.run(["--strict", cache, str(tmp_path / "bad.py")])
     assert code == 1
     assert '"laod"' in report
-
-
-@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
-def test_a_c_program_builds_against_what_get_include_names(tmp_path: Path) -> None:
-    folder = Path(tokexport.get_include())
-    (tmp_path / "main.c").write_text(
-        '#include "tokexport.h"\nint main(void) { tkx t; return tkx_open(&t, "", 0) == TKX_E_EMPTY'
-        " ? 0 : 1; }\n"
-    )
-    program = tmp_path / ("main.exe" if os.name == "nt" else "main")
-    files = tmp_path / "main.c", folder / "tokexport.c"
-    subprocess.run(["cc", "-std=c99", "-I", folder, "-o", program, *files], check=True)
-    assert subprocess.run([program]).returncode == 0

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import pytest
 import tiktoken
@@ -14,11 +17,6 @@ from tokexport.model import CharacterTest, Dialect
 from tokexport.unicode import CodePoints, character_test_set, posix_set, property_set, shorthand_set
 
 EVERYTHING = "".join(map(chr, [*range(0xD800), *range(0xE000, 0x110000)]))
-
-# What the patterns of real tokenizers ask for.
-CATEGORIES = ("L", "Lu", "Ll", "Lt", "Lm", "Lo", "M", "N", "Nd", "P", "S", "Z", "Han")
-SHORTHANDS = ("s", "d", "w", "h")
-BRACKETS = ("alpha", "digit", "punct", "space", "word")
 
 
 def members_of(text: str) -> CodePoints:
@@ -57,34 +55,25 @@ def matched(pattern: str, dialect: Dialect) -> CodePoints:
     )
 
 
-@pytest.mark.parametrize("dialect", Dialect)
-@pytest.mark.parametrize("name", CATEGORIES)
-def test_a_property_has_the_members_that_the_engine_matches(name: str, dialect: Dialect) -> None:
-    assert np.array_equal(property_set(name, dialect), matched(rf"\p{{{name}}}", dialect))
+bracketed = partial(shorthand_set, bracketed=True)
+# What the patterns of real tokenizers ask for: a set, its name, and how a pattern says it.
+CLASSES: list[tuple[Callable[[str, Dialect], CodePoints], str, str]] = [
+    *(
+        (property_set, name, rf"\p{{{name}}}")
+        for name in ("L", "Lu", "Ll", "Lt", "Lm", "Lo", "M", "N", "Nd", "P", "S", "Z", "Han")
+    ),
+    *((shorthand_set, letter, rf"\{letter}") for letter in "sdwh"),
+    *((bracketed, letter, rf"[\{letter}]") for letter in "sdwh"),
+    *((posix_set, name, f"[[:{name}:]]") for name in ("alpha", "digit", "punct", "space", "word")),
+]
 
 
 @pytest.mark.parametrize("dialect", Dialect)
-@pytest.mark.parametrize("letter", SHORTHANDS)
-def test_a_shorthand_has_the_members_that_the_engine_matches(letter: str, dialect: Dialect) -> None:
-    assert np.array_equal(shorthand_set(letter, dialect), matched(rf"\{letter}", dialect))
-
-
-@pytest.mark.parametrize("dialect", Dialect)
-@pytest.mark.parametrize("letter", SHORTHANDS)
-def test_a_shorthand_in_a_class_has_the_members_that_the_engine_matches(
-    letter: str, dialect: Dialect
+@pytest.mark.parametrize(("members", "name", "pattern"), CLASSES, ids=[row[2] for row in CLASSES])
+def test_a_class_has_the_members_that_the_engine_matches(
+    members: Callable[[str, Dialect], CodePoints], name: str, pattern: str, dialect: Dialect
 ) -> None:
-    assert np.array_equal(
-        shorthand_set(letter, dialect, bracketed=True), matched(rf"[\{letter}]", dialect)
-    )
-
-
-@pytest.mark.parametrize("dialect", Dialect)
-@pytest.mark.parametrize("name", BRACKETS)
-def test_a_posix_bracket_has_the_members_that_the_engine_matches(
-    name: str, dialect: Dialect
-) -> None:
-    assert np.array_equal(posix_set(name, dialect), matched(f"[[:{name}:]]", dialect))
+    assert np.array_equal(members(name, dialect), matched(pattern, dialect))
 
 
 @pytest.mark.skipif(not SLOW, reason="asks both engines for every property they have")
@@ -93,9 +82,9 @@ def test_every_property_has_the_members_that_the_engine_matches(dialect: Dialect
     names = unicode._data().header["properties"][dialect.value]
     assert len(names) > 800
     for name in names:
-        for bracketed, pattern in ((False, rf"\p{{{name}}}"), (True, rf"[\p{{{name}}}]")):
+        for in_brackets, pattern in ((False, rf"\p{{{name}}}"), (True, rf"[\p{{{name}}}]")):
             assert np.array_equal(
-                property_set(name, dialect, bracketed), matched(pattern, dialect)
+                property_set(name, dialect, in_brackets), matched(pattern, dialect)
             ), pattern
 
 
@@ -133,20 +122,18 @@ def test_numeric_characters_are_those_that_digits_isolates() -> None:
     assert np.array_equal(character_test_set(CharacterTest.NUMERIC), members_of(isolated))
 
 
-def test_punctuation_characters_are_those_that_punctuation_removes() -> None:
-    pieces = pre_tokenizers.Punctuation("removed").pre_tokenize_str(EVERYTHING)
-    left = members_of("".join(piece for piece, _ in pieces))
-    assert np.array_equal(
-        character_test_set(CharacterTest.PUNCTUATION), members_of(EVERYTHING) & ~left
-    )
-
-
-def test_whitespace_characters_are_those_that_whitespace_split_drops() -> None:
-    pieces = pre_tokenizers.WhitespaceSplit().pre_tokenize_str(EVERYTHING)
-    left = members_of("".join(piece for piece, _ in pieces))
-    assert np.array_equal(
-        character_test_set(CharacterTest.WHITESPACE), members_of(EVERYTHING) & ~left
-    )
+@pytest.mark.parametrize(
+    ("test", "removing"),
+    [
+        (CharacterTest.PUNCTUATION, pre_tokenizers.Punctuation("removed")),
+        (CharacterTest.WHITESPACE, pre_tokenizers.WhitespaceSplit()),
+    ],
+)
+def test_punctuation_and_white_space_are_what_their_pre_tokenizers_drop(
+    test: CharacterTest, removing: pre_tokenizers.PreTokenizer
+) -> None:
+    left = members_of("".join(piece for piece, _ in removing.pre_tokenize_str(EVERYTHING)))
+    assert np.array_equal(character_test_set(test), members_of(EVERYTHING) & ~left)
 
 
 def test_a_set_is_shared_and_cannot_be_written_to() -> None:
