@@ -9,8 +9,6 @@ from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from merge_rows import merge_rows
 from tokenizers import Tokenizer
 from tokenizers.models import BPE
@@ -80,38 +78,12 @@ def test_one_rule_a_token_gives_the_ids_of_all_the_rules(alphabet: str) -> None:
         contents, model = model_of(vocab, merges)
         canonical = canonical_merges(model)
         reference = Tokenizer(BPE(vocab, merges))
-        for _ in range(40):
-            text = "".join(rng.choices(alphabet, k=rng.randrange(1, 40)))
+        random_texts = ["".join(rng.choices(alphabet, k=rng.randrange(1, 40))) for _ in range(40)]
+        for text in (*random_texts, "a" * 97, alphabet * 40):
             assert slow_encode(text.encode(), contents, canonical) == reference.encode(text).ids, (
                 text,
                 merges,
             )
-
-
-@settings(max_examples=300)
-@given(
-    st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=20),
-    st.randoms(use_true_random=False),
-    st.lists(st.text("ab", min_size=1, max_size=60), min_size=1, max_size=5),
-)
-def test_runs_of_one_repeated_symbol_are_no_exception(
-    picks: list[tuple[int, int]], rng: random.Random, texts: list[str]
-) -> None:
-    tokens = ["a", "b"]
-    merges = []
-    for first, second in picks:
-        left, right = tokens[first % len(tokens)], tokens[second % len(tokens)]
-        if len(left + right) <= 16:
-            merges.append((left, right))
-            if left + right not in tokens:
-                tokens.append(left + right)
-    rng.shuffle(merges)
-    vocab = {token: index for index, token in enumerate(tokens)}
-    contents, model = model_of(vocab, merges)
-    canonical = canonical_merges(model)
-    reference = Tokenizer(BPE(vocab, merges))
-    for text in [*texts, "a" * 97, "ab" * 40]:
-        assert slow_encode(text.encode(), contents, canonical) == reference.encode(text).ids
 
 
 def slow_last_merge(
@@ -265,8 +237,3 @@ def test_two_merges_of_one_token_that_can_both_come_up_are_refused() -> None:
     model = BytePairModel(vocab, merge_rows(merges), characters=CharacterSymbols(suffix=b"b"))
     with pytest.raises(UnsupportedError, match="two merges that can both make the id 3"):
         canonical_merges(model)
-
-
-def test_a_merge_that_makes_its_own_part_is_refused() -> None:
-    with pytest.raises(UnsupportedError, match="out of itself"):
-        canonical_merges(BytePairModel({b"a": 0, b"b": 1}, merges=merge_rows([[0, 1, 0]])))

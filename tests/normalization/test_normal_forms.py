@@ -1,4 +1,6 @@
-"""The normalization tables, under the algorithm of UAX #15, give what ``tokenizers`` gives."""
+"""The normalization tables, under the algorithm of UAX #15, give what ``tokenizers`` gives; and so
+does what normalizes strings at convert time.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +22,7 @@ from tokexport.normalization.normal_forms import (
     normalization_tables,
     quick_check_no_or_maybe,
 )
+from tokexport.normalization.normalize import normal_form
 from tokexport.unicode import property_set
 
 SCALARS = [*range(0xD800), *range(0xE000, 0x110000)]
@@ -133,6 +136,9 @@ def test_every_scalar_value_becomes_what_the_reference_makes_of_it(form: NormalF
         slow(form, character) if ord(character) in named else character for character in alone
     ]
     assert expected == reference_of_each(form, alone)
+    assert [normal_form(chr(c), form) for c in sorted(named)] == [
+        slow(form, chr(c)) for c in sorted(named)
+    ]
     assert slow(form, "\n") == reference(form, "\n") == "\n"
 
 
@@ -191,7 +197,7 @@ def test_strings_of_marks_become_what_the_reference_makes_of_them(
         for _ in range(15_000 if SLOW else 5_000)
     ]
     for text, expected in zip(texts, reference_of_each(form, texts), strict=True):
-        assert slow(form, text) == expected, ascii(text)
+        assert slow(form, text) == normal_form(text, form) == expected, ascii(text)
 
 
 @pytest.mark.parametrize("form", FORMS)

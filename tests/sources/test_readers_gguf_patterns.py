@@ -242,14 +242,6 @@ def test_the_own_name_may_be_said_again(tmp_path: Path) -> None:
     assert read(path, pattern="qwen2") == read(path)
 
 
-def test_a_name_that_is_not_known_is_refused(tmp_path: Path) -> None:
-    path = small_gguf(tmp_path / "it.gguf", "new-model")
-    with pytest.raises(
-        UnsupportedError, match=r'tokenizer\.ggml\.pre: "new-model".*deepseek-coder, .*tekken'
-    ):
-        read(path)
-
-
 @pytest.mark.parametrize("pre", SPLIT_AS)
 def test_a_name_of_which_only_the_pattern_is_known_is_refused_with_the_word_that_helps(
     pre: str, tmp_path: Path
