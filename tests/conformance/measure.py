@@ -40,6 +40,7 @@ class Job:
     texts: tuple[Path, ...] = ()
     vectors: Path | None = None
     code_points: bool = True
+    token_step: int = 1
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,7 @@ def _measure(job: Job) -> Outcome:
             seed=job.seed,
             texts=job.texts,
             code_points=job.code_points,
+            token_step=job.token_step,
         )
         return _compared(job, done, tokenizer, reference, result)
 

@@ -13,11 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from c_harness import COMPILERS, compile_c
+from conformance.find import Found
 from merge_rows import merge_rows
 from numpy.typing import NDArray
 from regex_patterns import PUBLISHED, TIKTOKEN, TOKENIZER_JSON, TRINITY, UNBOUNDED_LOOK_AHEAD
 from repository import SLOW
-from shared_collection import CONVERTED, Case, corpora
+from shared_collection import converted, corpora
 
 from tokexport._core import Core, SplitText, split_widths
 from tokexport.conversion import file_bytes
@@ -206,17 +207,15 @@ def test_a_sequence_of_random_stages_cuts_as_in_the_core(
     compare(file, random_texts(r, TEXTS // 5), core_splits, placed, r)
 
 
-@pytest.mark.parametrize(
-    "case", [pytest.param(case, id=case.name) for case in CONVERTED if SLOW or not case.slow]
-)
+@pytest.mark.parametrize("found", converted(), ids=lambda found: f"{found.name} {found.pattern}")
 def test_a_published_tokenizer_cuts_as_in_the_core(
-    case: Case, shared: Path, core_splits: CoreSplits, placed: Memory
+    found: Found, shared: Path, core_splits: CoreSplits, placed: Memory
 ) -> None:
-    stages = read(shared / "tokenizers" / case.source, pattern=case.pattern).pre_tokenizer
+    stages = read(shared / "tokenizers" / found.name, pattern=found.pattern or None).pre_tokenizer
     file = byte_model(*stages)
     if not is_done(file):
         pytest.skip("the splitter does not do it")
-    r = random.Random(case.name)
+    r = random.Random(found.name)
     compare(file, random_texts(r, TEXTS), core_splits, placed, r)
     for path in corpora(shared):
         text = path.read_bytes()[:LONGEST].decode(errors="ignore")

@@ -8,45 +8,12 @@ TOKEXPORT_SLOW=1 makes them compare everything, which takes minutes for each tok
 
 from __future__ import annotations
 
-import gzip
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+import os
 from pathlib import Path
-from typing import Any
 
-
-@dataclass(frozen=True)
-class Case:
-    """A source below ``tokenizers/`` and, for ranks, the name of its pattern.
-
-    ``slow``: for TOKEXPORT_SLOW=1 only, since it takes long, by the size of its vocabulary or of
-    its charsmap, and others, or small tokenizers in other tests, have the parts that it has.
-    """
-
-    source: str
-    pattern: str | None = None
-    slow: bool = False
-
-    @property
-    def name(self) -> str:
-        """Names the case in a test's id."""
-        return self.source.replace("/tokenizer.json", "")
-
-    @property
-    def vectors(self) -> str:
-        """The name of its file below ``vectors/``, if there is one."""
-        return self.source.partition("/")[0]
-
-    @property
-    def references(self) -> frozenset[str]:
-        """What the ``ref`` of its vectors may be."""
-        folder = self.source.partition("/")[0]
-        if self.source.endswith("tokenizer.json"):
-            return frozenset((f"hf:{folder}",))
-        others = [f"{kind}:{self.source}" for kind in ("sp", "tekken", "gguf")]
-        return frozenset((f"tiktoken:{self.pattern or folder}", *others))
-
+from conformance.find import Found, find
+from repository import SLOW
 
 # A source, and for ranks a colon and the name of their pattern.
 _QUICK = """
@@ -63,39 +30,6 @@ _QUICK = """
     spm-unigram-4000/spm.model spm-word-4000/spm.model t5-small/tokenizer.json
     torchtune-toys/m.model torchtune-toys/tiktoken_small.model:llama3
 """
-_SLOW = """
-    bert-base-uncased/tokenizer.json bpemb-en/en.wiki.bpe.vs100000.model
-    cl100k_base/cl100k_base.tiktoken clip/tokenizer.json deepseek-v3/tokenizer.json
-    falcon/tokenizer.json gemma3/tokenizer.json gguf/ggml-vocab-bert-bge.gguf
-    gguf/ggml-vocab-deepseek-coder.gguf gguf/ggml-vocab-falcon.gguf gguf/ggml-vocab-gpt-2.gguf
-    gguf/ggml-vocab-llama-spm.gguf gguf/ggml-vocab-phi-3.gguf gguf/ggml-vocab-qwen2.gguf
-    gpt-neox-20b/tokenizer.json gpt-oss/tokenizer.json gpt2/vocab.json gte-small/tokenizer.json
-    kimi-k2/tiktoken.model:kimi_k2 llama3-tiktoken/tokenizer.model:llama3 llama3/tokenizer.json
-    mistral-7b-v0.1/tokenizer.json mistral-7b-v0.1/tokenizer.model
-    mistral-7b-v0.3/tokenizer.json mistral-7b-v0.3/tokenizer.model mistral-nemo/tokenizer.json
-    mistral-spm/mistral_instruct_tokenizer_240323.model.v3 mistral-spm/tokenizer.model.v1
-    mistral-tekken/tekken_240718.json modernbert/tokenizer.json mpt/tokenizer.json
-    nanochat-rustbpe-32k/tokenizer.tiktoken:nanochat o200k_base/o200k_base.tiktoken
-    o200k_base/o200k_base.tiktoken:o200k_harmony olmo-dolma2/tokenizer.json
-    p50k_base/p50k_base.tiktoken p50k_base/p50k_base.tiktoken:p50k_edit phi-2/tokenizer.json
-    phi-3/tokenizer.json qwen-tiktoken/qwen.tiktoken:qwen qwen2.5/tokenizer.json
-    qwen3/tokenizer.json r50k_base/r50k_base.tiktoken roberta-base/tokenizer.json
-    roberta-base/vocab.json spm-bpe-4002/spm.model spm-unigram-4001/spm.model
-    starcoder2/tokenizer.json torchtune-toys/tiktoken_small_llama4.model:llama4
-    whisper-large-v3/tokenizer.json whisper-tiktoken/gpt2.tiktoken:whisper
-    whisper-tiktoken/multilingual.tiktoken:whisper_large_v3 xlm-roberta/tokenizer.json
-    xlnet-base-cased/spiece.model xlnet-base-cased/tokenizer.json yi/tokenizer.json
-"""
-
-
-def _cases(sources: str, slow: bool) -> Iterator[Case]:
-    for name in sources.split():
-        source, _, pattern = name.partition(":")
-        yield Case(source, pattern or None, slow)
-
-
-CONVERTED = (*_cases(_QUICK, slow=False), *_cases(_SLOW, slow=True))
-
 # Two that their own library refuses, a pair whose files do not belong together, and formats of
 # other runtimes that lack what encoding needs.
 _REFUSED = (
@@ -105,15 +39,16 @@ _REFUSED = (
 REFUSED = tuple(_REFUSED.split())
 
 
-def vectors(directory: Path, case: Case) -> Iterator[dict[str, Any]]:
-    """The vectors that other projects publish for a tokenizer: ``text``, ``ids``, ``add_special``,
-    ``ref``.
+def converted() -> list[Found]:
+    """What is converted: all that is there for TOKEXPORT_SLOW=1, and else those that take little
+    time, by the sizes of their vocabularies and charsmaps: others, or small tokenizers in other
+    tests, have the parts that the larger ones have.
     """
-    path = directory / "vectors" / f"{case.vectors}.jsonl.gz"
-    if path.exists():
-        with gzip.open(path, "rt", encoding="utf-8") as lines:
-            found = map(json.loads, lines)
-            yield from (vector for vector in found if vector["ref"] in case.references)
+    if not SLOW or "TOKEXPORT_SHARED" not in os.environ:
+        return [Found(*name.split(":")) for name in _QUICK.split()]
+    folder = Path(os.environ["TOKEXPORT_SHARED"]) / "tokenizers"
+    found, _ = find(folder, [("torchtune-toys/tiktoken_small.model", "llama3")])
+    return [one for one in found if not one.name.startswith(REFUSED)]
 
 
 def corpora(directory: Path) -> list[Path]:
