@@ -13,12 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from c_harness import COMPILERS, compile_c
-from conformance.find import Found
 from merge_rows import merge_rows
 from numpy.typing import NDArray
 from regex_patterns import PUBLISHED, TIKTOKEN, TOKENIZER_JSON, TRINITY, UNBOUNDED_LOOK_AHEAD
 from repository import SLOW
-from shared_collection import converted, corpora
 
 from tokexport._core import Core, SplitText, split_widths
 from tokexport.conversion import file_bytes
@@ -34,7 +32,6 @@ from tokexport.model import (
     TokenizerModel,
     TokenKind,
 )
-from tokexport.sources import read
 
 Ends = NDArray[np.uint32]
 CoreSplits = Callable[[bytes, memoryview], Ends]
@@ -205,21 +202,6 @@ def test_a_sequence_of_random_stages_cuts_as_in_the_core(
     if not is_done(file):
         pytest.skip("one of its stages is not done, or together they are large")
     compare(file, random_texts(r, TEXTS // 5), core_splits, placed, r)
-
-
-@pytest.mark.parametrize("found", converted(), ids=lambda found: f"{found.name} {found.pattern}")
-def test_a_published_tokenizer_cuts_as_in_the_core(
-    found: Found, shared: Path, core_splits: CoreSplits, placed: Memory
-) -> None:
-    stages = read(shared / "tokenizers" / found.name, pattern=found.pattern or None).pre_tokenizer
-    file = byte_model(*stages)
-    if not is_done(file):
-        pytest.skip("the splitter does not do it")
-    r = random.Random(found.name)
-    compare(file, random_texts(r, TEXTS), core_splits, placed, r)
-    for path in corpora(shared):
-        text = path.read_bytes()[:LONGEST].decode(errors="ignore")
-        compare(file, iter((text,)), core_splits, placed, r)
 
 
 @pytest.mark.parametrize("pattern", ["a*b|a", r" *\n|a+c| ", "(?:aa)*b|a", "(?:a| )*b|aa?| "])

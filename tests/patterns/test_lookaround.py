@@ -9,11 +9,10 @@ import pytest
 from regex_oracle import (
     Oniguruma,
     alphabet_of,
+    assert_matches_of_fancy_regex,
     assert_pieces_after_byte_level,
-    fancy_matched,
+    assert_pieces_of_oniguruma,
     find_pieces,
-    matches,
-    random_texts,
     steps_taken,
 )
 from regex_patterns import UNBOUNDED_LOOK_AHEAD
@@ -54,21 +53,15 @@ ALPHABETS = ("ab1", "0123456789 ", "xab c1", "1a٣२½", "ac \n", "xy!")
 def test_the_pieces_are_those_of_oniguruma(pattern: str) -> None:
     program = compile_split(Split(pattern))
     assert program.may_be_empty == (pattern in [*EMPTY, "x*+|a"])
-    engine = Oniguruma(pattern)
-    for alphabet in (alphabet_of(program), *ALPHABETS):
-        for text in random_texts(alphabet, TEXTS, longest=30):
-            assert [(start, end) for start, end, _ in find_pieces(program, text)] == engine.pieces(
-                text
-            ), text
+    alphabets = (alphabet_of(program), *ALPHABETS)
+    assert_pieces_of_oniguruma(pattern, alphabets, TEXTS, longest=30)
 
 
 @pytest.mark.parametrize("pattern", [*LOOKING_FAR, *(p for p in NEAR if p != "x*+|a")])
 def test_the_matches_are_those_of_fancy_regex(pattern: str) -> None:
     program = compile_split(Split(pattern, dialect=Dialect.FANCY_REGEX))
-    for alphabet in (alphabet_of(program), *ALPHABETS):
-        texts = list(random_texts(alphabet, TEXTS // 4, longest=16))
-        for text, matched in zip(texts, fancy_matched(pattern, texts), strict=True):
-            assert [text[start:end] for start, end in matches(program, text)] == matched, text
+    alphabets = (alphabet_of(program), *ALPHABETS)
+    assert_matches_of_fancy_regex(pattern, alphabets, TEXTS // 4, longest=16)
 
 
 @pytest.mark.parametrize("pattern", [DIGITS, CUTS_BETWEEN_DIGITS])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import random
 
 import pytest
 import sentencepiece
 from decoders import decode_only, streamed
+from sentencepiece_training import train
 
 from tokexport.model import Decoding, FirstIs, Token
 from tokexport.runtime.tokenizer import Tokenizer, load
@@ -25,10 +25,8 @@ SENTENCES = [
 def trained(
     dummy_prefix: bool, remove_extra: bool, byte_fallback: bool, unk_surface: str
 ) -> sentencepiece.SentencePieceProcessor:
-    model = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(SENTENCES),
-        model_writer=model,
+    model = train(
+        SENTENCES,
         model_type="bpe",
         vocab_size=330 if byte_fallback else 60,
         character_coverage=0.98,
@@ -38,10 +36,8 @@ def trained(
         unk_surface=unk_surface,
         user_defined_symbols=["▁", "▁▁", "<user>", "x▁y"],
         control_symbols=["<ctrl>"],
-        hard_vocab_limit=False,
-        minloglevel=3,
     )
-    return sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+    return sentencepiece.SentencePieceProcessor(model_proto=model)
 
 
 def ours(

@@ -5,7 +5,6 @@ what they were made from.
 from __future__ import annotations
 
 import contextlib
-import io
 import random
 import struct
 from pathlib import Path
@@ -17,6 +16,7 @@ import sentencepiece
 from gguf_files import written
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sentencepiece_training import train
 
 from tokexport import load
 from tokexport.conversion import convert
@@ -45,18 +45,8 @@ def texts(count: int) -> list[str]:
 
 def unigram(**options: Any) -> bytes:
     """The bytes of a small model with T5's reserved ids: padding, end, unknown."""
-    model = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(SENTENCES * 3),
-        model_writer=model,
-        vocab_size=80,
-        hard_vocab_limit=False,
-        minloglevel=2,
-        num_threads=1,
-        model_type="unigram",
-        **{"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1, **options},
-    )
-    return model.getvalue()
+    reserved = {"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1}
+    return train(SENTENCES * 3, model_type="unigram", vocab_size=80, **reserved, **options)
 
 
 def t5(

@@ -8,6 +8,7 @@ import contextlib
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sentencepiece
@@ -41,7 +42,7 @@ def symbols(*texts: str) -> dict[str, object]:
     return {"user_defined_symbols": ["<sep>", *texts]}
 
 
-OPTIONS: dict[str, dict[str, object]] = {
+OPTIONS: dict[str, dict[str, Any]] = {
     "unigram": {"model_type": "unigram"},
     "unigram with bytes": {"model_type": "unigram", **BYTES},
     "unigram with symbols": {"model_type": "unigram", **symbols("th", "\u2581\u2581", "é")},

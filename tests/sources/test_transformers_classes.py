@@ -4,7 +4,6 @@ AutoTokenizer, for every class of that library that has a tokenizer.json.
 
 from __future__ import annotations
 
-import io
 import json
 import random
 import sys
@@ -12,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import sentencepiece
 import tokenizers
 from reader_samples import byte_characters
 from references import reference_for
+from sentencepiece_training import train
 
 import tokexport
 from tokexport.errors import MissingLibraryError, SourceError, UnsupportedError
@@ -53,17 +52,11 @@ def pair(folder: Path, *special: str, suffix: str = "") -> None:
 
 
 def pieces(folder: Path, name: str, model_type: str, **special: Any) -> None:
-    model = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.Train(
-        sentence_iterator=iter(["the cat sat on the mat", "that hat, this bat: 1 é 中"] * 4),
-        model_writer=model,
-        model_type=model_type,
-        vocab_size=60 if model_type == "unigram" else 70,
-        minloglevel=2,
-        hard_vocab_limit=False,
-        **{"normalization_rule_name": "identity", **special},
-    )
-    (folder / name).write_bytes(model.getvalue())
+    size = 60 if model_type == "unigram" else 70
+    sentences = ["the cat sat on the mat", "that hat, this bat: 1 é 中"] * 4
+    options = {"normalization_rule_name": "identity", **special}
+    model = train(sentences, model_type=model_type, vocab_size=size, **options)
+    (folder / name).write_bytes(model)
 
 
 BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")

@@ -7,11 +7,12 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from tokenizers import pre_tokenizers
+from reader_samples import byte_characters
 
 LETTERS = "aab#"
 CHARACTERS = "abc#\u00e9\u4e2d\U0001f600\u0301"
 SCORES = (-1.0, -1.0, -2.0, -3.0, -0.5, 0.0, -0.1, -0.2, -0.3, -0.30000000000000004, -0.7, 1.5)
+CHARACTERS_OF_BYTES = byte_characters()
 PREFIXES = ("##", "##", "", "#", "\u00e9", "abc")
 PRE_TOKENIZERS: tuple[dict[str, Any] | None, ...] = (
     None,
@@ -38,13 +39,7 @@ def sentence(r: random.Random, pieces: list[str]) -> str:
 
 
 def _mapped(content: str) -> str:
-    return "".join(CHARACTER[byte] for byte in content.encode())
-
-
-_OTHERS = sorted(set(pre_tokenizers.ByteLevel.alphabet()) - {chr(byte) for byte in range(256)})
-_PRINTING = [byte for byte in range(256) if chr(byte) in pre_tokenizers.ByteLevel.alphabet()]
-_SILENT = [byte for byte in range(256) if byte not in _PRINTING]
-CHARACTER = {byte: chr(byte) for byte in _PRINTING} | dict(zip(_SILENT, _OTHERS, strict=True))
+    return "".join(CHARACTERS_OF_BYTES[byte] for byte in content.encode())
 
 
 def _pieces(r: random.Random) -> list[str]:

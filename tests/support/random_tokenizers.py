@@ -8,15 +8,11 @@ import random
 from typing import Any
 
 import tiktoken
+from reader_samples import byte_characters
 from regex_patterns import TIKTOKEN
-from tokenizers import pre_tokenizers
 
-ALPHABET = sorted(pre_tokenizers.ByteLevel.alphabet())
-_PRINTING = [byte for byte in range(256) if chr(byte).isprintable() and byte != 0x20]
-_OTHERS = [byte for byte in range(256) if byte not in _PRINTING]
-CHARACTER = {byte: chr(byte) for byte in _PRINTING} | {
-    byte: chr(0x100 + n) for n, byte in enumerate(_OTHERS)
-}
+CHARACTERS_OF_BYTES = byte_characters()
+ALPHABET = sorted(CHARACTERS_OF_BYTES)
 
 LETTERS = "abcdethsin"
 CHARACTERS = (
@@ -64,7 +60,7 @@ def text(r: random.Random, longest: int) -> str:
 
 
 def _mapped(content: str) -> str:
-    return "".join(CHARACTER[byte] for byte in content.encode())
+    return "".join(CHARACTERS_OF_BYTES[byte] for byte in content.encode())
 
 
 def _byte_level(**flags: bool) -> dict[str, Any]:

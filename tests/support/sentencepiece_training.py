@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from typing import Any
 
 import sentencepiece
@@ -16,7 +17,8 @@ SENTENCES = [
 ]
 
 
-def train(**options: Any) -> bytes:
+def train(sentences: Sequence[str] = SENTENCES * 3, **options: Any) -> bytes:
+    """The bytes of a model of some sentences."""
     settings: dict[str, Any] = {
         "vocab_size": 90,
         "hard_vocab_limit": False,
@@ -27,6 +29,6 @@ def train(**options: Any) -> bytes:
     }
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(SENTENCES * 3), model_writer=model, **settings
+        sentence_iterator=iter(sentences), model_writer=model, **settings
     )
     return model.getvalue()
