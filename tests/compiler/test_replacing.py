@@ -4,23 +4,20 @@ texts.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-import tokenizers
-import tokexport_reader
+from compared import Compared
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from parts.cases import MODELS
 from parts.cases import document as whole
-from reader_samples import BYTE_LEVEL, added, document, read_document
+from reader_samples import BYTE_LEVEL, added, document, read_document, reference
 from repository import SLOW
 
 from tokexport.conversion import file_bytes
 from tokexport.errors import TokexportError, UnsupportedError
-from tokexport.runtime.tokenizer import load
 
 PATTERNS = [
     *("a*", "a*?", "(?=b)", r"\b", r"\B", "a?b?", "(?<=a)", "$", "^", r"\s*", "(?:ab)*", "x*$"),
@@ -76,36 +73,17 @@ def test_what_is_put_where_a_match_holds_nothing(tmp_path: Path) -> None:
             added_tokens=[] if token is None else [token],
         )
         try:
-            data = file_bytes(read_document(fields, tmp_path))
+            readers = Compared(fields, tmp_path)
         except UnsupportedError as error:
             if "leaves nothing" not in error.hint and "what comes first" not in error.hint:
                 raise
             return
         compared += 1
-        reference = tokenizers.Tokenizer.from_str(json.dumps(fields))
         for text in ["", *texts]:
-            expected = reference.encode(text, add_special_tokens=False)
-            _same(data, text, expected)
+            assert readers.check(text)
 
     check()
     assert compared >= 50
-
-
-def _same(data: bytes, text: str, expected: tokenizers.Encoding) -> None:
-    runtime, spec = load(data), tokexport_reader.open_file(data)
-    assert list(runtime.encode(text, allowed_special="all")) == expected.ids, ascii(text)
-    if spec.sections.get(b"TRIM", b"")[:4] == b"\xff" * 4:
-        return  # no offsets in this file
-    ours = runtime.encode_with_offsets(text, allowed_special="all")
-    assert (list(ours.ids), [tuple(span) for span in ours.offsets]) == (
-        expected.ids,
-        expected.offsets,
-    ), ascii(text)
-    assert tokexport_reader.encode(spec, text.encode(), tokexport_reader.ALL) == expected.ids, (
-        ascii(text)
-    )
-    found = tokexport_reader.encode_spans(spec, text.encode(), tokexport_reader.ALL)
-    assert [tuple(span) for _, span in found] == expected.offsets
 
 
 def test_an_insertion_at_the_start_is_refused_where_the_reference_stops(tmp_path: Path) -> None:
@@ -120,9 +98,8 @@ def test_an_insertion_at_the_start_is_refused_where_the_reference_stops(tmp_path
         with pytest.raises(UnsupportedError, match="puts '-' before a text"):
             file_bytes(read_document(fields, tmp_path))
     normalizer = {"type": "Sequence", "normalizers": [replace("a*", "-"), {"type": "NFC"}]}
-    theirs = tokenizers.Tokenizer.from_str(json.dumps(document(normalizer=normalizer)))
     with pytest.raises(BaseException, match="out of bounds"):
-        theirs.encode("ba")
+        reference(document(normalizer=normalizer)).encode("ba")
 
 
 @pytest.mark.parametrize("pattern", ["(?<=a)", "(?<=[ab])(?=b)"])
@@ -133,15 +110,9 @@ def test_an_insertion_after_something_may_be_followed_by_anything(
         "type": "Sequence",
         "normalizers": [{"type": "NFC"}, replace(pattern, "-"), {"type": "Lowercase"}],
     }
-    fields = document(normalizer=normalizer)
-    theirs = tokenizers.Tokenizer.from_str(json.dumps(fields))
-    ours = load(file_bytes(read_document(fields, tmp_path)))
+    readers = Compared(document(normalizer=normalizer), tmp_path)
     for text in ["", "a", "ab", "aBbbÄ", "baab" * 3000]:
-        encoding = ours.encode_with_offsets(text)
-        expected = theirs.encode(text)
-        assert (list(encoding.ids), list(encoding.offsets)) == (expected.ids, expected.offsets), (
-            text[:20]
-        )
+        assert readers.check(text, slow=len(text) < 10)
 
 
 @pytest.mark.parametrize(
@@ -156,12 +127,11 @@ def test_after_another_step_an_insertion_at_the_start_is_exact_but_for_its_span(
         "normalizers": [before, replace("^", "\u2581"), replace(" ", "\u2581")],
     }
     fields = whole(MODELS["characters"], normalizer=normalizer, pre_tokenizer=after)
-    theirs = tokenizers.Tokenizer.from_str(json.dumps(fields))
-    ours = load(file_bytes(read_document(fields, tmp_path)))
+    readers = Compared(fields, tmp_path)
     for text in ["", "a", " ab", "a b  e", "\u00e9\ne\u0301", "  \n", " the\nend"]:
-        assert list(ours.encode(text)) == theirs.encode(text).ids, text
+        assert readers.check(text)
     with pytest.raises(TokexportError, match="cannot say where"):
-        ours.encode_with_offsets("a")
+        readers.runtime.encode_with_offsets("a")
 
 
 def test_what_asks_which_text_comes_first_is_refused_after_such_an_insertion(
@@ -186,6 +156,4 @@ def test_a_character_may_become_a_text_of_any_length(
         for one, content in steps
     ]
     fields = whole(MODELS["characters"], normalizer={"type": "Sequence", "normalizers": replacing})
-    theirs = tokenizers.Tokenizer.from_str(json.dumps(fields)).encode(text)
-    found = load(file_bytes(read_document(fields, tmp_path))).encode_with_offsets(text)
-    assert (list(found.ids), list(found.offsets)) == (theirs.ids, theirs.offsets)
+    assert Compared(fields, tmp_path).check(text, slow=False)

@@ -8,7 +8,6 @@ import base64
 import dataclasses
 import functools
 import itertools
-import json
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -16,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tokenizers
 import tokexport_reader
+from compared import Compared
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reader_samples import BYTE_LEVEL, BYTES, added, byte_characters, document, read_document
@@ -135,6 +134,12 @@ CHARACTERS = st.one_of(
     st.sampled_from(
         "\u0301\u0323\u0345\u0600\u00a9\u0915\u094d\u0903\U0001f600\U0001f1e6\ufb01\u2163\ufdfa\u2028\u3099\u1e9e"
     ),
+    st.sampled_from(
+        [
+            *("e\u0301", "q\u0307\u0323", "\u1e0d\u0307", "각\u11a8", "か\u309b", "<s>", "[M]"),
+            *"e\ufb1d\u0344\u0307\u0f73\u2adc\u0e33\u212aǰ각が",
+        ]
+    ),
     st.characters(exclude_categories=["Cs"]),
 )
 TEXTS = st.lists(CHARACTERS, max_size=24).map("".join)
@@ -150,62 +155,77 @@ def merged() -> dict[str, Any]:
     return {"vocab": vocab, "merges": pairs}
 
 
+TOKENS = [
+    added("<s>", 9999, lstrip=True, special=True),
+    added("[M]", 9999, rstrip=True, normalized=True),
+]
+
+
 def source(
-    normalizers: Sequence[Any], pre_tokenizers: Sequence[Any], added_tokens: Sequence[Any] = ()
+    normalizers: Sequence[Any],
+    pre_tokenizers: Sequence[Any],
+    added_tokens: Sequence[Any] = (),
+    level: Any = WHOLE,
+    **more: Any,
 ) -> dict[str, Any]:
-    parts = [*pre_tokenizers, WHOLE]
+    parts = [*pre_tokenizers, level]
     return document(
         normalizer={"type": "Sequence", "normalizers": list(normalizers)} if normalizers else None,
         pre_tokenizer={"type": "Sequence", "pretokenizers": parts},
         added_tokens=list(added_tokens),
         model=merged(),
+        **more,
     )
-
-
-class Both:
-    """A source in the reference and in a file, which the C runtime reads, and the slow reader of
-    SPEC.md.
-    """
-
-    def __init__(self, fields: dict[str, Any], folder: Path) -> None:
-        data = file_bytes(read_document(fields, folder))
-        self._reference = tokenizers.Tokenizer.from_str(json.dumps(fields))
-        self._runtime = load(data)
-        self._spec = tokexport_reader.open_file(data)
-
-    def check(self, text: str, *, slow: bool = True) -> None:
-        expected = self._reference.encode(text, add_special_tokens=False).ids
-        assert self._runtime.encode(text, allowed_special="all") == expected, ascii(text)
-        if slow:
-            assert (
-                tokexport_reader.encode(self._spec, text.encode(), tokexport_reader.ALL) == expected
-            ), ascii(text)
 
 
 @pytest.mark.parametrize("name", NORMALIZERS)
 def test_every_scalar_value_is_normalized_as_in_the_reference(name: str, tmp_path: Path) -> None:
-    both = Both(source([NORMALIZERS[name]], []), tmp_path)
+    both = Compared(source([NORMALIZERS[name]], []), tmp_path)
     scalars = [chr(point) for point in SCALARS]
     for start in range(0, len(scalars), 0x4000):
         both.check("x".join(scalars[start : start + 0x4000]), slow=False)
 
 
-# Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 100.
-@settings(max_examples=100 if SLOW else 14)
-@given(
-    chain=st.lists(st.sampled_from(sorted(NORMALIZERS)), min_size=1, max_size=4),
-    words=st.lists(st.sampled_from(sorted(PRE_TOKENIZERS)), max_size=3),
-    texts=st.lists(TEXTS, min_size=6, max_size=6),
-)
-def test_any_steps_in_a_row_make_what_the_reference_makes(
-    chain: list[str], words: list[str], texts: list[str], tmp_path: Path
-) -> None:
-    both = Both(
-        source([NORMALIZERS[name] for name in chain], [PRE_TOKENIZERS[name] for name in words]),
-        tmp_path,
+STEPS = NORMALIZERS | {
+    "longer": replace("xyz", String="a"),
+    "white space": replace(" ", Regex=r"\s+"),
+    "some characters": replace("é中", Regex="[0-9]+|e"),
+    "prepend more": {"type": "Prepend", "prepend": "ab "},
+}
+LEVELS = [WHOLE, BYTE_LEVEL, BYTE_LEVEL | {"add_prefix_space": True}]
+
+
+def test_any_steps_in_a_row_make_what_the_reference_makes(tmp_path: Path) -> None:
+    done: Counter[str] = Counter()
+
+    # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 1000.
+    @settings(max_examples=1000 if SLOW else 54)
+    @given(
+        chain=st.lists(st.sampled_from(sorted(STEPS)), max_size=4),
+        words=st.lists(st.sampled_from(sorted(PRE_TOKENIZERS)), max_size=3),
+        level=st.sampled_from(LEVELS),
+        has_tokens=st.booleans(),
+        trims=st.booleans(),
+        texts=st.lists(TEXTS, min_size=8, max_size=8),
     )
-    for text in texts:
-        both.check(text)
+    def run(
+        chain: list[str],
+        words: list[str],
+        level: Any,
+        has_tokens: bool,
+        trims: bool,
+        texts: list[str],
+    ) -> None:
+        steps = [PRE_TOKENIZERS[name] for name in words]
+        tokens = TOKENS if has_tokens else []
+        more = {"level": level, "post_processor": level if trims else None}
+        readers = read_or_refused(chain, steps, tokens, tmp_path, done, **more)
+        if readers is not None:
+            for number, text in enumerate(texts):
+                readers.check(text, slow=number < 2)
+
+    run()
+    assert done["compared"] > done["refused"]
 
 
 # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 100.
@@ -224,7 +244,7 @@ def test_a_prefix_for_the_first_pre_token_stands_at_the_start_of_the_input_alone
         FIRST,
         *(PRE_TOKENIZERS[name] for name in after),
     ]
-    both = Both(source([], parts, [added("<s>", 9999, special=True)]), tmp_path)
+    both = Compared(source([], parts, [added("<s>", 9999, special=True)]), tmp_path)
     for text in texts:
         both.check(text)
         both.check(text[:3] + "<s>" + text[3:])
@@ -261,10 +281,11 @@ def read_or_refused(
     tokens: Sequence[Any],
     folder: Path,
     done: Counter[str],
-) -> Both | None:
-    """Both, or None where an added token can have no text; ``done`` counts the two."""
+    **more: Any,
+) -> Compared | None:
+    """The three readers, or None where an added token can have no text; ``done`` counts the two."""
     try:
-        both = Both(source([NORMALIZERS[name] for name in chain], words, tokens), folder)
+        both = Compared(source([STEPS[name] for name in chain], words, tokens, **more), folder)
     except UnsupportedError as error:
         if not REFUSED.search(str(error)):
             raise
@@ -276,7 +297,7 @@ def read_or_refused(
 
 @pytest.mark.parametrize("name", NORMALIZERS)
 def test_long_texts_are_normalized_block_by_block(name: str, tmp_path: Path) -> None:
-    both = Both(source([NORMALIZERS[name]], [PRE_TOKENIZERS["white space"]]), tmp_path)
+    both = Compared(source([NORMALIZERS[name]], [PRE_TOKENIZERS["white space"]]), tmp_path)
     both.check(
         "The quick brown fox, \t ``jumps``  over a lazy dog! É\u0301 " * (2000 if SLOW else 700),
         slow=False,
@@ -345,7 +366,7 @@ def test_a_prefix_for_the_first_pre_token_after_a_normalizer_that_keeps_the_star
     name: str, tmp_path: Path
 ) -> None:
     fields = source([NORMALIZERS[name]], [FIRST])
-    both = Both(fields, tmp_path)
+    both = Compared(fields, tmp_path)
     assert not goes_by_source(fields, tmp_path)
     for text in [
         *("", "a b", " a", "\u0130 b", "\r\na", "\u0600a b", "\ufb01 a", "\u0301\u0323a b"),
@@ -374,7 +395,7 @@ def test_a_prefix_for_the_first_pre_token_goes_by_its_source_where_its_place_doe
     normalizers: Any, words: Any, tokens: Any, tmp_path: Path
 ) -> None:
     fields = source(normalizers, words, tokens)
-    both = Both(fields, tmp_path)
+    both = Compared(fields, tmp_path)
     assert goes_by_source(fields, tmp_path)
     for text in [
         *("", "a b", " a", "  a b", "\u0130 b", "\x00a b", "\x00 a", "``a ``b", "é a", "\ufb01 a"),

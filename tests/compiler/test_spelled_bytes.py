@@ -5,25 +5,21 @@ offsets are the reference's.
 from __future__ import annotations
 
 import itertools
-import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import tokenizers
-import tokexport_reader
+from compared import Compared
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reader_samples import added, byte_characters, document, read_document
 from repository import SLOW
 
 from tokexport.compiler.passes.work_on_bytes import work_on_bytes
-from tokexport.conversion import file_bytes
 from tokexport.errors import UnsupportedError
 from tokexport.model import SpellBytes
 from tokexport.normalization.normalize import normalize
-from tokexport.runtime.tokenizer import load
 
 Json = dict[str, Any]
 LETTERS = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
@@ -148,28 +144,8 @@ def check(fields: Json, texts: Sequence[str], folder: Path) -> Counter[str]:
     """Holds a file against the reference; how many texts were compared, and at how many the
     reference panicked.
     """
-    reference = tokenizers.Tokenizer.from_str(json.dumps(fields))
-    data = file_bytes(read_document(fields, folder))
-    runtime, spec = load(data), tokexport_reader.open_file(data)
-    done: Counter[str] = Counter()
-    for text in texts:
-        try:
-            expected = reference.encode(text, add_special_tokens=False)
-        except BaseException as error:
-            if type(error).__name__ != "PanicException":
-                raise
-            done["panicked"] += 1
-            continue
-        done["compared"] += 1
-        encoding = runtime.encode_with_offsets(text, allowed_special="all")
-        assert list(encoding.ids) == expected.ids, ascii(text)
-        assert [tuple(span) for span in encoding.offsets] == expected.offsets, ascii(text)
-        assert tokexport_reader.encode(spec, text.encode(), tokexport_reader.ALL) == expected.ids, (
-            ascii(text)
-        )
-        spans = tokexport_reader.encode_spans(spec, text.encode(), tokexport_reader.ALL)
-        assert spans == [*zip(expected.ids, expected.offsets, strict=True)], ascii(text)
-    return done
+    readers = Compared(fields, folder)
+    return Counter("compared" if readers.check(text) else "panicked" for text in texts)
 
 
 def test_normalizers_after_the_byte_level_normalizer(tmp_path: Path) -> None:

@@ -1,0 +1,55 @@
+"""A tokenizer.json in the reference library, and its file in both readers of the format."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import tokexport_reader
+from reader_samples import read_document, reference
+
+from tokexport.conversion import file_bytes
+from tokexport.runtime.tokenizer import load
+
+NO_SPANS = b"\xff" * 4  # what TRIM begins with in a file that cannot tell offsets
+
+
+class Compared:
+    """The reference, the C runtime and the slow reader of SPEC.md, side by side."""
+
+    def __init__(self, fields: dict[str, Any], folder: Path) -> None:
+        data = file_bytes(read_document(fields, folder))
+        self.reference, self.runtime = reference(fields), load(data)
+        self.spec = tokexport_reader.open_file(data)
+        trimming = self.spec.sections.get(b"TRIM", b"")
+        self._has_spans, self._trims = trimming[:4] != NO_SPANS, bool(trimming)
+
+    def check(self, text: str, *, slow: bool = True) -> bool:
+        """Holds ids and offsets of a text against the reference, also by SPEC.md where ``slow``;
+        False where the reference panics.
+        """
+        try:
+            expected = self.reference.encode(text, add_special_tokens=False)
+        except BaseException as error:
+            if type(error).__name__ != "PanicException":
+                raise
+            return False
+        ids, spans = expected.ids, expected.offsets
+        assert self.runtime.encode(text, allowed_special="all") == ids, ascii(text)
+        data, every = text.encode(), tokexport_reader.ALL
+        if slow:
+            assert tokexport_reader.encode(self.spec, data, every) == ids, ascii(text)
+        if self._has_spans:
+            found = self.runtime.encode_with_offsets(text, allowed_special="all")
+            assert (found.ids, found.offsets) == (ids, spans), ascii(text)
+            if slow:
+                assert tokexport_reader.encode_spans(self.spec, data, every) == [
+                    *zip(ids, spans, strict=True)
+                ], ascii(text)
+            if self._trims:  # in bytes it takes off one of them, in characters all of one
+                return True
+            at = [0, *accumulate(len(character.encode()) for character in text)]
+            found = self.runtime.encode_with_offsets(text, allowed_special="all", unit="byte")
+            assert found.offsets == [(at[start], at[end]) for start, end in spans], ascii(text)
+        return True
