@@ -266,7 +266,7 @@ def _runtime(path: Path, how: Mapping[str, Any]) -> LibraryRuntime:
         document = {**gguf_document(parsed), "normalizer": None}
         return LibraryRuntime(TokenizersReference.from_document(document, str(path)))
     if parsed.model == "rwkv":
-        from tokexport.sources.vocab_files.rwkv_reference import RwkvReference
+        from tokexport.sources.vocab_files.rwkv import RwkvReference
 
         return LibraryRuntime(RwkvReference(gguf_rwkv(parsed)))
     if parsed.model == "bert":
