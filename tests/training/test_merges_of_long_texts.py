@@ -1,0 +1,108 @@
+"""On 5 MB and more of many scripts the merges are those of other trainers too.
+
+Late merges have many ties, which is where tie-breaks differ: thousands are compared.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import regex
+from repository import SLOW
+
+from tokexport.sources.patterns import CL100K, GPT2, NANOCHAT
+from tokexport.training import train_from_iterator
+from tokexport.training.train import TieBreak
+from tokexport.unicode.byte_alphabet import decoded
+
+pytestmark = pytest.mark.skipif(not SLOW, reason="TOKEXPORT_SLOW=1 learns from 5 MB and more")
+
+Merge = tuple[bytes, bytes]
+TEXTS = {
+    "four hundred languages": ["udhr/*.jsonl"],
+    "fourteen languages": ["xquad/*.txt", "japanese/*", "korean/*", "english/pride*.txt"],
+}
+
+
+@pytest.fixture(scope="module", params=TEXTS)
+def texts(request: pytest.FixtureRequest, shared: Path) -> list[str]:
+    """Documents of 50 lines."""
+    found = []
+    for path in chain(*(sorted((shared / "corpora").glob(name)) for name in TEXTS[request.param])):
+        lines = path.read_text(encoding="utf-8").splitlines(True)
+        if path.suffix == ".jsonl":
+            lines = ["".join(map(str, json.loads(line).values())) + "\n" for line in lines]
+        found += ["".join(lines[at : at + 50]) for at in range(0, len(lines), 50)]
+    assert sum(len(text.encode()) for text in found) > 5_000_000
+    return found
+
+
+def learned(texts: list[str], merges: int, tie_break: TieBreak, pattern: str) -> list[Merge]:
+    trained = train_from_iterator(texts, 256 + merges, tie_break=tie_break, pattern=pattern)
+    return [(merge.left, merge.right) for merge in trained.merges]
+
+
+def minbpe(texts: list[str], merges: int, pattern: str) -> list[Merge]:
+    """The trainer of minbpe's RegexTokenizer: all chunks of a text, in its order, and all their
+    pairs counted again for each merge; of those that come as often the first one in the text.
+    """
+    chunks = (chunk.encode() for text in texts for chunk in regex.findall(pattern, text))
+    # A number over all others stands between chunks.
+    size = 257 + merges
+    between = np.array([size - 1], np.int64)
+    ids = np.concatenate([*chain(*((np.frombuffer(c, np.uint8), between) for c in chunks))])
+    vocab = [bytes((byte,)) for byte in range(256)]
+    found = []
+    for _ in range(merges):
+        pairs = ids[:-1] * size + ids[1:]
+        pairs[(ids[:-1] == size - 1) | (ids[1:] == size - 1)] = size * size - 1
+        counts = np.bincount(pairs, minlength=size * size)
+        counts[-1] = 0
+        ties = np.flatnonzero(counts == counts.max())
+        best = pairs[np.isin(pairs, ties).argmax()] if len(ties) > 1 else ties[0]
+        left, right = divmod(int(best), size)
+        at = np.flatnonzero(pairs == best)
+        if left == right:  # in a row of them every other one is taken
+            starts = np.flatnonzero(np.diff(at, prepend=-2) > 1)
+            order = np.arange(len(at)) - np.repeat(starts, np.diff(starts, append=len(at)))
+            at = at[order % 2 == 0]
+        ids[at] = len(vocab)
+        ids = np.delete(ids, at + 1)
+        found.append((vocab[left], vocab[right]))
+        vocab.append(vocab[left] + vocab[right])
+    return found
+
+
+def test_the_merges_are_those_of_minbpe(texts: list[str]) -> None:
+    expected = minbpe(texts, 1500, CL100K)
+    assert learned(texts, 1500, "first-seen", CL100K) == expected
+
+
+@pytest.mark.parametrize("pattern", [NANOCHAT, GPT2], ids=["nanochat", "gpt2"])
+def test_the_tokens_are_those_of_rustbpe(texts: list[str], pattern: str) -> None:
+    rustbpe = pytest.importorskip("rustbpe")
+    peer = rustbpe.Tokenizer()
+    peer.train_from_iterator(iter(texts), 32_768, pattern=pattern)
+    expected = [bytes(token) for token, _ in peer.get_mergeable_ranks()][256:]
+    found = learned(texts, 32_768 - 256, "lowest-ids", pattern)
+    assert [left + right for left, right in found] == expected
+
+
+@pytest.mark.parametrize("pattern", [NANOCHAT, GPT2], ids=["nanochat", "gpt2"])
+def test_the_merges_are_those_of_tokenizers(texts: list[str], pattern: str) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    parts = tokenizers.pre_tokenizers
+    peer = tokenizers.Tokenizer(tokenizers.models.BPE())
+    split = parts.Split(tokenizers.Regex(pattern), "isolated")
+    level = parts.ByteLevel(add_prefix_space=False, use_regex=False)
+    peer.pre_tokenizer = parts.Sequence([split, level])
+    how: dict[str, Any] = {"initial_alphabet": parts.ByteLevel.alphabet(), "show_progress": False}
+    peer.train_from_iterator(texts, tokenizers.trainers.BpeTrainer(vocab_size=32_768, **how))
+    merges = json.loads(peer.to_str())["model"]["merges"]
+    expected = [(decoded(left), decoded(right)) for left, right in merges]
+    assert learned(texts, 32_768 - 256, "lowest-gpt2-ids", pattern) == expected
