@@ -55,7 +55,11 @@ def ways_of_merges(
 
 class Core:
     def __init__(
-        self, buffer: bytes | mmap.mmap | memoryview, name: str, bulk_from: int | None = None
+        self,
+        buffer: bytes | mmap.mmap | memoryview,
+        name: str,
+        bulk_from: int | None = None,
+        width: int = 512,
     ) -> None: ...
     @property
     def encode(self, /) -> Callable[[str, Any, bool], list[int]]: ...

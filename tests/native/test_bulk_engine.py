@@ -15,7 +15,7 @@ import tiktoken
 from repository import SLOW
 from shared_collection import corpora
 
-from tokexport._core import Core
+from tokexport._core import Core, split_widths
 from tokexport.conversion import convert
 from tokexport.verification.generators import Vocabulary, plan, strings
 
@@ -57,6 +57,11 @@ def pair(path: Path) -> tuple[Core, Core]:
     """A file with the engine for every text, and without it."""
     data = path.read_bytes()
     return Core(data, str(path), 0), Core(data, str(path), NEVER)
+
+
+def engines(data: bytes) -> list[Core]:
+    """The engine for every text, by each width of vectors."""
+    return [Core(data, "engine", 0, width) for width in split_widths()]
 
 
 def ids(core: Core, text: str) -> list[int]:
@@ -132,18 +137,21 @@ def shared_file(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Calla
 def test_real_tokenizers_give_the_ids_of_the_core(
     shared: Path, shared_file: Callable[[str], Path], name: str
 ) -> None:
-    engine, core = pair(shared_file(name))
+    path = shared_file(name)
+    core, widths = pair(path)[1], engines(path.read_bytes())
     short = list(many(core, seed=len(name)))
     for text in short:
-        assert ids(engine, text) == ids(core, text), repr(text)
-    assert engine.uses_bulk == (name not in OTHERS)
+        expected = ids(core, text)
+        assert all(ids(engine, text) == expected for engine in widths), repr(text)
+    assert {engine.uses_bulk for engine in widths} == {name not in OTHERS}
     assert not core.uses_bulk
     # Long ones: the words of one text are in the cache when the next one comes.
-    together = "".join(short)
-    assert ids(engine, together) == ids(core, together)
-    for path in corpora(shared):
-        text = path.read_text(encoding="utf-8", errors="replace")[:500_000]
-        assert ids(engine, text) == ids(core, text), path
+    real = (
+        path.read_text(encoding="utf-8", errors="replace")[:500_000] for path in corpora(shared)
+    )
+    for text in ("".join(short), *real):
+        expected = ids(core, text)
+        assert all(ids(engine, text) == expected for engine in widths), text[:60]
 
 
 @pytest.mark.parametrize("name", SHARED[:2])
@@ -202,7 +210,7 @@ def test_random_vocabularies_give_the_ids_of_a_slow_encoder(tmp_path: Path, seed
         encoding = random_encoding(r)
         target = tmp_path / f"{number}.bin"
         convert(encoding, target, self_test=False)
-        engine = Core(target.read_bytes(), "random", 0)
+        widths = engines(target.read_bytes())
         ranks = encoding._mergeable_ranks
         letters = "ab \u00e9\u4e2d\u4e2e\u3042c"
         for _ in range(20):
@@ -214,7 +222,8 @@ def test_random_vocabularies_give_the_ids_of_a_slow_encoder(tmp_path: Path, seed
                 for part in regex.findall(GPT2, text)
                 for number in merged(ranks, part.encode())
             ]
-            assert ids(engine, text) == expected, (seed, number, text)
+            for engine in widths:
+                assert ids(engine, text) == expected, (seed, number, text)
 
 
 def test_only_much_text_is_worth_an_engine(shared_file: Callable[[str], Path]) -> None:

@@ -54,7 +54,8 @@ HeldBytes::HeldBytes(nb::handle source) {
     if (PyObject_GetBuffer(source.ptr(), &view_, PyBUF_SIMPLE) != 0) fail_python();
 }
 
-Core::Core(nb::object buffer, nb::object name, std::optional<std::size_t> given_bulk_from)
+Core::Core(nb::object buffer, nb::object name, std::optional<std::size_t> given_bulk_from,
+           unsigned width)
     : name_(std::move(name)),
       held_(buffer),
       file_(open_file(held_, name_)),
@@ -63,7 +64,8 @@ Core::Core(nb::object buffer, nb::object name, std::optional<std::size_t> given_
       single_(template_of(0)),
       pair_(template_of(1)),
       bulk_from_(given_bulk_from.value_or(bulk_from)),
-      worth_tables_(given_bulk_from ? 0 : worth_tables) {
+      worth_tables_(given_bulk_from ? 0 : worth_tables),
+      width_(width) {
     // Without special tokens the template is the same one, without the ids of its own.
     const auto is_text = [](const Piece &piece) { return piece.kind != 0; };
     std::copy_if(single_.begin(), single_.end(), std::back_inserter(plain_single_), is_text);
@@ -172,7 +174,7 @@ const Engine *Core::engine() const {
     if (engine_state_.compare_exchange_strong(state, EngineState::in_making,
                                               std::memory_order_acquire)) {
         try {
-            engine_ = Engine::make(file_);
+            engine_ = Engine::make(file_, width_);
         } catch (...) {
             engine_state_.store(EngineState::none, std::memory_order_release);
             throw;

@@ -67,8 +67,10 @@ public:
     static constexpr std::size_t bulk_from = 256, worth_tables = std::size_t(1) << 18;
 
     // Opens the bytes of `buffer` (read-only, as long as the Core lives). `name` stands for the
-    // file in error messages. `bulk_from`: tests give it; SIZE_MAX: no engine.
-    Core(nanobind::object buffer, nanobind::object name, std::optional<std::size_t> bulk_from);
+    // file in error messages. Tests give `bulk_from`, where SIZE_MAX is no engine, and how many
+    // bits the vectors of the engine have at most.
+    Core(nanobind::object buffer, nanobind::object name, std::optional<std::size_t> bulk_from,
+         unsigned width);
     Core(const Core &) = delete;
     Core &operator=(const Core &) = delete;
 
@@ -180,6 +182,7 @@ private:
     std::once_flag added_once_;
     std::unordered_multimap<std::string_view, std::uint32_t> added_by_content_;
     const std::size_t bulk_from_, worth_tables_;
+    const unsigned width_;
     mutable std::atomic<std::size_t> bytes_without_tables_{0};
     enum class EngineState { none, in_making, made };
     mutable std::atomic<EngineState> engine_state_{EngineState::none};

@@ -64,10 +64,10 @@ NB_MODULE(_core, m) {
                   ", id_count: int) -> tuple[" U64S ", " U64S ", " U64S "] | int"));
 
     nb::class_<Core>(m, "Core")
-        .def(nb::init<nb::object, nb::object, std::optional<std::size_t>>(), "buffer"_a, "name"_a,
-             "bulk_from"_a.none() = nb::none(),
+        .def(nb::init<nb::object, nb::object, std::optional<std::size_t>, unsigned>(), "buffer"_a,
+             "name"_a, "bulk_from"_a.none() = nb::none(), "width"_a = tokexport::Engine::widest,
              nb::sig("def __init__(self, buffer: bytes | mmap.mmap | memoryview, name: str, bulk_from: int | "
-                     "None = None) -> None"))
+                     "None = None, width: int = 512) -> None"))
         .def_prop_ro("encode", &tokexport::encode_of,
                      nb::sig("def encode(self, /) -> collections.abc.Callable[[str, typing.Any, "
                              "bool], list[int]]"))

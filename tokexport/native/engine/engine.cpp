@@ -6,10 +6,10 @@
 
 namespace tokexport {
 
-std::unique_ptr<const Engine> Engine::make(const tkx &file) {
+std::unique_ptr<const Engine> Engine::make(const tkx &file, unsigned width) {
     std::unique_ptr<const Splitter> splitter;
     std::unique_ptr<const CrossingSplitter> crossings = CrossingSplitter::make(file);
-    if (!crossings && tkx_bulk_is_byte_level(&file)) splitter = Splitter::make(file);
+    if (!crossings && tkx_bulk_is_byte_level(&file)) splitter = Splitter::make_up_to(file, width);
     if (!crossings && !splitter) return nullptr;
     PairTable pairs;
     if (!pairs.fill(file)) return nullptr;

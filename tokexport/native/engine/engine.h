@@ -16,8 +16,11 @@ namespace tokexport {
 
 class Engine {
 public:
-    // Null: not a file that the engine does. `file` must outlive the engine.
-    static std::unique_ptr<const Engine> make(const tkx &file);
+    static constexpr unsigned widest = 512;
+
+    // Null: not a file that the engine does. `file` must outlive the engine. By vectors of at most
+    // `width` bits, as the processor has them.
+    static std::unique_ptr<const Engine> make(const tkx &file, unsigned width);
 
     const tkx &file;
     const PairTable pairs;

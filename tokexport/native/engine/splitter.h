@@ -25,7 +25,10 @@ public:
     // Null where the file's stages are of a kind that it does not do: they rewrite the text, drop a
     // part of it, read bytes or labels, match nothing, or look at the character before a match; or
     // where their machine would be large.
-    static std::unique_ptr<const Splitter> make(const tkx &file);
+    static std::unique_ptr<const Splitter> make(const tkx &file) { return make_up_to(file, 512); }
+
+    // For tests: with the widest vectors that the processor has, up to this width.
+    static std::unique_ptr<const Splitter> make_up_to(const tkx &file, unsigned width);
 
     // For tests: with vectors of this width (split_steps), which the processor must have.
     static std::unique_ptr<const Splitter> make(const tkx &file, unsigned width);
