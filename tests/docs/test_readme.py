@@ -24,8 +24,10 @@ def blocks(language: str) -> list[str]:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a tokenizer.json, as a reader has one."""
+    """A folder with a tokenizer.json, as a reader has one, in a clone."""
     shutil.copy(SMALL / "llama3.json", tmp_path / "tokenizer.json")
+    for name in ("examples", "fixtures", "formats"):
+        (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -36,7 +38,9 @@ def test_the_first_two_commands_are_those_that_continuous_integration_types() ->
     assert tests == "pip install '.[test]' && pytest\n"
 
 
-@pytest.mark.parametrize(("block", "expected"), [(2, ["no differences", TEXT]), (3, [TEXT])])
+@pytest.mark.parametrize(
+    ("block", "expected"), [(2, ["no differences", TEXT]), (3, [TEXT]), (4, ["a happy bird"])]
+)
 def test_the_shell_commands_work(folder: Path, block: int, expected: list[str]) -> None:
     commands = blocks("sh")[block]
     (folder / "corpus").mkdir()
