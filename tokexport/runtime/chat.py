@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from tokexport.errors import ChatTemplateError
-from tokexport.runtime.metadata import chat_settings, section
+from tokexport.runtime.metadata import chat_settings, damaged, section
 
 if TYPE_CHECKING:
     from tokexport.chat.frame import Frame
@@ -38,21 +40,29 @@ def apply(
 
 
 def chat_frame(tokenizer: Tokenizer) -> Frame | None:
-    """The frame in FRAM, or ``None``."""
+    """The frame in FRAM, or ``None``. Raises ``FormatError`` where it is damaged."""
     from tokexport.chat.frame import Frame, Opening
     from tokexport.file.layout import FRAME_MARK, RESERVED_SIZE, FrameFlag, FrameHeader
 
     content = section(tokenizer, b"FRAM")
     if content is None:
         return None
+    if len(content) < FrameHeader.sizeof():
+        raise damaged(tokenizer, "FRAM", "it is shorter than its header")
     head = FrameHeader.parse(content)
     reserved_at = FrameHeader.sizeof() + FRAME_MARK.itemsize * head.mark_count
     texts_at = reserved_at + RESERVED_SIZE.itemsize * head.reserved_count
-    numbers = (content[at : at + 4] for at in range(reserved_at, texts_at, 4))
+    if texts_at > len(content):
+        raise damaged(tokenizer, "FRAM", "its tables are longer than it is")
     sizes = [head[field.name] for field in FrameHeader.subcons[4:]]
-    sizes += [int.from_bytes(number, "little") for number in numbers]
+    sizes += np.frombuffer(content[reserved_at:texts_at], RESERVED_SIZE).tolist()
     ends = list(accumulate(sizes, initial=texts_at))
-    texts = [content[begin:end].decode() for begin, end in pairwise(ends)]
+    if ends[-1] != len(content):
+        raise damaged(tokenizer, "FRAM", "its texts do not have the sizes that it says")
+    try:
+        texts = [content[begin:end].decode() for begin, end in pairwise(ends)]
+    except UnicodeDecodeError as error:
+        raise damaged(tokenizer, "FRAM", "a text of it is not UTF-8") from error
     start, before, after, to_assistant, to_user, to_reply = texts[:6]
     stripped = [role for role in ROLES if head.flags & FrameFlag[f"STRIP_{role.upper()}"]]
     return Frame(

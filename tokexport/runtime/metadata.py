@@ -25,7 +25,7 @@ def metadata(tokenizer: Tokenizer) -> dict[str, Any]:
     try:
         return dict(json.loads(content.decode()))
     except (ValueError, TypeError, RecursionError) as error:
-        raise _damaged(tokenizer, "PROV", "it does not hold a JSON object") from error
+        raise damaged(tokenizer, "PROV", "it does not hold a JSON object") from error
 
 
 def chat_settings(tokenizer: Tokenizer, name: str) -> dict[str, str]:
@@ -35,7 +35,7 @@ def chat_settings(tokenizer: Tokenizer, name: str) -> dict[str, str]:
     if isinstance(values, dict) and all(isinstance(each, str) for each in values.values()):
         return values
     problem = f'"chat" is not an object with texts as "{name}"'
-    raise _damaged(tokenizer, "PROV", problem)
+    raise damaged(tokenizer, "PROV", problem)
 
 
 def chat_template(tokenizer: Tokenizer) -> str | None:
@@ -44,7 +44,7 @@ def chat_template(tokenizer: Tokenizer) -> str | None:
     try:
         return None if content is None else content.decode()
     except UnicodeDecodeError as error:
-        raise _damaged(tokenizer, "CHAT", "it is not UTF-8") from error
+        raise damaged(tokenizer, "CHAT", "it is not UTF-8") from error
 
 
 def chat_templates(tokenizer: Tokenizer) -> dict[str, str]:
@@ -54,7 +54,8 @@ def chat_templates(tokenizer: Tokenizer) -> dict[str, str]:
     return named if default is None else {"default": default, **named}
 
 
-def _damaged(tokenizer: Tokenizer, tag: str, problem: str) -> FormatError:
+def damaged(tokenizer: Tokenizer, tag: str, problem: str) -> FormatError:
+    """What to raise for a section."""
     name = tokenizer._path or f"tokexport file of {len(tokenizer._data)} bytes"
     advice = "fetch the file again, or convert the source again"
     return FormatError(f"{name}: section {tag} is damaged: {problem}; {advice}")
