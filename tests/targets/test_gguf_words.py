@@ -1,4 +1,6 @@
-"""WordPiece and RWKV in GGUF: the same ids when read back, and the converter's own tokens."""
+"""WordPiece and RWKV in GGUF: the same ids when read back, the converter's own tokens, and what
+llama.cpp makes of words.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 import tokexport
 from tokexport.errors import TokexportError
 from tokexport.sources.gguf.metadata import read_metadata
+from tokexport.targets.registry import TARGETS
 from tokexport.targets.write import write_target
 
 gguf = pytest.importorskip("gguf")
@@ -36,7 +39,8 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     lines = [b"%d %s %d\n" % (id, repr(x).encode(), len(x)) for id, x in enumerate(RWKV, 1)]
     (folder / "rwkv_vocab_tiny.txt").write_bytes(b"".join(lines))
     sources = {"uncased": "vocab.txt", "cased": "cased", "rwkv": "rwkv_vocab_tiny.txt"}
-    return {name: _pair(folder / path, folder / name) for name, path in sources.items()}
+    made = {name: _pair(folder / path, folder / name) for name, path in sources.items()}
+    return {"folder": folder, **made}
 
 
 def _pair(source: Path, target: Path) -> tuple[tokexport.Tokenizer, tokexport.Tokenizer]:
@@ -57,6 +61,27 @@ def test_what_is_read_back_gives_the_same_ids(name: str, text: str, pairs: dict[
     for allowed in ((), "all"):
         expected = own.encode(text, allowed_special=allowed)
         assert found.encode(text, allowed_special=allowed) == expected
+
+
+@pytest.mark.parametrize("name", ["uncased", "cased", "rwkv"])
+@given(text=TEXTS)
+def test_llama_cpp_gives_the_ids_of_usual_texts(
+    name: str, text: str, pairs: dict[str, Any]
+) -> None:
+    runtime = TARGETS["gguf"].runtime(pairs["folder"] / f"{name}.gguf", {})
+    assert runtime.encode(text) == pairs[name][0].encode(text, allowed_special="all")
+
+
+def test_llama_cpp_keeps_the_first_character_of_what_it_decomposes(tmp_path: Path) -> None:
+    words = [*WORDS[:5], "\u0915", "##\u0940", "\u110b"]
+    (tmp_path / "vocab.txt").write_text("\n".join(words) + "\n", "utf-8")
+    write_target(tmp_path / "vocab.txt", "gguf", tmp_path / "it.gguf")
+    runtime = TARGETS["gguf"].runtime(tmp_path / "it.gguf", {})
+    # Hindi, whose vowel sign is a mark that takes space, and a syllable of Hangul.
+    assert runtime.encode("\u0915\u0940 \uc774 x") == [5, 7, 0]
+    assert runtime.decode([5, 7, 0]) == " \u0915 \u110b[UNK]".encode()
+    tokexport.convert(tmp_path / "vocab.txt", tmp_path / "it.bin")
+    assert tokexport.load(tmp_path / "it.bin").encode("\u0915\u0940 \uc774") == [5, 6, 0]
 
 
 def test_lower_case_is_a_key(pairs: dict[str, Any]) -> None:

@@ -28,10 +28,11 @@ from tokexport.sources.tokenizer_json.normalizer import read_normalizer
 from tokexport.sources.tokenizer_json.pre_tokenizer import read_pre_tokenizer
 from tokexport.targets.gguf_words import rwkv_keys, word_keys
 from tokexport.targets.library import LibraryRuntime
+from tokexport.targets.llamacpp_words import WordRuntime
 from tokexport.targets.material import Material, material
 from tokexport.targets.parts import Part, refuse
 from tokexport.targets.same_cuts import cut_alike, have_same_text
-from tokexport.targets.target import Files, Target, single
+from tokexport.targets.target import Files, Runtime, Target, single
 from tokexport.targets.tokenizer_json import bytes_model
 
 if TYPE_CHECKING:
@@ -253,7 +254,7 @@ def _read(path: Path) -> Material:
     return replace(found, parts=parts)
 
 
-def _runtime(path: Path, how: Mapping[str, Any]) -> LibraryRuntime:
+def _runtime(path: Path, how: Mapping[str, Any]) -> Runtime:
     """What llama.cpp does, by the library of the original: it has no normalizer for "gpt2", and
     keeps all spaces for "llama", whatever the file says.
 
@@ -270,10 +271,7 @@ def _runtime(path: Path, how: Mapping[str, Any]) -> LibraryRuntime:
 
         return LibraryRuntime(RwkvReference(gguf_rwkv(parsed)))
     if parsed.model == "bert":
-        raise TokexportError(
-            f"{path.name}: what llama.cpp takes for control characters and punctuation in WordPiece"
-            " is not known here; compare with llama.cpp itself"
-        )
+        return WordRuntime(parsed)
     from tokexport.sources.sentencepiece.reference import SentencePieceReference
 
     pieces = gguf_sentencepiece(parsed)
