@@ -6,7 +6,16 @@
 #include <math.h>
 #include <string.h>
 
-enum { LANES = 32 }; /* two vectors of 512 bits, or four of 256 */
+/* Four numbers that are added as one: a compiler may not reorder a sum by itself. */
+#ifdef __GNUC__
+typedef float lanes __attribute__((vector_size(16)));
+#else
+typedef struct lanes {
+    float number[4];
+} lanes;
+#endif
+
+enum { LANES = 4, SUMS = 4 }; /* four sums, since an addition waits for the one before it */
 
 void quantize(vector *x, uint32_t size, uint32_t group) {
     uint32_t begin, i;
@@ -24,25 +33,48 @@ void quantize(vector *x, uint32_t size, uint32_t group) {
     }
 }
 
-/* Sums in LANES parts, which the compiler keeps in vectors without being allowed to reorder. */
+static void add_products(lanes *sum, const float *a, const float *b) {
+#ifdef __GNUC__
+    lanes x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    *sum += x * y;
+#else
+    int i;
+    for (i = 0; i < LANES; i++) sum->number[i] += a[i] * b[i];
+#endif
+}
+
 static float dot(const float *a, const float *b, uint32_t size) {
-    float sums[LANES] = {0}, sum = 0;
-    uint32_t i = 0, lane;
-    for (; i + LANES <= size; i += LANES) {
-        for (lane = 0; lane < LANES; lane++) sums[lane] += a[i + lane] * b[i + lane];
+    lanes sums[SUMS];
+    float parts[LANES * SUMS], sum = 0;
+    uint32_t i = 0, part;
+    memset(sums, 0, sizeof sums);
+    for (; i + LANES * SUMS <= size; i += LANES * SUMS) {
+        for (part = 0; part < SUMS; part++)
+            add_products(sums + part, a + i + part * LANES, b + i + part * LANES);
     }
     for (; i < size; i++) sum += a[i] * b[i];
-    for (lane = 0; lane < LANES; lane++) sum += sums[lane];
+    memcpy(parts, sums, sizeof parts);
+    for (part = 0; part < LANES * SUMS; part++) sum += parts[part];
+    return sum;
+}
+
+/* Two products at a time fit 16 bits: the codes of x are at most 127, those of a at most 128. */
+static int32_t dot_of_group(const int8_t *a, const int8_t *x, uint32_t size) {
+    const uint32_t half = size / 2;
+    int32_t sum = size % 2 ? a[size - 1] * x[size - 1] : 0;
+    uint32_t i;
+    for (i = 0; i < half; i++) sum += (int16_t)(a[i] * x[i] + a[half + i] * x[half + i]);
     return sum;
 }
 
 static float dot_of_codes(const int8_t *a, const float *a_scales, const vector *x, uint32_t size,
                           uint32_t group) {
     float sum = 0;
-    uint32_t begin, i;
+    uint32_t begin;
     for (begin = 0; begin < size; begin += group) {
-        int32_t whole = 0;
-        for (i = begin; i < begin + group; i++) whole += (int32_t)a[i] * x->codes[i];
+        const int32_t whole = dot_of_group(a + begin, x->codes + begin, group);
         sum += (float)whole * a_scales[begin / group] * x->scales[begin / group];
     }
     return sum;
