@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from peer_trainers import Merge, learned, rustbpe_tokens, tokenizers_merges
 from repository import SLOW
 
 from tokexport._core import Core, SplitText
@@ -20,12 +20,10 @@ from tokexport.conversion import file_bytes
 from tokexport.model import Provenance
 from tokexport.sources.patterns import GPT2, NANOCHAT
 from tokexport.sources.tiktoken.encoding import build
-from tokexport.training import train_from_iterator
 from tokexport.training.train import TieBreak
-from tokexport.unicode.byte_alphabet import CHARACTERS, decoded
+from tokexport.unicode.byte_alphabet import CHARACTERS
 
 Pair = tuple[int, int]
-Merge = tuple[bytes, bytes]
 MERGES = 8000 if SLOW else 400
 # A pattern that compiles in a moment.
 SMALL = r" ?\p{L}+|\P{L}"
@@ -33,11 +31,6 @@ SCRIPTS = """
     english/tinyshakespeare.txt japanese/wagahaiwa_nekodearu.txt korean/ChatbotData.csv
     udhr/udhr_all_languages.jsonl cs336/german.txt unicode/emoji-zwj-sequences.txt
 """
-
-
-def learned(texts: list[str], merges: int, tie_break: TieBreak, **how: Any) -> list[Merge]:
-    trained = train_from_iterator(texts, 256 + merges, tie_break=tie_break, **how)
-    return [(merge.left, merge.right) for merge in trained.merges]
 
 
 @pytest.fixture(scope="module", params=SCRIPTS.split())
@@ -131,35 +124,14 @@ def test_the_merges_of_real_texts_are_those_of_counting_again(
 
 @pytest.mark.parametrize("pattern", [NANOCHAT, GPT2], ids=["nanochat", "gpt2"])
 def test_the_tokens_are_those_of_rustbpe(texts: list[str], pattern: str) -> None:
-    rustbpe = pytest.importorskip("rustbpe")
-    peer = rustbpe.Tokenizer()
-    peer.train_from_iterator(iter(texts), 256 + MERGES, pattern=pattern)
-    expected = [bytes(token) for token, _ in peer.get_mergeable_ranks()][256:]
     found = learned(texts, MERGES, "lowest-ids", pattern=pattern)
-    assert [left + right for left, right in found] == expected
+    assert [left + right for left, right in found] == rustbpe_tokens(texts, MERGES, pattern)
 
 
 @pytest.mark.parametrize("pattern", [NANOCHAT, GPT2], ids=["nanochat", "gpt2"])
 def test_the_merges_are_those_of_tokenizers(texts: list[str], pattern: str) -> None:
-    tokenizers = pytest.importorskip("tokenizers")
-    parts = tokenizers.pre_tokenizers
-    peer = tokenizers.Tokenizer(tokenizers.models.BPE())
-    peer.pre_tokenizer = parts.Sequence(
-        [
-            parts.Split(tokenizers.Regex(pattern), "isolated"),
-            parts.ByteLevel(add_prefix_space=False, use_regex=False),
-        ]
-    )
-    alphabet = parts.ByteLevel.alphabet()
-    peer.train_from_iterator(
-        texts,
-        tokenizers.trainers.BpeTrainer(
-            vocab_size=256 + MERGES, initial_alphabet=alphabet, show_progress=False
-        ),
-    )
-    merges = json.loads(peer.to_str())["model"]["merges"]
-    expected = [(decoded(left), decoded(right)) for left, right in merges]
-    assert learned(texts, MERGES, "lowest-gpt2-ids", pattern=pattern) == expected
+    found = learned(texts, MERGES, "lowest-gpt2-ids", pattern=pattern)
+    assert found == tokenizers_merges(texts, MERGES, pattern)
 
 
 @pytest.mark.parametrize("tie_break", KEYS)

@@ -8,21 +8,18 @@ from __future__ import annotations
 import json
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import regex
+from peer_trainers import Merge, learned, rustbpe_tokens, tokenizers_merges
 from repository import SLOW
 
 from tokexport.sources.patterns import CL100K, GPT2, NANOCHAT
-from tokexport.training import train_from_iterator
-from tokexport.training.train import TieBreak
-from tokexport.unicode.byte_alphabet import decoded
 
 pytestmark = pytest.mark.skipif(not SLOW, reason="TOKEXPORT_SLOW=1 learns from 5 MB and more")
 
-Merge = tuple[bytes, bytes]
+LATE_MERGES = 32_768 - 256
 TEXTS = {
     "four hundred languages": ["udhr/*.jsonl"],
     "fourteen languages": ["xquad/*.txt", "japanese/*", "korean/*", "english/pride*.txt"],
@@ -40,11 +37,6 @@ def texts(request: pytest.FixtureRequest, shared: Path) -> list[str]:
         found += ["".join(lines[at : at + 50]) for at in range(0, len(lines), 50)]
     assert sum(len(text.encode()) for text in found) > 5_000_000
     return found
-
-
-def learned(texts: list[str], merges: int, tie_break: TieBreak, pattern: str) -> list[Merge]:
-    trained = train_from_iterator(texts, 256 + merges, tie_break=tie_break, pattern=pattern)
-    return [(merge.left, merge.right) for merge in trained.merges]
 
 
 def minbpe(texts: list[str], merges: int, pattern: str) -> list[Merge]:
@@ -80,29 +72,16 @@ def minbpe(texts: list[str], merges: int, pattern: str) -> list[Merge]:
 
 def test_the_merges_are_those_of_minbpe(texts: list[str]) -> None:
     expected = minbpe(texts, 1500, CL100K)
-    assert learned(texts, 1500, "first-seen", CL100K) == expected
+    assert learned(texts, 1500, "first-seen", pattern=CL100K) == expected
 
 
 @pytest.mark.parametrize("pattern", [NANOCHAT, GPT2], ids=["nanochat", "gpt2"])
 def test_the_tokens_are_those_of_rustbpe(texts: list[str], pattern: str) -> None:
-    rustbpe = pytest.importorskip("rustbpe")
-    peer = rustbpe.Tokenizer()
-    peer.train_from_iterator(iter(texts), 32_768, pattern=pattern)
-    expected = [bytes(token) for token, _ in peer.get_mergeable_ranks()][256:]
-    found = learned(texts, 32_768 - 256, "lowest-ids", pattern)
-    assert [left + right for left, right in found] == expected
+    found = learned(texts, LATE_MERGES, "lowest-ids", pattern=pattern)
+    assert [left + right for left, right in found] == rustbpe_tokens(texts, LATE_MERGES, pattern)
 
 
 @pytest.mark.parametrize("pattern", [NANOCHAT, GPT2], ids=["nanochat", "gpt2"])
 def test_the_merges_are_those_of_tokenizers(texts: list[str], pattern: str) -> None:
-    tokenizers = pytest.importorskip("tokenizers")
-    parts = tokenizers.pre_tokenizers
-    peer = tokenizers.Tokenizer(tokenizers.models.BPE())
-    split = parts.Split(tokenizers.Regex(pattern), "isolated")
-    level = parts.ByteLevel(add_prefix_space=False, use_regex=False)
-    peer.pre_tokenizer = parts.Sequence([split, level])
-    how: dict[str, Any] = {"initial_alphabet": parts.ByteLevel.alphabet(), "show_progress": False}
-    peer.train_from_iterator(texts, tokenizers.trainers.BpeTrainer(vocab_size=32_768, **how))
-    merges = json.loads(peer.to_str())["model"]["merges"]
-    expected = [(decoded(left), decoded(right)) for left, right in merges]
-    assert learned(texts, 32_768 - 256, "lowest-gpt2-ids", pattern) == expected
+    found = learned(texts, LATE_MERGES, "lowest-gpt2-ids", pattern=pattern)
+    assert found == tokenizers_merges(texts, LATE_MERGES, pattern)

@@ -1,0 +1,42 @@
+"""What other trainers learn, and what ours does, as pairs of bytes in the order of merging."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from tokexport.training import train_from_iterator
+from tokexport.training.train import TieBreak
+from tokexport.unicode.byte_alphabet import decoded
+
+Merge = tuple[bytes, bytes]
+
+
+def learned(texts: Sequence[str], merges: int, tie_break: TieBreak, **how: Any) -> list[Merge]:
+    """Our merges."""
+    trained = train_from_iterator(texts, 256 + merges, tie_break=tie_break, **how)
+    return [(merge.left, merge.right) for merge in trained.merges]
+
+
+def rustbpe_tokens(texts: Sequence[str], merges: int, pattern: str) -> list[bytes]:
+    """The tokens of rustbpe after the bytes; it does not give their halves."""
+    peer = pytest.importorskip("rustbpe").Tokenizer()
+    peer.train_from_iterator(iter(texts), 256 + merges, pattern=pattern)
+    return [bytes(token) for token, _ in peer.get_mergeable_ranks()][256:]
+
+
+def tokenizers_merges(texts: Sequence[str], merges: int, pattern: str) -> list[Merge]:
+    """The merges of BpeTrainer of tokenizers."""
+    tokenizers = pytest.importorskip("tokenizers")
+    parts = tokenizers.pre_tokenizers
+    peer = tokenizers.Tokenizer(tokenizers.models.BPE())
+    split = parts.Split(tokenizers.Regex(pattern), "isolated")
+    level = parts.ByteLevel(add_prefix_space=False, use_regex=False)
+    peer.pre_tokenizer = parts.Sequence([split, level])
+    how: dict[str, Any] = {"initial_alphabet": level.alphabet(), "show_progress": False}
+    peer.train_from_iterator(texts, tokenizers.trainers.BpeTrainer(vocab_size=256 + merges, **how))
+    found = json.loads(peer.to_str())["model"]["merges"]
+    return [(decoded(left), decoded(right)) for left, right in found]
