@@ -4,13 +4,22 @@ buffers, on files that lie.
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from pathlib import Path
 
 import pytest
-from c_harness import COMPILERS, EMULATED, GOLDEN, RUNTIME, SANITIZED, Builder, compile_c, run
+from c_harness import (
+    COMPILERS,
+    EMULATE,
+    EMULATED,
+    GOLDEN,
+    RUNTIME,
+    SANITIZED,
+    Builder,
+    compile_c,
+    run,
+)
 from repository import SLOW
 
 from tokexport.file.layout import HeaderFlag, Tag
@@ -87,10 +96,7 @@ def test_no_file_makes_it_touch_what_is_not_its_own(compiler: str, build: Builde
         assert "taken" in run([str(program), str(seed + 1), str(MUTATIONS), *GOLDEN])
 
 
-@pytest.mark.skipif(
-    os.environ.get("TOKEXPORT_EMULATE", "") in ("", "0"),
-    reason="TOKEXPORT_EMULATE is not set: it takes minutes",
-)
+@EMULATE
 @pytest.mark.parametrize("compiler", list(EMULATED))
 def test_it_runs_on_machines_of_another_kind(compiler: str, build: Builder) -> None:
     if not (shutil.which(compiler) and shutil.which(EMULATED[compiler])):

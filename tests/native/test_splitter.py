@@ -7,16 +7,18 @@ from __future__ import annotations
 import ctypes
 import mmap
 import random
+import shutil
+import struct
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
-from c_harness import COMPILERS, compile_c
+from c_harness import COMPILERS, EMULATE, RUNTIME, compile_c, run, run_for_bytes
 from merge_rows import merge_rows
 from numpy.typing import NDArray
 from regex_patterns import PUBLISHED, TIKTOKEN, TOKENIZER_JSON, TRINITY, UNBOUNDED_LOOK_AHEAD
-from repository import SLOW
+from repository import ROOT, SLOW
 
 from tokexport._core import Core, SplitText, split_widths
 from tokexport.conversion import file_bytes
@@ -37,6 +39,7 @@ Ends = NDArray[np.uint32]
 CoreSplits = Callable[[bytes, memoryview], Ends]
 
 TEXTS = 200_000 if SLOW else 250
+EMULATED_TEXTS = 5_000 if SLOW else 250
 LONGEST = 40_000
 
 PATTERNS = {**TOKENIZER_JSON, **TIKTOKEN, **PUBLISHED, **TRINITY, **UNBOUNDED_LOOK_AHEAD}
@@ -212,8 +215,8 @@ def test_a_pattern_that_reads_far_takes_linear_time(
     file = byte_model(Split(pattern))
     assert is_done(file)
     r = random.Random(pattern)
-    for run in ("a", " ", "aa "):
-        texts = (run * (200_000 // len(run)) + end for end in ("", "b", "c", "\n"))
+    for repeated in ("a", " ", "aa "):
+        texts = (repeated * (200_000 // len(repeated)) + end for end in ("", "b", "c", "\n"))
         compare(file, texts, core_splits, placed, r)
 
 
@@ -221,3 +224,35 @@ def test_a_width_that_no_processor_has_is_an_error() -> None:
     core = Core(byte_model(Split("a")), "a file of the tests")
     with pytest.raises(ValueError, match="no vectors of that width"):
         SplitText(core, 100)
+
+
+@pytest.fixture(scope="module")
+def neon_program(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The command that cuts with NEON, or without vectors, on an emulated machine."""
+    compiler, emulator = "aarch64-linux-gnu-g++", "qemu-aarch64"
+    if not (shutil.which(compiler) and shutil.which(emulator)):
+        pytest.skip(f"{compiler} or {emulator} is not installed")
+    target, bridge = (tmp_path_factory.mktemp("neon") / name for name in ("splits", "bridge.o"))
+    engine, native = ROOT / "tokexport" / "native" / "engine", f"-I{ROOT}/tokexport/native"
+    compile_c("aarch64-linux-gnu-gcc", [engine / "bridge.c"], bridge, "-c", "-DTKX_BULK", native)
+    sources = [Path(__file__).with_name("splits.cpp"), *sorted(engine.glob("*.cpp")), bridge]
+    flags = ["-std=c++17", "-O2", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-static"]
+    folders = [f"-I{RUNTIME}", native]
+    run([compiler, *flags, *folders, "-DTKX_BULK", *map(str, sources), "-o", str(target)])
+    return [emulator, str(target)]
+
+
+@EMULATE
+@pytest.mark.parametrize("name", [name for name in PATTERNS if name not in NOT_DONE])
+def test_a_pattern_in_use_cuts_with_neon_as_in_the_core(
+    name: str, core_splits: CoreSplits, neon_program: list[str]
+) -> None:
+    file, r = byte_model(Split(PATTERNS[name])), random.Random(name)
+    texts = [text.encode() for text in random_texts(r, EMULATED_TEXTS)]
+    blocks = b"".join(struct.pack("<I", len(block)) + block for block in (file, *texts))
+    found = np.frombuffer(run_for_bytes([*neon_program, "128"], stdin=blocks), "<u4")
+    for text in texts:
+        count = int(found[0])
+        assert np.array_equal(found[1 : 1 + count], core_splits(file, memoryview(text))), text[:999]
+        found = found[1 + count :]
+    assert not len(found)

@@ -5,12 +5,14 @@ can.
 from __future__ import annotations
 
 import ctypes
+import os
 import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+import pytest
 from repository import ROOT, SLOW
 
 RUNTIME: Final = ROOT / "formats" / "tokexport"
@@ -31,6 +33,10 @@ SANITIZED: Final = (
 # Machines of another byte order and of another word size, as far as their compilers and emulators
 # are there.
 EMULATED: Final = {"s390x-linux-gnu-gcc": "qemu-s390x", "arm-linux-gnueabihf-gcc": "qemu-arm"}
+EMULATE: Final = pytest.mark.skipif(
+    os.environ.get("TOKEXPORT_EMULATE", "") in ("", "0"),
+    reason="TOKEXPORT_EMULATE is not set: it takes minutes",
+)
 
 
 def compile_c(
@@ -88,11 +94,16 @@ class Builder:
 
 def run(command: list[str], *, stdin: bytes = b"") -> str:
     """Runs a command and gives what it printed; fails with what it wrote to standard error."""
+    return run_for_bytes(command, stdin=stdin).decode()
+
+
+def run_for_bytes(command: list[str], *, stdin: bytes = b"") -> bytes:
+    """The same, not decoded."""
     done = subprocess.run(command, input=stdin, capture_output=True, check=False, timeout=900)
     assert done.returncode == 0, (
         f"{' '.join(command[:3])} ...: {done.returncode}\n{done.stderr.decode()[-4000:]}"
     )
-    return done.stdout.decode()
+    return done.stdout
 
 
 class Work(ctypes.Structure):

@@ -10,7 +10,7 @@ namespace tokexport {
 
 std::vector<unsigned> split_widths() {
     std::vector<unsigned> widths;
-    for (unsigned width : {0u, 256u, 512u})
+    for (unsigned width : {0u, 128u, 256u, 512u})
         if (split_steps(width)) widths.push_back(width);
     return widths;
 }

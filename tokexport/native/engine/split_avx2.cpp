@@ -48,12 +48,6 @@ AVX2 inline __m256i look_up(const AsciiTable &table, __m256i bytes) {
     return found[0];
 }
 
-// The first place from `at` on that is not inside of a character, at most `size`.
-inline std::size_t first_lead(const std::uint8_t *text, std::size_t at, std::size_t size) {
-    while (at < size && (text[at] & 0xC0) == 0x80) at++;
-    return at;
-}
-
 AVX2 inline __m256i all_lanes(unsigned byte) { return _mm256_set1_epi8(static_cast<char>(byte)); }
 
 AVX2 inline __m256i widen(__m256i bytes, int half) {
@@ -128,13 +122,7 @@ AVX2 void read(const SplitClasses &classes, const std::uint8_t *text, std::size_
         }
         chunk.count += 32;
     }
-    for (std::size_t k = i; k < size && chunk.is_ascii; k++)
-        if (text[k] & 0x80) chunk.add_positions();
-    if (!chunk.is_ascii) {
-        chunk.add(classes, text, first_lead(text, i, size), size);
-        return;
-    }
-    for (; i < size; i++) chunk.codes[chunk.count++] = classes.ascii[text[i]];
+    read_rest(classes, text, i, size, chunk);
 }
 
 AVX2 void pair(SplitChunk &chunk, std::size_t count, std::uint32_t class_count) {

@@ -69,6 +69,7 @@ struct SplitSteps {
 const SplitSteps *split_steps(unsigned width);
 
 // What split_steps chooses from.
+const SplitSteps *split_steps_neon();
 const SplitSteps *split_steps_avx2();
 const SplitSteps *split_steps_avx512();
 

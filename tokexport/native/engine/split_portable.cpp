@@ -46,6 +46,7 @@ static const SplitSteps split_steps_portable = {read, pair, mark, position_noted
 const SplitSteps *split_steps(unsigned width) {
     switch (width) {
         case 0: return &split_steps_portable;
+        case 128: return split_steps_neon();
         case 256: return split_steps_avx2();
         case 512: return split_steps_avx512();
         default: return nullptr;

@@ -6,6 +6,25 @@
 
 namespace tokexport {
 
+// The first place from `at` on that is not inside of a character, at most `size`.
+inline std::size_t first_lead(const std::uint8_t *text, std::size_t at, std::size_t size) {
+    while (at < size && (text[at] & 0xC0) == 0x80) at++;
+    return at;
+}
+
+// Reads what is left of a chunk from `at` on, which may be inside of the last character that has been
+// read.
+inline void read_rest(const SplitClasses &classes, const std::uint8_t *text, std::size_t at,
+                      std::size_t size, SplitChunk &chunk) {
+    for (std::size_t k = at; k < size && chunk.is_ascii; k++)
+        if (text[k] & 0x80) chunk.add_positions();
+    if (!chunk.is_ascii) {
+        chunk.add(classes, text, first_lead(text, at, size), size);
+        return;
+    }
+    for (; at < size; at++) chunk.codes[chunk.count++] = classes.ascii[text[at]];
+}
+
 inline std::size_t position_noted(const SplitChunk &chunk, std::size_t character) {
     return chunk.is_ascii ? character : chunk.positions[character];
 }

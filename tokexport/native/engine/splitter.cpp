@@ -84,7 +84,7 @@ const std::uint8_t *skip_run(const std::uint8_t *at, const std::uint8_t *limit) 
 }  // namespace
 
 std::unique_ptr<const Splitter> Splitter::make_up_to(const tkx &file, unsigned width) {
-    for (const unsigned known : {512u, 256u})
+    for (const unsigned known : {512u, 256u, 128u})
         if (known <= width && split_steps(known)) return make(file, known);
     return make(file, 0);
 }
