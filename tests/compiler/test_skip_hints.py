@@ -12,7 +12,7 @@ from tokexport.compiler.passes.skip_hints import leads_of, leads_without_match, 
 from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.model import Split
 from tokexport.normalization.graphemes import grapheme_program
-from tokexport.patterns import SplitProgram
+from tokexport.patterns import spans
 from tokexport.unicode.charsmap import read_charsmap
 
 CHARACTERS = [chr(point) for point in range(0x80, 0x110000) if not 0xD800 <= point < 0xE000]
@@ -66,19 +66,6 @@ def test_two_plain_characters_side_by_side_are_two_clusters_and_so_is_ascii_afte
         } == {0x8000}
 
 
-def match_ends(program: SplitProgram, text: str) -> list[int]:
-    """Where the clusters of a text end."""
-    ends, state, at = [], int(program.starts[0]), 0
-    while at <= len(text):
-        column = program.n_classes if at == len(text) else int(program.classes[ord(text[at])])
-        state = int(program.transitions[state, column])
-        if state == 0x8000 and at < len(text):
-            state = int(program.transitions[program.starts[0], column])
-            ends.append(at)
-        at += 1
-    return ends
-
-
 @given(st.text(st.sampled_from("aé漢か゛が가ำก\r\n\u0301\u200d👍ſﬁ\u1100\u1161क्ष"), max_size=12))
 def test_characters_in_classes_of_their_own_change_no_cluster(text: str) -> None:
     untouched = ~read_charsmap(
@@ -86,7 +73,7 @@ def test_characters_in_classes_of_their_own_change_no_cluster(text: str) -> None
     ).characters()
     assert {chr(point) for point in np.flatnonzero(~untouched)} == set("ﬁが漢가")
     program, _ = with_plain_classes(grapheme_program(), untouched)
-    assert match_ends(program, text) == match_ends(grapheme_program(), text)
+    assert spans(program, text) == spans(grapheme_program(), text)
 
 
 def test_clusters_ask_nothing_of_what_stands_before() -> None:
