@@ -83,6 +83,18 @@ C_NUMBERS: Final = {
     "TRIE_FLAGS": sum(layout.TrieFlag),
 }
 C_PUBLIC: Final = {"RecordFlag": "TKX_", "AddedFlag": "TKX_ADDED_"}
+# Types that many signatures of the native module have, by the names that the stub gives them.
+STUB_TYPES: Final = {
+    **{
+        f"{kind[0].upper()}{bits}": f"numpy.typing.NDArray[numpy.{kind}{bits}]"
+        for kind, bits in (
+            *(("uint", 8), ("uint", 16), ("uint", 32), ("uint", 64)),
+            *(("int", 64), ("float", 64)),
+        )
+    },
+    "Ids": "Sequence[int] | numpy.typing.NDArray[numpy.integer[Any]]",
+    "Allowed": "Literal['all'] | Collection[str]",
+}
 WIDTH: Final = 96  # of a line of code in SPEC.md, which is indented by four
 C_HEAD: Final = """\
 /* SPDX-License-Identifier: MIT */
@@ -230,6 +242,11 @@ def stub() -> str:
     generator = StubGen(core)
     generator.put(core)
     text = generator.get()
+    for name, type_ in STUB_TYPES.items():
+        text = text.replace(type_, name)
+    imports, rest = text.split("\n\n\n", 1)
+    aliases = "\n".join(f"{name}: TypeAlias = {type_}" for name, type_ in STUB_TYPES.items())
+    text = f"from typing import TypeAlias\n{imports}\n\n{aliases}\n\n{rest}"
     for rule in (["check", "--quiet", "--fix", "--select", "I"], ["format"]):
         command = [sys.executable, "-m", "ruff", *rule, "--stdin-filename", "_core.pyi", "-"]
         done = subprocess.run(
