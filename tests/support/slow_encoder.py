@@ -23,13 +23,13 @@ from tokexport.model import (
     UnigramModel,
     WordLevelModel,
 )
-from tokexport.unicode.charsmap import read_charsmap
+from tokexport.unicode.charsmap import read_charsmap, rules_of
 
 
 @cache
 def charsmap_rules(data: bytes) -> tuple[dict[bytes, bytes], int]:
     """What a charsmap replaces by what, and the most bytes that it replaces at once."""
-    table = dict(read_charsmap(data).rules())
+    table = rules_of(read_charsmap(data))
     return table, max(map(len, table))
 
 

@@ -36,10 +36,11 @@ from tokexport.normalization.normal_forms import (
     letters_of,
     normalization_tables,
 )
-from tokexport.normalization.replacing import compile_replace, match_end, replace_matches
+from tokexport.normalization.replacing import compile_replace, replace_matches
+from tokexport.patterns import spans
 from tokexport.unicode import character_test_set
 from tokexport.unicode.byte_alphabet import to_characters
-from tokexport.unicode.charsmap import CharacterSequences, read_charsmap
+from tokexport.unicode.charsmap import CharacterSequences, read_charsmap, rules_of
 
 
 def normalize(text: str, steps: tuple[NormalizerStep, ...]) -> str:
@@ -84,23 +85,27 @@ def _white_space() -> str:
 
 
 def _clusters_replaced(text: str, sequences: CharacterSequences) -> str:
-    program = grapheme_program()
+    rules = rules_of(sequences)
+
+    def replaced(part: bytes) -> bytes | None:
+        """What the shortest sequence becomes that it begins with."""
+        starts = (part[:size] for size in range(1, len(part) + 1))
+        return next((rules[start] for start in starts if start in rules), None)
+
     parts: list[bytes] = []
-    start = 0
-    read = program.read(text)
-    while start < len(text):
-        end = match_end(program, read, start) or start + 1
-        cluster = text[start:end].encode()
-        whole = sequences.shortest(cluster) if len(cluster) <= MAX_CLUSTER else None
-        for part in [cluster] if whole is not None else map(str.encode, text[start:end]):
-            found = sequences.shortest(part)
+    for cluster in spans(grapheme_program(), text):
+        data = cluster.encode()
+        whole = replaced(data) if len(data) <= MAX_CLUSTER else None
+        for part in map(str.encode, cluster) if whole is None else ():
+            found = replaced(part)
             parts.append(part if found is None else found)
-        start = end
+        parts.append(whole or b"")
     return b"".join(parts).decode()
 
 
 def _sequences_replaced(text: str, step: Charsmap) -> str:
-    sequences = read_charsmap(step.data, step.path)
+    rules = rules_of(read_charsmap(step.data, step.path))
+    longest = max(map(len, rules), default=0)
     parts: list[bytes] = []
     rest = text.encode()
     contents = sorted(
@@ -109,15 +114,14 @@ def _sequences_replaced(text: str, step: Charsmap) -> str:
     after_space = step.collapses
     while rest:
         whole = next((content for content in contents if rest.startswith(content)), None)
-        found = sequences.longest(rest)
-        if whole is None and found is None:
-            whole = rest.decode()[0].encode()
-        size, part = (len(whole), whole) if whole is not None else found or (0, b"")
+        starts = (rest[:size] for size in range(longest, 0, -1))
+        key = whole or next(filter(rules.__contains__, starts), rest.decode()[0].encode())
+        part = whole or rules.get(key, key)
         part = part.lstrip(b" ") if after_space else part
         if part:
             parts.append(part)
             after_space = step.collapses and part.endswith(b" ")
-        rest = rest[size:]
+        rest = rest[len(key) :]
     return b"".join(parts).decode()
 
 

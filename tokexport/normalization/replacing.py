@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from dataclasses import replace
 
 from tokexport.errors import UnsupportedError
 from tokexport.model import Replace, Split
-from tokexport.patterns import MATCH_ENDS, PatternError, SplitProgram, compile_pattern
+from tokexport.patterns import PatternError, SplitProgram, compile_pattern
 
 
 @functools.cache
@@ -55,27 +54,10 @@ def replace_matches(program: SplitProgram, text: str, content: str) -> str:
     last_end = -1  # of the last match
     read = program.read(text)
     while text and position <= len(text):
-        end = match_end(program, read, position)
+        end = program.match_end(read, position)
         if end is None or end == position == last_end:
             position += 1
             continue
         parts += [text[start:position], content]
         start = position = last_end = end
     return "".join([*parts, text[start:]])
-
-
-def match_end(program: SplitProgram, read: Sequence[int], start: int) -> int | None:
-    """Where the match that begins at ``start`` of what a program reads ends; None: no match."""
-    end_of_text = program.n_classes
-    state = int(program.starts[read[start - 1] if start else end_of_text])
-    end = None
-    for position in range(start, len(read) + 1):
-        transition = int(
-            program.transitions[state, read[position] if position < len(read) else end_of_text]
-        )
-        if transition & MATCH_ENDS:
-            end = position
-        state = transition & ~MATCH_ENDS
-        if not state:
-            break
-    return end

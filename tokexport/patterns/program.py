@@ -70,6 +70,23 @@ class SplitProgram:
         classes = [int(self.classes[symbol]) for symbol in symbols]
         return classes if self.labels is None else self.labels.run(classes)
 
+    def match_end(self, read: Sequence[int], start: int, *, searched: bool = False) -> int | None:
+        """Where the match that begins at ``start`` of what the automaton reads ends; None: no
+        match. ``searched``: the search for a match begins there.
+        """
+        starts = self.starts
+        if searched and self.search_starts is not None:
+            starts = self.search_starts
+        state, end = int(starts[read[start - 1] if start else self.n_classes]), None
+        for position in range(start, len(read) + 1):
+            symbol = read[position] if position < len(read) else self.n_classes
+            transition = int(self.transitions[state, symbol])
+            end = position if transition & MATCH_ENDS else end
+            state = transition % MATCH_ENDS
+            if state == DEAD:
+                break
+        return end
+
 
 def compile_pattern(pattern: str, dialect: Dialect, *, on_bytes: bool = False) -> SplitProgram:
     r"""Compile a regular expression. ``on_bytes``: it reads GPT-2's characters for bytes.
@@ -111,20 +128,11 @@ def spans(program: SplitProgram, text: str) -> list[str]:
     >>> spans(compile_pattern(r"\d+", Dialect.ONIGURUMA), "a12b3")
     ['12', '3']
     """
-    read = [*program.read(text), program.n_classes]  # the last is the end of the text
+    read = program.read(text)
     found = []
     at = searched = 0
     while at < len(text):
-        starts = program.starts
-        if program.search_starts is not None and at == searched:
-            starts = program.search_starts
-        state, end = int(starts[read[at - 1]]), at  # at the start of the text, that of its end
-        for position in range(at, len(read)):
-            transition = int(program.transitions[state, read[position]])
-            end = position if transition & MATCH_ENDS else end
-            state = transition % MATCH_ENDS
-            if state == DEAD:
-                break
+        end = program.match_end(read, at, searched=at == searched) or at
         if end > at:
             found.append(text[at:end])
             searched = end

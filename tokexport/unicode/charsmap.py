@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.errors import UnsupportedError
-from tokexport.unicode.darts import BLOCK, Units, keys, prefixes
+from tokexport.unicode.darts import BLOCK, Units, keys
 from tokexport.unicode.store import CODE_POINTS
 
 
@@ -25,27 +25,6 @@ class CharacterSequences:
         end = self.text.find(b"\0", place)
         return self.text[place : end if end >= 0 else None]
 
-    def shortest(self, text: bytes) -> bytes | None:
-        """The replacement of the shortest sequence that the text begins with."""
-        for _, place in prefixes(self.units, text):
-            return self.replacement(place)
-        return None
-
-    def longest(self, text: bytes) -> tuple[int, bytes] | None:
-        """The longest sequence that the text begins with: its size and its replacement."""
-        found = None
-        for size, place in prefixes(self.units, text):
-            found = size, place
-        return None if found is None else (found[0], self.replacement(found[1]))
-
-    def rules(self) -> list[tuple[bytes, bytes]]:
-        """Every sequence with its replacement, shorter ones first."""
-        return [
-            (texts[i].tobytes(), self.replacement(place))
-            for texts, places in keys(self.units)
-            for i, place in enumerate(places.tolist())
-        ]
-
     def characters(self) -> npt.NDArray[np.bool_]:
         """Which characters are sequences by themselves, shape (0x110000,)."""
         alone = np.zeros(CODE_POINTS, np.bool_)
@@ -55,6 +34,16 @@ class CharacterSequences:
             of_one = texts[sizes == texts.shape[1]].tobytes().decode()
             alone[[ord(character) for character in of_one]] = True
         return alone
+
+
+@functools.cache
+def rules_of(charsmap: CharacterSequences) -> dict[bytes, bytes]:
+    """Every sequence with its replacement, shorter ones first."""
+    return {
+        texts[i].tobytes(): charsmap.replacement(place)
+        for texts, places in keys(charsmap.units)
+        for i, place in enumerate(places.tolist())
+    }
 
 
 @functools.cache

@@ -24,25 +24,6 @@ LONGEST_KEY = 256  # bytes; NFKC's have 12
 MOST_NODES = 1 << 20
 
 
-def _offset(unit: int) -> int:
-    return (unit >> 10) << ((unit & 1 << 9) >> 6)
-
-
-def prefixes(units: Units, text: bytes) -> Iterator[tuple[int, int]]:
-    """(length, value) of each key at the text's start, in order. IndexError for a wrong unit."""
-    node = _offset(int(units[0]))
-    for index, byte in enumerate(text):
-        if byte == 0:
-            return
-        node ^= byte
-        unit = int(units[node])
-        if unit & LABEL != byte:
-            return
-        node ^= _offset(unit)
-        if unit & HAS_LEAF:
-            yield index + 1, int(units[node]) & VALUE
-
-
 def keys(units: Units) -> Iterator[tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]]:
     """Every key with its value: for each length, shorter ones first, keys of shape (n, length) and
     values of shape (n,).

@@ -27,7 +27,7 @@ from tokexport.model import (
     Split,
     TokenizerModel,
 )
-from tokexport.normalization.replacing import compile_replace, match_end
+from tokexport.normalization.replacing import compile_replace
 
 
 def check_insertions(model: TokenizerModel) -> TokenizerModel:
@@ -75,7 +75,7 @@ def _refuse(step: Replace, hint: str) -> NoReturn:
 
 
 def _check_empty(step: Replace, before: Sequence[NormalizerStep]) -> None:
-    fills = step.content and match_end(compile_replace(step), (), 0) is not None
+    fills = step.content and compile_replace(step).match_end((), 0) is not None
     if fills and not all(map(_keeps_some, before)):
         raise UnsupportedError(
             f"{step.path}.pattern",

@@ -25,7 +25,7 @@ from typing import Final, TypeAlias
 from tokexport.errors import UnsupportedError
 from tokexport.model import Append, Charsmap, NormalizerStep, Prepend, Replace
 from tokexport.sources.sentencepiece.proto import NormalizerSpec
-from tokexport.unicode.charsmap import read_charsmap
+from tokexport.unicode.charsmap import read_charsmap, rules_of
 
 SPACE_SYMBOL: Final = "\u2581"
 _PATH: Final = "normalizer_spec"
@@ -101,7 +101,7 @@ def _with_suffix(
 
 
 def _rules(spec: NormalizerSpec) -> list[_Rule]:
-    return read_charsmap(spec.charsmap, _PATH).rules()
+    return [*rules_of(read_charsmap(spec.charsmap, _PATH)).items()]
 
 
 def _without_lone_spaces(known: Sequence[_Rule], protected: Sequence[str]) -> list[NormalizerStep]:
