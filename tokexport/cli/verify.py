@@ -75,33 +75,16 @@ def verify(
                 note(f"note: {check}")
 
         result: Comparison | Verification
+        common: dict[str, Any] = {"against": against, "seed": seed, "texts": texts, **how}
         if runtime is not None:
             if only is not None or quick or jobs is not None:
                 raise click.UsageError("--as goes with --strings, --seed and --text alone.")
             count = RUNTIME_STRINGS if strings is None else strings
-            result = compare_runtime(
-                path,
-                runtime,
-                against=against,
-                strings=count,
-                seed=seed,
-                texts=texts,
-                progress=progress,
-                **how,
-            )
+            result = compare_runtime(path, runtime, strings=count, progress=progress, **common)
         else:
-            result = library(
-                path,
-                against=against,
-                **how,
-                strings=STRINGS if strings is None else strings,
-                seed=seed,
-                texts=texts,
-                only=only,
-                quick=quick,
-                jobs=jobs or processors(),
-                progress=progress,
-            )
+            count = STRINGS if strings is None else strings
+            more: dict[str, Any] = {"only": only, "quick": quick, "jobs": jobs or processors()}
+            result = library(path, strings=count, progress=progress, **more, **common)
     if as_json and not quiet:
         say_json("verify", result.to_json())
     elif not quiet:

@@ -5,9 +5,9 @@ algorithm, so that it is known before a file is shipped.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,8 +15,8 @@ from tokexport.sources.reference import ReferenceStopsError, ReferenceTokenizer
 from tokexport.sources.registry import open_source
 from tokexport.targets.registry import target_of
 from tokexport.targets.target import Runtime
-from tokexport.verification.generators import Vocabulary, make, plan
-from tokexport.verification.report import shown, window
+from tokexport.verification.generators import Vocabulary, every
+from tokexport.verification.report import Outcome, shown, window
 
 ENCODE: Final = "encode"
 DECODE: Final = "decode"
@@ -48,31 +48,12 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """The outcome: how many texts of each kind were compared, and how many of them differ."""
+class Comparison(Outcome):
+    """What was found, with examples of what differs."""
 
     runtime: str
-    reference: str  # the library and its version
-    seed: int
-    counts: Mapping[str, int]
-    differing: Mapping[str, int]
     examples: tuple[Example, ...]
     notes: tuple[str, ...] = ()
-
-    @property
-    def compared(self) -> int:
-        """How many comparisons there were."""
-        return sum(self.counts.values())
-
-    @property
-    def differences(self) -> int:
-        """How many of them came out different."""
-        return sum(self.differing.values())
-
-    @property
-    def ok(self) -> bool:
-        """True if something was compared and nothing differs."""
-        return self.compared > 0 and self.differences == 0
 
     def lines(self) -> list[str]:
         """The outcome for a person: a line a kind, the sum, examples, notes."""
@@ -84,11 +65,6 @@ class Comparison:
         lines.append(f"{self.compared:,} comparisons: {self.differences:,} differ")
         lines += [line for example in self.examples for line in example.lines()]
         return lines + [f"note: {note}" for note in self.notes]
-
-    def to_json(self) -> dict[str, object]:
-        """The outcome for a program."""
-        sums = {"ok": self.ok, "compared": self.compared, "differences": self.differences}
-        return {**sums, **asdict(self)}
 
 
 def compare_runtime(
@@ -115,17 +91,19 @@ def compare_runtime(
     runtime = target.runtime(Path(path), how)
     reference = open_source(against, **how).reference()
     found = _Found(runtime, reference)
-    cases = [*_strings(reference, strings, seed), *_lines(texts)]
+    added = (token.content for token in reference.added_tokens())
+    vocabulary = Vocabulary.of(reference.ids(), reference.token_bytes, added)
+    cases = [*every(vocabulary, seed, strings), *_lines(texts)]
     for number, (name, text) in enumerate(cases):
         if progress is not None and number % 64 == 0:
             progress(name, number, len(cases))
         found.compare(name, text)
     return Comparison(
-        target.runtime_name,
         f"{reference.library} {reference.version}",
         seed,
-        found.counts,
-        found.differing,
+        dict(found.counts),
+        dict(found.differing),
+        target.runtime_name,
         tuple(found.examples),
         tuple(found.notes),
     )
@@ -136,8 +114,8 @@ class _Found:
 
     def __init__(self, runtime: Runtime, reference: ReferenceTokenizer) -> None:
         self._runtime, self._reference = runtime, reference
-        self.counts: dict[str, int] = {}
-        self.differing: dict[str, int] = {}
+        self.counts: Counter[str] = Counter()
+        self.differing: Counter[str] = Counter()
         self.examples: list[Example] = []
         self.notes: list[str] = []
 
@@ -161,25 +139,12 @@ class _Found:
         self._count(DECODE, Example(DECODE, text, decoded, shown))
 
     def _count(self, name: str, example: Example) -> None:
-        self.counts[name] = self.counts.get(name, 0) + 1
+        self.counts[name] += 1
         if example.expected == example.found:
             return
-        self.differing[name] = self.differing.get(name, 0) + 1
+        self.differing[name] += 1
         if sum(other.action == example.action for other in self.examples) < EXAMPLES:
             self.examples.append(example)
-
-
-def _strings(reference: ReferenceTokenizer, count: int, seed: int) -> Iterator[tuple[str, str]]:
-    """Random strings by the name of what they are made of."""
-    tokens = []
-    for id in reference.ids():
-        with suppress(KeyError):
-            tokens.append(reference.token_bytes(id) or b"")
-    added = tuple(token.content for token in reference.added_tokens())
-    vocabulary = Vocabulary(tuple(filter(None, tokens)), added)
-    for name, number in plan(count, vocabulary).items():
-        for index in range(number):
-            yield name, make(name, vocabulary, seed, index)
 
 
 def _lines(paths: Sequence[str | os.PathLike[str]]) -> Iterator[tuple[str, str]]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -19,7 +17,7 @@ from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.targets.material import Material
 from tokexport.targets.registry import target_of
 from tokexport.targets.target import Runtime
-from tokexport.verification.generators import Vocabulary, make, plan
+from tokexport.verification.generators import Vocabulary, every
 from tokexport.verification.report import shown
 
 STRINGS: Final = 1000
@@ -105,7 +103,8 @@ def _with_spaces(model: TokenizerModel) -> TokenizerModel:
 def _compare(tokenizer: Tokenizer, runtime: Runtime, source: Path) -> int:
     """How many random strings get the runtime's ids: all, or TokexportError."""
     compared = 0
-    for text in _strings(tokenizer):
+    vocabulary = Vocabulary.of(range(tokenizer.n_vocab), tokenizer.decode_single_token_bytes)
+    for _, text in every(vocabulary, 0, STRINGS):
         expected = runtime.encode(text)
         if expected is None or "\0" in text:  # where a text of C ends
             continue
@@ -116,14 +115,3 @@ def _compare(tokenizer: Tokenizer, runtime: Runtime, source: Path) -> int:
             )
         compared += 1
     return compared
-
-
-def _strings(tokenizer: Tokenizer) -> Iterator[str]:
-    tokens = []
-    for id in range(tokenizer.n_vocab):
-        with suppress(KeyError):
-            tokens.append(tokenizer.decode_single_token_bytes(id))
-    vocabulary = Vocabulary(tuple(filter(None, tokens)), ())
-    for name, count in plan(STRINGS, vocabulary).items():
-        for index in range(count):
-            yield make(name, vocabulary, 0, index)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -109,9 +108,11 @@ def compare(
     out, which take longest. Of the tokens, each ``token_step``-th is encoded.
     """
     comparison = Comparison(tokenizer, reference, seed, 1 if jobs > 1 else 0)
-    vocabulary = Vocabulary(
-        tokens=tuple(filter(None, (_material(tokenizer, reference, id) for id in reference.ids()))),
-        added=tuple(token.content for token in reference.added_tokens()),
+    vocabulary = Vocabulary.of(
+        reference.ids(),
+        # A KeyError is counted as a difference where ids are decoded.
+        lambda id: reference.token_bytes(id) or tokenizer.decode_single_token_bytes(id),
+        (token.content for token in reference.added_tokens()),
     )
     said = [*notes, *reference_notes(reference)]
     extent = Extent(strings, token_step=token_step, group_step=int(code_points))
@@ -141,13 +142,6 @@ def another_source(tokenizer: Tokenizer, opened: Opened) -> str | None:
     if not others:
         return None
     return f"{', '.join(others)}: not what the file was made from, since the SHA-256 is another one"
-
-
-def _material(tokenizer: Tokenizer, reference: ReferenceTokenizer, id: int) -> bytes:
-    """What strings are made of: the bytes of a token, by the library or else by the file."""
-    with suppress(KeyError):  # counted as a difference where ids are decoded
-        return reference.token_bytes(id) or tokenizer.decode_single_token_bytes(id)
-    return b""
 
 
 def _command(path: object, against: object, how: Mapping[str, Any]) -> str:

@@ -66,15 +66,13 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Verification:
-    """The outcome: how many of each kind were compared, and how many of them differ."""
+class Outcome:
+    """How many of each kind were compared, and how many of them differ."""
 
     reference: str  # the library and its version
     seed: int
     counts: Mapping[str, int]
     differing: Mapping[str, int]
-    first: Difference | None
-    notes: tuple[str, ...] = ()
 
     @property
     def compared(self) -> int:
@@ -90,6 +88,19 @@ class Verification:
     def ok(self) -> bool:
         """True if something was compared and nothing differs."""
         return self.compared > 0 and self.differences == 0
+
+    def to_json(self) -> dict[str, object]:
+        """The outcome for a program."""
+        sums = {"ok": self.ok, "compared": self.compared, "differences": self.differences}
+        return {**sums, **asdict(self)}
+
+
+@dataclass(frozen=True, slots=True)
+class Verification(Outcome):
+    """What :func:`tokexport.verify` found, with the first difference."""
+
+    first: Difference | None
+    notes: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
         """The outcome for a person: a line a kind, the sum, the first difference, the notes."""
@@ -109,8 +120,7 @@ class Verification:
 
     def to_json(self) -> dict[str, object]:
         """The outcome for a program."""
-        sums = {"ok": self.ok, "compared": self.compared, "differences": self.differences}
-        return {**sums, **asdict(self), "first": self.first and self.first.to_json()}
+        return {**Outcome.to_json(self), "first": self.first and self.first.to_json()}
 
 
 def shown(text: str, byte_offset: int = 0) -> str:

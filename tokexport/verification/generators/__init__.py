@@ -15,7 +15,7 @@ from tokexport.verification.generators.lexical import apostrophes, code, digits,
 from tokexport.verification.generators.unicode_text import code_points, emoji, marks, scripts
 from tokexport.verification.generators.vocabulary import Vocabulary, added, tokens
 
-__all__ = ["GENERATORS", "SHARES", "Dice", "Vocabulary", "make", "plan", "strings"]
+__all__ = ["GENERATORS", "SHARES", "Dice", "Vocabulary", "every", "make", "plan", "strings"]
 
 Generator = Callable[[Dice, Vocabulary], str]
 
@@ -81,3 +81,14 @@ def strings(name: str, vocabulary: Vocabulary, seed: int, count: int) -> Iterato
     5
     """
     return (make(name, vocabulary, seed, index) for index in range(count))
+
+
+def every(vocabulary: Vocabulary, seed: int, total: int) -> Iterator[tuple[str, str]]:
+    """``total`` strings of all generators, each with the name of its own.
+
+    >>> len(list(every(Vocabulary((b"a",)), 0, 100)))
+    100
+    """
+    for name, count in plan(total, vocabulary).items():
+        for string in strings(name, vocabulary, seed, count):
+            yield name, string

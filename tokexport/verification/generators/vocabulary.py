@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,6 +17,19 @@ class Vocabulary:
 
     tokens: tuple[bytes, ...]
     added: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, ids: Iterable[int], content: Callable[[int], bytes | None], added: Iterable[str] = ()
+    ) -> Vocabulary:
+        """That of ids whose bytes ``content`` gives, or nothing, or KeyError."""
+
+        def found(id: int) -> bytes | None:
+            with suppress(KeyError):
+                return content(id)
+            return None
+
+        return cls(tuple(filter(None, map(found, ids))), tuple(added))
 
 
 def text_of(data: bytes, *, keep_broken: bool) -> str:
