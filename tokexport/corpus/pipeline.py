@@ -5,10 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from queue import Empty, Queue
-from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -23,8 +21,6 @@ if TYPE_CHECKING:
     from tokexport.runtime.tokenizer import Tokenizer
 
 SHARD_TOKENS: Final = 100_000_000
-# Batches that are read ahead while one is encoded.
-AHEAD: Final = 2
 
 # Called with the bytes of the files that were read, and how many ids there are.
 Progress = Callable[[int, int], None]
@@ -192,34 +188,12 @@ def _add_long(
 
 
 def read_ahead(batches: Iterator[Batch | LongDocument]) -> Iterator[Batch | LongDocument]:
-    """The same batches, read by a thread while the one before is encoded."""
-    queue: Queue[Batch | LongDocument | BaseException | None] = Queue(AHEAD)
-    stopped = Event()
-
-    def read() -> None:
-        try:
-            for batch in batches:
-                queue.put(batch)
-                if isinstance(batch, LongDocument):
-                    queue.join()  # its file is read by who encodes it
-                if stopped.is_set():
-                    return
-            queue.put(None)
-        except BaseException as error:
-            queue.put(error)
-
-    thread = Thread(target=read, daemon=True)
-    thread.start()
-    try:
-        while (item := queue.get()) is not None:
-            if isinstance(item, BaseException):
-                raise item
-            yield item
-            queue.task_done()
-    finally:
-        stopped.set()
-        while thread.is_alive():
-            with suppress(Empty):
-                queue.get(timeout=0.01)
-            with suppress(ValueError):
-                queue.task_done()
+    """The same batches, each read by a thread while the one before is encoded."""
+    with ThreadPoolExecutor(1) as reader:
+        following = reader.submit(next, batches, None)
+        while (batch := following.result()) is not None:
+            if isinstance(batch, LongDocument):  # its file is read by who encodes it
+                yield batch
+            following = reader.submit(next, batches, None)
+            if isinstance(batch, Batch):
+                yield batch
