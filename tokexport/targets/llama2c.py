@@ -24,7 +24,7 @@ from tokexport.sources.sentencepiece.read import build
 from tokexport.targets.best_score import PRINTED, THRESHOLD, c_string, merged
 from tokexport.targets.material import Material, of_model
 from tokexport.targets.parts import refuse
-from tokexport.targets.records import RECORD, build_records, longest, parse_records
+from tokexport.targets.records import RECORD, build_records, first_ids, longest, parse_records
 from tokexport.targets.target import Files, Target, single
 
 HEADER: Final = Struct("max_token_length" / Int32ul)
@@ -86,11 +86,11 @@ def _write_mobile(source: Material) -> Files:
 
 
 def _read(path: Path, layout: Construct = HEADER) -> Material:
-    head, scores, texts = parse_records(path.read_bytes(), layout, path.name)
+    head, records = parse_records(path, layout, RECORD)
     bos, eos = (BOS, EOS) if layout is HEADER else (head.bos, head.eos)
     pieces = tuple(
-        Piece(_text(id, text), score, _kind(id, score, (bos, eos)))
-        for id, (score, text) in enumerate(zip(scores, texts, strict=True))
+        Piece(_text(id, one.text), one.score, _kind(id, one.score, (bos, eos)))
+        for id, one in enumerate(records)
     )
     spec = NormalizerSpec(add_dummy_prefix=True, remove_extra_whitespaces=False)
     found = SentencePieceModel(
@@ -125,13 +125,12 @@ class Llama2c:
     finds_special_tokens = False
 
     def __init__(self, path: Path, layout: Construct = HEADER) -> None:
-        head, self._scores, texts = parse_records(path.read_bytes(), layout, path.name)
+        head, records = parse_records(path, layout, RECORD)
+        self._scores = [record.score for record in records]
         self._bos = BOS if layout is HEADER else head.bos
         self._prints_all = layout is not HEADER
-        self._tokens = [c_string(text) for text in texts]
-        self._ids: dict[bytes, int] = {}
-        for id, token in enumerate(self._tokens):
-            self._ids.setdefault(token, id)
+        self._tokens = [c_string(record.text) for record in records]
+        self._ids = first_ids(self._tokens)
 
     def encode(self, text: str) -> list[int]:
         """A space before the text, a token or bytes for each character, then merges by score."""

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from construct import Bytes, Const, ConstructError, Int8ub, Int32sl, Rebuild, Struct, this
+from construct import Bytes, Const, Int8ub, Int32sl, Rebuild, Struct, this
 
-from tokexport.errors import SourceError
 from tokexport.escape import escape
 from tokexport.model import SpecialIds, Token
 from tokexport.targets.best_score import PRINTED, c_string
 from tokexport.targets.material import Material
 from tokexport.targets.parts import Part, bos_eos, bytes_of, refuse
+from tokexport.targets.records import parse_records
 from tokexport.targets.target import Files, Target, single
 
 HEADER: Final = Struct(
@@ -61,26 +61,10 @@ def _eot(source: Material) -> int:
     return found[0]
 
 
-def _parse(path: Path) -> tuple[int, list[bytes]]:
-    """The id that ends a text, and the tokens."""
-    data, texts, place = path.read_bytes(), list[bytes](), HEADER.sizeof()
-    try:
-        head = HEADER.parse(data)
-        for _ in range(head.vocab_size):
-            record = RECORD.parse(data[place : place + 1 + LONGEST])
-            texts.append(record.text)
-            place += 1 + record.length
-    except ConstructError as error:
-        raise SourceError(
-            f"{path.name}: it is cut off in the record {len(texts)}, or not of version 2: {error}"
-        ) from error
-    return head.eot_token, texts
-
-
 def _read(path: Path) -> Material:
-    eot, texts = _parse(path)
-    tokens = tuple(map(Token, texts))
-    roles = SpecialIds(eos=eot)
+    head, records = parse_records(path, HEADER, RECORD, "vocab_size")
+    tokens = tuple(Token(record.text) for record in records)
+    roles = SpecialIds(eos=head.eot_token)
     return Material(
         path.name, tokens, {Part.BYTES: bytes_of(tokens), Part.BOS_EOS: bos_eos(roles)}, roles
     )
@@ -92,7 +76,8 @@ class LlmC:
     finds_special_tokens = True
 
     def __init__(self, path: Path) -> None:
-        self._tokens = [c_string(text) for text in _parse(path)[1]]
+        _, records = parse_records(path, HEADER, RECORD, "vocab_size")
+        self._tokens = [c_string(record.text) for record in records]
 
     def encode(self, text: str) -> None:
         """It has no encoder."""

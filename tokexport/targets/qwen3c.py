@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +12,7 @@ from tokexport.model import SpecialIds, Token
 from tokexport.targets.best_score import c_string, merged
 from tokexport.targets.material import NO_MERGE, Material
 from tokexport.targets.parts import Part, bos_eos, bytes_of, refuse
-from tokexport.targets.records import RECORD, build_records, longest, parse_records
+from tokexport.targets.records import RECORD, build_records, first_ids, longest, parse_records
 from tokexport.targets.target import Files, Target, single
 
 HEADER: Final = Struct("max_token_length" / Int32ul, "bos" / Int32ul, "eos" / Int32ul)
@@ -42,7 +42,8 @@ def _ends(roles: SpecialIds) -> dict[str, int]:
 
 
 def _read(path: Path) -> Material:
-    head, scores, texts = parse_records(path.read_bytes(), HEADER, path.name)
+    head, records = parse_records(path, HEADER, RECORD)
+    scores, texts = [one.score for one in records], [one.text for one in records]
     tokens = tuple(Token(text) if text else None for text in texts)
     bos, eos = (None if id == NONE else id for id in (head.bos, head.eos))
     made = [id for id, score in enumerate(scores) if score > NO_MERGE]
@@ -64,9 +65,10 @@ class Qwen3C:
     finds_special_tokens = True
 
     def __init__(self, path: Path) -> None:
-        _, self._scores, texts = parse_records(path.read_bytes(), HEADER, path.name)
-        self._tokens = [c_string(text) for text in texts]
-        self._ids = _first_ids(self._tokens)
+        _, records = parse_records(path, HEADER, RECORD)
+        self._scores = [record.score for record in records]
+        self._tokens = [c_string(record.text) for record in records]
+        self._ids = first_ids(self._tokens)
 
     def encode(self, text: str) -> list[int]:
         """From ``<`` to the next ``>`` if that is a token, else single bytes; then merges."""
@@ -93,9 +95,11 @@ class Qwen3Rs:
     finds_special_tokens = True
 
     def __init__(self, path: Path) -> None:
-        head, self._scores, self._tokens = parse_records(path.read_bytes(), HEADER, path.name)
+        head, records = parse_records(path, HEADER, RECORD)
+        self._scores = [record.score for record in records]
+        self._tokens = [record.text for record in records]
         self._longest = head.max_token_length
-        self._ids = _first_ids(self._tokens)
+        self._ids = first_ids(self._tokens)
 
     def encode(self, text: str) -> list[int]:
         """From ``<`` to the next ``>`` if that is a token, else characters; then merges."""
@@ -114,14 +118,6 @@ class Qwen3Rs:
     def decode(self, ids: Sequence[int]) -> bytes:
         """The bytes of each token."""
         return b"".join(self._tokens[id] for id in ids)
-
-
-def _first_ids(tokens: Iterable[bytes]) -> dict[bytes, int]:
-    """The first id of each text, as a search from the start finds it."""
-    ids: dict[bytes, int] = {}
-    for id, token in enumerate(tokens):
-        ids.setdefault(token, id)
-    return ids
 
 
 _MEANINGS: Final = {

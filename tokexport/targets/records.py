@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from io import BytesIO
+from pathlib import Path
 from typing import Any, Final
 
 from construct import Bytes, Construct, ConstructError, Float32l, Int32ul, Rebuild, Struct, this
@@ -23,26 +25,31 @@ def build_records(header: bytes, scores: Iterable[float], texts: Iterable[bytes]
 
 
 def parse_records(
-    data: bytes, header: Construct, name: str
-) -> tuple[Any, list[float], list[bytes]]:
-    """The header, the scores and the texts in the bytes of a file. SourceError for one that is cut
-    off.
+    path: Path, header: Construct, record: Construct, count: str | None = None
+) -> tuple[Any, list[Any]]:
+    """The header and the records of a file: as many as the header's field ``count`` says, or all
+    that there are. SourceError for a file that is cut off.
     """
-    scores: list[float] = []
-    texts: list[bytes] = []
+    data, records = path.read_bytes(), list[Any]()
+    stream = BytesIO(data)
     try:
-        head = header.parse(data)
-        place = header.sizeof()
-        while place < len(data):
-            # A copy of the rest for each record would take quadratic time.
-            size = 8 + int.from_bytes(data[place + 4 : place + 8], "little")
-            record = RECORD.parse(data[place : place + size])
-            scores.append(record.score)
-            texts.append(record.text)
-            place += size
+        head = header.parse_stream(stream)
+        while stream.tell() < len(data) if count is None else len(records) < head[count]:
+            records.append(record.parse_stream(stream))
     except ConstructError as error:
-        raise SourceError(f"{name}: it is cut off in the record {len(texts)}") from error
-    return head, scores, texts
+        raise SourceError(
+            f"{path.name}: it is cut off in the record {len(records)}, or not of this format:"
+            f" {error}"
+        ) from error
+    return head, records
+
+
+def first_ids(tokens: Iterable[bytes]) -> dict[bytes, int]:
+    """The first id of each text, as a search from the start finds it."""
+    ids: dict[bytes, int] = {}
+    for id, token in enumerate(tokens):
+        ids.setdefault(token, id)
+    return ids
 
 
 def longest(texts: Sequence[bytes]) -> int:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from construct import Bytes, ConstructError, Int32sl, Rebuild, Struct, this
+from construct import Bytes, Int32sl, Rebuild, Struct, this
 
-from tokexport.errors import SourceError
 from tokexport.model import SpecialIds, Token
 from tokexport.targets.material import Material
 from tokexport.targets.parts import Part, bytes_of, refuse
+from tokexport.targets.records import parse_records
 from tokexport.targets.target import Files, Target, single
 
 HEADER: Final = Struct("n_tokens" / Int32sl)
@@ -43,15 +43,7 @@ def _write(source: Material) -> Files:
 
 
 def _parse(path: Path) -> list[bytes]:
-    data, texts, place = path.read_bytes(), list[bytes](), HEADER.sizeof()
-    try:
-        for _ in range(HEADER.parse(data).n_tokens):
-            size = 4 + int.from_bytes(data[place : place + 4], "little")
-            texts.append(RECORD.parse(data[place : place + size]).text)
-            place += size
-    except ConstructError as error:
-        raise SourceError(f"{path.name}: it is cut off in the record {len(texts)}") from error
-    return texts
+    return [record.text for record in parse_records(path, HEADER, RECORD, "n_tokens")[1]]
 
 
 def _read(path: Path) -> Material:
