@@ -23,10 +23,11 @@ public:
     // that of symbols.
     std::size_t read(const std::uint8_t *bytes, std::size_t size, std::uint32_t *symbols) const;
 
+    // Of a character; PairTable::no_id: its bytes have symbols, or nothing has.
+    std::uint32_t symbol(std::uint32_t code_point) const;
+
 private:
     static constexpr std::uint32_t table_size = 1 << 16;  // others are rare
-
-    std::uint32_t symbol(std::uint32_t code_point) const;
 
     const tkx &file_;
     const PairTable &pairs_;

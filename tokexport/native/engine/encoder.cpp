@@ -272,10 +272,16 @@ int Encoder::encode_block(std::uint32_t start, const std::uint32_t *ends, std::s
 int Encoder::encode_spaced(std::uint32_t end) {
     std::uint8_t spaced[256] = {' '};
     std::size_t made = 0;
-    if (end >= sizeof spaced) return TKX_E_NOT_FOUND;
-    std::memcpy(spaced + 1, text_, end);
-    const int code =
-        tkx_bulk_encode_long(ctx_, spaced, end + std::size_t(1), ids_, capacity_, &made);
+    int code = TKX_E_NOT_FOUND;
+    if (end < sizeof spaced) {
+        std::memcpy(spaced + 1, text_, end);
+        code = tkx_bulk_encode_long(ctx_, spaced, end + std::size_t(1), ids_, capacity_, &made);
+    } else {
+        made =
+            merge_runs(engine_.pairs, {text_, end, engine_.symbols.get(), true}, ids_, capacity_);
+        if (made) code = TKX_OK;
+    }
+    if (code != TKX_OK) return code;
     count_ = made;
     out_ = at_ = ids_ ? ids_ + std::min(count_, capacity_) : nullptr;
     return code;
@@ -287,10 +293,13 @@ int Encoder::encode_long(std::uint32_t start, std::uint32_t end) {
     if (code != TKX_OK) return code;
     std::size_t made = 0;
     const std::size_t first = std::min(count_, capacity_), size = end - start;
-    // Longer than any token, so not one as a whole.
-    if (!engine_.symbols && capacity_ - first >= size + CharacterWords::spare &&
-        size > engine_.file.max_token_bytes && engine_.pairs.has_ids(text_ + start, size)) {
-        made = merge_runs(engine_.pairs, text_ + start, size, ids_ + first);
+    if (engine_.symbols) {
+        made = merge_runs(engine_.pairs, {text_ + start, size, engine_.symbols.get()}, ids_ + first,
+                          capacity_ - first);
+    } else if (size > engine_.file.max_token_bytes &&  // so it is no token as a whole
+               capacity_ - first >= size + CharacterWords::spare &&
+               engine_.pairs.has_ids(text_ + start, size)) {
+        made = merge_runs(engine_.pairs, {text_ + start, size}, ids_ + first, size);
         if (!made && !is_ascii(text_ + start, size) && character_words_.is_worth_it(size))
             code = character_words_.merge(ctx_, text_ + start, size, ids_ + first, &made, nullptr);
     }
@@ -341,7 +350,8 @@ int Encoder::merge_bytes() {
             later.words[later.count++] = {miss.key, ids, 0, 0};
         } else if (!is_ascii(miss.bytes, miss.size) && character_words_.is_worth_it(miss.size)) {
             code = character_words_.merge(ctx_, miss.bytes, miss.size, ids, &made, &later);
-        } else if ((made = merge_runs(engine_.pairs, miss.bytes, miss.size, ids)) == 0) {
+        } else if ((made = merge_runs(engine_.pairs, {miss.bytes, miss.size}, ids, miss.size)) ==
+                   0) {
             code = tkx_bulk_merge(ctx_, miss.bytes, miss.size, ids, &made);
         }
         if (code != TKX_OK) return code;
@@ -369,7 +379,10 @@ int Encoder::merge_characters() {
         } else if (made > 1 && made <= most_symbols) {
             made = merge_symbols(engine_.pairs, ids, made);
         } else if (made != 1) {
-            const int code = tkx_bulk_merge(ctx_, miss.bytes, miss.size, ids, &made);
+            made = merge_runs(engine_.pairs, {miss.bytes, miss.size, engine_.symbols.get()}, ids,
+                              miss.size);
+            const int code =
+                made ? TKX_OK : tkx_bulk_merge(ctx_, miss.bytes, miss.size, ids, &made);
             if (code != TKX_OK) return code;
         }
         miss.count = static_cast<std::uint32_t>(made);

@@ -129,6 +129,9 @@ bool PairTable::find_tied_symbol(const tkx &file, const std::vector<std::uint32_
             tied_symbol_ = part;
         }
     }
+    tied_ranks_.reset(new std::uint32_t[file.id_count]);
+    for (std::uint32_t number = 0; number < file.id_count; number++)
+        tied_ranks_[number] = rank_of(ids_[number]);
     return true;
 }
 

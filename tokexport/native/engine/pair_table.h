@@ -55,6 +55,11 @@ public:
     // The id of a product.
     std::uint32_t id_of(std::uint32_t product) const { return ids_ ? ids_[product] : product; }
 
+    // The rank of a product: less where the product is less, but that products may have equal ones.
+    std::uint32_t rank_of(std::uint32_t product) const {
+        return tied_symbol_ == no_id ? product : tied_ranks_[product];
+    }
+
     // Products with equal ranks are runs of this symbol only, which is no product: where two of it
     // are side by side, numbers do not decide. no_id: there are none.
     std::uint32_t tied_symbol() const { return tied_symbol_; }
@@ -92,6 +97,7 @@ private:
     std::unique_ptr<Slot[]> ranked_slots_;  // with RANK
     std::unique_ptr<std::uint32_t[]> ids_;  // of products, with RANK
     std::uint32_t tied_symbol_ = no_id;
+    std::unique_ptr<std::uint32_t[]> tied_ranks_;  // of products, if there are equal ones
     std::unique_ptr<std::int32_t[]> byte_pair_keys_;
 };
 

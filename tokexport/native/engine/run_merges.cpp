@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "character_table.h"
+#include "word_cache.h"
+
 namespace tokexport {
 
 namespace {
@@ -11,78 +14,171 @@ struct Run {
     std::size_t count;
 };
 
+// How many bytes there are of the first `length` ones and what repeats them, whole.
+std::size_t repeated(const std::uint8_t *bytes, std::size_t size, std::size_t length) {
+    std::size_t i = length;
+    while (i + 8 <= size && load64(bytes + i) == load64(bytes + i - length)) i += 8;
+    while (i < size && bytes[i] == bytes[i - length]) i++;
+    return i / length * length;
+}
+
+// The steps of SPEC.md 3.5 on runs. Which pair is the next one depends on the symbols of the runs,
+// and on which of them have more than one; not on how many more. So what is certain to be repeated
+// is done at once, in two cases: may_halve and skip_rounds.
 class Runs {
 public:
     explicit Runs(const PairTable &pairs) : pairs_(pairs) {}
 
-    // False: too many runs for the length.
-    bool read(const std::uint8_t *bytes, std::size_t size) {
-        const std::size_t most = std::min<std::size_t>(most_at_first, 1 + size / bytes_a_run);
-        for (std::size_t i = 0; i < size;) {
+    // False: too many runs for the length, or a character without a symbol.
+    bool read(const RunText &text) {
+        const std::size_t most = std::min<std::size_t>(most_at_first, 1 + text.size / bytes_a_run);
+        if (text.is_spaced) runs_[count_++] = {text.symbols->symbol(' '), 1};
+        for (std::size_t i = 0; i < text.size;) {
             if (count_ == most) return false;
-            std::size_t end = i + 1;
-            while (end < size && bytes[end] == bytes[i]) end++;
-            runs_[count_++] = {pairs_.byte_id(bytes[i]), end - i};
-            i = end;
+            const std::uint8_t *const p = text.bytes + i;
+            const std::size_t length = text.symbols ? character_size(*p) : 1,
+                              size = repeated(p, text.size - i, length);
+            const std::uint32_t symbol =
+                text.symbols ? text.symbols->symbol(decode_character(p)) : pairs_.byte_id(*p);
+            if (symbol == PairTable::no_id) return false;
+            runs_[count_++] = {symbol, size / length};
+            i += size;
         }
+        unite();
         return true;
     }
 
-    // False: a merge would have to come between those of a run, or there are too many runs.
+    // False: it would take too many steps, or runs.
     bool merge() {
-        for (;;) {
-            std::size_t at = 0;
-            bool is_inner = false;
-            std::uint32_t best = PairTable::no_id;
+        for (std::size_t step = 0; step < most_steps; step++) {
+            Pair best{0, false, PairTable::no_id, no_rank};
             for (std::size_t i = 0; i < count_; i++) {
-                const std::uint32_t x = runs_[i].symbol;
-                const std::uint32_t inner = runs_[i].count > 1 ? pairs_.product(x, x) : best;
-                if (inner < best) best = inner, at = i, is_inner = true;
-                const std::uint32_t outer =
-                    i + 1 < count_ ? pairs_.product(x, runs_[i + 1].symbol) : best;
-                if (outer < best) best = outer, at = i, is_inner = false;
+                if (runs_[i].count > 1) choose(best, i, true);
+                if (i + 1 < count_) choose(best, i, false);
             }
-            if (best == PairTable::no_id) return true;
-            if (count_ == most) return false;
-            if (!is_inner) join(at, best);
-            else if (!halve(at, best)) return false;
+            if (best.product == PairTable::no_id) return true;
+            if (count_ + 2 > most) return false;
+            if (!best.is_inner) join(best);
+            else if (may_halve(best)) halve(best);
+            else skip_rounds(best.at), begin(best);
             unite();
         }
+        return false;
     }
 
-    std::size_t write(std::uint32_t *ids) const {
-        std::uint32_t *p = ids;
-        for (std::size_t i = 0; i < count_; i++)
-            p = std::fill_n(p, runs_[i].count, runs_[i].symbol);
-        return static_cast<std::size_t>(p - ids);
+    // 0: there are more than `capacity` ids.
+    std::size_t write(std::uint32_t *ids, std::size_t capacity) const {
+        std::size_t made = 0;
+        for (std::size_t i = 0; i < count_; i++) {
+            if (runs_[i].count > capacity - made) return 0;
+            std::fill_n(ids + made, runs_[i].count, runs_[i].symbol);
+            made += runs_[i].count;
+        }
+        return made;
     }
 
 private:
-    static constexpr std::size_t most = 32, most_at_first = 8, bytes_a_run = 16;
+    // With the vocabularies that there are a few runs of any length take fewer than 200 steps.
+    static constexpr std::size_t most = 32, most_at_first = 8, bytes_a_run = 16, most_steps = 1024;
+    static constexpr std::uint32_t no_rank = 0xFFFFFFFF;
 
-    // Merges the symbols of a run in pairs, from the left. The pairs that this makes on the way
-    // must not come before the rest: where a product is above its parts none does, but files may
-    // have such pairs (Llama-3 has 85).
-    bool halve(std::size_t at, std::uint32_t product) {
-        Run &run = runs_[at];
-        const std::uint32_t id = pairs_.id_of(product);
-        if (run.count > 2) {
-            const std::uint32_t least =
-                std::min({pairs_.product(id, run.symbol), pairs_.product(id, id),
-                          at ? pairs_.product(runs_[at - 1].symbol, id) : PairTable::no_id});
-            if (least < product) return false;
-        }
+    // The first two symbols of a run, or its last one and the first of the next run.
+    struct Pair {
+        std::size_t at;
+        bool is_inner;
+        std::uint32_t product, rank;
+    };
+
+    std::uint32_t rank(std::uint32_t left, std::uint32_t right) const {
+        const std::uint32_t product = pairs_.product(left, right);
+        return product == PairTable::no_id ? no_rank : pairs_.rank_of(product);
+    }
+
+    void choose(Pair &best, std::size_t at, bool is_inner) const {
+        const std::uint32_t product =
+            pairs_.product(runs_[at].symbol, runs_[is_inner ? at : at + 1].symbol);
+        if (product == PairTable::no_id) return;
+        const std::uint32_t rank = pairs_.rank_of(product);
+        if (rank < best.rank) best = {at, is_inner, product, rank};
+    }
+
+    // Whether the pairs of a run, the least ones of all, are merged from left to right with nothing
+    // in between: no pair that this makes on the way, of the product with the symbol before the
+    // run, with one of the run, or with itself, has a rank that is less, or the same and farther
+    // left. Where products are of higher ranks than their parts none has.
+    bool may_halve(const Pair &pair) const {
+        const Run &run = runs_[pair.at];
+        const std::uint32_t id = pairs_.id_of(pair.product);
+        return run.count < 4 || (rank(id, run.symbol) > pair.rank && rank(id, id) > pair.rank &&
+                                 (pair.at == 0 || rank(runs_[pair.at - 1].symbol, id) > pair.rank));
+    }
+
+    void halve(const Pair &pair) {
+        Run &run = runs_[pair.at];
         const Run rest{run.symbol, run.count % 2};
-        run = {id, run.count / 2};
-        if (rest.count) insert(at + 1, rest);
-        return true;
+        run = {pairs_.id_of(pair.product), run.count / 2};
+        insert(pair.at + 1, rest);
+        seen_count_ = 0;
+    }
+
+    // Merges the first two symbols of a run.
+    void begin(const Pair &pair) {
+        runs_[pair.at].count -= 2;
+        insert(pair.at, {pairs_.id_of(pair.product), 1});
+        forget_round(pair);
     }
 
     // Merges the last symbol of a run with the first of the next one.
-    void join(std::size_t at, std::uint32_t product) {
-        runs_[at].count--;
-        runs_[at + 1].count--;
-        insert(at + 1, {pairs_.id_of(product), 1});
+    void join(const Pair &pair) {
+        runs_[pair.at].count--;
+        runs_[pair.at + 1].count--;
+        insert(pair.at + 1, {pairs_.id_of(pair.product), 1});
+        forget_round(pair);
+    }
+
+    // A run of x that cannot be halved is eaten up from its left: the first two become a symbol
+    // that takes in one x after the other (31 spaces of Gemma), until it is one more y of the run
+    // before that of x, and all is as it was but for the lengths of these two runs. That was a
+    // round. If its steps have merged nothing at y or farther left, and have made no x, then the
+    // run of y has only grown, and that of x has only become shorter. So the steps were those of
+    // any number of y and x that is large enough for pairs of two, and for not halving; and the
+    // rounds that the next ones are bound to be are done at once.
+    void skip_rounds(std::size_t at) {
+        if (is_round(at)) {
+            const std::size_t eaten = seen_[at].count - runs_[at].count,
+                              made = runs_[at - 1].count - seen_[at - 1].count,
+                              rounds = (runs_[at].count - 4) / eaten;
+            runs_[at].count -= rounds * eaten;
+            runs_[at - 1].count += rounds * made;
+            seen_count_ = 0;
+        }
+        // What is compared with is replaced after 1, 2, 4... times, since a round may come here more
+        // than once (Mistral: 14 spaces, and 2 more make 16), and the first ones are different.
+        if (seen_count_ && ++times_seen_ < times_kept_) return;
+        if (seen_count_) times_kept_ *= 2;
+        std::copy_n(runs_, count_, seen_);
+        seen_count_ = count_;
+        seen_at_ = at;
+        times_seen_ = 0;
+    }
+
+    bool is_round(std::size_t at) const {
+        if (seen_count_ != count_ || seen_at_ != at || at == 0) return false;
+        for (std::size_t i = 0; i < count_; i++) {
+            if (seen_[i].symbol != runs_[i].symbol) return false;
+            if (i != at && i + 1 != at && seen_[i].count != runs_[i].count) return false;
+        }
+        const Run &y = seen_[at - 1];
+        return seen_[at].count > runs_[at].count && runs_[at].count >= 4 &&
+               runs_[at - 1].count > y.count &&
+               (y.count > 1 || rank(y.symbol, y.symbol) == no_rank);
+    }
+
+    // Forgets what was seen after a step that no round has.
+    void forget_round(const Pair &pair) {
+        if (seen_count_ &&
+            (pair.at < seen_at_ || pairs_.id_of(pair.product) == seen_[seen_at_].symbol))
+            seen_count_ = 0;
     }
 
     void insert(std::size_t at, Run run) {
@@ -104,16 +200,18 @@ private:
     }
 
     const PairTable &pairs_;
-    Run runs_[most + 1];
+    Run runs_[most], seen_[most];
     std::size_t count_ = 0;
+    // Of seen_; no run: nothing was seen.
+    std::size_t seen_count_ = 0, seen_at_ = 0, times_seen_ = 0, times_kept_ = 1;
 };
 
 }  // namespace
 
-std::size_t merge_runs(const PairTable &pairs, const std::uint8_t *bytes, std::size_t size,
-                       std::uint32_t *ids) {
+std::size_t merge_runs(const PairTable &pairs, const RunText &text, std::uint32_t *ids,
+                       std::size_t capacity) {
     Runs runs(pairs);
-    return runs.read(bytes, size) && runs.merge() ? runs.write(ids) : 0;
+    return runs.read(text) && runs.merge() ? runs.write(ids, capacity) : 0;
 }
 
 }  // namespace tokexport

@@ -1,18 +1,28 @@
-// Merging a pre-token of a few runs of one byte: indentation, rulers, "aaaa".
+// Merging a text of a few runs of one character: indentation, rulers, "aaaa".
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "character_symbols.h"
 #include "pair_table.h"
 
 namespace tokexport {
 
-// Merges a pre-token, as SPEC.md 3.5, in time that grows with the logarithm of its length: all
-// pairs of a run are merged at once. A million letters a: 17 -> 0.65 ns a byte. Writes the ids, for
-// which there must be room as for the bytes, and returns how many there are; 0: it does not merge
-// this one.
-std::size_t merge_runs(const PairTable &pairs, const std::uint8_t *bytes, std::size_t size,
-                       std::uint32_t *ids);
+// A pre-token of BPE over bytes, or over characters if it has `symbols`; then perhaps with a space
+// before it, which is not in `bytes`.
+struct RunText {
+    const std::uint8_t *bytes;
+    std::size_t size;
+    const CharacterSymbols *symbols = nullptr;
+    bool is_spaced = false;
+};
+
+// Merges it, as SPEC.md 3.5, in time that hardly grows with its length, since the pairs of a run
+// are merged together: a million letters a take 0.3 ms to read, 17 by the core with cl100k, 44 with
+// Llama 2. Writes the ids, and returns how many there are; 0: it does not merge this one, or there
+// is no room.
+std::size_t merge_runs(const PairTable &pairs, const RunText &text, std::uint32_t *ids,
+                       std::size_t capacity);
 
 }  // namespace tokexport

@@ -1,0 +1,179 @@
+"""The bulk engine merges long runs of one character as the reference libraries do, of any length,
+whatever is beside them, and in any order of merges.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sentencepiece
+from random_character_models import tokenizer_json
+from repository import SLOW
+from tokenizers import Tokenizer
+
+from tokexport._core import Core
+from tokexport.conversion import file_bytes
+from tokexport.model import Provenance
+from tokexport.sources import read
+from tokexport.sources.files import SourceFiles
+from tokexport.sources.sentencepiece.proto import (
+    Algorithm,
+    NormalizerSpec,
+    Piece,
+    PieceType,
+    SentencePieceModel,
+)
+from tokexport.sources.sentencepiece.read import build
+from tokexport.sources.sentencepiece.serialize import serialize
+
+NEVER = 2**63
+MODELS = 4_000 if SLOW else 120
+TEXTS = 200_000 if SLOW else 1_500
+MARK = "\u2581"
+
+# With and without ties, and with spaces that grow by one (Gemma 3, Yi) or double (the others).
+SHARED = (
+    "llama2/tokenizer.json",
+    "llama2/tokenizer.model",
+    "mistral-7b-v0.1/tokenizer.json",
+    "mistral-spm/tokenizer.model.v1",
+    "gemma3/tokenizer.json",
+    "phi-3/tokenizer.json",
+    "yi/tokenizer.json",
+    "spm-bpe-4000/spm.model",
+)
+# Runs of these have tokens, or the bytes of these have, or they stay as they are.
+OTHERS = " a=-\n\t\u4e2d\u3002\u0e4f\U0001f9ff\u00e9"
+BESIDE = ("x", "hello", " the", "\n", "\u4e2d\u6587", MARK, "</", " ", '"', "0", ".", ")", "\u0e4f")
+
+
+def ids(core: Core, text: str) -> list[int]:
+    made: list[int] = core.encode_numpy(text, (), False).tolist()
+    return made
+
+
+def repeated(core: Core) -> list[str]:
+    """The characters that a token repeats."""
+    found = set(OTHERS)
+    for number in range(core.id_count):
+        try:
+            token = core.token_bytes(number).decode()
+        except (KeyError, ValueError, IndexError):
+            continue
+        if len(token) > 1 and len(set(token)) == 1:
+            found.add(token[0])
+    return sorted(found)
+
+
+def runs(r: random.Random, characters: list[str], beside: tuple[str, ...]) -> str:
+    """Up to five runs, with other text in between."""
+
+    def other() -> str:
+        return "".join(r.choices(beside, k=r.choice((0, 0, 1, 2))))
+
+    parts = [other()]
+    for _ in range(r.choice((1, 1, 1, 2, 3, 5))):
+        longest = r.choice((40, 300, 3_000))
+        parts += [r.choice(characters) * r.randint(1, longest), other()]
+    return "".join(parts)
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_runs_have_the_ids_of_the_core(shared: Path, name: str) -> None:
+    content = file_bytes(read(shared / "tokenizers" / name))
+    engine, core = Core(content, name, 0), Core(content, name, NEVER)
+    r = random.Random(len(name))
+    characters = repeated(core)
+    texts = [character * size for character in " a=" for size in range(1, 3_001)]
+    texts += [runs(r, characters, BESIDE) for _ in range(TEXTS)]
+    for text in texts:
+        made = engine.encode_numpy(text, (), False)
+        assert np.array_equal(made, core.encode_numpy(text, (), False)), text
+    assert engine.uses_bulk
+
+
+def pieces(r: random.Random) -> SentencePieceModel:
+    """Spaces with equal scores, or pieces in any order of scores."""
+    texts = {MARK, "a", "b"}
+    for letter in (MARK, "a", "b"):
+        texts |= {letter * n for n in range(2, r.choice((3, 8, 17))) if r.random() < 0.8}
+    for _ in range(r.randrange(8)):
+        texts.add("".join(r.choice((MARK, "a", "b")) * r.randint(1, 3) for _ in range(2)))
+    order = sorted(texts)
+    r.shuffle(order)
+    if r.random() < 0.5:  # the longest first, or last
+        order.sort(key=len, reverse=r.random() < 0.5)
+    is_tied = r.random() < 0.5
+    made = [
+        Piece(text, -1e9 if is_tied and set(text) == {MARK} else -float(rank))
+        for rank, text in enumerate(order)
+    ]
+    return SentencePieceModel(
+        "runs.model",
+        (Piece("<unk>", 0.0, PieceType.UNKNOWN), *made),
+        algorithm=Algorithm.BPE,
+        normalizer=NormalizerSpec(
+            add_dummy_prefix=r.random() < 0.5, remove_extra_whitespaces=False
+        ),
+    )
+
+
+def random_texts(r: random.Random) -> Iterator[str]:
+    for _ in range(10):
+        yield runs(r, [" ", "a", "b"], (" ", "a", "b", "ab"))
+    yield r.choice(" ab") * r.randint(1_024, 20_000)
+
+
+def compare(content: bytes, texts: Iterator[str], expected: Callable[[str], list[int]]) -> bool:
+    """Whether the engine does the file."""
+    engine = Core(content, "random", 0)
+    for text in texts:
+        assert ids(engine, text) == expected(text), text
+    return bool(engine.uses_bulk)
+
+
+def test_random_pieces_give_the_ids_of_sentencepiece() -> None:
+    done = 0
+    for seed in range(MODELS):
+        r = random.Random(seed)
+        model = pieces(r)
+        content = file_bytes(build(model, SourceFiles(), Provenance("random")))
+        reference = sentencepiece.SentencePieceProcessor(model_proto=serialize(model))
+        done += compare(content, random_texts(r), reference.encode)
+    assert done > MODELS // 2
+
+
+def ids_of(reference: Tokenizer, text: str) -> list[int]:
+    made: list[int] = reference.encode(text).ids
+    return made
+
+
+def test_random_merges_give_the_ids_of_tokenizers(tmp_path: Path) -> None:
+    path = tmp_path / "random.json"
+    done = 0
+    for seed in range(MODELS):
+        r = random.Random(seed)
+        known = [" ", "a", "b"]
+        merges: list[list[str]] = []
+        for _ in range(r.randint(1, 40)):
+            left, right = r.choice(known), r.choice(known)
+            alike = len(set(left + right)) == 1 or r.random() < 0.2
+            if alike and len(left + right) < 20 and [left, right] not in merges:
+                merges.append([left, right])
+                known.append(left + right)
+        r.shuffle(merges)
+        model = {
+            "type": "BPE",
+            "vocab": {token: number for number, token in enumerate(dict.fromkeys(known))},
+            "merges": merges,
+        }
+        path.write_text(json.dumps(tokenizer_json(model)), "utf-8")
+        reference = Tokenizer.from_file(str(path))
+        done += compare(file_bytes(read(path)), random_texts(r), partial(ids_of, reference))
+    assert done > MODELS // 2
