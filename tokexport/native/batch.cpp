@@ -29,6 +29,12 @@ constexpr std::size_t ids_a_thread = std::size_t(1) << 16;
 // another process holds up leaves them to the others.
 constexpr std::size_t parts_a_thread = 8, longest_part = std::size_t(1) << 20;
 
+std::size_t bytes_of(const std::vector<std::string_view> &texts) {
+    std::size_t bytes = 0;
+    for (std::string_view text : texts) bytes += text.size();
+    return bytes;
+}
+
 // Calls `work` with 0 to threads - 1, each on a thread of its own.
 template <class Work> void on_threads(std::size_t threads, Work work) {
     std::vector<std::thread> others;
@@ -56,6 +62,8 @@ struct Core::Batch {
     std::vector<std::unique_ptr<WorkspacePool::Lease>> spaces;
     std::vector<Part> parts;
     std::vector<std::size_t> first_parts;  // of each text, and how many parts there are
+    // Cuts the texts, if it is not the core that does: parts but the first are rests.
+    const Engine *cutter = nullptr;
 
     IdRun ids(const Part &part) const {
         return {(**spaces[part.worker]).ids.data() + part.from, part.count};
@@ -96,9 +104,15 @@ void Core::add_parts(std::string_view text, std::size_t number, std::size_t size
     bool is_first = true;
     while (text.size() / 2 > size) {
         std::size_t searched = 0, until = size, cut = 0;
-        while ((cut = tkx_cut(&file_, text.data() + searched, until - searched)) == 0 &&
+        const auto last_cut = [&](const char *from, std::size_t length) {
+            return batch.cutter ? batch.cutter->last_cut(from, length)
+                                : tkx_cut(&file_, from, length);
+        };
+        while ((cut = last_cut(text.data() + searched, until - searched)) == 0 &&
                until < text.size()) {
-            searched = until - 1;
+            // From the last three characters on, of which one may be cut off.
+            searched = until - std::min<std::size_t>(until, 12);
+            while (searched && (text[searched] & 0xC0) == 0x80) searched--;
             until = std::min(until + size, text.size());
         }
         if (cut == 0) break;
@@ -110,33 +124,59 @@ void Core::add_parts(std::string_view text, std::size_t number, std::size_t size
     batch.parts.push_back({text, number, is_first, true});
 }
 
+// What cuts texts in place of the core: the engine, where the file has no places for that since a
+// space is put before each text. Null: nothing.
+const Engine *Core::cutting_engine(std::size_t bytes, std::size_t part_size) const {
+    if (file_.cuts.data || part_size < bulk_from_ ||
+        std::max(bytes, bytes_without_tables_.load(std::memory_order_relaxed)) < worth_tables_)
+        return nullptr;
+    const Engine *made = engine();
+    return made && made->has_light_normalizer ? made : nullptr;
+}
+
 // Encodes all texts, whose bytes must stay, by at most so many threads; the GIL is free in between.
 void Core::encode_texts(const std::vector<std::string_view> &sources, const Allowed &chosen,
                         bool template_, std::size_t threads, bool is_utf8, Batch &batch) {
-    std::size_t bytes = 0;
-    for (std::string_view source : sources) bytes += source.size();
+    const std::size_t bytes = bytes_of(sources);
     threads = std::max<std::size_t>(1, std::min(threads, bytes / bytes_a_thread));
-    const std::vector<Piece> &pieces = pieces_of(1, template_);
-    const bool may_cut = threads > 1 && holds_text_once(pieces);
+    const bool may_cut = threads > 1 && holds_text_once(pieces_of(1, template_));
     const std::size_t part_size =
         may_cut ? std::min(bytes / (threads * parts_a_thread), longest_part) : SIZE_MAX;
-    auto &parts = batch.parts;
-    parts.reserve(sources.size());
+    if (may_cut && is_utf8 && chosen.mode == Allowed::none)
+        batch.cutter = cutting_engine(bytes, part_size);
+    // What is short by itself is long together.
+    if (bytes >= worth_tables_) bytes_without_tables_.fetch_add(bytes, std::memory_order_relaxed);
+    cut_texts(sources, part_size, batch);
+    if (encode_parts(sources, chosen, template_, threads, is_utf8, batch)) return;
+    batch.cutter = nullptr;
+    cut_texts(sources, SIZE_MAX, batch);
+    encode_parts(sources, chosen, template_, threads, is_utf8, batch);
+}
+
+void Core::cut_texts(const std::vector<std::string_view> &sources, std::size_t part_size,
+                     Batch &batch) const {
+    batch.parts.clear();
+    batch.parts.reserve(sources.size());
+    batch.first_parts.clear();
     batch.first_parts.reserve(sources.size() + 1);
     for (std::size_t i = 0; i < sources.size(); i++) {
-        batch.first_parts.push_back(parts.size());
+        batch.first_parts.push_back(batch.parts.size());
         add_parts(sources[i], i, part_size, batch);
     }
-    batch.first_parts.push_back(parts.size());
+    batch.first_parts.push_back(batch.parts.size());
+}
 
+// False: the engine has refused a rest.
+bool Core::encode_parts(const std::vector<std::string_view> &sources, const Allowed &chosen,
+                        bool template_, std::size_t threads, bool is_utf8, Batch &batch) {
+    const std::vector<Piece> &pieces = pieces_of(1, template_);
+    auto &parts = batch.parts;
     const std::size_t count = parts.size();
     threads = std::max<std::size_t>(1, std::min(threads, count));
     const std::size_t step =
         std::max<std::size_t>(1, std::min<std::size_t>(64, count / (threads * parts_a_thread)));
-    for (std::size_t i = 0; i < threads; i++)
+    while (batch.spaces.size() < threads)
         batch.spaces.push_back(std::make_unique<WorkspacePool::Lease>(pool_));
-    // What is short by itself is long together.
-    if (bytes >= worth_tables_) bytes_without_tables_.fetch_add(bytes, std::memory_order_relaxed);
 
     std::vector<Outcome> outcomes(threads);    // of each worker, the first that was no success
     std::vector<std::size_t> failed(threads);  // and the text it befell
@@ -150,8 +190,10 @@ void Core::encode_texts(const std::vector<std::string_view> &sources, const Allo
                 for (std::size_t i = first; i < std::min(first + step, count); i++) {
                     Batch::Part &part = parts[i];
                     const std::size_t before = used;
-                    Outcome outcome = encode_pieces(space, used, &part.bytes, pieces, chosen,
-                                                    is_utf8, {part.is_first, part.is_last});
+                    const bool is_rest = batch.cutter && !part.is_first;
+                    Outcome outcome =
+                        encode_pieces(space, used, &part.bytes, pieces, chosen, is_utf8,
+                                      {part.is_first, part.is_last, is_rest});
                     if (outcome.code != TKX_OK) {
                         outcomes[worker] = outcome;
                         failed[worker] = part.text;
@@ -168,7 +210,7 @@ void Core::encode_texts(const std::vector<std::string_view> &sources, const Allo
             next.store(count);
         }
     };
-    if (threads == 1 && bytes < bytes_a_thread) {
+    if (threads == 1 && bytes_of(sources) < bytes_a_thread) {
         work(0);
     } else {
         nb::gil_scoped_release released;
@@ -176,8 +218,10 @@ void Core::encode_texts(const std::vector<std::string_view> &sources, const Allo
     }
     for (std::size_t i = 0; i < threads; i++) {
         if (out_of_memory[i]) throw std::bad_alloc();
+        if (outcomes[i].code == TKX_E_NOT_FOUND && batch.cutter) return false;
         if (outcomes[i].code != TKX_OK) fail_text(outcomes[i], sources[failed[i]]);
     }
+    return true;
 }
 
 // A tuple of our own, so that no other thread changes it while the GIL is free, and the bytes of

@@ -186,27 +186,29 @@ const Engine *Core::engine() const {
 }
 
 // Whether the bulk engine encodes a text of that size in a workspace; makes what it needs.
-bool Core::take_bulk(Workspace &space, std::size_t size) const {
-    if (size < bulk_from_) return false;
+bool Core::take_bulk(Workspace &space, std::size_t size, bool is_rest) const {
+    if (size < bulk_from_ && !is_rest) return false;
     if (!space.bulk) {
-        if (size < worth_tables_ &&
+        if (size < worth_tables_ && !is_rest &&
             bytes_without_tables_.fetch_add(size, std::memory_order_relaxed) < worth_tables_)
             return false;
         if (const Engine *made = engine()) space.bulk = std::make_unique<tkx_bulk>(*made);
     }
+    if (space.bulk) space.bulk->is_rest = is_rest;
     return space.bulk != nullptr;
 }
 
 // Runs without the GIL at times: no Python here. `is_utf8`: the bytes are those of a str.
 Outcome Core::encode_text(Workspace &space, std::size_t &used, std::string_view text,
-                          const Allowed &allowed, bool is_utf8) const {
+                          const Allowed &allowed, bool is_utf8, bool is_rest) const {
     // A text seldom has more ids than bytes; a long one has seldom more than half as many, and then
     // this comes out of the loop below.
     std::size_t guess = text.size() <= (std::size_t(1) << 24) ? text.size() + 16 : text.size() / 2;
     if (space.ids.capacity() - used < guess)
         space.ids.resize(std::max(used + guess, space.ids.capacity() + space.ids.capacity() / 2));
     space.memory.reserve(Workspace::first_memory);
-    const bool bulk = take_bulk(space, text.size());
+    const bool bulk = take_bulk(space, text.size(), is_rest);
+    if (is_rest && !bulk) return {TKX_E_NOT_FOUND};
     for (;;) {
         tkx_work work = space.work(bulk, is_utf8);
         std::uint32_t *out = space.ids.data() + used;
@@ -239,8 +241,8 @@ Outcome Core::encode_text(Workspace &space, std::size_t &used, std::string_view 
 }
 
 Outcome Core::encode_pieces(Workspace &space, std::size_t &used, const std::string_view *texts,
-                            const std::vector<Piece> &pieces, const Allowed &allowed,
-                            bool is_utf8, Ends ends) const {
+                            const std::vector<Piece> &pieces, const Allowed &allowed, bool is_utf8,
+                            Ends ends) const {
     bool is_after = false;
     for (const Piece &piece : pieces) {
         if (piece.kind == 0) {
@@ -250,7 +252,8 @@ Outcome Core::encode_pieces(Workspace &space, std::size_t &used, const std::stri
             continue;
         }
         is_after = true;
-        Outcome outcome = encode_text(space, used, texts[piece.kind - 1], allowed, is_utf8);
+        Outcome outcome =
+            encode_text(space, used, texts[piece.kind - 1], allowed, is_utf8, ends.is_rest);
         if (outcome.code != TKX_OK) return outcome;
     }
     return {};

@@ -140,9 +140,10 @@ private:
     struct Piece {
         std::uint32_t kind, id, type_id;
     };
-    // Which items of a template to take besides the texts.
+    // Which items of a template to take besides the texts, and whether the text is a rest
+    // (engine/bridge.h).
     struct Ends {
-        bool before = true, after = true;
+        bool before = true, after = true, is_rest = false;
     };
     struct Located;
     struct Batch;
@@ -151,18 +152,23 @@ private:
     std::vector<Text> texts_of(nanobind::handle texts, nanobind::object &items) const;
     static bool holds_text_once(const std::vector<Piece> &pieces);
     void add_parts(std::string_view text, std::size_t number, std::size_t size, Batch &batch) const;
+    const Engine *cutting_engine(std::size_t bytes, std::size_t part_size) const;
+    void cut_texts(const std::vector<std::string_view> &sources, std::size_t part_size,
+                   Batch &batch) const;
     void encode_texts(const std::vector<std::string_view> &sources, const Allowed &chosen,
+                      bool template_, std::size_t threads, bool is_utf8, Batch &batch);
+    bool encode_parts(const std::vector<std::string_view> &sources, const Allowed &chosen,
                       bool template_, std::size_t threads, bool is_utf8, Batch &batch);
     Allowed allowed_of(nanobind::handle allowed);
     std::vector<Piece> template_of(int pair) const;
     std::size_t encode_texts(Workspace &space, const Text *texts, std::size_t count,
                              nanobind::handle allowed, bool template_, bool is_utf8);
     Outcome encode_pieces(Workspace &space, std::size_t &used, const std::string_view *texts,
-                          const std::vector<Piece> &pieces, const Allowed &allowed,
-                          bool is_utf8, Ends ends) const;
+                          const std::vector<Piece> &pieces, const Allowed &allowed, bool is_utf8,
+                          Ends ends) const;
     Outcome encode_text(Workspace &space, std::size_t &used, std::string_view text,
-                        const Allowed &allowed, bool is_utf8) const;
-    bool take_bulk(Workspace &space, std::size_t size) const;
+                        const Allowed &allowed, bool is_utf8, bool is_rest = false) const;
+    bool take_bulk(Workspace &space, std::size_t size, bool is_rest) const;
     const Engine *engine() const;
     [[noreturn]] void fail_text(Outcome outcome, std::string_view text) const;
     const std::vector<Piece> &pieces_of(std::size_t texts, bool template_) const;

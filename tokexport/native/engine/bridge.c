@@ -56,7 +56,8 @@ static int encode_as_it_is(tkx_context *ctx, const uint8_t *text, size_t size) {
         return 1;
     }
     if (!affix) affix = find_affix(t->ops, t->op_count);
-    is_spaced = affix && !((affix->flags & ONLY_FIRST) && text != ctx->text.begin) &&
+    is_spaced = affix && !tkx_bulk_is_rest(ctx->bulk) &&
+                !((affix->flags & ONLY_FIRST) && text != ctx->text.begin) &&
                 !((affix->flags & UNLESS_PRESENT) && *text == ' ');
     return encode_segment_in_bulk(ctx, text, size, is_spaced);
 }
@@ -67,7 +68,10 @@ static int encode_bulk(tkx_context *ctx, const uint8_t *text, size_t size, int n
     const size_t mark = ctx->memory_used;
     int is_done = 1;
     if (!ctx->bulk) return 0;
-    if (!normalized) return encode_as_it_is(ctx, text, size);
+    if (!normalized) {
+        if (encode_as_it_is(ctx, text, size)) return 1;
+        return tkx_bulk_is_rest(ctx->bulk) ? fail(ctx, TKX_E_NOT_FOUND), 1 : 0;
+    }
     if (t->stage_count == 1 && (t->stages[0].flags & REWRITE))
         rewrite(ctx, t->ops + t->stages[0].first_op, t->stages[0].op_count, &text, &size);
     if (size && ctx->code == TKX_OK) is_done = encode_segment_in_bulk(ctx, text, size, 0);
@@ -109,6 +113,8 @@ int tkx_bulk_has_light_normalizer(const tkx *t) {
     }
     return 1;
 }
+
+int tkx_bulk_has_plain_tokens(const tkx *t) { return t->plain_raw || t->plain_normalized; }
 
 int tkx_bulk_is_byte_level(const tkx *t) {
     return t->model == MODEL_BPE && t->splits.data && !t->characters.data && !t->crossings.data &&

@@ -34,6 +34,13 @@ int tkx_bulk_encode(struct tkx_bulk *bulk, struct tkx_context *ctx, tkx_bulk_seg
 /* Of the engine: whether tkx_bulk_has_light_normalizer. */
 int tkx_bulk_maps_marks_only(const struct tkx_bulk *bulk);
 
+/* Of the engine: whether what it is given continues a text, of which it had to be a part that the
+   engine alone can encode: nothing comes before it. */
+int tkx_bulk_is_rest(const struct tkx_bulk *bulk);
+
+/* Whether a file has added tokens that are found in every text. */
+int tkx_bulk_has_plain_tokens(const tkx *t);
+
 /* A pre-token that is looked up; the engine sets `bytes` and `size`. */
 typedef struct tkx_bulk_word {
     const uint8_t *bytes;

@@ -39,6 +39,22 @@ std::unique_ptr<const CrossingSplitter> CrossingSplitter::make(const tkx &file) 
     return made;
 }
 
+std::size_t CrossingSplitter::last_cut(const std::uint8_t *text, std::size_t size) const {
+    std::size_t right = size;
+    const auto step_back = [&](std::size_t at) {
+        while (at > 0 && (text[--at] & 0xC0) == 0x80) continue;
+        return at;
+    };
+    // The last character may be cut off.
+    for (right = step_back(step_back(size)); right > 0;) {
+        const std::size_t left = step_back(right);
+        const std::uint32_t x = decode_character(text + left), y = decode_character(text + right);
+        if ((x | y) < 128 ? is_ascii_cut(x | y << 8) : is_cut(x, y)) return right;
+        right = left;
+    }
+    return 0;
+}
+
 CrossingRun::CrossingRun(const CrossingSplitter &splitter, const std::uint8_t *text,
                          std::size_t size)
     : splitter_(splitter),

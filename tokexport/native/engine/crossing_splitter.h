@@ -27,6 +27,9 @@ public:
                (!rule_ || is_known(left) + is_known(right) >= rule_);
     }
 
+    // The last cut of a text, valid UTF-8, whose last byte may be anywhere in a character; or 0.
+    std::size_t last_cut(const std::uint8_t *text, std::size_t size) const;
+
 private:
     // Others are taken for unknown ones: no emoji, and no character of Chinese in use.
     static constexpr std::uint32_t known_count = 1 << 18;

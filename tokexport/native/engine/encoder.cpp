@@ -452,6 +452,8 @@ void Encoder::write_out() {
 
 int tkx_bulk_maps_marks_only(const tkx_bulk *bulk) { return bulk->engine().has_light_normalizer; }
 
+int tkx_bulk_is_rest(const tkx_bulk *bulk) { return bulk->is_rest; }
+
 int tkx_bulk_encode(tkx_bulk *bulk, tkx_context *ctx, tkx_bulk_segment *segment) {
     try {
         return bulk->encode(ctx, *segment);

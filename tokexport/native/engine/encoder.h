@@ -28,6 +28,9 @@ public:
 
     const Engine &engine() const { return engine_; }
 
+    // bridge.h
+    bool is_rest = false;
+
 private:
     // In L1 there is room for the keys and the slots of 128; 64 are 5 % slower, 512 as well.
     static constexpr std::size_t block = 128;

@@ -24,6 +24,11 @@ std::unique_ptr<const Engine> Engine::make(const tkx &file, unsigned width) {
     return made;
 }
 
+std::size_t Engine::last_cut(const char *text, std::size_t size) const {
+    if (!has_light_normalizer || tkx_bulk_has_plain_tokens(&file)) return 0;
+    return crossings->last_cut(reinterpret_cast<const std::uint8_t *>(text), size);
+}
+
 const CharacterTable *Engine::characters() const {
     std::call_once(characters_once_, [this] {
         auto made = std::make_unique<CharacterTable>();

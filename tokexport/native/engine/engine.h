@@ -34,6 +34,10 @@ public:
     // is none for this file.
     const CharacterTable *characters() const;
 
+    // Where a text, valid UTF-8, can be cut in or before its last byte so that both sides, the right
+    // one as a rest (bridge.h), give its ids; 0: nowhere, or not in such a file.
+    std::size_t last_cut(const char *text, std::size_t size) const;
+
     Engine(const tkx &f, PairTable p) : file(f), pairs(std::move(p)) {}
 
 private:

@@ -1,0 +1,67 @@
+"""A long text has the ids of one thread on several, for models that put a space before each text,
+too, so that only the bulk engine can cut it.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from repository import SLOW
+
+from tokexport._core import Core
+from tokexport.conversion import file_bytes
+from tokexport.sources import read
+
+TEXTS = 1_000 if SLOW else 30
+MARK = "\u2581"
+
+# A space before each text, before the first segment, and none; a charsmap, which nothing cuts.
+SHARED = (
+    "llama2/tokenizer.json",
+    "llama2/tokenizer.model",
+    "mistral-7b-v0.1/tokenizer.json",
+    "phi-3/tokenizer.json",
+    "gemma3/tokenizer.json",
+    "spm-bpe-4000/spm.model",
+)
+PARTS = (
+    *("hello", " the quick", " ", "  ", "\n", "\n\n", ".", " brown fox.", "\t", "=", "0", "12"),
+    *("\u4e2d\u6587", "\u3002", "\u304b\u306a", "\u00e9", "\U0001f600", "\U0001f9ff", "\u0e4f"),
+)
+RARE = (" " * 4_000, "a" * 9_000, "\u4e2d" * 3_000, "\U0001f9ff" * 2_000, "<s>", "</s>")
+
+
+def long_text(r: random.Random, choices: list[str]) -> str:
+    parts = r.choices(choices, k=r.choice((30_000, 60_000)))
+    for _ in range(r.choice((0, 1, 10))):
+        parts[r.randrange(len(parts))] = r.choice(RARE)
+    return "".join(parts)
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_threads_give_the_ids_of_one(shared: Path, name: str) -> None:
+    core = Core(file_bytes(read(shared / "tokenizers" / name)), name, 0)
+    r = random.Random(7)
+    for number in range(TEXTS):
+        choices = [*PARTS, MARK] if number % 4 == 3 else [*PARTS]
+        text = long_text(r, r.sample(choices, r.randint(2, len(choices))))
+        text = text[: len(text) if r.random() < 0.8 else 70_000] or "x"
+        allowed = r.choice(((), (), (), "all"))
+        expected = core.encode_numpy(text, allowed, True)
+        for threads in (2, 5):
+            made = core.encode_parallel_numpy(text, allowed, True, threads)
+            assert np.array_equal(made, expected), (number, threads)
+        flat, ends = core.encode_flat([text, "a", text], allowed, True, 2)
+        assert np.array_equal(flat[: len(expected)], expected)
+        assert np.array_equal(flat[ends[2] :], expected)
+
+
+def test_a_mark_in_the_last_part_is_seen(shared: Path) -> None:
+    path = shared / "tokenizers" / "llama2" / "tokenizer.json"
+    core = Core(file_bytes(read(path)), str(path), 0)
+    text = "some words " * 30_000 + MARK
+    expected = core.encode_numpy(text, (), False)
+    assert np.array_equal(core.encode_parallel_numpy(text, (), False, 4), expected)
