@@ -99,7 +99,7 @@ int Encoder::encode(tkx_context *ctx, tkx_bulk_segment &segment) {
     capacity_ = segment.capacity;
     count_ = 0;
     out_ = at_ = ids_;
-    miss_count_ = miss_bytes_ = 0;
+    release_slots();
     const int code =
         engine_.crossings
             ? encode_pre_tokens(CrossingRun(*engine_.crossings, segment.text, segment.size),
@@ -170,7 +170,6 @@ inline void Encoder::take_hits(const std::uint8_t *text, std::uint32_t start,
                                const std::uint32_t *ends, std::size_t count) {
     const WordSlot *slots = words_.slots();
     std::uint32_t *at = at_;
-    Miss *miss = &misses_[miss_count_];
     for (std::size_t i = 0; i < count; i++) {
         const Probe &probe = probes_[i];
         const WordSlot *slot = slots + probe.set;
@@ -191,13 +190,14 @@ inline void Encoder::take_hits(const std::uint8_t *text, std::uint32_t start,
             continue;
         }
         const std::uint32_t from = i ? ends[i - 1] : start, size = ends[i] - from;
-        const std::uint32_t *found = is_hit ? words_.ring().find(slot->ring_position(), text + from,
-                                                                 probe.key.is_hashed() ? size : 0)
-                                            : nullptr;
+        const bool is_pending = is_hit && slot->is_pending();
+        const std::uint32_t *found =
+            is_hit & !is_pending ? words_.ring().find(slot->ring_position(), text + from,
+                                                      probe.key.is_hashed() ? size : 0)
+                                 : nullptr;
         if (!found) {
-            *miss++ = {probe.key, text + from, size, static_cast<std::uint32_t>(at - out_),
-                       0,         0,           0};
-            miss_bytes_ += size;
+            set_aside(probe, is_pending ? slot : nullptr, text + from, size,
+                      static_cast<std::uint32_t>(at - out_));
             continue;
         }
         const std::size_t number = slot->ring_count();
@@ -206,7 +206,24 @@ inline void Encoder::take_hits(const std::uint8_t *text, std::uint32_t start,
         at += number;
     }
     at_ = at;
-    miss_count_ = static_cast<std::size_t>(miss - &misses_[0]);
+}
+
+// Notes a pre-token that is missing, and reserves a slot for it: if it comes again before it is
+// encoded (in code two of five do) it is encoded once. `pending`: the slot that it has, if any.
+inline void Encoder::set_aside(const Probe &probe, const WordSlot *pending,
+                               const std::uint8_t *bytes, std::uint32_t size, std::uint32_t at) {
+    const std::uint32_t number = static_cast<std::uint32_t>(miss_count_++);
+    Miss &miss = misses_[number];
+    miss = {probe.key, bytes, size, at, 0, 0, 0, no_place, number};
+    miss_bytes_ += size;
+    if (pending) {
+        const std::uint32_t same = pending->pending_number();
+        // Keys that are hashes may be equal by chance.
+        if (!probe.key.is_hashed() || std::memcmp(misses_[same].bytes, bytes, size) == 0)
+            miss.same = same;
+    } else if (!probe.key.is_hashed() || size <= WordRing::longest) {
+        miss.place = words_.reserve(probe.key, probe.set, number);
+    }
 }
 
 // Where a block is read from: the text, or a copy of its end, beyond which there is nothing.
@@ -324,24 +341,34 @@ int Encoder::resolve() {
     return TKX_OK;
 }
 
+// Forgets misses that an error has left: what has no ids must not be found.
+void Encoder::release_slots() {
+    for (std::uint32_t i = 0; i < miss_count_; i++)
+        if (misses_[i].place != no_place) words_.release(misses_[i].place, i);
+    miss_count_ = miss_bytes_ = 0;
+}
+
 // Encodes misses of BPE over bytes.
 int Encoder::merge_bytes() {
     // From 4 on: ids are copied four at a time, from their end.
-    std::size_t used = 4;
+    std::size_t used = 4, asked = 0;
     for (std::size_t i = 0; i < miss_count_; i++)
-        queries_[i] = {misses_[i].bytes, misses_[i].size, 0, 0, 0};
-    int code = tkx_bulk_find(&engine_.file, queries_.get(), miss_count_);
+        if (misses_[i].same == i) queries_[asked++] = {misses_[i].bytes, misses_[i].size, 0, 0, 0};
+    int code = tkx_bulk_find(&engine_.file, queries_.get(), asked);
     if (code != TKX_OK) return code;
     // There is room for a short word for each miss, whatever fragments there are.
     CharacterWords::Later later{short_words_.get(), 0, most_short_words - most_misses};
+    const tkx_bulk_word *query = queries_.get();
     for (std::size_t i = 0; i < miss_count_; i++) {
         Miss &miss = misses_[i];
+        if (miss.same != i) continue;
+        const std::uint32_t id = (query++)->id;
         std::uint32_t *ids = &miss_ids_[used];
         const std::size_t words = later.count;
         std::size_t made = 1;
         miss.first = static_cast<std::uint32_t>(used);
-        if (queries_[i].id != TKX_NONE) {
-            ids[0] = queries_[i].id;
+        if (id != TKX_NONE) {
+            ids[0] = id;
         } else if (!engine_.pairs.has_ids(miss.bytes, miss.size)) {
             code = tkx_bulk_merge(ctx_, miss.bytes, miss.size, ids, &made);
         } else if (miss.size <= WordKey::longest && !has_long_character(miss.key)) {
@@ -369,6 +396,7 @@ int Encoder::merge_characters() {
     std::size_t used = 4, words = 0;
     for (std::size_t i = 0; i < miss_count_; i++) {
         Miss &miss = misses_[i];
+        if (miss.same != i) continue;
         std::uint32_t *ids = &miss_ids_[used];
         std::size_t made = engine_.symbols->read(miss.bytes, miss.size, ids);
         miss.first = static_cast<std::uint32_t>(used);
@@ -392,11 +420,16 @@ int Encoder::merge_characters() {
     return TKX_OK;
 }
 
-// Moves the ids of misses together that short words have left apart.
+// Moves the ids of misses together that short words have left apart. Those that came again have the
+// ids of the first.
 void Encoder::close_gaps() {
     const ShortWord *word = short_words_.get();
     for (std::size_t i = 0; i < miss_count_; i++) {
         Miss &miss = misses_[i];
+        if (miss.same != i) {
+            miss.first = misses_[miss.same].first;
+            miss.count = misses_[miss.same].count;
+        }
         if (!miss.words) continue;
         if (miss.words == 1 && miss.count == room_of(*word)) {
             miss.count = (word++)->count;
@@ -428,13 +461,14 @@ void Encoder::insert_ids() {
                   distance);
         end = from;
     }
-    // Only now, when no hit needs an entry any more.
-    for (std::size_t i = 0; i < miss_count_; i++) {
+    for (std::uint32_t i = 0; i < miss_count_; i++) {
         const Miss &miss = misses_[i];
+        if (miss.place == no_place) continue;
         // No ids: characters are dropped, or there was too little memory for a long word.
-        if (miss.count)
-            words_.insert(miss.key, miss.bytes, miss.size, &miss_ids_[miss.first], miss.count);
+        if (!miss.count) words_.release(miss.place, i);
+        else words_.fill(miss.place, i, miss.bytes, miss.size, &miss_ids_[miss.first], miss.count);
     }
+    words_.grow_if_full();
     miss_count_ = miss_bytes_ = 0;
 }
 

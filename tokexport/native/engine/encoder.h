@@ -34,8 +34,8 @@ public:
 private:
     // In L1 there is room for the keys and the slots of 128; 64 are 5 % slower, 512 as well.
     static constexpr std::size_t block = 128;
-    // Misses that are encoded together; 64 to 384 are the same within 5 %.
-    static constexpr std::size_t enough_misses = 128, most_misses = enough_misses + block;
+    // Misses that are encoded together; 128 to 1024 are the same within 5 %.
+    static constexpr std::size_t enough_misses = 256, most_misses = enough_misses + block;
     // Bytes of a pre-token that takes part in blocks: a power of 2.
     static constexpr std::size_t longest = 1024;
     static constexpr std::size_t enough_miss_bytes = std::size_t(1) << 16,
@@ -61,7 +61,11 @@ private:
         std::uint32_t first;  // its ids in miss_ids_
         std::uint32_t count;
         std::uint32_t words;  // how many of short_words_ make them
+        std::uint32_t place;  // of the slot that is reserved for it, or no_place
+        std::uint32_t same;   // the number of an earlier miss with the same bytes, or its own
     };
+
+    static constexpr std::uint32_t no_place = ~std::uint32_t(0);
 
     struct Reader;
 
@@ -74,8 +78,11 @@ private:
     void take_hits(const std::uint8_t *text, std::uint32_t start, const std::uint32_t *ends,
                    std::size_t count);
     int encode_block(std::uint32_t start, const std::uint32_t *ends, std::size_t count);
+    void set_aside(const Probe &probe, const WordSlot *pending, const std::uint8_t *bytes,
+                   std::uint32_t size, std::uint32_t at);
     int encode_long(std::uint32_t start, std::uint32_t end);
     int resolve();
+    void release_slots();
     int merge_bytes();
     int merge_characters();
     void close_gaps();

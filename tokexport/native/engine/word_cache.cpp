@@ -73,24 +73,23 @@ void WordCache::grow() {
         return;
     }
     for (; slot < end; slot++)
-        if (!is_free(*slot)) put(*slot);
+        if (!is_free(*slot)) {
+            const std::size_t place = place_for(slot->key, set_of(slot->key, shift_));
+            used_ += is_free(slots_[place]);
+            slots_[place] = *slot;
+        }
 }
 
-void WordCache::insert(const WordKey &key, const std::uint8_t *bytes, std::size_t size,
-                       const std::uint32_t *ids, std::size_t count) {
-    WordSlot slot{key, {}};
-    if (!key.is_hashed() && count <= WordSlot::most_inline) {
-        std::copy_n(ids, count, slot.ids);
-        slot.ids[0] |= static_cast<std::uint32_t>(count) << id_count_shift;
-    } else {
-        if (size > WordRing::longest || count > WordRing::most_ids) return;
-        const std::uint64_t position = ring_.add(bytes, key.is_hashed() ? size : 0, ids, count);
-        slot.ids[0] = static_cast<std::uint32_t>(count) | WordSlot::in_ring;
-        slot.ids[2] = static_cast<std::uint32_t>(position);
-        slot.ids[3] = static_cast<std::uint32_t>(position >> 32);
+void WordCache::put_in_ring(WordSlot &slot, const std::uint8_t *bytes, std::size_t size,
+                            const std::uint32_t *ids, std::size_t count) {
+    if (size > WordRing::longest || count > WordRing::most_ids) {
+        free(slot);
+        return;
     }
-    if (used_ > limit_ && size_ < last_size) grow();
-    put(slot);
+    const std::uint64_t position = ring_.add(bytes, slot.key.is_hashed() ? size : 0, ids, count);
+    slot.ids[0] = static_cast<std::uint32_t>(count) | WordSlot::in_ring;
+    slot.ids[2] = static_cast<std::uint32_t>(position);
+    slot.ids[3] = static_cast<std::uint32_t>(position >> 32);
 }
 
 WordRing::WordRing() : pages_(size), memory_(static_cast<std::uint8_t *>(pages_.data())) {

@@ -71,14 +71,19 @@ struct WordKey {
 };
 
 // What has more than most_inline ids, or a key that is a hash, has its ids in a WordRing: then
-// `ids` are the number of ids, with `in_ring` in its upper bits, and the position in the ring.
+// `ids` are the number of ids, with `in_ring` in its upper bits, and the position in the ring. Of a
+// word that waits for its ids the first one is a number that whoever reserved the slot gave it, with
+// `pending` in its upper bits.
 struct WordSlot {
     static constexpr std::size_t most_inline = 4;
-    static constexpr std::uint32_t in_ring = std::uint32_t(15) << id_count_shift;
+    static constexpr std::uint32_t in_ring = std::uint32_t(15) << id_count_shift,
+                                   pending = std::uint32_t(14) << id_count_shift;
 
     WordKey key;
     std::uint32_t ids[most_inline];
 
+    bool is_pending() const { return ids[0] >> id_count_shift == pending >> id_count_shift; }
+    std::uint32_t pending_number() const { return ids[0] & ~in_ring; }
     std::size_t ring_count() const { return ids[0] & ~in_ring; }
     std::uint64_t ring_position() const { return ids[2] | std::uint64_t(ids[3]) << 32; }
 };
@@ -160,10 +165,42 @@ public:
         return is(*slot, key) ? slot : nullptr;
     }
 
-    // `bytes` are those of a key that is a hash, of any size. What is too long is not kept.
-    // Pointers to slots become invalid.
+    // Keeps a word. `bytes` are those of a key that is a hash, of any size; what is too long is not
+    // kept. Of `ids` most_inline may be read.
     void insert(const WordKey &key, const std::uint8_t *bytes, std::size_t size,
-                const std::uint32_t *ids, std::size_t count);
+                const std::uint32_t *ids, std::size_t count) {
+        const std::size_t place = place_for(key, set_of(key, shift_));
+        used_ += is_free(slots_[place]);
+        slots_[place].key = key;
+        put_ids(slots_[place], bytes, size, ids, count);
+    }
+
+    // Keeps the slot for a key, which is not there, until its ids come: it is found as pending, with
+    // that number. The place of the slot.
+    std::uint32_t reserve(const WordKey &key, std::size_t set, std::uint32_t number) {
+        const std::size_t place = place_for(key, set);
+        used_ += is_free(slots_[place]);
+        slots_[place].key = key;
+        slots_[place].ids[0] = number | WordSlot::pending;
+        return static_cast<std::uint32_t>(place);
+    }
+
+    // As insert, into a slot that was reserved; unless another word has taken it since.
+    void fill(std::uint32_t place, std::uint32_t number, const std::uint8_t *bytes,
+              std::size_t size, const std::uint32_t *ids, std::size_t count) {
+        if (slots_[place].ids[0] == (number | WordSlot::pending))
+            put_ids(slots_[place], bytes, size, ids, count);
+    }
+
+    // Frees such a slot: there are no ids.
+    void release(std::uint32_t place, std::uint32_t number) {
+        if (slots_[place].ids[0] == (number | WordSlot::pending)) free(slots_[place]);
+    }
+
+    // Makes more room if that is due. Places, and pointers to slots, become invalid.
+    void grow_if_full() {
+        if (used_ > limit_ && size_ < last_size) grow();
+    }
 
 private:
     // The size in bytes. Pages are touched as words come, and a fresh one costs as much as merging
@@ -183,20 +220,34 @@ private:
     bool allocate(std::size_t size);
     void grow();
 
-    void put(const WordSlot &word) {
-        const std::size_t set = set_of(word.key, shift_);
-        const auto takes = [&](std::size_t at) {
-            return is_free(slots_[at]) || is(slots_[at], word.key);
-        };
-        WordSlot *slot = slots_ + set + 1;
-        if (takes(set)) slot--;
-        else if (!takes(set + 1)) {
-            if (takes((set ^ 2) + 1)) slot = slots_ + (set ^ 2) + 1;
-            else if (takes(set ^ 2)) slot = slots_ + (set ^ 2);
-        }
-        used_ += is_free(*slot);
-        *slot = word;
+    void free(WordSlot &slot) {
+        slot = {};
+        used_--;
     }
+
+    // The slot that a key has, or takes.
+    std::size_t place_for(const WordKey &key, std::size_t set) const {
+        const auto takes = [&](std::size_t at) {
+            return is_free(slots_[at]) | is(slots_[at], key);
+        };
+        const std::size_t place = set + !takes(set);  // which one cannot be predicted
+        if (__builtin_expect(takes(place), 1)) return place;
+        if (takes((set ^ 2) + 1)) return (set ^ 2) + 1;
+        return takes(set ^ 2) ? set ^ 2 : place;
+    }
+
+    void put_ids(WordSlot &slot, const std::uint8_t *bytes, std::size_t size,
+                 const std::uint32_t *ids, std::size_t count) {
+        if (__builtin_expect(slot.key.is_hashed() | (count > WordSlot::most_inline), 0)) {
+            put_in_ring(slot, bytes, size, ids, count);
+            return;
+        }
+        std::memcpy(slot.ids, ids, sizeof slot.ids);
+        slot.ids[0] |= static_cast<std::uint32_t>(count) << id_count_shift;
+    }
+
+    void put_in_ring(WordSlot &slot, const std::uint8_t *bytes, std::size_t size,
+                     const std::uint32_t *ids, std::size_t count);
 
     WordRing ring_;
     ZeroedPages memory_;
