@@ -140,32 +140,38 @@ uint32_t tkx_bulk_symbol(const tkx *t, uint32_t code_point) {
 
 int tkx_bulk_find(const tkx *t, tkx_bulk_word *words, size_t count) {
     const int first = (t->flags & WHOLE_PIECE_FIRST) != 0;
-    size_t i;
+    size_t i, found = 0;
     for (i = 0; i < count; i++) {
         words[i].hash = hash_bytes(words[i].bytes, words[i].size);
+        words[i].id = TKX_NONE;
         TKX_PREFETCH(token_displacement(t, words[i].hash));
     }
     for (i = 0; i < count; i++) TKX_PREFETCH(token_slot(t, words[i].hash));
+    /* Those whose slot fits, a half of them, are listed without a branch: which ones they are
+       cannot be predicted. Nearly all of them are the token of their slot. */
     for (i = 0; i < count; i++) {
-        words[i].slot = load_u32(token_slot(t, words[i].hash));
-        if (slot_fits(words[i].slot, words[i].hash) && (words[i].slot & MAX_IDS) < t->id_count)
-            TKX_PREFETCH(t->records.data + RECORD_SIZE * (size_t)(words[i].slot & MAX_IDS));
+        const uint32_t slot = words[i].slot = load_u32(token_slot(t, words[i].hash));
+        words[found].listed = (uint32_t)i;
+        found += (size_t)(slot_fits(slot, words[i].hash) & (words[i].size <= t->max_token_bytes));
     }
-    for (i = 0; i < count; i++) {
+    for (i = 0; i < found; i++) {
+        const uint32_t id = words[words[i].listed].slot & MAX_IDS;
+        if (id >= t->id_count) return TKX_E_CORRUPT;
+        TKX_PREFETCH(t->records.data + RECORD_SIZE * (size_t)id);
+    }
+    for (i = 0; i < found; i++) {
         const uint8_t *bytes;
         uint32_t length, flags;
-        if (slot_fits(words[i].slot, words[i].hash) && (words[i].slot & MAX_IDS) < t->id_count &&
-            read_key(t, words[i].slot & MAX_IDS, &bytes, &length, &flags))
-            TKX_PREFETCH(bytes);
+        if (!read_key(t, words[words[i].listed].slot & MAX_IDS, &bytes, &length, &flags))
+            return TKX_E_CORRUPT;
+        TKX_PREFETCH(bytes);
     }
-    for (i = 0; i < count; i++) {
-        tkx_bulk_word *w = &words[i];
-        uint32_t id = TKX_NONE, flags = 0;
-        const int code = w->size <= t->max_token_bytes
-                             ? token_in_slot(t, w->slot, w->hash, w->bytes, w->size, &id, &flags)
-                             : TKX_E_NOT_FOUND;
+    for (i = 0; i < found; i++) {
+        tkx_bulk_word *w = &words[words[i].listed];
+        uint32_t id, flags;
+        const int code = token_in_slot(t, w->slot, w->hash, w->bytes, w->size, &id, &flags);
         if (code == TKX_E_CORRUPT) return code;
-        w->id = code == TKX_OK && (first || (flags & TKX_WHOLE)) ? id : TKX_NONE;
+        if (code == TKX_OK && (first || (flags & TKX_WHOLE))) w->id = id;
     }
     return TKX_OK;
 }

@@ -48,6 +48,7 @@ typedef struct tkx_bulk_word {
     uint32_t id; /* the result: the token that it is as a whole, or TKX_NONE */
     uint64_t hash;
     uint32_t slot;
+    uint32_t listed; /* not of this word: the number of another one, whose slot fits */
 } tkx_bulk_word;
 
 /* Of the core: finds the tokens that pre-tokens are as a whole, together, so that their cache

@@ -353,7 +353,7 @@ int Encoder::merge_bytes() {
     // From 4 on: ids are copied four at a time, from their end.
     std::size_t used = 4, asked = 0;
     for (std::size_t i = 0; i < miss_count_; i++)
-        if (misses_[i].same == i) queries_[asked++] = {misses_[i].bytes, misses_[i].size, 0, 0, 0};
+        if (misses_[i].same == i) queries_[asked++] = {misses_[i].bytes, misses_[i].size, 0, 0, 0, 0};
     int code = tkx_bulk_find(&engine_.file, queries_.get(), asked);
     if (code != TKX_OK) return code;
     // There is room for a short word for each miss, whatever fragments there are.
