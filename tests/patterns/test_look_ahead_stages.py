@@ -26,7 +26,7 @@ from tokexport.sources import read
 BYTE_LEVEL = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
 PATTERNS = [
     *(r"\d{1,3}(?=(?:\d{3})*\b)", r"(?=(\d{3})+(?!\d))", r"\d{1,3}(?=(\d{3})*$)", "a(?=bc)"),
-    *("a*", r"\b", "(?=ab)|b", "$", r"a(?!(?=b*c)..)|.(?=a*b)", r"^|x(?=.*\bb)"),
+    *("a*", r"\b", "(?=ab)|b", "$", r"a(?!b*c|..)|.(?=a*b)", r"^|x(?=.*\bb)"),
     *(r"\s+(?!\S)|\s+(?=\s*x)|\S*", "x?(?!.*x)y*", "(?=1)1*2|(?=1)", r"(?<![a1])x|\s"),
     *("[ab]*a[ab]{3}x|[ab](?=[ab]*1)|(?=a)", "(?:[ab]+!)?", "[a-z]+", "a++b|a?+b"),
     r"[a-z]+|\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))|.",

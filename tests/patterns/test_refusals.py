@@ -58,6 +58,7 @@ UNUSED = [
     (r"(?<!\G)a", 4, r"an anchor \G in the midst of it"),
     (r"(?>\Ga)", 0, "an atomic group or possessive quantifier on more than a set"),
     (r"\G|a", 0, r"the anchor \G and a possible match of the empty string"),
+    ("a(?=b(?=cd))", 1, "a lookahead over more than one character that has another one within it"),
     (r"\Ga?", 0, r"the anchor \G and a possible match of the empty string"),
 ]
 BROKEN = [

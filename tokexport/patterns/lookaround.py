@@ -11,14 +11,15 @@ take: ``\p{L}++`` is ``\p{L}+(?!\p{L})``.
 from __future__ import annotations
 
 from tokexport.patterns import tree
+from tokexport.patterns.nfa import asked_by
 from tokexport.patterns.search_start import misplaced, search_starts
 
 
 def lower_lookaround_and_atomic(node: tree.Node) -> tree.Node:
     """The same tree with each Look turned into an Assertion, and without Atomic nodes.
 
-    Raises PatternError for a lookbehind over more than one character, and for an atomic group of
-    more than a repeated set.
+    Raises PatternError for a lookbehind over more than one character, for a lookahead over more
+    within another one, and for an atomic group of more than a repeated set.
 
     >>> from tokexport.patterns.fancy import parse
     >>> [type(part).__name__ for part in lower_lookaround_and_atomic(parse("a++")).parts]
@@ -51,8 +52,21 @@ def condition_of(look: tree.Look) -> tree.Condition:
                 "a lookbehind over more than one character",
                 "lookbehind over the one character before a position is supported",
             )
-        condition = tree.LookFar(lower_lookaround_and_atomic(look.body))
+        body = lower_lookaround_and_atomic(look.body)
+        if _looks_far(body):
+            raise tree.PatternError(
+                look.offset,
+                "a lookahead over more than one character that has another one within it",
+                "one over the next character is supported there",
+            )
+        condition = tree.LookFar(body)
     return tree.Not(condition) if look.negative else condition
+
+
+def _looks_far(node: tree.Node) -> bool:
+    """Whether a lookahead of more than one character is in it."""
+    inner = (each.condition for each in tree.nodes_of(node) if isinstance(each, tree.Assertion))
+    return any(isinstance(test, tree.LookFar) for asked in inner for test in asked_by(asked))
 
 
 def _near(node: tree.Node, ahead: bool) -> tree.Condition | None:
