@@ -10,16 +10,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal, Union
 
-from construct import Array
-
 from tokexport.chat.device import device_frame
 from tokexport.chat.frame import Frame
 from tokexport.compiler.compile import compile_model, prepared
 from tokexport.errors import MissingLibraryError
-from tokexport.file.layout import Header, Section
 from tokexport.file.write import write
 from tokexport.model import ChatTemplates, SelfTestCase, TokenizerModel
 from tokexport.output import refuse_sources, resolve, write_file
+from tokexport.runtime.views import section_sizes
 from tokexport.sources.registry import Opened, open_source
 
 if TYPE_CHECKING:
@@ -176,7 +174,7 @@ def convert(
         write_file(path, content, force=force)
     elif not isinstance(target, (str, os.PathLike)):
         target.write(content)
-    sizes = _section_sizes(content)
+    sizes = dict(section_sizes(content))
     return Conversion(
         named, len(content), opened.size, sizes, model, opened.commit, notes, chat_notes
     )
@@ -224,9 +222,3 @@ def _with_chat_frame(options: Options, model: TokenizerModel) -> tuple[Options, 
     if problem:
         return options, (f"Devices cannot use the chat template, which is no frame: {problem}.",)
     return replace(options, chat_frame=frame), ()
-
-
-def _section_sizes(content: bytes) -> dict[str, int]:
-    header = Header.parse(content)
-    table = Array(header.section_count, Section).parse(content[Header.sizeof() :])
-    return {section.tag.decode(): section.size for section in table}

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence as Ordered
 from dataclasses import dataclass
 from functools import reduce
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -283,11 +283,13 @@ def distinct_states(
     return np.unique(number, return_index=True)[1], number
 
 
-def sure_to_match(automaton: Automaton) -> npt.NDArray[np.bool_]:
+def sure_to_match(
+    following: npt.NDArray[np.integer[Any]], ends: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]:
     """The states from which a match is sure to end, whatever follows, be it the end of the text."""
-    sure = np.ones(len(automaton.next), dtype=np.bool_)
+    sure = np.ones(len(following), dtype=np.bool_)
     while True:
-        fewer = (automaton.ends | sure[automaton.next]).all(axis=1) & (np.arange(len(sure)) != DEAD)
+        fewer = (ends | sure[following]).all(axis=1) & (np.arange(len(sure)) != DEAD)
         if (fewer == sure).all():
             return sure
         sure = fewer

@@ -41,7 +41,7 @@ def states_to_remember(automaton: Automaton, may_be_empty: bool = False) -> npt.
     silent = np.zeros((n_states, n_states), dtype=np.bool_)
     states, symbols = np.nonzero(~automaton.ends & (automaton.next != DEAD))
     silent[states, automaton.next[states, symbols]] = True
-    silent[sure_to_match(automaton)] = False
+    silent[sure_to_match(automaton.next, automaton.ends)] = False
     # What is on cycles, or on ways between them.
     unbounded = _after_cycles(silent) & _after_cycles(silent.T)
     if not unbounded.any() or not (may_be_empty or _two_starts_overrun(automaton, unbounded)):
@@ -68,7 +68,7 @@ def _two_starts_overrun(automaton: Automaton, unbounded: npt.NDArray[np.bool_]) 
     All pairs of states (of the older run, of the younger) that can be met are followed, over every
     symbol. Where they are too many the answer is yes: to remember in vain costs memory only.
     """
-    sure = sure_to_match(automaton)
+    sure = sure_to_match(automaton.next, automaton.ends)
     following, ends = automaton.next.tolist(), automaton.ends.tolist()
     n_symbols = len(following[0])
     pairs = {

@@ -38,3 +38,14 @@ DEEPSEEK: Final = (
 # What ByteLevel splits by, and GPT-2's encoder.py.
 GPT2: Final = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 TEKKEN: Final = f"{_LOWER}|{_UPPER}" + r"|\p{N}" + _PUNCTUATION_AND_SLASHES
+
+
+def oniguruma(pattern: str) -> str:
+    """A pattern of tiktoken for Oniguruma, the engine of ``tokenizers``, where a plus after
+    ``{1,3}`` is not possessive but repeats it. Nothing follows it in any known pattern: there it
+    can go.
+
+    >>> oniguruma(r"\\p{N}{1,3}+| ")
+    '\\\\p{N}{1,3}| '
+    """
+    return pattern.replace("{1,3}+|", "{1,3}|")

@@ -25,6 +25,7 @@ from tokexport.model import (
     TemplateItem,
     Token,
 )
+from tokexport.sources.patterns import oniguruma
 from tokexport.sources.registry import open_source
 from tokexport.sources.sentencepiece.proto import Algorithm, PieceType, SentencePieceModel
 from tokexport.sources.tokenizer_json import document as parts
@@ -192,9 +193,7 @@ def _split(step: PreTokenizerStep) -> dict[str, Any]:
         alone = step.behavior is Behavior.ISOLATED
         match step.pattern:
             case str():
-                # Oniguruma takes {1,3}+ for a repeat of repeats.
-                pattern = step.pattern.replace("{1,3}+|", "{1,3}|")
-                return parts.split(pattern, step.behavior.value, invert=step.invert)
+                return parts.split(oniguruma(step.pattern), step.behavior.value, invert=step.invert)
             case CharacterTest.NUMERIC if not step.invert:
                 return {"type": "Digits", "individual_digits": alone}
             case CharacterTest.PUNCTUATION if not step.invert:

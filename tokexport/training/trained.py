@@ -15,6 +15,7 @@ from tokexport.conversion import file_bytes
 from tokexport.escape import escape
 from tokexport.model import Provenance, SpecialIds
 from tokexport.output import write_file
+from tokexport.sources.patterns import oniguruma
 from tokexport.sources.tiktoken.encoding import build
 from tokexport.sources.tokenizer_json.document import (
     added_token,
@@ -155,14 +156,3 @@ class Trained:
         for name, content in zip(FILES, contents, strict=True):
             write_file(target / name, content, force=force)
         return [target / name for name in FILES]
-
-
-def oniguruma(pattern: str) -> str:
-    """A pattern of tiktoken for Oniguruma, the engine of ``tokenizers``, where a plus after
-    ``{1,3}`` is not possessive but repeats it. Nothing follows it in any known pattern: there it
-    can go.
-
-    >>> oniguruma(r"\\p{N}{1,3}+| ")
-    '\\\\p{N}{1,3}| '
-    """
-    return pattern.replace("{1,3}+|", "{1,3}|")

@@ -6,7 +6,7 @@ All numbers are little-endian. formats/weights/README.md has the same in tables.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final
 
 from construct import Const, Float32l, Int32ul, Int64ul, Struct
@@ -131,18 +131,5 @@ def file_size(shape: Shape) -> int:
 def header(shape: Shape) -> bytes:
     """The header of a file of this shape."""
     flags = QK_NORM * shape.has_qk_norm | TIED * shape.is_tied
-    names = [
-        "vocabulary",
-        "width",
-        "hidden",
-        "layers",
-        "heads",
-        "key_heads",
-        "head_size",
-        "context",
-        "group",
-        "epsilon",
-    ]
-    numbers = {name: getattr(shape, name) for name in names}
-    content: bytes = HEADER.build({**numbers, "flags": flags, "size": file_size(shape)})
+    content: bytes = HEADER.build({**asdict(shape), "flags": flags, "size": file_size(shape)})
     return content

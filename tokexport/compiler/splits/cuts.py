@@ -30,6 +30,7 @@ from tokexport.compiler.normalizer.rewriting import Op
 from tokexport.compiler.tables import Pairs
 from tokexport.model import AddedToken, Behavior, Split
 from tokexport.patterns import MATCH_ENDS, LabelTable, SplitProgram
+from tokexport.patterns.dfa import sure_to_match
 from tokexport.unicode.byte_alphabet import to_characters
 
 ASCII = 128
@@ -168,7 +169,7 @@ def _hard(split: Split, program: SplitProgram) -> npt.NDArray[np.bool_]:
         return np.zeros((end, end), np.bool_)
     # matched: a scan that starts on this class finds a match; unmatched: no match ever holds it.
     first = targets[start, :end]
-    matched = _sure(program)[first]
+    matched = sure_to_match(targets, _accepts(program))[first]
     unmatched = (targets[:, :end] == 0).all(axis=0)
     if split.behavior in (Behavior.ISOLATED, Behavior.REMOVED):
         pairs = matched[:, None] | matched[None, :]
@@ -209,19 +210,6 @@ def _before_labels(table: LabelTable, pairs: npt.NDArray[np.bool_]) -> npt.NDArr
         held = pairs[table.labels[0]][:, np.unique(table.labels[:, right])]
         found[:, right] = same.all(axis=0) & held.all(axis=1)
     return found
-
-
-def _sure(program: SplitProgram) -> npt.NDArray[np.bool_]:
-    """The states from which a match ends whatever follows, shape (n_states,)."""
-    targets, accepts = _targets(program), _accepts(program)
-    sure: npt.NDArray[np.bool_] = accepts[:, program.n_classes].copy()
-    sure[0] = False
-    while True:
-        ends = (accepts | sure[targets])[:, : program.n_classes]
-        still: npt.NDArray[np.bool_] = sure & ends.all(axis=1)
-        if (still == sure).all():
-            return still
-        sure = still
 
 
 def _touched(contents: Sequence[bytes], added: Sequence[AddedToken]) -> Pairs:
