@@ -73,11 +73,6 @@ class NormalForm(Enum):
         return self.name.removesuffix("_17").endswith("C")
 
     @property
-    def is_compatible(self) -> bool:
-        """NFKC and NFKD."""
-        return "K" in self.name
-
-    @property
     def is_of_unicode_17(self) -> bool:
         """Whether its tables are the newer ones."""
         return self.name.endswith("_17")

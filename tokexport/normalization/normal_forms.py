@@ -50,7 +50,7 @@ def normalization_tables(form: NormalForm) -> NormalizationTables:
     """
     data = shipped("normal_forms_17.dat" if form.is_of_unicode_17 else "normal_forms.dat")
     decompositions = data.texts(data.header["decompositions"]["canonical"])
-    if form.is_compatible:
+    if "K" in form.name:
         decompositions |= data.texts(data.header["decompositions"]["compatibility"])
     # Each entry: the distance from the code point before, the class.
     distances, classes = np.reshape(data.sequence(data.header["combining_classes"]), (-1, 2)).T

@@ -8,7 +8,8 @@ one of these characters at most.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import numpy as np
 
@@ -20,45 +21,46 @@ from tokexport.unicode import CodePoints
 MAX_CHARACTERS = 200
 
 
-def expand_backreferences(node: tree.Node) -> tree.Node:
-    """The same tree without Group and Reference nodes.
+def expand_backreferences(
+    node: tree.Node, texts: Mapping[int, tree.Characters] = MappingProxyType({})
+) -> tree.Node:
+    """The same tree without Group and Reference nodes. ``texts``: what groups hold, by number.
 
     Raises PatternError for a reference that does not follow its group in the same sequence, and for
     one to a group that is more than one character out of ``MAX_CHARACTERS``.
 
     >>> from tokexport.patterns.oniguruma import parse
     >>> choice = expand_backreferences(parse(r"([ab])c\\1")).parts[0]
-    >>> [len(option.parts) for option in choice.options]  # aca, bcb
-    [3, 3]
+    >>> len(choice.options)  # aca, bcb
+    2
     """
     match node:
-        case tree.Reference(_, offset):
-            raise refused_reference(offset)
+        case tree.Reference(number, offset):
+            if number not in texts:
+                raise refused_reference(offset)
+            return texts[number]
         case tree.Group(_, body):
-            return expand_backreferences(body)
+            return expand_backreferences(body, texts)
         case tree.Sequence(parts):
             for index, part in enumerate(parts):
-                rest = parts[index + 1 :]
-                found = _reference_to(part.number, rest) if isinstance(part, tree.Group) else None
-                if isinstance(part, tree.Group) and found is not None:
-                    spelled = _spelled(part, rest, found)
-                    before = map(expand_backreferences, parts[:index])
-                    return tree.Sequence((*before, expand_backreferences(spelled)))
-    return tree.with_parts(node, expand_backreferences)
+                rest = tree.Sequence(parts[index + 1 :])
+                if isinstance(part, tree.Group) and (found := _references(part.number, rest)):
+                    options = []
+                    for text in _texts_of(part.body, found[0]):
+                        after = expand_backreferences(rest, {**texts, part.number: text})
+                        options.append(tree.Sequence((text, after)))
+                    before = [expand_backreferences(each, texts) for each in parts[:index]]
+                    return tree.Sequence((*before, tree.Choice(tuple(options))))
+    return tree.with_parts(node, lambda part: expand_backreferences(part, texts))
 
 
-def _spelled(group: tree.Group, rest: tuple[tree.Node, ...], offset: int) -> tree.Choice:
-    """A group of one character and what follows it, once for each character."""
-    members = _characters(group.body)
+def _texts_of(body: tree.Node, offset: int) -> list[tree.Characters]:
+    """Each character that a group may hold; ``offset``: of a reference to it."""
+    members = _characters(body)
     if members is None or int(members.sum()) > MAX_CHARACTERS:
         raise refused_reference(offset)
-    texts = [
-        tree.Characters(tree.members_of((each, each))) for each in np.flatnonzero(members).tolist()
-    ]
-    number = group.number
-    rests = (tuple(_with_text(other, number, text) for other in rest) for text in texts)
-    options = zip(texts, rests, strict=True)
-    return tree.Choice(tuple(tree.Sequence((text, *after)) for text, after in options))
+    numbers = np.flatnonzero(members).tolist()
+    return [tree.Characters(tree.members_of((each, each))) for each in numbers]
 
 
 def _characters(node: tree.Node) -> CodePoints | None:
@@ -72,16 +74,7 @@ def _characters(node: tree.Node) -> CodePoints | None:
             return None
 
 
-def _reference_to(number: int, nodes: Iterable[tree.Node]) -> int | None:
-    """The offset of the first reference to a group, or None."""
-    found = (
-        each for node in nodes for each in tree.nodes_of(node) if isinstance(each, tree.Reference)
-    )
-    return next((each.offset for each in found if each.number == number), None)
-
-
-def _with_text(node: tree.Node, number: int, text: tree.Characters) -> tree.Node:
-    """The same tree with a text in place of references to the group of a number."""
-    if isinstance(node, tree.Reference) and node.number == number:
-        return text
-    return tree.with_parts(node, lambda part: _with_text(part, number, text))
+def _references(number: int, node: tree.Node) -> list[int]:
+    """The offsets of the references to a group."""
+    found = (each for each in tree.nodes_of(node) if isinstance(each, tree.Reference))
+    return [each.offset for each in found if each.number == number]

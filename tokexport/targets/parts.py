@@ -57,19 +57,13 @@ def parts_of_model(model: TokenizerModel) -> dict[Part, Any]:
     """The parts that a model has. What every simple tokenizer lacks is left out, and so is the
     place in the source of each step.
     """
-    inner, added = model.model, model.added_tokens
+    inner = model.model
     found: dict[Part, Any] = {
-        Part.BYTES: bytes_of(model.tokens),
+        **_tokens_and_roles(model.tokens, model.added_tokens, model.special_ids),
         Part.NORMALIZER: _normalizer(model),
         Part.PRE_TOKENIZER: _without_paths(model.pre_tokenizer),
         Part.MODEL: type(inner).__name__.removesuffix("Model"),
-        Part.HOLES: tuple(id for id, token in enumerate(model.tokens) if token is None),
-        Part.ADDED_TOKENS: {token.id: token.content for token in added},
-        Part.FLAGS: flags_of(added),
-        Part.SPECIAL: special(model.tokens),
         Part.TEMPLATE: None if model.template == Template() else model.template,
-        Part.BOS_EOS: bos_eos(model.special_ids),
-        Part.ROLES: other_roles(model.special_ids),
         Part.CHAT_TEMPLATE: _chat_templates(model),
         Part.DECODER: _decoder(model),
     }
@@ -91,18 +85,11 @@ def parts_of_file(tokenizer: Tokenizer, tokens: Sequence[Token | None]) -> dict[
     that there are some is known.
     """
     sizes = dict(tokenizer.sections())
-    added = tokenizer.added_tokens
     found: dict[Part, Any] = {
-        Part.BYTES: bytes_of(tokens),
+        **_tokens_and_roles(tokens, tokenizer.added_tokens, tokenizer.special_ids),
         Part.NORMALIZER: sizes.get("NORM"),
         Part.PRE_TOKENIZER: sizes.get("SPLT"),
-        Part.HOLES: tuple(id for id, token in enumerate(tokens) if token is None),
-        Part.ADDED_TOKENS: {token.id: token.content for token in added},
-        Part.FLAGS: flags_of(added),
-        Part.SPECIAL: special(tokens),
         Part.TEMPLATE: sizes.get("POST"),
-        Part.BOS_EOS: bos_eos(tokenizer.special_ids),
-        Part.ROLES: other_roles(tokenizer.special_ids),
         Part.CHAT_TEMPLATE: tokenizer.chat_templates,
         Part.DECODER: sizes.get("DECO"),
         Part.PAIRS: sizes.get("PIDX"),
@@ -125,18 +112,25 @@ def merges_of(model: BytePairModel) -> tuple[tuple[int, ...], ...]:
     return () if model.merges is None else tuple(map(tuple, model.merges.tolist()))
 
 
-def flags_of(added: tuple[AddedToken, ...]) -> dict[int, tuple[bool, ...]]:
-    """The flags of the added tokens that have any, but for the special ones."""
+def _tokens_and_roles(
+    tokens: Sequence[Token | None], added: Sequence[AddedToken], roles: SpecialIds
+) -> dict[Part, Any]:
+    """The bytes of all tokens, holes, added and special tokens, and the ids with a role."""
     flags = {
         token.id: (token.single_word, token.lstrip, token.rstrip, token.normalized)
         for token in added
     }
-    return {id: found for id, found in flags.items() if any(found)}
-
-
-def special(tokens: Sequence[Token | None]) -> tuple[int, ...]:
-    """The ids of the special tokens."""
-    return tuple(id for id, token in enumerate(tokens) if token and token.special)
+    # That EOS ends a generation goes without saying.
+    others = (roles.pad, roles.unk, tuple(id for id in roles.stop if id != roles.eos))
+    return {
+        Part.BYTES: bytes_of(tokens),
+        Part.HOLES: tuple(id for id, token in enumerate(tokens) if token is None),
+        Part.ADDED_TOKENS: {token.id: token.content for token in added},
+        Part.FLAGS: {id: found for id, found in flags.items() if any(found)},
+        Part.SPECIAL: tuple(id for id, token in enumerate(tokens) if token and token.special),
+        Part.BOS_EOS: bos_eos(roles),
+        Part.ROLES: None if others == (None, None, ()) else others,
+    }
 
 
 def bytes_of(tokens: Sequence[Token | None]) -> dict[int, bytes]:
@@ -147,14 +141,6 @@ def bytes_of(tokens: Sequence[Token | None]) -> dict[int, bytes]:
 def bos_eos(roles: SpecialIds) -> tuple[int | None, int | None] | None:
     """The ids that begin and end a text, if it has any."""
     return None if roles.bos is roles.eos is None else (roles.bos, roles.eos)
-
-
-def other_roles(roles: SpecialIds) -> tuple[object, ...] | None:
-    """The other ids with a role, if it has any; that EOS ends a generation goes without saying."""
-    stop = tuple(id for id in roles.stop if id != roles.eos)
-    return (
-        (roles.pad, roles.unk, stop) if (roles.pad, roles.unk, stop) != (None, None, ()) else None
-    )
 
 
 def merges_any_two(model: BytePairModel) -> bool:

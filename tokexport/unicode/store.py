@@ -27,14 +27,11 @@ def unpack(packed: bytes) -> list[int]:
     >>> unpack(bytes.fromhex("01ac02"))
     [1, 300]
     """
-    numbers: list[int] = []
-    number = shift = 0
-    for byte in packed:
-        number |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            numbers.append(number)
-            number = shift = 0
+    data = np.frombuffer(packed, np.uint8)
+    ends = np.flatnonzero(data < 0x80) + 1
+    starts = np.append(0, ends)[:-1]
+    shifts = 7 * (np.arange(len(data)) - np.repeat(starts, ends - starts))
+    numbers: list[int] = np.add.reduceat((data & 0x7F).astype(np.int64) << shifts, starts).tolist()
     return numbers
 
 
