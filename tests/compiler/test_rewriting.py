@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-import functools
-import itertools
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -16,10 +14,10 @@ from typing import Any
 
 import pytest
 import tokexport_reader
-from compared import Compared
+from compared import Compared, merged
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reader_samples import BYTE_LEVEL, BYTES, added, byte_characters, document, read_document
+from reader_samples import BYTE_LEVEL, added, document, read_document
 from repository import SLOW
 from tokexport_reader.operations import FIRST_SOURCE, Affix
 from unicode_tables.charsmap import charsmap_of
@@ -145,16 +143,6 @@ CHARACTERS = st.one_of(
 TEXTS = st.lists(CHARACTERS, max_size=24).map("".join)
 
 
-@functools.cache
-def merged() -> dict[str, Any]:
-    """A model whose merges tell where pre-tokens end: any two of some bytes merge."""
-    spelled = byte_characters()
-    pool = [spelled[byte] for byte in sorted(set(b" abAB_1!" + "\u2581é中".encode()))]
-    pairs = [[left, right] for left, right in itertools.product(pool, pool)]
-    vocab = BYTES | {left + right: 256 + number for number, (left, right) in enumerate(pairs)}
-    return {"vocab": vocab, "merges": pairs}
-
-
 TOKENS = [
     added("<s>", 9999, lstrip=True, special=True),
     added("[M]", 9999, rstrip=True, normalized=True),
@@ -173,7 +161,7 @@ def source(
         normalizer={"type": "Sequence", "normalizers": list(normalizers)} if normalizers else None,
         pre_tokenizer={"type": "Sequence", "pretokenizers": parts},
         added_tokens=list(added_tokens),
-        model=merged(),
+        model=merged(" abAB_1!\u2581é中"),
         **more,
     )
 

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
+from functools import cache
+from itertools import accumulate, product
 from pathlib import Path
 from typing import Any
 
 import tokexport_reader
-from reader_samples import read_document, reference
+from reader_samples import BYTES, byte_characters, read_document, reference
 
 from tokexport.conversion import file_bytes
 from tokexport.runtime.tokenizer import load
 
 NO_SPANS = b"\xff" * 4  # what TRIM begins with in a file that cannot tell offsets
+
+
+@cache
+def merged(letters: str) -> dict[str, Any]:
+    """A model whose merges tell where pre-tokens end: any two bytes of some letters merge."""
+    spelled = byte_characters()
+    pool = [spelled[byte] for byte in sorted(set(letters.encode()))]
+    pairs = [[left, right] for left, right in product(pool, pool)]
+    vocab = BYTES | {left + right: 256 + number for number, (left, right) in enumerate(pairs)}
+    return {"vocab": vocab, "merges": pairs}
 
 
 class Compared:
