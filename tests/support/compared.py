@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from itertools import accumulate, product
 from pathlib import Path
@@ -11,7 +12,9 @@ import tokexport_reader
 from reader_samples import BYTES, byte_characters, read_document, reference
 
 from tokexport.conversion import file_bytes
+from tokexport.errors import TextError
 from tokexport.runtime.tokenizer import load
+from tokexport.sources.tokenizer_json.reference import NO_UNKNOWN_TOKEN
 
 NO_SPANS = b"\xff" * 4  # what TRIM begins with in a file that cannot tell offsets
 
@@ -24,6 +27,21 @@ def merged(letters: str) -> dict[str, Any]:
     pairs = [[left, right] for left, right in product(pool, pool)]
     vocab = BYTES | {left + right: 256 + number for number, (left, right) in enumerate(pairs)}
     return {"vocab": vocab, "merges": pairs}
+
+
+def ids_or_none(encode: Callable[[Any], Any], text: str | bytes) -> list[int] | None:
+    """What the reference, the runtime or the reader of SPEC.md gives; None where it stops at text
+    that is not in the vocabulary.
+    """
+    try:
+        found = encode(text)
+    except TextError:
+        return None
+    except Exception as error:  # the reference raises nothing narrower
+        if not any(words in str(error) for words in (*NO_UNKNOWN_TOKEN, "TKX_E_UNKNOWN_TEXT")):
+            raise
+        return None
+    return list(getattr(found, "ids", found))
 
 
 class Compared:
