@@ -4,74 +4,44 @@ the first stage.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizers import Tokenizer
+from json_parts import digits, metaspace, pre_tokenizers, split
+from parts.cases import document
+from reader_samples import read_document, reference
 
-from tokexport.conversion import Options, file_bytes
+from tokexport.conversion import file_bytes
 from tokexport.runtime.tokenizer import load
-from tokexport.sources import read
 
 MARK = "\u2581"
 SPLIT_WORDS = {"type": "WhitespaceSplit"}
-METASPACE = {"type": "Metaspace", "replacement": MARK, "prepend_scheme": "always", "split": True}
+METASPACE = metaspace()
 # What rewrites words or joins their parts: then words are looked up before they are split.
 STAGES: dict[str, list[dict[str, Any]]] = {
     "metaspace": [SPLIT_WORDS, METASPACE],
     "first": [SPLIT_WORDS, {**METASPACE, "prepend_scheme": "first"}],
-    "digits": [SPLIT_WORDS, METASPACE, {"type": "Digits", "individual_digits": True}],
-    "joined": [
-        SPLIT_WORDS,
-        {
-            "type": "Split",
-            "pattern": {"Regex": "[ab]"},
-            "behavior": "MergedWithNext",
-            "invert": False,
-        },
-    ],
-    "look-ahead": [
-        SPLIT_WORDS,
-        {
-            "type": "Split",
-            "pattern": {"Regex": "a(?=.*1)"},
-            "behavior": "Isolated",
-            "invert": False,
-        },
-    ],
+    "digits": [SPLIT_WORDS, METASPACE, digits()],
+    "joined": [SPLIT_WORDS, split("[ab]", "MergedWithNext")],
+    "look-ahead": [SPLIT_WORDS, split("a(?=.*1)")],
 }
 PIECES = ["a", "b", "1", "中", MARK, "ab", "ba", MARK + "a", MARK + "ab", "b1", "中a", "aa", "1a"]
 
 
 def source(name: str) -> dict[str, Any]:
     """A Unigram tokenizer with these stages."""
-    return {
-        "version": "1.0",
-        "added_tokens": [],
-        "normalizer": None,
-        "pre_tokenizer": {"type": "Sequence", "pretokenizers": STAGES[name]},
-        "post_processor": None,
-        "decoder": None,
-        "model": {
-            "type": "Unigram",
-            "unk_id": 0,
-            "vocab": [
-                ["<unk>", 0.0],
-                *([piece, -1.0 - 0.37 * number] for number, piece in enumerate(PIECES)),
-            ],
-        },
-    }
+    pieces = ([piece, -1.0 - 0.37 * number] for number, piece in enumerate(PIECES))
+    model = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], *pieces]}
+    return document(model, pre_tokenizer=pre_tokenizers(*STAGES[name]))
 
 
 @pytest.mark.parametrize("name", STAGES)
 def test_a_word_has_the_same_ids_every_time(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "tokenizer.json"
-    path.write_text(json.dumps(source(name)), "utf-8")
-    reference, tokenizer = Tokenizer.from_file(str(path)), load(file_bytes(read(path), Options()))
+    library = reference(source(name))
+    tokenizer = load(file_bytes(read_document(source(name), tmp_path)))
     # Few and short words, so that they come again; long ones that no cache takes; some that are
     # pieces of others.
     word = st.text("ab1中" + MARK + "x", min_size=1, max_size=5) | st.text(
@@ -82,6 +52,6 @@ def test_a_word_has_the_same_ids_every_time(name: str, tmp_path: Path) -> None:
     def same(words: list[str], spaces: str) -> None:
         text = spaces.join(words)
         for _ in range(2):
-            assert tokenizer.encode(text) == reference.encode(text).ids
+            assert tokenizer.encode(text) == library.encode(text).ids
 
     same()

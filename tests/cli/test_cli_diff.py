@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from command_line import PathOf, Run
+from json_parts import digits, pre_tokenizers
 from repository import small_source
 
 Document = dict[str, Any]
@@ -60,10 +61,7 @@ def normalize(source: Document) -> None:
 
 
 def split_digits(source: Document) -> None:
-    source["pre_tokenizer"] = {
-        "type": "Sequence",
-        "pretokenizers": [{"type": "Digits", "individual_digits": True}, source["pre_tokenizer"]],
-    }
+    source["pre_tokenizer"] = pre_tokenizers(digits(), source["pre_tokenizer"])
 
 
 def look_pieces_up_first(source: Document) -> None:

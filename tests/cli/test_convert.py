@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import tiktoken
+from json_parts import pre_tokenizers
 from reader_samples import document
 from references import reference_for
 
@@ -134,7 +135,7 @@ def test_a_refusal_names_the_file_the_field_and_the_value(source: Path, tmp_path
     split = {"type": "Split", "pattern": {"Regex": r"(a+)\1"}, "behavior": "Isolated"} | {
         "invert": False
     }
-    sequence = {"type": "Sequence", "pretokenizers": [split, document()["pre_tokenizer"]]}
+    sequence = pre_tokenizers(split, document()["pre_tokenizer"])
     for change, words in (
         ({"normalizer": {"type": "Other"}}, r'normalizer\.type: "Other" is not supported'),
         ({"pre_tokenizer": sequence}, r"pre_tokenizer\.pretokenizers\[0\].*a reference"),
@@ -197,7 +198,7 @@ def test_an_encoding_object_converts_without_a_file(tmp_path: Path) -> None:
 
 def test_more_than_the_formats_stages_are_refused(source: Path) -> None:
     digits = {"type": "Digits", "individual_digits": True}
-    sequence = {"type": "Sequence", "pretokenizers": [digits] * 16 + [document()["pre_tokenizer"]]}
+    sequence = pre_tokenizers(*[digits] * 16 + [document()["pre_tokenizer"]])
     source.write_text(json.dumps(document(pre_tokenizer=sequence)))
     with pytest.raises(UnsupportedError, match="17 stages in a row"):
         file_bytes(tokexport.read(source))

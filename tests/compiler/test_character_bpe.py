@@ -14,6 +14,7 @@ import pytest
 import random_character_models
 import tokexport_reader
 from compared import ids_or_none
+from json_parts import FUSE, digits, replace, split
 from parts.cases import document
 from reader_samples import added, read_document, reference
 from repository import SLOW
@@ -26,8 +27,7 @@ SEEDS = range(20_000 if SLOW else 100)
 TOGETHER = 50
 
 
-FUSE = {"type": "Fuse"}
-SPLIT = {"type": "Split", "pattern": {"Regex": "[ \n]+"}, "behavior": "Isolated", "invert": False}
+SPLIT = split("[ \n]+")
 
 
 @pytest.mark.parametrize("first", SEEDS[::TOGETHER])
@@ -56,19 +56,19 @@ def test_a_random_model_is_exact_or_refused(first: int, tmp_path: Path) -> None:
 
 
 MARK = "\u2581"
-REPLACE = {"type": "Replace", "pattern": {"String": " "}, "content": MARK}
+REPLACE = replace(" ", MARK)
 
 
-@pytest.mark.parametrize("split", [None, SPLIT, {"type": "Digits", "individual_digits": False}])
+@pytest.mark.parametrize("stage", [None, SPLIT, digits(False)])
 def test_both_sides_of_a_cut_give_the_ids_of_the_whole(
-    split: dict[str, Any] | None, tmp_path: Path
+    stage: dict[str, Any] | None, tmp_path: Path
 ) -> None:
     cut = 0
     for seed in range(16):
         r = random.Random(seed)
         model = random_character_models.character_model(seed)
         token = added("b e", len(model["vocab"]), normalized=seed % 2 == 0)
-        parts = {"normalizer": REPLACE, "pre_tokenizer": split, "added_tokens": [token]}
+        parts = {"normalizer": REPLACE, "pre_tokenizer": stage, "added_tokens": [token]}
         source = document(model, **parts, decoder=FUSE)
         try:
             file = tokexport_reader.open_file(file_bytes(read_document(source, tmp_path)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import random
 import string
 from pathlib import Path
@@ -14,7 +13,9 @@ import random_piece_models
 import sentencepiece
 import tokexport_reader
 from compared import ids_or_none
-from tokenizers import Tokenizer
+from json_parts import FUSE
+from parts.cases import document
+from reader_samples import read_document, reference
 from tokexport_reader.data import u32
 
 from tokexport.compiler.merges import byte_pair
@@ -49,23 +50,19 @@ def test_random_models_give_the_ids_and_spans_of_tokenizers(tmp_path: Path) -> N
     compared = 0
     for seed in range(120):
         r = random.Random(seed)
-        source = random_character_models.tokenizer_json(
-            random_character_models.character_model(seed)
-        )
-        path = tmp_path / "tokenizer.json"
-        path.write_text(json.dumps(source), encoding="utf-8")
+        source = document(random_character_models.character_model(seed), decoder=FUSE)
         try:
-            content = file_bytes(read(path), Options())
+            content = file_bytes(read_document(source, tmp_path))
         except UnsupportedError:
             continue
-        tokenizer, reference = load(content), Tokenizer.from_str(json.dumps(source))
+        tokenizer, library = load(content), reference(source)
         for text in [runs(r, "abcde") for _ in range(20)] + [
             random_character_models.text(r, 24) for _ in range(20)
         ]:
-            ids = ids_or_none(reference.encode, text)
+            ids = ids_or_none(library.encode, text)
             assert ids_or_none(tokenizer.encode, text) == ids, (seed, text)
             if ids is not None:
-                spans = reference.encode(text).offsets
+                spans = library.encode(text).offsets
                 assert tokenizer.encode_with_offsets(text).offsets == spans, (seed, text)
                 compared += 1
     assert compared > 2000
@@ -102,14 +99,10 @@ def test_a_large_model_has_rows_and_gives_the_ids_of_tokenizers(tmp_path: Path) 
         token: number
         for number, token in enumerate(dict.fromkeys([*letters, *(a + b for a, b in merges)]))
     }
-    reference = Tokenizer.from_str(
-        json.dumps({"model": {"type": "BPE", "vocab": vocab, "merges": merges}, "added_tokens": []})
-    )
-    path = tmp_path / "tokenizer.json"
-    reference.save(str(path))
-    content = file_bytes(read(path), Options())
+    source = document({"type": "BPE", "vocab": vocab, "merges": merges})
+    library, content = reference(source), file_bytes(read_document(source, tmp_path))
     assert u32(tokexport_reader.open_file(content).sections[b"PIDX"], 8) == byte_pair.ROW_SHIFT
     tokenizer = load(content)
     for length in (*range(1, 70), 300, 5000):
         text = "".join(r.choices(letters, k=length))
-        assert tokenizer.encode(text) == reference.encode(text).ids
+        assert tokenizer.encode(text) == library.encode(text).ids

@@ -11,6 +11,7 @@ import pytest
 from compared import Compared
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from json_parts import STRIP, digits, metaspace, normalizers, replace, split
 from parts.cases import MODELS
 from parts.cases import document as whole
 from reader_samples import BYTE_LEVEL, added, document, read_document, reference
@@ -26,22 +27,18 @@ PATTERNS = [
 ]
 PARTS = st.sampled_from([*"aaabbx \n1!é中", "ab", "12", "  ", "\u0301", "<T>", "-"])
 TEXTS = st.lists(PARTS, max_size=12).map("".join)
-METASPACE = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first", "split": True}
+METASPACE = metaspace("first")
 AFTER: list[dict[str, Any] | None] = [
     None,
     METASPACE,
     {"type": "WhitespaceSplit"},
-    {"type": "Split", "pattern": {"String": ""}, "behavior": "Isolated", "invert": False},
-    {"type": "Digits", "individual_digits": True},
+    split("", kind="String"),
+    digits(),
 ]
 
 
-def replace(pattern: str, content: str) -> dict[str, Any]:
-    return {
-        "type": "Replace",
-        "pattern": {"Regex": pattern} if pattern else {"String": ""},
-        "content": content,
-    }
+def inserting(pattern: str, content: str) -> dict[str, Any]:
+    return replace(pattern, content, "Regex" if pattern else "String")
 
 
 def test_what_is_put_where_a_match_holds_nothing(tmp_path: Path) -> None:
@@ -65,10 +62,10 @@ def test_what_is_put_where_a_match_holds_nothing(tmp_path: Path) -> None:
         texts: list[str],
     ) -> None:
         nonlocal compared
-        steps = [replace(pattern, content), *([] if second is None else [replace(second, "1")])]
+        steps = [inserting(pattern, content), *([] if second is None else [inserting(second, "1")])]
         fields = whole(
             MODELS["characters"],
-            normalizer={"type": "Sequence", "normalizers": steps},
+            normalizer=normalizers(*steps),
             pre_tokenizer=after,
             added_tokens=[] if token is None else [token],
         )
@@ -87,17 +84,17 @@ def test_what_is_put_where_a_match_holds_nothing(tmp_path: Path) -> None:
 
 
 def test_an_insertion_at_the_start_is_refused_where_the_reference_stops(tmp_path: Path) -> None:
-    for normalizers, pre_tokenizer in (
-        ([replace("a*", "-"), {"type": "NFC"}], None),
-        ([replace("a*", "-"), {"type": "Strip", "strip_left": True, "strip_right": True}], None),
-        ([replace("", "-")], BYTE_LEVEL),
-        ([replace("", "-"), {"type": "ByteLevel"}], None),
+    for steps, pre_tokenizer in (
+        ([inserting("a*", "-"), {"type": "NFC"}], None),
+        ([inserting("a*", "-"), STRIP], None),
+        ([inserting("", "-")], BYTE_LEVEL),
+        ([inserting("", "-"), {"type": "ByteLevel"}], None),
     ):
-        normalizer = {"type": "Sequence", "normalizers": normalizers}
+        normalizer = normalizers(*steps)
         fields = document(normalizer=normalizer, pre_tokenizer=pre_tokenizer)
         with pytest.raises(UnsupportedError, match="puts '-' before a text"):
             file_bytes(read_document(fields, tmp_path))
-    normalizer = {"type": "Sequence", "normalizers": [replace("a*", "-"), {"type": "NFC"}]}
+    normalizer = normalizers(inserting("a*", "-"), {"type": "NFC"})
     with pytest.raises(BaseException, match="out of bounds"):
         reference(document(normalizer=normalizer)).encode("ba")
 
@@ -106,26 +103,18 @@ def test_an_insertion_at_the_start_is_refused_where_the_reference_stops(tmp_path
 def test_an_insertion_after_something_may_be_followed_by_anything(
     pattern: str, tmp_path: Path
 ) -> None:
-    normalizer = {
-        "type": "Sequence",
-        "normalizers": [{"type": "NFC"}, replace(pattern, "-"), {"type": "Lowercase"}],
-    }
+    normalizer = normalizers({"type": "NFC"}, inserting(pattern, "-"), {"type": "Lowercase"})
     readers = Compared(document(normalizer=normalizer), tmp_path)
     for text in ["", "a", "ab", "aBbbÄ", "baab" * 3000]:
         assert readers.check(text, slow=len(text) < 10)
 
 
-@pytest.mark.parametrize(
-    "before", [{"type": "NFC"}, {"type": "Strip", "strip_left": True, "strip_right": True}]
-)
+@pytest.mark.parametrize("before", [{"type": "NFC"}, STRIP])
 @pytest.mark.parametrize("after", [None, {**METASPACE, "prepend_scheme": "always"}])
 def test_after_another_step_an_insertion_at_the_start_is_exact_but_for_its_span(
     before: dict[str, Any], after: dict[str, Any] | None, tmp_path: Path
 ) -> None:
-    normalizer = {
-        "type": "Sequence",
-        "normalizers": [before, replace("^", "\u2581"), replace(" ", "\u2581")],
-    }
+    normalizer = normalizers(before, inserting("^", "\u2581"), inserting(" ", "\u2581"))
     fields = whole(MODELS["characters"], normalizer=normalizer, pre_tokenizer=after)
     readers = Compared(fields, tmp_path)
     for text in ["", "a", " ab", "a b  e", "\u00e9\ne\u0301", "  \n", " the\nend"]:
@@ -137,7 +126,7 @@ def test_after_another_step_an_insertion_at_the_start_is_exact_but_for_its_span(
 def test_what_asks_which_text_comes_first_is_refused_after_such_an_insertion(
     tmp_path: Path,
 ) -> None:
-    normalizer = {"type": "Sequence", "normalizers": [{"type": "NFC"}, replace("^", "-")]}
+    normalizer = normalizers({"type": "NFC"}, inserting("^", "-"))
     with pytest.raises(UnsupportedError, match="what comes first"):
         read_document(
             whole(MODELS["characters"], normalizer=normalizer, pre_tokenizer=METASPACE), tmp_path
@@ -151,9 +140,6 @@ def test_a_character_may_become_a_text_of_any_length(
 ) -> None:
     first, second = lengths
     steps = [("a", "b" * first), ("b", "é" + "a" * (second - 1)), ("é", "!")]
-    replacing = [
-        {"type": "Replace", "pattern": {"String": one}, "content": content}
-        for one, content in steps
-    ]
-    fields = whole(MODELS["characters"], normalizer={"type": "Sequence", "normalizers": replacing})
+    replacing = [replace(one, content) for one, content in steps]
+    fields = whole(MODELS["characters"], normalizer=normalizers(*replacing))
     assert Compared(fields, tmp_path).check(text, slow=False)

@@ -17,6 +17,7 @@ import tokexport_reader
 from compared import Compared, merged
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from json_parts import STRIP, digits, metaspace, normalizers, pre_tokenizers, replace
 from reader_samples import BYTE_LEVEL, added, document, read_document
 from repository import SLOW
 from tokexport_reader.operations import FIRST_SOURCE, Affix
@@ -65,35 +66,27 @@ def bert(**changes: bool | None) -> dict[str, Any]:
     return {"type": "BertNormalizer", **fields, **changes}
 
 
-def replace(content: str, **pattern: str) -> dict[str, Any]:
-    return {"type": "Replace", "pattern": pattern, "content": content}
-
-
 NORMALIZERS: dict[str, dict[str, Any]] = {
     **{
         name: {"type": name}
         for name in ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt")
     },
-    "strip": {"type": "Strip", "strip_left": True, "strip_right": True},
+    "strip": STRIP,
     "strip left": {"type": "Strip", "strip_left": True, "strip_right": False},
     "strip right": {"type": "Strip", "strip_left": False, "strip_right": True},
     "strip nothing": {"type": "Strip", "strip_left": False, "strip_right": False},
-    "one character": replace("\u2581", String=" "),
-    "a character away": replace("", String="a"),
-    "two characters": replace("é", String="``"),
-    "spaces": replace(" ", Regex=" {2,}"),
-    "far in vain": replace("<>", Regex="[ab]+!|[ab]{2}"),
-    "at the end": replace("", Regex=r"\s+$"),
+    "one character": replace(" ", "\u2581"),
+    "a character away": replace("a", ""),
+    "two characters": replace("``", "é"),
+    "spaces": replace(" {2,}", " ", "Regex"),
+    "far in vain": replace("[ab]+!|[ab]{2}", "<>", "Regex"),
+    "at the end": replace(r"\s+$", "", "Regex"),
     "prepend": {"type": "Prepend", "prepend": "\u2581"},
     "precompiled": PRECOMPILED,
-    "without accents": {
-        "type": "Sequence",
-        "normalizers": [{"type": "NFKD"}, {"type": "StripAccents"}],
-    },
-    "lower without accents": {
-        "type": "Sequence",
-        "normalizers": [{"type": "NFD"}, {"type": "Lowercase"}, {"type": "StripAccents"}],
-    },
+    "without accents": normalizers({"type": "NFKD"}, {"type": "StripAccents"}),
+    "lower without accents": normalizers(
+        {"type": "NFD"}, {"type": "Lowercase"}, {"type": "StripAccents"}
+    ),
     "bert": bert(),
     "bert cased": bert(lowercase=False),
     "bert accents": bert(strip_accents=True, lowercase=False, clean_text=False),
@@ -101,12 +94,7 @@ NORMALIZERS: dict[str, dict[str, Any]] = {
 }
 PRE_TOKENIZERS: dict[str, dict[str, Any]] = {
     **{
-        f"metaspace {scheme}{'' if cut else ' whole'}": {
-            "type": "Metaspace",
-            "replacement": "\u2581",
-            "prepend_scheme": scheme,
-            "split": cut,
-        }
+        f"metaspace {scheme}{'' if cut else ' whole'}": metaspace(scheme, cut)
         for scheme in ("always", "never")
         for cut in (True, False)
     },
@@ -118,10 +106,10 @@ PRE_TOKENIZERS: dict[str, dict[str, Any]] = {
     },
     "white space": {"type": "WhitespaceSplit"},
     "scripts": {"type": "UnicodeScripts"},
-    "digits": {"type": "Digits", "individual_digits": False},
+    "digits": digits(False),
     "bert": {"type": "BertPreTokenizer"},
 }
-FIRST = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first", "split": True}
+FIRST = metaspace("first")
 
 CHARACTERS = st.one_of(
     st.sampled_from(
@@ -150,16 +138,15 @@ TOKENS = [
 
 
 def source(
-    normalizers: Sequence[Any],
-    pre_tokenizers: Sequence[Any],
+    steps: Sequence[Any],
+    words: Sequence[Any],
     added_tokens: Sequence[Any] = (),
     level: Any = WHOLE,
     **more: Any,
 ) -> dict[str, Any]:
-    parts = [*pre_tokenizers, level]
     return document(
-        normalizer={"type": "Sequence", "normalizers": list(normalizers)} if normalizers else None,
-        pre_tokenizer={"type": "Sequence", "pretokenizers": parts},
+        normalizer=normalizers(*steps) if steps else None,
+        pre_tokenizer=pre_tokenizers(*words, level),
         added_tokens=list(added_tokens),
         model=merged(" abAB_1!\u2581é中"),
         **more,
@@ -175,9 +162,9 @@ def test_every_scalar_value_is_normalized_as_in_the_reference(name: str, tmp_pat
 
 
 STEPS = NORMALIZERS | {
-    "longer": replace("xyz", String="a"),
-    "white space": replace(" ", Regex=r"\s+"),
-    "some characters": replace("é中", Regex="[0-9]+|e"),
+    "longer": replace("a", "xyz"),
+    "white space": replace(r"\s+", " ", "Regex"),
+    "some characters": replace("[0-9]+|e", "é中", "Regex"),
     "prepend more": {"type": "Prepend", "prepend": "ab "},
 }
 LEVELS = [WHOLE, BYTE_LEVEL, BYTE_LEVEL | {"add_prefix_space": True}]
@@ -369,7 +356,7 @@ def goes_by_source(fields: dict[str, Any], folder: Path) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("normalizers", "words", "tokens"),
+    ("steps", "words", "tokens"),
     [
         ([NORMALIZERS["strip left"]], [FIRST], []),
         ([NORMALIZERS["bert lower"]], [FIRST], []),
@@ -380,9 +367,9 @@ def goes_by_source(fields: dict[str, Any], folder: Path) -> bool:
     ],
 )
 def test_a_prefix_for_the_first_pre_token_goes_by_its_source_where_its_place_does_not_tell(
-    normalizers: Any, words: Any, tokens: Any, tmp_path: Path
+    steps: Any, words: Any, tokens: Any, tmp_path: Path
 ) -> None:
-    fields = source(normalizers, words, tokens)
+    fields = source(steps, words, tokens)
     both = Compared(fields, tmp_path)
     assert goes_by_source(fields, tmp_path)
     for text in [

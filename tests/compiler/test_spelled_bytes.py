@@ -13,6 +13,7 @@ from typing import Any
 from compared import Compared
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from json_parts import STRIP, Json, digits, metaspace, normalizers, pre_tokenizers, replace, split
 from reader_samples import added, byte_characters, document, read_document
 from repository import SLOW
 
@@ -21,7 +22,6 @@ from tokexport.errors import UnsupportedError
 from tokexport.model import SpellBytes
 from tokexport.normalization.normalize import normalize
 
-Json = dict[str, Any]
 LETTERS = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 WORDS = LETTERS | {"use_regex": True}
 SPACED = LETTERS | {"add_prefix_space": True}
@@ -38,21 +38,13 @@ VOCAB = {
 }
 
 
-def metaspace(scheme: str, split: bool = True) -> Json:
-    return {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": scheme, "split": split}
-
-
-def replace(content: str, **pattern: str) -> Json:
-    return {"type": "Replace", "pattern": pattern, "content": content}
-
-
 NORMALIZERS: list[Json] = [
     *(
         {"type": name}
         for name in ("ByteLevel", "NFC", "NFD", "NFKD", "Lowercase", "StripAccents", "Nmt")
     ),
     {"type": "Prepend", "prepend": "\u2581"},
-    {"type": "Strip", "strip_left": True, "strip_right": True},
+    STRIP,
     {
         "type": "BertNormalizer",
         "clean_text": True,
@@ -60,19 +52,14 @@ NORMALIZERS: list[Json] = [
         "strip_accents": None,
         "lowercase": True,
     },
-    replace(" ", String="\u0120"),
-    replace("\u2581", Regex="[\u0100-\u0143]+"),
+    replace("\u0120", " "),
+    replace("[\u0100-\u0143]+", "\u2581", "Regex"),
 ]
 PRE_TOKENIZERS: list[Json] = [
     *({"type": name} for name in ("UnicodeScripts", "Whitespace", "BertPreTokenizer")),
     *(metaspace(scheme, split) for scheme in ("always", "never") for split in (True, False)),
-    {"type": "Digits", "individual_digits": True},
-    {
-        "type": "Split",
-        "pattern": {"Regex": "\u0120|[a-z]+"},
-        "behavior": "MergedWithNext",
-        "invert": False,
-    },
+    digits(),
+    split("\u0120|[a-z]+", "MergedWithNext"),
     *(LETTERS, WORDS, SPACED),
 ]
 
@@ -129,14 +116,8 @@ PARTS = st.sampled_from(
 TEXTS = st.lists(PARTS, max_size=14).map("".join)
 
 
-def source(
-    normalizers: Sequence[Json], pre_tokenizers: Sequence[Json], model: Json, **more: Any
-) -> Json:
-    fields = document(
-        normalizer={"type": "Sequence", "normalizers": list(normalizers)},
-        pre_tokenizer={"type": "Sequence", "pretokenizers": list(pre_tokenizers)},
-        **more,
-    )
+def source(steps: Sequence[Json], words: Sequence[Json], model: Json, **more: Any) -> Json:
+    fields = document(normalizer=normalizers(*steps), pre_tokenizer=pre_tokenizers(*words), **more)
     return fields | {"model": model}
 
 
@@ -223,7 +204,7 @@ def test_added_tokens_are_looked_for_in_the_alphabet(tmp_path: Path) -> None:
 def test_the_whole_alphabet_is_spelled_and_trimmed_spans_are_the_references(tmp_path: Path) -> None:
     text = "".join(map(chr, (*range(0x180), 0x7FF, 0x800, 0xFFFF, 0x10000, 0x10FFFF)))
     model = {"type": "WordLevel", "unk_token": "[UNK]", "vocab": VOCAB}
-    pieces = {"type": "Split", "pattern": {"Regex": "."}, "behavior": "Isolated", "invert": False}
+    pieces = split(".")
     steps = [{"type": "ByteLevel"}, {"type": "NFC"}]
     fields = source(steps, [pieces], model, post_processor=SPACED)
     assert check(fields, [text], tmp_path)["compared"] == 1

@@ -7,10 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import json_parts
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from json_parts import digits, metaspace, normalizers, pre_tokenizers, split
 from merge_rows import merge_rows
+from parts.cases import document
+from reader_samples import added
 from repository import SLOW
 from tokenizers import Tokenizer
 
@@ -38,38 +42,22 @@ from tokexport.runtime.tokenizer import load
 from tokexport.sources import read
 
 MARK = "\u2581"
-REPLACE = {"type": "Replace", "pattern": {"String": " "}, "content": MARK}
+REPLACE = json_parts.replace(" ", MARK)
 PREPEND = {"type": "Prepend", "prepend": MARK}
-METASPACE = {"type": "Metaspace", "replacement": MARK, "prepend_scheme": "always", "split": True}
+METASPACE = metaspace()
 # Normalizers and pre-tokenizers as they are shipped: Llama-2, Gemma-3, Metaspace, and steps after
 # the replacement.
 PARTS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
     "llama": ([PREPEND, REPLACE], []),
-    "gemma": (
-        [REPLACE],
-        [
-            {
-                "type": "Split",
-                "pattern": {"String": " "},
-                "behavior": "MergedWithPrevious",
-                "invert": False,
-            }
-        ],
-    ),
+    "gemma": ([REPLACE], [split(" ", "MergedWithPrevious", kind="String")]),
     "metaspace": ([], [METASPACE]),
     "first": ([], [{**METASPACE, "prepend_scheme": "first", "split": False}]),
-    "digits": ([REPLACE], [{"type": "Digits", "individual_digits": True}]),
-    "twice": (
-        [REPLACE, {"type": "Replace", "pattern": {"String": MARK + "a"}, "content": " b"}, PREPEND],
-        [METASPACE],
-    ),
+    "digits": ([REPLACE], [digits()]),
+    "twice": ([REPLACE, json_parts.replace(MARK + "a", " b"), PREPEND], [METASPACE]),
     "spaces split": ([], [{"type": "WhitespaceSplit"}, METASPACE]),
     "white space after": ([REPLACE], [{"type": "WhitespaceSplit"}]),
     "compatibility": ([REPLACE, {"type": "NFKC"}], []),
-    "words after": (
-        [REPLACE],
-        [{"type": "Split", "pattern": {"Regex": r"\S+"}, "behavior": "Isolated", "invert": False}],
-    ),
+    "words after": ([REPLACE], [split(r"\S+")]),
 }
 TOKENS = [
     "<unk>",
@@ -96,31 +84,17 @@ MERGES = [
 
 
 def source(name: str, **fields: Any) -> dict[str, Any]:
-    normalizers, pre_tokenizers = PARTS[name]
-    return {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": [],
-        "normalizer": {"type": "Sequence", "normalizers": normalizers},
-        "pre_tokenizer": {"type": "Sequence", "pretokenizers": pre_tokenizers},
-        "post_processor": None,
-        "decoder": {"type": "Replace", "pattern": {"String": MARK}, "content": " "},
-        "model": {
-            "type": "BPE",
-            "unk_token": "<unk>",
-            "fuse_unk": True,
-            "byte_fallback": False,
-            "vocab": {token: number for number, token in enumerate(TOKENS)},
-            "merges": [list(pair) for pair in MERGES],
-        },
-        **fields,
+    steps, words = PARTS[name]
+    model = {
+        "type": "BPE",
+        "unk_token": "<unk>",
+        "fuse_unk": True,
+        "byte_fallback": False,
+        "vocab": {token: number for number, token in enumerate(TOKENS)},
+        "merges": [list(pair) for pair in MERGES],
     }
-
-
-def added(id: int, content: str, **flags: bool) -> dict[str, Any]:
-    names = ("single_word", "lstrip", "rstrip", "normalized", "special")
-    return {"id": id, "content": content, **{name: flags.get(name, False) for name in names}}
+    parts = {"normalizer": normalizers(*steps), "pre_tokenizer": pre_tokenizers(*words)}
+    return document(model, **parts, decoder=json_parts.replace(MARK, " "), **fields)
 
 
 def both(fields: dict[str, Any], folder: Path) -> tuple[Tokenizer, OurTokenizer, TokenizerModel]:
@@ -142,9 +116,9 @@ def test_the_ids_are_those_of_the_reference(
     name: str, strips: bool, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     tokens = [
-        added(len(TOKENS), "<m>", normalized=True, lstrip=strips, rstrip=strips),
-        added(len(TOKENS) + 1, "b 1", normalized=True),
-        added(len(TOKENS) + 2, "2" + MARK, normalized=False, lstrip=strips),
+        added("<m>", len(TOKENS), normalized=True, lstrip=strips, rstrip=strips),
+        added("b 1", len(TOKENS) + 1, normalized=True),
+        added("2" + MARK, len(TOKENS) + 2, normalized=False, lstrip=strips),
     ]
     reference, ours, _ = both(source(name, added_tokens=tokens), tmp_path_factory.mktemp("source"))
 

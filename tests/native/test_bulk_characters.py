@@ -4,21 +4,23 @@ vocabulary.
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import sentencepiece
-from random_character_models import character_model, text, tokenizer_json
+from compared import ids_or_none
+from json_parts import FUSE, metaspace, normalizers, replace
+from parts.cases import document
+from random_character_models import character_model, text
 from random_piece_models import piece_model, piece_texts
+from reader_samples import read_document, reference
 from repository import SLOW
-from tokenizers import Tokenizer
 
 from tokexport._core import Core
 from tokexport.conversion import file_bytes
-from tokexport.errors import TextError, UnsupportedError
+from tokexport.errors import UnsupportedError
 from tokexport.model import Provenance
 from tokexport.sources import read
 from tokexport.sources.files import SourceFiles
@@ -29,19 +31,9 @@ from tokexport.sources.sentencepiece.serialize import serialize
 MODELS = 3_000 if SLOW else 104
 PARTS = 8
 
-MAP_SPACES = {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}
-NORMALIZERS = (
-    None,
-    MAP_SPACES,
-    {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "\u2581"}, MAP_SPACES]},
-)
-PRE_TOKENIZERS = (
-    None,
-    *(
-        {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": scheme, "split": False}
-        for scheme in ("always", "first", "never")
-    ),
-)
+MAP_SPACES = replace(" ", "\u2581")
+NORMALIZERS = (None, MAP_SPACES, normalizers({"type": "Prepend", "prepend": "\u2581"}, MAP_SPACES))
+PRE_TOKENIZERS = (None, *(metaspace(scheme, False) for scheme in ("always", "first", "never")))
 
 
 def texts(r: random.Random, given: list[str]) -> Iterator[str]:
@@ -55,21 +47,7 @@ def texts(r: random.Random, given: list[str]) -> Iterator[str]:
 
 def ids(core: Core, text: str) -> list[int] | None:
     """None: a character is unknown, and there is no token for that."""
-    try:
-        made: list[int] = core.encode_numpy(text, (), False).tolist()
-    except TextError:
-        return None
-    return made
-
-
-def expected(reference: Tokenizer, text: str) -> list[int] | None:
-    try:
-        made: list[int] = reference.encode(text).ids
-    except Exception as error:
-        if "Unk token" not in str(error):
-            raise
-        return None
-    return made
+    return ids_or_none(lambda text: core.encode_numpy(text, (), False).tolist(), text)
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -79,17 +57,15 @@ def test_random_vocabularies_give_the_ids_of_tokenizers(tmp_path: Path, part: in
         r = random.Random(seed)
         model = character_model(seed)
         model["ignore_merges"] = False
-        source = tokenizer_json(model, r.choice(PRE_TOKENIZERS))
-        source["normalizer"] = r.choice(NORMALIZERS)
-        path = tmp_path / f"{seed}.json"
-        path.write_text(json.dumps(source), "utf-8")
+        parts = {"pre_tokenizer": r.choice(PRE_TOKENIZERS), "normalizer": r.choice(NORMALIZERS)}
+        source = document(model, **parts, decoder=FUSE)
         try:
-            content = file_bytes(read(path))
+            content = file_bytes(read_document(source, tmp_path))
         except UnsupportedError:
             continue
-        engine, reference = Core(content, "random", 0), Tokenizer.from_file(str(path))
+        engine, library = Core(content, "random", 0), reference(source)
         for given in texts(r, [text(r, 60) for _ in range(20)]):
-            assert ids(engine, given) == expected(reference, given), (seed, given)
+            assert ids(engine, given) == ids_or_none(library.encode, given), (seed, given)
         done += engine.uses_bulk
     assert done > MODELS // PARTS // 4
 

@@ -14,6 +14,7 @@ import pytest
 from decoders import ours, streamed, theirs
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from json_parts import FUSE, metaspace, replace
 from repository import SLOW
 
 from tokexport.errors import UnsupportedError
@@ -24,12 +25,8 @@ BYTE_LEVEL = {
     "trim_offsets": True,
     "use_regex": True,
 }
-FUSE, FALLBACK = {"type": "Fuse"}, {"type": "ByteFallback"}
+FALLBACK = {"type": "ByteFallback"}
 LEADING_SPACE = r"(?<!\n)^ "
-
-
-def replace(pattern: str, content: str, kind: str = "String") -> dict[str, Any]:
-    return {"type": "Replace", "pattern": {kind: pattern}, "content": content}
 
 
 def strip(content: str, start: int, stop: int) -> dict[str, Any]:
@@ -38,10 +35,6 @@ def strip(content: str, start: int, stop: int) -> dict[str, Any]:
 
 def sequence(*decoders: dict[str, Any]) -> dict[str, Any]:
     return {"type": "Sequence", "decoders": list(decoders)}
-
-
-def metaspace(scheme: str) -> dict[str, Any]:
-    return {"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": True}
 
 
 def word_piece(prefix: str, cleanup: bool) -> dict[str, Any]:

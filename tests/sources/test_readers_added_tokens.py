@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from json_parts import normalizers
 from reader_samples import BYTES, added, document, read_document, reference
 
 from tokexport.errors import UnsupportedError
@@ -25,7 +26,7 @@ NORMALIZERS: list[Any] = [
     None,
     {"type": "NFC"},
     {"type": "NFKC"},
-    {"type": "Sequence", "normalizers": [{"type": "NFD"}, {"type": "Sequence", "normalizers": []}]},
+    normalizers({"type": "NFD"}, normalizers()),
     {"type": "ByteLevel"},
 ]
 FLAGS = st.fixed_dictionaries(

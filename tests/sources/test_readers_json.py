@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from json_parts import FUSE, normalizers
 from reader_samples import BYTE_LEVEL, added, document, read_document, reference
 
 from tokexport.errors import SourceError, UnsupportedError
@@ -77,12 +78,7 @@ def test_a_lone_surrogate_is_named_by_its_path() -> None:
         ({"version": "3.0"}, 'version: "3.0"'),
         ({"normalizer": {"type": "Uppercase"}}, "normalizer.type"),
         (
-            {
-                "normalizer": {
-                    "type": "Sequence",
-                    "normalizers": [{"type": "NFC"}, {"type": "Trim"}],
-                }
-            },
+            {"normalizer": normalizers({"type": "NFC"}, {"type": "Trim"})},
             r"normalizer.normalizers\[1\].type",
         ),
         ({"decoder": {"type": "Future"}}, "decoder.type"),
@@ -120,20 +116,14 @@ def test_a_document_may_leave_out_all_but_its_parts(tmp_path: Path) -> None:
 
 
 def test_normal_forms_are_kept_in_order(tmp_path: Path) -> None:
-    inner = {"type": "Sequence", "normalizers": [{"type": "NFKC"}]}
-    fields = document(
-        normalizer={
-            "type": "Sequence",
-            "normalizers": [{"type": "NFD"}, inner, {"type": "Sequence", "normalizers": []}],
-        }
-    )
+    inner = normalizers({"type": "NFKC"})
+    fields = document(normalizer=normalizers({"type": "NFD"}, inner, normalizers()))
     assert read_document(fields, tmp_path).normalizer == (NormalForm.NFD, NormalForm.NFKC)
 
 
 def test_byte_level_before_fuse_decodes_as_byte_level_alone(tmp_path: Path) -> None:
     fields = document(
-        decoder={"type": "Sequence", "decoders": [BYTE_LEVEL, {"type": "Fuse"}]},
-        added_tokens=[added("中")],
+        decoder={"type": "Sequence", "decoders": [BYTE_LEVEL, FUSE]}, added_tokens=[added("中")]
     )
     model = read_document(fields, tmp_path)
     ids = [195, 256, 97]

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 import tokenizers
-from reader_samples import read_document
+from json_parts import FUSE
+from parts.cases import document as whole
+from reader_samples import added, read_document
 
 from tokexport.conversion import file_bytes
 from tokexport.errors import SourceError
@@ -42,13 +44,7 @@ WORD_LEVEL: dict[str, Any] = {
 
 def document(model: dict[str, Any], **fields: Any) -> dict[str, Any]:
     """A tokenizer.json with a model and a decoder that joins."""
-    return {
-        "version": "1.0",
-        "added_tokens": [],
-        "decoder": {"type": "Fuse"},
-        "model": model,
-        **fields,
-    }
+    return whole(model, decoder=FUSE, **fields)
 
 
 def without(model: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -115,26 +111,9 @@ def test_what_the_reference_refuses_to_load_is_refused(
 def test_of_a_piece_that_stands_twice_the_last_counts_and_added_tokens_come_after_both(
     tmp_path: Path,
 ) -> None:
-    vocab = [
-        ["<unk>", 0.0],
-        ["ab", -9.0],
-        ["a", -1.0],
-        ["b", -1.0],
-        ["ab", -1.5],
-        ["a", -3.0],
-        ["<unk>", -1.0],
-    ]
-    added = [
-        {
-            "id": 7,
-            "content": "<s>",
-            "special": True,
-            "single_word": False,
-            "lstrip": False,
-            "rstrip": False,
-        }
-    ]
-    source = document(UNIGRAM | {"vocab": vocab}, added_tokens=[{**added[0], "normalized": False}])
+    texts = ("<unk>", "ab", "a", "b", "ab", "a", "<unk>")
+    vocab = [*map(list, zip(texts, (0.0, -9.0, -1.0, -1.0, -1.5, -3.0, -1.0), strict=True))]
+    source = document(UNIGRAM | {"vocab": vocab}, added_tokens=[added("<s>", 7, special=True)])
     model = read_document(source, tmp_path)
     assert len(model.tokens) == 8
     assert model.added_tokens[0].id == 7

@@ -11,48 +11,32 @@ import pytest
 from compared import Compared, merged
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from json_parts import digits, metaspace, pre_tokenizers, split
 from reader_samples import BYTE_LEVEL, document, read_document
 from repository import SLOW
 
 from tokexport.errors import SourceError
 from tokexport.model import Behavior, CharacterTest, Prepend, Split
 
-BEHAVIORS = [behavior.value for behavior in Behavior]
+behaviors = st.sampled_from([behavior.value for behavior in Behavior])
 LETTERS = "ab1٣½²'.,-!?_ \t\n\u00a0\u3000éß中。¿«\u2581"
 TEXT = st.text(alphabet=LETTERS[:-1], max_size=12)
 PATTERNS = [r"\d+", r"[a-b]+|\s", r"\s+(?!\S)", r"a\.b|-", r"\p{P}", r"[^\s]"]
 STRINGS = ["a", ".", "-", "a.b", "(", "é", " ", "1+", "#", "&~"]
-
-
-def split(pattern: dict[str, str], behavior: str, invert: bool) -> dict[str, Any]:
-    return {"type": "Split", "pattern": pattern, "behavior": behavior, "invert": invert}
-
-
+KINDS = [
+    *(digits(), digits(False), metaspace(), metaspace("never", False)),
+    *({"type": name} for name in ("Punctuation", "Whitespace", "WhitespaceSplit")),
+    *({"type": "BertPreTokenizer"}, {"type": "FixedLength"}, {"type": "FixedLength", "length": 2}),
+]
 PARTS = st.one_of(
-    st.builds(
-        split,
-        st.one_of(
-            st.sampled_from(PATTERNS).map(lambda text: {"Regex": text}),
-            st.sampled_from(STRINGS).map(lambda text: {"String": text}),
-        ),
-        st.sampled_from(BEHAVIORS),
-        st.booleans(),
+    *(
+        st.builds(
+            split, st.sampled_from(texts), behaviors, kind=st.just(kind), invert=st.booleans()
+        )
+        for kind, texts in (("Regex", PATTERNS), ("String", STRINGS))
     ),
-    st.sampled_from(
-        [
-            {"type": "Digits", "individual_digits": True},
-            {"type": "Digits", "individual_digits": False},
-            {"type": "Punctuation"},
-            {"type": "Whitespace"},
-            {"type": "WhitespaceSplit"},
-            {"type": "BertPreTokenizer"},
-            {"type": "FixedLength"},
-            {"type": "FixedLength", "length": 2},
-            {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True},
-            {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "never", "split": False},
-        ]
-    ),
-    st.sampled_from(BEHAVIORS).map(lambda name: {"type": "Punctuation", "behavior": name}),
+    st.sampled_from(KINDS),
+    behaviors.map(lambda name: {"type": "Punctuation", "behavior": name}),
     st.sampled_from("-. a").map(
         lambda character: {"type": "CharDelimiterSplit", "delimiter": character}
     ),
@@ -62,6 +46,12 @@ PARTS = st.one_of(
 def compared(pre_tokenizer: Any, folder: Path) -> Compared:
     """The reference and the readers of the file, with a model that tells where pre-tokens end."""
     return Compared(document(pre_tokenizer=pre_tokenizer, model=merged(LETTERS)), folder)
+
+
+@pytest.mark.parametrize("part", KINDS, ids=str)
+def test_each_kind_alone_is_cut_as_the_reference_cuts_it(part: Any, tmp_path: Path) -> None:
+    readers = compared(pre_tokenizers(part, BYTE_LEVEL | {"use_regex": False}), tmp_path)
+    assert readers.check("ab 12², a.b!\tb\u30001é。中 -_?b1a ab ")
 
 
 @settings(max_examples=600 if SLOW else 100)
@@ -85,12 +75,8 @@ def test_a_sequence_is_cut_as_the_reference_cuts_it(
     after = [part for part in after if part["type"] != "Metaspace"]
     parts = [*before, BYTE_LEVEL | {"use_regex": use_regex, "add_prefix_space": prefix}, *after]
     if nested:
-        parts = [
-            {"type": "Sequence", "pretokenizers": parts[:1]},
-            {"type": "Sequence", "pretokenizers": []},
-            *parts[1:],
-        ]
-    fields = {"type": "Sequence", "pretokenizers": parts}
+        parts = [pre_tokenizers(*parts[:1]), pre_tokenizers(), *parts[1:]]
+    fields = pre_tokenizers(*parts)
     readers = compared(fields, tmp_path)
     for number, text in enumerate(texts):
         assert readers.check(text, slow=number == 0)
@@ -98,13 +84,7 @@ def test_a_sequence_is_cut_as_the_reference_cuts_it(
 
 @pytest.mark.parametrize("text", ["", "a b", " a", "é", "\n"])
 def test_a_prefix_space_is_added_where_byte_level_is_first(text: str, tmp_path: Path) -> None:
-    fields = {
-        "type": "Sequence",
-        "pretokenizers": [
-            {"type": "Sequence", "pretokenizers": []},
-            BYTE_LEVEL | {"add_prefix_space": True},
-        ],
-    }
+    fields = pre_tokenizers(pre_tokenizers(), BYTE_LEVEL | {"add_prefix_space": True})
     model = read_document(document(pre_tokenizer=fields), tmp_path)
     assert model.pre_tokenizer[0] == Prepend(" ", unless_present=True)
     assert compared(fields, tmp_path).check(text)
@@ -119,7 +99,7 @@ def test_use_regex_is_true_where_it_is_absent(tmp_path: Path) -> None:
 
 
 def test_behind_a_byte_level_normalizer_every_split_is_on_bytes(tmp_path: Path) -> None:
-    fields = {"type": "Digits", "individual_digits": True}
+    fields = digits()
     model = read_document(
         document(pre_tokenizer=fields, normalizer={"type": "ByteLevel"}), tmp_path
     )
@@ -127,15 +107,12 @@ def test_behind_a_byte_level_normalizer_every_split_is_on_bytes(tmp_path: Path) 
 
 
 def test_falcons_splits_stand_in_order_and_the_last_two_are_on_bytes(tmp_path: Path) -> None:
-    fields = {
-        "type": "Sequence",
-        "pretokenizers": [
-            {"type": "Punctuation", "behavior": "Contiguous"},
-            BYTE_LEVEL,
-            {"type": "Digits", "individual_digits": False},
-            split({"Regex": "[0-9][0-9][0-9]"}, "Isolated", False),
-        ],
-    }
+    fields = pre_tokenizers(
+        {"type": "Punctuation", "behavior": "Contiguous"},
+        BYTE_LEVEL,
+        digits(False),
+        split("[0-9][0-9][0-9]"),
+    )
     model = read_document(document(pre_tokenizer=fields), tmp_path)
     on_bytes = [getattr(stage, "on_bytes", None) for stage in model.pre_tokenizer]
     assert on_bytes == [False, False, True, True]
@@ -167,8 +144,8 @@ def test_falcons_splits_stand_in_order_and_the_last_two_are_on_bytes(tmp_path: P
         ({"type": "Digits"}, SourceError, "individual_digits"),
         ({"type": "FixedLength", "length": 0}, SourceError, "length is 0"),
         ({"type": "CharDelimiterSplit", "delimiter": "ab"}, SourceError, "delimiter"),
-        (split({"Regex": "a", "String": "a"}, "Isolated", False), SourceError, "pattern"),
-        (split({"Regex": "a"}, "isolated", False), SourceError, "behavior"),
+        (split("a") | {"pattern": {"Regex": "a", "String": "a"}}, SourceError, "pattern"),
+        (split("a", "isolated"), SourceError, "behavior"),
     ],
 )
 def test_what_cannot_be_exact_is_refused_with_its_path(

@@ -19,6 +19,7 @@ import pytest
 import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
+from json_parts import metaspace, pre_tokenizers
 from references import reference_for
 from repository import FIXTURES, script
 
@@ -125,16 +126,12 @@ BYTE_LEVEL = {
     "trim_offsets": True,
     "use_regex": True,
 }
-METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": False}
+METASPACE = metaspace("first", False)
 CUT = {"type": "Split", "pattern": {"String": ""}, "behavior": "Isolated", "invert": False}
 OVERLAPPING = [MAKER.added(24, "[[a]]"), MAKER.added(25, "[[b]]", special=False)]
 REFUSED: dict[tuple[str, Any], list[tuple[str, object, str]]] = {
     ("bytes_cl100k", SourceError): [
-        (
-            "pre_tokenizer.pretokenizers.0",
-            {"type": "Sequence", "pretokenizers": [BYTE_LEVEL]},
-            "another one in it",
-        )
+        ("pre_tokenizer.pretokenizers.0", pre_tokenizers(BYTE_LEVEL), "another one in it")
     ],
     ("bytes_cl100k", UnsupportedError): [
         (

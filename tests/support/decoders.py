@@ -10,6 +10,8 @@ from typing import Any
 
 import tokenizers
 from merge_rows import merge_rows
+from parts.cases import document
+from reader_samples import reference
 
 from tokexport.conversion import Options, file_bytes
 from tokexport.model import BytePairModel, Decoding, Provenance, Reference, Token, TokenizerModel
@@ -22,22 +24,9 @@ from tokexport.sources.tokenizer_json.decoder_chain import decode_forms
 
 def theirs(decoder: Any, vocab: Sequence[str]) -> tokenizers.Tokenizer:
     """The reference, with ``vocab[id]`` as the token of an id."""
-    document = {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": [],
-        "normalizer": None,
-        "pre_tokenizer": None,
-        "post_processor": None,
-        "decoder": decoder,
-        "model": {
-            "type": "WordLevel",
-            "vocab": {token: id for id, token in enumerate(vocab)},
-            "unk_token": vocab[0],
-        },
-    }
-    return tokenizers.Tokenizer.from_str(json.dumps(document))
+    ids = {token: id for id, token in enumerate(vocab)}
+    model = {"type": "WordLevel", "vocab": ids, "unk_token": vocab[0]}
+    return reference(document(model, decoder=decoder))
 
 
 def decode_only(tokens: Sequence[Token | None], decoding: Decoding) -> bytes:

@@ -77,20 +77,3 @@ def _merges(r: random.Random, tokens: dict[str, None], prefix: str) -> list[tupl
     if r.random() < 0.3:
         r.shuffle(order)
     return order
-
-
-def tokenizer_json(
-    model: dict[str, Any], pre_tokenizer: dict[str, Any] | None = None
-) -> dict[str, Any]:
-    """A tokenizer.json around a model."""
-    return {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": [],
-        "normalizer": None,
-        "pre_tokenizer": pre_tokenizer,
-        "post_processor": None,
-        "decoder": {"type": "Fuse"},
-        "model": model,
-    }

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from json_parts import normalizers, pre_tokenizers, split
 from reader_samples import BYTE_LEVEL, added
 from repository import SMALL, small_source
 
@@ -21,7 +22,7 @@ from tokexport.sources import read
 
 NAMES = sorted(path.stem for path in SMALL.glob("*.json") if path.stem != "ranks")
 GPT2 = json.loads((SMALL / "gpt2.json").read_text("utf-8"))
-SPLIT = {"type": "Split", "behavior": "Isolated", "invert": False, "pattern": {"Regex": r"(a+)\1"}}
+SPLIT = split(r"(a+)\1")
 # Refused parts of every field, by the places that must be named.
 REFUSED: dict[str, Any] = {
     "normalizer.normalizers[0]": {"type": "Uppercase"},
@@ -36,18 +37,10 @@ REFUSED: dict[str, Any] = {
 }
 EXACT: dict[str, Any] = {
     "added_tokens": [added("ab", normalized=True), added("AC", normalized=True)],
-    "normalizer": {
-        "type": "Sequence",
-        "normalizers": [
-            {"type": "NFC"},
-            {"type": "Sequence", "normalizers": [{"type": "NFD"}]},
-            {"type": "Lowercase"},
-        ],
-    },
-    "pre_tokenizer": {
-        "type": "Sequence",
-        "pretokenizers": [{"type": "WhitespaceSplit"}, BYTE_LEVEL, {"type": "WhitespaceSplit"}],
-    },
+    "normalizer": normalizers({"type": "NFC"}, normalizers({"type": "NFD"}), {"type": "Lowercase"}),
+    "pre_tokenizer": pre_tokenizers(
+        {"type": "WhitespaceSplit"}, BYTE_LEVEL, {"type": "WhitespaceSplit"}
+    ),
     "model": GPT2["model"],
     "post_processor": {"type": "Sequence", "processors": [BYTE_LEVEL]},
     "decoder": BYTE_LEVEL,

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import tokenizers
+from json_parts import FUSE, replace
 from reader_samples import document
 
 import tokexport
@@ -20,9 +21,9 @@ from tokexport.verification import compare
 @pytest.mark.parametrize(
     ("decoder", "expected"),
     [
-        ({"type": "Fuse"}, b"a"),
+        (FUSE, b"a"),
         ({"type": "WordPiece", "prefix": "##", "cleanup": False}, b" a"),
-        ({"type": "Replace", "pattern": {"String": "a"}, "content": "bc"}, b"bc"),
+        (replace("a", "bc"), b"bc"),
     ],
 )
 def test_what_a_decoder_puts_around_each_token_is_not_said_of_one(

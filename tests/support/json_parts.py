@@ -1,0 +1,41 @@
+"""The parts of a tokenizer.json that many tests are made of, as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Json = dict[str, Any]
+FUSE: Json = {"type": "Fuse"}
+STRIP: Json = {"type": "Strip", "strip_left": True, "strip_right": True}
+
+
+def normalizers(*parts: Json) -> Json:
+    """A Sequence of normalizers."""
+    return {"type": "Sequence", "normalizers": list(parts)}
+
+
+def pre_tokenizers(*parts: Json) -> Json:
+    """A Sequence of pre-tokenizers."""
+    return {"type": "Sequence", "pretokenizers": list(parts)}
+
+
+def replace(pattern: str, content: str, kind: str = "String") -> Json:
+    """A normalizer or decoder that replaces."""
+    return {"type": "Replace", "pattern": {kind: pattern}, "content": content}
+
+
+def split(
+    pattern: str, behavior: str = "Isolated", *, kind: str = "Regex", invert: bool = False
+) -> Json:
+    """A pre-tokenizer that cuts at a pattern."""
+    return {"type": "Split", "pattern": {kind: pattern}, "behavior": behavior, "invert": invert}
+
+
+def metaspace(scheme: str = "always", split: bool = True) -> Json:
+    """A pre-tokenizer or decoder with U+2581 for a space."""
+    return {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": scheme, "split": split}
+
+
+def digits(alone: bool = True) -> Json:
+    """A pre-tokenizer that cuts out digits, each alone or all that follow each other."""
+    return {"type": "Digits", "individual_digits": alone}
