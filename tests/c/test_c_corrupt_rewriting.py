@@ -4,10 +4,12 @@ TKX_E_CORRUPT when they are met.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import golden_files
 import pytest
 from c_harness import COMPILERS, SANITIZED, Builder, Library, run
-from golden_files import filled, numbers, patched
+from golden_files import Changes, each, numbers, parts, patched
 from repository import SLOW
 
 OK, SPLITS, CORRUPT = 0, -34, -37
@@ -23,107 +25,93 @@ def table_of(name: str, op: int) -> int:
     return numbers(name, b"NORM", 16 + 32 * op + 12, 1)[0]
 
 
-def map_parts() -> dict[str, tuple[int, int]]:
-    """Where each part of the map to lower case begins in NORM, and its number of entries."""
+def damaged_map() -> Iterator[tuple[Changes, str, str]]:
+    """Changes in the map to lower case, a text that meets them, and one that does not."""
     at = table_of("rewriting", 1)
     middles, leaves, entries, text = numbers("rewriting", b"NORM", at, 4)
-    parts: dict[str, tuple[int, int]] = {}
-    at += MAP_FIELDS + 128
-    for part, count, size in [
-        ("top", 272, 2),
-        ("middle", 64 * middles, 2),
-        ("leaves", 64 * leaves, 2),
-        ("entries", entries, 8),
-        ("text", text, 1),
-    ]:
-        parts[part] = (at, count)
-        at += size * count
-    return parts
+    levels = {"top": (272, 2), "middle": (64 * middles, 2), "leaves": (64 * leaves, 2)}
+    found = parts(at + MAP_FIELDS + 128, **levels, entries=(entries, 8), text=(text, 1))
+    for level in levels:
+        yield each(b"NORM", *found[level], "H", 0xFFFF), "\u00c0", "ascii needs no levels"
+    first, count = found["entries"][0] + 8, entries - 1
+    for offset, form, number in (
+        (0, "I", 0xFFFFFF00),
+        (0, "I", 4241),
+        (4, "H", 0xFFFF),
+        (6, "B", 2),  # the letters of what is no Hangul syllable
+    ):
+        yield each(b"NORM", first + offset, count, form, number, 8), "\u00c0", ""
+    yield each(b"NORM", *found["text"], "B", 0xC3), "\u00c0", ""
 
 
-@pytest.mark.parametrize("part", ["top", "middle", "leaves"])
-def test_levels_of_a_map_that_point_outside(library: Library, part: str) -> None:
-    assert library.open(filled("rewriting", b"NORM", *map_parts()[part], "H", 0xFFFF)) == OK
-    assert library.encode("\u00c0".encode())[0] == CORRUPT
-    assert library.encode(b"ascii needs no levels")[0] == OK
-
-
-@pytest.mark.parametrize(
-    ("offset", "form", "number"), [(0, "I", 0xFFFFFF00), (0, "I", 4241), (4, "H", 0xFFFF)]
-)
-def test_entries_of_a_map_that_point_out_of_its_text(
-    library: Library, offset: int, form: str, number: int
-) -> None:
-    start, count = map_parts()["entries"]
-    changes = [(b"NORM", start + 8 * index + offset, form, number) for index in range(1, count)]
-    assert library.open(patched("rewriting", *changes)) == OK
-    assert library.encode("\u00c0".encode())[0] == CORRUPT
-
-
-def test_a_map_to_what_is_not_utf8(library: Library) -> None:
-    assert library.open(filled("rewriting", b"NORM", *map_parts()["text"], "B", 0xC3)) == OK
-    assert library.encode("\u00c0".encode())[0] == CORRUPT
-
-
-def test_a_map_to_the_letters_of_what_is_no_hangul_syllable(library: Library) -> None:
-    start, count = map_parts()["entries"]
-    changes = [(b"NORM", start + 8 * index + 6, "B", 2) for index in range(1, count)]
-    assert library.open(patched("rewriting", *changes)) == OK
-    assert library.encode("\u00c0".encode())[0] == CORRUPT
-
-
-@pytest.mark.parametrize(
-    ("op", "offset"), [(0, 0), (0, 4), (0, 8), (0, 12), (0, 16), (1, 0), (1, 4), (1, 8), (1, 12)]
-)
-def test_tables_of_another_size_than_their_counts_say(
-    library: Library, op: int, offset: int
-) -> None:
-    at = table_of("rewriting", op) + offset
-    (number,) = numbers("rewriting", b"NORM", at, 1)
-    assert library.open(patched("rewriting", (b"NORM", at, "I", number + 1))) == SPLITS
+def damaged_sequences() -> Iterator[tuple[Changes, str, str]]:
+    """The same in what ``sequences`` replaces, and in its protected texts."""
+    at = table_of("sequences", 0)
+    units, nodes, edges, program, size = numbers("sequences", b"NORM", at, 5)
+    found = parts(
+        at + CHARSMAP_HEADER,
+        units=(units, 4),
+        nodes=(nodes + 1, 8),
+        edges=(edges, 4),
+        program=(program, 1),
+        text=(size, 1),
+    )
+    not_utf8 = each(b"NORM", *found["text"], "B", 0xFF)
+    yield not_utf8, "aa", "plin"
+    yield [(b"NORM", 16 + 1, "B", COLLAPSE), *not_utf8], "aa", "plin"
+    start, _ = found["units"]
+    values = numbers("sequences", b"NORM", start, units)
+    full = [unit for unit, value in enumerate(values) if value >> 31]
+    yield [(b"NORM", start + 4 * unit, "I", 0xFFFFFFFF) for unit in full], "aa", ""
+    # A sequence that ends inside a character.
+    offset = [(value >> 10) << ((value & 0x200) >> 6) for value in values]
+    place = offset[0] ^ 0xC3
+    assert values[place] & 0x800000FF == 0xC3
+    changed = {place: values[place] | 0x100, place ^ offset[place]: 0x80000000}
+    yield [(b"NORM", start + 4 * at, "I", unit) for at, unit in changed.items()], "\u00e8", ""
+    first, _ = found["edges"]
+    children = enumerate(numbers("sequences", b"NORM", first, edges))
+    yield [(b"NORM", found["nodes"][0] + 8, "I", edges + 1)], "<a>", ""
+    yield [(b"NORM", first + 4 * i, "I", child | 0xFFFFFF) for i, child in children], "<a>", ""
 
 
 @pytest.mark.parametrize(
-    ("offset", "form", "number"),
+    ("name", "changes", "met", "unmet"),
     [
-        (1, "B", 2),
-        (2, "H", 0),
-        (4, "H", 0),
-        (3, "B", 9),
-        (12, "I", 0xFFFFFFFC),
-        (16, "I", 2),
-        (20, "I", 1200),
-        (24, "I", 1),
+        *(("rewriting", *row) for row in damaged_map()),
+        *(("sequences", *row) for row in damaged_sequences()),
     ],
 )
-def test_a_program_to_replace_with_that_is_none(
-    library: Library, offset: int, form: str, number: int
+def test_what_encoding_meets(
+    library: Library, name: str, changes: Changes, met: str, unmet: str
 ) -> None:
-    at = table_of("rewriting", 2)
-    assert library.open(patched("rewriting", (b"NORM", at + offset, form, number))) == SPLITS
+    assert changes
+    assert library.open(patched(name, *changes)) == OK
+    assert library.encode(met.encode())[0] == CORRUPT
+    assert library.encode(unmet.encode())[0] == OK
 
 
-@pytest.mark.parametrize("field", [16, 20, 24], ids=["classes", "starts", "transitions"])
-def test_a_program_to_replace_with_whose_tables_point_outside(library: Library, field: int) -> None:
-    at = table_of("rewriting", 2)
-    at += numbers("rewriting", b"NORM", at + field, 1)[0]
-    assert library.open(filled("rewriting", b"NORM", at, 4, "B", 0xFF)) == SPLITS
+def damaged_programs() -> Iterator[Changes]:
+    """Changes in what is looked at when a file is opened."""
+    for op, offset in (*((0, at) for at in (0, 4, 8, 12, 16)), *((1, at) for at in (0, 4, 8, 12))):
+        at = table_of("rewriting", op) + offset  # a count that the size of its table is not for
+        yield [(b"NORM", at, "I", numbers("rewriting", b"NORM", at, 1)[0] + 1)]
+    program = table_of("rewriting", 2)
+    for offset, form, number in (
+        *((1, "B", 2), (2, "H", 0), (4, "H", 0), (3, "B", 9)),
+        *((12, "I", 0xFFFFFFFC), (16, "I", 2), (20, "I", 1200), (24, "I", 1)),
+    ):
+        yield [(b"NORM", program + offset, form, number)]
+    for field in (16, 20, 24):  # classes, starts and transitions that point outside
+        (start,) = numbers("rewriting", b"NORM", program + field, 1)
+        yield each(b"NORM", program + start, 4, "B", 0xFF)
+    (content,) = numbers("rewriting", b"NORM", 16 + 32 * 2 + 20, 1)
+    yield [(b"NORM", content, "B", 0xFF)]  # not UTF-8
 
 
-def test_content_that_is_not_utf8(library: Library) -> None:
-    at = numbers("rewriting", b"NORM", 16 + 32 * 2 + 20, 1)[0]
-    assert library.open(patched("rewriting", (b"NORM", at, "B", 0xFF))) == SPLITS
-
-
-def charsmap_parts() -> tuple[int, int, int, int, int]:
-    """Of the sequences of ``sequences``: where units, nodes, edges and text begin in NORM, and the
-    size of the text.
-    """
-    at = table_of("sequences", 0)
-    units, nodes, edges, program, text = numbers("sequences", b"NORM", at, 5)
-    first_node = at + CHARSMAP_HEADER + 4 * units
-    first_edge = first_node + 8 * (nodes + 1)
-    return at + CHARSMAP_HEADER, first_node, first_edge, first_edge + 4 * edges + program, text
+@pytest.mark.parametrize("changes", [*damaged_programs()])
+def test_what_opening_meets(library: Library, changes: Changes) -> None:
+    assert library.open(patched("rewriting", *changes)) == SPLITS
 
 
 def test_spaces_are_not_dropped_by_cluster(library: Library) -> None:
@@ -132,63 +120,9 @@ def test_spaces_are_not_dropped_by_cluster(library: Library) -> None:
         assert library.open(patched("rewriting", (b"NORM", 16 + 1, "B", flags))) == expected
 
 
-def test_damaged_sequences_that_drop_spaces(library: Library) -> None:
-    start, size = charsmap_parts()[3:]
-    collapse = (b"NORM", 16 + 1, "B", COLLAPSE)
-    assert library.open(patched("sequences", collapse)) == OK
+def test_sequences_may_drop_spaces(library: Library) -> None:
+    assert library.open(patched("sequences", (b"NORM", 16 + 1, "B", COLLAPSE))) == OK
     assert library.encode(TEXT.encode())[0] == OK
-    damage = ((b"NORM", start + i, "B", 0xFF) for i in range(size))
-    assert library.open(patched("sequences", collapse, *damage)) == OK
-    assert library.encode(b"aa")[0] == CORRUPT
-    assert library.encode(b"plin")[0] == OK
-
-
-def test_replacements_that_are_not_utf8(library: Library) -> None:
-    *_, text, size = charsmap_parts()
-    assert library.open(filled("sequences", b"NORM", text, size, "B", 0xFF)) == OK
-    assert library.encode(b"aa")[0] == CORRUPT
-    assert library.encode(b"plin")[0] == OK
-
-
-def test_replacements_that_lie_outside(library: Library) -> None:
-    units, first_node, *_ = charsmap_parts()
-    values = numbers("sequences", b"NORM", units, (first_node - units) // 4)
-    changes = [
-        (b"NORM", units + 4 * i, "I", 0xFFFFFFFF) for i, value in enumerate(values) if value >> 31
-    ]
-    assert changes
-    assert library.open(patched("sequences", *changes)) == OK
-    assert library.encode(b"aa")[0] == CORRUPT
-
-
-def test_a_sequence_that_ends_inside_a_character(library: Library) -> None:
-    units, first_node, *_ = charsmap_parts()
-    values = numbers("sequences", b"NORM", units, (first_node - units) // 4)
-    offset = [(value >> 10) << ((value & 0x200) >> 6) for value in values]
-    place = offset[0] ^ 0xC3
-    assert values[place] & 0x800000FF == 0xC3
-    child = place ^ offset[place]
-    changes = [
-        (b"NORM", units + 4 * place, "I", values[place] | 0x100),
-        (b"NORM", units + 4 * child, "I", 0x80000000),
-    ]
-    assert library.open(patched("sequences", *changes)) == OK
-    assert library.encode("\u00e8".encode())[0] == CORRUPT
-
-
-@pytest.mark.parametrize("what", ["first edge", "child"])
-def test_protected_texts_whose_trie_points_outside(library: Library, what: str) -> None:
-    _, first_node, first_edge, text, _ = charsmap_parts()
-    edges = (text - first_edge) // 4
-    values = numbers("sequences", b"NORM", first_edge, edges)
-    changes = {
-        "first edge": [(b"NORM", first_node + 8, "I", edges + 1)],
-        "child": [
-            (b"NORM", first_edge + 4 * i, "I", value | 0xFFFFFF) for i, value in enumerate(values)
-        ],
-    }
-    assert library.open(patched("sequences", *changes[what])) == OK
-    assert library.encode(b"<a>")[0] == CORRUPT
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)

@@ -19,6 +19,8 @@ NAMES = sorted(path.stem for path in FOLDER.glob("*.bin"))
 DECODER_NAMES = sorted(path.stem for path in FOLDER.glob("decode-*.json"))
 EXPECTED_NAMES = sorted({path.stem for path in FOLDER.glob("*.json")} - {*DECODER_NAMES})
 REFUSED_NAMES = sorted(path.name for path in (FOLDER / "refused").glob("*.bin"))
+# Tag, offset in the section, struct format, number.
+Changes = list[tuple[bytes, int, str, int]]
 
 
 def content(name: str) -> bytes:
@@ -58,10 +60,21 @@ def patched(name: str, *changes: tuple[bytes, int, str, int]) -> bytes:
     return bytes(data)
 
 
-def filled(name: str, tag: bytes, start: int, count: int, form: str, number: int) -> bytes:
-    """A golden file with numbers of a section that follow each other replaced."""
-    size = struct.calcsize(form)
-    return patched(name, *((tag, start + size * i, form, number) for i in range(count)))
+def each(tag: bytes, start: int, count: int, form: str, number: int, stride: int = 0) -> Changes:
+    """Changes to numbers of a section that follow each other, ``stride`` bytes apart."""
+    step = stride or struct.calcsize(form)
+    return [(tag, start + step * i, form, number) for i in range(count)]
+
+
+def parts(start: int, **counts: tuple[int, int]) -> dict[str, tuple[int, int]]:
+    """Where tables begin that follow each other, and their numbers of entries; ``counts``: these
+    numbers, and the size of an entry.
+    """
+    found = {}
+    for name, (count, size) in counts.items():
+        found[name] = (start, count)
+        start += size * count
+    return found
 
 
 def numbers(name: str, tag: bytes, offset: int, count: int) -> list[int]:
