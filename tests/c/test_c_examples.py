@@ -27,11 +27,7 @@ def built(name: str, folder: Path, *flags: str) -> str:
 def test_every_example_is_tried_here() -> None:
     names = {path.stem for path in EXAMPLES.glob("*.c")}
     assert names == {
-        "encode_stdin",
-        "decode_ids",
-        "stream_reply",
-        "chat_loop",
-        "embedded",
+        *("encode_stdin", "decode_ids", "stream_reply", "chat_loop", "embedded"),
         "in_model_file",
     }
 

@@ -148,13 +148,7 @@ def test_the_header_is_a_cxx_header_too(compiler: str, tmp_path: Path) -> None:
     source.write_text('#include "tokexport_extra.h"\nint use() { return tkx_check(nullptr); }\n')
     run(
         [
-            compiler,
-            "-Wall",
-            "-Wextra",
-            "-Werror",
-            "-fsyntax-only",
-            "-x",
-            "c++",
+            *(compiler, "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++"),
             f"-I{RUNTIME}",
             str(source),
         ]

@@ -46,14 +46,8 @@ PARTS: Final = {
     "TKX_NO_NORMALIZER": Part(
         frozenset(
             {
-                "rewrite",
-                "run_form",
-                "run_map",
-                "run_replace",
-                "run_charsmap",
-                "run_affix",
-                "normalize",
-                "check_ops",
+                *("rewrite", "run_form", "run_map", "run_replace", "run_charsmap", "run_affix"),
+                *("normalize", "check_ops"),
             }
             | {"check_rewriting_stage"}
         ),

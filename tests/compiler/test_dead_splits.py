@@ -98,11 +98,7 @@ def test_the_library_finds_nothing_with_a_split_that_is_left_out() -> None:
             [normalizers.Replace(step.pattern, step.content) for step in steps]
         )
         for behavior in (
-            "isolated",
-            "removed",
-            "merged_with_previous",
-            "merged_with_next",
-            "contiguous",
+            *("isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"),
         ):
             split = pre_tokenizers.Split(Regex(pattern), behavior)
             for text in texts:

@@ -8,12 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from references import reference_for
+from references import assert_same, reference_for
 from repository import FIXTURES, SLOW, SMALL, script, small_source
 from runtime_samples import cases
 
 import tokexport
-from tokexport.verification import compare
 
 SmallFile = Callable[[str], Path]
 NAMES = sorted(path.stem for path in SMALL.glob("*.jsonl"))
@@ -34,5 +33,4 @@ def test_the_installed_reference_still_gives_the_golden_ids(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_converted_tokenizer_passes_verification(name: str, small_file: SmallFile) -> None:
     tokenizer, reference = tokexport.load(small_file(name)), reference_for(small_source(name))
-    result = compare(tokenizer, reference, strings=1000, seed=3, code_points=SLOW)
-    assert result.ok, "\n".join(result.lines())
+    assert_same(tokenizer, reference, strings=1000, seed=3, code_points=SLOW)

@@ -114,13 +114,7 @@ def test_scores_are_what_the_parser_makes_of_them(entries: list[tuple[str, Any]]
 @pytest.mark.parametrize(
     "merge",
     [
-        '"a \\ud800"',
-        '"a \ud800"',
-        '"a',
-        '"a\n"',
-        '"a \\x"',
-        '["a"]',
-        '["a", "b", "c"]',
+        *('"a \\ud800"', '"a \ud800"', '"a', '"a\n"', '"a \\x"', '["a"]', '["a", "b", "c"]'),
         '["a", 1e2]',
     ],
 )

@@ -39,29 +39,14 @@ def test_no_part_is_empty_or_holds_half_a_character(text: str) -> None:
 
 def test_a_character_comes_with_its_last_byte() -> None:
     stream = DecodeStream(tokenizer("ranks"))
-    assert [stream.step(id) for id in byte_ids("a🙂é".encode())] == [
-        "a",
-        None,
-        None,
-        None,
-        "🙂",
-        None,
-        "é",
-    ]
+    parts = [stream.step(id) for id in byte_ids("a🙂é".encode())]
+    assert parts == ["a", None, None, None, "🙂", None, "é"]
 
 
 def test_bytes_that_cannot_become_a_character_come_at_once_as_replacements() -> None:
     stream = DecodeStream(tokenizer("ranks"))
-    assert [stream.step(id) for id in byte_ids(b"\xffa\xf0\x9fb\xc3\xc3\xa9")] == [
-        "\ufffd",
-        "a",
-        None,
-        None,
-        "\ufffdb",
-        None,
-        "\ufffd",
-        "é",
-    ]
+    parts = [stream.step(id) for id in byte_ids(b"\xffa\xf0\x9fb\xc3\xc3\xa9")]
+    assert parts == ["\ufffd", "a", None, None, "\ufffdb", None, "\ufffd", "é"]
 
 
 def test_flush_ends_a_character_and_starts_afresh() -> None:
@@ -87,32 +72,23 @@ def test_an_id_that_is_no_token_changes_nothing() -> None:
 
 
 def test_a_token_of_any_length_comes_whole() -> None:
-    tokens = [Token(bytes([byte])) for byte in range(256)]
     long = ["x" * 65_535, "é" * 1_000 + "渡", "y" * 1_023, "z" * 350]
-    added = tuple(AddedToken(256 + number, text) for number, text in enumerate(long))
-    tokens += [Token(text.encode(), TokenKind.ADDED) for text in long]
-    model = TokenizerModel(
-        tokens=tuple(tokens),
-        model=BytePairModel({bytes([byte]): byte for byte in range(256)}, merges=merge_rows()),
-        reference=Reference.TOKENIZERS,
-        provenance=Provenance("made by a test"),
-        added_tokens=added,
-    )
-    stream = DecodeStream(load(file_bytes(model)))
+    stream = DecodeStream(load(of_bytes(*long)))
     assert [stream.step(256 + number) for number in range(len(long))] == long
     assert stream.step(0xC3) is None
     assert stream.step(256) == "\ufffd" + long[0]
 
 
 def test_a_stream_keeps_its_tokenizer_alive() -> None:
-    stream = DecodeStream(load(write_small()))
+    stream = DecodeStream(load(of_bytes()))
     assert stream.step(104) == "h"
 
 
-def write_small() -> bytes:
+def of_bytes(*contents: str) -> bytes:
+    """A file whose tokens are the bytes, and some added tokens after them."""
     vocab = {bytes([byte]): byte for byte in range(256)}
+    tokens = [*map(Token, vocab), *(Token(text.encode(), TokenKind.ADDED) for text in contents)]
+    added = tuple(AddedToken(256 + number, text) for number, text in enumerate(contents))
     model = BytePairModel(vocab, merges=merge_rows())
-    tokens = tuple(Token(content) for content in vocab)
-    return file_bytes(
-        TokenizerModel(tokens, model, Reference.TOKENIZERS, Provenance("made by a test"))
-    )
+    origin = (Reference.TOKENIZERS, Provenance("made by a test"))
+    return file_bytes(TokenizerModel(tuple(tokens), model, *origin, added_tokens=added))

@@ -13,11 +13,7 @@ from tokexport.model import Decoding, FirstIs, Token
 from tokexport.runtime.tokenizer import Tokenizer, load
 
 SENTENCES = [
-    "hello world",
-    "the lighthouse",
-    "a b c",
-    "  two   spaces  ",
-    "été 中文",
+    *("hello world", "the lighthouse", "a b c", "  two   spaces  ", "été 中文"),
     "hello the world of words",
 ] * 20
 

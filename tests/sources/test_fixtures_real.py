@@ -6,11 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from references import reference_for
+from references import assert_same, reference_for
 from repository import SLOW
 
 import tokexport
-from tokexport.verification import compare
 
 # Package, place of the file in it, --pattern.
 VOCABULARIES = {
@@ -48,7 +47,7 @@ def test_a_real_tokenizer_gives_the_ids_of_its_own_library(
         tokexport.load(tmp_path / "it.bin"),
         reference_for(source, pattern=pattern),
     )
-    result = compare(
+    assert_same(
         tokenizer,
         reference,
         strings=100_000 if SLOW else 300,
@@ -56,4 +55,3 @@ def test_a_real_tokenizer_gives_the_ids_of_its_own_library(
         code_points=SLOW,
         token_step=1 if SLOW else 20,
     )
-    assert result.ok, "\n".join(result.lines())

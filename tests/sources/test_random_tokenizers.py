@@ -7,15 +7,13 @@ from pathlib import Path
 
 import pytest
 from random_tokenizers import encoding, tokenizer_json
-from references import reference_for
+from references import assert_same, reference_for
 from repository import SLOW
 
 from tokexport.conversion import Options, file_bytes
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.runtime.tokenizer import load
 from tokexport.sources import read
 from tokexport.sources.reference import ReferenceTokenizer
-from tokexport.verification import compare
 
 SEEDS = range(2000 if SLOW else 40)
 TOGETHER = 20
@@ -27,8 +25,7 @@ def same(source: object, reference: ReferenceTokenizer) -> bool:
         data = file_bytes(read(source), Options())  # type: ignore[arg-type]
     except UnsupportedError:
         return False
-    result = compare(load(data), reference, strings=200, code_points=False)
-    assert result.ok, "\n".join(result.lines())
+    assert_same(data, reference, strings=200)
     return True
 
 

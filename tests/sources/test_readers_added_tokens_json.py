@@ -10,13 +10,11 @@ from typing import Any
 
 import pytest
 from reader_samples import BYTES
-from references import reference_for
+from references import assert_same, reference_for
 
 from tokexport.conversion import Options, file_bytes
 from tokexport.errors import SourceError
-from tokexport.runtime.tokenizer import load
 from tokexport.sources import read
-from tokexport.verification import compare
 
 VOCAB = {**BYTES, "ab": 256, "<s>": 257}
 ADDED = {"<y>": 260, "<x>": 259, "<s>": 257, " a": 258, "ab": 261, "b<x>": 262}
@@ -47,10 +45,7 @@ def test_a_pair_with_added_tokens_is_exact(pair: Path, roles: str | None) -> Non
     model = read(pair)
     special = {token.content for token in model.added_tokens if token.special}
     assert special == ({"<s>", "<x>", "b<x>"} if roles is not None else set())
-    result = compare(
-        load(file_bytes(model, Options())), reference_for(pair), strings=2000, code_points=False
-    )
-    assert result.ok, "\n".join(result.lines())
+    assert_same(file_bytes(model, Options()), reference_for(pair), strings=2000)
 
 
 def test_tokens_take_their_ids_by_rising_declared_id(pair: Path) -> None:
@@ -71,8 +66,7 @@ def test_special_tokens_that_are_given_take_the_place_of_the_file(pair: Path) ->
     assert [token.content for token in model.added_tokens] == ["<a>", "<b>"]
     assert any("added_tokens.json is left out" in note for note in model.notes)
     reference = reference_for(pair, special_tokens=given)
-    result = compare(load(file_bytes(model, Options())), reference, strings=500, code_points=False)
-    assert result.ok, "\n".join(result.lines())
+    assert_same(file_bytes(model, Options()), reference, strings=500)
 
 
 @pytest.mark.parametrize("content", [["<x>"], {"<x>": "5"}, {"<x>": -1}])

@@ -131,15 +131,7 @@ def test_an_rwkv_gguf_gives_the_ids_of_its_vocabulary_file(seed: int, tmp_path: 
     dice = random.Random(seed)
     found = {"".join(dice.choices(PARTS, k=dice.randrange(1, 4))).encode() for _ in range(150)}
     found |= {
-        b"'",
-        b'"',
-        b"'\"",
-        b"\\",
-        b"\\x41",
-        b"\\n",
-        b"\n\n",
-        b"\xff\xfe",
-        b"\xe4\xb8",
+        *(b"'", b'"', b"'\"", b"\\", b"\\x41", b"\\n", b"\n\n", b"\xff\xfe", b"\xe4\xb8"),
         b"\\'",
     }
     found -= {bytes((byte,)) for byte in range(256)}

@@ -13,7 +13,7 @@ import gguf
 import pytest
 import tiktoken
 from gguf_files import written
-from references import reference_for
+from references import assert_same, reference_for
 from repository import SLOW, SMALL
 
 from tokexport.conversion import Options, convert, file_bytes
@@ -26,7 +26,6 @@ from tokexport.sources.gguf.source import parse_gguf
 from tokexport.sources.patterns import KIMI, LLAMA3
 from tokexport.sources.registry import open_source
 from tokexport.unicode.byte_alphabet import CHARACTERS
-from tokexport.verification import compare
 
 # Words, runs of digits and of white space, letters without case, marks that NFC composes,
 # punctuation of two scripts.
@@ -94,10 +93,7 @@ def test_every_name_gives_the_ids_of_its_original(pre: str, tmp_path: Path) -> N
     path = small_gguf(tmp_path / "it.gguf", pre)
     tokenizer, reference = converted(path), reference_for(path)
     # The tokens are the same for every name: what differs is how a text is cut.
-    result = compare(
-        tokenizer, reference, strings=150, code_points=False, token_step=1 if SLOW else 5
-    )
-    assert result.ok, "\n".join(result.lines())
+    assert_same(tokenizer, reference, strings=150, token_step=1 if SLOW else 5)
     assert tokenizer.decode(tokenizer.encode("héllo wörld 123")) == "héllo wörld 123"
 
 
@@ -213,13 +209,7 @@ def test_the_user_names_the_pattern_of_a_file_that_does_not(
     one, two = read(named), read(unnamed, pattern="qwen2")
     assert replace(two, provenance=one.provenance) == one
     convert(unnamed, tmp_path / "it.bin", pattern="qwen2")
-    result = compare(
-        load(tmp_path / "it.bin"),
-        reference_for(unnamed, pattern="qwen2"),
-        strings=150,
-        code_points=False,
-    )
-    assert result.ok, "\n".join(result.lines())
+    assert_same(tmp_path / "it.bin", reference_for(unnamed, pattern="qwen2"), strings=150)
 
 
 @pytest.mark.parametrize(
@@ -278,8 +268,7 @@ def test_pixtral_is_the_name_of_two_patterns(
     assert tokenizer.encode("".join(pieces)) == [
         number for piece in pieces for number in tokenizer.encode(piece)
     ]
-    result = compare(tokenizer, reference_for(path), strings=150, code_points=False)
-    assert result.ok, "\n".join(result.lines())
+    assert_same(tokenizer, reference_for(path), strings=150)
 
 
 def test_pixtral_of_another_model_is_refused(tmp_path: Path) -> None:

@@ -99,12 +99,7 @@ def test_an_unknown_value_is_refused_and_never_ignored(
 def test_a_document_may_leave_out_all_but_its_parts(tmp_path: Path) -> None:
     fields = document()
     for name in (
-        "version",
-        "truncation",
-        "padding",
-        "added_tokens",
-        "normalizer",
-        "post_processor",
+        *("version", "truncation", "padding", "added_tokens", "normalizer", "post_processor"),
     ):
         del fields[name]
     model = read_document(fields, tmp_path)

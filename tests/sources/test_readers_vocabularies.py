@@ -211,11 +211,7 @@ RWKV = "".join(
         [
             *map(chr, range(128)),
             *(bytes((b,)) for b in range(128, 256)),
-            "ab",
-            "abc",
-            " the",
-            "é",
-            "'s",
+            *("ab", "abc", " the", "é", "'s"),
         ],
         1,
     )

@@ -13,6 +13,7 @@ import pytest
 import tokexport_reader
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from references import assert_same
 from repository import SLOW
 from sentencepiece import SentencePieceProcessor
 from sentencepiece_training import train
@@ -34,7 +35,6 @@ from tokexport.sources.sentencepiece.proto import (
 from tokexport.sources.sentencepiece.read import build
 from tokexport.sources.sentencepiece.reference import SentencePieceReference
 from tokexport.sources.sentencepiece.serialize import serialize
-from tokexport.verification import compare
 
 MARK = "\u2581"
 SYMBOLS = ["  ", "    ", "a  b", "  a", "e  ", " ", "\t", "<sep>", MARK * 2, f"{MARK}  "]
@@ -141,8 +141,7 @@ def test_a_trained_model_with_symbols_of_spaces() -> None:
     library = SentencePieceProcessor(model_proto=data)
     assert library.Normalize("  a   b\t  c ") == f"{MARK}a{MARK}{MARK}b\t{MARK}{MARK}c"
     subject = load(file_bytes(made(parse_model(data, "x.model"))))
-    result = compare(subject, SentencePieceReference(library), strings=150, code_points=False)
-    assert result.ok, "\n".join(result.lines())
+    assert_same(subject, SentencePieceReference(library), strings=150)
 
 
 def test_a_text_of_lone_spaces_gets_no_space_behind_it_and_one_of_two_together_does() -> None:

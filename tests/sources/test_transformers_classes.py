@@ -66,14 +66,9 @@ CLIP = ("<|startoftext|>", "<|endoftext|>")
 WORDPIECES = {
     **dict.fromkeys(
         (
-            "BertTokenizer",
-            "DistilBertTokenizerFast",
-            "DPRQuestionEncoderTokenizer",
-            "ElectraTokenizer",
-            "LayoutLMv2Tokenizer",
-            "LxmertTokenizer",
-            "MobileBertTokenizer",
-            "SplinterTokenizer",
+            *("BertTokenizer", "DistilBertTokenizerFast", "DPRQuestionEncoderTokenizer"),
+            *("ElectraTokenizer", "LayoutLMv2Tokenizer", "LxmertTokenizer"),
+            *("MobileBertTokenizer", "SplinterTokenizer"),
         ),
         BERT,
     ),
@@ -88,12 +83,7 @@ BYTE_PAIRS = {
     ),
     "BlenderbotTokenizer": ROBERTA,
     "CohereTokenizer": (
-        "<PAD>",
-        "<UNK>",
-        "<CLS>",
-        "<SEP>",
-        "<MASK_TOKEN>",
-        "<BOS_TOKEN>",
+        *("<PAD>", "<UNK>", "<CLS>", "<SEP>", "<MASK_TOKEN>", "<BOS_TOKEN>"),
         "<|END_OF_TURN_TOKEN|>",
     ),
     "DebertaTokenizer": BERT,

@@ -1,13 +1,23 @@
-"""The reference library's tokenizer for any source."""
+"""The reference library's tokenizer for any source, and whether a file is the same."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.registry import open_source
+from tokexport.verification import compare
 
 
 def reference_for(source: Any, **how: Any) -> ReferenceTokenizer:
     """The reference of a source, which is opened with the options ``how``."""
     return open_source(source, **how).reference()
+
+
+def assert_same(file: Tokenizer | bytes | Path, reference: ReferenceTokenizer, **how: Any) -> None:
+    """Verifies a file, but for every code point, which takes most of the time."""
+    tokenizer = file if isinstance(file, Tokenizer) else load(file)
+    result = compare(tokenizer, reference, **{"code_points": False, **how})
+    assert result.ok, "\n".join(result.lines())

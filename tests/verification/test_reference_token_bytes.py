@@ -12,10 +12,10 @@ import pytest
 import tokenizers
 from json_parts import FUSE, replace
 from reader_samples import document
+from references import assert_same
 
 import tokexport
 from tokexport.sources.tokenizer_json.reference import TokenizersReference
-from tokexport.verification import compare
 
 
 @pytest.mark.parametrize(
@@ -36,5 +36,4 @@ def test_what_a_decoder_puts_around_each_token_is_not_said_of_one(
     assert number is not None
     assert reference.token_bytes(number) == expected
     tokexport.convert(path, tmp_path / "x.bin")
-    result = compare(tokexport.load(tmp_path / "x.bin"), reference, strings=60, code_points=False)
-    assert result.ok, "\n".join(result.lines())
+    assert_same(tmp_path / "x.bin", reference, strings=60)
