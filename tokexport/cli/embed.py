@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import click
 
 from tokexport.cli.console import json_option, quiet_option, say, say_json, size
@@ -31,13 +33,6 @@ def embed(tokenizer: str, model: str, target: str, force: bool, quiet: bool, as_
     """
     done = library(tokenizer, model, target, force=force)
     if as_json:
-        values = {
-            "target": str(done.target),
-            "format": done.format,
-            "offset": done.offset,
-            "size": done.size,
-            "file_size": done.file_size,
-        }
-        say_json("embed", values)
+        say_json("embed", {**asdict(done), "target": str(done.target)})
     elif not quiet:
         say(f"{done.target}: {size(done.file_size)}, with a tokenizer of {size(done.size)}")

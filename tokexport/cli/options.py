@@ -143,15 +143,8 @@ def source_options(command: Callable[..., Result]) -> Callable[..., Result]:
     """Adds the options that say how to read a source, which the command gets as ``how``."""
 
     @wraps(command)
-    def packed(
-        *arguments: Any,
-        pattern: str | None,
-        special_tokens: str | None,
-        reference: str | None,
-        revision: str | None,
-        **others: Any,
-    ) -> Result:
-        how = {"pattern": pattern, "reference": reference, "revision": revision}
+    def packed(*arguments: Any, special_tokens: str | None, **others: Any) -> Result:
+        how = {name: others.pop(name) for name in ("pattern", "reference", "revision")}
         tokens = read_special_tokens(special_tokens)
         return command(*arguments, how={**how, "special_tokens": tokens}, **others)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -143,8 +144,5 @@ def as_object(index: Index, folder: str) -> dict[str, object]:
         "header": index.header,
         "tokens": index.tokens,
         "documents": index.documents,
-        "shards": [
-            {"file": shard.file, "tokens": shard.tokens, "documents": shard.documents}
-            for shard in index.shards
-        ],
+        "shards": [asdict(shard) for shard in index.shards],
     }

@@ -15,20 +15,7 @@ import tokexport.file.layout as layout
 from tokexport.chat.frame import Frame
 from tokexport.compiler.tables import DecoderTable, EncodingTables, SelfTestCase, Tables, TrieTables
 from tokexport.file import chat_section, encoder_sections, text_sections, token_sections
-from tokexport.file.layout import (
-    ALIGNMENT,
-    NONE,
-    VERSION_MAJOR,
-    VERSION_MINOR,
-    DecoderFlag,
-    EditsFlag,
-    Header,
-    HeaderFlag,
-    ModelType,
-    Section,
-    SectionFlag,
-    Tag,
-)
+from tokexport.file.layout import Tag
 from tokexport.file.pack import rows, struct
 from tokexport.file.split_program import labels
 
@@ -75,10 +62,10 @@ def write(
         {tag: content for tag, content in contents.items() if content is not None},
         id_count=len(tables.tokens),
         token_count=int((tables.tokens.sizes >= 0).sum()),
-        flags=HeaderFlag(sum(HeaderFlag[name] for name in tables.flags)),
+        flags=layout.HeaderFlag(sum(layout.HeaderFlag[name] for name in tables.flags)),
         max_token_bytes=tables.encoding.encoder.longest if tables.encoding else 0,
-        unknown_id=NONE if model.model.unk_id is None else model.model.unk_id,
-        model=ModelType[tables.kind],
+        unknown_id=layout.NONE if model.model.unk_id is None else model.model.unk_id,
+        model=layout.ModelType[tables.kind],
     )
 
 
@@ -87,30 +74,30 @@ def assemble(
     *,
     id_count: int,
     token_count: int,
-    flags: HeaderFlag,
+    flags: layout.HeaderFlag,
     max_token_bytes: int,
     unknown_id: int,
-    model: ModelType = ModelType.BPE,
+    model: layout.ModelType = layout.ModelType.BPE,
 ) -> bytes:
     """Puts sections, in the given order, after a header and a section table, with checksums."""
     table = bytearray()
     body = bytearray()
-    first = _aligned(Header.sizeof() + Section.sizeof() * len(contents))
+    first = _aligned(layout.Header.sizeof() + layout.Section.sizeof() * len(contents))
     for tag, content in contents.items():
         body += bytes(_aligned(first + len(body)) - first - len(body))
         table += struct(
-            Section,
+            layout.Section,
             tag=tag,
-            flags=SectionFlag.REQUIRED if tag in REQUIRED_TAGS else 0,
+            flags=layout.SectionFlag.REQUIRED if tag in REQUIRED_TAGS else 0,
             offset=first + len(body),
             size=len(content),
             crc32=zlib.crc32(content),
         )
         body += content
     header = struct(
-        Header,
-        version_major=VERSION_MAJOR,
-        version_minor=VERSION_MINOR,
+        layout.Header,
+        version_major=layout.VERSION_MAJOR,
+        version_minor=layout.VERSION_MINOR,
         section_count=len(contents),
         file_size=first + len(body),
         id_count=id_count,
@@ -184,14 +171,14 @@ def _self_test(cases: Sequence[SelfTestCase]) -> bytes:
 
 
 def _aligned(offset: int) -> int:
-    return -(-offset // ALIGNMENT) * ALIGNMENT
+    return -(-offset // layout.ALIGNMENT) * layout.ALIGNMENT
 
 
 def decoder(table: DecoderTable | None) -> bytes | None:
     """DECO, or None if decoding is joining bytes."""
     if table is None:
         return None
-    flags = sum(DecoderFlag[name] for name in table.flags)
+    flags = sum(layout.DecoderFlag[name] for name in table.flags)
     return struct(layout.Decoder, flags=flags, strip_left=table.strip_left)
 
 
@@ -219,7 +206,7 @@ def edits(decoder: DecoderTable | None) -> bytes | None:
         layout.EditsHeader,
         state_count=len(table.next),
         class_count=len(table.next[0]),
-        flags=EditsFlag.READS_TOKENS * table.reads_tokens,
+        flags=layout.EditsFlag.READS_TOKENS * table.reads_tokens,
         text_size=len(text),
     )
     return header + table.classes.tobytes() + entries + bytes(text)

@@ -13,13 +13,8 @@ from construct import Construct, Int32ul, Struct
 
 from tokexport.model import Provenance, SpecialIds
 from tokexport.sources.files import SourceFiles
-from tokexport.sources.sentencepiece.proto import (
-    Algorithm,
-    NormalizerSpec,
-    Piece,
-    PieceType,
-    SentencePieceModel,
-)
+from tokexport.sources.sentencepiece import proto
+from tokexport.sources.sentencepiece.proto import Piece, PieceType
 from tokexport.sources.sentencepiece.read import build
 from tokexport.targets.best_score import PRINTED, THRESHOLD, c_string, merged
 from tokexport.targets.material import Material, of_model
@@ -43,7 +38,7 @@ _BYTE: Final = re.compile(rb"<0x([0-9a-fA-F]{1,2})")
 def _pieces(source: Material, name: str) -> tuple[Piece, ...]:
     """The pieces, with what the program takes for granted: bytes from id 3 on."""
     pieces = source.pieces
-    if pieces is None or pieces.algorithm is not Algorithm.BPE:
+    if pieces is None or pieces.algorithm is not proto.Algorithm.BPE:
         raise refuse(
             name,
             "it is not BPE over characters with a token for each byte, as Llama 2's",
@@ -92,9 +87,9 @@ def _read(path: Path, layout: Construct = HEADER) -> Material:
         Piece(_text(id, one.text), one.score, _kind(id, one.score, (bos, eos)))
         for id, one in enumerate(records)
     )
-    spec = NormalizerSpec(add_dummy_prefix=True, remove_extra_whitespaces=False)
-    found = SentencePieceModel(
-        path.name, pieces, Algorithm.BPE, byte_fallback=True, normalizer=spec
+    spec = proto.NormalizerSpec(add_dummy_prefix=True, remove_extra_whitespaces=False)
+    found = proto.SentencePieceModel(
+        path.name, pieces, proto.Algorithm.BPE, byte_fallback=True, normalizer=spec
     )
     model = build(found, SourceFiles(), Provenance(path.name))
     named = [

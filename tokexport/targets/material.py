@@ -17,14 +17,8 @@ from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.sources.gguf.read import gguf_document, gguf_sentencepiece
 from tokexport.sources.gguf.source import parse_gguf
 from tokexport.sources.registry import Opened, open_source
-from tokexport.sources.sentencepiece.proto import (
-    Algorithm,
-    NormalizerSpec,
-    Piece,
-    PieceType,
-    SentencePieceModel,
-    parse_model,
-)
+from tokexport.sources.sentencepiece import proto
+from tokexport.sources.sentencepiece.proto import Piece, PieceType
 from tokexport.targets.parts import Parts, merges_of, order_of_merges, parts_of_file, parts_of_model
 
 # The score of a token that no merge makes, as in a tokexport file.
@@ -49,7 +43,7 @@ class Material:
     parts: Parts
     special_ids: SpecialIds
     scores: tuple[float, ...] | None = None
-    pieces: SentencePieceModel | None = None
+    pieces: proto.SentencePieceModel | None = None
     model: TokenizerModel | None = None
     document: dict[str, Any] | None = None
     file: bytes | None = None
@@ -79,7 +73,7 @@ def of_source(opened: Opened) -> Material:
 
 
 def of_model(
-    name: str, source: TokenizerModel, pieces: SentencePieceModel | None = None
+    name: str, source: TokenizerModel, pieces: proto.SentencePieceModel | None = None
 ) -> Material:
     """What can be said of a model, and of the pieces that it was made from."""
     model = prepared(source)
@@ -105,7 +99,7 @@ def of_file(tokenizer: Tokenizer, name: str) -> Material:
     return Material(name, tokens, parts, tokenizer.special_ids, scores, file=tokenizer.to_bytes())
 
 
-def pieces_of_model(name: str, model: TokenizerModel) -> SentencePieceModel | None:
+def pieces_of_model(name: str, model: TokenizerModel) -> proto.SentencePieceModel | None:
     """The pieces that say the same as BPE over characters with tokens for bytes; None for others.
 
     Their scores have the order of the merges. What is no piece of a text is given so low a score
@@ -135,12 +129,12 @@ def pieces_of_model(name: str, model: TokenizerModel) -> SentencePieceModel | No
             piece = Piece(text, scores.get(id, NEVER))
         pieces.append(piece)
     steps = (*model.normalizer, *model.pre_tokenizer)
-    spec = NormalizerSpec(
+    spec = proto.NormalizerSpec(
         add_dummy_prefix=any(isinstance(step, Prepend) for step in steps),
         remove_extra_whitespaces=False,
     )
-    return SentencePieceModel(
-        name, tuple(pieces), Algorithm.BPE, byte_fallback=True, normalizer=spec
+    return proto.SentencePieceModel(
+        name, tuple(pieces), proto.Algorithm.BPE, byte_fallback=True, normalizer=spec
     )
 
 
@@ -160,10 +154,10 @@ def _scores(model: TokenizerModel) -> tuple[float, ...] | None:
     )
 
 
-def _pieces_of(opened: Opened) -> SentencePieceModel | None:
+def _pieces_of(opened: Opened) -> proto.SentencePieceModel | None:
     """The pieces as they stand in a SentencePiece model or a GGUF file."""
     if opened.format.name == "SentencePiece model":
-        return parse_model(opened.content, opened.input.name)
+        return proto.parse_model(opened.content, opened.input.name)
     if opened.format.name == "GGUF file":
         parsed = parse_gguf(opened.content, opened.input.name, opened.given.pattern)
         if parsed.model in ("llama", "t5"):

@@ -14,15 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tokexport.compiler.normalizer.rewriting import (
-    AffixOp,
-    BytesOp,
-    CharsmapOp,
-    FormOp,
-    MapOp,
-    Op,
-    ReplaceOp,
-)
+from tokexport.compiler.normalizer import rewriting
 from tokexport.model import NormalForm
 from tokexport.normalization.normal_forms import (
     HANGUL_SYLLABLES,
@@ -44,11 +36,11 @@ ASCII = 128
 HANGUL_LEADING = range(0x1100, 0x1113)
 
 
-def growths(ops: Sequence[Op]) -> list[tuple[int, int]]:
+def growths(ops: Sequence[rewriting.Op]) -> list[tuple[int, int]]:
     """(g, e) for each operation: a text of n bytes before the first one has at most g * n + e bytes
     after it.
 
-    >>> growths([AffixOp("▁"), BytesOp()])
+    >>> growths([rewriting.AffixOp("▁"), rewriting.BytesOp()])
     [(1, 3), (2, 6)]
     """
     steps = [_step(op) for op in ops]
@@ -73,22 +65,22 @@ def utf8_widths() -> Weights:
 Step = Callable[[Weights], tuple[Weights, int]]
 
 
-def _step(op: Op) -> Step:
+def _step(op: rewriting.Op) -> Step:
     match op:
-        case FormOp(form):
+        case rewriting.FormOp(form):
             return _step_of_form(form)
-        case MapOp(mapping):
+        case rewriting.MapOp(mapping):
             texts = _Texts([output.before + output.after for output in mapping.outputs])
             keeps = np.array([output.keep for output in mapping.outputs], np.int64)[mapping.numbers]
             return lambda after: (texts.sums(after)[mapping.numbers] + keeps * after, 0)
-        case ReplaceOp(program, content):
+        case rewriting.ReplaceOp(program, content):
             inside = (program.transitions[:, :-1] & ~np.uint16(MATCH_ENDS)).any(0)[program.classes]
             return lambda after: _replaced(after, inside, content, program.may_be_empty)
-        case CharsmapOp():
+        case rewriting.CharsmapOp():
             return _step_of_charsmap(op)
-        case AffixOp(content):
+        case rewriting.AffixOp(content):
             return lambda after: (after, _sum(after, content))
-        case BytesOp():
+        case rewriting.BytesOp():
             return lambda after: (_spelled(after), 0)
 
 
@@ -157,7 +149,7 @@ def _step_of_form(form: NormalForm) -> Step:
     return before
 
 
-def _step_of_charsmap(op: CharsmapOp) -> Step:
+def _step_of_charsmap(op: rewriting.CharsmapOp) -> Step:
     """Of each sequence every character adds its share, by bytes."""
     whole = op.sequences.text.decode()
     # Of the replacement at each place: its characters, from one number up to another.

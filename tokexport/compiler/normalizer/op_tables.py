@@ -8,16 +8,8 @@ import numpy as np
 
 from tokexport.compiler.added.trie import build_trie
 from tokexport.compiler.class_table import CODE_POINTS, class_table
+from tokexport.compiler.normalizer import rewriting
 from tokexport.compiler.normalizer.growth import growths
-from tokexport.compiler.normalizer.rewriting import (
-    AffixOp,
-    BytesOp,
-    CharsmapOp,
-    FormOp,
-    MapOp,
-    Op,
-    ReplaceOp,
-)
 from tokexport.compiler.passes.skip_hints import leads_of
 from tokexport.compiler.splits.compile_split import program_table
 from tokexport.compiler.tables import CharsmapTable, FormTable, MapTable, OpTable
@@ -36,31 +28,31 @@ ASCII = 128
 LETTERS = 2  # what stands between: the letters of a Hangul syllable
 
 
-def op_tables(ops: Sequence[Op]) -> list[OpTable]:
+def op_tables(ops: Sequence[rewriting.Op]) -> list[OpTable]:
     """The tables of all operations of a file. UnsupportedError for a map to too many texts."""
     return [_op_table(op, *bound) for op, bound in zip(ops, growths(ops), strict=True)]
 
 
-def _op_table(op: Op, grows: int, extra: int) -> OpTable:
+def _op_table(op: rewriting.Op, grows: int, extra: int) -> OpTable:
     match op:
-        case FormOp(form):
+        case rewriting.FormOp(form):
             return OpTable("FORM", (), grows, extra, form_table(form))
-        case MapOp(mapping):
+        case rewriting.MapOp(mapping):
             return OpTable("MAP", (), grows, extra, _map_table(mapping))
-        case ReplaceOp(program, content):
+        case rewriting.ReplaceOp(program, content):
             return OpTable("REPLACE", (), grows, extra, program_table(program), content)
-        case CharsmapOp():
+        case rewriting.CharsmapOp():
             flags = ("BY_CLUSTER",) if op.clusters else ("COLLAPSE",) * op.collapses
             return OpTable("CHARSMAP", flags, grows, extra, _charsmap_table(op))
-        case BytesOp():
+        case rewriting.BytesOp():
             return OpTable("BYTES", (), grows, extra)
-        case AffixOp(content):
+        case rewriting.AffixOp(content):
             flags = ("APPEND",) * op.append + ("UNLESS_PRESENT",) * op.unless_present
             first = ("FIRST_SOURCE",) if op.by_source else ("ONLY_FIRST",) * op.only_first
             return OpTable("AFFIX", flags + first, grows, extra, content=content)
 
 
-def _charsmap_table(op: CharsmapOp) -> CharsmapTable:
+def _charsmap_table(op: rewriting.CharsmapOp) -> CharsmapTable:
     protected = build_trie((i, text.encode()) for i, text in enumerate(op.protected) if text)
     clusters = program_table(op.clusters) if op.clusters else None
     return CharsmapTable(op.sequences.units, op.sequences.text, protected, clusters, op.first_plain)

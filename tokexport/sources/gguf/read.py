@@ -20,14 +20,9 @@ from tokexport.sources.files import SourceFiles
 from tokexport.sources.gguf import patterns
 from tokexport.sources.gguf.source import ARCHITECTURE, PRE, GgufTokenizer
 from tokexport.sources.json_node import Node, show
+from tokexport.sources.sentencepiece import proto
 from tokexport.sources.sentencepiece import read as sentencepiece
-from tokexport.sources.sentencepiece.proto import (
-    Algorithm,
-    NormalizerSpec,
-    Piece,
-    PieceType,
-    SentencePieceModel,
-)
+from tokexport.sources.sentencepiece.proto import Piece, PieceType
 from tokexport.sources.tokenizer_json import document
 from tokexport.sources.tokenizer_json.post_processor import read_post_processor
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
@@ -260,9 +255,9 @@ def gguf_rwkv(source: GgufTokenizer) -> bytes:
     return b"".join(lines)
 
 
-def gguf_sentencepiece(source: GgufTokenizer) -> SentencePieceModel:
+def gguf_sentencepiece(source: GgufTokenizer) -> proto.SentencePieceModel:
     """The SentencePiece model that says the same, for the models "llama" and "t5"."""
-    algorithms = {"llama": Algorithm.BPE, "t5": Algorithm.UNIGRAM}
+    algorithms = {"llama": proto.Algorithm.BPE, "t5": proto.Algorithm.UNIGRAM}
     if source.model not in algorithms:
         reason = _UNTOLD.get(source.model, _SUPPORTED)
         raise UnsupportedError(
@@ -272,7 +267,7 @@ def gguf_sentencepiece(source: GgufTokenizer) -> SentencePieceModel:
     unigram = source.model == "t5"
     unknown = _unknown_id(source)
     pieces = enumerate(zip(source.tokens, _scores(source), strict=True))
-    return SentencePieceModel(
+    return proto.SentencePieceModel(
         file=source.file,
         pieces=tuple(
             Piece(token, score, _piece_type(source, number, unknown))
@@ -280,7 +275,7 @@ def gguf_sentencepiece(source: GgufTokenizer) -> SentencePieceModel:
         ),
         algorithm=algorithms[source.model],
         byte_fallback=PieceType.BYTE in source.types,
-        normalizer=NormalizerSpec(
+        normalizer=proto.NormalizerSpec(
             charsmap=_bytes(source, charsmap),
             add_dummy_prefix=source.flag("add_space_prefix", True),
             remove_extra_whitespaces=source.flag("remove_extra_whitespaces", unigram),
