@@ -16,18 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from tokexport.patterns import dfa
 from tokexport.patterns.classes import distinct_columns
-from tokexport.patterns.dfa import (
-    MAX_STATES,
-    Automaton,
-    Truth,
-    determinise_over,
-    distinct_states,
-    minimise,
-    read_alphabet,
-    too_many_states,
-    truth_of,
-)
 from tokexport.patterns.nfa import Check, Match, Nfa, Take, nfa_of, sources_of, tests_of
 from tokexport.patterns.tree import LookFar, PatternError
 
@@ -64,7 +54,7 @@ def _smallest(table: LabelTable) -> tuple[npt.NDArray[np.int32], LabelTable]:
     Raises PatternError where it has too many states.
     """
     # The states were numbered as they were met, and so are those that are left.
-    first, number = distinct_states(table.next, table.labels)
+    first, number = dfa.distinct_states(table.next, table.labels)
     following, labels = number[table.next[first]], table.labels[first]
     kept, joined = distinct_columns(np.concatenate([following, labels]))
     return joined, LabelTable(following[:, kept], labels[:, kept])
@@ -77,7 +67,7 @@ def needs_labels(program: Nfa) -> bool:
 
 def determinise_with_labels(
     program: Nfa, alphabet: npt.NDArray[np.int64]
-) -> tuple[Automaton, LabelTable | None]:
+) -> tuple[dfa.Automaton, LabelTable | None]:
     """The smallest automaton over labels of a program with lookaheads, and the label table.
 
     ``classes`` of the automaton has the class of each symbol of the alphabet, for the label table
@@ -94,7 +84,9 @@ def determinise_with_labels(
     looks = {id(test): test for test in tests_of(program) if isinstance(test, LookFar)}
     inner = nfa_of(*(look.body for look in looks.values()))
     tests = {id(test): test for test in (*tests_of(program), *tests_of(inner))}
-    classes, holds, truth = read_alphabet([*program.sets, *inner.sets], [*tests.values()], alphabet)
+    classes, holds, truth = dfa.read_alphabet(
+        [*program.sets, *inner.sets], [*tests.values()], alphabet
+    )
     own = len(program.sets)
     following, answers = _backward(inner, holds[own:], truth)
     labels, class_of, answers = _labelled(following, answers)
@@ -104,7 +96,7 @@ def determinise_with_labels(
         truth[look] = answers[:, :, number][:, column].T
     taken = holds[:own][:, class_of]
     every_label = np.arange(len(class_of), dtype=np.int32)
-    automaton = minimise(determinise_over(program, every_label, taken, truth))
+    automaton = dfa.minimise(dfa.determinise_over(program, every_label, taken, truth))
 
     joined, table = _smallest(LabelTable(following, automaton.classes[labels].astype(np.int64)))
     if len(table.next) > 1:
@@ -141,7 +133,7 @@ def _labelled(
 
 
 def _backward(
-    looks: Nfa, holds: npt.NDArray[np.bool_], truth: Mapping[int, Truth]
+    looks: Nfa, holds: npt.NDArray[np.bool_], truth: Mapping[int, dfa.Truth]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
     """An automaton that reads backwards, for lookaheads that are the starts of one program.
 
@@ -153,7 +145,7 @@ def _backward(
     n_classes = holds.shape[1]
     held = np.zeros((len(looks.conditions), n_classes + 1, n_classes + 1), np.bool_)
     for number, condition in enumerate(looks.conditions):
-        held[number] = truth_of(condition, truth)
+        held[number] = dfa.truth_of(condition, truth)
     instructions, sources = looks.instructions, sources_of(looks)
     ends = [number for number, each in enumerate(instructions) if isinstance(each, Match)]
     takes = [(number, each) for number, each in enumerate(instructions) if isinstance(each, Take)]
@@ -179,7 +171,7 @@ def _backward(
     numbers = {queue[0]: 0}
     rows: list[list[int]] = []
     answers: list[list[list[bool]]] = []
-    most = min(MAX_STATES * 4, MAX_ANSWERS // (n_classes * len(looks.starts)))
+    most = min(dfa.MAX_STATES * 4, MAX_ANSWERS // (n_classes * len(looks.starts)))
     for ahead, taken in queue:
         reached = [sure(taken, before, ahead) for before in range(n_classes + 1)]
         answers.append([[start in found for start in looks.starts] for found in reached])
@@ -190,5 +182,5 @@ def _backward(
             if rows[-1][-1] == len(queue):
                 queue.append((before, after))
         if len(queue) > most:
-            raise too_many_states()
+            raise dfa.too_many_states()
     return np.array(rows), np.array(answers, dtype=np.bool_)

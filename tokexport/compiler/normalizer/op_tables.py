@@ -15,13 +15,8 @@ from tokexport.compiler.splits.compile_split import program_table
 from tokexport.compiler.tables import CharsmapTable, FormTable, MapTable, OpTable
 from tokexport.errors import UnsupportedError
 from tokexport.model import NormalForm
+from tokexport.normalization import normal_forms
 from tokexport.normalization.character_map import CharacterMapping, Output
-from tokexport.normalization.normal_forms import (
-    HANGUL_SYLLABLES,
-    letters_of,
-    normalization_tables,
-    quick_check_no_or_maybe,
-)
 from tokexport.unicode.store import distinct_values
 
 ASCII = 128
@@ -62,8 +57,8 @@ def _map_table(mapping: CharacterMapping) -> MapTable:
     # One output more than there are: the letters of a Hangul syllable, which so need no text each.
     letters = len(mapping.outputs)
     numbered = mapping.numbers.copy()
-    for point in HANGUL_SYLLABLES:
-        if mapping.outputs[mapping.numbers[point]] == Output(letters_of(chr(point))):
+    for point in normal_forms.HANGUL_SYLLABLES:
+        if mapping.outputs[mapping.numbers[point]] == Output(normal_forms.letters_of(chr(point))):
             numbered[point] = letters
     used, numbers = distinct_values(numbered)
     if used[0] != 0 or len(used) > 0xFFFF:
@@ -94,8 +89,8 @@ def _map_table(mapping: CharacterMapping) -> MapTable:
 
 def form_table(form: NormalForm) -> FormTable:
     """Packs the tables of a form."""
-    tables = normalization_tables(form)
-    check = quick_check_no_or_maybe(tables)
+    tables = normal_forms.normalization_tables(form)
+    check = normal_forms.quick_check_no_or_maybe(tables)
     points: list[int] = []
     starts: dict[tuple[int, ...], int] = {(): 0}
     entries: dict[tuple[int, int, int, int], int] = {(0, 0, 0, 0): 0}

@@ -9,7 +9,7 @@ has its special tokens, is read as CLIP's.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -115,9 +115,9 @@ def _reference(source: Input, pair: Pair, given: Given) -> ReferenceTokenizer:
 
 def _is_whole(path: Path) -> bool:
     """Whether the merges lie beside a vocabulary."""
-    pairs = [*_PAIRS, *_prefixed_pair(path.name)]
     return path.is_file() and any(
-        path.name == vocab and (path.parent / merges).is_file() for vocab, merges in pairs
+        path.name == vocab and (path.parent / merges).is_file()
+        for vocab, merges in _pairs(path.name)
     )
 
 
@@ -134,7 +134,7 @@ SOURCE = Source(
 
 def _sibling(name: str, files: SourceFiles) -> tuple[str, str]:
     """The names of the vocabulary and the merges; SourceError where either is not there."""
-    pairs = [pair for pair in (*_PAIRS, *_prefixed_pair(name)) if name in pair]
+    pairs = _pairs(name)
     for pair in pairs:
         if all(files.has(other) for other in pair):
             return pair
@@ -147,16 +147,15 @@ def _sibling(name: str, files: SourceFiles) -> tuple[str, str]:
 
 def merged_into(path: Path) -> str | None:
     """The name of the vocabulary beside a file of merges; None for another file."""
-    pairs = [*_PAIRS, *_prefixed_pair(path.name)]
-    found = (vocab for vocab, merges in pairs if merges == path.name)
+    found = (vocab for vocab, merges in _pairs(path.name) if merges == path.name)
     return next((vocab for vocab in found if (path.parent / vocab).is_file()), None)
 
 
-def _prefixed_pair(name: str) -> Iterator[tuple[str, str]]:
-    for end in _PREFIXED:
-        if name.endswith(end):
-            prefix = name.removesuffix(end)
-            yield prefix + _PREFIXED[0], prefix + _PREFIXED[1]
+def _pairs(name: str) -> list[tuple[str, str]]:
+    """The pairs of names, of a vocabulary and of merges, that a file of this name may belong to."""
+    prefixes = [name.removesuffix(end) for end in _PREFIXED if name.endswith(end)]
+    prefixed = [(prefix + _PREFIXED[0], prefix + _PREFIXED[1]) for prefix in prefixes]
+    return [pair for pair in (*_PAIRS, *prefixed) if name in pair]
 
 
 def _read_pair(
