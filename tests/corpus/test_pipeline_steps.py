@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 
 import pytest
-from ray_cluster import rows_while_a_worker_is_killed
 from runtime_samples import tokenizer
 
 from tokexport.corpus import EncodeTable
@@ -36,15 +35,3 @@ def test_it_is_a_function_for_datasets_map() -> None:
     data = datasets.Dataset.from_dict({"text": TEXTS[:200]}).with_format("arrow")
     result = data.map(EncodeTable(SUBJECT, begin=300), batched=True, batch_size=64)
     assert result.with_format(None)["ids"][:] == expected(TEXTS[:200])
-
-
-def test_ray_gives_all_rows_also_where_a_worker_is_killed() -> None:
-    pytest.importorskip("ray")
-    from tokexport.ray import tokenize
-
-    rows = [{"row": row, "text": text} for row, text in enumerate(TEXTS)]
-    with rows_while_a_worker_is_killed(rows) as data:
-        result = tokenize(data, SUBJECT, begin=300, workers=1, batch_rows=100).take_all()
-    by_row = sorted(result, key=lambda row: row["row"])
-    assert [row["row"] for row in by_row] == list(range(len(TEXTS)))
-    assert [list(row["ids"]) for row in by_row] == expected(TEXTS)

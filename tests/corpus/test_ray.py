@@ -1,0 +1,104 @@
+"""The steps of Ray Data lose no row and no word, also where a worker is killed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from runtime_samples import tokenizer
+
+from tokexport.errors import TokexportError
+from tokexport.training import (
+    WordCounts,
+    read_word_counts,
+    train_from_counts,
+    train_from_iterator,
+    write_word_counts,
+)
+
+ray = pytest.importorskip("ray")
+psutil = pytest.importorskip("psutil")
+
+SUBJECT = tokenizer("ranks")
+SMALL = r" ?\p{L}+|\P{L}"
+TEXTS = [f"the lighthouse {number} é 漢<|end|>" * (number % 7) for number in range(3000)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def two_workers() -> Iterator[None]:
+    """A local Ray, for all tests: it takes long to start."""
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    yield
+    ray.shutdown()
+
+
+@contextmanager
+def rows_while_a_worker_is_killed() -> Iterator[Any]:
+    """A dataset of rows that come slowly; a process that works on them dies once it has worked for
+    a while. Fails where there was none to kill.
+    """
+    killed: list[str] = []
+
+    def kill_one() -> None:
+        while not killed and not done.wait(0.1):
+            for process in psutil.process_iter(["cmdline"]):
+                title = " ".join(process.info["cmdline"] or ())
+                if "ray::MapWorker" in title and sum(process.cpu_times()[:2]) > 0.1:
+                    process.kill()
+                    killed.append(title)
+                    return
+
+    def slow(table: Any) -> Any:
+        time.sleep(0.3)
+        return table
+
+    done, killer = threading.Event(), threading.Thread(target=kill_one)
+    rows = [{"row": row, "body": text} for row, text in enumerate(TEXTS)]
+    data = ray.data.from_items(rows, override_num_blocks=30)
+    killer.start()
+    try:
+        yield data.map_batches(slow, batch_format="pyarrow")
+    finally:
+        done.set()
+        killer.join()
+    assert killed
+
+
+def test_every_row_has_its_ids() -> None:
+    from tokexport.ray import tokenize
+
+    with rows_while_a_worker_is_killed() as data:
+        how: dict[str, Any] = {"column": "body", "begin": 300, "workers": 1, "batch_rows": 100}
+        result = tokenize(data, SUBJECT, **how).take_all()
+    by_row = sorted(result, key=lambda row: row["row"])
+    assert [row["row"] for row in by_row] == list(range(len(TEXTS)))
+    assert [list(row["ids"]) for row in by_row] == [[300, *SUBJECT.encode(text)] for text in TEXTS]
+
+
+def test_counts_are_the_same(tmp_path: Path) -> None:
+    from tokexport.ray import count
+
+    settings: dict[str, Any] = {"pattern": SMALL, "special_tokens": ["<|end|>"]}
+    with rows_while_a_worker_is_killed() as data:
+        counts = count(data, column="body", **settings, workers=1, batch_rows=100)
+    expected = WordCounts(SMALL, ["<|end|>"])
+    expected.add(TEXTS)
+    assert dict(counts.items()) == dict(expected.items())
+    assert (counts.words, counts.text_bytes) == (expected.words, expected.text_bytes)
+
+    write_word_counts(tmp_path / "w.counts", counts)
+    again = read_word_counts(tmp_path / "w.counts")
+    assert [*again.items()] == sorted(expected.items())
+    for tie_break in ("lowest-ids", "greatest-bytes"):
+        merged = train_from_counts(again, 300, special_tokens=["<|end|>"], tie_break=tie_break)
+        assert merged == train_from_iterator(
+            TEXTS, 300, pattern=SMALL, special_tokens=["<|end|>"], split_special=True,
+            tie_break=tie_break,
+        )  # fmt: skip
+    with pytest.raises(TokexportError, match="seen first is not known"):
+        train_from_counts(again, 300, special_tokens=["<|end|>"], tie_break="first-seen")
