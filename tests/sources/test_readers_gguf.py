@@ -13,7 +13,7 @@ from typing import Any
 import gguf
 import pytest
 import sentencepiece
-from gguf_files import written
+from gguf_files import gguf_of, written
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sentencepiece_training import train
@@ -56,20 +56,17 @@ def t5(
     processor = sentencepiece.SentencePieceProcessor(model_proto=model)
     rules = parse_model(model, "spiece.model").normalizer
     writer = gguf.GGUFWriter(path, "t5", endianess=endian)
-    tokens, scores, types = [], [], []
-    for number in range(processor.get_piece_size()):
-        tokens.append(processor.id_to_piece(number).encode())
-        scores.append(processor.get_score(number))
-        kind = gguf.TokenType.NORMAL
-        if processor.is_unknown(number):
-            kind = gguf.TokenType.UNKNOWN
-        elif processor.is_control(number):
-            kind = gguf.TokenType.CONTROL
-        types.append(kind)
-    for number in range(len(tokens), len(tokens) + padding):
-        tokens.append(f"[PAD{number}]".encode())
-        scores.append(-10000.0)
-        types.append(gguf.TokenType.UNUSED)
+    size = processor.get_piece_size()
+    kinds = ((processor.is_unknown, "UNKNOWN"), (processor.is_control, "CONTROL"))
+    tokens = [processor.id_to_piece(number).encode() for number in range(size)]
+    scores = [processor.get_score(number) for number in range(size)]
+    types = [
+        gguf.TokenType[next((name for test, name in kinds if test(number)), "NORMAL")]
+        for number in range(size)
+    ]
+    tokens += [f"[PAD{number}]".encode() for number in range(size, size + padding)]
+    scores += [-10000.0] * padding
+    types += [gguf.TokenType.UNUSED] * padding
     writer.add_tokenizer_model("t5")
     writer.add_tokenizer_pre("default")
     writer.add_token_list(tokens)
@@ -110,20 +107,12 @@ def test_a_t5_gguf_gives_the_ids_of_its_sentencepiece_model(
 
 def rwkv(path: Path, vocab: dict[int, bytes], size: int) -> Path:
     """What convert_hf_to_gguf.py writes for RWKV."""
-    tokens, types = [b"<s>"], [gguf.TokenType.CONTROL]
-    for number in range(1, max(vocab) + 1):
-        tokens.append(repr(vocab[number])[2:-1].encode())
-        types.append(gguf.TokenType.NORMAL)
-    for number in range(len(tokens), size):
-        tokens.append(f"[PAD{number}]".encode())
-        types.append(gguf.TokenType.UNUSED)
-    writer = gguf.GGUFWriter(path, "rwkv6")
-    writer.add_tokenizer_model("rwkv")
-    writer.add_token_list(tokens)
-    writer.add_token_types(types)
-    writer.add_bos_token_id(0)
-    writer.add_eos_token_id(0)
-    return written(path, writer)
+    tokens = [repr(vocab[number])[2:-1].encode() for number in range(1, max(vocab) + 1)]
+    types = [gguf.TokenType.CONTROL, *[gguf.TokenType.NORMAL] * len(tokens)]
+    padding = [f"[PAD{number}]".encode() for number in range(len(types), size)]
+    types += [gguf.TokenType.UNUSED] * len(padding)
+    ids = {"bos_token_id": 0, "eos_token_id": 0}
+    return gguf_of(path, "rwkv", [b"<s>", *tokens, *padding], {"token_type": types, **ids}, "rwkv6")
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -149,12 +138,10 @@ def test_an_rwkv_gguf_gives_the_ids_of_its_vocabulary_file(seed: int, tmp_path: 
 
 
 def test_a_token_that_is_no_escape_of_rwkv_is_refused(tmp_path: Path) -> None:
-    writer = gguf.GGUFWriter(tmp_path / "x.gguf", "rwkv6")
-    writer.add_tokenizer_model("rwkv")
-    writer.add_token_list([b"<s>", b"a\\q"])
-    writer.add_token_types([gguf.TokenType.CONTROL, gguf.TokenType.NORMAL])
+    types = {"token_type": [gguf.TokenType.CONTROL, gguf.TokenType.NORMAL]}
+    path = gguf_of(tmp_path / "x.gguf", "rwkv", [b"<s>", b"a\\q"], types)
     with pytest.raises(SourceError, match=r"tokens\[1\] is .*escapes as Python writes them"):
-        read(written(tmp_path / "x.gguf", writer))
+        read(path)
 
 
 def test_a_big_endian_gguf_is_the_same(tmp_path: Path) -> None:

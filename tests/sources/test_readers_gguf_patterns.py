@@ -12,7 +12,7 @@ from typing import Any
 import gguf
 import pytest
 import tiktoken
-from gguf_files import written
+from gguf_files import gguf_of
 from references import assert_same, reference_for
 from repository import SLOW, SMALL
 
@@ -27,6 +27,7 @@ from tokexport.sources.patterns import KIMI, LLAMA3
 from tokexport.sources.registry import open_source
 from tokexport.unicode.byte_alphabet import CHARACTERS
 
+CONTROL, NORMAL = gguf.TokenType.CONTROL, gguf.TokenType.NORMAL
 # Words, runs of digits and of white space, letters without case, marks that NFC composes,
 # punctuation of two scripts.
 TEXT = "It's the  end of 12345 days\n\n中文字 and\u3000。、!! e\u0301 \t ﬁ x1y22 ¡Hé!"
@@ -64,24 +65,16 @@ def small_gguf(
     spelling = {number: text for text, number in document["model"]["vocab"].items()}
     spelling |= {token["id"]: token["content"] for token in document["added_tokens"]}
     spelling |= dict(enumerate(more, max(spelling) + 1))
-    added = {token["id"] for token in document["added_tokens"]} | {
-        max(spelling) - place for place in range(len(more))
-    }
-    writer = gguf.GGUFWriter(path, architecture)
-    writer.add_tokenizer_model("gpt2")
-    if pre is not None:
-        writer.add_tokenizer_pre(pre)
-    writer.add_token_list([spelling[number] for number in sorted(spelling)])
-    types = [
-        gguf.TokenType.CONTROL if number in added else gguf.TokenType.NORMAL
-        for number in sorted(spelling)
-    ]
-    writer.add_token_types(types)
+    added = {token["id"] for token in document["added_tokens"]}
+    added |= {max(spelling) - place for place in range(len(more))}
+    numbers = sorted(spelling)
     merges = document["model"]["merges"]
-    writer.add_token_merges(
-        [merge if isinstance(merge, str) else " ".join(merge) for merge in merges]
-    )
-    return written(path, writer)
+    values = {
+        "pre": pre,
+        "token_type": [CONTROL if number in added else NORMAL for number in numbers],
+        "merges": [merge if isinstance(merge, str) else " ".join(merge) for merge in merges],
+    }
+    return gguf_of(path, "gpt2", [spelling[number] for number in numbers], values, architecture)
 
 
 def converted(path: Path) -> Tokenizer:
@@ -128,16 +121,11 @@ def test_ranks_that_merges_do_not_tell_are_those_of_tiktoken(
         parts = lower_parts(ranks, token)
         if len(parts) == 2 or pre == "chatglm-bpe":
             merges.append(" ".join("".join(CHARACTERS[byte] for byte in part) for part in parts))
-    writer = gguf.GGUFWriter(tmp_path / "it.gguf", "any")
-    writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre(pre)
-    writer.add_token_list(["".join(CHARACTERS[byte] for byte in token) for token in ranks])
-    writer.add_token_types([gguf.TokenType.NORMAL] * len(ranks))
-    writer.add_token_merges(merges)
-    written(tmp_path / "it.gguf", writer)
+    spelled = ["".join(CHARACTERS[byte] for byte in token) for token in ranks]
+    values = {"pre": pre, "token_type": [NORMAL] * len(ranks), "merges": merges}
+    tokenizer = converted(gguf_of(tmp_path / "it.gguf", "gpt2", spelled, values))
     pattern = {"chatglm-bpe": LLAMA3, "kimi-k2": KIMI}[pre]
     reference = tiktoken.Encoding("it", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
-    tokenizer = converted(tmp_path / "it.gguf")
     for _ in range(1500):
         text = "".join(dice.choices("abcd", k=dice.randrange(1, 14)))
         assert tokenizer.encode(text) == reference.encode(text), text
@@ -178,15 +166,10 @@ def test_lfm2_tells_by_its_merges_whether_tokens_go_before_them(seed: int, tmp_p
         "".join(letters) for size in range(2, 7) for letters in itertools.product("ab", repeat=size)
     ]
     merges = [f"{word[:at]} {word[at:]}" for word in words for at in range(1, len(word))]
-    writer = gguf.GGUFWriter(tmp_path / "it.gguf", "any")
-    writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre("lfm2")
-    writer.add_token_list([*CHARACTERS, *words])
-    writer.add_token_types([gguf.TokenType.NORMAL] * (256 + len(words)))
-    writer.add_token_merges(dice.sample(merges, len(merges)))
-    writer.add_add_bos_token(False)
-    written(tmp_path / "it.gguf", writer)
-    tokenizer = converted(tmp_path / "it.gguf")
+    tokens = [*CHARACTERS, *words]
+    values = {"pre": "lfm2", "token_type": [NORMAL] * len(tokens), "add_bos_token": False}
+    values["merges"] = dice.sample(merges, len(merges))
+    tokenizer = converted(gguf_of(tmp_path / "it.gguf", "gpt2", tokens, values))
     assert [tokenizer.encode(word) for word in words] == [
         [256 + number] for number in range(len(words))
     ]

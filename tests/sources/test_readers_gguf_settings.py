@@ -4,7 +4,6 @@ mask; and what is missing is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import gguf
 import pytest
 import tokenizers
-from gguf_files import written
+from gguf_files import gguf_of
 
 from tokexport import load
 from tokexport.conversion import convert
@@ -27,22 +26,6 @@ WORDS = [
     *("##a", "##f", "##e", "##é", "##É", "##A", "##F", "##E"),
 ]
 TEXTS = ["café", "CAFÉ", "Cafe\u0301 cafe", "é É", "a,f[MASK]e"]
-
-
-def gguf_of(path: Path, model: str, tokens: list[str], values: dict[str, Any]) -> Path:
-    """A GGUF with these values of ``tokenizer.ggml.``."""
-    writer = gguf.GGUFWriter(path, "any")
-    writer.add_tokenizer_model(model)
-    writer.add_token_list(tokens)
-    for name, value in values.items():
-        kind: dict[type, Callable[[str, Any], None]] = {
-            bool: writer.add_bool,
-            int: writer.add_uint32,
-            str: writer.add_string,
-            list: writer.add_array,
-        }
-        kind[type(value)](f"tokenizer.ggml.{name}", value)
-    return written(path, writer)
 
 
 def byte_level(path: Path, pre: str, **values: Any) -> Path:

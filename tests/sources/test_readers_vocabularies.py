@@ -7,8 +7,6 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-import struct
-from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ from typing import Any
 import pytest
 import tiktoken
 import tokenizers
+from gguf_files import gguf_of
 from reader_samples import byte_characters
 from references import reference_for
 
@@ -45,34 +44,11 @@ def same_ids(source: Path, folder: Path) -> None:
                 assert tokenizer.decode(ids) == reference.decode_batch([ids], False)[0]
 
 
-def gguf(**values: object) -> bytes:
-    """The bytes of a GGUF version 3 file without tensors."""
-
-    def string(text: str) -> bytes:
-        return struct.pack("<Q", len(text.encode())) + text.encode()
-
-    def value(found: object) -> bytes:
-        if isinstance(found, bool):
-            return struct.pack("<I?", 7, found)
-        if isinstance(found, int):
-            return struct.pack("<II", 4, found)
-        if isinstance(found, str):
-            return struct.pack("<I", 8) + string(found)
-        assert isinstance(found, Sequence)
-        if found and isinstance(found[0], str):
-            return struct.pack("<IIQ", 9, 8, len(found)) + b"".join(map(string, found))
-        code, kind = ("f", 6) if found and isinstance(found[0], float) else ("i", 5)
-        return struct.pack(f"<IIQ{len(found)}{code}", 9, kind, len(found), *found)
-
-    names = {
-        "general.name": "test",
-        **{f"tokenizer.ggml.{name}": found for name, found in values.items()},
-    }
-    body = b"".join(string(name) + value(found) for name, found in names.items())
-    return b"GGUF" + struct.pack("<IQQ", 3, 0, len(names)) + body
+def gguf(path: Path, *, model: str, tokens: list[str], **values: Any) -> Path:
+    return gguf_of(path, model, tokens, values)
 
 
-BYTE_LEVEL = {
+BYTE_LEVEL: dict[str, Any] = {
     "model": "gpt2",
     "pre": "gpt-2",
     "tokens": [*byte_characters(), "ab", "abc", "<s>", "</s>", "[PAD260]"],
@@ -82,7 +58,7 @@ BYTE_LEVEL = {
     "eos_token_id": 259,
     "add_bos_token": True,
 }
-LLAMA = {
+LLAMA: dict[str, Any] = {
     "model": "llama",
     "tokens": [
         *("<unk>", "<s>", "</s>"),
@@ -97,9 +73,8 @@ LLAMA = {
 
 
 @pytest.mark.parametrize("values", [BYTE_LEVEL, LLAMA], ids=["gpt2", "llama"])
-def test_a_gguf_gives_the_ids_of_its_original(values: dict[str, object], tmp_path: Path) -> None:
-    path = tmp_path / "x.gguf"
-    path.write_bytes(gguf(**values))
+def test_a_gguf_gives_the_ids_of_its_original(values: dict[str, Any], tmp_path: Path) -> None:
+    path = gguf(tmp_path / "x.gguf", **values)
     same_ids(path, tmp_path)
     model = read(path)
     assert model.special_ids.bos == values["bos_token_id"]
@@ -108,8 +83,7 @@ def test_a_gguf_gives_the_ids_of_its_original(values: dict[str, object], tmp_pat
 
 
 def test_padding_of_a_gguf_is_no_token(tmp_path: Path) -> None:
-    (tmp_path / "x.gguf").write_bytes(gguf(**BYTE_LEVEL))
-    assert len(read(tmp_path / "x.gguf").tokens) == 260
+    assert len(read(gguf(tmp_path / "x.gguf", **BYTE_LEVEL)).tokens) == 260
 
 
 @pytest.mark.parametrize(
@@ -136,13 +110,13 @@ def test_padding_of_a_gguf_is_no_token(tmp_path: Path) -> None:
 def test_a_gguf_that_cannot_be_read_is_refused(
     changes: dict[str, object], error: type, message: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "x.gguf").write_bytes(gguf(**{**BYTE_LEVEL, **changes}))
+    path = gguf(tmp_path / "x.gguf", **{**BYTE_LEVEL, **changes})
     with pytest.raises(error, match=message):
-        read(tmp_path / "x.gguf")
+        read(path)
 
 
 def test_a_gguf_cut_off_anywhere_is_refused(tmp_path: Path) -> None:
-    whole = gguf(**BYTE_LEVEL)
+    whole = gguf(tmp_path / "x.gguf", **BYTE_LEVEL).read_bytes()
     for size in range(4, len(whole), 97):
         (tmp_path / "x.gguf").write_bytes(whole[:size])
         with pytest.raises(
