@@ -4,9 +4,7 @@ sides as for the whole.
 
 from __future__ import annotations
 
-import json
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,8 +27,8 @@ TEXT = [
 BYTE_LEVEL = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
 
 
-def cuts_of(path: Path) -> Pairs:
-    encoding = compile_model(read(path)).encoding
+def cuts_of(tokenizer: Tokenizer) -> Pairs:
+    encoding = compile_model(read(tokenizer)).encoding
     assert encoding is not None
     return encoding.cuts
 
@@ -41,61 +39,49 @@ def split(
     return pre_tokenizers.Split(Regex(pattern), behavior, invert)
 
 
+def sequence(*stages: pre_tokenizers.PreTokenizer) -> pre_tokenizers.PreTokenizer:
+    return pre_tokenizers.Sequence(list(stages))
+
+
 PRE_TOKENIZERS = {
     "gpt2": pre_tokenizers.ByteLevel(add_prefix_space=False),
     "prefix space": pre_tokenizers.ByteLevel(add_prefix_space=True),
-    "llama3": pre_tokenizers.Sequence([split(LLAMA3), BYTE_LEVEL]),
-    "removed inverted": pre_tokenizers.Sequence([split(LLAMA3, "removed", True), BYTE_LEVEL]),
-    "digits first": pre_tokenizers.Sequence(
-        [split(r"\p{N}{1,3}"), split(r"[a-m]+"), split(LLAMA3), BYTE_LEVEL]
+    "llama3": sequence(split(LLAMA3), BYTE_LEVEL),
+    "removed inverted": sequence(split(LLAMA3, "removed", True), BYTE_LEVEL),
+    "digits first": sequence(split(r"\p{N}{1,3}"), split(r"[a-m]+"), split(LLAMA3), BYTE_LEVEL),
+    "words removed": sequence(split(r"[a-z]+", "removed"), BYTE_LEVEL),
+    "falcon": sequence(
+        pre_tokenizers.Punctuation("contiguous"),
+        pre_tokenizers.ByteLevel(add_prefix_space=False),
+        pre_tokenizers.Digits(individual_digits=False),
+        split("[0-9][0-9][0-9]"),
     ),
-    "words removed": pre_tokenizers.Sequence([split(r"[a-z]+", "removed"), BYTE_LEVEL]),
-    "falcon": pre_tokenizers.Sequence(
-        [
-            pre_tokenizers.Punctuation("contiguous"),
-            pre_tokenizers.ByteLevel(add_prefix_space=False),
-            pre_tokenizers.Digits(individual_digits=False),
-            split("[0-9][0-9][0-9]"),
-        ]
+    "merged with previous": sequence(
+        split(r" +", "merged_with_previous"), split(LLAMA3), BYTE_LEVEL
     ),
-    "merged with previous": pre_tokenizers.Sequence(
-        [split(r" +", "merged_with_previous"), split(LLAMA3), BYTE_LEVEL]
+    "merged with next": sequence(split(r"[.,]", "merged_with_next"), BYTE_LEVEL),
+    "long look ahead": sequence(split(r"[a-z]+!|[a-z]|\s+\.|[^a-z]"), BYTE_LEVEL),
+    "possessive": sequence(
+        split(r"[^\r\n\p{L}\p{N}]?+\p{L}++| ?[^\s\p{L}\p{N}]++|\p{N}|\s"), BYTE_LEVEL
     ),
-    "merged with next": pre_tokenizers.Sequence([split(r"[.,]", "merged_with_next"), BYTE_LEVEL]),
-    "long look ahead": pre_tokenizers.Sequence([split(r"[a-z]+!|[a-z]|\s+\.|[^a-z]"), BYTE_LEVEL]),
-    "possessive": pre_tokenizers.Sequence(
-        [split(r"[^\r\n\p{L}\p{N}]?+\p{L}++| ?[^\s\p{L}\p{N}]++|\p{N}|\s"), BYTE_LEVEL]
+    "groups of three": sequence(split(r"\d{1,3}(?=(?:\d{3})*\b)"), split(LLAMA3), BYTE_LEVEL),
+    "cuts between digits": sequence(split(r"(?=(\d{3})+(?!\d))"), split(LLAMA3), BYTE_LEVEL),
+    "far look ahead": sequence(split(r"[a-z]+(?=[^.]*!)|\s+(?=\s*=)"), split(LLAMA3), BYTE_LEVEL),
+    "far look ahead alone": sequence(
+        split(r" ?[a-z]+|\d{1,3}(?=(?:\d{3})*(?!\d))| ?[^\sa-z0-9]+|\s+(?!\S)|\s"), BYTE_LEVEL
     ),
-    "groups of three": pre_tokenizers.Sequence(
-        [split(r"\d{1,3}(?=(?:\d{3})*\b)"), split(LLAMA3), BYTE_LEVEL]
+    "look both ways": sequence(
+        split(r"(?<=b)c(?=[a-z]*!)|[a-z](?=[a-z]*(?<=b)c)|\d(?!\d*3)"), split(LLAMA3), BYTE_LEVEL
     ),
-    "cuts between digits": pre_tokenizers.Sequence(
-        [split(r"(?=(\d{3})+(?!\d))"), split(LLAMA3), BYTE_LEVEL]
+    "search starts": sequence(*(split(pattern) for pattern in list(TRINITY.values())), BYTE_LEVEL),
+    "search starts and labels": sequence(
+        split(r"\d{1,2}(?=(?>\d{2})*(?:\D|$))|\G\d{2}|a\b"), split(LLAMA3), BYTE_LEVEL
     ),
-    "far look ahead": pre_tokenizers.Sequence(
-        [split(r"[a-z]+(?=[^.]*!)|\s+(?=\s*=)"), split(LLAMA3), BYTE_LEVEL]
-    ),
-    "far look ahead alone": pre_tokenizers.Sequence(
-        [split(r" ?[a-z]+|\d{1,3}(?=(?:\d{3})*(?!\d))| ?[^\sa-z0-9]+|\s+(?!\S)|\s"), BYTE_LEVEL]
-    ),
-    "look both ways": pre_tokenizers.Sequence(
-        [split(r"(?<=b)c(?=[a-z]*!)|[a-z](?=[a-z]*(?<=b)c)|\d(?!\d*3)"), split(LLAMA3), BYTE_LEVEL]
-    ),
-    "search starts": pre_tokenizers.Sequence(
-        [*(split(pattern) for pattern in list(TRINITY.values())), BYTE_LEVEL]
-    ),
-    "search starts and labels": pre_tokenizers.Sequence(
-        [split(r"\d{1,2}(?=(?>\d{2})*(?:\D|$))|\G\d{2}|a\b"), split(LLAMA3), BYTE_LEVEL]
-    ),
-    "empty matches": pre_tokenizers.Sequence(
-        [split(r"(?:[a-c]+!)?|\d*"), split(LLAMA3), BYTE_LEVEL]
-    ),
-    "first of words": pre_tokenizers.Sequence(
-        [
-            pre_tokenizers.WhitespaceSplit(),
-            pre_tokenizers.Metaspace("_", prepend_scheme="first", split=False),
-            BYTE_LEVEL,
-        ]
+    "empty matches": sequence(split(r"(?:[a-c]+!)?|\d*"), split(LLAMA3), BYTE_LEVEL),
+    "first of words": sequence(
+        pre_tokenizers.WhitespaceSplit(),
+        pre_tokenizers.Metaspace("_", prepend_scheme="first", split=False),
+        BYTE_LEVEL,
     ),
     "one piece": BYTE_LEVEL,
 }
@@ -122,13 +108,9 @@ def trained(pre_tokenizer: pre_tokenizers.PreTokenizer, added: list[ReferenceTok
 
 @pytest.mark.parametrize("with_added", [False, True])
 @pytest.mark.parametrize("name", PRE_TOKENIZERS)
-def test_both_sides_of_a_cut_give_the_ids_of_the_whole(
-    name: str, with_added: bool, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_both_sides_of_a_cut_give_the_ids_of_the_whole(name: str, with_added: bool) -> None:
     tokenizer = trained(PRE_TOKENIZERS[name], ADDED if with_added else [])
-    path = tmp_path_factory.mktemp("cuts") / "tokenizer.json"
-    path.write_text(json.dumps(json.loads(tokenizer.to_str())))
-    cuts = cuts_of(path)
+    cuts = cuts_of(tokenizer)
     rng = random.Random(name)
     alphabet = "abcmnyzst  \n\t\r'.,!<>=0123456\x00\x1c{é\u0301中"
     pairs = {chr(left) + chr(right) for left, right in np.argwhere(cuts).tolist()}
@@ -145,18 +127,13 @@ def test_both_sides_of_a_cut_give_the_ids_of_the_whole(
     assert (tried > 100) == cuts.any()
 
 
-def test_the_usual_patterns_have_a_cut_between_a_letter_and_a_space(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
+def test_the_usual_patterns_have_a_cut_between_a_letter_and_a_space() -> None:
     usual = (
         *("gpt2", "llama3", "removed inverted", "digits first", "falcon", "prefix space"),
         "possessive",
     )
     for name in (*usual, "groups of three", "far look ahead alone", "search starts"):
-        tokenizer = trained(PRE_TOKENIZERS[name], [])
-        path = tmp_path_factory.mktemp("usual") / "tokenizer.json"
-        path.write_text(tokenizer.to_str())
-        cuts = cuts_of(path)
+        cuts = cuts_of(trained(PRE_TOKENIZERS[name], []))
         assert cuts[ord("n"), ord(" ")], name
         assert not cuts[ord(" "), ord("n")], name
 
@@ -171,17 +148,13 @@ def test_a_row_of_the_packed_cuts_is_sixteen_bytes_lowest_bit_first() -> None:
 
 
 @pytest.mark.parametrize("content", ["é", "▁"])
-def test_a_stage_over_bytes_reads_several_for_what_is_not_ascii(
-    content: str, tmp_path: Path
-) -> None:
+def test_a_stage_over_bytes_reads_several_for_what_is_not_ascii(content: str) -> None:
     tokenizer = Tokenizer(WordLevel({"a": 0, "Ã©b": 1, "?": 2}, unk_token="?"))
     tokenizer.normalizer = normalizers.Sequence(
         [normalizers.Replace("x", content), normalizers.ByteLevel()]
     )
     tokenizer.pre_tokenizer = split("b|[^ab]+", "isolated")
-    path = tmp_path / "tokenizer.json"
-    path.write_text(tokenizer.to_str(), "utf-8")
-    cuts = cuts_of(path)
+    cuts = cuts_of(tokenizer)
     assert not cuts[ord("x")].any()
     assert not cuts[:, ord("x")].any()
     assert cuts[ord("a"), ord("b")]

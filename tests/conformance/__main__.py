@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Mapping
 from dataclasses import asdict
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -65,7 +67,7 @@ def conformance(
         Job(folder, one, strings, seed, text_files(texts), vectors, not no_code_points)
         for one in chosen
     ]
-    typed = command(strings, seed, texts, vectors, patterns, only, no_code_points)
+    typed = command(context.params)
     outcomes: list[Outcome] = []
     for outcome in measure_all(work, jobs):
         outcomes.append(outcome)
@@ -100,23 +102,15 @@ def text_files(texts: Path | None) -> tuple[Path, ...]:
     return tuple(sorted(path for path in texts.rglob("*") if path.is_file()))
 
 
-def command(
-    strings: int,
-    seed: int,
-    texts: Path | None,
-    vectors: Path | None,
-    patterns: tuple[str, ...],
-    only: tuple[str, ...],
-    no_code_points: bool,
-) -> str:
+def command(given: Mapping[str, Any]) -> str:
     """What was typed, with words in the place of this machine's folders."""
     words = ["python", "-m", "tests.conformance", "FOLDER"]
-    words += ["--strings", str(strings), "--seed", str(seed)]
-    words += ["--texts", "TEXTS"] if texts is not None else []
-    words += ["--vectors", "VECTORS"] if vectors is not None else []
-    words += [word for pattern in patterns for word in ("--pattern", pattern)]
-    words += [word for glob in only for word in ("--only", glob)]
-    words += ["--no-code-points"] if no_code_points else []
+    words += ["--strings", str(given["strings"]), "--seed", str(given["seed"])]
+    words += ["--texts", "TEXTS"] if given["texts"] is not None else []
+    words += ["--vectors", "VECTORS"] if given["vectors"] is not None else []
+    words += [word for pattern in given["patterns"] for word in ("--pattern", pattern)]
+    words += [word for glob in given["only"] for word in ("--only", glob)]
+    words += ["--no-code-points"] if given["no_code_points"] else []
     return shlex.join(words)
 
 

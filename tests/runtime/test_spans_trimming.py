@@ -4,7 +4,6 @@ the reference library does.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -50,11 +49,9 @@ def made(
     return tokenizer
 
 
-def file_of(tokenizer: Tokenizer, folder: Path) -> File:
+def file_of(tokenizer: Tokenizer) -> File:
     """The tokexport file of a tokenizer."""
-    path = folder / "tokenizer.json"
-    path.write_text(tokenizer.to_str(), "utf-8")
-    return load(file_bytes(read(path)))
+    return load(file_bytes(read(tokenizer)))
 
 
 @pytest.mark.parametrize("unknown", ["<unk>", "Ġ<unk>", "\u2003<unk> \u00a0", " "])
@@ -62,11 +59,9 @@ def file_of(tokenizer: Tokenizer, folder: Path) -> File:
     "passes",
     [[NOTHING], [KEEPS], [TAKES], [KEEPS, TAKES], [TAKES, NOTHING, KEEPS, KEEPS], [TAKES, ROBERTA]],
 )
-def test_offsets_are_trimmed_as_the_library_trims_them(
-    passes: list[Any], unknown: str, tmp_path: Path
-) -> None:
+def test_offsets_are_trimmed_as_the_library_trims_them(passes: list[Any], unknown: str) -> None:
     library = made(processors.Sequence(passes), unknown=unknown)
-    subject = file_of(library, tmp_path)
+    subject = file_of(library)
     for text in TEXTS:
         for template in (False, True):
             wanted = library.encode(text, add_special_tokens=template)
@@ -92,9 +87,9 @@ def test_trimming_changes_something() -> None:
         [TAKES] * 16,  # more than a file holds
     ],
 )
-def test_a_file_says_that_it_cannot_tell_offsets(passes: list[Any], tmp_path: Path) -> None:
+def test_a_file_says_that_it_cannot_tell_offsets(passes: list[Any]) -> None:
     library = made(processors.Sequence(passes))
-    subject = file_of(library, tmp_path)
+    subject = file_of(library)
     assert subject.encode("a b", add_special_tokens=True) == library.encode("a b").ids
     with pytest.raises(FormatError, match="encode without offsets") as refusal:
         subject.encode_with_offsets("a b")
@@ -102,29 +97,26 @@ def test_a_file_says_that_it_cannot_tell_offsets(passes: list[Any], tmp_path: Pa
 
 
 @pytest.mark.parametrize(("passes", "refused"), [([TAKES], True), ([ROBERTA, TAKES], False)])
-def test_a_note_says_that_offsets_are_refused(
-    passes: list[Any], refused: bool, tmp_path: Path
-) -> None:
-    path = tmp_path / "tokenizer.json"
-    path.write_text(made(processors.Sequence(passes)).to_str(), "utf-8")
-    assert any("offsets are refused" in note for note in prepared(read(path)).notes) != refused
+def test_a_note_says_that_offsets_are_refused(passes: list[Any], refused: bool) -> None:
+    notes = prepared(read(made(processors.Sequence(passes)))).notes
+    assert any("offsets are refused" in note for note in notes) != refused
 
 
-def test_letters_of_a_byte_level_normalizer_are_no_white_space(tmp_path: Path) -> None:
+def test_letters_of_a_byte_level_normalizer_are_no_white_space() -> None:
     library = made(TAKES, takes=False)
     library.normalizer = normalizers.ByteLevel()
     library.pre_tokenizer = pre_tokenizers.Digits()
     with pytest.raises(FormatError, match="encode without offsets"):
-        file_of(library, tmp_path).encode_with_offsets("a\n\nb")
+        file_of(library).encode_with_offsets("a\n\nb")
 
 
-def test_a_unit_that_there_is_not_is_an_error(tmp_path: Path) -> None:
+def test_a_unit_that_there_is_not_is_an_error() -> None:
     with pytest.raises(ValueError, match='"char" or "byte"'):
-        file_of(made(NOTHING), tmp_path).encode_with_offsets("a", unit="word")  # type: ignore[arg-type]
+        file_of(made(NOTHING)).encode_with_offsets("a", unit="word")  # type: ignore[arg-type]
 
 
-def test_arrays_hold_the_same_as_lists(tmp_path: Path) -> None:
-    subject = file_of(made(ROBERTA), tmp_path)
+def test_arrays_hold_the_same_as_lists() -> None:
+    subject = file_of(made(ROBERTA))
     for text in TEXTS:
         lists = subject.encode_with_offsets(text, add_special_tokens=True)
         arrays = subject.encode_with_offsets_to_numpy(text, add_special_tokens=True)

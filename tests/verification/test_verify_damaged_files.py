@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 from damage import Sections
 from references import reference_for
+from repository import SMALL, small_source
 
 from tokexport.conversion import convert
 from tokexport.file.layout import (
@@ -41,13 +43,7 @@ from tokexport.limits import MAX_IDS
 from tokexport.runtime.tokenizer import load
 from tokexport.verification import Verification, classes, compare, verify
 
-SMALL = Path(__file__).resolve().parents[2] / "fixtures" / "small"
-SOURCES = {
-    "qwen": "qwen.json",
-    "roberta": "roberta.json",
-    "ranks": "ranks.tiktoken",
-    "deepseek": "deepseek.json",
-}
+NAMES = ("qwen", "roberta", "ranks", "deepseek")
 Damage = Callable[[bytearray], None]
 NO_SLOT = (1 << 64) - 1
 
@@ -131,18 +127,10 @@ def change_the_template(file: bytearray) -> None:
     pieces["id"][number] += 1
 
 
-def clear_header_flag(file: bytearray, flag: HeaderFlag) -> None:
+def clear_header_flag(flag: HeaderFlag, file: bytearray) -> None:
     header = Header.parse(file)
     header.flags &= ~flag
     file[: Header.sizeof()] = Header.build(header)
-
-
-def refuse_surrogates(file: bytearray) -> None:
-    clear_header_flag(file, HeaderFlag.REPLACE_SURROGATES)
-
-
-def pass_a_special_token_whole(file: bytearray) -> None:
-    clear_header_flag(file, HeaderFlag.RESCAN_SPECIAL)
 
 
 def give_an_id_to_a_hole(file: bytearray) -> None:
@@ -170,11 +158,15 @@ DAMAGES: dict[str, tuple[str, Damage, str]] = {
     "the template changed": ("roberta", change_the_template, "added tokens encoded"),
     "a refused special token passed whole": (
         "ranks",
-        pass_a_special_token_whole,
+        partial(clear_header_flag, HeaderFlag.RESCAN_SPECIAL),
         "strings: added-tokens",
     ),
     "a hole filled": ("ranks", give_an_id_to_a_hole, "ids that are refused"),
-    "surrogates refused": ("ranks", refuse_surrogates, "lone surrogates"),
+    "surrogates refused": (
+        "ranks",
+        partial(clear_header_flag, HeaderFlag.REPLACE_SURROGATES),
+        "lone surrogates",
+    ),
 }
 
 
@@ -190,9 +182,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     special = {"<|bos|>": first, "<|end|>": first + 5, "|>x": first + 6}
     beside = json.loads((SMALL / "ranks.json").read_text("utf-8")) | {"special_tokens": special}
     (folder / "ranks.json").write_text(json.dumps(beside), "utf-8")
-    return {name: SMALL / file for name, file in SOURCES.items()} | {
-        "ranks": folder / "ranks.tiktoken"
-    }
+    return {name: small_source(name) for name in NAMES} | {"ranks": folder / "ranks.tiktoken"}
 
 
 @pytest.fixture(scope="module")
@@ -208,7 +198,7 @@ def outcome(data: bytes, source: Path) -> Verification:
     return compare(load(data), reference_for(source), strings=2000, code_points=False)
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_right_file_has_no_differences(
     name: str, sources: dict[str, Path], files: dict[str, bytes]
 ) -> None:
