@@ -4,7 +4,6 @@ whatever is beside them, and in any order of merges.
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -13,9 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sentencepiece
-from random_character_models import tokenizer_json
+from compared import ids_or_none
+from json_parts import FUSE
+from parts.cases import document
+from reader_samples import read_document, reference
 from repository import SLOW
-from tokenizers import Tokenizer
 
 from tokexport._core import Core
 from tokexport.conversion import file_bytes
@@ -130,7 +131,9 @@ def random_texts(r: random.Random) -> Iterator[str]:
     yield r.choice(" ab") * r.randint(1_024, 20_000)
 
 
-def compare(content: bytes, texts: Iterator[str], expected: Callable[[str], list[int]]) -> bool:
+def compare(
+    content: bytes, texts: Iterator[str], expected: Callable[[str], list[int] | None]
+) -> bool:
     """Whether the engine does the file."""
     engine = Core(content, "random", 0)
     for text in texts:
@@ -144,18 +147,12 @@ def test_random_pieces_give_the_ids_of_sentencepiece() -> None:
         r = random.Random(seed)
         model = pieces(r)
         content = file_bytes(build(model, SourceFiles(), Provenance("random")))
-        reference = sentencepiece.SentencePieceProcessor(model_proto=serialize(model))
-        done += compare(content, random_texts(r), reference.encode)
+        library = sentencepiece.SentencePieceProcessor(model_proto=serialize(model))
+        done += compare(content, random_texts(r), library.encode)
     assert done > MODELS // 2
 
 
-def ids_of(reference: Tokenizer, text: str) -> list[int]:
-    made: list[int] = reference.encode(text).ids
-    return made
-
-
 def test_random_merges_give_the_ids_of_tokenizers(tmp_path: Path) -> None:
-    path = tmp_path / "random.json"
     done = 0
     for seed in range(MODELS):
         r = random.Random(seed)
@@ -173,7 +170,7 @@ def test_random_merges_give_the_ids_of_tokenizers(tmp_path: Path) -> None:
             "vocab": {token: number for number, token in enumerate(dict.fromkeys(known))},
             "merges": merges,
         }
-        path.write_text(json.dumps(tokenizer_json(model)), "utf-8")
-        reference = Tokenizer.from_file(str(path))
-        done += compare(file_bytes(read(path)), random_texts(r), partial(ids_of, reference))
+        source = document(model, decoder=FUSE)
+        encode = partial(ids_or_none, reference(source).encode)
+        done += compare(file_bytes(read_document(source, tmp_path)), random_texts(r), encode)
     assert done > MODELS // 2
