@@ -11,6 +11,7 @@
 #include "arrow.h"
 #include "core.h"
 #include "failure.h"
+#include "gathering.h"
 #include "numpy_ids.h"
 
 namespace nb = nanobind;
@@ -21,9 +22,6 @@ namespace {
 
 // A thread costs some 20 microseconds to start; it is worth it for this much text.
 constexpr std::size_t bytes_a_thread = std::size_t(1) << 15;
-
-// Ids that are worth a thread to copy them, into memory that is touched first.
-constexpr std::size_t ids_a_thread = std::size_t(1) << 16;
 
 // A long text is cut into so many parts a thread, each of at most so many bytes: a thread that
 // another process holds up leaves them to the others.
@@ -50,51 +48,36 @@ template <class Work> void on_threads(std::size_t threads, Work work) {
 
 }  // namespace
 
-// The parts of the texts, and where the ids of each lie: in the workspace of the thread that took
-// it.
+// The parts of the texts, and the ids of all of them: of one thread in its workspace, of several
+// gathered.
 struct Core::Batch {
     struct Part {
         std::string_view bytes;
         std::size_t text;  // its number
         bool is_first, is_last;
-        std::size_t worker = 0, from = 0, count = 0;
+        std::size_t count = 0;
     };
     std::vector<std::unique_ptr<WorkspacePool::Lease>> spaces;
     std::vector<Part> parts;
     std::vector<std::size_t> first_parts;  // of each text, and how many parts there are
     // Cuts the texts, if it is not the core that does: parts but the first are rests.
     const Engine *cutter = nullptr;
+    std::unique_ptr<GatheredIds> gathered;
 
-    IdRun ids(const Part &part) const {
-        return {(**spaces[part.worker]).ids.data() + part.from, part.count};
-    }
+    Buffer<std::uint32_t> &ids() { return gathered ? gathered->ids() : (**spaces[0]).ids; }
 
-    // The ids of a text, in runs.
-    void runs_of(std::size_t text, std::vector<IdRun> &runs) const {
-        runs.clear();
-        for (std::size_t i = first_parts[text]; i < first_parts[text + 1]; i++)
-            runs.push_back(ids(parts[i]));
-    }
-
-    // The ids of all parts, copied by as many threads as encoded them.
-    nb::object array() const {
-        std::vector<std::size_t> places(parts.size() + 1);
-        for (std::size_t i = 0; i < parts.size(); i++) places[i + 1] = places[i] + parts[i].count;
-        Buffer<std::uint32_t> all;
-        all.resize(places.back());
-        {
-            nb::gil_scoped_release released;
-            std::atomic<std::size_t> next{0};
-            const std::size_t threads =
-                std::max<std::size_t>(1, std::min(spaces.size(), places.back() / ids_a_thread));
-            on_threads(threads, [&](std::size_t) noexcept {
-                for (std::size_t i; (i = next.fetch_add(1)) < parts.size();) {
-                    const IdRun run = ids(parts[i]);
-                    std::copy_n(run.ids, run.count, all.data() + places[i]);
-                }
-            });
+    // Where the ids of each text begin, and their number.
+    std::unique_ptr<std::uint64_t[]> offsets() const {
+        const std::size_t texts = first_parts.size() - 1;
+        std::unique_ptr<std::uint64_t[]> made(new std::uint64_t[texts + 1]);
+        std::size_t count = 0;
+        for (std::size_t i = 0; i < texts; i++) {
+            made[i] = count;
+            for (std::size_t k = first_parts[i]; k < first_parts[i + 1]; k++)
+                count += parts[k].count;
         }
-        return array_of_ids(all, places.back());
+        made[texts] = count;
+        return made;
     }
 };
 
@@ -178,9 +161,16 @@ bool Core::encode_parts(const std::vector<std::string_view> &sources, const Allo
     while (batch.spaces.size() < threads)
         batch.spaces.push_back(std::make_unique<WorkspacePool::Lease>(pool_));
 
+    const std::size_t bytes = bytes_of(sources);
+    if (threads > 1)
+        batch.gathered =
+            std::make_unique<GatheredIds>((count + step - 1) / step, likely_ids(bytes));
+    else batch.gathered.reset();
+
     std::vector<Outcome> outcomes(threads);    // of each worker, the first that was no success
     std::vector<std::size_t> failed(threads);  // and the text it befell
     std::vector<char> out_of_memory(threads, 0);
+    std::vector<GatheredIds::Waiting> waiting(threads);
     std::atomic<std::size_t> next{0};
     auto work = [&](std::size_t worker) noexcept {
         try {
@@ -200,17 +190,18 @@ bool Core::encode_parts(const std::vector<std::string_view> &sources, const Allo
                         next.store(count);
                         return;
                     }
-                    part.worker = worker;
-                    part.from = before;
                     part.count = used - before;
                 }
+                if (batch.gathered)
+                    used =
+                        waiting[worker].add(*batch.gathered, first / step, space.ids.data(), used);
             }
         } catch (const std::bad_alloc &) {
             out_of_memory[worker] = 1;
             next.store(count);
         }
     };
-    if (threads == 1 && bytes_of(sources) < bytes_a_thread) {
+    if (threads == 1 && bytes < bytes_a_thread) {
         work(0);
     } else {
         nb::gil_scoped_release released;
@@ -220,6 +211,11 @@ bool Core::encode_parts(const std::vector<std::string_view> &sources, const Allo
         if (out_of_memory[i]) throw std::bad_alloc();
         if (outcomes[i].code == TKX_E_NOT_FOUND && batch.cutter) return false;
         if (outcomes[i].code != TKX_OK) fail_text(outcomes[i], sources[failed[i]]);
+    }
+    if (batch.gathered) {
+        batch.gathered->make_room();
+        for (std::size_t i = 0; i < threads; i++)
+            waiting[i].finish(*batch.gathered, (**batch.spaces[i]).ids.data());
     }
     return true;
 }
@@ -256,12 +252,12 @@ nb::object Core::encode_batch(nb::handle texts, nb::handle allowed, Truth templa
     Batch batch;
     encode_texts(views_of(sources), allowed_of(allowed), template_, threads, true, batch);
     nb::object lists = owned(PyList_New(static_cast<Py_ssize_t>(sources.size())));
-    std::vector<IdRun> runs;
-    for (std::size_t i = 0; i < sources.size(); i++) {
-        batch.runs_of(i, runs);
+    const auto offsets = batch.offsets();
+    for (std::size_t i = 0; i < sources.size(); i++)
         PyList_SET_ITEM(lists.ptr(), static_cast<Py_ssize_t>(i),
-                        ints_.list(runs.data(), runs.size()).release().ptr());
-    }
+                        ints_.list(batch.ids().data() + offsets[i], offsets[i + 1] - offsets[i])
+                            .release()
+                            .ptr());
     return lists;
 }
 
@@ -271,9 +267,7 @@ nb::object Core::encode_parallel(nb::handle text, nb::handle allowed, Truth temp
     const Text source = is_bytes ? bytes_of(text) : text_of(text);
     Batch batch;
     encode_texts({source.bytes}, allowed_of(allowed), template_, threads, !is_bytes, batch);
-    std::vector<IdRun> runs;
-    batch.runs_of(0, runs);
-    return ints_.list(runs.data(), runs.size());
+    return ints_.list(batch.ids().data(), batch.offsets()[1]);
 }
 
 nb::object Core::encode_parallel_numpy(nb::handle text, nb::handle allowed, Truth template_,
@@ -281,7 +275,7 @@ nb::object Core::encode_parallel_numpy(nb::handle text, nb::handle allowed, Trut
     const Text source = text_of(text);
     Batch batch;
     encode_texts({source.bytes}, allowed_of(allowed), template_, threads, true, batch);
-    return batch.array();
+    return array_of_ids(batch.ids(), batch.offsets()[1]);
 }
 
 nb::object Core::encode_flat(nb::handle texts, nb::handle allowed, Truth template_,
@@ -294,15 +288,9 @@ nb::object Core::encode_flat(nb::handle texts, nb::handle allowed, Truth templat
     Batch batch;
     encode_texts(views, allowed_of(allowed), template_, threads, !arrow, batch);
 
-    std::unique_ptr<std::uint64_t[]> offsets(new std::uint64_t[views.size() + 1]);
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < views.size(); i++) {
-        offsets[i] = count;
-        for (std::size_t k = batch.first_parts[i]; k < batch.first_parts[i + 1]; k++)
-            count += batch.parts[k].count;
-    }
-    offsets[views.size()] = count;
-    return nb::make_tuple(batch.array(), array_of(std::move(offsets), views.size() + 1));
+    std::unique_ptr<std::uint64_t[]> offsets = batch.offsets();
+    nb::object ids = array_of_ids(batch.ids(), offsets[views.size()]);
+    return nb::make_tuple(std::move(ids), array_of(std::move(offsets), views.size() + 1));
 }
 
 }  // namespace tokexport

@@ -201,9 +201,8 @@ bool Core::take_bulk(Workspace &space, std::size_t size, bool is_rest) const {
 // Runs without the GIL at times: no Python here. `is_utf8`: the bytes are those of a str.
 Outcome Core::encode_text(Workspace &space, std::size_t &used, std::string_view text,
                           const Allowed &allowed, bool is_utf8, bool is_rest) const {
-    // A text seldom has more ids than bytes; a long one has seldom more than half as many, and then
-    // this comes out of the loop below.
-    std::size_t guess = text.size() <= (std::size_t(1) << 24) ? text.size() + 16 : text.size() / 2;
+    // If there are more, this comes out of the loop below.
+    const std::size_t guess = likely_ids(text.size());
     if (space.ids.capacity() - used < guess)
         space.ids.resize(std::max(used + guess, space.ids.capacity() + space.ids.capacity() / 2));
     space.memory.reserve(Workspace::first_memory);

@@ -58,6 +58,12 @@ private:
     Py_buffer view_{};
 };
 
+// Room for the ids of so many bytes of text, which seldom has more ids than bytes; much text has
+// seldom more than half as many.
+inline std::size_t likely_ids(std::size_t bytes) {
+    return bytes <= (std::size_t(1) << 24) ? bytes + 16 : bytes / 2;
+}
+
 class Core {
 public:
     // Texts from this many bytes on are encoded by the bulk engine, where it does the file; below,

@@ -9,25 +9,20 @@ namespace nb = nanobind;
 
 namespace tokexport {
 
-nb::object IdTable::list(const IdRun *runs, std::size_t run_count) {
+nb::object IdTable::list(const std::uint32_t *ids, std::size_t count) {
     ObjectTable::Entry *table = ints_.entries();
-    std::size_t sum = 0;
-    for (std::size_t i = 0; i < run_count; i++) sum += runs[i].count;
-    nb::object result = owned(PyList_New(static_cast<Py_ssize_t>(sum)));
-    Py_ssize_t place = 0;
-    for (const IdRun *run = runs; run < runs + run_count; run++) {
-        for (const std::uint32_t *id = run->ids, *end = id + run->count; id < end; id++) {
-            PyObject *value;
-            if (*id < ints_.size()) {
-                value = table[*id].load(std::memory_order_acquire);
-                if (!value)
-                    value = ints_.put(*id, owned(PyLong_FromUnsignedLong(*id)).release().ptr());
-                Py_INCREF(value);
-            } else {
-                value = owned(PyLong_FromUnsignedLong(*id)).release().ptr();
-            }
-            PyList_SET_ITEM(result.ptr(), place++, value);
+    nb::object result = owned(PyList_New(static_cast<Py_ssize_t>(count)));
+    for (std::size_t i = 0; i < count; i++) {
+        PyObject *value;
+        if (ids[i] < ints_.size()) {
+            value = table[ids[i]].load(std::memory_order_acquire);
+            if (!value)
+                value = ints_.put(ids[i], owned(PyLong_FromUnsignedLong(ids[i])).release().ptr());
+            Py_INCREF(value);
+        } else {
+            value = owned(PyLong_FromUnsignedLong(ids[i])).release().ptr();
         }
+        PyList_SET_ITEM(result.ptr(), static_cast<Py_ssize_t>(i), value);
     }
     return result;
 }

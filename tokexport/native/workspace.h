@@ -13,6 +13,7 @@
 #include <Python.h>
 
 #include "engine/encoder.h"
+#include "large_pages.h"
 #include "tokexport.h"
 
 namespace tokexport {
@@ -39,6 +40,7 @@ public:
                          : std::realloc(data_, count ? count * sizeof(T) : 1);
         if (!data) throw std::bad_alloc();
         data_ = static_cast<T *>(data);
+        if (count > capacity_) use_large_pages(data_, count * sizeof(T));
         capacity_ = count;
     }
 
