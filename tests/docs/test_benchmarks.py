@@ -17,6 +17,7 @@ PARTS = {
         "machine",
         "speed",
         "documents",
+        "threads",
         "small",
         "fresh",
         "calls",

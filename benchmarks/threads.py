@@ -1,0 +1,91 @@
+"""Measures what a second thread gives, and writes docs/BENCHMARKS.md.
+
+    TOKEXPORT_SHARED=FOLDER python benchmarks/threads.py [--print] [--rounds N]
+
+One document of 10 MB, and its parts of 2,000 characters in one call, each to an array, by one
+thread and by two, after they have encoded it before. The time is by the clock, the least of many
+rounds: on a machine of two processors at least, with nothing beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from documents import subjects
+from fast_peers import Subject
+from measure import DOCUMENT
+from peers import ROOT
+from report import put, rate, table
+from texts import code, english_and_documentation
+
+import tokexport
+from tokexport.conversion import convert
+
+SIZE = 10_000_000  # characters, nearly all of them ASCII
+NAMES = ("cl100k_base", "Llama 2")
+
+
+def least(action: Callable[[], Any], rounds: int) -> float:
+    """The least time of an action, in milliseconds."""
+    times = []
+    for _ in range(rounds):
+        begin = time.perf_counter()
+        action()
+        times.append(time.perf_counter() - begin)
+    return min(times) * 1e3
+
+
+def row(name: str, what: str, encode: Callable[[int], Any], rounds: int) -> list[str]:
+    """Ends the program where two threads give other ids."""
+    expected, found = encode(1), encode(2)
+    if not np.array_equal(expected, found):
+        sys.exit(f"{name}: two threads give other ids; nothing is reported")
+    one, two = least(lambda: encode(1), rounds), least(lambda: encode(2), rounds)
+    made = [name, what, f"{rate(one)} ms", f"{rate(two)} ms", f"{one / two:.2f}×"]
+    print(" | ".join(made), flush=True)
+    return made
+
+
+def rows_of(subject: Subject, text: str, rounds: int) -> list[list[str]]:
+    """Both rows of a tokenizer, whose file is made."""
+    convert(subject.path, subject.file, pattern=subject.pattern, self_test=False, force=True)
+    made = tokexport.load(subject.file)
+    documents = [text[start : start + DOCUMENT] for start in range(0, len(text), DOCUMENT)]
+
+    def one(threads: int) -> Any:
+        return made.encode_to_numpy(text, num_threads=threads)
+
+    def many(threads: int) -> Any:
+        return made.encode_batch_to_numpy(documents, num_threads=threads)[0]
+
+    return [
+        row(subject.name, "one document", one, rounds),
+        row(subject.name, f"{len(documents):,} documents", many, rounds),
+    ]
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    parser.add_argument("--print", action="store_true", help="write no document")
+    parser.add_argument("--rounds", type=int, default=30)
+    given = parser.parse_args()
+    text = f"{english_and_documentation()}\n{code(2 * SIZE)}"[:SIZE]
+    with tempfile.TemporaryDirectory() as folder:
+        chosen = [subject for subject in subjects(Path(folder)) if subject.name in NAMES]
+        rows = [row for subject in chosen for row in rows_of(subject, text, given.rounds)]
+    content = table(["tokenizer", "10 MB", "one thread", "two", "times as fast"], rows, left=2)
+    if not given.print:
+        path = ROOT / "docs" / "BENCHMARKS.md"
+        path.write_text(put(path.read_text("utf-8"), "threads", content), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
