@@ -25,7 +25,7 @@ constexpr std::size_t bytes_a_thread = std::size_t(1) << 15;
 
 // A long text is cut into so many parts a thread, each of at most so many bytes: a thread that
 // another process holds up leaves them to the others.
-constexpr std::size_t parts_a_thread = 8, longest_part = std::size_t(1) << 20;
+constexpr std::size_t parts_a_thread = 16, longest_part = std::size_t(1) << 20;
 
 std::size_t bytes_of(const std::vector<std::string_view> &texts) {
     std::size_t bytes = 0;
