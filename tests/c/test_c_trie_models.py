@@ -10,6 +10,7 @@ import struct
 import golden_files
 import pytest
 import tokexport_reader
+from bare_models import tokenizer_model
 from c_harness import COMPILERS, Library
 from damage import Sections
 from golden_files import patched
@@ -17,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tokexport.conversion import file_bytes
-from tokexport.model import Provenance, Reference, Token, TokenizerModel, UnigramModel
+from tokexport.model import Reference, UnigramModel
 from tokexport.runtime.tokenizer import load
 
 OK, WORK, CORRUPT, UNKNOWN_TEXT = 0, -7, -37, -12
@@ -132,8 +133,8 @@ def test_sums_of_singles_are_those_of_the_specification(
         tuple(1 if byte & 1 else None for byte in range(256)) if fallback else None,
         single_precision=True,
     )
-    tokens = tuple(Token(piece.encode()) for piece in pieces)
-    content = file_bytes(TokenizerModel(tokens, model, Reference.SENTENCEPIECE, Provenance("test")))
+    tokens = map(str.encode, pieces)
+    content = file_bytes(tokenizer_model(tokens, model, Reference.SENTENCEPIECE))
     file = tokexport_reader.open_file(content)
     assert b"SC64" not in file.sections
     assert load(content).encode(text) == tokexport_reader.encode(file, text.encode())

@@ -9,7 +9,7 @@ from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 import pytest
-from merge_rows import merge_rows
+from bare_models import merge_rows
 from tokenizers import Tokenizer
 from tokenizers.models import BPE
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import json_parts
 import pytest
+from bare_models import merge_rows, tokenizer_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from json_parts import digits, metaspace, normalizers, pre_tokenizers, split
-from merge_rows import merge_rows
 from parts.cases import document
 from reader_samples import added
 from repository import SLOW
@@ -30,8 +30,6 @@ from tokexport.model import (
     NormalizerStep,
     Prepend,
     PreTokenizerStep,
-    Provenance,
-    Reference,
     Replace,
     Split,
     Token,
@@ -159,16 +157,7 @@ def small(
         unk_id=unk_id,
         characters=CharacterSymbols(**fields.pop("characters", {})),
     )
-    tokens = tuple(Token(content) for content in vocab)
-    return TokenizerModel(
-        tokens,
-        model,
-        Reference.TOKENIZERS,
-        Provenance("test"),
-        normalizer=normalizer,
-        pre_tokenizer=splits,
-        **fields,
-    )
+    return tokenizer_model(vocab, model, normalizer=normalizer, pre_tokenizer=splits, **fields)
 
 
 def test_every_step_after_the_replacement_is_exchanged() -> None:
@@ -235,11 +224,9 @@ def test_it_is_left_out_where_it_might_change_an_id(model: TokenizerModel) -> No
 def test_a_mark_that_becomes_its_bytes_stays_a_mark() -> None:
     vocab = {b"a": 0, b" ": 1}
     characters = CharacterSymbols(byte_ids=(0,) * 256)
-    model = TokenizerModel(
-        tuple(Token(content) for content in vocab),
+    model = tokenizer_model(
+        vocab,
         BytePairModel(vocab, merge_rows(), characters=characters),
-        Reference.TOKENIZERS,
-        Provenance("test"),
         normalizer=(Replace(" ", MARK),),
     )
     assert swap_space_marker(model) is model

@@ -7,18 +7,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import tokexport_reader
-from merge_rows import merge_rows
+from bare_models import merge_rows, tokenizer_model
 
 from tokexport.conversion import Options, file_bytes
 from tokexport.file.layout import SCORE, Tag
-from tokexport.model import (
-    BytePairModel,
-    Provenance,
-    Reference,
-    Token,
-    TokenizerModel,
-    UnigramModel,
-)
+from tokexport.model import BytePairModel, TokenizerModel, UnigramModel
 from tokexport.runtime.tokenizer import load
 
 
@@ -38,11 +31,9 @@ def bytes_and(*merged: bytes) -> dict[bytes, int]:
 
 
 def model(vocab: dict[bytes, int], merges: Iterable[Sequence[int]] | None) -> TokenizerModel:
-    tokens = tuple(Token(content) for content in sorted(vocab, key=vocab.__getitem__))
     rows = None if merges is None else merge_rows(merges)
-    return TokenizerModel(
-        tokens, BytePairModel(vocab, rows), Reference.TOKENIZERS, Provenance("test")
-    )
+    contents = sorted(vocab, key=vocab.__getitem__)
+    return tokenizer_model(contents, BytePairModel(vocab, rows))
 
 
 def exported_by_small_runtimes(
@@ -105,10 +96,7 @@ def test_scores_can_be_left_out() -> None:
 def test_scores_that_are_no_32_bit_numbers_stand_alone_in_64_bits() -> None:
     for given, tag, other in ((-0.1, Tag.DOUBLE_SCORES, Tag.SCORES), (-0.5, Tag.SCORES, None)):
         unigram = UnigramModel({b"a": 0, b"b": 1}, {0: given, 1: -1.0}, 0, -11.0)
-        tokens = (Token(b"a"), Token(b"b"))
-        content = file_bytes(
-            TokenizerModel(tokens, unigram, Reference.TOKENIZERS, Provenance("test"))
-        )
+        content = file_bytes(tokenizer_model((b"a", b"b"), unigram))
         assert tag in sections(content)
         assert other is None or other not in sections(content)
         found = load(content).scores

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import sentencepiece
 from compared import ids_or_none
 from json_parts import FUSE, metaspace, normalizers, replace
 from parts.cases import document
@@ -17,16 +16,13 @@ from random_character_models import character_model, text
 from random_piece_models import piece_model, piece_texts
 from reader_samples import read_document, reference
 from repository import SLOW
+from sentencepiece_training import library_of, model_of
 
 from tokexport._core import Core
 from tokexport.conversion import file_bytes
 from tokexport.errors import UnsupportedError
-from tokexport.model import Provenance
 from tokexport.sources import read
-from tokexport.sources.files import SourceFiles
 from tokexport.sources.sentencepiece.proto import Algorithm
-from tokexport.sources.sentencepiece.read import build
-from tokexport.sources.sentencepiece.serialize import serialize
 
 MODELS = 3_000 if SLOW else 104
 PARTS = 8
@@ -79,11 +75,11 @@ def test_random_pieces_give_the_ids_of_sentencepiece(part: int) -> None:
         if model.algorithm is not Algorithm.BPE:
             continue
         try:
-            content = file_bytes(build(model, SourceFiles(), Provenance("random")))
+            content = file_bytes(model_of(model))
         except UnsupportedError:
             continue
         engine = Core(content, "random", 0)
-        reference = sentencepiece.SentencePieceProcessor(model_proto=serialize(model))
+        reference = library_of(model)
         for given in texts(r, piece_texts(r, model, 20)):
             assert ids(engine, given) == reference.encode(given), (seed, given)
         done += engine.uses_bulk

@@ -11,18 +11,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import sentencepiece
 from compared import ids_or_none
 from json_parts import FUSE
 from parts.cases import document
 from reader_samples import read_document, reference
 from repository import SLOW
+from sentencepiece_training import library_of, model_of
 
 from tokexport._core import Core
 from tokexport.conversion import file_bytes
-from tokexport.model import Provenance
 from tokexport.sources import read
-from tokexport.sources.files import SourceFiles
 from tokexport.sources.sentencepiece.proto import (
     Algorithm,
     NormalizerSpec,
@@ -30,8 +28,6 @@ from tokexport.sources.sentencepiece.proto import (
     PieceType,
     SentencePieceModel,
 )
-from tokexport.sources.sentencepiece.read import build
-from tokexport.sources.sentencepiece.serialize import serialize
 
 NEVER = 2**63
 MODELS = 4_000 if SLOW else 120
@@ -146,8 +142,8 @@ def test_random_pieces_give_the_ids_of_sentencepiece() -> None:
     for seed in range(MODELS):
         r = random.Random(seed)
         model = pieces(r)
-        content = file_bytes(build(model, SourceFiles(), Provenance("random")))
-        library = sentencepiece.SentencePieceProcessor(model_proto=serialize(model))
+        content = file_bytes(model_of(model))
+        library = library_of(model)
         done += compare(content, random_texts(r), library.encode)
     assert done > MODELS // 2
 

@@ -14,26 +14,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bare_models import merge_rows, tokenizer_model
 from c_harness import COMPILERS, EMULATE, RUNTIME, compile_c, run, run_for_bytes
-from merge_rows import merge_rows
 from numpy.typing import NDArray
 from regex_patterns import PUBLISHED, TIKTOKEN, TOKENIZER_JSON, TRINITY, UNBOUNDED_LOOK_AHEAD
 from repository import ROOT, SLOW
 
 from tokexport._core import Core, SplitText, split_widths
 from tokexport.conversion import file_bytes
-from tokexport.model import (
-    Behavior,
-    BytePairModel,
-    CharacterTest,
-    PreTokenizerStep,
-    Provenance,
-    Reference,
-    Split,
-    Token,
-    TokenizerModel,
-    TokenKind,
-)
+from tokexport.model import Behavior, BytePairModel, CharacterTest, PreTokenizerStep, Split
 
 Ends = NDArray[np.uint32]
 CoreSplits = Callable[[bytes, memoryview], Ends]
@@ -80,14 +69,9 @@ def random_text(r: random.Random) -> str:
 def byte_model(*stages: PreTokenizerStep) -> bytes:
     """A file with these stages and a token for each byte."""
     vocab = {bytes([byte]): byte for byte in range(256)}
-    model = TokenizerModel(
-        tokens=tuple(Token(content, TokenKind.MODEL) for content in vocab),
-        model=BytePairModel(vocab, merge_rows()),
-        reference=Reference.TOKENIZERS,
-        provenance=Provenance("a model of the tests"),
-        pre_tokenizer=stages,
+    return file_bytes(
+        tokenizer_model(vocab, BytePairModel(vocab, merge_rows()), pre_tokenizer=stages)
     )
-    return file_bytes(model)
 
 
 @pytest.fixture(scope="module")

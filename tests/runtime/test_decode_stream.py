@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from bare_models import merge_rows, tokenizer_model
 from hypothesis import given
 from hypothesis import strategies as st
-from merge_rows import merge_rows
 from runtime_samples import byte_ids, tokenizer
 
 from tokexport.conversion import file_bytes
-from tokexport.model import (
-    AddedToken,
-    BytePairModel,
-    Provenance,
-    Reference,
-    Token,
-    TokenizerModel,
-    TokenKind,
-)
+from tokexport.model import AddedToken, BytePairModel, Token, TokenKind
 from tokexport.runtime.decode_stream import DecodeStream
 from tokexport.runtime.tokenizer import load
 
@@ -90,5 +82,4 @@ def of_bytes(*contents: str) -> bytes:
     tokens = [*map(Token, vocab), *(Token(text.encode(), TokenKind.ADDED) for text in contents)]
     added = tuple(AddedToken(256 + number, text) for number, text in enumerate(contents))
     model = BytePairModel(vocab, merges=merge_rows())
-    origin = (Reference.TOKENIZERS, Provenance("made by a test"))
-    return file_bytes(TokenizerModel(tuple(tokens), model, *origin, added_tokens=added))
+    return file_bytes(tokenizer_model(tokens, model, added_tokens=added))

@@ -11,6 +11,7 @@ from pathlib import Path
 import golden_files
 import numpy as np
 import pytest
+from bare_models import tokenizer_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,7 +19,7 @@ import tokexport
 from tokexport.conversion import Options, convert, file_bytes
 from tokexport.errors import FormatError
 from tokexport.file.layout import Tag
-from tokexport.model import BytePairModel, Provenance, Reference, Token, TokenizerModel, TokenKind
+from tokexport.model import BytePairModel, Token, TokenKind
 from tokexport.runtime.prefixes import PrefixNode
 
 INDEXED = Options(decode_only=True, prefix_index=True)
@@ -31,10 +32,8 @@ SHARED = ("gpt2", "bert-base-uncased", "t5-small")
 
 def opened(contents: Sequence[bytes | None]) -> tokexport.Tokenizer:
     """A file of some tokens; None is a hole."""
-    tokens = tuple(None if each is None else Token(each, TokenKind.ADDED) for each in contents)
-    model = TokenizerModel(
-        tokens, BytePairModel({}, None), Reference.TOKENIZERS, Provenance("test")
-    )
+    tokens = (None if each is None else Token(each, TokenKind.ADDED) for each in contents)
+    model = tokenizer_model(tokens, BytePairModel({}, None))
     return tokexport.load(file_bytes(model, INDEXED))
 
 

@@ -10,19 +10,17 @@ from dataclasses import replace
 
 import golden_files
 import pytest
-import sentencepiece
 import tokexport_reader
 from damage import Sections
 from golden_files import patched
 from random_piece_models import piece_model, piece_texts
 from repository import SLOW
+from sentencepiece_training import library_of, model_of
 
 from tokexport.conversion import file_bytes
 from tokexport.errors import FormatError
 from tokexport.file.layout import AlignmentFlag
-from tokexport.model import Provenance
 from tokexport.runtime.tokenizer import load
-from tokexport.sources.files import SourceFiles
 from tokexport.sources.sentencepiece.proto import (
     Algorithm,
     NormalizerSpec,
@@ -30,8 +28,6 @@ from tokexport.sources.sentencepiece.proto import (
     PieceType,
     SentencePieceModel,
 )
-from tokexport.sources.sentencepiece.read import build
-from tokexport.sources.sentencepiece.serialize import serialize
 
 CORRUPT = -37
 WORDS = SentencePieceModel(
@@ -42,23 +38,15 @@ WORDS = SentencePieceModel(
 )
 
 
-def made(source: SentencePieceModel) -> bytes:
-    return file_bytes(build(source, SourceFiles(), Provenance("test")))
-
-
-def library(source: SentencePieceModel) -> sentencepiece.SentencePieceProcessor:
-    return sentencepiece.SentencePieceProcessor(model_proto=serialize(source))
-
-
 @pytest.mark.parametrize("first", range(0, 48 if SLOW else 24, 12))
-def test_a_random_model_has_the_ids_offsets_and_texts_of_the_library(first: int) -> None:
+def test_a_random_model_has_the_ids_offsets_and_texts_of_the_library_of(first: int) -> None:
     for seed in range(first, first + 12):
         dice = random.Random(seed)
         source = piece_model(dice)
-        content = made(source)
+        content = file_bytes(model_of(source))
         subject, reference, file = (
             load(content),
-            library(source),
+            library_of(source),
             tokexport_reader.open_file(content),
         )
         for number, text in enumerate(piece_texts(dice, source, 20)):
@@ -73,18 +61,18 @@ def test_a_random_model_has_the_ids_offsets_and_texts_of_the_library(first: int)
                 assert spans == [*zip(wanted["ids"], wanted["offsets"], strict=True)], (seed, text)
 
 
-def test_a_long_text_has_the_offsets_of_the_library() -> None:
+def test_a_long_text_has_the_offsets_of_the_library_of() -> None:
     for seed in (3, 4, 5, 6, 9):
         dice = random.Random(seed)
         source = piece_model(dice)
         text = "".join(piece_texts(dice, source, 4000))
-        wanted = library(source).EncodeAsOffsetMapping(text)
-        found = load(made(source)).encode_with_offsets(text)
+        wanted = library_of(source).EncodeAsOffsetMapping(text)
+        found = load(file_bytes(model_of(source))).encode_with_offsets(text)
         assert (found.ids, found.offsets) == (wanted["ids"], wanted["offsets"]), seed
 
 
 def test_an_unknown_word_of_several_is_where_all_of_them_are() -> None:
-    subject, reference = load(made(WORDS)), library(WORDS)
+    subject, reference = load(file_bytes(model_of(WORDS))), library_of(WORDS)
     for count in (1, 2, 500):
         text = "ab" + " \u4f60x" * count + " ab y"
         found = subject.encode_with_offsets(text)
@@ -148,7 +136,7 @@ def test_a_section_of_another_size_than_its_counts_say_is_refused(offset: int) -
 
 def test_protected_texts_that_point_outside_are_found_when_they_are_met() -> None:
     source = replace(WORDS, pieces=(*WORDS.pieces, Piece("<a>", 0.0, PieceType.USER_DEFINED)))
-    content = bytearray(made(source))
+    content = bytearray(file_bytes(model_of(source)))
     entry = content.index(b"ALGN")
     start, size = struct.unpack_from("<QQ", content, entry + 8)
     nodes, edges = struct.unpack_from("<II", content, start + 4)

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import sentencepiece
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from repository import SLOW
+from sentencepiece_training import library_of, model_of
 from unicode_tables.charsmap import charsmap_of
 
 from tokexport.conversion import file_bytes
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.model import BytePairModel, Provenance, TokenizerModel, UnigramModel
+from tokexport.model import BytePairModel, UnigramModel
 from tokexport.runtime.tokenizer import load
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.sentencepiece.proto import (
@@ -26,7 +26,7 @@ from tokexport.sources.sentencepiece.proto import (
     PieceType,
     SentencePieceModel,
 )
-from tokexport.sources.sentencepiece.read import build, read_sentencepiece
+from tokexport.sources.sentencepiece.read import read_sentencepiece
 from tokexport.sources.sentencepiece.serialize import serialize
 
 LETTERS = tuple(Piece(letter, -9.0) for letter in "abcdef\u2581")
@@ -44,14 +44,10 @@ def small(*pieces: Piece, **changes: Any) -> SentencePieceModel:
     return replace(model, **changes)
 
 
-def made(source: SentencePieceModel) -> TokenizerModel:
-    return build(source, SourceFiles(), Provenance("test"))
-
-
 def check(source: SentencePieceModel, texts: Iterable[str]) -> None:
     """Compare with the library what texts encode to, and what all ids decode to."""
-    tokenizer = load(file_bytes(made(source)))
-    reference = sentencepiece.SentencePieceProcessor(model_proto=serialize(source))
+    tokenizer = load(file_bytes(model_of(source)))
+    reference = library_of(source)
     for text in texts:
         assert tokenizer.encode(text) == reference.encode(text), text
     everything = list(range(reference.get_piece_size()))
@@ -86,7 +82,7 @@ def test_pieces_with_equal_scores_are_chosen_as_the_library_does(
 def test_a_score_of_a_user_defined_piece_is_the_library_s() -> None:
     pieces = (Piece("ab", 0.0, PieceType.USER_DEFINED), Piece("a", 3.0), Piece("b", 2.0))
     source = small(*pieces, Piece("c", -1.0), algorithm=Algorithm.UNIGRAM)
-    model = made(source).model
+    model = model_of(source).model
     assert isinstance(model, UnigramModel)
     assert model.scores[1] == pytest.approx(0.1)
     check(source, ("ab", "aab", "abab", "cabc", "ba"))
@@ -126,15 +122,15 @@ def test_other_pieces_with_nul_are_refused_as_the_library_refuses_them(
 ) -> None:
     source = small(*LETTERS, *(BYTES if has_bytes else ()), Piece(text), byte_fallback=has_bytes)
     with pytest.raises(RuntimeError):
-        sentencepiece.SentencePieceProcessor(model_proto=serialize(source))
+        library_of(source)
     with pytest.raises(SourceError):
-        made(source)
+        model_of(source)
 
 
 def test_what_the_file_says_is_kept() -> None:
     controls = (Piece("<s>", 0.0, PieceType.CONTROL), Piece("</s>", 0.0, PieceType.CONTROL))
     source = small(*LETTERS, *controls, Piece("\u2581a", -0.5), *BYTES)
-    model = made(replace(source, byte_fallback=True, unk_surface="?"))
+    model = model_of(replace(source, byte_fallback=True, unk_surface="?"))
     assert (model.special_ids.bos, model.special_ids.eos, model.special_ids.unk) == (8, 9, 0)
     assert model.special_ids.stop == (9,)
     contents = [token.content for token in model.tokens if token]

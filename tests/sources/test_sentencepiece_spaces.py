@@ -16,14 +16,13 @@ from hypothesis import strategies as st
 from references import assert_same
 from repository import SLOW
 from sentencepiece import SentencePieceProcessor
-from sentencepiece_training import train
+from sentencepiece_training import library_of, model_of, train
 from unicode_tables.charsmap import charsmap_of
 
 from tokexport.conversion import file_bytes
-from tokexport.model import Charsmap, Provenance, TokenizerModel
+from tokexport.model import Charsmap
 from tokexport.normalization.normalize import normalize
 from tokexport.runtime.tokenizer import load
-from tokexport.sources.files import SourceFiles
 from tokexport.sources.sentencepiece.proto import (
     Algorithm,
     NormalizerSpec,
@@ -32,9 +31,7 @@ from tokexport.sources.sentencepiece.proto import (
     SentencePieceModel,
     parse_model,
 )
-from tokexport.sources.sentencepiece.read import build
 from tokexport.sources.sentencepiece.reference import SentencePieceReference
-from tokexport.sources.sentencepiece.serialize import serialize
 
 MARK = "\u2581"
 SYMBOLS = ["  ", "    ", "a  b", "  a", "e  ", " ", "\t", "<sep>", MARK * 2, f"{MARK}  "]
@@ -77,10 +74,6 @@ def model(
     )
 
 
-def made(source: SentencePieceModel) -> TokenizerModel:
-    return build(source, SourceFiles(), Provenance("test"))
-
-
 def texts(dice: random.Random, count: int) -> Iterator[str]:
     return ("".join(dice.choices(PARTS, k=dice.randrange(1, 12))) for _ in range(count))
 
@@ -97,7 +90,7 @@ def test_a_normalized_text_is_that_of_the_library(
     symbols: list[str], keys: set[str], flags: tuple[bool, bool, bool], dice: random.Random
 ) -> None:
     source = model(symbols, {key: RULES[key] for key in sorted(keys)}, Algorithm.BPE, flags)
-    library, steps = SentencePieceProcessor(model_proto=serialize(source)), made(source).normalizer
+    library, steps = library_of(source), model_of(source).normalizer
     for text in texts(dice, 25):
         assert normalize(text, steps) == library.Normalize(text), text
 
@@ -114,10 +107,10 @@ def test_ids_offsets_and_texts_are_those_of_the_library(algorithm: Algorithm) ->
         )
         source = model(["  ", *dice.sample(SYMBOLS[1:], 4)], rules, algorithm, flags)
         assert any(
-            isinstance(step, Charsmap) and step.collapses for step in made(source).normalizer
+            isinstance(step, Charsmap) and step.collapses for step in model_of(source).normalizer
         )
-        content = file_bytes(made(source))
-        subject, library = load(content), SentencePieceProcessor(model_proto=serialize(source))
+        content = file_bytes(model_of(source))
+        subject, library = load(content), library_of(source)
         file = tokexport_reader.open_file(content)
         for number, text in enumerate(texts(dice, 60)):
             wanted, found = library.EncodeAsOffsetMapping(text), subject.encode_with_offsets(text)
@@ -140,17 +133,19 @@ def test_a_trained_model_with_symbols_of_spaces() -> None:
     )
     library = SentencePieceProcessor(model_proto=data)
     assert library.Normalize("  a   b\t  c ") == f"{MARK}a{MARK}{MARK}b\t{MARK}{MARK}c"
-    subject = load(file_bytes(made(parse_model(data, "x.model"))))
+    subject = load(file_bytes(model_of(parse_model(data, "x.model"))))
     assert_same(subject, SentencePieceReference(library), strings=150)
 
 
 def test_a_text_of_lone_spaces_gets_no_space_behind_it_and_one_of_two_together_does() -> None:
     source = model(["  "], {"\t": " ", "\t\t": ""}, Algorithm.BPE, (True, True, True))
-    library, steps = SentencePieceProcessor(model_proto=serialize(source)), made(source).normalizer
+    library, steps = library_of(source), model_of(source).normalizer
     for text in ("", " ", "  ", "   ", "\t", "\t\t", "\t\t\t", " \t ", "\t  ", "\x01"):
         assert normalize(text, steps) == library.Normalize(text), text
     assert library.Normalize(" \t ") == ""
     assert library.Normalize("\t\t") == library.Normalize("  ") == MARK
     # Without such pieces nothing is different.
     plain = replace(source, pieces=tuple(piece for piece in source.pieces if piece.text != "  "))
-    assert not any(isinstance(step, Charsmap) and step.collapses for step in made(plain).normalizer)
+    assert not any(
+        isinstance(step, Charsmap) and step.collapses for step in model_of(plain).normalizer
+    )

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import tokenizers
-from merge_rows import merge_rows
+from bare_models import merge_rows, tokenizer_model
 from parts.cases import document
 from reader_samples import reference
 
 from tokexport.conversion import Options, file_bytes
-from tokexport.model import BytePairModel, Decoding, Provenance, Reference, Token, TokenizerModel
+from tokexport.model import BytePairModel, Decoding, Token
 from tokexport.runtime.decode_stream import DecodeStream
 from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.sources.json_node import parse
@@ -31,13 +31,7 @@ def theirs(decoder: Any, vocab: Sequence[str]) -> tokenizers.Tokenizer:
 
 def decode_only(tokens: Sequence[Token | None], decoding: Decoding) -> bytes:
     """A file that decodes these tokens."""
-    model = TokenizerModel(
-        tokens=tuple(tokens),
-        model=BytePairModel({}, merge_rows()),
-        reference=Reference.TOKENIZERS,
-        provenance=Provenance("test"),
-        decoding=decoding,
-    )
+    model = tokenizer_model(tokens, BytePairModel({}, merge_rows()), decoding=decoding)
     return file_bytes(model, Options(decode_only=True))
 
 

@@ -1,4 +1,4 @@
-"""Small SentencePiece models, trained on a few sentences."""
+"""Small SentencePiece models, trained on a few sentences or made piece by piece."""
 
 from __future__ import annotations
 
@@ -7,6 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import sentencepiece
+
+from tokexport.model import Provenance, TokenizerModel
+from tokexport.sources.files import SourceFiles
+from tokexport.sources.sentencepiece.proto import SentencePieceModel
+from tokexport.sources.sentencepiece.read import build
+from tokexport.sources.sentencepiece.serialize import serialize
 
 SENTENCES = [
     "the quick brown fox jumps over the lazy dog",
@@ -32,3 +38,13 @@ def train(sentences: Sequence[str] = SENTENCES * 3, **options: Any) -> bytes:
         sentence_iterator=iter(sentences), model_writer=model, **settings
     )
     return model.getvalue()
+
+
+def model_of(source: SentencePieceModel) -> TokenizerModel:
+    """What the converter reads from a model that a test has made."""
+    return build(source, SourceFiles(), Provenance("test"))
+
+
+def library_of(source: SentencePieceModel) -> sentencepiece.SentencePieceProcessor:
+    """The library with such a model."""
+    return sentencepiece.SentencePieceProcessor(model_proto=serialize(source))
