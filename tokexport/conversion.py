@@ -16,7 +16,7 @@ from tokexport.compiler.compile import compile_model, prepared
 from tokexport.errors import MissingLibraryError
 from tokexport.file.write import write
 from tokexport.model import ChatTemplates, SelfTestCase, TokenizerModel
-from tokexport.output import refuse_sources, resolve, write_file
+from tokexport.output import refuse_sources, resolve, writing
 from tokexport.runtime.views import section_sizes
 from tokexport.sources.registry import Opened, open_source
 
@@ -168,21 +168,23 @@ def convert(
     opened = opened.emptied()
     step("compiling merges, splits and indexes")
     with opened.naming_the_file():
-        content = file_bytes(model, options)
+        parts = _file_parts(model, options)
     step("writing")
     if path is not None:
-        write_file(path, content, force=force)
+        with writing(path, force=force) as file:
+            file.writelines(parts)
     elif not isinstance(target, (str, os.PathLike)):
-        target.write(content)
-    sizes = dict(section_sizes(content))
-    return Conversion(
-        named, len(content), opened.size, sizes, model, opened.commit, notes, chat_notes
-    )
+        target.writelines(parts)
+    size, sizes = sum(map(len, parts)), dict(section_sizes(parts[0]))
+    return Conversion(named, size, opened.size, sizes, model, opened.commit, notes, chat_notes)
 
 
 def file_bytes(model: TokenizerModel, options: Options | None = None) -> bytes:
     """The bytes of the file for a model. UnsupportedError where it could not be exact."""
-    options = options or Options()
+    return b"".join(_file_parts(model, options or Options()))
+
+
+def _file_parts(model: TokenizerModel, options: Options) -> list[bytes]:
     if not options.chat_template:
         model = replace(model, chat=ChatTemplates())
     return write(

@@ -87,10 +87,7 @@ C_PUBLIC: Final = {"RecordFlag": "TKX_", "AddedFlag": "TKX_ADDED_"}
 STUB_TYPES: Final = {
     **{
         f"{kind[0].upper()}{bits}": f"numpy.typing.NDArray[numpy.{kind}{bits}]"
-        for kind, bits in (
-            *(("uint", 8), ("uint", 16), ("uint", 32), ("uint", 64)),
-            *(("int", 64), ("float", 64)),
-        )
+        for kind, bits in (*(("uint", 8), ("uint", 16), ("uint", 32), ("uint", 64)), ("int", 32))
     },
     "Ids": "Sequence[int] | numpy.typing.NDArray[numpy.integer[Any]]",
     "Allowed": "Literal['all'] | Collection[str]",

@@ -13,7 +13,7 @@ from bare_models import merge_rows
 from tokenizers import Tokenizer
 from tokenizers.models import BPE
 
-from tokexport._core import ways_of_merges
+from tokexport._core import Keys, merges_of_contents, ways_of_merges
 from tokexport.compiler.merges.canonical import CanonicalMerges, canonical_merges
 from tokexport.errors import UnsupportedError
 from tokexport.model import BytePairModel, CharacterSymbols
@@ -177,7 +177,7 @@ def test_any_list_of_merges_has_the_ways_and_rules_that_trying_all_finds() -> No
 
 
 def test_arrays_that_do_not_belong_together_are_an_error() -> None:
-    merges, symbols = np.zeros(8, np.uint64), np.zeros(2, np.uint64)
+    merges, symbols = np.zeros(8, np.uint32), np.zeros(2, np.uint32)
     for size in (1, 2, 3, 5, 7):
         with pytest.raises(ValueError, match="four numbers for each merge"):
             ways_of_merges(merges[:size], symbols, 3)
@@ -187,9 +187,10 @@ def test_arrays_that_do_not_belong_together_are_an_error() -> None:
         with pytest.raises(ValueError, match="an id or a rank that is none"):
             ways_of_merges(others, symbols, 2)
     with pytest.raises(ValueError, match="an id or a rank that is none"):
-        ways_of_merges(merges, symbols + np.uint64(2), 2)
-    with pytest.raises(ValueError, match="ids have 32 bits"):
-        ways_of_merges(merges, symbols, 1 << 32)
+        ways_of_merges(merges, symbols + np.uint32(2), 2)
+    contents = Keys(b"ab", np.array([1, 2], np.uint32))
+    with pytest.raises(ValueError, match="one id for each content"):
+        merges_of_contents(contents, symbols[:1])
 
 
 def test_bare_ranks_and_the_list_of_all_their_merges_keep_the_same_rules() -> None:

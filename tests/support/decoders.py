@@ -19,7 +19,7 @@ from tokexport.runtime.decode_stream import DecodeStream
 from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.sources.json_node import parse
 from tokexport.sources.tokenizer_json.decoder import read_decoder
-from tokexport.sources.tokenizer_json.decoder_chain import decode_forms
+from tokexport.sources.tokenizer_json.decoder_chain import Spelling, decode_forms
 
 
 def theirs(decoder: Any, vocab: Sequence[str]) -> tokenizers.Tokenizer:
@@ -38,7 +38,8 @@ def decode_only(tokens: Sequence[Token | None], decoding: Decoding) -> bytes:
 def ours(decoder: Any, spelling: Mapping[int, str]) -> Tokenizer:
     """The same from our reader, through a file. UnsupportedError where the reader refuses."""
     decoded = decode_forms(
-        spelling, read_decoder(parse(json.dumps({"decoder": decoder}).encode(), "tokenizer.json"))
+        Spelling.of(spelling),
+        read_decoder(parse(json.dumps({"decoder": decoder}).encode(), "tokenizer.json")),
     )
     return load(decode_only(decoded.tokens, decoded.decoding))
 

@@ -45,6 +45,7 @@ from tokexport.model import (
     Model,
     PreTokenizerStep,
     Reference,
+    Scores,
     Split,
     TokenizerModel,
     Tokens,
@@ -76,13 +77,14 @@ def compile_model(model: TokenizerModel, *, decode_only: bool = False) -> Tables
     tokens = Tokens.of(model.tokens)
     _check_limits(tokens)
     encoding = None if decode_only else _encoding(model, tokens)
+    forms = stored_forms(tokens)
     return Tables(
         model=model,
         tokens=tokens,
         kind=KINDS[type(model.model)],
         flags=_flags(model),
-        forms=stored_forms(tokens),
-        decoder=decoder_table(model.decoding, has_one_form=not tokens.with_forms),
+        forms=forms,
+        decoder=decoder_table(model.decoding, has_one_form=forms.are_contents),
         encoding=encoding,
     )
 
@@ -109,6 +111,8 @@ def _encoding(original: TokenizerModel, tokens: Tokens) -> EncodingTables:
         for index, token in enumerate(model.added_tokens)
         if token.normalized
     }
+    rewrites = [stage for stage in stages if not isinstance(stage[0], Split)]
+    ops = iter(op_tables([*normalizer, *chain.from_iterable(rewrites)]))
     encoder, scores = _encoder(model, tokens)
     if isinstance(model.model, WordLevelModel) and model.model.fuse_unk:
         # Both sides of any cut may be unknown, and two ids where the whole gives one.
@@ -117,8 +121,6 @@ def _encoding(original: TokenizerModel, tokens: Tokens) -> EncodingTables:
         contents = [*normalized.values()]
         uncrossed = _uncrossed(model, encoder)
         cuts = safe_cuts(normalizer, stages, model.added_tokens, contents, uncrossed)
-    rewrites = [stage for stage in stages if not isinstance(stage[0], Split)]
-    ops = iter(op_tables([*normalizer, *chain.from_iterable(rewrites)]))
     return EncodingTables(
         encoder=encoder,
         scores=scores,
@@ -152,7 +154,8 @@ def _encoder(
         scores = None
         if isinstance(model.model, UnigramModel):
             scores = np.zeros(len(model.tokens), np.float64)
-            scores[[*model.model.scores]] = [*model.model.scores.values()]
+            known = Scores.of(model.model.scores).by_id
+            scores[: len(known)] = np.nan_to_num(known, nan=0.0, posinf=np.inf, neginf=-np.inf)
         return trie_tables(model.model), scores
     if model.model.characters is not None and not model.model.characters.of_bytes:
         for step in model.pre_tokenizer:
@@ -202,8 +205,9 @@ def _check_limits(tokens: Tokens) -> None:
             "the vocabulary", "no token at all is not supported", "a file holds one or more"
         )
     check_count("model.vocab", len(tokens), "ids", MAX_IDS)
-    noun = f"bytes in one token (id {tokens.sizes.argmax()})"
-    check_count("model.vocab", int(tokens.sizes.max()), noun, MAX_TOKEN_BYTES)
+    sizes = tokens.contents.sizes
+    noun = f"bytes in one token (id {sizes.argmax()})"
+    check_count("model.vocab", int(sizes.max()), noun, MAX_TOKEN_BYTES)
 
 
 def _added_tables(model: TokenizerModel, normalized: Mapping[int, bytes]) -> AddedTables | None:

@@ -11,13 +11,14 @@ by side then.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
 
 from tokexport._core import displace
 from tokexport.compiler.tables import PerfectIndex
+from tokexport.model import ByteStrings
 
 U64 = npt.NDArray[np.uint64]
 
@@ -39,16 +40,15 @@ def hash_pairs(left: U64, right: U64) -> U64:
     return _finish(_folded(value, 32))
 
 
-def hash_contents(contents: Sequence[bytes]) -> U64:
+def hash_contents(contents: Iterable[bytes]) -> U64:
     """Hashes byte strings to 64 bits each; shape (len(contents),).
 
     >>> [hex(int(value)) for value in hash_contents([b"", b"a", b"token", b"a longer token"])]
     ['0x0', '0xc0485ad377343c80', '0xb42693316ff5daae', '0xd5506ed81764b898']
     """
-    hashes = np.zeros(len(contents), np.uint64)
-    data = np.frombuffer(b"".join(contents), np.uint8)
-    lengths = np.fromiter(map(len, contents), np.int64, len(contents))
-    begins = np.cumsum(lengths) - lengths
+    strings = ByteStrings.of(contents)
+    hashes = np.zeros(len(strings), np.uint64)
+    data, lengths, begins = strings.units, strings.sizes, strings.begins
     for length in np.unique(lengths).tolist():
         indexes = np.flatnonzero(lengths == length)
         rows = data[begins[indexes, None] + np.arange(length)]

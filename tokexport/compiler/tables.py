@@ -6,15 +6,15 @@ kinds and flags are the names that the layout has for them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tokexport.model import AddedToken, Split, TokenizerModel, Tokens
+from tokexport.model import AddedToken, ByteStrings, Split, TokenizerModel, Tokens
 from tokexport.model import SelfTestCase as SelfTestCase
+from tokexport.model.byte_strings import Numbers as Numbers
 from tokexport.model.tokens import KINDS as KINDS
 from tokexport.patterns import SplitProgram
 
@@ -53,11 +53,11 @@ class PerfectIndex:
 class TokenIndex:
     """Tokens by the pre-token that becomes them; ``ids[i]`` has hash ``hashes[i]``."""
 
-    # The pre-tokens, by id.
-    keys: Mapping[int, bytes]
+    # The pre-tokens.
+    keys: ByteStrings
     # The ids whose pre-token merges to just that id.
-    whole: npt.NDArray[np.int64]
-    ids: npt.NDArray[np.uint64]
+    whole: Numbers
+    ids: npt.NDArray[np.uint32]
     hashes: npt.NDArray[np.uint64]
     index: PerfectIndex
     # Bytes of the longest key.
@@ -110,9 +110,9 @@ class BytePairTables:
 class DoubleArray:
     """A trie: of each unit the base of its node, the id that ends there, and its label."""
 
-    bases: npt.NDArray[np.uint64]
-    ids: npt.NDArray[np.uint64]
-    labels: npt.NDArray[np.uint64]
+    bases: npt.NDArray[np.uint32]
+    ids: npt.NDArray[np.uint32]
+    labels: npt.NDArray[np.uint16]
     # Base of the root.
     root: int
 
@@ -236,15 +236,21 @@ class AddedTables:
 
 @dataclass(frozen=True, slots=True)
 class StoredForms:
-    """By id: ``data`` holds the content of a token from ``first_more`` on. As the first token it is
-    ``first_more`` bytes longer or ``first_skip`` bytes shorter at its front, as the last one
-    ``last_skip`` bytes shorter at its end.
+    """The distinct contents of tokens, and by id: where in them that of a token begins. As the
+    first token it is ``first_more`` bytes longer or ``first_skip`` bytes shorter at its front, as
+    the last one ``last_skip`` bytes shorter at its end.
     """
 
-    data: Sequence[bytes | None]
+    data: bytes
+    offsets: npt.NDArray[np.uint32]
     first_skip: npt.NDArray[np.uint16]
     first_more: npt.NDArray[np.uint16]
     last_skip: npt.NDArray[np.uint16]
+
+    @property
+    def are_contents(self) -> bool:
+        """Whether each token is the same as the first and the last."""
+        return not (self.first_skip.any() or self.first_more.any() or self.last_skip.any())
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,5 +78,8 @@ def trie(tables: TrieTables) -> bytes:
         unknown_score=tables.unknown_score,
         flags=flags | layout.TrieFlag.BYTE_CHARACTERS * tables.on_bytes,
     )
-    units = found.bases << np.uint64(32) | found.ids << np.uint64(layout.LABEL_BITS) | found.labels
-    return header + bytes(units.astype(layout.TRIE_UNIT).tobytes())
+    units = np.empty(len(found.bases), layout.TRIE_UNIT)
+    halves = units.view("<u4").reshape(-1, 2)
+    halves[:, 0] = found.ids << np.uint32(layout.LABEL_BITS) | found.labels
+    halves[:, 1] = found.bases
+    return header + units.tobytes()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from typing import Any
 
@@ -26,8 +25,6 @@ from tokexport.version import VERSION
 def records_and_bytes(tables: Tables) -> tuple[bytes, bytes]:
     """RECS and BYTS. What is equal is stored once."""
     tokens, forms = tables.tokens, tables.forms
-    distinct = dict.fromkeys(data for data in forms.data if data is not None)
-    offsets = dict(zip(distinct, itertools.accumulate(map(len, distinct), initial=0), strict=False))
     encoder = tables.encoding.encoder if tables.encoding else None
     kinds = np.array([RecordFlag[f"KIND_{kind.name}"] for kind in KINDS], np.uint16)
     flags = kinds[tokens.kinds]
@@ -42,13 +39,10 @@ def records_and_bytes(tables: Tables) -> tuple[bytes, bytes]:
     ):
         flags |= number * np.uint16(factor)
     records = np.zeros(len(tokens), layout.RECORD)
-    records["offset"] = forms.first_more
-    records["offset"] += np.array(
-        [0 if data is None else offsets[data] for data in forms.data], np.uint32
-    )
-    records["length"] = np.maximum(tokens.sizes, 0)
-    records["flags"] = np.where(tokens.sizes < 0, np.uint16(0), flags)
-    return records.tobytes(), b"".join(distinct)
+    records["offset"] = forms.offsets
+    records["length"] = tokens.contents.sizes
+    records["flags"] = np.where(tokens.is_hole, np.uint16(0), flags)
+    return records.tobytes(), forms.data
 
 
 def keys(
@@ -60,17 +54,18 @@ def keys(
     ``written`` and ``blob`` are RECS and BYTS.
     """
     contents = tables.tokens.contents
-    others = {number: key for number, key in tokens.keys.items() if contents[number] != key}
-    if not others:
+    others = tokens.keys.places_of_others(contents.take(tokens.ids))
+    if not len(others):
         return None, blob
     records = np.frombuffer(written, layout.RECORD)
     entries = np.zeros(len(records), layout.KEY)
     entries["offset"], entries["length"] = records["offset"], records["length"]
     more = bytearray(blob)
     offsets: dict[bytes, int] = {}
-    for number, key in others.items():
+    for place in others.tolist():
+        number, key = int(tokens.ids[place]), tokens.keys[place]
         # A part of what it decodes to, as in CLIP, where an end of word decodes to a space.
-        at = (contents[number] or b"").find(key)
+        at = contents[number].find(key)
         if at >= 0:
             offset = int(records[number]["offset"]) + at
         else:
@@ -102,8 +97,9 @@ def ids(numbers: npt.NDArray[np.int64] | None) -> bytes | None:
 
 def sorted_ids(tables: Tables) -> bytes:
     """SORT: the ids of tokens by their bytes, those of equal bytes by id."""
-    tokens = [(data, id) for id, data in enumerate(tables.tokens.contents) if data is not None]
-    return np.array([id for _, id in sorted(tokens)], layout.SORTED_ID).tobytes()
+    tokens = zip(tables.tokens.contents, range(len(tables.tokens)), strict=True)
+    ordered = np.array([id for _, id in sorted(tokens)], layout.SORTED_ID)
+    return ordered[~tables.tokens.is_hole[ordered]].tobytes()
 
 
 def template(tables: Tables) -> bytes | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -30,8 +31,8 @@ def write(
     self_test: Sequence[SelfTestCase] = (),
     prefix_index: bool = False,
     chat_frame: Frame | None = None,
-) -> bytes:
-    """The bytes of a tokexport file.
+) -> list[bytes]:
+    """The bytes of a tokexport file, in parts: header and section table are the first.
 
     ``scores``: one float an id. ``prefix_index``: the ids in the order of their bytes.
     ``chat_frame``: that of the chat template.
@@ -58,10 +59,10 @@ def write(
     }
     if tables.encoding is not None and self_test:
         contents[Tag.SELF_TEST] = _self_test(self_test)
-    return assemble(
+    return _parts(
         {tag: content for tag, content in contents.items() if content is not None},
         id_count=len(tables.tokens),
-        token_count=int((tables.tokens.sizes >= 0).sum()),
+        token_count=int((~tables.tokens.is_hole).sum()),
         flags=layout.HeaderFlag(sum(layout.HeaderFlag[name] for name in tables.flags)),
         max_token_bytes=tables.encoding.encoder.longest if tables.encoding else 0,
         unknown_id=layout.NONE if model.model.unk_id is None else model.model.unk_id,
@@ -69,47 +70,43 @@ def write(
     )
 
 
-def assemble(
-    contents: dict[bytes, bytes],
-    *,
-    id_count: int,
-    token_count: int,
-    flags: layout.HeaderFlag,
-    max_token_bytes: int,
-    unknown_id: int,
-    model: layout.ModelType = layout.ModelType.BPE,
-) -> bytes:
-    """Puts sections, in the given order, after a header and a section table, with checksums."""
+def assemble(contents: dict[bytes, bytes], **fields: Any) -> bytes:
+    """Puts sections, in the given order, after a header with these fields and a section table, with
+    checksums.
+    """
+    return b"".join(_parts(contents, **fields))
+
+
+def _parts(
+    contents: dict[bytes, bytes], *, model: layout.ModelType = layout.ModelType.BPE, **fields: Any
+) -> list[bytes]:
     table = bytearray()
-    body = bytearray()
-    first = _aligned(layout.Header.sizeof() + layout.Section.sizeof() * len(contents))
+    parts = []
+    first = end = _aligned(layout.Header.sizeof() + layout.Section.sizeof() * len(contents))
     for tag, content in contents.items():
-        body += bytes(_aligned(first + len(body)) - first - len(body))
+        begin = _aligned(end)
         table += struct(
             layout.Section,
             tag=tag,
             flags=layout.SectionFlag.REQUIRED if tag in REQUIRED_TAGS else 0,
-            offset=first + len(body),
+            offset=begin,
             size=len(content),
             crc32=zlib.crc32(content),
         )
-        body += content
+        parts += [bytes(begin - end), content]
+        end = begin + len(content)
     header = struct(
         layout.Header,
         version_major=layout.VERSION_MAJOR,
         version_minor=layout.VERSION_MINOR,
         section_count=len(contents),
-        file_size=first + len(body),
-        id_count=id_count,
-        token_count=token_count,
+        file_size=end,
         model=model,
-        flags=flags,
-        max_token_bytes=max_token_bytes,
-        unknown_id=unknown_id,
         crc32=0,
+        **fields,
     )[:-4]
     head = header + zlib.crc32(table, zlib.crc32(header)).to_bytes(4, "little") + table
-    return bytes(head + bytes(first - len(head)) + body)
+    return [head + bytes(first - len(head)), *parts]
 
 
 def _encoder(

@@ -5,6 +5,9 @@ Everything that decides an id is here and nothing else: a source refuses
 (:class:`tokexport.errors.UnsupportedError`) what these classes cannot say.
 """
 
+from tokexport.model.byte_strings import ByteStrings as ByteStrings
+from tokexport.model.byte_strings import Scores as Scores
+from tokexport.model.byte_strings import Vocabulary as Vocabulary
 from tokexport.model.decoding import Decoding as Decoding
 from tokexport.model.decoding import FirstIs as FirstIs
 from tokexport.model.decoding import ParseByteToken as ParseByteToken

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 from typing import Final, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from tokexport.model.byte_strings import ByteStrings, Numbers
 from tokexport.model.vocabulary import Token, TokenKind
 
 KINDS: Final = (*TokenKind,)
@@ -18,18 +18,19 @@ KINDS: Final = (*TokenKind,)
 @dataclass(frozen=True, eq=False)
 class Tokens(Sequence[Token | None]):
     """A sequence of tokens whose fields are kept in columns: a quarter of a million objects would
-    take most of the time of a conversion. A hole has ``None`` as its forms.
+    take most of the time of a conversion. A hole has empty forms.
 
     >>> tokens = Tokens.of([Token(b"a"), None])
-    >>> tokens[0] == Token(b"a"), tokens.contents
-    (True, [b'a', None])
+    >>> tokens[0] == Token(b"a"), [*tokens.contents], tokens.is_hole.tolist()
+    (True, [b'a', b''], [False, True])
     """
 
-    # What each id decodes to between others, as the first, and as the last: one list where these
+    # What each id decodes to between others, as the first, and as the last: one object where these
     # are the same.
-    contents: Sequence[bytes | None]
-    firsts: Sequence[bytes | None]
-    lasts: Sequence[bytes | None]
+    contents: ByteStrings
+    firsts: ByteStrings
+    lasts: ByteStrings
+    is_hole: npt.NDArray[np.bool_]
     # Places in KINDS.
     kinds: npt.NDArray[np.uint8]
     special: npt.NDArray[np.bool_]
@@ -42,35 +43,25 @@ class Tokens(Sequence[Token | None]):
             return tokens
         rows = [*tokens]
         full = [token or Token(b"") for token in rows]
-        forms = [token.forms for token in full]
         contents, firsts, lasts = (
-            [
-                None if token is None else some[place]
-                for token, some in zip(rows, forms, strict=True)
-            ]
-            for place in range(3)
+            ByteStrings.of(token.forms[place] for token in full) for place in range(3)
         )
         return cls(
             contents,
             contents if firsts == contents else firsts,
             contents if lasts == contents else lasts,
+            np.array([token is None for token in rows], np.bool_),
             np.array([KINDS.index(token.kind) for token in full], np.uint8),
             np.array([token.special for token in full], np.bool_),
             np.array([token.fallback for token in full], np.bool_),
         )
 
-    @cached_property
-    def sizes(self) -> npt.NDArray[np.int64]:
-        """The bytes of each content; -1 where there is a hole."""
-        return np.array([-1 if data is None else len(data) for data in self.contents], np.int64)
-
-    @cached_property
-    def with_forms(self) -> Sequence[tuple[int, bytes, bytes, bytes]]:
-        """The ids that decode to other bytes as the first or the last, with all three."""
-        if self.firsts is self.contents and self.lasts is self.contents:
-            return ()
-        rows = zip(range(len(self)), self.contents, self.firsts, self.lasts, strict=True)
-        return [row for row in rows if row[1] != row[2] or row[1] != row[3]]  # type: ignore[misc]
+    @property
+    def with_forms(self) -> Numbers:
+        """The ids that decode to other bytes as the first or the last."""
+        others = [form for form in (self.firsts, self.lasts) if form is not self.contents]
+        places = [self.contents.places_of_others(form) for form in others]
+        return np.unique(np.concatenate([np.zeros(0, np.int64), *places]))
 
     def padded(self, count: int) -> Tokens:
         """The tokens, and holes up to ``count`` ids.
@@ -78,19 +69,25 @@ class Tokens(Sequence[Token | None]):
         >>> len(Tokens.of([Token(b"a")]).padded(3))
         3
         """
-        holes = [None] * (count - len(self))
-        contents = [*self.contents, *holes]
+        more = count - len(self)
+
+        def form(strings: ByteStrings) -> ByteStrings:
+            ends = np.pad(strings.ends, (0, more), constant_values=len(strings.data))
+            return replace(strings, ends=ends)
+
+        contents = form(self.contents)
         firsts, lasts = (
-            contents if column is self.contents else [*column, *holes]
+            contents if column is self.contents else form(column)
             for column in (self.firsts, self.lasts)
         )
         return Tokens(
             contents,
             firsts,
             lasts,
-            np.pad(self.kinds, (0, len(holes))),
-            np.pad(self.special, (0, len(holes))),
-            np.pad(self.fallback, (0, len(holes))),
+            np.pad(self.is_hole, (0, more), constant_values=True),
+            np.pad(self.kinds, (0, more)),
+            np.pad(self.special, (0, more)),
+            np.pad(self.fallback, (0, more)),
         )
 
     def __len__(self) -> int:
@@ -106,7 +103,7 @@ class Tokens(Sequence[Token | None]):
         if isinstance(place, slice):
             return [self[number] for number in range(*place.indices(len(self)))]
         content, first, last = self.contents[place], self.firsts[place], self.lasts[place]
-        if content is None:
+        if self.is_hole[place]:
             return None
         return Token(
             content,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import Enum
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -95,7 +96,7 @@ class BytePairModel:
     vocab: Mapping[bytes, int]
     # Rows of ids (left, right, product) in the order of their rank. `None`: any two neighbours
     # whose joined bytes are in `vocab` merge, by `ranks` or else by the product's id (tiktoken).
-    merges: npt.NDArray[np.int64] | None
+    merges: npt.NDArray[np.integer[Any]] | None
     # A pre-token that is in `vocab` is that token, merges or not (tiktoken, `ignore_merges`).
     whole_pre_token_first: bool = False
     # What a symbol that is not in `vocab` becomes; `None`: nothing.

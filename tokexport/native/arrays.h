@@ -12,8 +12,10 @@
 
 namespace tokexport {
 
-using Numbers =
-    nanobind::ndarray<const std::uint64_t, nanobind::numpy, nanobind::ndim<1>, nanobind::c_contig>;
+template <typename T>
+using ArrayOf = nanobind::ndarray<const T, nanobind::numpy, nanobind::ndim<1>, nanobind::c_contig>;
+using Numbers = ArrayOf<std::uint64_t>;
+using SmallNumbers = ArrayOf<std::uint32_t>;
 
 // An array over data, which it frees.
 template <typename T> nanobind::object array_of(std::unique_ptr<T[]> data, std::size_t count) {

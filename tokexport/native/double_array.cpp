@@ -18,10 +18,12 @@ namespace tokexport {
 namespace {
 
 constexpr std::size_t labels_of_a_node = 256;
-constexpr std::uint64_t no_label = 256;
+constexpr std::uint16_t no_label = 256;
 // A node of more children goes where nothing stands yet: to look for a hole that has all of their
 // places would take too long. Smaller nodes fill the holes that this leaves.
 constexpr std::size_t crowd = 8;
+// Of all keys. More than 8 children take at most 256 units, so that units have 32 bits.
+constexpr std::size_t most_bytes = std::size_t{1} << 27;
 // Places that are looked at for a smaller node, before it goes where nothing stands yet.
 constexpr int patience = 60;
 
@@ -49,39 +51,57 @@ private:
 
 using Node = std::uint32_t;
 
+// A string in sorted order.
 struct Key {
     std::string_view bytes;
-    std::uint64_t id;
+    std::uint32_t id;
 };
 
 // The nodes in depth-first order, node 0 the root: the first child of a node follows it.
 struct Nodes {
     std::vector<unsigned char> labels{0};
-    std::vector<std::uint64_t> ids;
-    // By node: its first child and its next sibling, 0 where it has none, and how many children.
-    std::vector<Node> child{0}, sibling{0}, count{0};
+    std::vector<std::uint32_t> ids;
+    // By node: its next sibling, 0 where it has none, and how many children.
+    std::vector<Node> sibling{0};
+    std::vector<std::uint16_t> count{0};
 
-    Nodes(const std::vector<Key> &sorted, std::uint64_t no_id) : ids{no_id} {
-        std::vector<Node> path{0}, youngest{0};  // the youngest child of each node
+    Nodes(const std::vector<Key> &sorted, std::uint32_t no_id) : ids{no_id} {
+        std::vector<Node> path{0}, youngest{0};  // by depth: a node, and its youngest child
         std::string_view last;
         for (const Key &key : sorted) {
             const auto end = key.bytes.begin() + std::min(key.bytes.size(), last.size());
             const auto other = std::mismatch(key.bytes.begin(), end, last.begin()).first;
             path.resize(static_cast<std::size_t>(other - key.bytes.begin()) + 1);
+            youngest.resize(path.size());
             for (auto byte = other; byte != key.bytes.end(); byte++) {
-                const Node node = static_cast<Node>(labels.size()), parent = path.back();
-                (count[parent] ? sibling[youngest[parent]] : child[parent]) = node;
-                youngest[parent] = node;
-                count[parent]++;
+                const Node node = static_cast<Node>(labels.size());
+                if (count[path.back()]++) sibling[youngest.back()] = node;
+                youngest.back() = node;
                 labels.push_back(static_cast<unsigned char>(*byte));
                 ids.push_back(no_id);
-                for (std::vector<Node> *column : {&child, &sibling, &count, &youngest})
-                    column->push_back(0);
+                sibling.push_back(0);
+                count.push_back(0);
                 path.push_back(node);
+                youngest.push_back(0);
             }
             ids[path.back()] = key.id;
             last = key.bytes;
         }
+    }
+
+    // The first child of a node, or 0.
+    Node child(Node node) const { return count[node] ? node + 1 : 0; }
+};
+
+// The units: of each the base of the node that stands there, its id and its label.
+struct Units {
+    std::vector<std::uint32_t> bases, ids;
+    std::vector<std::uint16_t> labels;
+
+    void resize(std::size_t size, std::uint32_t no_id) {
+        bases.resize(size, 0);
+        ids.resize(size, no_id);
+        labels.resize(size, no_label);
     }
 };
 
@@ -89,29 +109,38 @@ struct Nodes {
 // so that what is read together lies together. Every base leaves room for all labels.
 class Placing {
 public:
-    explicit Placing(const Nodes &nodes)
-        : places(nodes.labels.size()),
-          bases(nodes.labels.size()),
-          nodes_(nodes) {
+    Placing(const Nodes &nodes, std::uint32_t no_id)
+        : nodes_(nodes),
+          no_id_(no_id),
+          places_(nodes.labels.size()) {
         for (std::size_t label = 0; label < resume_.size(); label++) resume_[label] = 1 + label;
-        for (Node node = 0; node < bases.size(); node++) {
+        units.resize(nodes.labels.size() + labels_of_a_node, no_id);
+        for (Node node = 0; node < places_.size(); node++) {
             if (nodes.count[node] || !node) place(node);
         }
+        units.resize(last_base_ + labels_of_a_node, no_id);
     }
 
-    std::vector<std::size_t> places, bases;
+    Units units;
+    std::uint32_t root = 0;
 
 private:
     void place(Node node) {
         const std::size_t count = nodes_.count[node];
-        const std::size_t first = count ? nodes_.labels[nodes_.child[node]] : 0;
+        const std::size_t first = count ? nodes_.labels[nodes_.child(node)] : 0;
         const std::size_t base = count == 1 ? alone(first) : beside(node, first, count);
-        bases[node] = base;
+        last_base_ = std::max(last_base_, base);
+        (node ? units.bases[places_[node]] : root) = static_cast<std::uint32_t>(base);
         used_.set(base);
-        for (Node child = nodes_.child[node]; child; child = nodes_.sibling[child]) {
-            places[child] = base + nodes_.labels[child];
-            taken_.set(places[child]);
-            end_ = std::max(end_, places[child] + 1);
+        if (base + labels_of_a_node > units.bases.size())
+            units.resize(base + base / 4 + labels_of_a_node, no_id_);
+        for (Node child = nodes_.child(node); child; child = nodes_.sibling[child]) {
+            const std::size_t at = base + nodes_.labels[child];
+            places_[child] = static_cast<std::uint32_t>(at);
+            units.ids[at] = nodes_.ids[child];
+            units.labels[at] = nodes_.labels[child];
+            taken_.set(at);
+            end_ = std::max(end_, at + 1);
         }
         start_ = std::max(start_, taken_.next_free(start_));
     }
@@ -137,17 +166,20 @@ private:
     }
 
     bool has_room(Node node, std::size_t base) const {
-        for (Node child = nodes_.child[node]; child; child = nodes_.sibling[child]) {
+        for (Node child = nodes_.child(node); child; child = nodes_.sibling[child]) {
             if (taken_[base + nodes_.labels[child]]) return false;
         }
         return true;
     }
 
     const Nodes &nodes_;
-    Flags taken_;            // places that hold a node
-    Flags used_;             // bases that a node has
-    std::size_t end_ = 1;    // nothing stands from here on
-    std::size_t start_ = 1;  // all places before are taken
+    const std::uint32_t no_id_;
+    std::vector<std::uint32_t> places_;  // of nodes
+    Flags taken_;                        // places that hold a node
+    Flags used_;                         // bases that a node has
+    std::size_t end_ = 1;                // nothing stands from here on
+    std::size_t start_ = 1;              // all places before are taken
+    std::size_t last_base_ = 0;
     // For an only child with a label: where the search goes on. Places before are taken, or their
     // base is used, and stay so.
     std::array<std::size_t, labels_of_a_node> resume_;
@@ -155,37 +187,30 @@ private:
 
 }  // namespace
 
-nb::tuple double_array(nb::bytes keys, Numbers ends, Numbers ids, std::uint64_t no_id) {
+nb::tuple double_array(nb::bytes keys, SmallNumbers ends, SmallNumbers ids, std::uint32_t no_id) {
     if (ids.shape(0) != ends.shape(0)) throw nb::value_error("one end and one id for each key");
-    if (keys.size() >= UINT32_MAX) throw nb::value_error("keys of 4 GB or more");
-    const std::vector<std::string_view> all = keys_of(keys, ends);
-    for (const std::string_view key : all) {
-        if (key.empty()) throw nb::value_error("a key without bytes");
+    if (keys.size() > most_bytes) throw nb::value_error("keys of more than 128 MB");
+    const Strings all(std::move(keys), std::move(ends));
+    std::vector<Key> sorted;
+    sorted.reserve(all.size());
+    for (std::size_t i = 0; i < all.size(); i++) {
+        if (all[i].empty()) throw nb::value_error("a key without bytes");
+        sorted.push_back({all[i], ids(i)});
     }
-    std::vector<std::uint64_t> unit_bases, unit_ids, labels;
-    std::size_t root = 0;
+    Units units;
+    std::uint32_t root = 0;
     {
         nb::gil_scoped_release released;
-        std::vector<Key> sorted;
-        for (std::size_t i = 0; i < all.size(); i++) sorted.push_back({all[i], ids(i)});
         std::sort(sorted.begin(), sorted.end(),
                   [](const Key &one, const Key &other) { return one.bytes < other.bytes; });
         const Nodes nodes(sorted, no_id);
-        const Placing placed(nodes);
-        root = placed.bases[0];
-        const std::size_t last = *std::max_element(placed.bases.begin(), placed.bases.end());
-        unit_bases.assign(last + labels_of_a_node, 0);
-        unit_ids.assign(unit_bases.size(), no_id);
-        labels.assign(unit_bases.size(), no_label);
-        for (std::size_t node = 1; node < nodes.labels.size(); node++) {
-            const std::size_t at = placed.places[node];
-            unit_bases[at] = placed.bases[node];
-            unit_ids[at] = nodes.ids[node];
-            labels[at] = nodes.labels[node];
-        }
+        std::vector<Key>().swap(sorted);
+        Placing placed(nodes, no_id);
+        units = std::move(placed.units);
+        root = placed.root;
     }
-    return nb::make_tuple(array_of(std::move(unit_bases)), array_of(std::move(unit_ids)),
-                          array_of(std::move(labels)), root);
+    return nb::make_tuple(array_of(std::move(units.bases)), array_of(std::move(units.ids)),
+                          array_of(std::move(units.labels)), root);
 }
 
 }  // namespace tokexport

@@ -5,13 +5,15 @@
 #include <nanobind/nanobind.h>
 
 #include "arrays.h"
+#include "keys.h"
 
 namespace tokexport {
 
-// Keys (keys.h) have ids; they are distinct and not empty. Returns four values: of each unit the
-// base of the node that stands there, its id and its label, and the base of the root. Where there
-// is no node the label is 256; no_id is where no key ends. Raises ValueError where the arrays do
-// not belong together.
-nanobind::tuple double_array(nanobind::bytes keys, Numbers ends, Numbers ids, std::uint64_t no_id);
+// Keys (Strings of keys.h) have ids; they are distinct and not empty. Returns four values: of each
+// unit the base of the node that stands there, its id and its label, and the base of the root. Where
+// there is no node the label is 256; no_id is where no key ends. Raises ValueError where the arrays
+// do not belong together.
+nanobind::tuple double_array(nanobind::bytes keys, SmallNumbers ends, SmallNumbers ids,
+                             std::uint32_t no_id);
 
 }  // namespace tokexport

@@ -23,15 +23,14 @@ struct Merge {
     Id left = 0, right = 0, product = none, rank = none;
 };
 
-// The merges by their pair: open addressing, at most half full. Most pairs that are asked for do
+// The merges by their pair: open addressing, at most three quarters full. Most pairs that are asked for do
 // not merge: a bit for each hash says so, in little memory.
 class Merges {
 public:
     explicit Merges(std::size_t most) {
         std::size_t size = 16;
-        while (size < 2 * most) size *= 2;
-        slots_.resize(size);
-        numbers_.resize(size);
+        while (3 * size < 4 * most) size *= 2;
+        slots_.assign(size, none);
         is_taken_.resize(8 * size);
         all_.reserve(most);
     }
@@ -39,26 +38,25 @@ public:
     void add(const Merge &merge) {
         const std::uint64_t hash = hash_of(merge.left, merge.right);
         is_taken_[hash & (is_taken_.size() - 1)] = true;
-        const std::size_t at = slot(hash, merge.left, merge.right);
-        if (slots_[at].product == none) {
-            numbers_[at] = static_cast<Id>(all_.size());
+        Id &number = slots_[slot(hash, merge.left, merge.right)];
+        if (number == none) {
+            number = static_cast<Id>(all_.size());
             all_.push_back(merge);
         } else {
-            all_[numbers_[at]] = merge;
+            all_[number] = merge;
         }
-        slots_[at] = merge;
     }
 
     // The merge of two symbols, or null.
     const Merge *find(Id left, Id right) const {
         const std::uint64_t hash = hash_of(left, right);
         if (!is_taken_[hash & (is_taken_.size() - 1)]) return nullptr;
-        const Merge &found = slots_[slot(hash, left, right)];
-        return found.product == none ? nullptr : &found;
+        const Id number = slots_[slot(hash, left, right)];
+        return number == none ? nullptr : &all_[number];
     }
 
     // The number of a merge that was found.
-    Id number_of(const Merge *found) const { return numbers_[found - slots_.data()]; }
+    Id number_of(const Merge *found) const { return static_cast<Id>(found - all_.data()); }
 
     const std::vector<Merge> &all() const { return all_; }
 
@@ -71,14 +69,13 @@ private:
     std::size_t slot(std::uint64_t hash, Id left, Id right) const {
         const std::size_t mask = slots_.size() - 1;
         std::size_t at = static_cast<std::size_t>(hash) & mask;
-        while (slots_[at].product != none &&
-               (slots_[at].left != left || slots_[at].right != right))
+        while (slots_[at] != none &&
+               (all_[slots_[at]].left != left || all_[slots_[at]].right != right))
             at = (at + 1) & mask;
         return at;
     }
 
-    std::vector<Merge> slots_;
-    std::vector<Id> numbers_;  // of the merge in each slot
+    std::vector<Id> slots_;  // the number of a merge
     std::vector<bool> is_taken_;
     std::vector<Merge> all_;
 };
@@ -99,23 +96,22 @@ public:
     void count(Id key) { ends_[key]++; }
 
     void begin() {
-        std::size_t first = 0;
-        for (std::size_t &end : ends_) end = std::exchange(first, first + end);
+        Id first = 0;
+        for (Id &end : ends_) end = std::exchange(first, first + end);
         numbers_.resize(first);
     }
 
     void add(Id key, Id number) { numbers_[ends_[key]++] = number; }
 
     Range of(Id key) const {
-        const std::size_t first = key ? ends_[key - 1] : 0;
+        const Id first = key ? ends_[key - 1] : 0;
         return {numbers_.data() + first, numbers_.data() + ends_[key]};
     }
 
     bool has(Id key) const { return ends_[key] != (key ? ends_[key - 1] : 0); }
 
 private:
-    std::vector<std::size_t> ends_;
-    std::vector<Id> numbers_;
+    std::vector<Id> ends_, numbers_;
 };
 
 // Finds the merge that leaves one symbol.
@@ -166,7 +162,7 @@ private:
 
 struct Way {
     Id last;  // the number of the merge that comes last; none: a symbol is a way of itself
-    std::size_t begin, end;
+    Id begin, end;
 };
 
 class Search {
@@ -219,7 +215,7 @@ public:
     }
 
     const std::vector<Way> &ways() const { return ways_; }
-    const std::vector<Id> &symbols() const { return symbols_; }
+    std::vector<Id> &symbols() { return symbols_; }
 
 private:
     template <typename Do> void each_part(Do act) const {
@@ -231,7 +227,7 @@ private:
 
     // The ways of an id whose parts have theirs; false where two have different last merges.
     bool make(Id id) {
-        first_[id] = ways_.size();
+        first_[id] = static_cast<Id>(ways_.size());
         if (is_symbol_[id]) add(none, {id});
         tried_.clear();
         Id last = none;
@@ -241,29 +237,28 @@ private:
                 for (std::size_t j = 0; j < count_[merge.right]; j++) {
                     const Way &head = ways_[first_[merge.left] + i];
                     const Way &tail = ways_[first_[merge.right] + j];
-                    std::vector<Id> &symbols = tried_.emplace_back(at(head.begin), at(head.end));
-                    symbols.insert(symbols.end(), at(tail.begin), at(tail.end));
-                    if (std::find(tried_.begin(), tried_.end(), symbols) != tried_.end() - 1) {
-                        tried_.pop_back();
-                        continue;
-                    }
-                    const Id by = merging_.last_merge(symbols);
+                    joined_.assign(at(head.begin), at(head.end));
+                    joined_.insert(joined_.end(), at(tail.begin), at(tail.end));
+                    if (std::find(tried_.begin(), tried_.end(), joined_) != tried_.end()) continue;
+                    tried_.push_back(joined_);
+                    const Id by = merging_.last_merge(joined_);
                     if (by != none && merges_.all()[by].product == id) {
-                        add(by, symbols);
+                        add(by, joined_);
                         if (last != none && last != by) return false;
                         last = by;
                     }
                 }
             }
         }
-        count_[id] = ways_.size() - first_[id];
+        count_[id] = static_cast<Id>(ways_.size()) - first_[id];
         return true;
     }
 
     void add(Id last, const std::vector<Id> &symbols) {
-        const std::size_t begin = symbols_.size();
+        const Id begin = static_cast<Id>(symbols_.size());
         symbols_.insert(symbols_.end(), symbols.begin(), symbols.end());
-        ways_.push_back({last, begin, symbols_.size()});
+        if (symbols_.size() >= none) throw nb::value_error("tokens of 4 billion symbols");
+        ways_.push_back({last, begin, static_cast<Id>(symbols_.size())});
     }
 
     std::vector<Id>::const_iterator at(std::size_t place) const {
@@ -293,50 +288,47 @@ private:
     // By id: the merges that make it, the products of which it is a part, and on how many parts
     // that are made it waits.
     Lists makes_, part_of_;
-    std::vector<std::size_t> waits_for_;
+    std::vector<Id> waits_for_;
     // By id: its first way and their count. Ways of one id are neighbours.
-    std::vector<std::size_t> first_, count_;
+    std::vector<Id> first_, count_;
     std::vector<Way> ways_;
     std::vector<Id> symbols_;
     std::vector<std::vector<Id>> tried_;
+    std::vector<Id> joined_;
 };
 
 }  // namespace
 
-nb::object ways_of_merges(Numbers merges, Numbers symbols, std::uint64_t id_count) {
+nb::object ways_of_merges(SmallNumbers merges, SmallNumbers symbols, std::uint32_t id_count) {
     const std::size_t count = merges.shape(0) / columns;
     if (merges.shape(0) % columns) throw nb::value_error("four numbers for each merge");
-    if (id_count > UINT32_MAX) throw nb::value_error("ids have 32 bits");
     for (std::size_t i = 0; i < merges.shape(0); i++) {
-        if (i % columns == rank_column ? merges(i) >= none : merges(i) >= id_count)
+        if (merges(i) >= (i % columns == rank_column ? none : id_count))
             throw nb::value_error("an id or a rank that is none");
     }
     for (std::size_t i = 0; i < symbols.shape(0); i++) {
         if (symbols(i) >= id_count) throw nb::value_error("an id or a rank that is none");
     }
-    std::vector<std::uint64_t> last, ends, all;
+    std::vector<Id> last, bounds, all;
     std::optional<Id> made_of_itself;
     {
         nb::gil_scoped_release released;
         Merges table(count);
-        for (const std::uint64_t *row = merges.data(); row < merges.data() + count * columns;
-             row += columns)
-            table.add({static_cast<Id>(row[0]), static_cast<Id>(row[1]), static_cast<Id>(row[3]),
-                       static_cast<Id>(row[rank_column])});
-        Search search(table, static_cast<std::size_t>(id_count));
-        for (std::size_t i = 0; i < symbols.shape(0); i++)
-            search.begin_with(static_cast<Id>(symbols(i)));
+        for (const Id *row = merges.data(); row < merges.data() + count * columns; row += columns)
+            table.add({row[0], row[1], row[3], row[rank_column]});
+        Search search(table, id_count);
+        for (std::size_t i = 0; i < symbols.shape(0); i++) search.begin_with(symbols(i));
         made_of_itself = search.run();
         for (const Way &way : search.ways()) {
             if (way.last == none) continue;
             const Merge &merge = table.all()[way.last];
             last.insert(last.end(), {merge.product, merge.left, merge.right, merge.rank});
-            for (std::size_t i = way.begin; i < way.end; i++) all.push_back(search.symbols()[i]);
-            ends.push_back(all.size());
+            bounds.insert(bounds.end(), {way.begin, way.end});
         }
+        all = std::move(search.symbols());
     }
     if (made_of_itself) return nb::int_(*made_of_itself);
-    return nb::make_tuple(array_of(std::move(last)), array_of(std::move(ends)),
+    return nb::make_tuple(array_of(std::move(last)), array_of(std::move(bounds)),
                           array_of(std::move(all)));
 }
 

@@ -15,10 +15,10 @@ namespace tokexport {
 // merging, smallest rank first and leftmost of equals, makes that id: each of symbols is one of
 // itself, and for each merge the ways of its left part before those of its right part are tried.
 // Returns three arrays: of each way that is found (product, left, right, rank) of the merge that
-// comes last, four numbers in a row; the end of its symbols in the third array; the symbols. Parts
-// come before products. The last way is the first whose id has another last merge already. Returns
+// comes last, four numbers in a row; the begin and the end of its symbols in the third array; the
+// symbols. Parts come before products. The last way is the first whose id has another last merge already. Returns
 // an id instead that is made out of itself, if there is one. Raises ValueError where the arrays do
 // not belong together.
-nanobind::object ways_of_merges(Numbers merges, Numbers symbols, std::uint64_t id_count);
+nanobind::object ways_of_merges(SmallNumbers merges, SmallNumbers symbols, std::uint32_t id_count);
 
 }  // namespace tokexport

@@ -9,7 +9,8 @@
 #include "displacing.h"
 #include "double_array.h"
 #include "encode_stream.h"
-#include "json_arrays.h"
+#include "json_columns.h"
+#include "keys.h"
 #include "merging.h"
 #include "splitting.h"
 #include "stream.h"
@@ -27,6 +28,7 @@ using tokexport::Stream;
 #define IDS "ids: collections.abc.Sequence[int] | numpy.typing.NDArray[numpy.integer[typing.Any]]"
 #define U8S "numpy.typing.NDArray[numpy.uint8]"
 #define U32S "numpy.typing.NDArray[numpy.uint32]"
+#define I32S "numpy.typing.NDArray[numpy.int32]"
 #define U64S "numpy.typing.NDArray[numpy.uint64]"
 
 NB_MODULE(_core, m) {
@@ -41,27 +43,34 @@ NB_MODULE(_core, m) {
                   ", slot_count: int) -> tuple[" U64S
                   ", numpy.typing.NDArray[numpy.uint16]] | None"));
     m.def("double_array", &tokexport::double_array, "keys"_a, "ends"_a, "ids"_a, "no_id"_a,
-          nb::sig("def double_array(keys: bytes, ends: " U64S ", ids: " U64S
-                  ", no_id: int) -> tuple[" U64S ", " U64S ", " U64S ", int]"));
-    m.def("long_array", &tokexport::long_array, "document"_a,
-          nb::sig("def long_array(document: bytes) -> tuple[str, int, int] | None"));
-    m.def("merges_of_array", &tokexport::merges_of_array, "vocab"_a, "document"_a, "begin"_a,
+          nb::sig("def double_array(keys: bytes, ends: " U32S ", ids: " U32S
+                  ", no_id: int) -> tuple[" U32S ", " U32S
+                  ", numpy.typing.NDArray[numpy.uint16], int]"));
+    m.def("long_values", &tokexport::long_values, "document"_a,
+          nb::sig("def long_values(document: bytes) -> list[tuple[str, int, int]]"));
+    m.def("strings_and_numbers", &tokexport::strings_and_numbers, "document"_a, "begin"_a,
+          nb::sig("def strings_and_numbers(document: bytes, begin: int) -> tuple[bytes, " U32S
+                  ", numpy.typing.NDArray[typing.Any]]"));
+
+    using tokexport::Keys;
+    nb::class_<Keys>(m, "Keys")
+        .def(nb::init<nb::bytes, tokexport::SmallNumbers>(), "joined"_a, "ends"_a,
+             nb::sig("def __init__(self, joined: bytes, ends: " U32S ") -> None"))
+        .def("place", &Keys::place, "key"_a, nb::sig("def place(self, key: bytes) -> int | None"))
+        .def("firsts", &Keys::firsts, nb::sig("def firsts(self) -> " U32S));
+    m.def("merges_of_array", &tokexport::merges_of_array, "vocab"_a, "ids"_a, "document"_a,
+          "begin"_a, "prefix_size"_a,
+          nb::sig("def merges_of_array(vocab: Keys, ids: " U32S
+                  ", document: bytes, begin: int, prefix_size: int) -> " I32S));
+    m.def("merges_of_contents", &tokexport::merges_of_contents, "contents"_a, "ids"_a,
+          nb::sig("def merges_of_contents(contents: Keys, ids: " U32S ") -> " U32S ""));
+    m.def("merges_of_strings", &tokexport::merges_of_strings, "vocab"_a, "ids"_a, "merges"_a,
           "prefix_size"_a,
-          nb::sig("def merges_of_array(vocab: dict[str, int], document: bytes, begin: int, "
-                  "prefix_size: int) -> numpy.typing.NDArray[numpy.int64]"));
-    m.def("merges_of_contents", &tokexport::merges_of_contents, "contents"_a, "ends"_a, "ids"_a,
-          nb::sig("def merges_of_contents(contents: bytes, ends: " U64S ", ids: " U64S
-                  ") -> " U64S ""));
-    m.def("merges_of_strings", &tokexport::merges_of_strings, "vocab"_a, "merges"_a,
-          "prefix_size"_a,
-          nb::sig("def merges_of_strings(vocab: dict[str, int], merges: list[typing.Any], "
-                  "prefix_size: int) -> numpy.typing.NDArray[numpy.int64]"));
-    m.def("scores_of_array", &tokexport::scores_of_array, "document"_a, "begin"_a,
-          nb::sig("def scores_of_array(document: bytes, begin: int) -> "
-                  "tuple[list[str], numpy.typing.NDArray[numpy.float64]]"));
+          nb::sig("def merges_of_strings(vocab: Keys, ids: " U32S
+                  ", merges: list[typing.Any], prefix_size: int) -> " I32S));
     m.def("ways_of_merges", &tokexport::ways_of_merges, "merges"_a, "symbols"_a, "id_count"_a,
-          nb::sig("def ways_of_merges(merges: " U64S ", symbols: " U64S
-                  ", id_count: int) -> tuple[" U64S ", " U64S ", " U64S "] | int"));
+          nb::sig("def ways_of_merges(merges: " U32S ", symbols: " U32S
+                  ", id_count: int) -> tuple[" U32S ", " U32S ", " U32S "] | int"));
 
     nb::class_<Core>(m, "Core")
         .def(nb::init<nb::object, nb::object, std::optional<std::size_t>, unsigned>(), "buffer"_a,

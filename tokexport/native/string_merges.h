@@ -1,23 +1,25 @@
-// Finds the ids of merges that a source spells as strings: in Python, half of reading a large
-// vocabulary.
+// The ids of merges that are spelled as strings: the inner loop of tokexport.sources.byte_pair.
 #pragma once
 
 #include <cstddef>
 
 #include <nanobind/nanobind.h>
 
+#include "arrays.h"
+#include "keys.h"
+
 namespace tokexport {
 
-// For each of merges, a string "left right" or a list [left, right], three numbers in a row: the
-// ids in vocab of left, of right, and of what they make, which is left and right without its first
-// prefix_size bytes of UTF-8. -1 for a string that vocab lacks; -2 three times for what is no pair
-// of strings. Raises ValueError for a value of vocab that is no id.
-nanobind::object merges_of_strings(const nanobind::dict &vocab, const nanobind::list &merges,
-                                   std::size_t prefix_size);
+// Each merge is a list of two strings, or a string with one space between them; ids are those of the
+// keys. Returns three numbers a merge: the ids of the two strings, and of the left one followed by the
+// right one without its first prefix_size bytes of UTF-8. -1 stands for a string that is no key, -2
+// three times for what is no merge. Raises ValueError where there is not one id for each key.
+nanobind::object merges_of_strings(const Keys &vocab, SmallNumbers ids,
+                                   const nanobind::list &merges, std::size_t prefix_size);
 
-// The same for the merges of the array that begins at ``begin`` in a document, where long_array
-// found it.
-nanobind::object merges_of_array(const nanobind::dict &vocab, const nanobind::bytes &document,
-                                 std::size_t begin, std::size_t prefix_size);
+// The same for the array (json_columns.h) that begins at a place of a document.
+nanobind::object merges_of_array(const Keys &vocab, SmallNumbers ids,
+                                 const nanobind::bytes &document, std::size_t begin,
+                                 std::size_t prefix_size);
 
 }  // namespace tokexport

@@ -19,7 +19,7 @@ class Partition:
     holds: npt.NDArray[np.bool_]
 
 
-def partition(sets: Ordered[CodePoints], alphabet: npt.NDArray[np.int64]) -> Partition:
+def partition(sets: Ordered[CodePoints], alphabet: npt.NDArray[np.int32]) -> Partition:
     """Split an alphabet (code points, in any order) into the classes that the sets tell apart.
 
     The surrogates are no characters, and go wherever the code point before them is, so that they

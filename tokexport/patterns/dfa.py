@@ -49,7 +49,7 @@ class Automaton:
     starts: npt.NDArray[np.int64]
 
 
-def determinise(nfa: Nfa, alphabet: npt.NDArray[np.int64]) -> Automaton:
+def determinise(nfa: Nfa, alphabet: npt.NDArray[np.int32]) -> Automaton:
     """Run all threads of an automaton at once, over every class of symbols of the alphabet. It asks
     about neighbours only.
 
@@ -67,7 +67,7 @@ def determinise(nfa: Nfa, alphabet: npt.NDArray[np.int64]) -> Automaton:
 
 
 def read_alphabet(
-    sets: Ordered[CodePoints], tests: Ordered[Test], alphabet: npt.NDArray[np.int64]
+    sets: Ordered[CodePoints], tests: Ordered[Test], alphabet: npt.NDArray[np.int32]
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_], dict[int, Truth]]:
     """The classes of an alphabet that sets and tests of neighbours tell apart: that of each symbol,
     ``holds[set, class]``, and where each test, by id, is true.

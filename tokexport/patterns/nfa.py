@@ -7,6 +7,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+import numpy as np
+
 from tokexport.patterns import tree
 from tokexport.unicode import CodePoints
 
@@ -128,7 +130,8 @@ class _Writer:
     def _set_number(self, members: CodePoints) -> int:
         # A million bytes are slow to hash, and a repeated node is written again and again.
         if id(members) not in self._numbers:
-            number = self._set_numbers.setdefault(members.tobytes(), len(self.nfa.sets))
+            bounds = np.flatnonzero(np.diff(members, prepend=False))
+            number = self._set_numbers.setdefault(bounds.tobytes(), len(self.nfa.sets))
             if number == len(self.nfa.sets):
                 self.nfa.sets.append(members)
             self._numbers[id(members)] = number

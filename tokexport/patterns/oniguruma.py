@@ -46,6 +46,8 @@ class _OnigurumaParser(Parser):
         # The last characters that (?i) may fold together with the next, and where they end.
         self._run: tuple[int, ...] = ()
         self._run_end = 0
+        # By character: each set takes a megabyte.
+        self._variants: dict[int, tree.Characters] = {}
 
     def quantified(self, atom: tree.Node, start: int) -> tree.Node:
         node = atom
@@ -127,7 +129,9 @@ class _OnigurumaParser(Parser):
         self._run_end = self.source.position
         if folds_to_several(self._run):
             raise _long_fold(start)
-        return tree.Characters(variants_of(code_point, Dialect.ONIGURUMA))
+        if code_point not in self._variants:
+            self._variants[code_point] = tree.Characters(variants_of(code_point, Dialect.ONIGURUMA))
+        return self._variants[code_point]
 
 
 def _long_fold(offset: int) -> tree.PatternError:

@@ -108,7 +108,8 @@ def compile_pattern(pattern: str, dialect: Dialect, *, on_bytes: bool = False) -
 
 def compile_tree(node: Node, *, on_bytes: bool = False) -> SplitProgram:
     """Compile a pattern that is given as its tree. Raises PatternError as compile_pattern does."""
-    alphabet = np.array([*map(ord, CHARACTERS)]) if on_bytes else np.arange(CODE_POINTS)
+    whole = np.arange(CODE_POINTS, dtype=np.int32)
+    alphabet = whole[[*map(ord, CHARACTERS)]] if on_bytes else whole
     tree = lower_lookaround_and_atomic(expand_backreferences(node))
     nfa = nfa_of(*trees_by_start(tree))
     if needs_labels(nfa):

@@ -66,7 +66,7 @@ def needs_labels(program: Nfa) -> bool:
 
 
 def determinise_with_labels(
-    program: Nfa, alphabet: npt.NDArray[np.int64]
+    program: Nfa, alphabet: npt.NDArray[np.int32]
 ) -> tuple[dfa.Automaton, LabelTable | None]:
     """The smallest automaton over labels of a program with lookaheads, and the label table.
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from tokexport._core import merges_of_array, merges_of_strings
+from tokexport._core import Keys, merges_of_array, merges_of_strings, strings_and_numbers
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.limits import MAX_IDS
-from tokexport.model import BytePairModel, CharacterSymbols
-from tokexport.sources.json_node import LongArray, Node, show
+from tokexport.model import BytePairModel, ByteStrings, CharacterSymbols, Vocabulary
+from tokexport.sources.json_node import LongValue, Node, show
 
 _PLAIN: Final = CharacterSymbols()
 _PLACE: Final = "model.merges[{}]"
@@ -27,6 +27,47 @@ class Merge(NamedTuple):
     left: str
     right: str
     number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Names(Mapping[str, int]):
+    """A vocabulary as a source spells it, in columns: ``index`` finds its strings."""
+
+    vocabulary: Vocabulary
+    index: Keys
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary) -> Names:
+        """The names with an index."""
+        return cls(vocabulary, Keys(vocabulary.strings.data, vocabulary.strings.ends))
+
+    def __getitem__(self, name: str) -> int:
+        """The id of a name."""
+        place = self.index.place(name.encode())
+        if place is None:
+            raise KeyError(name)
+        return int(self.vocabulary.ids[place])
+
+    def __len__(self) -> int:
+        """How many names there are."""
+        return len(self.vocabulary)
+
+    def __iter__(self) -> Iterator[str]:
+        """All names."""
+        return map(bytes.decode, self.vocabulary)
+
+
+def read_names(node: Node) -> Names:
+    """The same as :func:`read_vocab`, in columns, and from what stays bytes."""
+    if isinstance(value := node.value, LongValue) and not value.is_array:
+        data, ends, ids = strings_and_numbers(value.document, value.begin)
+        names = Names.of(Vocabulary(ByteStrings(data, ends), ids))
+        is_plain = ids.max() < MAX_IDS and np.bincount(ids).max() == 1
+        if is_plain and (names.index.firsts() == np.arange(len(ids))).all():
+            return names
+        node = replace(node, value=value.objects)
+    vocab = read_vocab(node)
+    return Names.of(Vocabulary.of({name.encode(): number for name, number in vocab.items()}))
 
 
 def read_vocab(node: Node) -> dict[str, int]:
@@ -72,7 +113,7 @@ def split_merge(line: str, number: int, file: str, place: str) -> Merge:
 
 def build(
     node: Node,
-    vocab: dict[str, int],
+    names: Names,
     *,
     whole_pre_token_first: bool = False,
     unk_id: int | None = None,
@@ -84,11 +125,11 @@ def build(
 
     Raises SourceError for what is no merge, and for a merge of other tokens.
     """
-    merges = _found(node, vocab, len(characters.prefix))
-    if "" in vocab:
-        merges = merges[(merges[:, :2] != vocab[""]).all(axis=1)]
+    merges = _found(node, names, len(characters.prefix))
+    if "" in names:
+        merges = merges[(merges[:, :2] != names[""]).all(axis=1)]
     return BytePairModel(
-        vocab={token.encode(): number for token, number in vocab.items() if token},
+        vocab=names.vocabulary.without_empty,
         merges=_last_of_each_pair(merges),
         whole_pre_token_first=whole_pre_token_first,
         unk_id=unk_id,
@@ -98,15 +139,16 @@ def build(
     )
 
 
-def _found(node: Node, vocab: dict[str, int], prefix_size: int) -> npt.NDArray[np.int64]:
+def _found(node: Node, names: Names, prefix_size: int) -> npt.NDArray[np.int32]:
     """The ids of the merges."""
-    if isinstance(array := node.value, LongArray):
-        found = merges_of_array(vocab, array.document, array.begin, prefix_size)
+    keys, ids = names.index, names.vocabulary.ids
+    if isinstance(array := node.value, LongValue):
+        found = merges_of_array(keys, ids, array.document, array.begin, prefix_size)
         if found.min() >= 0:
             return found.reshape(-1, 3)
         node = replace(node, value=array.objects)
     spelled, numbers = _spelled(node)
-    merges = merges_of_strings(vocab, spelled, prefix_size).reshape(-1, 3)
+    merges = merges_of_strings(keys, ids, spelled, prefix_size).reshape(-1, 3)
     for place in np.flatnonzero((merges < 0).any(axis=1))[:1].tolist():
         _refuse(node, spelled[place], numbers[place], merges[place].tolist(), prefix_size)
     return merges
@@ -146,13 +188,15 @@ def _refuse(node: Node, spelled: Any, number: int, ids: list[int], prefix_size: 
     )
 
 
-def _last_of_each_pair(merges: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _last_of_each_pair(merges: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     """A pair that stands twice keeps its last rank, as in the reference's map from pairs to ranks.
 
     >>> _last_of_each_pair(np.array([[0, 1, 2], [1, 1, 3], [0, 1, 2]])).tolist()
     [[1, 1, 3], [0, 1, 2]]
     """
-    pairs = merges[::-1, 0] * MAX_IDS + merges[::-1, 1]
+    pairs = merges[::-1, 0].astype(np.int64) * MAX_IDS + merges[::-1, 1]
+    if np.diff(np.sort(pairs)).all():
+        return merges
     _, from_end = np.unique(pairs, return_index=True)
-    last: npt.NDArray[np.int64] = merges[np.sort(len(merges) - 1 - from_end)]
+    last: npt.NDArray[np.int32] = merges[np.sort(len(merges) - 1 - from_end)]
     return last

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
-from tokexport._core import long_array
+from tokexport._core import long_values
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.sources.files import decoded
 from tokexport.sources.serde_number import serde_number
@@ -29,20 +29,25 @@ class _RepeatedKeys(dict[str, object]):
 
 
 @dataclass(frozen=True, slots=True)
-class LongArray:
-    """An array of a document that stays bytes: as objects it would be ten times as large."""
+class LongValue:
+    """An array or an object of a document that stays bytes: as objects it would be ten times as
+    large.
+    """
 
     document: bytes = field(repr=False)
     begin: int
     end: int
 
     @property
-    def objects(self) -> list[Any]:
+    def objects(self) -> Any:
         """The elements as objects."""
-        found: list[Any] = json.loads(
-            self.document[self.begin : self.end], parse_float=serde_number
-        )
-        return found
+        text = self.document[self.begin : self.end]
+        return json.loads(text, object_pairs_hook=_object, parse_float=serde_number)
+
+    @property
+    def is_array(self) -> bool:
+        """Whether it is no object."""
+        return self.document[self.begin : self.begin + 1] == b"["
 
 
 def show(value: object) -> str:
@@ -51,8 +56,12 @@ def show(value: object) -> str:
     >>> show("naïve")
     '"na\\\\u00efve"'
     """
-    text = json.dumps(value, ensure_ascii=True, default=repr)
+    text = json.dumps(value, ensure_ascii=True, default=_objects)
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
+
+
+def _objects(value: object) -> object:
+    return value.objects if isinstance(value, LongValue) else repr(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,25 +215,26 @@ def parse(data: bytes, file: str) -> Node:
 
 
 def parse_large(data: bytes, file: str) -> Node | None:
-    """The same, but the merges in ``model``, or the pieces and scores of Unigram, are a
-    :class:`LongArray`. None where they are not nothing but strings and numbers, or where something
-    else in the document is wrong.
+    """The same, but the vocabulary and the merges in ``model`` are each a :class:`LongValue`, where
+    they are nothing but strings and numbers. None where neither is, or where something else in the
+    document is wrong.
 
     >>> parse_large(b'{"model": {"merges": ["a b"]}}', "x.json").value["model"]["merges"].objects
     ['a b']
     """
-    place = long_array(data)
-    if place is None:
+    values = long_values(data)
+    if not values:
         return None
-    name, begin, end = place
+    starts = [0, *(end for _, _, end in values)]
+    parts = [data[start:begin] for start, (_, begin, _) in zip(starts, values, strict=False)]
     try:
-        root = parse(b"".join((data[:begin], b"null", data[end:])), file)
+        root = parse(b"null".join([*parts, data[starts[-1] :]]), file)
     except SourceError:
         return None
     model = root.value["model"]
     if isinstance(root.value, _RepeatedKeys) or isinstance(model, _RepeatedKeys):
         return None
-    model[name] = LongArray(data, begin, end)
+    model |= {name: LongValue(data, begin, end) for name, begin, end in values}
     return root
 
 

@@ -10,11 +10,17 @@ from __future__ import annotations
 import codecs
 from typing import Final
 
+import numpy as np
+import numpy.typing as npt
+
+from tokexport.model import ByteStrings
+
 _ITSELF: Final = (*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100))
 _OTHERS: Final = [byte for byte in range(256) if byte not in _ITSELF]
 CHARACTERS: Final = tuple(
     chr(byte if byte in _ITSELF else 0x100 + _OTHERS.index(byte)) for byte in range(256)
 )
+_NO_BYTE: Final = 256
 _BYTES: Final = {ord(character): byte for byte, character in enumerate(CHARACTERS)}
 
 # Bytes that can stand in valid UTF-8; a reference that takes only text never sees the other
@@ -53,3 +59,27 @@ def decoded(token: str) -> bytes:
     """
     data = to_bytes(token)
     return token.encode("utf-8") if data is None else data
+
+
+def all_to_bytes(tokens: ByteStrings) -> tuple[ByteStrings, npt.NDArray[np.bool_]]:
+    """The bytes that many vocabulary strings stand for, and for which strings there are any; for
+    one with a character that is not in the alphabet, no bytes.
+
+    >>> strings, is_spelled = all_to_bytes(ByteStrings.of(["Ġhi".encode(), b"a b"]))
+    >>> [*strings], is_spelled.tolist()
+    ([b' hi', b''], [True, False])
+    """
+    byte_of = np.full(0x110000, _NO_BYTE, np.uint16)
+    byte_of[[*_BYTES]] = [*_BYTES.values()]
+    parts, flags = [ByteStrings(b"", np.zeros(0, np.uint32))], [np.zeros(0, np.bool_)]
+    for part in tokens.parts():
+        counts = np.cumsum((part.units & 0xC0) != 0x80, dtype=np.uint32)
+        ends = np.concatenate([np.zeros(1, np.uint32), counts])[part.ends]
+        found = byte_of[np.frombuffer(part.data.decode().encode("utf-32-le"), np.uint32)]
+        is_spelled = np.ones(len(part), np.bool_)
+        is_spelled[np.searchsorted(ends, np.flatnonzero(found == _NO_BYTE), "right")] = False
+        sizes = np.diff(ends, prepend=np.uint32(0))
+        data = found[np.repeat(is_spelled, sizes)].astype(np.uint8).tobytes()
+        parts.append(ByteStrings(data, np.cumsum(sizes * is_spelled, dtype=np.uint32)))
+        flags.append(is_spelled)
+    return ByteStrings.joined(parts), np.concatenate(flags)

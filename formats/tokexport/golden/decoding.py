@@ -27,7 +27,7 @@ from tokexport.sources.sentencepiece.proto import (
 from tokexport.sources.sentencepiece.read import build
 from tokexport.sources.sentencepiece.serialize import serialize
 from tokexport.sources.tokenizer_json.decoder import read_decoder
-from tokexport.sources.tokenizer_json.decoder_chain import decode_forms
+from tokexport.sources.tokenizer_json.decoder_chain import Spelling, decode_forms
 
 # What some ids decode to, with special tokens or without.
 Texts = Mapping[tuple[tuple[int, ...], bool], str]
@@ -92,7 +92,7 @@ def golden_decoders() -> list[GoldenDecoder]:
 
 def _by_tokenizers(name: str, decoder: dict[str, Any], vocab: list[str]) -> GoldenDecoder:
     node = parse(json.dumps({"decoder": decoder}).encode(), name)
-    decoded = decode_forms(dict(enumerate(vocab)), read_decoder(node))
+    decoded = decode_forms(Spelling.of(dict(enumerate(vocab))), read_decoder(node))
     decoded.tokens.special[:] = [text == "<s>" for text in vocab]
     library = tokenizers.Tokenizer(
         tokenizers.models.WordLevel({token: id for id, token in enumerate(vocab)}, vocab[0])

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Final, NoReturn
 
 import numpy as np
+import numpy.typing as npt
 
-from tokexport.compiler.tables import StoredForms
+from tokexport._core import Keys
+from tokexport.compiler.tables import Numbers, StoredForms
 from tokexport.errors import UnsupportedError
 from tokexport.escape import escape
-from tokexport.model import Tokens
+from tokexport.model import ByteStrings, Tokens
 
 # What the bits of a record can count.
 MAX_FIRST_SKIP: Final = 31
@@ -25,25 +27,50 @@ def stored_forms(tokens: Tokens) -> StoredForms:
 
     >>> from tokexport.model import Token
     >>> forms = stored_forms(Tokens.of([Token(b" a", first=b"a"), Token(b"ing", first=b"##ing")]))
-    >>> forms.data, forms.first_skip.tolist(), forms.first_more.tolist()
-    ([b' a', b'##ing'], [1, 0], [0, 2])
+    >>> forms.data, forms.offsets.tolist()
+    (b' a##ing', [0, 4])
+    >>> forms.first_skip.tolist(), forms.first_more.tolist()
+    ([1, 0], [0, 2])
     """
-    data = [*tokens.contents]
-    skip, more, end = (np.zeros(len(data), np.uint16) for _ in range(3))
-    for number, content, first, last in tokens.with_forms:
-        change, cut = len(first) - len(content), len(content) - len(last)
+    longer: dict[int, bytes] = {}
+    skip, more, end = (np.zeros(len(tokens), np.uint16) for _ in range(3))
+    numbers = tokens.with_forms
+    columns = (tokens.contents, tokens.firsts, tokens.lasts)
+    contents, firsts, lasts = (column.take(numbers) for column in columns)
+    is_shorter, skipped, cut = _shorter(contents, firsts, lasts)
+    skip[numbers[is_shorter]], end[numbers[is_shorter]] = skipped[is_shorter], cut[is_shorter]
+    for place in np.flatnonzero(~is_shorter).tolist():
+        number, content, first = numbers[place], contents[place], firsts[place]
+        change = len(first) - len(content)
         if 0 < change <= MAX_FIRST_MORE and first.endswith(content):
-            data[number], more[number] = first, change
-        elif (
-            content.endswith(first)
-            and -change <= MAX_FIRST_SKIP
-            and content.startswith(last)
-            and cut <= MAX_LAST_SKIP
-        ):
-            skip[number], end[number] = -change, cut
+            longer[number], more[number] = first, change
         else:
-            _refuse(number, content, first, last)
-    return StoredForms(data, skip, more, end)
+            _refuse(number, content, first, lasts[place])
+    ids = np.flatnonzero(~tokens.is_hole)
+    stored = tokens.contents.replaced(longer).take(ids)
+    places = np.arange(len(stored), dtype=np.uint32)
+    equal = Keys(stored.data, stored.ends).firsts()
+    distinct = stored.take(np.flatnonzero(equal == places))
+    places[equal == places] = distinct.begins
+    offsets = np.zeros(len(tokens), np.uint32)
+    offsets[ids] = places[equal]
+    return StoredForms(distinct.data, offsets + more, skip, more, end)
+
+
+def _shorter(
+    contents: ByteStrings, firsts: ByteStrings, lasts: ByteStrings
+) -> tuple[npt.NDArray[np.bool_], Numbers, Numbers]:
+    """Which first forms are the end of the content and last ones its beginning, and how many bytes
+    they lack.
+    """
+    sizes = contents.sizes.astype(np.int64)
+    skipped, cut = sizes - firsts.sizes, sizes - lasts.sizes
+    is_shorter = (skipped >= 0) & (skipped <= MAX_FIRST_SKIP) & (cut >= 0) & (cut <= MAX_LAST_SKIP)
+    ends = contents.within(skipped * is_shorter, np.minimum(firsts.sizes, sizes))
+    beginnings = contents.within(np.zeros_like(sizes), np.minimum(lasts.sizes, sizes))
+    is_shorter[ends.places_of_others(firsts)] = False
+    is_shorter[beginnings.places_of_others(lasts)] = False
+    return is_shorter, skipped, cut
 
 
 def _refuse(number: int, content: bytes, first: bytes, last: bytes) -> NoReturn:

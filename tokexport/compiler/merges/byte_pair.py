@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
@@ -15,7 +14,7 @@ from tokexport.compiler.merges.crossings import crossings
 from tokexport.compiler.merges.first_symbols import FirstSymbols, Numbers
 from tokexport.compiler.tables import BytePairTables, ClassTable, PairIndex, TokenIndex
 from tokexport.limits import MAX_IDS
-from tokexport.model import BytePairModel, Tokens
+from tokexport.model import BytePairModel, Tokens, Vocabulary
 
 # Up to so many merges, the tables for speed would be larger than the index itself, which a
 # machine's caches hold.
@@ -77,31 +76,29 @@ def _by_unit(first: FirstSymbols) -> ClassTable | npt.NDArray[np.int64]:
 
 def _pieces(
     model: BytePairModel, merges: CanonicalMerges, tokens: Tokens
-) -> tuple[dict[bytes, int], Numbers]:
+) -> tuple[Vocabulary, Numbers]:
     """The pieces that become one token, and which of them become it by merging."""
     if len(merges.first.tables) > 1 and not model.whole_pre_token_first:
         # The vocabulary spells affixes, pieces do not have them.
         texts = merges.first.texts_of(merges.ways)
-        return {text: token for token, text in texts.items()}, np.array([*texts], np.int64)
-    pieces = {key: token for key, token in model.vocab.items() if key}
+        pieces = Vocabulary.of({text: token for token, text in texts.items()})
+        return pieces, np.array([*texts], np.int64)
+    pieces = Vocabulary.of(model.vocab).without_empty
     if not model.whole_pre_token_first:
         # A token that its spelling does not become, and that decodes to something else, as <0x0A>,
         # is never looked for.
-        ids = np.fromiter(pieces.values(), np.int64, len(pieces))
-        keys = [*pieces]
-        for place in np.flatnonzero(~np.isin(ids, merges.whole)).tolist():
-            if tokens.contents[ids[place]] not in (None, keys[place]):
-                del pieces[keys[place]]
+        others = np.flatnonzero(~np.isin(pieces.ids, merges.whole))
+        spelled = pieces.at(others)
+        is_other = spelled.strings.places_of_others(tokens.contents.take(spelled.ids))
+        is_other = is_other[~tokens.is_hole[spelled.ids[is_other]]]
+        pieces = pieces.at(np.delete(np.arange(len(pieces)), others[is_other]))
     return pieces, merges.whole
 
 
-def _token_index(pieces: Mapping[bytes, int], whole: Numbers) -> TokenIndex:
-    hashes = hash_contents([*pieces])
-    ids = np.array([*pieces.values()], np.uint64)
-    keys = {token: piece for piece, token in pieces.items()}
-    return TokenIndex(
-        keys, whole, ids, hashes, build_index(hashes), max(map(len, pieces), default=0)
-    )
+def _token_index(pieces: Vocabulary, whole: Numbers) -> TokenIndex:
+    hashes = hash_contents(pieces.strings)
+    longest = int(pieces.strings.sizes.max(initial=0))
+    return TokenIndex(pieces.strings, whole, pieces.ids, hashes, build_index(hashes), longest)
 
 
 def pair_index(merges: CanonicalMerges, id_count: int, row_shift: int) -> PairIndex:

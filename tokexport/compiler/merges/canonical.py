@@ -12,15 +12,17 @@ several where a symbol is also spelled out, as ``b##`` with a suffix and ``b``, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from tokexport._core import merges_of_contents, ways_of_merges
+from tokexport._core import Keys, merges_of_contents, ways_of_merges
 from tokexport.compiler.merges.first_symbols import FirstSymbols, Numbers, first_symbols
 from tokexport.errors import UnsupportedError
-from tokexport.model import BytePairModel
+from tokexport.model import BytePairModel, ByteStrings, Vocabulary
+from tokexport.model.byte_strings import ranges
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,58 +85,67 @@ def canonical_merges(model: BytePairModel) -> CanonicalMerges:
     >>> canonical_merges(model).rules.tolist()
     [[2, 0, 1, 0], [3, 2, 1, 1]]
     """
-    first = first_symbols(model)
-    every = np.array(sorted(first.every()), np.int64)
+    first, vocab = first_symbols(model), Vocabulary.of(model.vocab)
+    every = np.array(sorted(first.every()), np.uint32)
     if model.merges is None:
         # What spells a content are its units: tokens of bytes and the unknown token have none that
         # merges.
-        units = np.array([*first.tables[0].values()], np.int64)
-        merges, symbols = _by_content(model, first), np.unique(units)
+        units = np.array([*first.tables[0].values()], np.uint32)
+        merges, symbols = _by_content(model, vocab, first), np.unique(units)
     else:
         # A pair that is listed twice has the rank of its last place, as in the reference's map.
         listed = model.merges.reshape(-1, 3)
-        merges, symbols = np.insert(listed, 2, np.arange(len(listed)), axis=1), every
-    last, ends, sequences = _found_ways(merges, symbols)
+        merges, symbols = _ranked(listed, np.arange(len(listed))), every
+    last, bounds, sequences = _found_ways(merges, symbols)
     is_first = np.diff(last[:, 0], prepend=-1) != 0
-    begins = np.concatenate([[0], ends[:-1]])[: len(ends)]
-    alone = np.arange(len(every))
-    of = np.concatenate([every, last[:, 0]])
+    alone = np.arange(len(every), dtype=np.int32)
+    of = np.concatenate([every.astype(np.int32), last[:, 0]])
     order = np.argsort(of, kind="stable")
-    known = max(model.vocab.values(), default=0)
-    ways = Ways(
-        np.concatenate([[0], np.cumsum(np.bincount(of, minlength=known + 1))]),
-        np.concatenate([alone, begins + len(every)])[order],
-        np.concatenate([alone + 1, ends + len(every)])[order],
-        np.concatenate([every, sequences]),
+    known = int(vocab.ids.max(initial=0))
+    begins, ends = (
+        np.concatenate([alone + more, column + np.int32(len(every))])[order]
+        for more, column in enumerate(bounds.T)
     )
-    return CanonicalMerges(first, last[is_first], ways, _whole(model.vocab, first, ways))
+    counts = np.bincount(of, minlength=known + 1)
+    symbols_of_ways = np.concatenate([every.view(np.int32), sequences])
+    ways = Ways(np.concatenate([[0], np.cumsum(counts)]), begins, ends, symbols_of_ways)
+    return CanonicalMerges(first, last[is_first], ways, _whole(vocab, first, ways))
 
 
-def ranges(first: Numbers, counts: Numbers) -> Numbers:
-    """The numbers from each of some on, as many as ``counts`` says.
-
-    >>> ranges(np.array([5, 1]), np.array([2, 3])).tolist()
-    [5, 6, 1, 2, 3]
-    """
-    ends = np.cumsum(counts)
-    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(first - ends + counts, counts)
+def _ranked(merges: Numbers, ranks: Numbers) -> npt.NDArray[np.uint32]:
+    """Merges (left, right, product) as (left, right, rank, product)."""
+    ranked = np.empty((len(merges), 4), np.uint32)
+    ranked[:, [0, 1, 3]] = merges
+    ranked[:, 2] = ranks
+    return ranked
 
 
-def _whole(vocab: Mapping[bytes, int], first: FirstSymbols, ways: Ways) -> Numbers:
+def _whole(vocab: Vocabulary, first: FirstSymbols, ways: Ways) -> Numbers:
     """The tokens of which the symbols of their content are a way."""
-    tokens = np.fromiter(vocab.values(), np.int64, len(vocab))
-    begins, ends, symbols = first.of_all([*vocab])
+    done, found = 0, [np.zeros(0, np.uint32)]
+    for part in vocab.strings.parts():
+        tokens = vocab.ids[done : done + len(part)]
+        found.append(tokens[_are_whole(part, tokens, first, ways)])
+        done += len(part)
+    return np.concatenate(found)
+
+
+def _are_whole(contents: ByteStrings, tokens: Numbers, first: FirstSymbols, ways: Ways) -> Numbers:
+    """The places of the contents whose symbols are a way."""
+    begins, ends, symbols = first.of_all(contents)
     place, way = ways.of(tokens)
     sizes = ways.ends[way] - ways.begins[way]
     is_long = (ends - begins)[place] == sizes
     place, way, sizes = place[is_long], way[is_long], sizes[is_long]
     same = symbols[ranges(begins[place], sizes)] == ways.symbols[ranges(ways.begins[way], sizes)]
     is_same = np.logical_and.reduceat(same, np.cumsum(sizes) - sizes) if len(sizes) else same
-    found: Numbers = tokens[place[is_same]]
+    found: Numbers = place[is_same]
     return found
 
 
-def _by_content(model: BytePairModel, first: FirstSymbols) -> Numbers:
+def _by_content(
+    model: BytePairModel, vocab: Vocabulary, first: FirstSymbols
+) -> npt.NDArray[np.uint32]:
     """The merges of a model that lists none: any two tokens whose contents together are a token."""
     for content, product in model.vocab.items() if model.ranks is not None else ():
         if not first.knows(content):
@@ -144,32 +155,34 @@ def _by_content(model: BytePairModel, first: FirstSymbols) -> Numbers:
                 " characters is no token, is not supported",
                 "tokens whose characters are tokens too are",
             )
-    ends = np.cumsum([*map(len, model.vocab)], dtype=np.uint64)
-    ids = np.fromiter(model.vocab.values(), np.uint64, len(model.vocab))
-    found = merges_of_contents(b"".join(model.vocab), ends, ids)
-    merges = found.astype(np.int64).reshape(-1, 3)
-    ranks = merges[:, 2]
+    keys = Keys(vocab.strings.data, vocab.strings.ends)
+    merges = merges_of_contents(keys, vocab.ids).reshape(-1, 3)
+    ranks: Numbers = merges[:, 2]
     if model.ranks is not None:
         ranks = np.array([model.ranks[product] for product in ranks.tolist()], np.int64)
-    return np.insert(merges, 2, ranks, axis=1)
+    return _ranked(merges, ranks)
 
 
-def _found_ways(merges: Numbers, symbols: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+def _found_ways(
+    merges: npt.NDArray[np.uint32], symbols: npt.NDArray[np.uint32]
+) -> tuple[Numbers, Numbers, Numbers]:
     """The sequences of some symbols that become a token: of each the merge that comes last,
-    (product, left, right, rank), and where it ends among all their symbols, which are the third.
+    (product, left, right, rank), and where it begins and ends among all symbols, which are the
+    third.
 
     Parts come before products. ``merges`` are (left, right, rank, product).
     """
-    id_count = 1 + max(int(ids.max(initial=0)) for ids in (merges[:, [0, 1, 3]], symbols))
-    found = ways_of_merges(merges.reshape(-1).view(np.uint64), symbols.view(np.uint64), id_count)
+    of_ids = (*merges.T[[0, 1, 3]], symbols)
+    id_count = 1 + max(int(ids.max(initial=0)) for ids in of_ids)
+    found = ways_of_merges(merges.reshape(-1), symbols, id_count)
     if isinstance(found, int):
         raise UnsupportedError(
             "model.merges",
             f"merges that make the id {found} out of itself is not supported",
             "a merge makes a longer token out of two shorter ones",
         )
-    last, ends, sequences = (array.view(np.int64) for array in found)
-    last = last.reshape(-1, 4)
+    last, bounds, sequences = (array.view(np.int32) for array in found)
+    last, bounds = last.reshape(-1, 4), bounds.reshape(-1, 2)
     # Of a token with two different last merges the second is the last that is found.
     for token, *pair in last[-1:, :3].tolist():
         others = last[last[:, 0] == token, 1:3]
@@ -180,4 +193,4 @@ def _found_ways(merges: Numbers, symbols: Numbers) -> tuple[Numbers, Numbers, Nu
                 f" {tuple(pair)}, is not supported",
                 "one that can come up is supported for each token",
             )
-    return last, ends, sequences
+    return last, bounds, sequences

@@ -10,19 +10,21 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from functools import cached_property
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from tokexport.model import BytePairModel, CharacterSymbols
+from tokexport.model import BytePairModel, ByteStrings, CharacterSymbols, Vocabulary
+from tokexport.model.byte_strings import Numbers as Numbers
 from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT
 from tokexport.unicode.store import CODE_POINTS
 
-Numbers: TypeAlias = npt.NDArray[np.int64]
+_LEADS: Final = (0xC0, 0xE0, 0xF0)  # from these on a character has one byte more
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FirstSymbols:
     """``tables[place]`` has the symbol of each unit: a byte (int), or a character (str) where
     ``of_characters``. Bit 0 of a place: others stand before it; bit 1: none follows it. One table
@@ -53,20 +55,16 @@ class FirstSymbols:
                 return symbols  # type: ignore[return-value]
         return tuple(self._one_by_one(units))
 
-    def of_all(self, pieces: Sequence[bytes]) -> tuple[Numbers, Numbers, Numbers]:
+    def of_all(self, pieces: ByteStrings) -> tuple[Numbers, Numbers, Numbers]:
         """The symbols of many pieces: where those of each begin and end, and all of them."""
-        joined = b"".join(pieces)
-        ends = np.cumsum([len(piece) for piece in pieces], dtype=np.int64)
-        units: npt.NDArray[Any] = np.frombuffer(joined, np.uint8)
+        ends: Numbers = pieces.ends.astype(np.int64)
+        units: npt.NDArray[Any] = pieces.units
         if self.of_characters:
             firsts_of_characters = (units & 0xC0) != 0x80
             ends = np.concatenate([[0], np.cumsum(firsts_of_characters)])[ends]
-            units = np.frombuffer(joined.decode().encode("utf-32-le"), "<u4")
+            units = np.frombuffer(pieces.data.decode().encode("utf-32-le"), "<u4")
         begins = np.concatenate([[0], ends[:-1]])[: len(ends)]
-        table = np.full(CODE_POINTS if self.of_characters else 256, -1, np.int64)
-        known = [ord(unit) if isinstance(unit, str) else unit for unit in self.tables[0]]
-        table[known] = [*self.tables[0].values()]
-        symbols = table[units]
+        symbols = self._symbols[units]
         others = np.unique(np.searchsorted(ends, np.flatnonzero(symbols < 0), "right"))
         if len(self.tables) > 1:
             others = np.arange(len(ends))
@@ -74,8 +72,16 @@ class FirstSymbols:
         sizes = np.array([len(some) for some in found], np.int64)
         ends[others] = len(symbols) + np.cumsum(sizes)
         begins[others] = ends[others] - sizes
-        more = np.fromiter(itertools.chain.from_iterable(found), np.int64)
+        more = np.fromiter(itertools.chain.from_iterable(found), np.int32)
         return begins, ends, np.concatenate([symbols, more])
+
+    @cached_property
+    def _symbols(self) -> npt.NDArray[np.int32]:
+        """The symbol of each unit of the first table, or -1."""
+        table = np.full(CODE_POINTS if self.of_characters else 256, -1, np.int32)
+        known = [ord(unit) if isinstance(unit, str) else unit for unit in self.tables[0]]
+        table[known] = [*self.tables[0].values()]
+        return table
 
     def _one_by_one(self, units: Sequence[int | str]) -> Iterable[int]:
         # an unknown token that waits: the reference puts the bytes of other characters before it
@@ -151,7 +157,7 @@ class FirstSymbols:
 
 def first_symbols(model: BytePairModel) -> FirstSymbols:
     """The first symbols of a model's pieces."""
-    characters = model.characters
+    characters, vocab = model.characters, Vocabulary.of(model.vocab)
     if characters is None:
         characters = CharacterSymbols(of_bytes=True)
     affixes = [
@@ -160,7 +166,7 @@ def first_symbols(model: BytePairModel) -> FirstSymbols:
     if not (characters.prefix or characters.suffix):
         affixes = affixes[:1]
     return FirstSymbols(
-        tables=tuple(_table(model.vocab, *pair, characters.of_bytes) for pair in affixes),
+        tables=tuple(_table(vocab, *pair, characters.of_bytes) for pair in affixes),
         of_characters=not characters.of_bytes,
         byte_ids=characters.byte_ids or (None,) * 256,
         unk_id=model.unk_id,
@@ -168,14 +174,17 @@ def first_symbols(model: BytePairModel) -> FirstSymbols:
     )
 
 
-def _table(
-    vocab: Mapping[bytes, int], prefix: bytes, suffix: bytes, of_bytes: bool
-) -> dict[int | str, int]:
+def _table(vocab: Vocabulary, prefix: bytes, suffix: bytes, of_bytes: bool) -> dict[int | str, int]:
     """The units whose spelling with these affixes is in the vocabulary."""
     table: dict[int | str, int] = {}
-    affixes = len(prefix) + len(suffix)
-    short = [(key, number) for key, number in vocab.items() if 0 < len(key) - affixes <= 4]
-    for key, number in short:
+    strings = vocab.strings
+    sizes = strings.sizes.astype(np.int64) - len(prefix) - len(suffix)
+    places = np.flatnonzero((sizes > 0) & (sizes <= (1 if of_bytes else 4)))
+    lead = strings.units[strings.begins[places] + len(prefix)]
+    # The first byte of a character says its size.
+    of_lead = 1 if of_bytes else 1 + sum((lead >= least).astype(np.int64) for least in _LEADS)
+    short = vocab.at(places[sizes[places] == of_lead])
+    for key, number in zip(short, short.ids.tolist(), strict=True):
         if key.startswith(prefix) and key.endswith(suffix):
             unit = key[len(prefix) : len(key) - len(suffix)]
             character = unit.decode("utf-8", "ignore")

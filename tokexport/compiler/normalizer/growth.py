@@ -8,8 +8,8 @@ occurrence adds to the result.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,11 +27,15 @@ from tokexport.unicode.byte_alphabet import CHARACTERS
 from tokexport.unicode.darts import keys
 from tokexport.unicode.store import CODE_POINTS
 
-# By code point, shape (0x110000,).
-Weights = npt.NDArray[np.int64]
-
+# By code point, shape (0x110000,), at most MOST; in 32 bits, as there are some at a time.
+Weights = npt.NDArray[np.uint32]
 # Sums of weights of a content stay far below 2 ** 63.
+Sums = npt.NDArray[np.int64]
+
 MOST = (1 << 32) - 1
+# The code points of one, two, three and four bytes in UTF-8.
+_OF_WIDTH = (slice(0, 0x80), slice(0x80, 0x800), slice(0x800, 0x10000), slice(0x10000, CODE_POINTS))
+_PART = 1 << 16
 ASCII = 128
 HANGUL_LEADING = range(0x1100, 0x1113)
 
@@ -50,15 +54,17 @@ def growths(ops: Sequence[rewriting.Op]) -> list[tuple[int, int]]:
         for step in reversed(steps[:count]):
             weights, more = step(weights)
             extra = min(extra + more, MOST)
-        found.append((max(1, int((-(-weights // utf8_widths())).max())), extra))
+        most = (int(weights[points].max()) for points in _OF_WIDTH)
+        found.append((max(-(-weight // width) for width, weight in enumerate(most, 1)), extra))
     return found
 
 
-@functools.cache
 def utf8_widths() -> Weights:
     """How many bytes each code point has in UTF-8, shape (0x110000,)."""
-    points = np.arange(CODE_POINTS)
-    return 1 + (points >= 0x80).astype(np.int64) + (points >= 0x800) + (points >= 0x10000)
+    widths = np.ones(CODE_POINTS, np.uint32)
+    for points in _OF_WIDTH[1:]:
+        widths[points.start :] += 1
+    return widths
 
 
 # From the weights after an operation to those before it, and what it adds to any text.
@@ -71,8 +77,8 @@ def _step(op: rewriting.Op) -> Step:
             return _step_of_form(form)
         case rewriting.MapOp(mapping):
             texts = _Texts([output.before + output.after for output in mapping.outputs])
-            keeps = np.array([output.keep for output in mapping.outputs], np.int64)[mapping.numbers]
-            return lambda after: (texts.sums(after)[mapping.numbers] + keeps * after, 0)
+            keeps = np.array([output.keep for output in mapping.outputs], np.int64)
+            return lambda after: (_mapped(after, texts.sums(after), keeps, mapping.numbers), 0)
         case rewriting.ReplaceOp(program, content):
             inside = (program.transitions[:, :-1] & ~np.uint16(MATCH_ENDS)).any(0)[program.classes]
             return lambda after: _replaced(after, inside, content, program.may_be_empty)
@@ -82,6 +88,22 @@ def _step(op: rewriting.Op) -> Step:
             return lambda after: (after, _sum(after, content))
         case rewriting.BytesOp():
             return lambda after: (_spelled(after), 0)
+
+
+def _mapped(
+    after: Weights, sums: Sums, keeps: Sums, numbers: npt.NDArray[np.integer[Any]]
+) -> Weights:
+    """Each character becomes text number ``numbers[character]``, and some keep themselves too."""
+    before = np.empty_like(after)
+    for start in range(0, len(after), _PART):
+        part = slice(start, start + _PART)
+        kept = keeps[numbers[part]] * after[part]
+        before[part] = np.minimum(sums[numbers[part]] + kept, MOST)
+    return before
+
+
+def _capped(weights: Sums) -> Weights:
+    return np.clip(weights, 0, MOST).astype(np.uint32)
 
 
 def _sum(weights: Weights, text: str) -> int:
@@ -95,10 +117,10 @@ class _Texts:
         self._points = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32)
         self._ends = np.cumsum([len(text) for text in texts])
 
-    def sums(self, weights: Weights) -> Weights:
+    def sums(self, weights: Weights) -> Sums:
         """The sum of the weights of each text, at most MOST."""
-        sums = np.concatenate([[0], np.cumsum(weights[self._points])])
-        found: Weights = np.minimum(
+        sums = np.concatenate([[0], np.cumsum(weights[self._points], dtype=np.int64)])
+        found: Sums = np.minimum(
             sums[self._ends] - sums[np.concatenate([[0], self._ends[:-1]])], MOST
         )
         return found
@@ -112,12 +134,12 @@ def _replaced(
     """
     added = _sum(after, content)
     before = np.where(inside, np.maximum(after, added), after)
-    return (np.minimum(before + added, MOST), added) if may_be_empty else (before, 0)
+    return (np.minimum(before, MOST - added) + added, added) if may_be_empty else (before, 0)
 
 
 def _spelled(after: Weights) -> Weights:
     letters = after[[ord(letter) for letter in CHARACTERS]]
-    before: Weights = utf8_widths() * letters[ASCII:].max()
+    before: Weights = utf8_widths() * min(int(letters[ASCII:].max()), MOST // 4)
     before[:ASCII] = letters[:ASCII]
     return before
 
@@ -136,14 +158,15 @@ def _step_of_form(form: NormalForm) -> Step:
         if form.composes:
             # What is composed adds no more than its parts: the last one adds what is missing.
             missing = after[composites] - texts.sums(after)[rows]
-            np.maximum.at(parts, lasts, after[lasts] + missing)
-            missing = after[syllables].max() - after[HANGUL_LEADING].min()
-            parts[HANGUL_VOWELS] = np.maximum(parts[HANGUL_VOWELS], missing)
+            np.maximum.at(parts, lasts, _capped(after[lasts] + missing))
+            vowel = max(int(after[syllables].max()) - int(after[HANGUL_LEADING].min()), 0)
+            parts[HANGUL_VOWELS] = np.maximum(parts[HANGUL_VOWELS], np.uint32(vowel))
         weights = parts.copy()
         weights[points] = texts.sums(parts)
-        pairs = parts[HANGUL_LEADING].max() + parts[HANGUL_VOWELS].max()
-        weights[syllables] = pairs
-        weights[syllables[(syllables - syllables[0]) % 28 != 0]] += parts[HANGUL_TRAILING].max()
+        pairs = int(parts[HANGUL_LEADING].max()) + int(parts[HANGUL_VOWELS].max())
+        weights[syllables] = min(pairs, MOST)
+        of_three = syllables[(syllables - syllables[0]) % 28 != 0]
+        weights[of_three] = min(pairs + int(parts[HANGUL_TRAILING].max()), MOST)
         return weights, 0
 
     return before
@@ -156,23 +179,21 @@ def _step_of_charsmap(op: rewriting.CharsmapOp) -> Step:
     starts = np.flatnonzero(np.frombuffer(op.sequences.text + b"\0", np.uint8) & 0xC0 != 0x80)
     text = np.frombuffer(whole.encode("utf-32-le"), np.uint32)
     ends = np.flatnonzero(np.append(text, 0) == 0)
-    found = []
+    found, every_width = [], utf8_widths()
     for sequences, places in keys(op.sequences.units):
-        first = np.searchsorted(starts, places)
-        last = ends[np.searchsorted(ends, first)]
-        points = np.frombuffer(sequences.tobytes().decode().encode("utf-32-le"), np.uint32).astype(
-            np.int64
-        )
-        widths = utf8_widths()[points]
-        of_sequence = (np.cumsum(widths) - 1) // max(sequences.shape[1], 1)
+        first = np.searchsorted(starts, places).astype(np.int32)
+        last = ends[np.searchsorted(ends, first)].astype(np.int32)
+        points = np.frombuffer(sequences.tobytes().decode().encode("utf-32-le"), np.uint32)
+        widths = every_width[points].astype(np.uint8)
+        of_sequence = (np.cumsum(widths, dtype=np.int32) - 1) // max(sequences.shape[1], 1)
         found.append((points, widths, sequences.shape[1], first[of_sequence], last[of_sequence]))
 
     def before(after: Weights) -> tuple[Weights, int]:
         weights = after.copy()
-        sums = np.concatenate([[0], np.cumsum(after[text])])
+        sums = np.concatenate([[0], np.cumsum(after[text], dtype=np.int64)])
         for points, widths, size, first, last in found:
             added = np.minimum(sums[last] - sums[first], MOST)
-            np.maximum.at(weights, points, -(-added * widths // size))
+            np.maximum.at(weights, points, _capped(-(-added * widths.astype(np.int64) // size)))
         return weights, 0
 
     return before

@@ -27,6 +27,7 @@ from tokexport.model import (
     Split,
     TokenizerModel,
     UnigramModel,
+    Vocabulary,
 )
 
 SPACE: Final = " "
@@ -154,13 +155,15 @@ def _exchanged_model(model: TokenizerModel) -> BytePairModel | UnigramModel | No
     return replace(inner, vocab=_exchanged_vocab(inner.vocab))
 
 
-def _exchanged_vocab(vocab: Mapping[bytes, int]) -> dict[bytes, int]:
-    """The vocabulary with the two characters exchanged in all keys, by way of two bytes that UTF-8
-    has not.
+def _exchanged_vocab(vocab: Mapping[bytes, int]) -> Vocabulary:
+    """The vocabulary with the two characters exchanged in all keys, by way of a byte that UTF-8 has
+    not.
     """
-    keys = b"\xff".join(vocab)
-    for old, new in ((SPACE.encode(), b"\xfe"), (MARK.encode(), SPACE.encode())):
-        keys = keys.replace(old, new)
-    return dict(
-        zip(keys.replace(b"\xfe", MARK.encode()).split(b"\xff"), vocab.values(), strict=False)
-    )
+
+    def change(keys: bytes) -> bytes:
+        for old, new in ((SPACE.encode(), b"\xfe"), (MARK.encode(), SPACE.encode())):
+            keys = keys.replace(old, new)
+        return keys.replace(b"\xfe", MARK.encode())
+
+    known = Vocabulary.of(vocab)
+    return Vocabulary(known.strings.changed(change), known.ids)

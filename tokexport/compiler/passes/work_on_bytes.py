@@ -24,10 +24,11 @@ from tokexport.model import (
     Split,
     TokenizerModel,
     UnigramModel,
+    Vocabulary,
     WordLevelModel,
     WordPieceModel,
 )
-from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT, to_bytes
+from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT, all_to_bytes, to_bytes
 
 
 def work_on_bytes(model: TokenizerModel) -> TokenizerModel:
@@ -90,7 +91,8 @@ def _byte_pair(model: BytePairModel) -> BytePairModel | None:
     if model.characters is None or model.merges is None:
         return None
     vocab = _keys(model.vocab)
-    lacks_bytes = any(bytes((byte,)) not in vocab for byte in BYTES_OF_TEXT)
+    single = vocab.at(np.flatnonzero(vocab.strings.sizes == 1)).strings
+    lacks_bytes = not BYTES_OF_TEXT.issubset(single.data)
     prefix, suffix = _bytes(model.characters.prefix), _bytes(model.characters.suffix)
     parts = model.merges[:, :2]
     unknown_merges = model.unk_id is not None and bool((parts == model.unk_id).any())
@@ -98,7 +100,7 @@ def _byte_pair(model: BytePairModel) -> BytePairModel | None:
     if prefix is None or suffix is None or (lacks_bytes and (falls_back or unknown_merges)):
         return None
     characters = CharacterSymbols(prefix, suffix, of_bytes=True) if prefix or suffix else None
-    reachable = np.isin(parts, np.fromiter(vocab.values(), np.int64, len(vocab))).all(axis=1)
+    reachable = np.isin(parts, vocab.ids).all(axis=1)
     return replace(
         model,
         vocab=vocab,
@@ -108,10 +110,11 @@ def _byte_pair(model: BytePairModel) -> BytePairModel | None:
     )
 
 
-def _keys(vocab: Mapping[bytes, int]) -> dict[bytes, int]:
+def _keys(vocab: Mapping[bytes, int]) -> Vocabulary:
     """What of the vocabulary a text can be: a string that is not in the alphabet never comes up."""
-    spelled = {_bytes(token): number for token, number in vocab.items()}
-    return {data: number for data, number in spelled.items() if data is not None}
+    spelled = Vocabulary.of(vocab)
+    strings, is_spelled = all_to_bytes(spelled.strings)
+    return Vocabulary(strings, spelled.ids).at(np.flatnonzero(is_spelled))
 
 
 def _bytes(token: bytes) -> bytes | None:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from tokexport import _core
 from tokexport.compiler.tables import DoubleArray, TrieTables
 from tokexport.limits import MAX_IDS, MAX_TOKEN_BYTES, check_count
-from tokexport.model import GreedyModel, UnigramModel, WordLevelModel, WordPieceModel
+from tokexport.model import GreedyModel, UnigramModel, Vocabulary, WordLevelModel, WordPieceModel
 
 TrieModel = UnigramModel | WordPieceModel | WordLevelModel | GreedyModel
 
@@ -32,8 +32,8 @@ _MAX_CHARACTERS: Final = 0xFFFFFFFF  # more than a text can have
 
 def trie_tables(model: TrieModel) -> TrieTables:
     """Compiles a model. UnsupportedError for a key that is too long."""
-    longest = _longest(model.vocab)
-    trie = double_array(model.vocab)
+    vocab = Vocabulary.of(model.vocab)
+    longest, trie = _longest(vocab), double_array(vocab)
     match model:
         case UnigramModel():
             return TrieTables(
@@ -62,12 +62,13 @@ def _byte_ids(ids: tuple[int | None, ...] | None) -> npt.NDArray[np.int64] | Non
     return np.array([-1 if token is None else token for token in ids], np.int64)
 
 
-def _longest(vocab: Mapping[bytes, int]) -> int:
-    key = max(vocab, key=len, default=b"")
-    if key:
-        noun = f"bytes in one token (id {vocab[key]})"
-        check_count("model.vocab", len(key), noun, MAX_TOKEN_BYTES)
-    return len(key)
+def _longest(vocab: Vocabulary) -> int:
+    sizes = vocab.strings.sizes
+    longest = int(sizes.max(initial=0))
+    if longest:
+        noun = f"bytes in one token (id {vocab.ids[sizes.argmax()]})"
+        check_count("model.vocab", longest, noun, MAX_TOKEN_BYTES)
+    return longest
 
 
 def double_array(vocab: Mapping[bytes, int]) -> DoubleArray:
@@ -77,10 +78,9 @@ def double_array(vocab: Mapping[bytes, int]) -> DoubleArray:
     >>> int(trie.ids[trie.root + ord("a")]), base_of(trie, b"b")
     (7, 0)
     """
-    keys = vocab if b"" not in vocab else {key: vocab[key] for key in vocab if key}
-    ends = np.cumsum([*map(len, keys)], dtype=np.uint64)
-    ids = np.fromiter(keys.values(), np.uint64, len(keys))
-    return DoubleArray(*_core.double_array(b"".join(keys), ends, ids, NO_TOKEN))
+    keys = Vocabulary.of(vocab).without_empty
+    strings = keys.strings
+    return DoubleArray(*_core.double_array(strings.data, strings.ends, keys.ids, NO_TOKEN))
 
 
 def base_of(trie: DoubleArray, key: bytes) -> int:

@@ -93,7 +93,7 @@ def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance
     texts = tuple(text for _, text in user_defined)
     spec, is_suffix = source.normalizer, source.whitespace_as_suffix
     ids = {piece.text: number for number, piece in enumerate(source.pieces)}
-    roles = read_roles(files, read_config(files), ids, tokens, pieces.unk_id)
+    roles = read_roles(files, read_config(files), ids.get, tokens, pieces.unk_id)
     special_ids = roles.special_ids
     if special_ids.bos is None and special_ids.eos is None:
         special_ids = pieces.special_ids()

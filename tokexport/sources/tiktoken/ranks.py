@@ -125,7 +125,7 @@ def read_ranks(source: Input, data: bytes, given: Given) -> TokenizerModel:
         Provenance("tiktoken"),
         spelling=encoding.known.spelling,
     )
-    roles = read_roles(files, read_config(files), dict(encoding.special_tokens), model.tokens)
+    roles = read_roles(files, read_config(files), dict(encoding.special_tokens).get, model.tokens)
     return replace(
         model,
         provenance=Provenance("tiktoken", dict(sorted(files.sha256.items()))),

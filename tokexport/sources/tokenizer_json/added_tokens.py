@@ -14,6 +14,7 @@ from typing import Final
 from tokexport.errors import UnsupportedError
 from tokexport.model import AddedToken
 from tokexport.normalization.normalize import normalize
+from tokexport.sources.byte_pair import Names
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.tokenizer_json.normalizer import Steps
 
@@ -31,9 +32,7 @@ class AddedVocabulary:
     notes: tuple[str, ...]
 
 
-def read_added_tokens(
-    root: Node, vocab: Mapping[str, int], normalizer: Steps, *, size: int
-) -> AddedVocabulary:
+def read_added_tokens(root: Node, vocab: Names, normalizer: Steps, *, size: int) -> AddedVocabulary:
     """The added tokens of the tokenizer.json ``root``, numbered as the reference does, which counts
     ``size`` tokens in the model's ``vocab``.
 
@@ -46,8 +45,8 @@ def read_added_tokens(
     special: set[str] = set()
     notes: list[str] = []
     renumbered: list[str] = []
-    taken = set(vocab.values())
     next_id = size
+    taken = {*vocab.vocabulary.ids[vocab.vocabulary.ids >= size].tolist()}
     for node in () if declared is None else declared.items():
         token = _declared(node)
         content = token.content

@@ -9,7 +9,7 @@ read last; it is that of a processor for images or sound, for which older checkp
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -60,18 +60,18 @@ def tokenizer_class(config: Node | None) -> str | None:
 def read_roles(
     files: SourceFiles,
     config: Node | None,
-    ids: Mapping[str, int],
+    find: Callable[[str], int | None],
     tokens: Sequence[Token | None],
     unk: int | None = None,
 ) -> Roles:
-    """The roles that files give; ``ids`` are by content, ``unk`` is the model's own."""
+    """The roles that files give; ``find`` gives the id of a content, ``unk`` is the model's own."""
     notes: list[str] = []
     found: dict[str, int | None] = {"bos": None, "eos": None, "pad": None, "unk": None}
     for role in found:
         token = None if config is None else config.optional(f"{role}_token")
         if token is not None:
             content = token_content(token)
-            found[role] = ids.get(content)
+            found[role] = find(content)
             if found[role] is None:
                 notes.append(
                     f"{CONFIG}: {role}_token {show(content)} is no token here, so no id has this"

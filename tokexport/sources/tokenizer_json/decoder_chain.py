@@ -11,23 +11,47 @@ that is the same, else to the joined text (``Decoding.edits``), else it is refus
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NoReturn, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from tokexport.errors import UnsupportedError
-from tokexport.model import Decoding, ParseByteToken, ReplaceLiteral, TextEdit, Tokens
+from tokexport.model import ByteStrings, Decoding, ParseByteToken, ReplaceLiteral, TextEdit, Tokens
 from tokexport.sources.tokenizer_json.decoder import Step
-from tokexport.unicode.byte_alphabet import decoded
+from tokexport.unicode.byte_alphabet import all_to_bytes
 
-# The strings of all tokens between others, as the first, and as the last: one list where these are
-# the same.
-_Forms: TypeAlias = tuple[list[str], list[str], list[str]]
+# The strings of all tokens between others, as the first, and as the last: one object where these
+# are the same.
+_Forms: TypeAlias = tuple[ByteStrings, ByteStrings, ByteStrings]
 _REPLACEMENT: Final = "\ufffd"
 # A token that the reference takes for a byte: also <0x+1>.
-_BYTE_TOKEN: Final = re.compile(r"<0x(\+[0-9a-fA-F]|[0-9a-fA-F]{2})>")
+_BYTE_TOKEN: Final = re.compile(rb"<0x(\+[0-9a-fA-F]|[0-9a-fA-F]{2})>")
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """The strings of tokens, in UTF-8, and their ids."""
+
+    ids: npt.NDArray[np.uint32]
+    texts: ByteStrings
+
+    @classmethod
+    def of(cls, texts: Mapping[int, str]) -> Spelling:
+        """The columns of strings by id."""
+        ids = np.fromiter(texts, np.uint32, len(texts))
+        return cls(ids, ByteStrings.of(text.encode() for text in texts.values()))
+
+    def and_also(self, others: Mapping[int, str]) -> Spelling:
+        """The same with the strings of more tokens, or other strings for some."""
+        places = np.flatnonzero(np.isin(self.ids, [*others]))
+        known = {place: others[int(self.ids[place])].encode() for place in places.tolist()}
+        texts = self.texts.replaced(known)
+        more = Spelling.of({n: others[n] for n in {*others} - {*self.ids[places].tolist()}})
+        texts = ByteStrings.joined([texts, more.texts])
+        return Spelling(np.concatenate([self.ids, more.ids]), texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +62,7 @@ class Decoded:
     decoding: Decoding
 
 
-def decode_forms(spelling: Mapping[int, str], steps: Sequence[Step]) -> Decoded:
+def decode_forms(spelling: Spelling, steps: Sequence[Step]) -> Decoded:
     """What ``steps`` make of the strings in ``spelling``. UnsupportedError for some chains."""
     chain = _Chain(spelling)
     for step in steps:
@@ -49,11 +73,10 @@ def decode_forms(spelling: Mapping[int, str], steps: Sequence[Step]) -> Decoded:
 class _Chain:
     """The strings of all tokens on their way through the chain."""
 
-    def __init__(self, spelling: Mapping[int, str]) -> None:
-        self._numbers = [*spelling]
-        texts = [*spelling.values()]
-        self._forms: _Forms = (texts, texts, texts)
-        self._fallback: dict[int, int] = {}  # the bytes of ids after ByteFallback
+    def __init__(self, spelling: Spelling) -> None:
+        self._numbers = spelling.ids
+        self._forms: _Forms = (spelling.texts,) * 3
+        self._fallback: dict[int, int] = {}  # the bytes of places after ByteFallback
         self._is_joined = self._is_bytes = False
         self._sees: str | None = None  # the step that asked for the place of a string
         self._decoding = Decoding()
@@ -101,15 +124,15 @@ class _Chain:
             _refuse(step.path, "ByteFallback after ByteFallback or CTC", "either alone is")
         texts, *others = self._forms
         lists = [texts, *(some for some in others if some is not texts)]
-        places = {at for some in lists for at, text in enumerate(some) if text.startswith("<0x")}
-        for at in sorted(places):
-            number, forms = self._numbers[at], [some[at] for some in lists]
+        places = np.concatenate([some.places_of_prefix(b"<0x") for some in lists])
+        for at in np.unique(places).tolist():
+            forms = [some[at] for some in lists]
             found = {_BYTE_TOKEN.fullmatch(form) and form for form in forms}
             if len(found) > 1:
-                what = f"the id {number}, which is a byte at some places only,"
+                what = f"the id {self._numbers[at]}, which is a byte at some places only,"
                 _refuse(step.path, what, "put ByteFallback first")
             if name := found.pop():
-                self._fallback[number] = int(name[3:5], 16)
+                self._fallback[at] = int(name[3:5], 16)
         if self._fallback:
             self._decoding = replace(self._decoding, byte_fallback=True)
 
@@ -117,8 +140,8 @@ class _Chain:
         """The reference compares strings; ids say the same if no two ids have one string."""
         if self._is_joined or self._fallback or self._sees or self._decoding.repeats_once:
             _refuse(step.path, "CTC after other decoders", "put it first")
-        owners: dict[str, int] = {}
-        for number, text in zip(self._numbers, self._forms[0], strict=True):
+        owners: dict[bytes, int] = {}
+        for number, text in zip(self._numbers.tolist(), self._forms[0], strict=True):
             other = owners.setdefault(text, number)
             if other != number:
                 what = f"one string for the ids {other} and {number}, which CTC takes for one,"
@@ -172,11 +195,9 @@ class _Chain:
             return
         in_first = edit.content if edit.in_first_run is None else edit.in_first_run
 
-        def replaced(texts: list[str], content: str) -> list[str]:
-            return [
-                text if number in self._fallback else text.replace(edit.pattern, content)
-                for number, text in zip(self._numbers, texts, strict=True)
-            ]
+        def replaced(texts: ByteStrings, content: str) -> ByteStrings:
+            kept = {place: texts[place] for place in self._fallback}
+            return _replaced(texts, edit.pattern, content).replaced(kept)
 
         texts, first, last = self._forms
         between = replaced(texts, edit.content)
@@ -191,44 +212,43 @@ class _Chain:
 
     def result(self) -> Decoded:
         """The forms of all tokens, and what is done to the joined text."""
-        to_bytes: Callable[[str], bytes] = decoded if self._is_bytes else str.encode
         texts, first, last = self._forms
-        between = self._by_id(map(to_bytes, texts))
-        firsts, lasts = (
-            between if some is texts else self._by_id(map(to_bytes, some)) for some in (first, last)
-        )
+        between = self._by_id(texts)
+        firsts, lasts = (between if some is texts else self._by_id(some) for some in (first, last))
+        is_hole = np.ones(len(between), np.bool_)
+        is_hole[self._numbers] = False
         fallback = np.zeros(len(between), np.bool_)
-        fallback[[*self._fallback]] = True
-        return Decoded(
-            Tokens(
-                between,
-                firsts,
-                lasts,
-                np.zeros(len(between), np.uint8),
-                np.zeros(len(between), np.bool_),
-                fallback,
-            ),
-            self._decoding,
-        )
+        fallback[self._numbers[[*self._fallback]]] = True
+        kinds, special = np.zeros(len(between), np.uint8), np.zeros(len(between), np.bool_)
+        tokens = Tokens(between, firsts, lasts, is_hole, kinds, special, fallback)
+        return Decoded(tokens, self._decoding)
 
-    def _by_id(self, forms: Iterable[bytes]) -> list[bytes | None]:
-        column: list[bytes | None] = [None] * (1 + max(self._numbers, default=-1))
-        for number, form in zip(self._numbers, forms, strict=True):
-            column[number] = form
-        for number, byte in self._fallback.items():
-            column[number] = bytes([byte])
-        return column
+    def _by_id(self, forms: ByteStrings) -> ByteStrings:
+        if self._is_bytes:
+            spelled, is_spelled = all_to_bytes(forms)
+            others = np.flatnonzero(~is_spelled).tolist()
+            forms = spelled.replaced({place: forms[place] for place in others})
+        forms = forms.replaced({place: bytes([byte]) for place, byte in self._fallback.items()})
+        if not (np.diff(self._numbers.astype(np.int64)) > 0).all():
+            forms = forms.take(np.argsort(self._numbers))
+        sizes = np.zeros(int(self._numbers.max()) + 1 if len(forms) else 0, np.uint32)
+        sizes[np.sort(self._numbers)] = forms.sizes
+        return ByteStrings(forms.data, np.cumsum(sizes, dtype=np.uint32))
 
 
 def _mapped(
-    step: Step, texts: Sequence[str], *, first: bool = False, last: bool = False
-) -> list[str]:
+    step: Step, texts: ByteStrings, *, first: bool = False, last: bool = False
+) -> ByteStrings:
     """What a step makes of strings that are between others, or the first, or the last."""
     edit = step.on_characters
     if edit is None:
-        return [step.apply(text, first, last) for text in texts]
+        return ByteStrings.of(step.apply(text.decode(), first, last).encode() for text in texts)
     content = edit.in_first_run if first and edit.in_first_run is not None else edit.content
-    return [text.replace(edit.pattern, content) for text in texts]
+    return _replaced(texts, edit.pattern, content)
+
+
+def _replaced(texts: ByteStrings, old: str, new: str) -> ByteStrings:
+    return texts.changed(lambda joined: joined.replace(old.encode(), new.encode()))
 
 
 def _refuse(path: str, found: str, supported: str) -> NoReturn:

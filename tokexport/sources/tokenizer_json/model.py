@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from tokexport._core import scores_of_array
+import numpy as np
+import numpy.typing as npt
+
+from tokexport._core import strings_and_numbers
 from tokexport.errors import SourceError
 from tokexport.model import (
     BytePairModel,
+    ByteStrings,
     CharacterSymbols,
     Model,
+    Scores,
     UnigramModel,
+    Vocabulary,
     WordLevelModel,
     WordPieceModel,
 )
-from tokexport.sources.byte_pair import build, read_vocab
-from tokexport.sources.json_node import LongArray, Node
+from tokexport.sources.byte_pair import Names, build, read_names
+from tokexport.sources.json_node import LongValue, Node
 from tokexport.sources.serde_number import serde_number
 from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT
 
@@ -36,13 +42,13 @@ _UNKNOWN_PENALTY: Final = 10.0  # below the lowest score, as in the reference
 _BYTE: Final = "<0x{:02X}>"
 
 
-def read_byte_pair(node: Node) -> tuple[BytePairModel, dict[str, int]]:
+def read_byte_pair(node: Node) -> tuple[BytePairModel, Names]:
     """The BPE at ``node``, and its vocabulary. SourceError where the reference refuses it."""
     node.object(_BYTE_PAIR_FIELDS.split())
     dropout = node.optional("dropout")
     if dropout is not None and (isinstance(dropout.value, bool) or dropout.value not in (0, 0.0)):
         dropout.unsupported("use null or 0.0: with dropout ids depend on chance")
-    vocab = read_vocab(node.field("vocab"))
+    vocab = read_names(node.field("vocab"))
     characters = _characters(node, vocab)
     unk_token = node.optional("unk_token")
     unk_id = None if unk_token is None else vocab.get(unk_token.string())
@@ -60,7 +66,7 @@ def read_byte_pair(node: Node) -> tuple[BytePairModel, dict[str, int]]:
     return model, vocab
 
 
-def _characters(node: Node, vocab: dict[str, int]) -> CharacterSymbols:
+def _characters(node: Node, vocab: Names) -> CharacterSymbols:
     """How the first symbols are spelled."""
     prefix, suffix = (
         b"" if affix is None else affix.string().encode()
@@ -82,7 +88,7 @@ def _flag(node: Node, name: str) -> bool:
     return flag is not None and flag.boolean()
 
 
-def read_unigram(node: Node) -> tuple[UnigramModel, list[str], dict[str, int]]:
+def read_unigram(node: Node) -> tuple[UnigramModel, ByteStrings, Names]:
     """The Unigram model at ``node``, its pieces by id, and their ids.
 
     A piece that is listed twice has its last id and score; the other id is never emitted.
@@ -90,7 +96,15 @@ def read_unigram(node: Node) -> tuple[UnigramModel, list[str], dict[str, int]]:
     """
     node.object({"type", "unk_id", "vocab", "byte_fallback"})
     pieces, scores = _entries(node.field("vocab"))
-    last = dict(zip(pieces, range(len(pieces)), strict=True))
+    ids = np.arange(len(pieces), dtype=np.uint32)
+    names, by_id = Names.of(Vocabulary(pieces, ids)), scores
+    firsts = names.index.firsts()
+    if (firsts != ids).any():
+        last = ids.copy()
+        last[firsts] = ids  # of equal ones the last assignment counts
+        last = np.unique(last[firsts])
+        names, by_id = Names.of(names.vocabulary.at(last)), np.full(len(pieces), np.nan)
+        by_id[last] = scores[last]
     unk_id = node.optional("unk_id")
     if unk_id is not None and unk_id.u32() >= len(pieces):
         unk_id.fail(f"the index of one of the {len(pieces)} pieces")
@@ -98,24 +112,24 @@ def read_unigram(node: Node) -> tuple[UnigramModel, list[str], dict[str, int]]:
     falls_back = fallback is not None and fallback.boolean()
     return (
         UnigramModel(
-            vocab={piece.encode(): number for piece, number in last.items() if piece},
-            scores={number: scores[number] for number in last.values()},
+            vocab=names.vocabulary.without_empty,
+            scores=Scores(by_id),
             unk_id=None if unk_id is None else unk_id.u32(),
-            unk_score=min(scores, default=0.0) - _UNKNOWN_PENALTY,
-            byte_ids=tuple(last.get(_BYTE.format(byte)) for byte in range(256))
+            unk_score=float(scores.min(initial=np.inf if len(scores) else 0.0)) - _UNKNOWN_PENALTY,
+            byte_ids=tuple(names.get(_BYTE.format(byte)) for byte in range(256))
             if falls_back
             else None,
         ),
         pieces,
-        last,
+        names,
     )
 
 
-def _entries(node: Node) -> tuple[list[str], list[float]]:
+def _entries(node: Node) -> tuple[ByteStrings, npt.NDArray[np.float64]]:
     """The pieces and their scores."""
-    if isinstance(array := node.value, LongArray):
-        pieces, scores = scores_of_array(array.document, array.begin)
-        return pieces, scores.tolist()
+    if isinstance(value := node.value, LongValue) and value.is_array:
+        data, ends, scores = strings_and_numbers(value.document, value.begin)
+        return ByteStrings(data, ends), scores
     if not isinstance(node.value, list):
         node.fail("an array")
     entries = []
@@ -129,52 +143,49 @@ def _entries(node: Node) -> tuple[list[str], list[float]]:
             case _:
                 entry = Node(node.file, f"{node.path}[{number}]", value)
                 entry.fail("a pair of a string and a number")
-    return [piece for piece, _ in entries], [score for _, score in entries]
+    pieces = ByteStrings.of(piece.encode() for piece, _ in entries)
+    return pieces, np.array([score for _, score in entries], np.float64)
 
 
-def read_word_piece(node: Node) -> tuple[WordPieceModel, dict[str, int]]:
+def read_word_piece(node: Node) -> tuple[WordPieceModel, Names]:
     """The WordPiece model at ``node``, and its vocabulary. SourceError where it is refused."""
     node.object({"type", *_FIELDS["WordPiece"]})
-    vocab = read_vocab(node.field("vocab"))
+    vocab = read_names(node.field("vocab"))
     prefix = node.field("continuing_subword_prefix").string().encode()
     longest = node.field("max_input_chars_per_word")
     if type(longest.value) is not int or not 0 <= longest.value < _LARGEST:
         longest.fail("an integer that is not negative")
     unk_id = vocab.get(node.field("unk_token").string())
-    return WordPieceModel(_keys(vocab), unk_id, prefix, longest.value), vocab
+    return WordPieceModel(vocab.vocabulary.without_empty, unk_id, prefix, longest.value), vocab
 
 
-def read_word_level(node: Node) -> tuple[WordLevelModel, dict[str, int]]:
+def read_word_level(node: Node) -> tuple[WordLevelModel, Names]:
     """The WordLevel model at ``node``, and its vocabulary as the source spells it."""
     node.object({"type", *_FIELDS["WordLevel"]})
-    vocab = read_vocab(node.field("vocab"))
+    vocab = read_names(node.field("vocab"))
     unk_id = vocab.get(node.field("unk_token").string())
-    return WordLevelModel(_keys(vocab), unk_id), vocab
-
-
-def _keys(vocab: Mapping[str, int]) -> dict[bytes, int]:
-    """The tokens that a text can contain."""
-    return {token.encode(): number for token, number in vocab.items() if token}
+    return WordLevelModel(vocab.vocabulary.without_empty, unk_id), vocab
 
 
 @dataclass(frozen=True, slots=True)
 class HuggingFaceModel:
     """The model, its vocabulary as the source spells it, and its unknown token.
 
-    ``spelling`` is the string of each id: more ids than ``vocab`` has where a Unigram model lists
-    a piece twice.
+    ``spelling`` has the string of each of ``ids``: more ids than ``vocab`` has where a Unigram
+    model lists a piece twice.
     """
 
     model: Model
-    vocab: dict[str, int]
-    spelling: Mapping[int, str]
+    vocab: Names
+    spelling: ByteStrings
+    ids: npt.NDArray[np.uint32]
     unk_id: int | None
 
 
 def read_model(root: Node) -> HuggingFaceModel:
     """The model of ``root``. SourceError for one that the reference refuses to load."""
     node = root.field("model")
-    read: Callable[[Node], tuple[Model, dict[str, int]]]
+    read: Callable[[Node], tuple[Model, Names]]
     match _type(node):
         case "BPE":
             read = read_byte_pair
@@ -184,13 +195,14 @@ def read_model(root: Node) -> HuggingFaceModel:
             read = read_word_level
         case "Unigram":
             unigram, pieces, vocab = read_unigram(node)
-            return HuggingFaceModel(unigram, vocab, dict(enumerate(pieces)), unigram.unk_id)
+            ids = np.arange(len(pieces), dtype=np.uint32)
+            return HuggingFaceModel(unigram, vocab, pieces, ids, unigram.unk_id)
         case _:
             hint = "use BPE, Unigram, WordPiece or WordLevel"
             return node.field("type").unsupported(hint)
     model, vocab = read(node)
-    spelling = {number: token for token, number in vocab.items()}
-    return HuggingFaceModel(model, vocab, spelling, model.unk_id)
+    spelled = vocab.vocabulary
+    return HuggingFaceModel(model, vocab, spelled.strings, spelled.ids, model.unk_id)
 
 
 def _type(node: Node) -> str:
@@ -198,7 +210,8 @@ def _type(node: Node) -> str:
     kind = node.get("type")
     if kind is not None:
         return kind.string()
-    if isinstance(node.field("vocab").value, list | LongArray):
+    vocab = node.field("vocab").value
+    if isinstance(vocab, list) or (isinstance(vocab, LongValue) and vocab.is_array):
         return "Unigram"
     fields = set(node.object())
     for name, wanted in _FIELDS.items():

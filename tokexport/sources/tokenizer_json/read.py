@@ -6,9 +6,10 @@ the file says something else.
 
 from __future__ import annotations
 
-from collections import ChainMap
 from dataclasses import replace
 from typing import Final
+
+import numpy as np
 
 from tokexport.errors import SourceError
 from tokexport.limits import check_id
@@ -27,7 +28,7 @@ from tokexport.sources.json_node import Node, show
 from tokexport.sources.tokenizer_json.added_tokens import AddedVocabulary, read_added_tokens
 from tokexport.sources.tokenizer_json.config import read_config, read_roles
 from tokexport.sources.tokenizer_json.decoder import read_decoder
-from tokexport.sources.tokenizer_json.decoder_chain import decode_forms
+from tokexport.sources.tokenizer_json.decoder_chain import Spelling, decode_forms
 from tokexport.sources.tokenizer_json.model import HuggingFaceModel, read_model
 from tokexport.sources.tokenizer_json.normalizer import read_normalizer
 from tokexport.sources.tokenizer_json.post_processor import read_post_processor, template_ids
@@ -89,7 +90,11 @@ def read_tokenizer_json(
         tokens = Tokens.of(decoded_as_added(tokens, added, byte_level=on_bytes))
     tokens = _with_template_ids(template, tokens)
     roles = read_roles(
-        files, config, ChainMap(added_ids, huggingface.vocab), tokens, huggingface.unk_id
+        files,
+        config,
+        lambda content: added_ids.get(content, huggingface.vocab.get(content)),
+        tokens,
+        huggingface.unk_id,
     )
     notes = [
         *added.notes,
@@ -122,16 +127,21 @@ def _tokens(
     """Every id with what it decodes to, and what is done to the whole. Where an id is in the
     vocabulary and added, the reference decodes what was added.
     """
-    spelling = {**huggingface.spelling, **added.spelling}
-    check_id("added_tokens", max(spelling, default=-1))
+    known = np.zeros(int(huggingface.ids.max(initial=0)) + 1, np.bool_)
+    known[huggingface.ids] = True
+    more = {number for number in added.spelling if number >= len(known) or not known[number]}
+    check_id("added_tokens", max([len(known) - 1, *more]))
+    spelling = Spelling(huggingface.ids, huggingface.spelling).and_also(added.spelling)
     decoded = decode_forms(spelling, read_decoder(root))
     tokens = decoded.tokens
-    for number in added.spelling:
-        if number not in huggingface.spelling:
-            tokens.kinds[number] = KINDS.index(TokenKind.ADDED)
+    tokens.kinds[[*more]] = KINDS.index(TokenKind.ADDED)
     if huggingface.unk_id is not None:
         tokens.kinds[huggingface.unk_id] = KINDS.index(TokenKind.UNKNOWN)
-    tokens.special[[number for number, text in spelling.items() if text in added.special]] = True
+    special = {text.encode() for text in added.special}
+    for lead in {text[:1] for text in special}:
+        for place in spelling.texts.places_of_prefix(lead).tolist():
+            if spelling.texts[place] in special:
+                tokens.special[spelling.ids[place]] = True
     return tokens, decoded.decoding
 
 

@@ -7,10 +7,11 @@ of ``tokenizers``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from tokexport.model import AddedToken, Token, Trimming, UnigramModel
+from tokexport.sources.byte_pair import Names
 from tokexport.sources.json_node import Node
 from tokexport.sources.tokenizer_json.model import HuggingFaceModel
 from tokexport.sources.tokenizer_json.parts import PROCESSORS, flat, processor_type
@@ -47,11 +48,9 @@ def read_trimming(
     return Trimming(tuple(passes), _exceptions(huggingface.vocab, tokens))
 
 
-def _exceptions(
-    vocab: Mapping[str, int], tokens: Sequence[Token | None]
-) -> dict[int, tuple[int, int]]:
+def _exceptions(names: Names, tokens: Sequence[Token | None]) -> dict[int, tuple[int, int]]:
     exceptions = {}
-    for name, number in vocab.items():
+    for name, number in zip(names, names.vocabulary.ids.tolist(), strict=True):
         token = tokens[number]
         content = "" if token is None else token.content.decode("latin-1")
         counts = _edges(name, _SPACES)

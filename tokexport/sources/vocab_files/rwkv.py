@@ -85,7 +85,7 @@ def read_rwkv(data: bytes, name: str, files: SourceFiles) -> TokenizerModel:
     tokens: list[Token | None] = [None] * (max(by_id) + 1)
     for number, token in by_id.items():
         tokens[number] = Token(token)
-    roles = read_roles(files, read_config(files), {}, tokens)
+    roles = read_roles(files, read_config(files), lambda content: None, tokens)
     return TokenizerModel(
         tokens=tuple(tokens),
         model=GreedyModel(vocab),

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokexport._core import merges_of_array, merges_of_strings, scores_of_array
-from tokexport.errors import SourceError
-from tokexport.sources.json_node import LongArray, parse, parse_large
+from tokexport._core import merges_of_array, merges_of_strings, strings_and_numbers
+from tokexport.errors import SourceError, UnsupportedError
+from tokexport.model import ByteStrings, Vocabulary
+from tokexport.sources.byte_pair import Names, read_names
+from tokexport.sources.json_node import LongValue, Node, parse, parse_large
 
 TEXTS = st.text(st.sampled_from('ab \\"/\b\n\x7f\u00e9\u0120\u3042\ufffd\U0001f600'), max_size=4)
 NUMBERS = st.one_of(
@@ -48,15 +50,17 @@ PLAIN = st.fixed_dictionaries(
 
 
 def opened(value: Any) -> Any:
-    """A document with the objects of its long array in place."""
+    """A document with the objects of its long values in place."""
     if isinstance(value, dict):
         return {name: opened(one) for name, one in value.items()}
-    return value.objects if isinstance(value, LongArray) else value
+    return value.objects if isinstance(value, LongValue) else value
 
 
-def long_array(root: Any) -> LongArray:
-    (array,) = (value for value in root["model"].values() if isinstance(value, LongArray))
-    return array
+def large(data: bytes) -> Node:
+    root = parse_large(data, "x.json")
+    if root is None:
+        pytest.fail("its values are plain ones")
+    return root
 
 
 @given(PLAIN, st.sampled_from([None, 1]), st.booleans())
@@ -64,9 +68,10 @@ def test_a_document_with_plain_merges_is_what_the_parser_reads(
     document: Any, indent: int | None, is_ascii: bool
 ) -> None:
     data = json.dumps(document, indent=indent, ensure_ascii=is_ascii).encode()
-    root = parse_large(data, "x.json")
-    assert root is not None
-    assert isinstance(root.value["model"]["merges"], LongArray)
+    root = large(data)
+    model = root.value["model"]
+    assert isinstance(model["merges"], LongValue)
+    assert isinstance(model["vocab"], LongValue) == bool(document["model"]["vocab"])
     assert repr(opened(root.value)) == repr(parse(data, "x.json").value)
 
 
@@ -90,25 +95,52 @@ def test_merges_get_the_ids_that_their_objects_get(
     texts = dict.fromkeys(text for pair in pairs for text in (*pair, "".join(pair)))
     vocab = {text: id for id, text in enumerate(texts)}
     data = json.dumps({"model": {"merges": merges}}).encode()
-    if (root := parse_large(data, "x.json")) is None:
-        pytest.fail("its merges are plain ones")
-    array = long_array(root.value)
-    found = merges_of_array(vocab, array.document, array.begin, prefix_size)
-    assert found.tolist() == merges_of_strings(vocab, merges, prefix_size).tolist()
+    array = large(data).value["model"]["merges"]
+    names = Names.of(Vocabulary.of({text.encode(): id for text, id in vocab.items()}))
+    keys, ids = names.index, names.vocabulary.ids
+    found = merges_of_array(keys, ids, array.document, array.begin, prefix_size)
+    assert found.tolist() == merges_of_strings(keys, ids, merges, prefix_size).tolist()
 
 
 @given(st.lists(st.tuples(TEXTS, st.decimals(-99, 99, places=9)), min_size=1))
 def test_scores_are_what_the_parser_makes_of_them(entries: list[tuple[str, Any]]) -> None:
     rows = ",".join(f"[{json.dumps(text)}, {score:f}]" for text, score in entries)
     data = f'{{"model": {{"vocab": [{rows}]}}}}'.encode()
-    if (root := parse_large(data, "x.json")) is None:
-        pytest.fail("its pieces are plain ones")
-    array = long_array(root.value)
-    pieces, scores = scores_of_array(array.document, array.begin)
+    array = large(data).value["model"]["vocab"]
+    joined, ends, scores = strings_and_numbers(array.document, array.begin)
     expected = parse(data, "x.json").value["model"]["vocab"]
-    assert [*map(repr, zip(pieces, scores.tolist(), strict=True))] == [
-        repr((piece, score)) for piece, score in expected
-    ]
+    assert [*ByteStrings(joined, ends)] == [piece.encode() for piece, _ in expected]
+    assert [*map(repr, scores.tolist())] == [repr(score) for _, score in expected]
+
+
+@given(st.dictionaries(TEXTS, st.integers(0, 10**9 - 1), min_size=1), st.booleans())
+def test_a_vocabulary_is_what_the_parser_makes_of_it(vocab: dict[str, int], is_ascii: bool) -> None:
+    value = large(json.dumps({"model": {"vocab": vocab}}, ensure_ascii=is_ascii).encode())
+    found = value.value["model"]["vocab"]
+    joined, ends, ids = strings_and_numbers(found.document, found.begin)
+    assert [*ByteStrings(joined, ends)] == [name.encode() for name in vocab]
+    assert ids.tolist() == [*vocab.values()]
+
+
+@given(st.lists(st.tuples(TEXTS, st.integers(0, 9)), min_size=1))
+def test_a_vocabulary_that_repeats_names_or_ids_is_read_as_its_objects(
+    entries: list[tuple[str, int]],
+) -> None:
+    text = ",".join(f"{json.dumps(name)}: {id}" for name, id in entries)
+    data = f'{{"model": {{"vocab": {{{text}}}}}}}'.encode()
+    outcomes = []
+    for root in (large(data), parse(data, "x.json")):
+        node = root.field("model").field("vocab")
+        try:
+            outcomes.append(repr([*read_names(node).items()]))
+        except UnsupportedError as error:
+            outcomes.append(str(error))
+    assert outcomes[0] == outcomes[1]
+
+
+@pytest.mark.parametrize("id", ["-1", "01", "1.0", "1e1", "true", "1000000000", '"1"', "1 1"])
+def test_what_is_no_plain_id_is_left_to_the_parser(id: str) -> None:
+    assert parse_large(f'{{"model": {{"vocab": {{"a": {id}}}}}}}'.encode(), "x.json") is None
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,274 @@
+"""A large vocabulary in columns: its strings as one, and their ends and ids as arrays. As objects
+of Python it would take ten times the room, and most of the time of a conversion.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, overload
+
+import numpy as np
+import numpy.typing as npt
+
+Numbers = npt.NDArray[np.integer[Any]]
+U32 = npt.NDArray[np.uint32]
+
+_SEPARATOR: Final = 0xFF  # no byte of UTF-8
+_PART: Final = 1 << 14
+
+
+def ranges(first: Numbers, counts: Numbers) -> npt.NDArray[np.int64]:
+    """The numbers from each of some on, as many as ``counts`` says.
+
+    >>> ranges(np.array([5, 1]), np.array([2, 3])).tolist()
+    [5, 6, 1, 2, 3]
+    """
+    ends = np.cumsum(counts, dtype=np.int64)
+    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(first - ends + counts, counts)
+
+
+@dataclass(frozen=True, eq=False)
+class ByteStrings(Sequence[bytes]):
+    """Byte strings: string i is the bytes of ``data`` from ``ends[i - 1]`` (0) to ``ends[i]``.
+
+    >>> strings = ByteStrings.of([b"ab", b"", b"c"])
+    >>> strings[0], [*strings], strings.ends.tolist()
+    (b'ab', [b'ab', b'', b'c'], [2, 2, 3])
+    """
+
+    data: bytes
+    ends: U32
+
+    @classmethod
+    def of(cls, strings: Iterable[bytes]) -> ByteStrings:
+        """The columns of strings."""
+        if isinstance(strings, cls):
+            return strings
+        data, sizes = bytearray(), array("I")
+        for string in strings:
+            data += string
+            sizes.append(len(string))
+        return cls(bytes(data), _ends(np.array(sizes)))
+
+    @classmethod
+    def joined(cls, parts: Sequence[ByteStrings]) -> ByteStrings:
+        """The strings of all parts, one after the other."""
+        sizes = np.concatenate([np.zeros(0, np.uint32), *(part.sizes for part in parts)])
+        return cls(b"".join(part.data for part in parts), _ends(sizes))
+
+    @property
+    def begins(self) -> U32:
+        """Where each string begins."""
+        return np.concatenate([np.zeros(1, np.uint32), self.ends[:-1]])[: len(self)]
+
+    @property
+    def sizes(self) -> U32:
+        """The bytes of each string."""
+        return self.ends - self.begins
+
+    @property
+    def units(self) -> npt.NDArray[np.uint8]:
+        """The bytes of all strings."""
+        return np.frombuffer(self.data, np.uint8)
+
+    def parts(self) -> Iterator[ByteStrings]:
+        """The strings, some thousands at a time: what is made of each byte takes less room so."""
+        return (self[at : at + _PART] for at in range(0, len(self), _PART))
+
+    def take(self, places: Numbers) -> ByteStrings:
+        """The strings at some places.
+
+        >>> [*ByteStrings.of([b"a", b"bc"]).take(np.array([1, 0, 1]))]
+        [b'bc', b'a', b'bc']
+        """
+        return self._at(self.begins[places], self.sizes[places])
+
+    def within(self, skipped: Numbers, sizes: Numbers) -> ByteStrings:
+        """Of each string so many bytes, after the first ones that are skipped.
+
+        >>> [*ByteStrings.of([b"abc", b"de"]).within(np.array([1, 0]), np.array([2, 1]))]
+        [b'bc', b'd']
+        """
+        return self._at(self.begins + skipped, sizes)
+
+    def _at(self, begins: Numbers, sizes: Numbers) -> ByteStrings:
+        parts = (slice(at, at + _PART) for at in range(0, len(begins), _PART))
+        data = [
+            self.units[ranges(begins[part].astype(np.int64), sizes[part])].tobytes()
+            for part in parts
+        ]
+        return ByteStrings(b"".join(data), _ends(sizes))
+
+    def replaced(self, others: Mapping[int, bytes]) -> ByteStrings:
+        """The strings with others at some places.
+
+        >>> [*ByteStrings.of([b"a", b"bc"]).replaced({0: b"xyz"})]
+        [b'xyz', b'bc']
+        """
+        if not others:
+            return self
+        begins, sizes, done, parts = self.begins, self.sizes, 0, []
+        for place in sorted(others):
+            parts += [self.data[done : begins[place]], others[place]]
+            done = int(self.ends[place])
+            sizes[place] = len(others[place])
+        return ByteStrings(b"".join([*parts, self.data[done:]]), _ends(sizes))
+
+    def changed(self, change: Callable[[bytes], bytes]) -> ByteStrings:
+        """The strings, which are UTF-8, after a change of all of them joined by a byte that UTF-8
+        has not, and that the change leaves as it is.
+
+        >>> [*ByteStrings.of([b"a b", b"c"]).changed(lambda text: text.replace(b" ", b"__"))]
+        [b'a__b', b'c']
+        """
+        return ByteStrings.joined([part._changed(change) for part in self.parts()])
+
+    def _changed(self, change: Callable[[bytes], bytes]) -> ByteStrings:
+        is_unit = np.ones(len(self.data) + len(self), np.bool_)
+        is_unit[self.ends + np.arange(len(self))] = False
+        joined = np.full(len(is_unit), _SEPARATOR, np.uint8)
+        joined[is_unit] = self.units
+        units = np.frombuffer(change(joined.tobytes()), np.uint8)
+        is_end = units == _SEPARATOR
+        ends = np.flatnonzero(is_end) - np.arange(len(self))
+        return ByteStrings(units[~is_end].tobytes(), ends.astype(np.uint32))
+
+    def places_of_prefix(self, prefix: bytes, *, alone: bool = False) -> Numbers:
+        """The places of the strings that begin with ``prefix``, or that are no more (``alone``)."""
+        begins, sizes, units = self.begins, self.sizes, self.units
+        places = np.flatnonzero(sizes == len(prefix) if alone else sizes >= len(prefix))
+        for offset, byte in enumerate(prefix):
+            places = places[units[begins[places] + offset] == byte]
+        return places
+
+    def places_of_others(self, other: ByteStrings) -> Numbers:
+        """The places at which ``other``, of as many strings, has another string.
+
+        >>> ByteStrings.of([b"a", b"b", b""]).places_of_others(ByteStrings.of([b"a", b"c", b"d"]))
+        array([1, 2])
+        """
+        alike = np.flatnonzero(self.sizes == other.sizes)
+        every = len(alike) == len(self)
+        one, two = (self, other) if every else (self.take(alike), other.take(alike))
+        differing = np.searchsorted(one.ends, np.flatnonzero(one.units != two.units), "right")
+        is_other = np.ones(len(self), np.bool_)
+        is_other[np.delete(alike, np.unique(differing))] = False
+        return np.flatnonzero(is_other)
+
+    def __len__(self) -> int:
+        """How many strings there are."""
+        return len(self.ends)
+
+    @overload
+    def __getitem__(self, place: int) -> bytes: ...
+    @overload
+    def __getitem__(self, place: slice) -> ByteStrings: ...
+    def __getitem__(self, place: int | slice) -> bytes | ByteStrings:
+        """A string, or those from one place to another."""
+        if isinstance(place, slice):
+            first, end, _ = place.indices(len(self))
+            begin = self.ends[first - 1] if first else np.uint32(0)
+            ends = self.ends[first:end]
+            return ByteStrings(self.data[begin : ends[-1] if len(ends) else begin], ends - begin)
+        place = range(len(self))[place]
+        return self.data[self.ends[place - 1] if place else 0 : self.ends[place]]
+
+    def __iter__(self) -> Iterator[bytes]:
+        """All strings."""
+        begin = 0
+        for end in self.ends.data:
+            yield self.data[begin:end]
+            begin = end
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it is a sequence of the same strings."""
+        return isinstance(other, Sequence) and [*self] == [*other]
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary(Mapping[bytes, int]):
+    """The ids of distinct strings; to look many of them up, make an index of the strings.
+
+    >>> vocabulary = Vocabulary.of({b"a": 7, b"bc": 9})
+    >>> vocabulary[b"bc"], b"b" in vocabulary, vocabulary == {b"a": 7, b"bc": 9}
+    (9, False, True)
+    """
+
+    strings: ByteStrings
+    ids: U32
+
+    @classmethod
+    def of(cls, ids: Mapping[bytes, int]) -> Vocabulary:
+        """The columns of a vocabulary."""
+        if isinstance(ids, cls):
+            return ids
+        return cls(ByteStrings.of(ids), np.fromiter(ids.values(), np.uint32, len(ids)))
+
+    @property
+    def without_empty(self) -> Vocabulary:
+        """The vocabulary without the empty string, which no text has."""
+        sizes = self.strings.sizes
+        return self if sizes.all() else self.at(np.flatnonzero(sizes))
+
+    def at(self, places: Numbers) -> Vocabulary:
+        """The strings at some places, with their ids."""
+        return Vocabulary(self.strings.take(places), self.ids[places])
+
+    def __getitem__(self, key: bytes) -> int:
+        """The id of a string."""
+        places = self.strings.places_of_prefix(key, alone=True)
+        if not len(places):
+            raise KeyError(key)
+        return int(self.ids[places[0]])
+
+    def __len__(self) -> int:
+        """How many strings there are."""
+        return len(self.strings)
+
+    def __iter__(self) -> Iterator[bytes]:
+        """All strings."""
+        return iter(self.strings)
+
+
+@dataclass(frozen=True, eq=False)
+class Scores(Mapping[int, float]):
+    """The scores of ids, NaN where there is none.
+
+    >>> scores = Scores(np.array([0.5, np.nan, -1]))
+    >>> dict(scores), 1 in scores
+    ({0: 0.5, 2: -1.0}, False)
+    """
+
+    by_id: npt.NDArray[np.float64]
+
+    @classmethod
+    def of(cls, scores: Mapping[int, float]) -> Scores:
+        """The column of scores."""
+        if isinstance(scores, cls):
+            return scores
+        by_id = np.full(1 + max(scores, default=-1), np.nan)
+        by_id[[*scores]] = [*scores.values()]
+        return cls(by_id)
+
+    def __getitem__(self, number: int) -> float:
+        """The score of an id."""
+        score = float(self.by_id[number]) if 0 <= number < len(self.by_id) else np.nan
+        if np.isnan(score):
+            raise KeyError(number)
+        return score
+
+    def __len__(self) -> int:
+        """How many ids have a score."""
+        return int((~np.isnan(self.by_id)).sum())
+
+    def __iter__(self) -> Iterator[int]:
+        """The ids that have a score."""
+        return iter(np.flatnonzero(~np.isnan(self.by_id)).tolist())
+
+
+def _ends(sizes: Numbers) -> U32:
+    return np.cumsum(sizes, dtype=np.uint32)
