@@ -43,6 +43,27 @@ const char *end_of_long_value(JsonColumns &value, std::string_view name) {
     return value.is_whole() && is_vocab == (name == "vocab") ? value.at() : nullptr;
 }
 
+// Whether a text is UTF-8, which has no surrogates.
+bool is_utf8(std::string_view text) {
+    for (std::size_t at = 0; at < text.size();) {
+        const auto first = static_cast<unsigned char>(text[at++]);
+        if (first < 0x80) continue;
+        const int more =
+            first < 0xC2 ? 0 : first < 0xE0 ? 1 : first < 0xF0 ? 2 : first < 0xF5 ? 3 : 0;
+        if (!more) return false;
+        char32_t point = first & (0x3Fu >> more);
+        for (int i = 0; i < more; i++, at++) {
+            const auto byte = at < text.size() ? static_cast<unsigned char>(text[at]) : 0;
+            if ((byte & 0xC0) != 0x80) return false;
+            point = point << 6 | (byte & 0x3F);
+        }
+        const bool is_surrogate = 0xD800 <= point && point < 0xE000;
+        const bool is_short = (more == 2 && point < 0x800) || (more == 3 && point < 0x10000);
+        if (is_surrogate || is_short || point >= 0x110000) return false;
+    }
+    return true;
+}
+
 // Adds a code point in UTF-8.
 void append(std::string &text, char32_t point) {
     const int more = point < 0x80 ? 0 : point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
@@ -94,12 +115,16 @@ bool JsonColumns::string(std::string &found) {
     found.clear();
     if (!skip('"')) return false;
     while (at_ < end_ && *at_ != '"') {
-        const auto byte = static_cast<unsigned char>(*at_);
-        if (byte < 0x20) return false;
-        if (byte < 0x80 && byte != '\\')
-            found.push_back(*at_++);
-        else if (!(byte == '\\' ? escape(found) : character(found)))
-            return false;
+        const char *begin = at_;
+        unsigned char bits = 0;
+        for (; at_ < end_ && *at_ != '"' && *at_ != '\\'; at_++) {
+            const auto byte = static_cast<unsigned char>(*at_);
+            if (byte < 0x20) return false;
+            bits |= byte;
+        }
+        found.append(begin, at_);
+        if (bits >= 0x80 && !is_utf8({begin, static_cast<std::size_t>(at_ - begin)})) return false;
+        if (at_ < end_ && *at_ == '\\' && !escape(found)) return false;
     }
     return skip('"');
 }
@@ -125,24 +150,6 @@ bool JsonColumns::escape(std::string &found) {
     if (place == names.npos) return false;
     found.push_back(meanings[place]);
     return true;
-}
-
-// A character of two bytes or more; no surrogate.
-bool JsonColumns::character(std::string &found) {
-    const auto first = static_cast<unsigned char>(*at_);
-    const int more = first < 0xC2 ? 0 : first < 0xE0 ? 1 : first < 0xF0 ? 2 : first < 0xF5 ? 3 : 0;
-    if (!more || end_ - at_ <= more) return false;
-    char32_t point = first & (0x3Fu >> more);
-    for (int i = 1; i <= more; i++) {
-        const auto byte = static_cast<unsigned char>(at_[i]);
-        if ((byte & 0xC0) != 0x80) return false;
-        point = point << 6 | (byte & 0x3F);
-    }
-    found.append(at_, static_cast<std::size_t>(more) + 1);
-    at_ += more + 1;
-    const bool is_surrogate = 0xD800 <= point && point < 0xE000;
-    const bool is_short = (more == 2 && point < 0x800) || (more == 3 && point < 0x10000);
-    return !is_surrogate && !is_short && point < 0x110000;
 }
 
 // The four digits after \u.

@@ -41,7 +41,6 @@ private:
     bool skip(char character);
     bool string(std::string &found);
     bool escape(std::string &found);
-    bool character(std::string &found);
     bool hex(char32_t &unit);
     bool number();
     bool whole_number();

@@ -1,11 +1,27 @@
 #include "keys.h"
 
-#include <functional>
+#include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace nb = nanobind;
 
 namespace tokexport {
+
+namespace {
+
+constexpr std::uint64_t factor = 0x9E3779B97F4A7C15;
+
+// The first eight bytes of a string, or all of a shorter one.
+std::uint64_t word_of(std::string_view key) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, key.data(), std::min(key.size(), sizeof word));
+    return word;
+}
+
+std::uint32_t tag_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
+
+}  // namespace
 
 Strings::Strings(nb::bytes joined, SmallNumbers ends)
     : joined_(std::move(joined)),
@@ -23,10 +39,11 @@ Strings::Strings(nb::bytes joined, SmallNumbers ends)
 Keys::Keys(nb::bytes joined, SmallNumbers ends) : strings_(std::move(joined), std::move(ends)) {
     std::size_t size = 16;
     while (size < 2 * strings_.size()) size *= 2;
-    slots_.assign(size, missing);
+    slots_.assign(size, {0, missing});
     for (std::size_t i = 0; i < strings_.size(); i++) {
-        std::uint32_t &taken = slots_[slot(strings_[i])];
-        if (taken == missing) taken = static_cast<std::uint32_t>(i);
+        const std::uint64_t hash = hash_of(strings_[i]);
+        Slot &taken = slots_[slot(strings_[i], hash)];
+        if (taken.place == missing) taken = {tag_of(hash), static_cast<std::uint32_t>(i)};
     }
 }
 
@@ -41,10 +58,23 @@ nb::object Keys::firsts() const {
     return array_of(std::move(found));
 }
 
-std::size_t Keys::slot(std::string_view key) const {
+std::uint64_t Keys::hash_of(std::string_view key) {
+    std::uint64_t hash = key.size() * factor;
+    while (key.size() > sizeof hash) {
+        hash = (hash ^ word_of(key)) * factor;
+        hash ^= hash >> 32;
+        key.remove_prefix(sizeof hash);
+    }
+    hash = (hash ^ word_of(key)) * factor;
+    return hash ^ hash >> 29;
+}
+
+std::size_t Keys::slot(std::string_view key, std::uint64_t hash) const {
     const std::size_t mask = slots_.size() - 1;
-    std::size_t at = std::hash<std::string_view>()(key) & mask;
-    while (slots_[at] != missing && strings_[slots_[at]] != key) at = (at + 1) & mask;
+    std::size_t at = static_cast<std::size_t>(hash) & mask;
+    while (slots_[at].place != missing &&
+           (slots_[at].tag != tag_of(hash) || strings_[slots_[at].place] != key))
+        at = (at + 1) & mask;
     return at;
 }
 

@@ -30,35 +30,34 @@ public:
     explicit Merges(std::size_t most) {
         std::size_t size = 16;
         while (3 * size < 4 * most) size *= 2;
-        slots_.assign(size, none);
+        slots_.resize(size);
         is_taken_.resize(8 * size);
-        all_.reserve(most);
+        places_.reserve(most);
     }
 
     void add(const Merge &merge) {
         const std::uint64_t hash = hash_of(merge.left, merge.right);
         is_taken_[hash & (is_taken_.size() - 1)] = true;
-        Id &number = slots_[slot(hash, merge.left, merge.right)];
-        if (number == none) {
-            number = static_cast<Id>(all_.size());
-            all_.push_back(merge);
-        } else {
-            all_[number] = merge;
-        }
+        const std::size_t at = slot(hash, merge.left, merge.right);
+        if (slots_[at].product == none) places_.push_back(static_cast<Id>(at));
+        slots_[at] = merge;
     }
 
     // The merge of two symbols, or null.
     const Merge *find(Id left, Id right) const {
         const std::uint64_t hash = hash_of(left, right);
         if (!is_taken_[hash & (is_taken_.size() - 1)]) return nullptr;
-        const Id number = slots_[slot(hash, left, right)];
-        return number == none ? nullptr : &all_[number];
+        const Merge &found = slots_[slot(hash, left, right)];
+        return found.product == none ? nullptr : &found;
     }
 
-    // The number of a merge that was found.
-    Id number_of(const Merge *found) const { return static_cast<Id>(found - all_.data()); }
+    void prefetch(Id left, Id right) const {
+        __builtin_prefetch(&slots_[hash_of(left, right) & (slots_.size() - 1)]);
+    }
 
-    const std::vector<Merge> &all() const { return all_; }
+    // The merges, in the order in which their pairs were added.
+    std::size_t count() const { return places_.size(); }
+    const Merge &operator[](std::size_t i) const { return slots_[places_[i]]; }
 
 private:
     static std::uint64_t hash_of(Id left, Id right) {
@@ -69,27 +68,20 @@ private:
     std::size_t slot(std::uint64_t hash, Id left, Id right) const {
         const std::size_t mask = slots_.size() - 1;
         std::size_t at = static_cast<std::size_t>(hash) & mask;
-        while (slots_[at] != none &&
-               (all_[slots_[at]].left != left || all_[slots_[at]].right != right))
+        while (slots_[at].product != none &&
+               (slots_[at].left != left || slots_[at].right != right))
             at = (at + 1) & mask;
         return at;
     }
 
-    std::vector<Id> slots_;  // the number of a merge
+    std::vector<Merge> slots_;
+    std::vector<Id> places_;
     std::vector<bool> is_taken_;
-    std::vector<Merge> all_;
 };
 
-struct Range {
-    const Id *first, *last;
-
-    const Id *begin() const { return first; }
-    const Id *end() const { return last; }
-};
-
-// Lists of numbers, one a key, in one piece of memory; count calls with each key come first, then
+// Lists of values, one a key, in one piece of memory; count calls with each key come first, then
 // begin, then add calls with the same keys.
-class Lists {
+template <typename T> class Lists {
 public:
     explicit Lists(std::size_t keys) : ends_(keys + 1) {}
 
@@ -98,20 +90,32 @@ public:
     void begin() {
         Id first = 0;
         for (Id &end : ends_) end = std::exchange(first, first + end);
-        numbers_.resize(first);
+        values_.resize(first);
     }
 
-    void add(Id key, Id number) { numbers_[ends_[key]++] = number; }
+    void add(Id key, T value) { values_[ends_[key]++] = value; }
+
+    struct Range {
+        const T *first, *last;
+
+        const T *begin() const { return first; }
+        const T *end() const { return last; }
+    };
 
     Range of(Id key) const {
         const Id first = key ? ends_[key - 1] : 0;
-        return {numbers_.data() + first, numbers_.data() + ends_[key]};
+        return {values_.data() + first, values_.data() + ends_[key]};
     }
 
     bool has(Id key) const { return ends_[key] != (key ? ends_[key - 1] : 0); }
 
 private:
-    std::vector<Id> ends_, numbers_;
+    std::vector<Id> ends_;
+    std::vector<T> values_;
+};
+
+struct Parts {
+    Id left, right;
 };
 
 // Finds the merge that leaves one symbol.
@@ -119,10 +123,12 @@ class Merging {
 public:
     explicit Merging(const Merges &merges) : merges_(merges) {}
 
-    // The number of the merge that comes last, or none where more than one symbol is left.
-    Id last_merge(const std::vector<Id> &symbols) {
+    // The merge that comes last, or null where more than one symbol is left.
+    const Merge *last_merge(const std::vector<Id> &symbols) {
         symbols_ = symbols;
         joins_.clear();
+        for (std::size_t i = 1; i < symbols.size(); i++)
+            merges_.prefetch(symbols[i - 1], symbols[i]);
         for (std::size_t i = 1; i < symbols.size(); i++)
             joins_.push_back(join(symbols[i - 1], symbols[i]));
         const Merge *last = nullptr;
@@ -131,7 +137,7 @@ public:
                 joins_.begin(), joins_.end(),
                 [](const Join &one, const Join &other) { return one.rank < other.rank; });
             last = best->merge;
-            if (!last) return none;
+            if (!last) return nullptr;
             const std::ptrdiff_t at = best - joins_.begin();
             joins_.erase(best);
             symbols_.erase(symbols_.begin() + at + 1);
@@ -141,7 +147,7 @@ public:
             if (joins_.begin() + at < joins_.end())
                 joins_.begin()[at] = join(symbol[0], symbol[1]);
         }
-        return last ? merges_.number_of(last) : none;
+        return last;
     }
 
 private:
@@ -161,11 +167,16 @@ private:
 };
 
 struct Way {
-    Id last;  // the number of the merge that comes last; none: a symbol is a way of itself
+    const Merge *last;  // the merge that comes last; null: a symbol is a way of itself
     Id begin, end;
 };
 
 class Search {
+    // Some ways that are neighbours.
+    struct Numbered {
+        Id first = 0, count = 0;
+    };
+
 public:
     Search(const Merges &merges, std::size_t id_count)
         : merges_(merges),
@@ -174,12 +185,11 @@ public:
           makes_(id_count),
           part_of_(id_count),
           waits_for_(id_count),
-          first_(id_count),
-          count_(id_count) {
-        const std::vector<Merge> &all = merges.all();
-        for (const Merge &merge : all) makes_.count(merge.product);
+          ways_of_(id_count) {
+        for (Id i = 0; i < merges.count(); i++) makes_.count(merges[i].product);
         makes_.begin();
-        for (Id i = 0; i < all.size(); i++) makes_.add(all[i].product, i);
+        for (Id i = 0; i < merges.count(); i++)
+            makes_.add(merges[i].product, {merges[i].left, merges[i].right});
         each_part([this](Id part, Id) { part_of_.count(part); });
         part_of_.begin();
         each_part([this](Id part, Id product) {
@@ -219,7 +229,8 @@ public:
 
 private:
     template <typename Do> void each_part(Do act) const {
-        for (const Merge &merge : merges_.all()) {
+        for (Id i = 0; i < merges_.count(); i++) {
+            const Merge &merge = merges_[i];
             if (makes_.has(merge.left)) act(merge.left, merge.product);
             if (makes_.has(merge.right)) act(merge.right, merge.product);
         }
@@ -227,34 +238,33 @@ private:
 
     // The ways of an id whose parts have theirs; false where two have different last merges.
     bool make(Id id) {
-        first_[id] = static_cast<Id>(ways_.size());
-        if (is_symbol_[id]) add(none, {id});
+        const Id first = static_cast<Id>(ways_.size());
+        if (is_symbol_[id]) add(nullptr, {id});
         tried_.clear();
-        Id last = none;
-        for (const Id number : makes_.of(id)) {
-            const Merge &merge = merges_.all()[number];
-            for (std::size_t i = 0; i < count_[merge.left]; i++) {
-                for (std::size_t j = 0; j < count_[merge.right]; j++) {
-                    const Way &head = ways_[first_[merge.left] + i];
-                    const Way &tail = ways_[first_[merge.right] + j];
+        const Merge *last = nullptr;
+        for (const Parts &parts : makes_.of(id)) {
+            const Numbered heads = ways_of_[parts.left], tails = ways_of_[parts.right];
+            for (Id i = 0; i < heads.count; i++) {
+                for (Id j = 0; j < tails.count; j++) {
+                    const Way &head = ways_[heads.first + i], &tail = ways_[tails.first + j];
                     joined_.assign(at(head.begin), at(head.end));
                     joined_.insert(joined_.end(), at(tail.begin), at(tail.end));
                     if (std::find(tried_.begin(), tried_.end(), joined_) != tried_.end()) continue;
                     tried_.push_back(joined_);
-                    const Id by = merging_.last_merge(joined_);
-                    if (by != none && merges_.all()[by].product == id) {
+                    const Merge *by = merging_.last_merge(joined_);
+                    if (by && by->product == id) {
                         add(by, joined_);
-                        if (last != none && last != by) return false;
+                        if (last && last != by) return false;
                         last = by;
                     }
                 }
             }
         }
-        count_[id] = static_cast<Id>(ways_.size()) - first_[id];
+        ways_of_[id] = {first, static_cast<Id>(ways_.size()) - first};
         return true;
     }
 
-    void add(Id last, const std::vector<Id> &symbols) {
+    void add(const Merge *last, const std::vector<Id> &symbols) {
         const Id begin = static_cast<Id>(symbols_.size());
         symbols_.insert(symbols_.end(), symbols.begin(), symbols.end());
         if (symbols_.size() >= none) throw nb::value_error("tokens of 4 billion symbols");
@@ -271,11 +281,10 @@ private:
         Id id = 0;
         while (!waits_for_[id]) id++;
         while (seen.insert(id).second) {
-            for (const Id number : makes_.of(id)) {
-                const Merge &merge = merges_.all()[number];
-                const bool for_left = waits_for_[merge.left] > 0;
-                if (!for_left && !waits_for_[merge.right]) continue;
-                id = for_left ? merge.left : merge.right;
+            for (const Parts &parts : makes_.of(id)) {
+                const bool for_left = waits_for_[parts.left] > 0;
+                if (!for_left && !waits_for_[parts.right]) continue;
+                id = for_left ? parts.left : parts.right;
                 break;
             }
         }
@@ -287,10 +296,11 @@ private:
     std::vector<bool> is_symbol_;
     // By id: the merges that make it, the products of which it is a part, and on how many parts
     // that are made it waits.
-    Lists makes_, part_of_;
+    Lists<Parts> makes_;
+    Lists<Id> part_of_;
     std::vector<Id> waits_for_;
     // By id: its first way and their count. Ways of one id are neighbours.
-    std::vector<Id> first_, count_;
+    std::vector<Numbered> ways_of_;
     std::vector<Way> ways_;
     std::vector<Id> symbols_;
     std::vector<std::vector<Id>> tried_;
@@ -320,8 +330,8 @@ nb::object ways_of_merges(SmallNumbers merges, SmallNumbers symbols, std::uint32
         for (std::size_t i = 0; i < symbols.shape(0); i++) search.begin_with(symbols(i));
         made_of_itself = search.run();
         for (const Way &way : search.ways()) {
-            if (way.last == none) continue;
-            const Merge &merge = table.all()[way.last];
+            if (!way.last) continue;
+            const Merge &merge = *way.last;
             last.insert(last.end(), {merge.product, merge.left, merge.right, merge.rank});
             bounds.insert(bounds.end(), {way.begin, way.end});
         }

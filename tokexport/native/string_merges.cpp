@@ -48,6 +48,7 @@ Pair parts(PyObject *merge) {
     return std::pair(*left, *right);
 }
 
+// Finds the ids of merges, some at a time: each of three look-ups a merge waits for memory.
 class Finder {
 public:
     Finder(const Keys &vocab, SmallNumbers ids, std::size_t prefix_size)
@@ -59,28 +60,63 @@ public:
 
     void add(const Pair &pair) {
         if (!pair) {
-            found.insert(found.end(), 3, malformed);
+            find_all();
+            found_.insert(found_.end(), 3, malformed);
             return;
         }
         const auto &[left, right] = *pair;
-        joined_ = left;
+        add_key(left, {});
+        add_key(right, {});
         const bool has_rest = right.size() >= prefix_size_;
-        if (has_rest) joined_ += right.substr(prefix_size_);
-        found.insert(found.end(), {find(left), find(right), has_rest ? find(joined_) : missing});
+        add_key(left, has_rest ? right.substr(prefix_size_) : std::string_view());
+        if (!has_rest) keys_.back().is_missing = true;
+        if (keys_.size() >= most_keys) find_all();
     }
 
-    std::vector<std::int32_t> found;
+    // The ids of all that was added.
+    std::vector<std::int32_t> &all() {
+        find_all();
+        return found_;
+    }
+
+    void reserve(std::size_t numbers) { found_.reserve(numbers); }
 
 private:
-    std::int32_t find(std::string_view text) const {
-        const std::uint32_t place = vocab_.find(text);
-        return place == Keys::missing ? missing : static_cast<std::int32_t>(ids_(place));
+    static constexpr std::size_t most_keys = 96;
+
+    struct Key {
+        std::size_t begin, size;
+        std::uint64_t hash;
+        bool is_missing;
+    };
+
+    void add_key(std::string_view first, std::string_view second) {
+        const std::size_t begin = bytes_.size();
+        bytes_ += first;
+        bytes_ += second;
+        const std::uint64_t hash = Keys::hash_of(std::string_view(bytes_).substr(begin));
+        vocab_.fetch_slot(hash);
+        keys_.push_back({begin, bytes_.size() - begin, hash, false});
+    }
+
+    void find_all() {
+        for (const Key &key : keys_) vocab_.fetch_end(key.hash);
+        for (const Key &key : keys_) vocab_.fetch_bytes(key.hash);
+        for (const Key &key : keys_) {
+            const std::string_view text = std::string_view(bytes_).substr(key.begin, key.size);
+            const std::uint32_t place = key.is_missing ? Keys::missing : vocab_.find(text, key.hash);
+            found_.push_back(place == Keys::missing ? missing : static_cast<std::int32_t>(ids_(place)));
+        }
+        keys_.clear();
+        bytes_.clear();
     }
 
     const Keys &vocab_;
     SmallNumbers ids_;
     std::size_t prefix_size_;
-    std::string joined_;
+    std::string bytes_;  // of the keys that wait
+    std::vector<Key> keys_;
+    std::vector<std::int32_t> found_;
 };
 
 }  // namespace
@@ -89,7 +125,7 @@ nb::object merges_of_strings(const Keys &vocab, SmallNumbers ids, const nb::list
                              std::size_t prefix_size) {
     Finder finder(vocab, std::move(ids), prefix_size);
     for (const nb::handle merge : merges) finder.add(parts(merge.ptr()));
-    return array_of(std::move(finder.found));
+    return array_of(std::move(finder.all()));
 }
 
 nb::object merges_of_array(const Keys &vocab, SmallNumbers ids, const nb::bytes &document,
@@ -98,13 +134,13 @@ nb::object merges_of_array(const Keys &vocab, SmallNumbers ids, const nb::bytes 
     Finder finder(vocab, std::move(ids), prefix_size);
     JsonColumns array(std::string_view(document.c_str(), document.size()).substr(begin));
     // A merge has six bytes or more. What is not used is never touched, and so takes no memory.
-    finder.found.reserve((document.size() - begin) / 2);
+    finder.reserve((document.size() - begin) / 2);
     while (array.next()) {
         const bool is_line = array.kind() == JsonColumns::Kind::strings;
         finder.add(is_line ? parts_of_line(array.first) : std::pair(std::string_view(array.first),
                                                                     std::string_view(array.second)));
     }
-    return array_of(std::move(finder.found));
+    return array_of(std::move(finder.all()));
 }
 
 }  // namespace tokexport

@@ -70,8 +70,9 @@ class CanonicalMerges:
     @property
     def ranks_follow_ids(self) -> bool:
         """Whether comparing products by id is the same as comparing them by rank."""
-        by_rank = self.rules[np.argsort(self.rules[:, 3])]
-        return bool((np.diff(by_rank[:, [0, 3]], axis=0) > 0).all())
+        by_id = np.full(1 + int(self.rules[:, 0].max(initial=0)), -1, np.int64)
+        by_id[self.rules[:, 0]] = self.rules[:, 3]
+        return bool((np.diff(by_id[by_id >= 0]) > 0).all())
 
 
 def canonical_merges(model: BytePairModel) -> CanonicalMerges:

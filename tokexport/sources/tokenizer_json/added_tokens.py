@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from tokexport.errors import UnsupportedError
 from tokexport.model import AddedToken
@@ -19,6 +19,8 @@ from tokexport.sources.json_node import Node, show
 from tokexport.sources.tokenizer_json.normalizer import Steps
 
 _FLAGS: Final = ("single_word", "lstrip", "rstrip", "normalized", "special")
+_FIELDS: Final = ("id", "content", "special", *_FLAGS[:-1])  # in the order of AddedToken
+_TYPES: Final = [int, str, *(bool,) * len(_FLAGS)]
 _NOTES: Final = 3  # of many alike
 
 
@@ -81,13 +83,16 @@ def read_added_tokens(root: Node, vocab: Names, normalizer: Steps, *, size: int)
         if token.special:
             special.add(content)
         ids[content] = number
-        tokens[number] = replace(token, id=number), node
+        tokens[number] = replace(token, id=number) if token.id != number else token, node
     normalized = [(token, node) for token, node in tokens.values() if token.normalized]
     _refuse_equal_normal_forms(normalized, normal_forms)
     notes += renumbered[:_NOTES]
     if len(renumbered) > _NOTES:
         notes.append(f"The reference gives {len(renumbered)} added tokens another id in all.")
-    final = [replace(token, special=token.content in special) for token, _ in tokens.values()]
+    final = [
+        token if token.special or token.content not in special else replace(token, special=True)
+        for token, _ in tokens.values()
+    ]
     return AddedVocabulary(
         tokens=tuple(sorted(final, key=lambda token: token.id)),
         spelling={token.id: normal_forms.get(token.id, token.content) for token in final},
@@ -97,7 +102,10 @@ def read_added_tokens(root: Node, vocab: Names, normalizer: Steps, *, size: int)
 
 
 def _declared(node: Node) -> AddedToken:
-    node.object({"id", "content", *_FLAGS})
+    fields = node.object(_FIELDS)
+    values: list[Any] = [fields.get(name) for name in _FIELDS]
+    if [*map(type, values)] == _TYPES and 0 <= values[0] < 1 << 32:
+        return AddedToken(*values)  # what nearly every one is, without a node for each field
     number, content = node.field("id").u32(), node.field("content").string()
     return AddedToken(number, content, **{flag: node.field(flag).boolean() for flag in _FLAGS})
 
