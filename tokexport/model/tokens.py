@@ -59,9 +59,8 @@ class Tokens(Sequence[Token | None]):
     @property
     def with_forms(self) -> Numbers:
         """The ids that decode to other bytes as the first or the last."""
-        others = [form for form in (self.firsts, self.lasts) if form is not self.contents]
-        places = [self.contents.places_of_others(form) for form in others]
-        return np.unique(np.concatenate([np.zeros(0, np.int64), *places]))
+        places = [self.contents.places_of_others(form) for form in (self.firsts, self.lasts)]
+        return np.unique(np.concatenate(places))
 
     def padded(self, count: int) -> Tokens:
         """The tokens, and holes up to ``count`` ids.

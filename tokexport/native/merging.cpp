@@ -51,10 +51,6 @@ public:
         return found.product == none ? nullptr : &found;
     }
 
-    void prefetch(Id left, Id right) const {
-        __builtin_prefetch(&slots_[hash_of(left, right) & (slots_.size() - 1)]);
-    }
-
     // The merges, in the order in which their pairs were added.
     std::size_t count() const { return places_.size(); }
     const Merge &operator[](std::size_t i) const { return slots_[places_[i]]; }
@@ -127,8 +123,6 @@ public:
     const Merge *last_merge(const std::vector<Id> &symbols) {
         symbols_ = symbols;
         joins_.clear();
-        for (std::size_t i = 1; i < symbols.size(); i++)
-            merges_.prefetch(symbols[i - 1], symbols[i]);
         for (std::size_t i = 1; i < symbols.size(); i++)
             joins_.push_back(join(symbols[i - 1], symbols[i]));
         const Merge *last = nullptr;

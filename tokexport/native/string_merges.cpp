@@ -43,7 +43,8 @@ Pair parts_of_line(std::string_view line) {
 Pair parts(PyObject *merge) {
     if (const Text line = text_of(merge)) return parts_of_line(*line);
     if (!PyList_Check(merge) || PyList_GET_SIZE(merge) != 2) return std::nullopt;
-    const Text left = text_of(PyList_GET_ITEM(merge, 0)), right = text_of(PyList_GET_ITEM(merge, 1));
+    const Text left = text_of(PyList_GET_ITEM(merge, 0)),
+               right = text_of(PyList_GET_ITEM(merge, 1));
     if (!left || !right) return std::nullopt;
     return std::pair(*left, *right);
 }
@@ -104,8 +105,10 @@ private:
         for (const Key &key : keys_) vocab_.fetch_bytes(key.hash);
         for (const Key &key : keys_) {
             const std::string_view text = std::string_view(bytes_).substr(key.begin, key.size);
-            const std::uint32_t place = key.is_missing ? Keys::missing : vocab_.find(text, key.hash);
-            found_.push_back(place == Keys::missing ? missing : static_cast<std::int32_t>(ids_(place)));
+            const std::uint32_t place =
+                key.is_missing ? Keys::missing : vocab_.find(text, key.hash);
+            found_.push_back(place == Keys::missing ? missing
+                                                    : static_cast<std::int32_t>(ids_(place)));
         }
         keys_.clear();
         bytes_.clear();
@@ -137,8 +140,9 @@ nb::object merges_of_array(const Keys &vocab, SmallNumbers ids, const nb::bytes 
     finder.reserve((document.size() - begin) / 2);
     while (array.next()) {
         const bool is_line = array.kind() == JsonColumns::Kind::strings;
-        finder.add(is_line ? parts_of_line(array.first) : std::pair(std::string_view(array.first),
-                                                                    std::string_view(array.second)));
+        finder.add(is_line
+                       ? parts_of_line(array.first)
+                       : std::pair(std::string_view(array.first), std::string_view(array.second)));
     }
     return array_of(std::move(finder.all()));
 }

@@ -35,8 +35,11 @@ def stored_forms(tokens: Tokens) -> StoredForms:
     longer: dict[int, bytes] = {}
     skip, more, end = (np.zeros(len(tokens), np.uint16) for _ in range(3))
     numbers = tokens.with_forms
-    columns = (tokens.contents, tokens.firsts, tokens.lasts)
-    contents, firsts, lasts = (column.take(numbers) for column in columns)
+    contents = tokens.contents.take(numbers)
+    firsts, lasts = (
+        contents if column is tokens.contents else column.take(numbers)
+        for column in (tokens.firsts, tokens.lasts)
+    )
     is_shorter, skipped, cut = _shorter(contents, firsts, lasts)
     skip[numbers[is_shorter]], end[numbers[is_shorter]] = skipped[is_shorter], cut[is_shorter]
     for place in np.flatnonzero(~is_shorter).tolist():
@@ -66,10 +69,10 @@ def _shorter(
     sizes = contents.sizes.astype(np.int64)
     skipped, cut = sizes - firsts.sizes, sizes - lasts.sizes
     is_shorter = (skipped >= 0) & (skipped <= MAX_FIRST_SKIP) & (cut >= 0) & (cut <= MAX_LAST_SKIP)
-    ends = contents.within(skipped * is_shorter, np.minimum(firsts.sizes, sizes))
-    beginnings = contents.within(np.zeros_like(sizes), np.minimum(lasts.sizes, sizes))
-    is_shorter[ends.places_of_others(firsts)] = False
-    is_shorter[beginnings.places_of_others(lasts)] = False
+    for form, first in ((firsts, skipped * is_shorter), (lasts, np.zeros_like(sizes))):
+        if form is not contents:
+            part = contents.within(first, np.minimum(form.sizes, sizes))
+            is_shorter[part.places_of_others(form)] = False
     return is_shorter, skipped, cut
 
 

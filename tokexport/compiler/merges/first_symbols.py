@@ -176,20 +176,16 @@ def first_symbols(model: BytePairModel) -> FirstSymbols:
 
 def _table(vocab: Vocabulary, prefix: bytes, suffix: bytes, of_bytes: bool) -> dict[int | str, int]:
     """The units whose spelling with these affixes is in the vocabulary."""
-    table: dict[int | str, int] = {}
-    strings = vocab.strings
-    sizes = strings.sizes.astype(np.int64) - len(prefix) - len(suffix)
+    strings, affixes = vocab.strings, len(prefix) + len(suffix)
+    sizes = strings.sizes.astype(np.int64) - affixes
     places = np.flatnonzero((sizes > 0) & (sizes <= (1 if of_bytes else 4)))
     lead = strings.units[strings.begins[places] + len(prefix)]
     # The first byte of a character says its size.
     of_lead = 1 if of_bytes else 1 + sum((lead >= least).astype(np.int64) for least in _LEADS)
     short = vocab.at(places[sizes[places] == of_lead])
-    for key, number in zip(short, short.ids.tolist(), strict=True):
-        if key.startswith(prefix) and key.endswith(suffix):
-            unit = key[len(prefix) : len(key) - len(suffix)]
-            character = unit.decode("utf-8", "ignore")
-            if of_bytes and len(unit) == 1:
-                table[unit[0]] = number
-            elif not of_bytes and len(character) == 1 and character.encode() == unit:
-                table[character] = number
-    return table
+    if affixes:
+        fits = [key.startswith(prefix) and key.endswith(suffix) for key in short]
+        short = short.at(np.flatnonzero(fits))
+    skipped = np.full(len(short), len(prefix))
+    units = short.strings.within(skipped, short.strings.sizes - np.uint32(affixes)).data
+    return dict(zip(units if of_bytes else units.decode(), short.ids.tolist(), strict=True))
