@@ -6,7 +6,6 @@ anything else, and where two of them begin at one place the longer one is taken.
 
 from __future__ import annotations
 
-import codecs
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
@@ -14,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from tokexport.conversion import file_bytes
-from tokexport.errors import SourceError, UnsupportedError
+from tokexport.errors import UnsupportedError
 from tokexport.limits import check_id
 from tokexport.model import (
     AddedToken,
@@ -32,6 +31,7 @@ from tokexport.output import resolve, write_file
 from tokexport.runtime.tokenizer import load
 from tokexport.sources.tiktoken.known_patterns import KNOWN
 from tokexport.training import train_from_iterator
+from tokexport.training.files import decoded
 
 Merge = tuple[bytes, bytes]
 
@@ -212,9 +212,4 @@ def _refusal(index: int, problem: str) -> UnsupportedError:
 def _decoded(path: str | os.PathLike[str]) -> Iterator[str]:
     """The text of a file in parts, line ends as they are."""
     with open(path, "rb") as file:
-        try:
-            yield from codecs.iterdecode(iter(lambda: file.read(PART), b""), "utf-8")
-        except UnicodeDecodeError as error:
-            raise SourceError(
-                f"{os.fspath(path)}: not UTF-8: {error.reason}; convert it first"
-            ) from error
+        yield from decoded(iter(lambda: file.read(PART), b""), os.fspath(path))

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NoReturn
 
 from tokexport.errors import SourceError, UnsupportedError
+from tokexport.sources.files import decoded
 from tokexport.sources.source import Input
 
 SUPPORTED: Final = (
@@ -112,14 +113,8 @@ def refuse(source: Input) -> NoReturn:
             "no id is to be had from it alone; give the tokenizer.json of this tokenizer, its"
             " SentencePiece model, or GPT-2's kind of vocab.json with merges.txt",
         )
-    try:
-        text = source.data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise SourceError(
-            f"{file}: byte {error.start} is not UTF-8, and the file is of no binary kind known"
-            f" here; {SUPPORTED}"
-        ) from None
-    bare = text.strip()
+    known = f", and the file is of no binary kind known here; {SUPPORTED}"
+    bare = decoded(source.data, file, known).strip()
     is_plain = bare in ("null", "true", "false") or bare[:1] + bare[-1:] == '""'
     _refuse(file, OTHER_JSON if is_plain or is_array(source.data) else PROSE, DIRECTORY)
 
