@@ -28,15 +28,25 @@ def rustbpe_tokens(texts: Sequence[str], merges: int, pattern: str) -> list[byte
     return [bytes(token) for token, _ in peer.get_mergeable_ranks()][256:]
 
 
-def tokenizers_merges(texts: Sequence[str], merges: int, pattern: str) -> list[Merge]:
-    """The merges of BpeTrainer of tokenizers."""
+def tokenizers_model(texts: Sequence[str], size: int, pattern: str, **how: Any) -> dict[str, Any]:
+    """The ``model`` that BpeTrainer of tokenizers makes of texts."""
     tokenizers = pytest.importorskip("tokenizers")
     parts = tokenizers.pre_tokenizers
     peer = tokenizers.Tokenizer(tokenizers.models.BPE())
     split = parts.Split(tokenizers.Regex(pattern), "isolated")
     level = parts.ByteLevel(add_prefix_space=False, use_regex=False)
     peer.pre_tokenizer = parts.Sequence([split, level])
-    how: dict[str, Any] = {"initial_alphabet": level.alphabet(), "show_progress": False}
-    peer.train_from_iterator(texts, tokenizers.trainers.BpeTrainer(vocab_size=256 + merges, **how))
-    found = json.loads(peer.to_str())["model"]["merges"]
-    return [(decoded(left), decoded(right)) for left, right in found]
+    how |= {"initial_alphabet": level.alphabet(), "show_progress": False}
+    peer.train_from_iterator(texts, tokenizers.trainers.BpeTrainer(vocab_size=size, **how))
+    model: dict[str, Any] = json.loads(peer.to_str())["model"]
+    return model
+
+
+def merges_of(model: dict[str, Any]) -> list[Merge]:
+    """The merges of such a model."""
+    return [(decoded(left), decoded(right)) for left, right in model["merges"]]
+
+
+def tokenizers_merges(texts: Sequence[str], merges: int, pattern: str) -> list[Merge]:
+    """The merges of BpeTrainer of tokenizers."""
+    return merges_of(tokenizers_model(texts, 256 + merges, pattern))

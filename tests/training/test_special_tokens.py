@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from command_line import Run
+from cs336_trainer import slowly_learned
 from hypothesis import given
 from hypothesis import strategies as st
+from peer_trainers import merges_of, tokenizers_model
 
 import tokexport
 from tokexport.errors import TokexportError
@@ -37,63 +37,22 @@ def text(request: pytest.FixtureRequest, shared: Path) -> str:
     )
 
 
-def cs336(text: str, special_tokens: list[str], merges: int) -> list[Merge]:
-    """The trainer of Stanford's CS336, as its handout describes it, counting again each time."""
-    regex = pytest.importorskip("regex")
-    words: Counter[tuple[bytes, ...]] = Counter()
-    for part in re.split("|".join(map(re.escape, special_tokens)), text):
-        for match in regex.finditer(GPT2, part):
-            words[tuple(bytes((byte,)) for byte in match[0].encode())] += 1
-    found = []
-    for _ in range(merges):
-        counts: Counter[Merge] = Counter()
-        for word, times in words.items():
-            for pair in pairwise(word):
-                counts[pair] += times
-        best = max(counts, key=lambda pair: (counts[pair], pair))
-        found.append(best)
-        merged: Counter[tuple[bytes, ...]] = Counter()
-        for word, times in words.items():
-            symbols: list[bytes] = []
-            at = 0
-            while at < len(word):
-                is_pair = word[at : at + 2] == best
-                symbols.append(b"".join(best) if is_pair else word[at])
-                at += 1 + is_pair
-            merged[tuple(symbols)] += times
-        words = merged
-    return found
-
-
 def test_texts_are_cut_at_them_as_cs336_does(text: str) -> None:
     for parts in ([text], [iter([text[at : at + 997] for at in range(0, len(text), 997)])]):
         trained = train_from_iterator(
             parts, 288, pattern="gpt2", special_tokens=[END, EOT], split_special=True,
             tie_break="greatest-bytes",
         )  # fmt: skip
-        assert [(merge.left, merge.right) for merge in trained.merges] == cs336(
-            text, [EOT, END], 30
-        )
+        _, merges = slowly_learned(text, 288, [EOT, END])
+        assert [(merge.left, merge.right) for merge in trained.merges] == merges
 
 
 def test_they_are_plain_text_as_tokenizers_has_it(text: str) -> None:
-    tokenizers = pytest.importorskip("tokenizers")
-    parts = tokenizers.pre_tokenizers
-    peer = tokenizers.Tokenizer(tokenizers.models.BPE())
-    split = parts.Split(tokenizers.Regex(GPT2), "isolated")
-    level = parts.ByteLevel(add_prefix_space=False, use_regex=False)
-    peer.pre_tokenizer = parts.Sequence([split, level])
-    trainer = tokenizers.trainers.BpeTrainer(
-        vocab_size=700, initial_alphabet=parts.ByteLevel.alphabet(), show_progress=False,
-        special_tokens=[END, EOT],
-    )  # fmt: skip
-    peer.train_from_iterator([text], trainer)
-    model = json.loads(peer.to_str())["model"]
+    model = tokenizers_model([text], 700, GPT2, special_tokens=[END, EOT])
     ours = train_from_iterator(
         [text], 700, pattern="gpt2", special_tokens={END: 0, EOT: 1}, tie_break="lowest-gpt2-ids"
     )
-    expected = [(decoded(left), decoded(right)) for left, right in model["merges"]]
-    assert [(merge.left, merge.right) for merge in ours.merges] == expected
+    assert [(merge.left, merge.right) for merge in ours.merges] == merges_of(model)
     # Learned tokens have the same ids in both; bytes have an order of their own in tokenizers.
     ids = {decoded(token): id for token, id in model["vocab"].items() if id >= 258}
     assert {token: id for token, id in ours.ranks.items() if id >= 258} == ids

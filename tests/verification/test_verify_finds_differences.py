@@ -21,6 +21,7 @@ from tokexport.runtime.encoding import Encoding
 from tokexport.sources.reference import Mode, ReferenceTokenizer
 from tokexport.verification import Verification, compare
 from tokexport.verification.comparison import shrink
+from tokexport.verification.report import Difference
 from tokexport.verification.work import in_order
 
 MERGED = [b"th", b"the", b" t", b" the", b"12", b"123", b"\xc3\xa9", b"'s", b"aa", b"aaaa", b"  "]
@@ -159,6 +160,12 @@ def outcome(twin: Twin, **options: object) -> Verification:
     return compare(twin, twin.reference, **{"strings": 300, "code_points": False, **options})  # type: ignore[arg-type]
 
 
+def first_of(result: Verification) -> Difference:
+    assert not result.ok
+    assert result.first is not None
+    return result.first
+
+
 def test_nothing_differs_from_itself_and_everything_is_counted(twin: Twin) -> None:
     result = outcome(twin)
     assert result.ok
@@ -204,9 +211,7 @@ def test_one_wrong_id_in_one_string_is_found_and_shown(twin: Twin) -> None:
         [*ids[:-1], wrong] if "the" in text and "12" in text else ids
     )
     result = outcome(twin, strings=1000)
-    first = result.first
-    assert not result.ok
-    assert first is not None
+    first = first_of(result)
     assert result.differences == sum(result.differing.values()) > 0
     assert first.text is not None
     assert first.smallest is not None
@@ -221,21 +226,17 @@ def test_one_wrong_id_in_one_string_is_found_and_shown(twin: Twin) -> None:
 def test_a_difference_is_seen_again_by_its_key_alone(twin: Twin) -> None:
     twin.change_ids = lambda text, ids: ids[:-1] if len(text) > 50 else ids
     result = outcome(twin)
-    assert result.first is not None
-    again = outcome(twin, only=result.first.key)
-    assert not again.ok
-    assert again.first is not None
+    again = outcome(twin, only=first_of(result).key)
     assert again.compared < 400
     twin.change_ids = lambda text, ids: ids
-    assert outcome(twin, only=result.first.key).ok
+    assert outcome(twin, only=first_of(result).key).ok
 
 
 def test_the_command_that_shows_the_difference_again_is_in_the_report(twin: Twin) -> None:
     twin.change_ids = lambda text, ids: ids[1:]
     result = outcome(twin, seed=7, again="tokexport verify a.bin --against b.json")
-    assert result.first is not None
-    command = f"tokexport verify a.bin --against b.json --seed 7 --only {result.first.key}"
-    assert result.first.reproduce == (command,)
+    command = f"tokexport verify a.bin --against b.json --seed 7 --only {first_of(result).key}"
+    assert first_of(result).reproduce == (command,)
     assert f"  again: {command}" in result.lines()
 
 
@@ -252,12 +253,10 @@ def test_an_id_that_stands_elsewhere_is_found(unit: str) -> None:
 
     twin.change_offsets = shifted
     result = outcome(twin)
-    assert result.first is not None
     assert set(result.differing) == {"offsets"}
-    assert result.first.smallest == " "
-    again = outcome(twin, only=result.first.key)
-    assert again.first is not None
-    assert again.first.text == result.first.text
+    assert first_of(result).smallest == " "
+    again = outcome(twin, only=first_of(result).key)
+    assert first_of(again).text == first_of(result).text
 
 
 def test_a_file_that_tells_no_offsets_is_compared_without_and_it_is_said() -> None:
@@ -279,18 +278,17 @@ def test_two_tokens_with_swapped_bytes_are_found(twin: Twin) -> None:
     twin.change_bytes = lambda id, content: token_bytes(swapped.get(id, id)) or b""
     result = outcome(twin)
     assert result.differing["bytes of ids"] == 2
-    assert result.first is not None
-    assert result.first.key == "id:65"
+    assert first_of(result).key == "id:65"
 
 
 def test_a_stream_that_gives_another_text_is_found(twin: Twin) -> None:
     twin.change_streamed = lambda text: text.replace("a", "b", 1)
     result = outcome(twin)
     assert set(result.differing) == {"id sequences decoded one at a time"}
-    assert result.first is not None
-    assert result.first.action.startswith("decode as a stream")
-    assert isinstance(result.first.expected, str)
-    assert result.first.found == result.first.expected.replace("a", "b", 1)
+    first = first_of(result)
+    assert first.action.startswith("decode as a stream")
+    assert isinstance(first.expected, str)
+    assert first.found == first.expected.replace("a", "b", 1)
 
 
 def test_an_id_that_the_reference_has_not_is_a_difference(twin: Twin) -> None:
@@ -300,8 +298,7 @@ def test_an_id_that_the_reference_has_not_is_a_difference(twin: Twin) -> None:
     twin.decode_single_token_bytes = lambda id: b"x" if id == hole else original(id)  # type: ignore[method-assign]
     result = outcome(twin)
     assert result.differing == {"ids that are refused": 1}
-    assert result.first is not None
-    assert result.first.ids == (hole,)
+    assert first_of(result).ids == (hole,)
 
 
 def test_an_error_of_the_file_is_a_difference_and_no_crash(twin: Twin) -> None:
@@ -312,9 +309,7 @@ def test_an_error_of_the_file_is_a_difference_and_no_crash(twin: Twin) -> None:
 
     twin.change_ids = fail
     result = compare(twin, twin.reference, only="class:640")  # type: ignore[arg-type]
-    assert not result.ok
-    assert result.first is not None
-    assert result.first.found == "TokexportError: the scratch memory is too small"
+    assert first_of(result).found == "TokexportError: the scratch memory is too small"
     assert 0 < result.differences < result.compared
 
 
