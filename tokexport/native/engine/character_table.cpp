@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "merge_symbols.h"
+#include "split_words.h"
 
 namespace tokexport {
 
@@ -17,22 +18,7 @@ std::uint32_t load_u32(const std::uint8_t *p) { return load_u16(p) | load_u16(p 
 
 bool begins_character(std::uint8_t byte) { return (byte & 0xC0) != 0x80; }
 
-std::uint64_t load_u64(const std::uint8_t *p) {
-    std::uint64_t word;
-    std::memcpy(&word, p, 8);
-    return word;
-}
-
-constexpr std::uint64_t high_bits = 0x8080808080808080;
-
-bool is_ascii(const std::uint8_t *p, std::size_t size) {
-    std::uint64_t bits = 0;
-    for (; size >= 8; p += 8, size -= 8) bits |= load_u64(p);
-    for (; size; size--) bits |= *p++;
-    return !(bits & high_bits);
-}
-
-// The same for 1 to 16 bytes, of which 16 can be read, without a branch that depends on the
+// As is_ascii, for 1 to 16 bytes of which 16 can be read, without a branch that depends on the
 // size: tokens come in all sizes.
 bool is_short_ascii(const std::uint8_t *p, std::size_t size) {
     std::uint8_t bits[16];

@@ -20,6 +20,8 @@ namespace tokexport {
 class CharacterTable {
 public:
     static constexpr std::uint32_t no_symbol = 0x1FFFFF;
+    // Code points that `symbol` knows; others are rare.
+    static constexpr std::size_t symbol_count = 1 << 16;
 
     // False: the file is damaged, or has keys that are not the bytes of tokens.
     bool fill(const tkx &file, const PairTable &pairs);
@@ -49,8 +51,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t symbol_count = 1 << 16;  // others are rare
-    static constexpr unsigned crossed_bits = 19;          // 64 KB; 2^22 bits: 1 to 3 % more cuts
+    static constexpr unsigned crossed_bits = 19;  // 64 KB; 2^22 bits: 1 to 3 % more cuts
 
     static std::size_t place(std::uint32_t x, std::uint32_t y) {
         return static_cast<std::size_t>((x * 0x9E3779B97F4A7C15 ^ y) * 0xD6E8FEB86659FD93 >>

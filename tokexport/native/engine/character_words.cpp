@@ -2,41 +2,65 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "merge_symbols.h"
+#include "split_words.h"
 
 namespace tokexport {
+
+void CharacterWords::begin() {
+    const CharacterTable *const characters = engine_.characters();
+    if (!characters) return;
+    // From calloc: most of it is never touched.
+    known_.reset(static_cast<std::uint64_t *>(
+        std::calloc(CharacterTable::symbol_count, sizeof(std::uint64_t))));
+    if (!known_) throw std::bad_alloc();
+    characters_ = characters;
+}
 
 // Decodes at most `window` characters; returns their number.
 std::size_t CharacterWords::read(const std::uint8_t *bytes, const std::uint8_t *end) {
     const std::uint8_t *p = bytes;
     std::size_t count = 0, size_before = 0;
     std::uint32_t before = 0;
-    crossed_ = crossed_in_part_ = no_symbol_ = 0;
+    std::uint64_t crossed = 0, crossed_in_part = 0, no_symbol = 0;
     for (; p < end && count < window; count++) {
         const std::uint32_t c = decode_character(p), symbol = characters_->symbol(c);
         const std::size_t size = character_size(*p);
         starts_[count] = static_cast<std::uint32_t>(p - bytes);
         symbols_[count] = symbol;
-        no_symbol_ |= std::uint64_t(symbol == CharacterTable::no_symbol) << count;
+        no_symbol |= std::uint64_t(symbol == CharacterTable::no_symbol) << count;
         if (count) {
-            const std::uint64_t bit = std::uint64_t(1) << (count - 1);
             const bool is_crossed = characters_->is_crossed(before, c);
-            crossed_ |= is_crossed ? bit : 0;
-            // As if in part: from their bytes, the symbols of these two come out.
-            if (is_crossed &&
-                !(CharacterTable::has_symbol(before) && CharacterTable::has_symbol(c)))
-                crossed_in_part_ |= bit;
-            else if (characters_->may_be_crossed_in_part(p[-1], *p) &&
-                     characters_->is_crossed_in_part(p, size_before, size))
-                crossed_in_part_ |= bit;
+            crossed |= std::uint64_t(is_crossed) << (count - 1);
+            // As if in part where one has no symbol here: from their bytes, the symbols of these
+            // two come out. Whether a boundary is crossed cannot be predicted, the rest can be.
+            const bool is_far = !CharacterTable::has_symbol(before | c),
+                       may_be_in_part = characters_->may_be_crossed_in_part(p[-1], *p);
+            if (__builtin_expect(is_far | may_be_in_part, 0) &&
+                ((is_far & is_crossed) ||
+                 (may_be_in_part && characters_->is_crossed_in_part(p, size_before, size))))
+                crossed_in_part |= std::uint64_t(1) << (count - 1);
         }
         before = c;
         size_before = size;
         p += size;
     }
     starts_[count] = static_cast<std::uint32_t>(p - bytes);
+    crossed_ = crossed;
+    crossed_in_part_ = crossed_in_part;
+    no_symbol_ = no_symbol;
     return count;
+}
+
+// Finds the slots of pairs that may be merged: together, so that they are there when each is read.
+void CharacterWords::find_pairs() {
+    for (std::uint64_t rest = crossed_; rest; rest &= rest - 1) {
+        const unsigned i = lowest_bit(rest);
+        slots_[i] = pairs_.slot(symbols_[i], symbols_[i + 1]);
+        __builtin_prefetch(slots_[i]);
+    }
 }
 
 int CharacterWords::merge(tkx_context *ctx, const std::uint8_t *bytes, std::size_t size,
@@ -63,25 +87,33 @@ int CharacterWords::merge(tkx_context *ctx, const std::uint8_t *bytes, std::size
                 return code;
             }
         }
+        const std::uint64_t all = ~std::uint64_t(0) >> (window - n);
+        joined &= all >> 1;
+        crossed_ &= joined;
+        find_pairs();
+        // Where something else than the symbol of a character comes.
+        const std::uint64_t special = (joined | no_symbol_) & all;
         for (std::size_t first = 0, last; first < n; first = last) {
-            std::uint64_t parts = 0;
-            for (last = first; last + 1 < n && joined >> last & 1; last++)
-                parts |= crossed_in_part_ >> last;
-            last++;
-            const std::size_t length = last - first;
-            if (length == 1 && symbols_[first] != CharacterTable::no_symbol) {
-                *ids_++ = symbols_[first];
-            } else if (length == 1 || (parts & 1)) {
+            const std::uint64_t rest = special >> first;
+            const std::size_t single = rest ? lowest_bit(rest) : n - first;
+            for (std::size_t i = 0; i < single; i += 4)
+                std::memcpy(ids_ + i, symbols_ + first + i, 4 * sizeof *ids_);
+            ids_ += single;
+            first += single;
+            if (first == n) break;
+            const std::size_t length = lowest_bit(~(joined >> first)) + std::size_t(1);
+            const bool is_in_part =
+                crossed_in_part_ >> first & ((std::uint64_t(1) << (length - 1)) - 1);
+            last = first + length;
+            if (length == 1 && write_known(bytes + starts_[first])) continue;
+            if (length == 1 || is_in_part) {
                 const int code =
                     merge_bytes(ctx, bytes + starts_[first], starts_[last] - starts_[first]);
                 if (code != TKX_OK) return code;
             } else if (length == 2) {
-                // The symbols, or their product: without a branch.
-                const std::uint32_t product = pairs_.product(symbols_[first], symbols_[first + 1]);
-                const bool is_pair = product != PairTable::no_id;
-                ids_[0] = is_pair ? pairs_.id_of(product) : symbols_[first];
-                ids_[1] = symbols_[first + 1];
-                ids_ += is_pair ? 1 : 2;
+                merge_two(first);
+            } else if (length == 3) {
+                merge_three(first);
             } else if (later && length <= ShortWord::most_symbols &&
                        later->count < later->capacity) {
                 std::memcpy(ids_, symbols_ + first, length * sizeof *ids_);
@@ -98,6 +130,50 @@ int CharacterWords::merge(tkx_context *ctx, const std::uint8_t *bytes, std::size
     }
     *count = static_cast<std::size_t>(ids_ - ids);
     return TKX_OK;
+}
+
+// A fragment of two symbols: those, or their product, without a branch.
+void CharacterWords::merge_two(std::size_t first) {
+    const std::uint32_t left = symbols_[first], right = symbols_[first + 1],
+                        product = PairTable::product_in(*slots_[first], left, right);
+    const bool is_pair = product != PairTable::no_id;
+    ids_[0] = is_pair ? pairs_.id_of(product) : left;
+    ids_[1] = right;
+    ids_ += is_pair ? 1 : 2;
+}
+
+// The same for three.
+void CharacterWords::merge_three(std::size_t first) {
+    const std::uint32_t *const symbols = symbols_ + first;
+    const std::uint32_t one = PairTable::product_in(*slots_[first], symbols[0], symbols[1]),
+                        two = PairTable::product_in(*slots_[first + 1], symbols[1], symbols[2]);
+    const bool is_left = one <= two, is_pair = std::min(one, two) != PairTable::no_id;
+    const std::uint32_t merged = is_pair ? pairs_.id_of(std::min(one, two)) : PairTable::no_id;
+    const std::uint32_t left = is_left ? merged : symbols[0], right = is_left ? symbols[2] : merged;
+    const std::uint32_t all = is_pair ? pairs_.product(left, right) : PairTable::no_id;
+    const bool is_all = all != PairTable::no_id;
+    ids_[0] = is_all ? pairs_.id_of(all) : is_pair ? left : symbols[0];
+    ids_[1] = is_pair ? right : symbols[1];
+    ids_[2] = symbols[2];
+    ids_ += 3 - is_pair - is_all;
+}
+
+// The ids of a character without a symbol; false: those of a rare one, which are not kept.
+bool CharacterWords::write_known(const std::uint8_t *bytes) {
+    const std::uint32_t c = decode_character(bytes);
+    if (__builtin_expect(!CharacterTable::has_symbol(c), 0)) return false;
+    std::uint64_t known = known_[c];
+    if (__builtin_expect(!known, 0)) {
+        std::uint32_t symbols[4];
+        const std::size_t size = character_size(*bytes);
+        for (std::size_t i = 0; i < size; i++) symbols[i] = pairs_.byte_id(bytes[i]);
+        if (merge_symbols(pairs_, symbols, size) < 3) symbols[2] = PairTable::no_id;
+        known = symbols[0] | std::uint64_t(symbols[1]) << 21 | std::uint64_t(symbols[2]) << 42;
+        known_[c] = known;
+    }
+    for (unsigned i = 0; i < 3; i++) ids_[i] = known >> 21 * i & PairTable::no_id;
+    ids_ += ids_[2] == PairTable::no_id ? 2 : 3;
+    return true;
 }
 
 // A fragment that is merged from its bytes.

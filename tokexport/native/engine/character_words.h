@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 
 #include "bridge.h"
 #include "character_table.h"
@@ -28,7 +30,7 @@ public:
     bool is_worth_it(std::size_t size) {
         if (characters_) return true;
         seen_ += size;
-        if (seen_ >= enough) characters_ = engine_.characters();
+        if (seen_ >= enough) begin();
         return characters_ != nullptr;
     }
 
@@ -49,7 +51,16 @@ public:
 private:
     static constexpr std::size_t window = 64;
 
+    struct Free {
+        void operator()(void *memory) const { std::free(memory); }
+    };
+
+    void begin();
     std::size_t read(const std::uint8_t *bytes, const std::uint8_t *end);
+    void find_pairs();
+    void merge_two(std::size_t first);
+    void merge_three(std::size_t first);
+    bool write_known(const std::uint8_t *bytes);
     int merge_bytes(tkx_context *ctx, const std::uint8_t *bytes, std::size_t size);
 
     static constexpr std::size_t enough = 4096;
@@ -59,9 +70,14 @@ private:
     const CharacterTable *characters_ = nullptr;
     std::size_t seen_ = 0;
     WordCache &cache_;
-    // The characters of the window: code points, symbols, where each begins in the pre-token. And
-    // bits: i of the first two for the boundary between characters i and i + 1.
-    std::uint32_t symbols_[window], starts_[window + 1];
+    // Of each character that `symbol` knows: the two or three ids of one without a symbol, 21 bits
+    // each, the first lowest, no_id for the third of two; 0 until it is asked for.
+    std::unique_ptr<std::uint64_t[], Free> known_;
+    // The characters of the window: symbols, where each begins in the pre-token, and where its pair
+    // with the next one would be, if that is crossed. And bits: i of the first two for the boundary
+    // between characters i and i + 1.
+    std::uint32_t symbols_[window + 3], starts_[window + 1];
+    const PairTable::Slot *slots_[window];
     std::uint64_t crossed_ = 0, crossed_in_part_ = 0, no_symbol_ = 0;
     std::uint32_t *ids_ = nullptr;  // where the next id belongs
 };

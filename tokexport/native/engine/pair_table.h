@@ -46,10 +46,13 @@ public:
                (((h ^ displacement * k3) * k1 >> 32) * std::uint64_t(row[1] - row[0]) >> 32);
     }
 
-    // The product, or no_id.
+    // The product, or no_id, by the slot that may have the pair.
+    static std::uint32_t product_in(Slot slot, std::uint32_t left, std::uint32_t right) {
+        return slot >> 21 == (std::uint64_t(left) << 21 | right) ? slot & no_id : no_id;
+    }
+
     std::uint32_t product(std::uint32_t left, std::uint32_t right) const {
-        const Slot found = *slot(left, right);
-        return found >> 21 == (std::uint64_t(left) << 21 | right) ? found & no_id : no_id;
+        return product_in(*slot(left, right), left, right);
     }
 
     // The id of a product.

@@ -1,6 +1,7 @@
 // Eight bytes at a time, in plain C++.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -18,6 +19,14 @@ inline std::uint64_t load_u64(const std::uint8_t *p) {
     std::memcpy(&word, p, sizeof word);
 #endif
     return word;
+}
+
+// Whether none of some bytes is 128 or above.
+inline bool is_ascii(const std::uint8_t *bytes, std::size_t size) {
+    std::uint64_t bits = 0;
+    for (; size >= 8; bytes += 8, size -= 8) bits |= load_u64(bytes);
+    for (; size; size--) bits |= *bytes++;
+    return !(bits & low_bits << 7);
 }
 
 inline unsigned count_bits(std::uint64_t v) {

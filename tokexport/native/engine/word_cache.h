@@ -72,8 +72,8 @@ struct WordKey {
 
 // What has more than most_inline ids, or a key that is a hash, has its ids in a WordRing: then
 // `ids` are the number of ids, with `in_ring` in its upper bits, and the position in the ring. Of a
-// word that waits for its ids the first one is a number that whoever reserved the slot gave it, with
-// `pending` in its upper bits.
+// word that waits for its ids the first one is a number that it was given when the slot was
+// reserved, with `pending` in its upper bits.
 struct WordSlot {
     static constexpr std::size_t most_inline = 4;
     static constexpr std::uint32_t in_ring = std::uint32_t(15) << id_count_shift,
@@ -129,8 +129,8 @@ private:
     std::uint64_t end_ = 0;  // position % size is the place
 };
 
-// Sets of two slots in one line of the machine's cache. A hit writes nothing. A new word takes a free
-// slot of its set, the first one first; if there is none, one of the set beside it, the second one
+// Sets of two slots in one line of the machine's cache. A hit writes nothing. A new word takes a
+// free slot of its set, the first one first; if there is none, one of the set beside it, the second one
 // first; if there is none, the second slot of its set. So the words that came first stay, which are
 // nearly the frequent ones.
 class WordCache {
@@ -175,7 +175,7 @@ public:
         put_ids(slots_[place], bytes, size, ids, count);
     }
 
-    // Keeps the slot for a key, which is not there, until its ids come: it is found as pending, with
+    // Keeps a slot for a key, which is not there, until its ids come: it is found as pending, with
     // that number. The place of the slot.
     std::uint32_t reserve(const WordKey &key, std::size_t set, std::uint32_t number) {
         const std::size_t place = place_for(key, set);

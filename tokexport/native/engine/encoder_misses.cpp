@@ -1,0 +1,192 @@
+// What the encoder does with pre-tokens that are not in the cache.
+#include <algorithm>
+#include <cstring>
+
+#include "encoder.h"
+#include "merge_symbols.h"
+#include "run_merges.h"
+#include "split_words.h"
+
+namespace tokexport {
+
+namespace {
+
+// The ids that are kept for a word.
+std::size_t room_of(const ShortWord &word) {
+    return std::max<std::size_t>(word.symbols ? word.symbols : word.key.b >> 56,
+                                 ShortWord::least_room);
+}
+
+// Whether a key has a byte of 0xE0 or above: a character of three or four bytes.
+bool has_long_character(const WordKey &key) {
+    const std::uint64_t high = 0x8080808080808080;
+    return ((key.a & key.a << 1 & key.a << 2) | (key.b & key.b << 1 & key.b << 2)) & high;
+}
+
+// Moves `count` ids up by `distance`, from the end. `before`: how many ids there are below them.
+void move_up(std::uint32_t *from, std::size_t count, std::size_t distance, std::size_t before) {
+    if (distance < 4 || before < 3) {
+        std::memmove(from + distance, from, count * sizeof *from);
+        return;
+    }
+    // Four at a time: up to three below the first go with them, to where other ids come.
+    for (std::uint32_t *p = from + count; p > from;) {
+        std::uint64_t two[2];
+        p -= 4;
+        std::memcpy(two, p, sizeof two);
+        std::memcpy(p + distance, two, sizeof two);
+    }
+}
+
+// Copies `count` ids, which end at `from`, to where they end at `to`. `distance`: how many ids
+// below them come later, and may be overwritten.
+void put_up_to(std::uint32_t *to, const std::uint32_t *from, std::size_t count,
+               std::size_t distance) {
+    if (distance < 4) {
+        std::copy_backward(from - count, from, to);
+        return;
+    }
+    for (std::size_t done = 0; done < count; done += 4) {
+        std::uint64_t two[2];
+        to -= 4;
+        from -= 4;
+        std::memcpy(two, from, sizeof two);
+        std::memcpy(to, two, sizeof two);
+    }
+}
+
+}  // namespace
+
+// Forgets misses that an error has left: what has no ids must not be found.
+void Encoder::release_slots() {
+    for (std::uint32_t i = 0; i < miss_count_; i++)
+        if (misses_[i].place != no_place) words_.release(misses_[i].place, i);
+    miss_count_ = miss_bytes_ = 0;
+}
+
+// Encodes misses of BPE over bytes.
+int Encoder::merge_bytes() {
+    // From 4 on: ids are copied four at a time, from their end.
+    std::size_t used = 4, asked = 0;
+    for (std::size_t i = 0; i < miss_count_; i++)
+        if (misses_[i].same == i)
+            queries_[asked++] = {misses_[i].bytes, misses_[i].size, 0, 0, 0, 0};
+    int code = tkx_bulk_find(&engine_.file, queries_.get(), asked);
+    if (code != TKX_OK) return code;
+    // There is room for a short word for each miss, whatever fragments there are.
+    CharacterWords::Later later{short_words_.get(), 0, most_short_words - most_misses};
+    const tkx_bulk_word *query = queries_.get();
+    for (std::size_t i = 0; i < miss_count_; i++) {
+        Miss &miss = misses_[i];
+        if (miss.same != i) continue;
+        const std::uint32_t id = (query++)->id;
+        std::uint32_t *ids = &miss_ids_[used];
+        const std::size_t words = later.count;
+        std::size_t made = 1;
+        miss.first = static_cast<std::uint32_t>(used);
+        if (id != TKX_NONE) {
+            ids[0] = id;
+        } else if (!engine_.pairs.has_ids(miss.bytes, miss.size)) {
+            code = tkx_bulk_merge(ctx_, miss.bytes, miss.size, ids, &made);
+        } else if (miss.size <= WordKey::longest && !has_long_character(miss.key)) {
+            // From their bytes words of letters of one or two are merged as fast.
+            made = std::max<std::size_t>(miss.size, ShortWord::least_room);
+            later.words[later.count++] = {miss.key, ids, 0, 0};
+        } else if (!is_ascii(miss.bytes, miss.size) && character_words_.is_worth_it(miss.size)) {
+            code = character_words_.merge(ctx_, miss.bytes, miss.size, ids, &made, &later);
+        } else if ((made = merge_runs(engine_.pairs, {miss.bytes, miss.size}, ids, miss.size)) ==
+                   0) {
+            code = tkx_bulk_merge(ctx_, miss.bytes, miss.size, ids, &made);
+        }
+        if (code != TKX_OK) return code;
+        miss.words = static_cast<std::uint32_t>(later.count - words);
+        miss.count = static_cast<std::uint32_t>(made);
+        used += made;
+    }
+    merge_short_words(engine_.pairs, short_words_.get(), later.count);
+    return TKX_OK;
+}
+
+// The same for BPE over characters. A word that is a token as a whole is not looked up: merging
+// gives it.
+int Encoder::merge_characters() {
+    std::size_t used = 4, words = 0;
+    for (std::size_t i = 0; i < miss_count_; i++) {
+        Miss &miss = misses_[i];
+        if (miss.same != i) continue;
+        std::uint32_t *ids = &miss_ids_[used];
+        std::size_t made = engine_.symbols->read(miss.bytes, miss.size, ids);
+        miss.first = static_cast<std::uint32_t>(used);
+        if (made > 1 && made <= ShortWord::most_symbols) {
+            short_words_[words++] = {{0, 0}, ids, static_cast<std::uint32_t>(made), 0};
+            miss.words = 1;
+            made = std::max(made, ShortWord::least_room);
+        } else if (made > 1 && made <= most_symbols) {
+            made = merge_symbols(engine_.pairs, ids, made);
+        } else if (made != 1) {
+            made = merge_runs(engine_.pairs, {miss.bytes, miss.size, engine_.symbols.get()}, ids,
+                              miss.size);
+            const int code =
+                made ? TKX_OK : tkx_bulk_merge(ctx_, miss.bytes, miss.size, ids, &made);
+            if (code != TKX_OK) return code;
+        }
+        miss.count = static_cast<std::uint32_t>(made);
+        used += made;
+    }
+    merge_short_words(engine_.pairs, short_words_.get(), words);
+    return TKX_OK;
+}
+
+// Moves the ids of misses together that short words have left apart. Those that came again have the
+// ids of the first.
+void Encoder::close_gaps() {
+    const ShortWord *word = short_words_.get();
+    for (std::size_t i = 0; i < miss_count_; i++) {
+        Miss &miss = misses_[i];
+        if (miss.same != i) {
+            miss.first = misses_[miss.same].first;
+            miss.count = misses_[miss.same].count;
+        }
+        if (!miss.words) continue;
+        if (miss.words == 1 && miss.count == room_of(*word)) {
+            miss.count = (word++)->count;
+            continue;
+        }
+        const std::uint32_t *end = &miss_ids_[miss.first] + miss.count;
+        std::uint32_t *to = word->ids;
+        for (const ShortWord *last = word + miss.words; word < last; word++) {
+            const std::uint32_t *from = word->ids, *until = word + 1 < last ? word[1].ids : end;
+            for (std::size_t k = 0; k < word->count; k++) *to++ = from[k];
+            for (from += room_of(*word); from < until; from++) *to++ = *from;
+        }
+        miss.count = static_cast<std::uint32_t>(to - &miss_ids_[miss.first]);
+    }
+}
+
+// Moves the ids that come after each miss up, puts its ids before them, and remembers it.
+void Encoder::insert_ids() {
+    std::size_t distance = 0;
+    for (std::size_t i = 0; i < miss_count_; i++) distance += misses_[i].count;
+    std::uint32_t *end = at_;
+    at_ += distance;
+    for (std::size_t i = miss_count_; i-- > 0;) {
+        const Miss &miss = misses_[i];
+        std::uint32_t *from = out_ + miss.at;
+        move_up(from, static_cast<std::size_t>(end - from), distance, miss.at);
+        distance -= miss.count;
+        put_up_to(from + distance + miss.count, &miss_ids_[miss.first] + miss.count, miss.count,
+                  distance);
+        end = from;
+    }
+    for (std::uint32_t i = 0; i < miss_count_; i++) {
+        const Miss &miss = misses_[i];
+        if (miss.place == no_place) continue;
+        // No ids: characters are dropped, or there was too little memory for a long word.
+        if (!miss.count) words_.release(miss.place, i);
+        else words_.fill(miss.place, i, miss.bytes, miss.size, &miss_ids_[miss.first], miss.count);
+    }
+    words_.grow_if_full();
+    miss_count_ = miss_bytes_ = 0;
+}
+
+}  // namespace tokexport
