@@ -38,7 +38,8 @@ Encoder::Encoder(const Engine &engine)
       scratch_(new std::uint32_t[spare + block * longest + spare]),
       misses_(new Miss[most_misses]),
       queries_(new tkx_bulk_word[most_misses]),
-      short_words_(new ShortWord[most_short_words]) {}
+      short_words_(new ShortWord[most_short_words]),
+      long_words_(new LongWord[most_misses]) {}
 
 int Encoder::encode(tkx_context *ctx, tkx_bulk_segment &segment) {
     ctx_ = ctx;

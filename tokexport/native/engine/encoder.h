@@ -60,12 +60,12 @@ private:
         std::uint32_t at;     // where its ids belong, without those of the misses
         std::uint32_t first;  // its ids in miss_ids_
         std::uint32_t count;
-        std::uint32_t words;  // how many of short_words_ make them
+        std::uint32_t words;  // how many of short_words_ make them, or one_long_word
         std::uint32_t place;  // of the slot that is reserved for it, or no_place
         std::uint32_t same;   // the number of an earlier miss with the same bytes, or its own
     };
 
-    static constexpr std::uint32_t no_place = ~std::uint32_t(0);
+    static constexpr std::uint32_t no_place = ~std::uint32_t(0), one_long_word = no_place;
 
     struct Reader;
 
@@ -96,6 +96,7 @@ private:
     std::unique_ptr<Miss[]> misses_;
     std::unique_ptr<tkx_bulk_word[]> queries_;
     std::unique_ptr<ShortWord[]> short_words_;
+    std::unique_ptr<LongWord[]> long_words_;
     Probe probes_[block];
 
     // Of the segment that is encoded.

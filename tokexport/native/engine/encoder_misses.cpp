@@ -67,7 +67,7 @@ void Encoder::release_slots() {
 // Encodes misses of BPE over bytes.
 int Encoder::merge_bytes() {
     // From 4 on: ids are copied four at a time, from their end.
-    std::size_t used = 4, asked = 0;
+    std::size_t used = 4, asked = 0, long_count = 0;
     for (std::size_t i = 0; i < miss_count_; i++)
         if (misses_[i].same == i)
             queries_[asked++] = {misses_[i].bytes, misses_[i].size, 0, 0, 0, 0};
@@ -81,7 +81,7 @@ int Encoder::merge_bytes() {
         if (miss.same != i) continue;
         const std::uint32_t id = (query++)->id;
         std::uint32_t *ids = &miss_ids_[used];
-        const std::size_t words = later.count;
+        const std::size_t words = later.count, long_words = long_count;
         std::size_t made = 1;
         miss.first = static_cast<std::uint32_t>(used);
         if (id != TKX_NONE) {
@@ -92,6 +92,9 @@ int Encoder::merge_bytes() {
             // From their bytes words of letters of one or two are merged as fast.
             made = std::max<std::size_t>(miss.size, ShortWord::least_room);
             later.words[later.count++] = {miss.key, ids, 0, 0};
+        } else if (is_ascii(miss.bytes, miss.size) && miss.size <= LongWord::most_symbols) {
+            made = miss.size;
+            long_words_[long_count++] = {miss.bytes, ids, miss.size, 0};
         } else if (!is_ascii(miss.bytes, miss.size) && character_words_.is_worth_it(miss.size)) {
             code = character_words_.merge(ctx_, miss.bytes, miss.size, ids, &made, &later);
         } else if ((made = merge_runs(engine_.pairs, {miss.bytes, miss.size}, ids, miss.size)) ==
@@ -99,11 +102,13 @@ int Encoder::merge_bytes() {
             code = tkx_bulk_merge(ctx_, miss.bytes, miss.size, ids, &made);
         }
         if (code != TKX_OK) return code;
-        miss.words = static_cast<std::uint32_t>(later.count - words);
+        miss.words = long_count > long_words ? one_long_word
+                                             : static_cast<std::uint32_t>(later.count - words);
         miss.count = static_cast<std::uint32_t>(made);
         used += made;
     }
-    merge_short_words(engine_.pairs, short_words_.get(), later.count);
+    merge_words(engine_.pairs, short_words_.get(), later.count);
+    merge_words(engine_.pairs, long_words_.get(), long_count);
     return TKX_OK;
 }
 
@@ -133,7 +138,7 @@ int Encoder::merge_characters() {
         miss.count = static_cast<std::uint32_t>(made);
         used += made;
     }
-    merge_short_words(engine_.pairs, short_words_.get(), words);
+    merge_words(engine_.pairs, short_words_.get(), words);
     return TKX_OK;
 }
 
@@ -141,6 +146,7 @@ int Encoder::merge_characters() {
 // ids of the first.
 void Encoder::close_gaps() {
     const ShortWord *word = short_words_.get();
+    const LongWord *long_word = long_words_.get();
     for (std::size_t i = 0; i < miss_count_; i++) {
         Miss &miss = misses_[i];
         if (miss.same != i) {
@@ -148,6 +154,10 @@ void Encoder::close_gaps() {
             miss.count = misses_[miss.same].count;
         }
         if (!miss.words) continue;
+        if (miss.words == one_long_word) {
+            miss.count = (long_word++)->count;
+            continue;
+        }
         if (miss.words == 1 && miss.count == room_of(*word)) {
             miss.count = (word++)->count;
             continue;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
+
+#include "split_words.h"
 
 namespace tokexport {
 
@@ -14,23 +17,32 @@ namespace {
 // of pairs in a pass of its own, before their slots: 10 % longer, and no faster with 16 at a time.
 constexpr std::size_t lanes = 32;
 
-// The symbols of a word have the positions 1 to n. There are guards with no_id, which has no pair,
-// at 0 and n + 1, and at `parked`, where a word begins.
-constexpr std::uint32_t positions = 16, parked = 17;
-
 // The key of a pair: its product << 5 | the position of its left symbol; so the least one is that
 // of least rank, the leftmost of several.
 constexpr std::int32_t no_pair = PairTable::no_pair;
 constexpr std::uint32_t position_mask = 31;
 
-struct alignas(64) Lane {
+// The symbols of a word have the positions 1 to n. There are guards with no_id, which has no pair,
+// at 0 and n + 1, and at `parked`, where a word begins.
+template <class Word> struct alignas(64) Lane {
+    static constexpr std::uint32_t positions = Word::most_symbols + 1, parked = positions + 1;
+    using Bits = std::conditional_t < positions<32, std::uint32_t, std::uint64_t>;
+
     std::int32_t keys[parked + 1];
     std::uint32_t ids[parked + 1];
-    std::uint32_t alive;                    // bits of positions: symbols and both guards
+    Bits alive;                             // of positions: symbols and both guards
     std::uint32_t left, at, next;           // the symbol that was merged last, and its neighbours
     const PairTable::Slot *before, *after;  // of the pairs that it makes with them
-    ShortWord *word;
+    Word *word;
 };
+
+inline std::uint32_t highest_bit(std::uint32_t v) {
+    return 31 - static_cast<std::uint32_t>(__builtin_clz(v));
+}
+
+inline std::uint32_t highest_bit(std::uint64_t v) {
+    return 63 - static_cast<std::uint32_t>(__builtin_clzll(v));
+}
 
 // The key of a pair at a position, by what its slot holds. The compiler must not make a branch of
 // it: 129 -> 190 ns a word.
@@ -44,11 +56,11 @@ inline std::int32_t key_in(PairTable::Slot slot, std::uint32_t left, std::uint32
 }
 
 // Symbols and keys of a word that is given by its bytes. Returns how many symbols there are.
-inline std::uint32_t take_bytes(Lane &lane, const PairTable &pairs, const WordKey &key) {
-    std::uint8_t bytes[positions];
+inline std::uint32_t take_bytes(Lane<ShortWord> &lane, const PairTable &pairs, const WordKey &key) {
+    std::uint8_t bytes[lane.positions];
     std::memcpy(bytes, &key, sizeof bytes);
     const std::uint32_t size = bytes[WordKey::longest];
-    for (std::uint32_t i = 1; i < positions; i++) {
+    for (std::uint32_t i = 1; i < lane.positions; i++) {
         lane.ids[i] = pairs.byte_id(bytes[i - 1]);
         // Ones where there is no pair: those with the last symbol, and beyond it.
         const std::int32_t none = -static_cast<std::int32_t>(i >= size) & no_pair;
@@ -59,13 +71,27 @@ inline std::uint32_t take_bytes(Lane &lane, const PairTable &pairs, const WordKe
 }
 
 // The same where the symbols are given.
-inline std::uint32_t take_symbols(Lane &lane, const PairTable &pairs, const ShortWord &word) {
-    for (std::uint32_t i = 1; i < positions; i++) lane.keys[i] = no_pair;
+inline std::uint32_t take_symbols(Lane<ShortWord> &lane, const PairTable &pairs,
+                                  const ShortWord &word) {
+    for (std::uint32_t i = 1; i < lane.positions; i++) lane.keys[i] = no_pair;
     std::memcpy(lane.ids + 1, word.ids, word.symbols * sizeof *word.ids);
     for (std::uint32_t i = 1; i < word.symbols; i++)
         lane.keys[i] =
             key_in(*pairs.slot(lane.ids[i], lane.ids[i + 1]), lane.ids[i], lane.ids[i + 1], i);
     return word.symbols;
+}
+
+inline std::uint32_t take(Lane<ShortWord> &lane, const PairTable &pairs, const ShortWord &word) {
+    return word.symbols ? take_symbols(lane, pairs, word) : take_bytes(lane, pairs, word.key);
+}
+
+inline std::uint32_t take(Lane<LongWord> &lane, const PairTable &pairs, const LongWord &word) {
+    for (std::uint32_t i = 1; i < lane.positions; i++) lane.keys[i] = no_pair;
+    for (std::uint32_t i = 1; i <= word.size; i++) lane.ids[i] = pairs.byte_id(word.bytes[i - 1]);
+    for (std::uint32_t i = 1; i < word.size; i++)
+        lane.keys[i] =
+            (pairs.byte_pair_key(word.bytes[i - 1], word.bytes[i]) | static_cast<std::int32_t>(i));
+    return word.size;
 }
 
 // All ones for a guard: the other symbol of its pair is changed to a guard, too, so that all such
@@ -74,45 +100,43 @@ inline std::uint32_t ones_for_guard(std::uint32_t id) {
     return (0 - static_cast<std::uint32_t>(id == PairTable::no_id)) & PairTable::no_id;
 }
 
-inline void start(Lane &lane, const PairTable &pairs, ShortWord &word) {
-    const std::uint32_t size =
-        word.symbols ? take_symbols(lane, pairs, word) : take_bytes(lane, pairs, word.key);
+template <class Word> inline void start(Lane<Word> &lane, const PairTable &pairs, Word &word) {
+    const std::uint32_t size = take(lane, pairs, word);
     lane.word = &word;
     lane.keys[0] = no_pair;
     lane.ids[0] = lane.ids[size + 1] = PairTable::no_id;
-    lane.ids[positions] = lane.ids[parked] = PairTable::no_id;
-    lane.alive = (std::uint32_t(1) << (size + 2)) - 1;
-    lane.left = lane.at = lane.next = parked;
+    lane.ids[lane.positions] = lane.ids[lane.parked] = PairTable::no_id;
+    lane.alive = (typename Lane<Word>::Bits(1) << (size + 2)) - 1;
+    lane.left = lane.at = lane.next = lane.parked;
     lane.before = lane.after = pairs.any_slot();
 }
 
-inline void finish(const Lane &lane) {
-    const std::uint32_t last = 31 - static_cast<std::uint32_t>(__builtin_clz(lane.alive));
-    std::uint32_t alive = lane.alive & ~(std::uint32_t(1) | std::uint32_t(1) << last);
+template <class Word> inline void finish(const Lane<Word> &lane) {
+    using Bits = typename Lane<Word>::Bits;
+    Bits alive = lane.alive & ~(Bits(1) | Bits(1) << highest_bit(lane.alive));
     std::uint32_t *ids = lane.word->ids;
     std::uint32_t count = 0;
     for (std::size_t i = 0; i < ShortWord::least_room; i++) {
-        ids[i] = lane.ids[__builtin_ctz(alive | std::uint32_t(1) << parked)];
+        ids[i] = lane.ids[lowest_bit(alive | Bits(1) << lane.parked)];
         count += alive != 0;
         alive &= alive - (alive != 0);
     }
-    for (; alive; alive &= alive - 1) ids[count++] = lane.ids[__builtin_ctz(alive)];
+    for (; alive; alive &= alive - 1) ids[count++] = lane.ids[lowest_bit(alive)];
     lane.word->count = count;
 }
 
-inline std::int32_t least_key(const Lane &lane) {
+template <class Word> inline std::int32_t least_key(const Lane<Word> &lane) {
     std::int32_t four[4];
-    for (int i = 0; i < 4; i++)
-        four[i] = std::min(std::min(lane.keys[i], lane.keys[i + 4]),
-                           std::min(lane.keys[i + 8], lane.keys[i + 12]));
+    std::copy_n(lane.keys, 4, four);
+    for (std::uint32_t k = 4; k < lane.positions; k += 4)
+        for (std::uint32_t i = 0; i < 4; i++) four[i] = std::min(four[i], lane.keys[k + i]);
     return std::min(std::min(four[0], four[1]), std::min(four[2], four[3]));
 }
 
-}  // namespace
-
-void merge_short_words(const PairTable &pairs, ShortWord *words, std::size_t count) {
-    Lane room[lanes];
-    Lane *active[lanes];
+template <class Word> void merge_all(const PairTable &pairs, Word *words, std::size_t count) {
+    using Bits = typename Lane<Word>::Bits;
+    Lane<Word> room[lanes];
+    Lane<Word> *active[lanes];
     std::size_t started = std::min(count, lanes), running = started;
     for (std::size_t i = 0; i < started; i++) {
         active[i] = &room[i];
@@ -122,13 +146,13 @@ void merge_short_words(const PairTable &pairs, ShortWord *words, std::size_t cou
         // The pairs of the symbols that were merged last. A pass of its own: wide loads of keys
         // right after these stores would have to wait for them.
         for (std::size_t i = 0; i < running; i++) {
-            Lane &lane = *active[i];
+            Lane<Word> &lane = *active[i];
             const std::uint32_t id = lane.ids[lane.at];
             lane.keys[lane.left] = key_in(*lane.before, lane.ids[lane.left], id, lane.left);
             lane.keys[lane.at] = key_in(*lane.after, id, lane.ids[lane.next], lane.at);
         }
         for (std::size_t i = 0; i < running;) {
-            Lane &lane = *active[i];
+            Lane<Word> &lane = *active[i];
             const std::int32_t key = least_key(lane);
             if (__builtin_expect(key == no_pair, 0)) {
                 finish(lane);
@@ -137,13 +161,12 @@ void merge_short_words(const PairTable &pairs, ShortWord *words, std::size_t cou
                 continue;
             }
             const std::uint32_t at = static_cast<std::uint32_t>(key) & position_mask;
-            const std::uint32_t above = lane.alive & ~std::uint32_t(1) << at;
-            const std::uint32_t right = static_cast<std::uint32_t>(__builtin_ctz(above));
+            const Bits above = lane.alive & ~Bits(1) << at;
+            const std::uint32_t right = lowest_bit(above);
             lane.at = at;
-            lane.next = static_cast<std::uint32_t>(__builtin_ctz(above & (above - 1)));
-            lane.left = 31 - static_cast<std::uint32_t>(
-                                 __builtin_clz(lane.alive & ((std::uint32_t(1) << at) - 1)));
-            lane.alive &= ~(std::uint32_t(1) << right);
+            lane.next = lowest_bit(above & (above - 1));
+            lane.left = highest_bit(lane.alive & ((Bits(1) << at) - 1));
+            lane.alive &= ~(Bits(1) << right);
             lane.keys[right] = no_pair;
             const std::uint32_t id = pairs.id_of(static_cast<std::uint32_t>(key) >> 5);
             lane.ids[at] = id;
@@ -155,6 +178,16 @@ void merge_short_words(const PairTable &pairs, ShortWord *words, std::size_t cou
             i++;
         }
     }
+}
+
+}  // namespace
+
+void merge_words(const PairTable &pairs, ShortWord *words, std::size_t count) {
+    merge_all(pairs, words, count);
+}
+
+void merge_words(const PairTable &pairs, LongWord *words, std::size_t count) {
+    merge_all(pairs, words, count);
 }
 
 }  // namespace tokexport

@@ -21,7 +21,17 @@ struct ShortWord {
     std::uint32_t symbols, count;  // how many symbols are in `ids`, and how many ids
 };
 
+// A longer pre-token, given by its bytes.
+struct LongWord {
+    static constexpr std::size_t most_symbols = 31;
+
+    const std::uint8_t *bytes;
+    std::uint32_t *ids;  // as of a short word
+    std::uint32_t size, count;
+};
+
 // Merges each word, as SPEC.md 3.5. Not the look-up of the whole word.
-void merge_short_words(const PairTable &pairs, ShortWord *words, std::size_t count);
+void merge_words(const PairTable &pairs, ShortWord *words, std::size_t count);
+void merge_words(const PairTable &pairs, LongWord *words, std::size_t count);
 
 }  // namespace tokexport
