@@ -112,6 +112,10 @@ inline std::uint32_t Encoder::find_sets(std::uint32_t start, const std::uint32_t
         __builtin_prefetch(slots + set * sizeof(WordSlot));
         probes_[i] = {key, set};
     }
+    for (std::size_t k = 0; k < hashed_count; k++) {
+        const Probe &probe = probes_[hashed[k]];
+        words_.prefetch_entry(probe.key, probe.set);
+    }
     return lengths;
 }
 
