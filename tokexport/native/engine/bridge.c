@@ -200,6 +200,8 @@ int tkx_bulk_merge(tkx_context *ctx, const uint8_t *bytes, size_t size, uint32_t
     return ctx->code;
 }
 
+int tkx_bulk_lacks_memory(const tkx_context *ctx) { return ctx->memory_needed != 0; }
+
 int tkx_bulk_encode_long(tkx_context *ctx, const uint8_t *bytes, size_t size, uint32_t *ids,
                          size_t capacity, size_t *count) {
     uint32_t *const kept = ctx->ids;

@@ -65,6 +65,10 @@ int tkx_bulk_merge(struct tkx_context *ctx, const uint8_t *bytes, size_t size, u
 int tkx_bulk_encode_long(struct tkx_context *ctx, const uint8_t *bytes, size_t size, uint32_t *ids,
                          size_t capacity, size_t *count);
 
+/* Of the core: whether it had too little memory for some pre-token of this call, or for a part of
+   one: that has no ids then. The call will be made again. */
+int tkx_bulk_lacks_memory(const struct tkx_context *ctx);
+
 /* Whether a file has BPE over bytes. */
 int tkx_bulk_is_byte_level(const tkx *t);
 

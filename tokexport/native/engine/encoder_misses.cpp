@@ -188,11 +188,12 @@ void Encoder::insert_ids() {
                   distance);
         end = from;
     }
+    const bool lacks_memory = tkx_bulk_lacks_memory(ctx_) != 0;
     for (std::uint32_t i = 0; i < miss_count_; i++) {
         const Miss &miss = misses_[i];
         if (miss.place == no_place) continue;
-        // No ids: characters are dropped, or there was too little memory for a long word.
-        if (!miss.count) words_.release(miss.place, i);
+        // Some ids may be missing for want of memory. None at all: characters are dropped.
+        if (lacks_memory | !miss.count) words_.release(miss.place, i);
         else words_.fill(miss.place, i, miss.bytes, miss.size, &miss_ids_[miss.first], miss.count);
     }
     words_.grow_if_full();
