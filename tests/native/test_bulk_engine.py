@@ -167,6 +167,27 @@ def test_long_words_that_newer_ones_have_replaced_are_encoded_again(
         )
 
 
+@pytest.mark.parametrize("name", [*SHARED[:5:2], "llama2/tokenizer.json"])
+def test_new_words_that_come_again_at_once_get_the_same_ids(
+    shared_file: Callable[[str], Path], name: str
+) -> None:
+    path = shared_file(name)
+    core, widths = pair(path)[1], engines(path.read_bytes())
+    r = random.Random(11)
+    for _ in range(200):
+        words = []
+        for size in r.choices((2, 5, 9, 14, 15, 16, 17, 30, 31, 32, 33, 70, 255, 256, 257), k=40):
+            letters = r.choice(
+                ("etaoin", "\u00e9\u0436a", "\u4e2d\u6587\u5b57\u3042", "a\U0001f600")
+            )
+            word = "".join(r.choices(letters, k=size)).encode()[:size].decode(errors="ignore")
+            words += [" " + word] * r.randint(1, 4)
+        r.shuffle(words)
+        text = "".join(words)
+        expected = ids(core, text)
+        assert all(ids(engine, text) == expected for engine in widths), repr(text)
+
+
 def random_encoding(r: random.Random) -> tiktoken.Encoding:
     """A few letters, and tokens of two to twelve bytes made of them, in any order of ranks."""
     letters = r.choice(("ab", "abc ", "a\u00e9", "\u4e2d\u4e2e\u3042", "ab\u4e2d\u00e9 "))
