@@ -1,0 +1,90 @@
+"""Strings in columns do what lists of strings do, also where there are more than are done at a
+time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tokexport.model import ByteStrings, Scores, Vocabulary
+from tokexport.unicode.byte_alphabet import all_to_bytes, to_bytes
+
+MANY = 1 << 14  # are done at a time
+TEXTS = st.lists(st.text("ab \u0120\u00e9\u2581\U0001f600", max_size=3).map(str.encode), max_size=8)
+# Few strings, or so many copies of them that they end just before, at or after a part.
+LISTS = st.tuples(TEXTS, st.sampled_from([0, 0, 0, MANY - 1, MANY, MANY + 1])).map(
+    lambda drawn: (drawn[0] * (drawn[1] // max(len(drawn[0]), 1) + 1))[: drawn[1] or None]
+)
+
+
+@given(LISTS, st.data())
+def test_some_strings_are_taken(strings: list[bytes], data: Any) -> None:
+    places = data.draw(st.lists(st.integers(0, len(strings) - 1)) if strings else st.just([]))
+    columns = ByteStrings.of(strings)
+    assert [*columns] == strings
+    assert [*columns.take(np.array(places, np.int64))] == [strings[place] for place in places]
+    assert [*columns.take(np.arange(len(strings)))] == strings
+
+
+@given(LISTS, st.integers(0, 2), st.integers(0, 2))
+def test_a_part_of_each_is_taken(strings: list[bytes], front: int, back: int) -> None:
+    sizes = np.array([len(text) for text in strings], np.int64)
+    skipped = np.minimum(sizes, front)
+    left = np.maximum(sizes - skipped - back, 0)
+    expected = [text[: -back or None][front:] for text in strings]
+    assert [*ByteStrings.of(strings).within(skipped, left)] == expected
+
+
+@given(LISTS, st.dictionaries(st.integers(0, 7), st.binary(max_size=3)))
+def test_others_take_the_place_of_some(strings: list[bytes], others: dict[int, bytes]) -> None:
+    others = {place: text for place, text in others.items() if place < len(strings)}
+    replaced = ByteStrings.of(strings).replaced(others)
+    expected = [others.get(place, text) for place, text in enumerate(strings)]
+    assert [*replaced] == expected
+    differing = [place for place, text in enumerate(strings) if expected[place] != text]
+    assert replaced.places_of_others(ByteStrings.of(strings)).tolist() == differing
+
+
+@given(LISTS)
+def test_all_are_changed_at_once(strings: list[bytes]) -> None:
+    changed = ByteStrings.of(strings).changed(
+        lambda text: text.replace(b"a", b"").replace(b"b", b"aa")
+    )
+    assert [*changed] == [text.replace(b"a", b"").replace(b"b", b"aa") for text in strings]
+
+
+@given(LISTS, st.binary(max_size=2))
+def test_those_with_a_prefix_are_found(strings: list[bytes], prefix: bytes) -> None:
+    columns = ByteStrings.of(strings)
+    found = [place for place, text in enumerate(strings) if text.startswith(prefix)]
+    assert columns.places_of_prefix(prefix).tolist() == found
+    alone = [place for place, text in enumerate(strings) if text == prefix]
+    assert columns.places_of_prefix(prefix, alone=True).tolist() == alone
+
+
+@given(LISTS)
+def test_letters_of_the_byte_alphabet_become_bytes(strings: list[bytes]) -> None:
+    spelled, is_spelled = all_to_bytes(ByteStrings.of(strings))
+    expected = [to_bytes(text.decode()) for text in strings]
+    assert is_spelled.tolist() == [data is not None for data in expected]
+    assert [*spelled] == [data or b"" for data in expected]
+
+
+@given(st.dictionaries(st.binary(max_size=2), st.integers(0, 9)), st.binary(max_size=2))
+def test_a_vocabulary_is_a_mapping(ids: dict[bytes, int], other: bytes) -> None:
+    vocabulary = Vocabulary.of(ids)
+    assert vocabulary == ids
+    assert vocabulary.get(other) == ids.get(other)
+    assert [*vocabulary.without_empty] == [key for key in ids if key]
+
+
+@given(st.dictionaries(st.integers(0, 9), st.floats(-9, 9)), st.integers(-1, 10))
+def test_scores_are_a_mapping(by_id: dict[int, float], other: int) -> None:
+    scores = Scores.of(by_id)
+    assert scores == by_id
+    assert len(scores) == len(by_id)
+    assert scores.get(other) == by_id.get(other)
