@@ -3662,55 +3662,72 @@ static TKX_INLINE size_t first_symbols(tkx_context *ctx, const uint8_t *bytes, s
    (Chinese, Japanese, Thai, random letters); with 64, ordinary text needs no work memory. */
 enum { SHORT_PRETOKEN = 64, SPARE = 4 };
 
-/* Removes one of `count` entries. Those after it are moved four at a time, without a call and
-   without a branch for each: up to SPARE entries past the end are read and written, as padding. */
-static TKX_INLINE void remove_entry(uint32_t *entries, size_t at, size_t count) {
-    for (; at + 1 < count; at += 4) {
-        uint32_t four[4];
-        TKX_COPY(four, entries + at + 1, sizeof four);
-        TKX_COPY(entries + at, four, sizeof four);
+/* The pair that a symbol and the next one make: its rank, then its place. */
+static TKX_INLINE uint64_t short_key(const tkx *t, uint32_t merged, size_t place) {
+    return merged == TKX_NONE ? UINT64_MAX : (uint64_t)rank_of(t, merged) << 6 | place;
+}
+
+/* The least of `count` keys, a multiple of four. Four at a time do not wait for each other. */
+static TKX_INLINE uint64_t least_key(const uint64_t *keys, size_t count) {
+    uint64_t a = keys[0], b = keys[1], c = keys[2], d = keys[3];
+    size_t i;
+    for (i = 4; i < count; i += 4) {
+        a = keys[i] < a ? keys[i] : a;
+        b = keys[i + 1] < b ? keys[i + 1] : b;
+        c = keys[i + 2] < c ? keys[i + 2] : c;
+        d = keys[i + 3] < d ? keys[i + 3] : d;
     }
+    a = b < a ? b : a;
+    c = d < c ? d : c;
+    return c < a ? c : a;
 }
 
 /* Merges a pre-token of at most SHORT_PRETOKEN bytes, in each round the pair of least rank, the
    leftmost of several. Gives the number of ids; `ids` has room for SPARE more.
 
-   merged[i] and ranks[i] belong to the pair of ids[i - 1] and ids[i]; those of 0 are TKX_NONE. */
+   A symbol stays where its first part was: keys[i] and merged[i] belong to ids[i] and the one at
+   next[i]. Place 0 stands for none, too: nothing is before the first symbol, and what comes after
+   the last one merges with nothing. */
 static size_t merge_short(tkx_context *ctx, const uint8_t *bytes, size_t size, uint32_t *ids) {
     const tkx *t = ctx->t;
-    uint32_t ranks[SHORT_PRETOKEN + SPARE], merged[SHORT_PRETOKEN + SPARE], best = TKX_NONE;
-    size_t count = first_symbols(ctx, bytes, size, (uint8_t *)ids, NULL), at = 0, i;
-    ranks[0] = merged[0] = TKX_NONE;
-    for (i = 1; i < count; i++) {
-        merged[i] = find_merge(ctx, ids[i - 1], ids[i]);
-        ranks[i] = rank_of(t, merged[i]);
-        at = ranks[i] < best ? i : at;
-        best = ranks[i] < best ? ranks[i] : best;
+    uint64_t keys[SHORT_PRETOKEN + SPARE], least;
+    uint32_t merged[SHORT_PRETOKEN];
+    uint8_t previous[SHORT_PRETOKEN + 1], next[SHORT_PRETOKEN + 1];
+    size_t count = first_symbols(ctx, bytes, size, (uint8_t *)ids, NULL), i, left;
+    const size_t padded = (count + 3) / 4 * 4;
+    for (i = 0; i + 1 < count; i++) {
+        merged[i] = find_merge(ctx, ids[i], ids[i + 1]);
+        keys[i] = short_key(t, merged[i], i);
+        previous[i + 1] = (uint8_t)i;
+        next[i] = (uint8_t)(i + 1);
     }
-    while (best != TKX_NONE) {
-        ids[at - 1] = merged[at];
-        remove_entry(ids, at, count);
-        remove_entry(ranks, at, count);
-        remove_entry(merged, at, count--);
-        if (at > 1 && at < count) {
-            find_two_merges(ctx, ids[at - 2], ids[at - 1], ids[at - 1], ids[at], &merged[at - 1],
+    for (; i < padded || i < 4; i++) keys[i] = UINT64_MAX;
+    if (count) next[count - 1] = (uint8_t)count;
+    while ((least = least_key(keys, padded)) != UINT64_MAX) {
+        const size_t at = least & 63, gone = next[at], right = next[gone];
+        left = previous[at];
+        ids[at] = merged[at];
+        keys[gone] = UINT64_MAX;
+        next[at] = (uint8_t)right;
+        previous[right] = (uint8_t)at;
+        if (at > 0 && right < count) {
+            find_two_merges(ctx, ids[left], ids[at], ids[at], ids[right], &merged[left],
                             &merged[at]);
-            ranks[at] = rank_of(t, merged[at]);
-            ranks[at - 1] = rank_of(t, merged[at - 1]);
-        } else if (at < count) {
-            merged[at] = find_merge(ctx, ids[at - 1], ids[at]);
-            ranks[at] = rank_of(t, merged[at]);
-        } else if (at > 1) {
-            merged[at - 1] = find_merge(ctx, ids[at - 2], ids[at - 1]);
-            ranks[at - 1] = rank_of(t, merged[at - 1]);
-        }
-        best = TKX_NONE;
-        for (i = 1; i < count; i++) {
-            at = ranks[i] < best ? i : at;
-            best = ranks[i] < best ? ranks[i] : best;
+            keys[left] = short_key(t, merged[left], left);
+            keys[at] = short_key(t, merged[at], at);
+        } else if (right < count) {
+            merged[at] = find_merge(ctx, ids[at], ids[right]);
+            keys[at] = short_key(t, merged[at], at);
+        } else {
+            keys[at] = UINT64_MAX;
+            if (at > 0) {
+                merged[left] = find_merge(ctx, ids[left], ids[at]);
+                keys[left] = short_key(t, merged[left], left);
+            }
         }
     }
-    return count;
+    for (i = 0, left = 0; i < count; i = next[i]) ids[left++] = ids[i];
+    return left;
 }
 /* ---- bpe_queue.c: a queue of merges (5.6) ---------------------------------------------------- */
 /* A queue of keys (rank << 32 | position). Keys that become stale stay in it, and are checked when
