@@ -59,9 +59,11 @@ def test_threads_give_the_ids_of_one(shared: Path, name: str) -> None:
         assert np.array_equal(flat[ends[2] :], expected)
 
 
-def test_a_mark_in_the_last_part_is_seen(shared: Path) -> None:
+@pytest.mark.parametrize(
+    "text", ["some words " * 30_000 + MARK, MARK + "b" * 300_000, f"x {MARK}" + "b" * 300_000]
+)
+def test_a_mark_is_a_space_in_every_part(shared: Path, text: str) -> None:
     path = shared / "tokenizers" / "llama2" / "tokenizer.json"
     core = Core(file_bytes(read(path)), str(path), 0)
-    text = "some words " * 30_000 + MARK
     expected = core.encode_numpy(text, (), False)
     assert np.array_equal(core.encode_parallel_numpy(text, (), False, 4), expected)

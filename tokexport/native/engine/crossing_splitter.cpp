@@ -11,8 +11,21 @@ namespace {
 
 constexpr std::size_t map_offset = 8 + 2048;  // in XPRS: a header, and the map for ASCII
 
+// What normalizing makes a space of, so that the maps say nothing of it.
+constexpr std::uint32_t space_mark = 0x2581;
+
 std::uint32_t load_u32(const std::uint8_t *p) {
     return p[0] | std::uint32_t(p[1]) << 8 | std::uint32_t(p[2]) << 16 | std::uint32_t(p[3]) << 24;
+}
+
+// Whether four characters of three bytes begin here, in valid UTF-8.
+inline bool are_of_three_bytes(const std::uint8_t *p) {
+    const unsigned all = p[0] & p[3] & p[6] & p[9], any = p[0] | p[3] | p[6] | p[9];
+    return all >= 0xE0 && any < 0xF0;
+}
+
+inline std::uint32_t decode_three_bytes(const std::uint8_t *p) {
+    return (p[0] & 15u) << 12 | (p[1] & 63u) << 6 | (p[2] & 63u);
 }
 
 }  // namespace
@@ -49,7 +62,8 @@ std::size_t CrossingSplitter::last_cut(const std::uint8_t *text, std::size_t siz
     for (right = step_back(step_back(size)); right > 0;) {
         const std::size_t left = step_back(right);
         const std::uint32_t x = decode_character(text + left), y = decode_character(text + right);
-        if ((x | y) < 128 ? is_ascii_cut(x | y << 8) : is_cut(x, y)) return right;
+        const bool has_mark = x == space_mark || y == space_mark;
+        if (!has_mark && ((x | y) < 128 ? is_ascii_cut(x | y << 8) : is_cut(x, y))) return right;
         right = left;
     }
     return 0;
@@ -82,6 +96,17 @@ std::size_t CrossingRun::next(std::uint32_t *ends) {
             }
             left = static_cast<std::uint32_t>(word >> 56);
             at += 8;
+            continue;
+        }
+        if (end_ - at >= 12 && are_of_three_bytes(at)) {
+            // Four at once: where the next one begins does not have to be waited for.
+            for (std::uint32_t i = 0; i < 12; i += 3) {
+                const std::uint32_t right = decode_three_bytes(at + i);
+                *out = static_cast<std::uint32_t>(at - text_) + i;
+                out += splitter_.is_cut(left, right);
+                left = right;
+            }
+            at += 12;
             continue;
         }
         const std::uint32_t right = decode_character(at);
