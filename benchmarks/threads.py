@@ -22,7 +22,8 @@ from documents import subjects
 from fast_peers import Subject
 from measure import DOCUMENT
 from peers import ROOT
-from report import put, rate, table
+from plot import rate
+from report import put, table
 from texts import code, english_and_documentation
 
 import tokexport
