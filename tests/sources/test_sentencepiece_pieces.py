@@ -54,6 +54,14 @@ def check(source: SentencePieceModel, texts: Iterable[str]) -> None:
     assert tokenizer.decode(everything) == reference.decode(everything)
 
 
+def test_an_unknown_character_costs_ten_more_than_the_worst_piece() -> None:
+    """The score of ``ab, cd`` is -20, that of ``a, bcd`` -20.1, with an unknown ``a`` of -20."""
+    pieces = (Piece("ab", -10.0), Piece("cd", -10.0), Piece("bcd", -0.1))
+    source = replace(small(*pieces), algorithm=Algorithm.UNIGRAM)
+    assert load(file_bytes(model_of(source))).encode("abcd") == [1, 2]
+    check(source, ["abcd", "abcdabcd", "bcda"])
+
+
 @settings(max_examples=500 if SLOW else 100)
 @given(
     pieces=st.lists(

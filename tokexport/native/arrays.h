@@ -30,9 +30,8 @@ template <typename T> nanobind::object array_of(std::vector<T> numbers) {
     auto owned = std::make_unique<std::vector<T>>(std::move(numbers));
     T *const data = owned->data();
     const std::size_t count = owned->size();
-    nanobind::capsule owner(owned.get(), [](void *memory) noexcept {
-        delete static_cast<std::vector<T> *>(memory);
-    });
+    nanobind::capsule owner(
+        owned.get(), [](void *memory) noexcept { delete static_cast<std::vector<T> *>(memory); });
     owned.release();
     return nanobind::cast(
         nanobind::ndarray<nanobind::numpy, T, nanobind::ndim<1>>(data, {count}, owner));
