@@ -1,56 +1,81 @@
-"""Converts tokenizers, each in a process of its own, and prints a table: CPU and peak memory over
-those of Python with numpy.
+"""Measures conversions, and writes docs/BENCHMARKS.md.
 
-    python benchmarks/converting.py FILE...
+    TOKEXPORT_SHARED=FOLDER python benchmarks/converting.py [--print] [--rounds N]
 
-CPU is the least of three. Needs Linux.
+Each tokenizer.json is converted in processes of their own: the least CPU seconds and the peak of
+memory, both beyond those of Python with numpy. Needs Linux.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
-ROUNDS = 3
+from peers import ROOT
+from report import put, table
+from texts import shared_tokenizers
+
+SOURCES = {"Llama 3": "llama3", "Qwen 3": "qwen3", "XLM-R": "xlm-roberta", "Gemma 3": "gemma3"}
 MEASURED = """
-import resource, sys, time
+import sys, time
 import numpy
 
-def used():
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    return usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime
+def peak():  # getrusage's would be that of this program, where it is higher
+    with open("/proc/self/status") as status:
+        return next(1024 * int(line.split()[1]) for line in status if line.startswith("VmHWM"))
 
-memory, seconds = used()
+memory, seconds = peak(), time.process_time()
 import tokexport.conversion
-imported = used()[0]
 tokexport.conversion.convert(sys.argv[1], sys.argv[2], force=True, self_test=sys.argv[3] == "True")
-print(used()[1] - seconds, used()[0] - memory, imported - memory)
+print(time.process_time() - seconds, peak() - memory)
 """
 
 
-def measured(source: str, *, self_test: bool) -> tuple[float, int, int]:
-    """The least CPU seconds, the peak of memory in bytes, and how much of that imports take."""
-    rounds = []
+def measured(source: Path, rounds: int, *, self_test: bool) -> tuple[float, float]:
+    """The least CPU seconds, and the peak of memory in bytes."""
+    found = []
     with tempfile.TemporaryDirectory() as folder:
-        for _ in range(ROUNDS):
-            command = [sys.executable, "-c", MEASURED, source, f"{folder}/file", str(self_test)]
+        target = f"{folder}/tokenizer.bin"
+        for _ in range(rounds):
+            command = [sys.executable, "-c", MEASURED, str(source), target, str(self_test)]
             printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-            rounds.append([float(number) for number in printed.split()])
-    seconds, peaks, imports = zip(*rounds, strict=True)
-    return min(seconds), int(max(peaks)), int(max(imports))
+            found.append([float(number) for number in printed.split()])
+    seconds, peaks = zip(*found, strict=True)
+    return min(seconds), max(peaks)
+
+
+def row(name: str, source: Path, rounds: int) -> list[str]:
+    """A tokenizer, without the self test and with it."""
+    size = os.path.getsize(source)
+    cells = [name, f"{size / 1e6:.1f}"]
+    for self_test in (False, True):
+        seconds, peak = measured(source, rounds, self_test=self_test)
+        cells += [f"{seconds:.2f}", f"{peak / 1e6:.0f} ({peak / size:.1f}×)"]
+    print(" | ".join(cells), flush=True)
+    return cells
 
 
 def main() -> None:
     """The command."""
-    for source in sys.argv[1:]:
-        size = os.path.getsize(source)
-        cells = [source, f"{size / 1e6:.1f}"]
-        for self_test in (False, True):
-            seconds, peak, imports = measured(source, self_test=self_test)
-            cells += [f"{seconds:.2f}", f"{peak / 1e6:.0f} ({peak / size:.1f})"]
-        print("| " + " | ".join([*cells, f"{imports / 1e6:.0f}"]) + " |", flush=True)
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    parser.add_argument("--print", action="store_true", help="write no document")
+    parser.add_argument("--rounds", type=int, default=3)
+    given = parser.parse_args()
+    folder = shared_tokenizers()
+    rows = [
+        row(name, folder / directory / "tokenizer.json", given.rounds)
+        for name, directory in SOURCES.items()
+    ]
+    head = ["tokenizer", "source, MB", "CPU, s", "peak, MB", "with the self test, s", "peak, MB"]
+    if not given.print:
+        path = ROOT / "docs" / "BENCHMARKS.md"
+        path.write_text(
+            put(path.read_text("utf-8"), "converting", table(head, rows, left=1)), "utf-8"
+        )
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ PARTS = {
         "fresh",
         "calls",
         "sizes",
+        "converting",
         "code",
     ),
 }
