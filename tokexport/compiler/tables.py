@@ -236,7 +236,7 @@ class AddedTables:
 
 @dataclass(frozen=True, slots=True)
 class StoredForms:
-    """The distinct contents of tokens, and by id: where in them that of a token begins. As the
+    """The distinct contents of tokens, joined, and by id where its content begins. As the
     first token it is ``first_more`` bytes longer or ``first_skip`` bytes shorter at its front, as
     the last one ``last_skip`` bytes shorter at its end.
     """

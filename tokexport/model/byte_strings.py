@@ -1,5 +1,5 @@
-"""A large vocabulary in columns: its strings as one, and their ends and ids as arrays. As objects
-of Python it would take ten times the room, and most of the time of a conversion.
+"""A large vocabulary in columns: its strings joined, and their ends and ids as arrays. As Python
+objects it would take ten times the memory, and most of the time of a conversion.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PART: Final = 1 << 14
 
 
 def ranges(first: Numbers, counts: Numbers) -> npt.NDArray[np.int64]:
-    """The numbers from each of some on, as many as ``counts`` says.
+    """Consecutive numbers: from each ``first[i]`` on, ``counts[i]`` of them.
 
     >>> ranges(np.array([5, 1]), np.array([2, 3])).tolist()
     [5, 6, 1, 2, 3]
@@ -74,7 +74,7 @@ class ByteStrings(Sequence[bytes]):
         return np.frombuffer(self.data, np.uint8)
 
     def parts(self) -> Iterator[ByteStrings]:
-        """The strings, some thousands at a time: what is made of each byte takes less room so."""
+        """The strings in parts of 16,384, so that arrays with an entry a byte stay small."""
         return (self[at : at + _PART] for at in range(0, len(self), _PART))
 
     def take(self, places: Numbers) -> ByteStrings:
@@ -88,7 +88,7 @@ class ByteStrings(Sequence[bytes]):
         return self._at(self.begins[places], self.sizes[places])
 
     def within(self, skipped: Numbers, sizes: Numbers) -> ByteStrings:
-        """Of each string so many bytes, after the first ones that are skipped.
+        """``sizes`` bytes of each string, after its first ``skipped`` ones.
 
         >>> [*ByteStrings.of([b"abc", b"de"]).within(np.array([1, 0]), np.array([2, 1]))]
         [b'bc', b'd']
@@ -119,8 +119,8 @@ class ByteStrings(Sequence[bytes]):
         return ByteStrings(b"".join([*parts, self.data[done:]]), _ends(sizes))
 
     def changed(self, change: Callable[[bytes], bytes]) -> ByteStrings:
-        """The strings, which are UTF-8, after a change of all of them joined by a byte that UTF-8
-        has not, and that the change leaves as it is.
+        """The strings, in UTF-8, after ``change``. It gets many of them joined by a byte that is
+        not in UTF-8, and must leave that byte as it is.
 
         >>> [*ByteStrings.of([b"a b", b"c"]).changed(lambda text: text.replace(b" ", b"__"))]
         [b'a__b', b'c']
@@ -138,7 +138,7 @@ class ByteStrings(Sequence[bytes]):
         return ByteStrings(units[~is_end].tobytes(), ends.astype(np.uint32))
 
     def places_of_prefix(self, prefix: bytes, *, alone: bool = False) -> Numbers:
-        """The places of the strings that begin with ``prefix``, or that are no more (``alone``)."""
+        """The places of the strings that begin with ``prefix``; ``alone``: that are equal to it."""
         begins, sizes, units = self.begins, self.sizes, self.units
         places = np.flatnonzero(sizes == len(prefix) if alone else sizes >= len(prefix))
         for offset, byte in enumerate(prefix):
@@ -146,7 +146,7 @@ class ByteStrings(Sequence[bytes]):
         return places
 
     def places_of_others(self, other: ByteStrings) -> Numbers:
-        """The places at which ``other``, of as many strings, has another string.
+        """The places where ``other``, which has as many strings, differs.
 
         >>> ByteStrings.of([b"a", b"b", b""]).places_of_others(ByteStrings.of([b"a", b"c", b"d"]))
         array([1, 2])
@@ -169,7 +169,7 @@ class ByteStrings(Sequence[bytes]):
     @overload
     def __getitem__(self, place: slice) -> ByteStrings: ...
     def __getitem__(self, place: int | slice) -> bytes | ByteStrings:
-        """A string, or those from one place to another."""
+        """A string, or a slice of the strings."""
         if isinstance(place, slice):
             first, end, _ = place.indices(len(self))
             begin = self.ends[first - 1] if first else np.uint32(0)
@@ -194,7 +194,7 @@ class ByteStrings(Sequence[bytes]):
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary(Mapping[bytes, int]):
-    """The ids of distinct strings; to look many of them up, make an index of the strings.
+    """The ids of distinct strings. A look-up is linear: for many of them, make an index.
 
     >>> vocabulary = Vocabulary.of({b"a": 7, b"bc": 9})
     >>> vocabulary[b"bc"], b"b" in vocabulary, vocabulary == {b"a": 7, b"bc": 9}

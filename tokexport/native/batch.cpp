@@ -48,8 +48,8 @@ template <class Work> void on_threads(std::size_t threads, Work work) {
 
 }  // namespace
 
-// The parts of the texts, and the ids of all of them: of one thread in its workspace, of several
-// gathered.
+// The parts of the texts, and the ids of all of them: those of one thread are in its workspace,
+// those of several are gathered.
 struct Core::Batch {
     struct Part {
         std::string_view bytes;
@@ -60,7 +60,7 @@ struct Core::Batch {
     std::vector<std::unique_ptr<WorkspacePool::Lease>> spaces;
     std::vector<Part> parts;
     std::vector<std::size_t> first_parts;  // of each text, and how many parts there are
-    // Cuts the texts, if it is not the core that does: parts but the first are rests.
+    // What cuts the texts, where the core does not: then all parts but the first are rests.
     const Engine *cutter = nullptr;
     std::unique_ptr<GatheredIds> gathered;
 
@@ -127,7 +127,7 @@ void Core::encode_texts(const std::vector<std::string_view> &sources, const Allo
         may_cut ? std::min(bytes / (threads * parts_a_thread), longest_part) : SIZE_MAX;
     if (may_cut && is_utf8 && chosen.mode == Allowed::none)
         batch.cutter = cutting_engine(bytes, part_size);
-    // What is short by itself is long together.
+    // Many short texts are worth the tables, too.
     if (bytes >= worth_tables_) bytes_without_tables_.fetch_add(bytes, std::memory_order_relaxed);
     cut_texts(sources, part_size, batch);
     if (encode_parts(sources, chosen, template_, threads, is_utf8, batch)) return;

@@ -63,8 +63,8 @@ def stored_forms(tokens: Tokens) -> StoredForms:
 def _shorter(
     contents: ByteStrings, firsts: ByteStrings, lasts: ByteStrings
 ) -> tuple[npt.NDArray[np.bool_], Numbers, Numbers]:
-    """Which first forms are the end of the content and last ones its beginning, and how many bytes
-    they lack.
+    """Which tokens have a first form that ends their content and a last form that begins it, and
+    how many bytes these forms lack.
     """
     sizes = contents.sizes.astype(np.int64)
     skipped, cut = sizes - firsts.sizes, sizes - lasts.sizes

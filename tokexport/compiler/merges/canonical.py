@@ -132,7 +132,7 @@ def _whole(vocab: Vocabulary, first: FirstSymbols, ways: Ways) -> Numbers:
 
 
 def _are_whole(contents: ByteStrings, tokens: Numbers, first: FirstSymbols, ways: Ways) -> Numbers:
-    """The places of the contents whose symbols are a way."""
+    """The places of the contents whose symbols are one of the ways of their token."""
     begins, ends, symbols = first.of_all(contents)
     place, way = ways.of(tokens)
     sizes = ways.ends[way] - ways.begins[way]

@@ -27,7 +27,7 @@ from tokexport.unicode.byte_alphabet import CHARACTERS
 from tokexport.unicode.darts import keys
 from tokexport.unicode.store import CODE_POINTS
 
-# By code point, shape (0x110000,), at most MOST; in 32 bits, as there are some at a time.
+# By code point, shape (0x110000,), at most MOST; of 32 bits, since several are held at once.
 Weights = npt.NDArray[np.uint32]
 # Sums of weights of a content stay far below 2 ** 63.
 Sums = npt.NDArray[np.int64]
@@ -93,7 +93,7 @@ def _step(op: rewriting.Op) -> Step:
 def _mapped(
     after: Weights, sums: Sums, keeps: Sums, numbers: npt.NDArray[np.integer[Any]]
 ) -> Weights:
-    """Each character becomes text number ``numbers[character]``, and some keep themselves too."""
+    """Each character becomes text number ``numbers[character]``, with or without itself."""
     before = np.empty_like(after)
     for start in range(0, len(after), _PART):
         part = slice(start, start + _PART)

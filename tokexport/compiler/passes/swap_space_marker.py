@@ -156,8 +156,8 @@ def _exchanged_model(model: TokenizerModel) -> BytePairModel | UnigramModel | No
 
 
 def _exchanged_vocab(vocab: Mapping[bytes, int]) -> Vocabulary:
-    """The vocabulary with the two characters exchanged in all keys, by way of a byte that UTF-8 has
-    not.
+    """The vocabulary with the two characters exchanged in all keys, by way of a byte that is not
+    in UTF-8.
     """
 
     def change(keys: bytes) -> bytes:

@@ -138,6 +138,7 @@ def _tokens(
     if huggingface.unk_id is not None:
         tokens.kinds[huggingface.unk_id] = KINDS.index(TokenKind.UNKNOWN)
     special = {text.encode() for text in added.special}
+    # There may be thousands of both: only texts that begin as a special token does are looked at.
     for lead in {text[:1] for text in special}:
         for place in spelling.texts.places_of_prefix(lead).tolist():
             if spelling.texts[place] in special:
