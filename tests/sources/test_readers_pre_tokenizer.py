@@ -54,7 +54,7 @@ def test_each_kind_alone_is_cut_as_the_reference_cuts_it(part: Any, tmp_path: Pa
     assert readers.check("ab 12², a.b!\tb\u30001é。中 -_?b1a ab ")
 
 
-@settings(max_examples=600 if SLOW else 100)
+@settings(max_examples=600 if SLOW else 200)
 @given(
     before=st.lists(PARTS, max_size=2),
     after=st.lists(PARTS, max_size=2),
