@@ -104,7 +104,7 @@ enum { ASCII_SIZE = 128, TOP_SIZE = 544, ALIGNMENT = 64, MAX_SECTIONS = 64, ID_B
 enum { EDIT_KEEPS = 32768, LABEL_BITS = 9, ACCEPT = 32768, CUTS_SIZE = 2048 };
 enum { CROSSINGS_ASCII = 2048, PLACES = 4, MAP_OTHER = 128, MAP_LETTERS = 2, ONE_KNOWN = 1 };
 enum { BOTH_KNOWN = 2, FIRST_SKIP_SHIFT = 5, FIRST_MORE_SHIFT = 10, LAST_SKIP_SHIFT = 12 };
-enum { HEADER_FLAGS = 63, DECODER_FLAGS = 31, TRIE_FLAGS = 3 };
+enum { HEADER_FLAGS = 63, DECODER_FLAGS = 31, TRIE_FLAGS = 1 };
 /* header.model. */
 enum { MODEL_BPE = 1, MODEL_UNIGRAM = 2, MODEL_WORDPIECE = 3, MODEL_WORDLEVEL = 4 };
 enum { MODEL_GREEDY = 5 };
@@ -119,7 +119,7 @@ enum { FIRST_BY_TEXT = 16 };
 /* edits.flags. */
 enum { READS_TOKENS = 1 };
 /* trie.flags. */
-enum { SINGLE_PRECISION = 1, BYTE_CHARACTERS = 2 };
+enum { SINGLE_PRECISION = 1 };
 /* stage.behavior. */
 enum { ISOLATED = 0, REMOVED = 1, MERGED_WITH_PREVIOUS = 2, MERGED_WITH_NEXT = 3, CONTIGUOUS = 4 };
 /* stage.flags. */
@@ -1107,7 +1107,7 @@ static uint8_t finds_words_first(const tkx *t) {
 static int check_splits(tkx *t) {
     /* models that read whole characters, and find no end in a part of one */
     const int of_characters = (t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) ||
-                              (t->model == MODEL_UNIGRAM && !(t->trie_flags & BYTE_CHARACTERS));
+                              t->model == MODEL_UNIGRAM;
     uint32_t tables = (uint32_t)field(t->labels, 0), next = 0, work = 0, i;
     t->stage_count = load_u32(t->splits.data);
     if (t->stage_count > TKX_MAX_STAGES || load_u32(t->splits.data + 4) || field(t->labels, 4))
@@ -4048,9 +4048,8 @@ static const uint8_t *longest_token(tkx_context *ctx, uint32_t base, const uint8
 #endif
 /* ---- trie_models.c: WordPiece (5.6) ---------------------------------------------------------- */
 #ifndef TKX_NO_WORDPIECE
-static size_t count_characters(const tkx *t, const uint8_t *bytes, size_t size) {
+static size_t count_characters(const uint8_t *bytes, size_t size) {
     size_t count = 0, i;
-    if (t->trie_flags & BYTE_CHARACTERS) return size;
     for (i = 0; i < size; i++) count += !utf8_inside(bytes[i]);
     return count;
 }
@@ -4061,7 +4060,7 @@ static void encode_word_pieces(tkx_context *ctx, const uint8_t *bytes, size_t si
     const size_t before = ctx->count;
     uint32_t base = t->trie_root, id = 0;
     int is_known =
-        size <= t->trie_characters || count_characters(t, bytes, size) <= t->trie_characters;
+        size <= t->trie_characters || count_characters(bytes, size) <= t->trie_characters;
     while (is_known && at < end && ctx->code == TKX_OK) {
         const uint8_t *last = longest_token(ctx, base, at, end, &id);
         is_known = last > at;
@@ -4256,7 +4255,7 @@ static TKX_INLINE int find_paths(tkx_unigram *u, int single) {
     put_path(u->paths, u->sum, 0, 0);
     while (u->from + at < u->end) {
         const uint8_t *start = u->from + at, *p = start, *deepest = trie_reach(t, p, u->end);
-        const size_t character = t->trie_flags & BYTE_CHARACTERS ? 1 : utf8_length(*start);
+        const size_t character = utf8_length(*start);
         double sum = path_sum(u->paths + PATH * at);
         uint32_t base = root;
         int is_covered = 0;

@@ -4,7 +4,6 @@ text.
 
 from __future__ import annotations
 
-import struct
 import time
 from dataclasses import replace
 
@@ -49,14 +48,6 @@ def test_whole_characters_are_not_looked_for_in_parts_of_them(library: Library) 
     on_bytes = splits(Split(r"[a-z]+", on_bytes=True))
     assert on_bytes[SplitsHeader.sizeof() + 1] & StageFlag.ON_BYTES
     assert library.open(golden_files.rebuilt("unigram", {Tag.SPLITS: on_bytes})) == SPLITS
-    of_bytes = bytearray(golden_files.content("unigram"))
-    at = of_bytes.index(b"TRIE")
-    start, size = struct.unpack_from("<QQ", of_bytes, at + 8)
-    trie = bytearray(of_bytes[start : start + size])
-    trie[24] |= 2  # BYTE_CHARACTERS
-    changed = {Tag.SPLITS: on_bytes, Tag.TRIE: bytes(trie)}
-    assert library.open(golden_files.rebuilt("unigram", changed)) == OK
-    assert library.encode(b"a" * 100 + "é".encode())[0] == OK
 
 
 @pytest.mark.parametrize("memo_count", [0, None], ids=["no memo", "memo"])

@@ -138,14 +138,10 @@ the last of equal sums wins: total > best[end][0] => total >= best[end][0]
 sums are singles: total = rounded(total) if single else total => total = rounded(total)
 unknown text is not looked up: if whole is not None and not => if False and not
 bytes of unknown text have spans of their own: if b"ALGN" in self.file.sections: => if True:
-[trie_models unigram-bytes]
-BYTES of Unigram is ignored: return 1 if self.flags & BYTES else len => return len
-[trie_models wordpiece-bytes]
-BYTES of WordPiece is ignored: len(text) if trie.flags & BYTES else => 0 or
 [trie_models wordpiece]
-BYTES of WordPiece is always set: if trie.flags & BYTES else => if True else
-max_characters is ignored: if size <= trie.max_characters: => if True:
-max_characters is too many: if size <= trie.max_characters: => if size < trie.max_characters:
+max_characters counts bytes: len(characters(text)) <= => len(text) <=
+max_characters is ignored: if len(characters(text)) <= trie.max_characters: => if True:
+max_characters is too many: len(characters(text)) <= trie => len(characters(text)) < trie
 a word is known in part: if all(id is not None for id, _, _ in found): => if True:
 a word has no prefix inside: trie, text, trie.continuation) => trie, text, trie.root)
 [trie_models greedy]

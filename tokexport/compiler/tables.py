@@ -129,7 +129,6 @@ class TrieTables:
     max_characters: int = 0
     unknown_score: float = 0.0
     single_precision: bool = False
-    on_bytes: bool = False
     # The tokens of the 256 bytes, -1 where there is none.
     byte_ids: npt.NDArray[np.int64] | None = None
 

@@ -68,7 +68,6 @@ def crossings(value: Crossings | None) -> bytes | None:
 def trie(tables: TrieTables) -> bytes:
     """TRIE."""
     found = tables.trie
-    flags = layout.TrieFlag.SINGLE_PRECISION * tables.single_precision
     header = struct(
         layout.TrieHeader,
         unit_count=len(found.bases),
@@ -76,7 +75,7 @@ def trie(tables: TrieTables) -> bytes:
         continuation=tables.continuation,
         max_characters=tables.max_characters,
         unknown_score=tables.unknown_score,
-        flags=flags | layout.TrieFlag.BYTE_CHARACTERS * tables.on_bytes,
+        flags=layout.TrieFlag.SINGLE_PRECISION * tables.single_precision,
     )
     units = np.empty(len(found.bases), layout.TRIE_UNIT)
     halves = units.view("<u4").reshape(-1, 2)

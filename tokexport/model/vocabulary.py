@@ -128,7 +128,6 @@ class BytePairModel:
 class UnigramModel:
     """The segmentation with the largest sum of scores."""
 
-    # From UTF-8 to ids; if `on_bytes`, from raw bytes.
     vocab: Mapping[bytes, int]
     # The score of each id of `vocab`.
     scores: Mapping[int, float]
@@ -142,8 +141,6 @@ class UnigramModel:
     # Sums are rounded to 32 bits at each step, and reset when they grow large, as `sentencepiece`
     # does; otherwise to 64, as `tokenizers` does, which also looks the text of a run up in `vocab`.
     single_precision: bool = False
-    # The model sees GPT-2's alphabet, so that a character is a byte.
-    on_bytes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +155,6 @@ class WordPieceModel:
     prefix: bytes
     # A word of more characters is unknown.
     max_characters: int
-    # The model sees GPT-2's alphabet, so that a character is a byte.
-    on_bytes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

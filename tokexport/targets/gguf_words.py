@@ -24,7 +24,7 @@ def word_keys(model: TokenizerModel) -> dict[str, Any]:
     """The keys of WordPiece as BERT's. TokexportError for another one."""
     inner = model.model
     assert isinstance(inner, WordPieceModel)
-    if (inner.prefix, inner.max_characters, inner.on_bytes) != (_PREFIX, _LONGEST, False):
+    if (inner.prefix, inner.max_characters) != (_PREFIX, _LONGEST):
         raise refuse("gguf", "its WordPiece is not as BERT's", "there is no other one in it")
     names = {id: key.decode() for key, id in inner.vocab.items()}
     names |= {token.id: token.content for token in model.added_tokens}

@@ -38,7 +38,7 @@ def rare_goldens() -> tuple[Golden, ...]:
     """All of them."""
     return (
         *(keys(), dropped(), first(), empty_matches(), contiguous()),
-        *(decomposed(), stripped_marks(), unigram_bytes(), word_piece_bytes()),
+        *(decomposed(), stripped_marks()),
         *(trimmed("trimmed-all", False), trimmed("trimmed-first", True)),
         *(single_precision(), fused_words(), suffix(), collapsed()),
     )
@@ -118,27 +118,6 @@ def stripped_marks() -> Golden:
     model = _unigram("ae\u1100\u1161\u11a8o")
     texts = ["\uac00\uac01a", "\u00e9e\u0301a", "\u00f6\u0308", "\u01d5"]
     return _document("stripped-marks", model, texts, normalizer=normalizer, trimmed=True)
-
-
-def unigram_bytes() -> Golden:
-    """BYTE_CHARACTERS: Unigram over the letters of bytes."""
-    model = _unigram(["a", "b", "\u00c3", "\u00c3\u00a9", "\u0120", "\u0120a", "ab"])
-    texts = ["a\u00e9b a", "\u00e8a\u4e2d", " \u00e9 ab"]
-    return _document("unigram-bytes", model, texts, pre_tokenizer=BYTE_LEVEL)
-
-
-def word_piece_bytes() -> Golden:
-    """BYTE_CHARACTERS: WordPiece over the letters of bytes, which counts bytes."""
-    tokens = ["[UNK]", "a", "##a", "\u00c3", "##\u00a9", "##\u00c3"]
-    model = {
-        "type": "WordPiece",
-        "unk_token": "[UNK]",
-        "continuing_subword_prefix": "##",
-        "max_input_chars_per_word": 4,
-        "vocab": _numbered(tokens),
-    }
-    texts = ["a\u00e9", "aaaa", "aaaaa", "\u00e9\u00e9", "\u00e9\u00e9\u00e9", "\u00e8"]
-    return _document("wordpiece-bytes", model, texts, pre_tokenizer=BYTE_LEVEL)
 
 
 def trimmed(name: str, keeps_first: bool) -> Golden:

@@ -28,7 +28,7 @@ static uint8_t finds_words_first(const tkx *t) {
 static int check_splits(tkx *t) {
     /* models that read whole characters, and find no end in a part of one */
     const int of_characters = (t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) ||
-                              (t->model == MODEL_UNIGRAM && !(t->trie_flags & BYTE_CHARACTERS));
+                              t->model == MODEL_UNIGRAM;
     uint32_t tables = (uint32_t)field(t->labels, 0), next = 0, work = 0, i;
     t->stage_count = load_u32(t->splits.data);
     if (t->stage_count > TKX_MAX_STAGES || load_u32(t->splits.data + 4) || field(t->labels, 4))

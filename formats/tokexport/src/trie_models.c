@@ -45,9 +45,8 @@ static const uint8_t *longest_token(tkx_context *ctx, uint32_t base, const uint8
 
 #ifndef TKX_NO_WORDPIECE
 
-static size_t count_characters(const tkx *t, const uint8_t *bytes, size_t size) {
+static size_t count_characters(const uint8_t *bytes, size_t size) {
     size_t count = 0, i;
-    if (t->trie_flags & BYTE_CHARACTERS) return size;
     for (i = 0; i < size; i++) count += !utf8_inside(bytes[i]);
     return count;
 }
@@ -58,7 +57,7 @@ static void encode_word_pieces(tkx_context *ctx, const uint8_t *bytes, size_t si
     const size_t before = ctx->count;
     uint32_t base = t->trie_root, id = 0;
     int is_known =
-        size <= t->trie_characters || count_characters(t, bytes, size) <= t->trie_characters;
+        size <= t->trie_characters || count_characters(bytes, size) <= t->trie_characters;
     while (is_known && at < end && ctx->code == TKX_OK) {
         const uint8_t *last = longest_token(ctx, base, at, end, &id);
         is_known = last > at;

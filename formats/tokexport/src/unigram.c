@@ -148,7 +148,7 @@ static TKX_INLINE int find_paths(tkx_unigram *u, int single) {
     put_path(u->paths, u->sum, 0, 0);
     while (u->from + at < u->end) {
         const uint8_t *start = u->from + at, *p = start, *deepest = trie_reach(t, p, u->end);
-        const size_t character = t->trie_flags & BYTE_CHARACTERS ? 1 : utf8_length(*start);
+        const size_t character = utf8_length(*start);
         double sum = path_sum(u->paths + PATH * at);
         uint32_t base = root;
         int is_covered = 0;

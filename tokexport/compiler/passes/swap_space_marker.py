@@ -138,7 +138,7 @@ def _exchanged_model(model: TokenizerModel) -> BytePairModel | UnigramModel | No
         if characters is None or characters.of_bytes or characters.prefix or characters.suffix:
             return None
         byte_ids = characters.byte_ids
-    elif isinstance(inner, UnigramModel) and not inner.on_bytes:
+    elif isinstance(inner, UnigramModel):
         byte_ids = inner.byte_ids
     else:
         return None

@@ -1,15 +1,16 @@
 """Bytes in place of GPT-2's alphabet: an equivalent tokenizer that does not spell bytes out.
 
 A source that maps each byte to a character says so as a step (SpellBytes), and what follows the
-step, the model included, sees these characters. As they are one to one with the bytes, all of that
-can work on the bytes themselves, where nothing in it tells the two apart: the text stays half as
-long, and single bytes need no look-up. Where something does (a Replace after the step, an affix in
-other letters), the model stays as it is.
+step, the model included, sees these characters. As they are one to one with the bytes, BPE and the
+splits before it can work on the bytes themselves, where nothing tells the two apart: the text stays
+half as long, and single bytes need no look-up. Where something does (a Replace after the step, an
+affix in other letters), or with another model than BPE, which nobody publishes, the tokenizer stays
+as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,15 +19,11 @@ from tokexport.model import (
     BytePairModel,
     CharacterRuns,
     CharacterSymbols,
-    Model,
     PreTokenizerStep,
     SpellBytes,
     Split,
     TokenizerModel,
-    UnigramModel,
     Vocabulary,
-    WordLevelModel,
-    WordPieceModel,
 )
 from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT, all_to_bytes, to_bytes
 
@@ -53,7 +50,7 @@ def work_on_bytes(model: TokenizerModel) -> TokenizerModel:
     else:
         return model
     splits = _splits_of_bytes(after)
-    inner = _model_of_bytes(model.model)
+    inner = _byte_pair(model.model) if isinstance(model.model, BytePairModel) else None
     if SpellBytes() in before or added_edges or splits is None or inner is None:
         return model
     return replace(model, normalizer=before, pre_tokenizer=(*kept, *splits), model=inner)
@@ -67,30 +64,16 @@ def _splits_of_bytes(steps: Sequence[PreTokenizerStep]) -> tuple[Split, ...] | N
     return tuple(replace(step, on_bytes=True) for step in splits)
 
 
-def _model_of_bytes(model: Model) -> Model | None:
-    match model:
-        case BytePairModel():
-            return _byte_pair(model)
-        case UnigramModel(byte_ids=None):
-            return replace(model, vocab=_keys(model.vocab), on_bytes=True)
-        case WordPieceModel():
-            prefix = _bytes(model.prefix)
-            if prefix is None:
-                return None
-            return replace(model, vocab=_keys(model.vocab), prefix=prefix, on_bytes=True)
-        case WordLevelModel():
-            return replace(model, vocab=_keys(model.vocab))
-        case _:
-            return None
-
-
 def _byte_pair(model: BytePairModel) -> BytePairModel | None:
     """BPE over bytes. A byte without a token becomes the unknown token, which must not merge then;
     and it does not become a token like ``<0x0A>``.
     """
     if model.characters is None or model.merges is None:
         return None
-    vocab = _keys(model.vocab)
+    spelled = Vocabulary.of(model.vocab)
+    strings, is_spelled = all_to_bytes(spelled.strings)
+    # A string that is not in the alphabet is never a part of the text.
+    vocab = Vocabulary(strings, spelled.ids).at(np.flatnonzero(is_spelled))
     single = vocab.at(np.flatnonzero(vocab.strings.sizes == 1)).strings
     lacks_bytes = not BYTES_OF_TEXT.issubset(single.data)
     prefix, suffix = _bytes(model.characters.prefix), _bytes(model.characters.suffix)
@@ -108,13 +91,6 @@ def _byte_pair(model: BytePairModel) -> BytePairModel | None:
         unknown_stops=model.unknown_stops and (characters is not None or lacks_bytes),
         characters=characters,
     )
-
-
-def _keys(vocab: Mapping[bytes, int]) -> Vocabulary:
-    """What of the vocabulary a text can be: a string that is not in the alphabet never comes up."""
-    spelled = Vocabulary.of(vocab)
-    strings, is_spelled = all_to_bytes(spelled.strings)
-    return Vocabulary(strings, spelled.ids).at(np.flatnonzero(is_spelled))
 
 
 def _bytes(token: bytes) -> bytes | None:

@@ -41,7 +41,6 @@ def trie_tables(model: TrieModel) -> TrieTables:
                 longest,
                 unknown_score=model.unk_score,
                 single_precision=model.single_precision,
-                on_bytes=model.on_bytes,
                 byte_ids=_byte_ids(model.byte_ids),
             )
         case WordPieceModel():
@@ -50,7 +49,6 @@ def trie_tables(model: TrieModel) -> TrieTables:
                 longest,
                 continuation=base_of(trie, model.prefix),
                 max_characters=min(model.max_characters, _MAX_CHARACTERS),
-                on_bytes=model.on_bytes,
             )
         case _:
             return TrieTables(trie, longest)

@@ -81,7 +81,6 @@ class TrieFlag(Flags):
     """``trie.flags``."""
 
     SINGLE_PRECISION = 1 << 0, "UNIGRAM: sums are rounded to f32, unknown text is not looked up"
-    BYTE_CHARACTERS = 1 << 1, "UNIGRAM, WORDPIECE, rare: a character is one byte"
 
 
 # TRIE: this header, then unit_count units. The child of a node with base b for byte c is unit b +

@@ -13,7 +13,6 @@ from .tables import TOP, ByteTrie
 
 HOLE, KIND_MASK = 0, 3
 UNIT_CHARACTER, UNIT_BYTE = 0, 1
-TRIE_BYTES = 2  # TrieFlag.BYTES
 STRIPPING_FLAGS = 2 | 4 | 8  # SINGLE_WORD, LSTRIP, RSTRIP
 # The smallest size of a section whose size depends on its own first fields.
 HEADS = {
@@ -68,9 +67,7 @@ class File:
         """The stages of SPLT."""
         if b"SPLT" not in self.sections:
             return []
-        by_character = self.unit == UNIT_CHARACTER
-        if self.header.model == UNIGRAM and b"TRIE" in self.sections:
-            by_character = not u32(self.sections[b"TRIE"], 24) & TRIE_BYTES
+        by_character = self.header.model == UNIGRAM or self.unit == UNIT_CHARACTER
         labels = self.sections.get(b"LABL", bytes(8))
         return read_stages(self.sections[b"SPLT"], labels, len(self.operations), by_character)
 

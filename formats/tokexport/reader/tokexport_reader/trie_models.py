@@ -10,8 +10,7 @@ from .container import GREEDY, UNIGRAM, WORDLEVEL, WORDPIECE
 from .data import NONE, characters, require, u64
 from .file import File
 
-SINGLE_PRECISION, BYTES = 1, 2
-TRIE_FLAGS = SINGLE_PRECISION | BYTES
+SINGLE_PRECISION = 1
 NO_TOKEN = 0x1FFFFF
 LARGEST_SUM = 100_000
 
@@ -56,16 +55,12 @@ class Trie:
         """The token that is all of a text, or None."""
         return dict(self.tokens(text, self.root)).get(len(text))
 
-    def character(self, text: bytes, at: int) -> int:
-        """The size of the character at an offset."""
-        return 1 if self.flags & BYTES else len(text[at:].decode()[0].encode())
-
 
 def read_trie(file: File) -> Trie:
     """TRIE, with the checks of its head."""
     fields = struct.unpack_from("<4Id2I", file.sections[b"TRIE"])
     unit_count, root, continuation, max_characters, unknown_score, flags, reserved = fields
-    require(flags & ~TRIE_FLAGS == 0 and reserved == 0, "TKX_E_CORRUPT")
+    require(flags & ~SINGLE_PRECISION == 0 and reserved == 0, "TKX_E_CORRUPT")
     return Trie(file, unit_count, root, continuation, max_characters, unknown_score, flags)
 
 
@@ -75,8 +70,7 @@ def encode_pre_token(file: File, text: bytes) -> list[Found]:
     if file.header.model == UNIGRAM:
         return Unigram(file, trie, text).encode()
     if file.header.model == WORDPIECE:
-        size = len(text) if trie.flags & BYTES else len(characters(text))
-        if size <= trie.max_characters:
+        if len(characters(text)) <= trie.max_characters:
             found = longest_first(trie, text, trie.continuation)
             if all(id is not None for id, _, _ in found):
                 return [(id, start, end) for id, start, end in found if id is not None]
@@ -154,7 +148,7 @@ class Unigram:
             tokens = self.trie.tokens(text[at:], self.trie.root)
             for size, token in tokens:
                 offer(at + size, self.score(token) + total, at, token)
-            character = self.trie.character(text, at)
+            character = len(characters(text[at:])[0])
             if character not in dict(tokens):
                 score = self.trie.unknown_score + total
                 offer(at + character, score, at, self.file.header.unknown_id)
