@@ -121,15 +121,12 @@ def test_sums_of_singles_are_those_of_the_specification(
     scores: dict[str, float], text: str, fallback: bool
 ) -> None:
     pieces = ["<unk>", *scores]
-    scores_of = {
-        number: struct.unpack("f", struct.pack("f", score))[0]
-        for number, score in enumerate(scores.values(), 1)
-    }
+    singles = [struct.unpack("f", struct.pack("f", score))[0] for score in scores.values()]
     model = UnigramModel(
         {piece.encode(): number for number, piece in enumerate(pieces) if number},
-        scores_of,
+        (0.0, *singles),
         0,
-        min(scores_of.values()) - 10,
+        min(singles) - 10,
         tuple(1 if byte & 1 else None for byte in range(256)) if fallback else None,
         single_precision=True,
     )

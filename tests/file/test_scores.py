@@ -95,7 +95,7 @@ def test_scores_can_be_left_out() -> None:
 
 def test_scores_that_are_no_32_bit_numbers_stand_alone_in_64_bits() -> None:
     for given, tag, other in ((-0.1, Tag.DOUBLE_SCORES, Tag.SCORES), (-0.5, Tag.SCORES, None)):
-        unigram = UnigramModel({b"a": 0, b"b": 1}, {0: given, 1: -1.0}, 0, -11.0)
+        unigram = UnigramModel({b"a": 0, b"b": 1}, (given, -1.0), 0, -11.0)
         content = file_bytes(tokenizer_model((b"a", b"b"), unigram))
         assert tag in sections(content)
         assert other is None or other not in sections(content)

@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tokexport.model import ByteStrings, Scores, Vocabulary
+from tokexport.model import ByteStrings, Vocabulary
 from tokexport.unicode.byte_alphabet import all_to_bytes, to_bytes
 
 MANY = 1 << 14  # are done at a time
@@ -80,11 +80,3 @@ def test_a_vocabulary_is_a_mapping(ids: dict[bytes, int], other: bytes) -> None:
     assert vocabulary == ids
     assert vocabulary.get(other) == ids.get(other)
     assert [*vocabulary.without_empty] == [key for key in ids if key]
-
-
-@given(st.dictionaries(st.integers(0, 9), st.floats(-9, 9)), st.integers(-1, 10))
-def test_scores_are_a_mapping(by_id: dict[int, float], other: int) -> None:
-    scores = Scores.of(by_id)
-    assert scores == by_id
-    assert len(scores) == len(by_id)
-    assert scores.get(other) == by_id.get(other)

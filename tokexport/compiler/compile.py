@@ -45,7 +45,6 @@ from tokexport.model import (
     Model,
     PreTokenizerStep,
     Reference,
-    Scores,
     Split,
     TokenizerModel,
     Tokens,
@@ -154,8 +153,7 @@ def _encoder(
         scores = None
         if isinstance(model.model, UnigramModel):
             scores = np.zeros(len(model.tokens), np.float64)
-            known = Scores.of(model.model.scores).by_id
-            scores[: len(known)] = np.nan_to_num(known, nan=0.0, posinf=np.inf, neginf=-np.inf)
+            scores[: len(model.model.scores)] = model.model.scores
         return trie_tables(model.model), scores
     if model.model.characters is not None and not model.model.characters.of_bytes:
         for step in model.pre_tokenizer:

@@ -6,7 +6,6 @@ Everything that decides an id is here and nothing else: a source refuses
 """
 
 from tokexport.model.byte_strings import ByteStrings as ByteStrings
-from tokexport.model.byte_strings import Scores as Scores
 from tokexport.model.byte_strings import Vocabulary as Vocabulary
 from tokexport.model.decoding import Decoding as Decoding
 from tokexport.model.decoding import FirstIs as FirstIs

@@ -237,41 +237,5 @@ class Vocabulary(Mapping[bytes, int]):
         return iter(self.strings)
 
 
-@dataclass(frozen=True, eq=False)
-class Scores(Mapping[int, float]):
-    """The scores of ids, NaN where there is none.
-
-    >>> scores = Scores(np.array([0.5, np.nan, -1]))
-    >>> dict(scores), 1 in scores
-    ({0: 0.5, 2: -1.0}, False)
-    """
-
-    by_id: npt.NDArray[np.float64]
-
-    @classmethod
-    def of(cls, scores: Mapping[int, float]) -> Scores:
-        """The column of scores."""
-        if isinstance(scores, cls):
-            return scores
-        by_id = np.full(1 + max(scores, default=-1), np.nan)
-        by_id[[*scores]] = [*scores.values()]
-        return cls(by_id)
-
-    def __getitem__(self, number: int) -> float:
-        """The score of an id."""
-        score = float(self.by_id[number]) if 0 <= number < len(self.by_id) else np.nan
-        if np.isnan(score):
-            raise KeyError(number)
-        return score
-
-    def __len__(self) -> int:
-        """How many ids have a score."""
-        return int((~np.isnan(self.by_id)).sum())
-
-    def __iter__(self) -> Iterator[int]:
-        """The ids that have a score."""
-        return iter(np.flatnonzero(~np.isnan(self.by_id)).tolist())
-
-
 def _ends(sizes: Numbers) -> U32:
     return np.cumsum(sizes, dtype=np.uint32)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
 from typing import Any
@@ -129,8 +129,8 @@ class UnigramModel:
     """The segmentation with the largest sum of scores."""
 
     vocab: Mapping[bytes, int]
-    # The score of each id of `vocab`.
-    scores: Mapping[int, float]
+    # By id; 0.0 for one that is not in `vocab`.
+    scores: Sequence[float]
     # What a run of unknown characters becomes. `None`: the reference stops at one, and so does the
     # encoder.
     unk_id: int | None

@@ -140,7 +140,8 @@ def pieces_of_model(name: str, model: TokenizerModel) -> proto.SentencePieceMode
 
 def _scores(model: TokenizerModel) -> tuple[float, ...] | None:
     if isinstance(model.model, UnigramModel):
-        return tuple(model.model.scores.get(id, 0.0) for id in range(len(model.tokens)))
+        scores = model.model.scores
+        return (*scores, *[0.0] * (len(model.tokens) - len(scores)))
     if not isinstance(model.model, BytePairModel):
         return None
     ranks = {}

@@ -73,7 +73,7 @@ def parts_of_model(model: TokenizerModel) -> dict[Part, Any]:
             found[Part.PAIRS] = None if merges_any_two(inner) else merges_of(inner)
             found[Part.UNKNOWN] = _unknown(inner)
         case UnigramModel():
-            found[Part.SCORES] = dict(inner.scores)
+            found[Part.SCORES] = {id: inner.scores[id] for id in inner.vocab.values()}
             found[Part.UNKNOWN] = (inner.unk_id, inner.unk_score, inner.byte_ids)
         case WordPieceModel():
             found[Part.UNKNOWN] = (inner.unk_id, inner.prefix, inner.max_characters)

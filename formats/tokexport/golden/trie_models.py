@@ -66,7 +66,7 @@ def unigram() -> Golden:
     ids = {piece: number for number, piece in enumerate(scores)}
     model = UnigramModel(
         {piece.encode(): number for piece, number in ids.items()},
-        {ids[piece]: score for piece, score in scores.items()},
+        tuple(scores.values()),
         0,
         min(scores.values()) - 10,
     )
@@ -100,7 +100,7 @@ def unigram_fallback() -> Golden:
     ids = {piece: number for number, piece in enumerate(pieces)}
     model = UnigramModel(
         {piece.encode(): number for piece, number in ids.items()},
-        {ids[piece]: score for piece, score in scores.items()},
+        tuple(scores.values()),
         0,
         min(scores.values()) - 10,
         tuple(ids.get(f"<0x{byte:02X}>") for byte in range(256)),

@@ -242,7 +242,7 @@ def _surface(text: str) -> bytes:
 
 def _model(source: SentencePieceModel, pieces: _Pieces) -> Model:
     if source.algorithm is Algorithm.UNIGRAM:
-        return _unigram(pieces)
+        return _unigram(pieces, len(source.pieces))
     if source.algorithm is Algorithm.WORD:
         if source.byte_fallback:
             raise UnsupportedError(
@@ -305,11 +305,14 @@ def _made_by_merges(source: SentencePieceModel, pieces: _Pieces) -> list[tuple[i
     return made
 
 
-def _unigram(pieces: _Pieces) -> UnigramModel:
+def _unigram(pieces: _Pieces, count: int) -> UnigramModel:
     normal = [np.float32(piece.score) for _, piece in pieces.of(PieceType.NORMAL)]
     lowest = min(normal, default=np.finfo(np.float32).max)
-    scores = {number: float(piece.score) for number, piece in pieces.of(PieceType.NORMAL)}
-    vocab = {piece.text.encode(): number for number, piece in pieces.of(PieceType.NORMAL)}
+    scores = [0.0] * count
+    vocab = {}
+    for number, piece in pieces.of(PieceType.NORMAL):
+        vocab[piece.text.encode()] = number
+        scores[number] = float(piece.score)
     for number, piece in pieces.of(PieceType.USER_DEFINED):
         data = piece.text.encode()
         vocab[data] = number

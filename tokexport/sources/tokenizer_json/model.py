@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -16,7 +17,6 @@ from tokexport.model import (
     ByteStrings,
     CharacterSymbols,
     Model,
-    Scores,
     UnigramModel,
     Vocabulary,
     WordLevelModel,
@@ -103,7 +103,7 @@ def read_unigram(node: Node) -> tuple[UnigramModel, ByteStrings, Names]:
         last = ids.copy()
         last[firsts] = ids  # of equal ones the last assignment counts
         last = np.unique(last[firsts])
-        names, by_id = Names.of(names.vocabulary.at(last)), np.full(len(pieces), np.nan)
+        names, by_id = Names.of(names.vocabulary.at(last)), np.zeros(len(pieces))
         by_id[last] = scores[last]
     unk_id = node.optional("unk_id")
     if unk_id is not None and unk_id.u32() >= len(pieces):
@@ -113,7 +113,7 @@ def read_unigram(node: Node) -> tuple[UnigramModel, ByteStrings, Names]:
     return (
         UnigramModel(
             vocab=names.vocabulary.without_empty,
-            scores=Scores(by_id),
+            scores=array("d", by_id.tobytes()),
             unk_id=None if unk_id is None else unk_id.u32(),
             unk_score=float(scores.min(initial=np.inf if len(scores) else 0.0)) - _UNKNOWN_PENALTY,
             byte_ids=tuple(names.get(_BYTE.format(byte)) for byte in range(256))
