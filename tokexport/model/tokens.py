@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, overload
 
 import numpy as np
@@ -61,33 +61,6 @@ class Tokens(Sequence[Token | None]):
         """The ids that decode to other bytes as the first or the last."""
         places = [self.contents.places_of_others(form) for form in (self.firsts, self.lasts)]
         return np.unique(np.concatenate(places))
-
-    def padded(self, count: int) -> Tokens:
-        """The tokens, and holes up to ``count`` ids.
-
-        >>> len(Tokens.of([Token(b"a")]).padded(3))
-        3
-        """
-        more = count - len(self)
-
-        def form(strings: ByteStrings) -> ByteStrings:
-            ends = np.pad(strings.ends, (0, more), constant_values=len(strings.data))
-            return replace(strings, ends=ends)
-
-        contents = form(self.contents)
-        firsts, lasts = (
-            contents if column is self.contents else form(column)
-            for column in (self.firsts, self.lasts)
-        )
-        return Tokens(
-            contents,
-            firsts,
-            lasts,
-            np.pad(self.is_hole, (0, more), constant_values=True),
-            np.pad(self.kinds, (0, more)),
-            np.pad(self.special, (0, more)),
-            np.pad(self.fallback, (0, more)),
-        )
 
     def __len__(self) -> int:
         """How many ids there are, holes and all."""

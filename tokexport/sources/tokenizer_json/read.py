@@ -177,10 +177,10 @@ def _with_template_ids(template: Template, tokens: Tokens) -> Tokens:
     """The tokens, and holes up to the largest id of the post-processor: the reference adds its ids
     as they are written, be they tokens or not.
     """
-    largest = max(template_ids(template), default=0)
+    largest = max(template_ids(template), default=-1)
     check_id("post_processor", largest)
-    is_larger = bool(template_ids(template)) and largest >= len(tokens)
-    return tokens.padded(largest + 1) if is_larger else tokens
+    holes = [None] * (largest + 1 - len(tokens))
+    return Tokens.of([*tokens, *holes]) if holes else tokens
 
 
 def _no_tokens(root: Node, template: Template, tokens: Tokens) -> list[str]:
