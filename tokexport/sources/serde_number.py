@@ -14,7 +14,6 @@ from typing import Final
 
 _NUMBER: Final = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?")
 _LARGEST: Final = (1 << 64) - 1
-_ALWAYS_FIT: Final = 19  # digits
 _POWERS: Final = tuple(float(f"1e{exponent}") for exponent in range(309))
 
 
@@ -25,18 +24,13 @@ def serde_number(text: str) -> float:
     >>> serde_number("0.5"), serde_number("-13.510000228881837") == -13.510000228881837
     (0.5, False)
     """
-    front, _, back = text.partition(".")
-    whole = front.removeprefix("-")
-    few = whole + back
-    if whole and back and len(few) <= _ALWAYS_FIT and few.isascii() and few.isdecimal():
-        value = int(few) / _POWERS[len(back)]  # nearly all numbers, without the rest
-        return -value if front.startswith("-") else value
     found = _NUMBER.fullmatch(text)
     if found is None:
         raise ValueError(f"{text} is not a JSON number")
     sign, whole, fraction, exponent_digits = found.groups(default="")
-    digits, exponent = _significand(whole, fraction)
-    exponent += int(exponent_digits or 0)
+    digits, of_whole = _kept(0, whole)
+    digits, of_fraction = _kept(digits, fraction)
+    exponent = int(exponent_digits or 0) + len(whole) - of_whole - of_fraction
     value = float(digits)
     while abs(exponent) > 308 and value != 0:
         if exponent > 0:
@@ -50,21 +44,11 @@ def serde_number(text: str) -> float:
     return -value if sign else value
 
 
-def _significand(whole: str, fraction: str) -> tuple[int, int]:
-    """The digits that are kept, as a number, and the power of ten to multiply it by."""
-    if len(whole) + len(fraction) <= _ALWAYS_FIT:
-        return int(whole + fraction), -len(fraction)
-    value = exponent = 0
-    for place, digit in enumerate(whole):
+def _kept(value: int, digits: str) -> tuple[int, int]:
+    """A number with more digits after it, as long as it fits, and how many of them do."""
+    for place, digit in enumerate(digits):
         longer = 10 * value + int(digit)
         if longer > _LARGEST:
-            exponent = len(whole) - place
-            break
+            return value, place
         value = longer
-    for digit in fraction:
-        longer = 10 * value + int(digit)
-        if longer > _LARGEST:
-            break
-        value = longer
-        exponent -= 1
-    return value, exponent
+    return value, len(digits)
