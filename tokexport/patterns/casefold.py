@@ -9,10 +9,8 @@ from __future__ import annotations
 import functools
 from itertools import product
 
-import numpy as np
-
 from tokexport.patterns.tree import members_of
-from tokexport.unicode import CODE_POINTS, CodePoints, Dialect, case_variants, multi_character_folds
+from tokexport.unicode import CodePoints, Dialect, case_groups, case_variants, multi_character_folds
 
 
 def variants_of(code_point: int, dialect: Dialect) -> CodePoints:
@@ -27,10 +25,9 @@ def variants_of(code_point: int, dialect: Dialect) -> CodePoints:
 def closure(members: CodePoints, dialect: Dialect) -> CodePoints:
     """A set with all case variants of its members."""
     closed: CodePoints = members.copy()
-    few = np.count_nonzero(members) < 1000
-    for code_point in np.flatnonzero(members).tolist() if few else _cased(dialect):
+    for code_point, group in case_groups(dialect).items():
         if members[code_point]:
-            closed[list(case_variants(code_point, dialect))] = True
+            closed[[*group]] = True
     return closed
 
 
@@ -48,16 +45,6 @@ def folds_to_several(code_points: tuple[int, ...]) -> bool:
 def has_long_folds(members: CodePoints) -> bool:
     """Whether a set has a character that Oniguruma matches by several under ``(?i)``."""
     return bool(members[list(_singles())].any())
-
-
-@functools.cache
-def _cased(dialect: Dialect) -> tuple[int, ...]:
-    """The code points that have case variants: it takes a moment to ask for all."""
-    return tuple(
-        code_point
-        for code_point in range(CODE_POINTS)
-        if len(case_variants(code_point, dialect)) > 1
-    )
 
 
 @functools.cache

@@ -112,8 +112,13 @@ def character_test_set(test: CharacterTest) -> CodePoints:
 
 
 @functools.cache
-def _case_variants(dialect: Dialect) -> dict[int, tuple[int, ...]]:
-    """Groups of code points that match each other: a size, then distances in order."""
+def case_groups(dialect: Dialect) -> dict[int, tuple[int, ...]]:
+    """Every code point that another one matches under ``(?i)``, with all that it matches, sorted.
+
+    >>> case_groups(Dialect.ONIGURUMA)[ord("s")] == tuple(map(ord, "Ssſ"))
+    True
+    """
+    # Each group: a size, then distances in order.
     numbers = iter(_data().sequence(_data().header["case"][dialect.value]))
     variants: dict[int, tuple[int, ...]] = {}
     for size in numbers:
@@ -128,7 +133,7 @@ def case_variants(code_point: int, dialect: Dialect) -> tuple[int, ...]:
     >>> [chr(variant) for variant in case_variants(ord("s"), Dialect.ONIGURUMA)]
     ['S', 's', 'ſ']
     """
-    return _case_variants(dialect).get(code_point, (code_point,))
+    return case_groups(dialect).get(code_point, (code_point,))
 
 
 def multi_character_folds(dialect: Dialect) -> dict[tuple[int, ...], tuple[int, ...]]:
