@@ -177,17 +177,21 @@ def test_any_list_of_merges_has_the_ways_and_rules_that_trying_all_finds() -> No
 
 
 def test_arrays_that_do_not_belong_together_are_an_error() -> None:
-    merges, symbols = np.zeros(8, np.uint32), np.zeros(2, np.uint32)
-    for size in (1, 2, 3, 5, 7):
-        with pytest.raises(ValueError, match="four numbers for each merge"):
-            ways_of_merges(merges[:size], symbols, 3)
-    for place in range(8):
+    merges, ranks, symbols = (np.zeros(size, np.uint32) for size in (6, 2, 2))
+    for size, count in itertools.product(range(6), range(3)):
+        if size == 3 * count or (size == 3 and not count):
+            continue
+        with pytest.raises(ValueError, match="three numbers for each merge, and one rank"):
+            ways_of_merges(merges[:size], ranks[:count], symbols, 3)
+    for place in range(6):
         others = merges.copy()
-        others[place] = 0xFFFFFFFF if place % 4 == 2 else 2
-        with pytest.raises(ValueError, match="an id or a rank that is none"):
-            ways_of_merges(others, symbols, 2)
-    with pytest.raises(ValueError, match="an id or a rank that is none"):
-        ways_of_merges(merges, symbols + np.uint32(2), 2)
+        others[place] = 2
+        with pytest.raises(ValueError, match="an id that is none"):
+            ways_of_merges(others, ranks, symbols, 2)
+    with pytest.raises(ValueError, match="an id that is none"):
+        ways_of_merges(merges, ranks, symbols + np.uint32(2), 2)
+    with pytest.raises(ValueError, match="a rank that is none"):
+        ways_of_merges(merges, ranks - np.uint32(1), symbols, 2)
     contents = Keys(b"ab", np.array([1, 2], np.uint32))
     with pytest.raises(ValueError, match="one id for each content"):
         merges_of_contents(contents, symbols[:1])

@@ -97,51 +97,59 @@ def test_every_key_has_a_slot_of_its_own_where_one_probe_finds_it(count: int) ->
         assert (mixed >> 32) * index.slot_count >> 32 == slot < index.slot_count
 
 
-def test_each_bucket_has_the_smallest_displacement_that_fits() -> None:
+@pytest.mark.parametrize("row_count", [1, 3])
+def test_each_bucket_has_the_smallest_displacement_that_fits(row_count: int) -> None:
     r = np.random.default_rng(3)
-    sizes = np.array([4, 3, 3, 2, 1, 0], np.uint64)
-    hashes = r.integers(0, MASK, 13, np.uint64, endpoint=True)
-    first_row = np.arange(13) % 3 == 0
-    firsts, rooms = (
-        np.where(first_row, 0, 6).astype(np.uint64),
-        np.where(first_row, 6, 10).astype(np.uint64),
-    )
-    found = displace(hashes, firsts, rooms, sizes, 16)
+    hashes = r.integers(0, MASK, 90, np.uint64, endpoint=True)
+    rows = (np.arange(90) % row_count).astype(np.uint32)
+    starts = np.cumsum([0, *np.bincount(rows) + 2]).astype(np.uint32)
+    found = displace(hashes, rows, starts, 20)
     assert found is not None
     slots, displacements = found
+    buckets: list[list[int]] = [[] for _ in range(20)]
+    for key, value in enumerate(hashes.tolist()):
+        buckets[(value & 0xFFFFFFFF) * 20 >> 32].append(key)
     taken: set[int] = set()
-    begin = 0
-    for size, displacement in zip(sizes.tolist(), displacements.tolist(), strict=True):
-        keys = range(begin, begin + size)
-        for tried in range(displacement + 1):
+    # Large buckets first, those of one size in their order.
+    for bucket in sorted(range(20), key=lambda bucket: -len(buckets[bucket])):
+        keys = buckets[bucket]
+        for tried in range(displacements[bucket] + 1):
             mixed = [((int(hashes[key]) ^ tried * K3 & MASK) * K1 & MASK) >> 32 for key in keys]
+            firsts = [int(starts[rows[key]]) for key in keys]
+            rooms = [int(starts[rows[key] + 1] - starts[rows[key]]) for key in keys]
             places = {
-                int(firsts[key]) + (mix * int(rooms[key]) >> 32)
-                for key, mix in zip(keys, mixed, strict=True)
+                first + (mix * room >> 32)
+                for first, mix, room in zip(firsts, mixed, rooms, strict=True)
             }
-            fits = len(places) == size and not places & taken
-            assert fits == (tried == displacement)
-        assert places == {*slots[begin : begin + size].tolist()}
+            fits = len(places) == len(keys) and not places & taken
+            assert fits == (tried == displacements[bucket])
+        assert places == {*slots[keys].tolist()}
         taken |= places
-        begin += size
 
 
 def test_where_the_slots_are_too_few_there_is_no_index() -> None:
-    hashes = np.arange(3, dtype=np.uint64)
-    none = np.zeros(3, np.uint64)
-    assert displace(hashes, none, none + np.uint64(2), np.array([3], np.uint64), 2) is None
+    rows, starts = np.zeros(3, np.uint32), np.array([0, 2], np.uint32)
+    assert displace(np.arange(3, dtype=np.uint64), rows, starts, 1) is None
 
 
 @pytest.mark.parametrize(
-    ("rooms", "sizes", "slot_count"),
-    [([1], [1, 0], 2), ([1, 0], [2], 2), ([1, 3], [2], 2), ([2, 2], [1], 2), ([2, 2], [3], 2)],
+    ("rows", "starts", "bucket_count"),
+    [
+        ([0], [0, 5], 1),
+        ([0, 0], [5], 1),
+        ([0, 0], [], 1),
+        ([0, 0], [0, 5], 0),
+        ([0, 1], [0, 5], 1),
+        ([0, 1], [0, 5, 5], 1),
+        ([0, 1], [5, 0, 5], 1),
+    ],
 )
 def test_arrays_that_do_not_belong_together_are_refused(
-    rooms: list[int], sizes: list[int], slot_count: int
+    rows: list[int], starts: list[int], bucket_count: int
 ) -> None:
-    two = np.zeros(2, np.uint64)
-    with pytest.raises(ValueError, match=r"key"):
-        displace(two, two, np.array(rooms, np.uint64), np.array(sizes, np.uint64), slot_count)
+    hashes = np.zeros(2, np.uint64)
+    with pytest.raises(ValueError, match=r"key|row"):
+        displace(hashes, np.array(rows, np.uint32), np.array(starts, np.uint32), bucket_count)
 
 
 def test_two_keys_with_one_hash_are_refused() -> None:

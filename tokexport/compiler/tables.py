@@ -36,12 +36,12 @@ class ClassTable:
 class PerfectIndex:
     """Where each key goes in an index that one probe decides."""
 
-    # The slot of each key, int64.
-    slots: npt.NDArray[np.int64]
+    # The slot of each key.
+    slots: npt.NDArray[np.uint32]
     # One for each bucket.
     displacements: npt.NDArray[np.uint16]
     # The first slots of the rows, and after them the end of the last one.
-    starts: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.uint32]
 
     @property
     def slot_count(self) -> int:
@@ -66,11 +66,9 @@ class TokenIndex:
 
 @dataclass(frozen=True, slots=True)
 class PairIndex:
-    """``left[i]`` and ``right[i]`` become ``product[i]``, in the row ``left[i] >> row_shift``."""
+    """A rule is (product, left, right, ...), and its row ``left >> row_shift``."""
 
-    left: npt.NDArray[np.uint64]
-    right: npt.NDArray[np.uint64]
-    product: npt.NDArray[np.uint64]
+    rules: Numbers
     row_shift: int
     index: PerfectIndex
 

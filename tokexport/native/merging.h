@@ -10,15 +10,18 @@
 
 namespace tokexport {
 
-// Merges are rows of four numbers: left, right, rank and product; of a pair that is listed twice the
-// last counts. Ids are below id_count. A way of an id is a sequence of symbols that
-// merging, smallest rank first and leftmost of equals, makes that id: each of symbols is one of
-// itself, and for each merge the ways of its left part before those of its right part are tried.
-// Returns three arrays: of each way that is found (product, left, right, rank) of the merge that
-// comes last, four numbers in a row; the begin and the end of its symbols in the third array; the
-// symbols. Parts come before products. The last way is the first whose id has another last merge already. Returns
-// an id instead that is made out of itself, if there is one. Raises ValueError where the arrays do
-// not belong together.
-nanobind::object ways_of_merges(SmallNumbers merges, SmallNumbers symbols, std::uint32_t id_count);
+// Merges are rows of three ids below id_count: left, right and product; of a pair that is listed
+// twice the last counts. A rank is that of ranks, or where these are none the number of the row. A
+// way of an id is a sequence of symbols that merging, smallest rank first and leftmost of equals,
+// makes that id: each of symbols is one of itself, and for each merge the ways of its left part
+// before those of its right part are tried. Parts come before products.
+// Returns five arrays: of each id that a merge makes (id, left, right, rank) of the one that comes
+// last, four numbers in a row; of each id its first way and how many it has; of each way where its
+// symbols begin, and after them the end of the last ones; the symbols. An id that has another last
+// merge already ends the search; both are given then, its second one as the last of all.
+// Returns an id instead that is made out of itself, if there is one. Raises ValueError where the
+// arrays do not belong together.
+nanobind::object ways_of_merges(SmallNumbers merges, SmallNumbers ranks, SmallNumbers symbols,
+                                std::uint32_t id_count);
 
 }  // namespace tokexport

@@ -37,15 +37,16 @@ NB_MODULE(_core, m) {
 
     m.attr("REPLACE_SURROGATES") = tokexport::replace_surrogates;
 
-    m.def("displace", &tokexport::displace, "hashes"_a, "firsts"_a, "rooms"_a, "sizes"_a,
-          "slot_count"_a,
-          nb::sig("def displace(hashes: " U64S ", firsts: " U64S ", rooms: " U64S ", sizes: " U64S
-                  ", slot_count: int) -> tuple[" U64S
+    m.def("displace", &tokexport::displace, "hashes"_a, "rows"_a, "starts"_a, "bucket_count"_a,
+          nb::sig("def displace(hashes: " U64S ", rows: " U32S ", starts: " U32S
+                  ", bucket_count: int) -> tuple[" U32S
                   ", numpy.typing.NDArray[numpy.uint16]] | None"));
     m.def("double_array", &tokexport::double_array, "keys"_a, "ends"_a, "ids"_a, "no_id"_a,
           nb::sig("def double_array(keys: bytes, ends: " U32S ", ids: " U32S
                   ", no_id: int) -> tuple[" U32S ", " U32S
                   ", numpy.typing.NDArray[numpy.uint16], int]"));
+    m.def("hash_strings", &tokexport::hash_strings, "joined"_a, "ends"_a,
+          nb::sig("def hash_strings(joined: bytes, ends: " U32S ") -> " U64S));
     m.def("long_values", &tokexport::long_values, "document"_a,
           nb::sig("def long_values(document: bytes) -> list[tuple[str, int, int]]"));
     m.def("strings_and_numbers", &tokexport::strings_and_numbers, "document"_a, "begin"_a,
@@ -68,9 +69,11 @@ NB_MODULE(_core, m) {
           "prefix_size"_a,
           nb::sig("def merges_of_strings(vocab: Keys, ids: " U32S
                   ", merges: list[typing.Any], prefix_size: int) -> " I32S));
-    m.def("ways_of_merges", &tokexport::ways_of_merges, "merges"_a, "symbols"_a, "id_count"_a,
-          nb::sig("def ways_of_merges(merges: " U32S ", symbols: " U32S
-                  ", id_count: int) -> tuple[" U32S ", " U32S ", " U32S "] | int"));
+    m.def("ways_of_merges", &tokexport::ways_of_merges, "merges"_a, "ranks"_a, "symbols"_a,
+          "id_count"_a,
+          nb::sig("def ways_of_merges(merges: " U32S ", ranks: " U32S ", symbols: " U32S
+                  ", id_count: int) -> tuple[" U32S ", " U32S ", " U32S ", " U32S ", " U32S
+                  "] | int"));
 
     nb::class_<Core>(m, "Core")
         .def(nb::init<nb::object, nb::object, std::optional<std::size_t>, unsigned>(), "buffer"_a,

@@ -103,7 +103,7 @@ def _token_index(pieces: Vocabulary, whole: Numbers) -> TokenIndex:
 
 def pair_index(merges: CanonicalMerges, id_count: int, row_shift: int) -> PairIndex:
     """The merges by their pair; left ids that differ in ``row_shift`` low bits only share a row."""
-    product, left, right = merges.rules[:, :3].T.astype(np.uint64)
-    rows = (left >> np.uint64(row_shift)).astype(np.int64)
+    left, right = (merges.rules[:, column].astype(np.uint64) for column in (1, 2))
+    rows = merges.rules[:, 1].astype(np.uint32) >> np.uint32(row_shift)
     index = build_rows(hash_pairs(left, right), rows, ((id_count - 1) >> row_shift) + 1)
-    return PairIndex(left, right, product, row_shift, index)
+    return PairIndex(merges.rules, row_shift, index)

@@ -28,29 +28,29 @@ from tokexport.model.byte_strings import ranges
 @dataclass(frozen=True, slots=True)
 class Ways:
     """The sequences of first symbols that become a token: way i is
-    ``symbols[begins[i] : ends[i]]``, and those of a token are the ways from ``firsts[token]`` up to
-    ``firsts[token + 1]``.
+    ``symbols[bounds[i] : bounds[i + 1]]``, and a token has the ``counts[token]`` ways from
+    ``firsts[token]`` on.
     """
 
     firsts: Numbers
-    begins: Numbers
-    ends: Numbers
+    counts: Numbers
+    bounds: Numbers
     symbols: Numbers
 
     def of(self, tokens: Numbers) -> tuple[Numbers, Numbers]:
         """For each way of each of some tokens: the place of the token among these, and the number
         of the way.
         """
-        first = self.firsts[tokens]
-        counts = self.firsts[tokens + 1] - first
+        counts = self.counts[tokens]
+        first = self.firsts[tokens].astype(np.int64)
         return np.repeat(np.arange(len(tokens)), counts), ranges(first, counts)
 
     def __iter__(self) -> Iterator[tuple[int, list[int]]]:
         """Each token with a sequence."""
-        symbols = self.symbols.tolist()
-        tokens = np.repeat(np.arange(len(self.firsts) - 1), np.diff(self.firsts))
-        rows = zip(tokens.tolist(), self.begins.tolist(), self.ends.tolist(), strict=True)
-        return ((token, symbols[begin:end]) for token, begin, end in rows)
+        places, ways = self.of(np.arange(len(self.firsts)))
+        bounds = np.stack([self.bounds[ways], self.bounds[ways + 1]], axis=1).tolist()
+        rows = zip(places.tolist(), bounds, strict=True)
+        return ((token, self.symbols[begin:end].tolist()) for token, (begin, end) in rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,38 +87,16 @@ def canonical_merges(model: BytePairModel) -> CanonicalMerges:
     [[2, 0, 1, 0], [3, 2, 1, 1]]
     """
     first, vocab = first_symbols(model), Vocabulary.of(model.vocab)
-    every = np.array(sorted(first.every()), np.uint32)
     if model.merges is None:
         # What spells a content are its units: tokens of bytes and the unknown token have none that
         # merges.
-        units = np.array([*first.tables[0].values()], np.uint32)
-        merges, symbols = _by_content(model, vocab, first), np.unique(units)
+        merges, ranks = _by_content(model, vocab, first)
+        symbols = {*first.tables[0].values()}
     else:
         # A pair that is listed twice has the rank of its last place, as in the reference's map.
-        listed = model.merges.reshape(-1, 3)
-        merges, symbols = _ranked(listed, np.arange(len(listed))), every
-    last, bounds, sequences = _found_ways(merges, symbols)
-    is_first = np.diff(last[:, 0], prepend=-1) != 0
-    alone = np.arange(len(every), dtype=np.int32)
-    of = np.concatenate([every.astype(np.int32), last[:, 0]])
-    order = np.argsort(of, kind="stable")
-    known = int(vocab.ids.max(initial=0))
-    begins, ends = (
-        np.concatenate([alone + more, column + np.int32(len(every))])[order]
-        for more, column in enumerate(bounds.T)
-    )
-    counts = np.bincount(of, minlength=known + 1)
-    symbols_of_ways = np.concatenate([every.view(np.int32), sequences])
-    ways = Ways(np.concatenate([[0], np.cumsum(counts)]), begins, ends, symbols_of_ways)
-    return CanonicalMerges(first, last[is_first], ways, _whole(vocab, first, ways))
-
-
-def _ranked(merges: Numbers, ranks: Numbers) -> npt.NDArray[np.uint32]:
-    """Merges (left, right, product) as (left, right, rank, product)."""
-    ranked = np.empty((len(merges), 4), np.uint32)
-    ranked[:, [0, 1, 3]] = merges
-    ranked[:, 2] = ranks
-    return ranked
+        merges, ranks, symbols = model.merges, np.zeros(0, np.uint32), first.every()
+    rules, ways = _found_ways(merges, ranks, np.array(sorted(symbols), np.uint32), vocab.ids)
+    return CanonicalMerges(first, rules, ways, _whole(vocab, first, ways))
 
 
 def _whole(vocab: Vocabulary, first: FirstSymbols, ways: Ways) -> Numbers:
@@ -135,10 +113,11 @@ def _are_whole(contents: ByteStrings, tokens: Numbers, first: FirstSymbols, ways
     """The places of the contents whose symbols are one of the ways of their token."""
     begins, ends, symbols = first.of_all(contents)
     place, way = ways.of(tokens)
-    sizes = ways.ends[way] - ways.begins[way]
+    first_symbol = ways.bounds[way].astype(np.int64)
+    sizes = ways.bounds[way + 1] - first_symbol
     is_long = (ends - begins)[place] == sizes
-    place, way, sizes = place[is_long], way[is_long], sizes[is_long]
-    same = symbols[ranges(begins[place], sizes)] == ways.symbols[ranges(ways.begins[way], sizes)]
+    place, first_symbol, sizes = place[is_long], first_symbol[is_long], sizes[is_long]
+    same = symbols[ranges(begins[place], sizes)] == ways.symbols[ranges(first_symbol, sizes)]
     is_same = np.logical_and.reduceat(same, np.cumsum(sizes) - sizes) if len(sizes) else same
     found: Numbers = place[is_same]
     return found
@@ -146,8 +125,10 @@ def _are_whole(contents: ByteStrings, tokens: Numbers, first: FirstSymbols, ways
 
 def _by_content(
     model: BytePairModel, vocab: Vocabulary, first: FirstSymbols
-) -> npt.NDArray[np.uint32]:
-    """The merges of a model that lists none: any two tokens whose contents together are a token."""
+) -> tuple[Numbers, Numbers]:
+    """The merges of a model that lists none, any two tokens whose contents together are a token,
+    and their ranks.
+    """
     for content, product in model.vocab.items() if model.ranks is not None else ():
         if not first.knows(content):
             raise UnsupportedError(
@@ -161,32 +142,31 @@ def _by_content(
     ranks: Numbers = merges[:, 2]
     if model.ranks is not None:
         ranks = np.array([model.ranks[product] for product in ranks.tolist()], np.int64)
-    return _ranked(merges, ranks)
+    return merges, ranks
 
 
 def _found_ways(
-    merges: npt.NDArray[np.uint32], symbols: npt.NDArray[np.uint32]
-) -> tuple[Numbers, Numbers, Numbers]:
-    """The sequences of some symbols that become a token: of each the merge that comes last,
-    (product, left, right, rank), and where it begins and ends among all symbols, which are the
-    third.
-
-    Parts come before products. ``merges`` are (left, right, rank, product).
+    merges: Numbers, ranks: Numbers, symbols: npt.NDArray[np.uint32], ids: Numbers
+) -> tuple[Numbers, Ways]:
+    """The rules, and the sequences of some symbols that become a token. ``merges`` are (left,
+    right, product), ``ranks`` none where they are in the order of their ranks.
     """
-    of_ids = (*merges.T[[0, 1, 3]], symbols)
-    id_count = 1 + max(int(ids.max(initial=0)) for ids in of_ids)
-    found = ways_of_merges(merges.reshape(-1), symbols, id_count)
+    id_count = 1 + max(int(numbers.max(initial=0)) for numbers in (merges, symbols, ids))
+    merges, ranks = (numbers.astype(np.int32, copy=False) for numbers in (merges, ranks))
+    found = ways_of_merges(
+        merges.reshape(-1).view(np.uint32), ranks.view(np.uint32), symbols, id_count
+    )
     if isinstance(found, int):
         raise UnsupportedError(
             "model.merges",
             f"merges that make the id {found} out of itself is not supported",
             "a merge makes a longer token out of two shorter ones",
         )
-    last, bounds, sequences = (array.view(np.int32) for array in found)
-    last, bounds = last.reshape(-1, 4), bounds.reshape(-1, 2)
+    rules, *ways = (array.view(np.int32) for array in found)
+    rules = rules.reshape(-1, 4)
     # Of a token with two different last merges the second is the last that is found.
-    for token, *pair in last[-1:, :3].tolist():
-        others = last[last[:, 0] == token, 1:3]
+    for token, *pair in rules[-1:, :3].tolist():
+        others = rules[rules[:, 0] == token, 1:3]
         if (others != pair).any():
             raise UnsupportedError(
                 "model.merges",
@@ -194,4 +174,4 @@ def _found_ways(
                 f" {tuple(pair)}, is not supported",
                 "one that can come up is supported for each token",
             )
-    return last, bounds, sequences
+    return rules, Ways(*ways)
