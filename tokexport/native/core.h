@@ -53,6 +53,7 @@ public:
     ~HeldBytes() { PyBuffer_Release(&view_); }
     const void *data() const { return view_.buf; }
     std::size_t size() const { return static_cast<std::size_t>(view_.len); }
+    std::string_view text() const { return {static_cast<const char *>(view_.buf), size()}; }
 
 private:
     Py_buffer view_{};

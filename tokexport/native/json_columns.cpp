@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "arrays.h"
+#include "core.h"
 
 namespace nb = nanobind;
 
@@ -196,8 +197,9 @@ bool JsonColumns::whole_number() {
     return is_plain && at_ < end_ && (is_space(*at_) || *at_ == ',' || *at_ == '}');
 }
 
-nb::list long_values(const nb::bytes &document) {
-    const std::string_view text(document.c_str(), document.size());
+nb::list long_values(nb::handle document) {
+    const HeldBytes held(document);
+    const std::string_view text = held.text();
     const char *at = text.data(), *const end = at + text.size();
     std::string_view last;                 // the last string
     std::array<std::string_view, 3> keys;  // by depth: the key whose value is read
@@ -237,9 +239,10 @@ nb::list long_values(const nb::bytes &document) {
     return found;
 }
 
-nb::tuple strings_and_numbers(const nb::bytes &document, std::size_t begin) {
-    if (begin > document.size()) throw nb::value_error("a value outside of its document");
-    JsonColumns value(std::string_view(document.c_str(), document.size()).substr(begin));
+nb::tuple strings_and_numbers(nb::handle document, std::size_t begin) {
+    const HeldBytes held(document);
+    if (begin > held.size()) throw nb::value_error("a value outside of its document");
+    JsonColumns value(held.text().substr(begin));
     std::string strings;
     std::vector<std::uint32_t> ends, ids;
     std::vector<double> scores;

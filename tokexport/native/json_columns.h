@@ -1,5 +1,5 @@
-// The long values of a tokenizer.json, read from its bytes: as objects of Python, a million strings
-// take ten times as much memory and time.
+// The long values of a tokenizer.json, read from its bytes, or any other buffer: as objects of Python,
+// a million strings take ten times as much memory and time.
 #pragma once
 
 #include <cstddef>
@@ -53,10 +53,10 @@ private:
 // The places in a document of model.merges and model.vocab, a list of (name, begin, end), of those
 // that JsonColumns reads to the end, where no string has a lone surrogate or begins as the header of
 // a merges.txt. The rest of the document is not checked.
-nanobind::list long_values(const nanobind::bytes &document);
+nanobind::list long_values(nanobind::handle document);
 
 // The strings and the numbers of such a value of scores or ids: the strings as one, their ends, and
 // an array of numbers.
-nanobind::tuple strings_and_numbers(const nanobind::bytes &document, std::size_t begin);
+nanobind::tuple strings_and_numbers(nanobind::handle document, std::size_t begin);
 
 }  // namespace tokexport

@@ -48,9 +48,9 @@ NB_MODULE(_core, m) {
     m.def("hash_strings", &tokexport::hash_strings, "joined"_a, "ends"_a,
           nb::sig("def hash_strings(joined: bytes, ends: " U32S ") -> " U64S));
     m.def("long_values", &tokexport::long_values, "document"_a,
-          nb::sig("def long_values(document: bytes) -> list[tuple[str, int, int]]"));
+          nb::sig("def long_values(document: bytes | mmap.mmap) -> list[tuple[str, int, int]]"));
     m.def("strings_and_numbers", &tokexport::strings_and_numbers, "document"_a, "begin"_a,
-          nb::sig("def strings_and_numbers(document: bytes, begin: int) -> tuple[bytes, " U32S
+          nb::sig("def strings_and_numbers(document: bytes | mmap.mmap, begin: int) -> tuple[bytes, " U32S
                   ", numpy.typing.NDArray[typing.Any]]"));
 
     using tokexport::Keys;
@@ -62,7 +62,7 @@ NB_MODULE(_core, m) {
     m.def("merges_of_array", &tokexport::merges_of_array, "vocab"_a, "ids"_a, "document"_a,
           "begin"_a, "prefix_size"_a,
           nb::sig("def merges_of_array(vocab: Keys, ids: " U32S
-                  ", document: bytes, begin: int, prefix_size: int) -> " I32S));
+                  ", document: bytes | mmap.mmap, begin: int, prefix_size: int) -> " I32S));
     m.def("merges_of_contents", &tokexport::merges_of_contents, "contents"_a, "ids"_a,
           nb::sig("def merges_of_contents(contents: Keys, ids: " U32S ") -> " U32S ""));
     m.def("merges_of_strings", &tokexport::merges_of_strings, "vocab"_a, "ids"_a, "merges"_a,

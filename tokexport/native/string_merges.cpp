@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core.h"
 #include "json_columns.h"
 
 namespace nb = nanobind;
@@ -131,13 +132,14 @@ nb::object merges_of_strings(const Keys &vocab, SmallNumbers ids, const nb::list
     return array_of(std::move(finder.all()));
 }
 
-nb::object merges_of_array(const Keys &vocab, SmallNumbers ids, const nb::bytes &document,
+nb::object merges_of_array(const Keys &vocab, SmallNumbers ids, nb::handle document,
                            std::size_t begin, std::size_t prefix_size) {
-    if (begin > document.size()) throw nb::value_error("a value outside of its document");
+    const HeldBytes held(document);
+    if (begin > held.size()) throw nb::value_error("a value outside of its document");
     Finder finder(vocab, std::move(ids), prefix_size);
-    JsonColumns array(std::string_view(document.c_str(), document.size()).substr(begin));
+    JsonColumns array(held.text().substr(begin));
     // A merge has six bytes or more. What is not used is never touched, and so takes no memory.
-    finder.reserve((document.size() - begin) / 2);
+    finder.reserve((held.size() - begin) / 2);
     while (array.next()) {
         const bool is_line = array.kind() == JsonColumns::Kind::strings;
         finder.add(is_line

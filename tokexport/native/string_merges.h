@@ -19,7 +19,7 @@ nanobind::object merges_of_strings(const Keys &vocab, SmallNumbers ids,
 
 // The same for the array (json_columns.h) that begins at a place of a document.
 nanobind::object merges_of_array(const Keys &vocab, SmallNumbers ids,
-                                 const nanobind::bytes &document, std::size_t begin,
+                                 nanobind::handle document, std::size_t begin,
                                  std::size_t prefix_size);
 
 }  // namespace tokexport

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from tokexport.errors import SourceError
+
+_PART: Final = 1 << 20
 
 
 def lines_of(data: bytes, file: str) -> list[str]:
@@ -41,6 +43,17 @@ class SourceFiles:
             data = file.read()
         self._keep(name, hashlib.sha256(data).hexdigest(), len(data))
         return data
+
+    def view(self, name: str) -> bytes | mmap.mmap:
+        """The bytes of a file that must be there, mapped: what is not looked at takes no memory."""
+        digest, size = hashlib.sha256(), 0
+        with self._open(name) as file:
+            while part := file.read(_PART):
+                digest.update(part)
+                size += len(part)
+            view = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else b""
+        self._keep(name, digest.hexdigest(), size)
+        return view
 
     def head(self, name: str, size: int) -> bytes:
         """The first ``size`` bytes of a file that must be there; no more of it is read."""

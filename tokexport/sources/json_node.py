@@ -8,6 +8,7 @@ one object is refused where it would be in doubt which counts; in a vocabulary t
 from __future__ import annotations
 
 import json
+import mmap
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -34,7 +35,7 @@ class LongValue:
     large.
     """
 
-    document: bytes = field(repr=False)
+    document: bytes | mmap.mmap = field(repr=False)
     begin: int
     end: int
 
@@ -214,7 +215,7 @@ def parse(data: bytes, file: str) -> Node:
     return node
 
 
-def parse_large(data: bytes, file: str) -> Node | None:
+def parse_large(data: bytes | mmap.mmap, file: str) -> Node | None:
     """The same, but the vocabulary and the merges in ``model`` are each a :class:`LongValue`, where
     they are nothing but strings and numbers. None where neither is, or where something else in the
     document is wrong.
@@ -236,6 +237,16 @@ def parse_large(data: bytes, file: str) -> Node | None:
         return None
     model |= {name: LongValue(data, begin, end) for name, begin, end in values}
     return root
+
+
+def release(node: Node) -> None:
+    """Gives the memory of the mapped long values in an object back: to read them again brings it
+    back.
+    """
+    documents = [value.document for value in node.object().values() if isinstance(value, LongValue)]
+    for document in documents:
+        if isinstance(document, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            document.madvise(mmap.MADV_DONTNEED)
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -89,7 +89,7 @@ class Opened:
 
     def emptied(self) -> Opened:
         """The same without its content, once that was read: compiling needs the memory."""
-        for name in ("data", "json"):
+        for name in ("view", "data", "json"):
             self.input.__dict__.pop(name, None)
         return replace(self, content=None)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import mmap
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -50,9 +51,14 @@ class Input:
         return b"" if self.path is None or self.is_folder else self.files.head(self.name, _HEAD)
 
     @cached_property
+    def view(self) -> bytes | mmap.mmap:
+        """All bytes, none of a directory or an object, which may be more than the memory holds."""
+        return b"" if self.path is None or self.is_folder else self.files.view(self.name)
+
+    @cached_property
     def data(self) -> bytes:
-        """All bytes; none of a directory or an object."""
-        return b"" if self.path is None or self.is_folder else self.files.read(self.name)
+        """The same in memory."""
+        return self.view[:]
 
     @cached_property
     def json(self) -> Node | None:

@@ -69,13 +69,14 @@ def all_to_bytes(tokens: ByteStrings) -> tuple[ByteStrings, npt.NDArray[np.bool_
     >>> [*strings], is_spelled.tolist()
     ([b' hi', b''], [True, False])
     """
-    byte_of = np.full(0x110000, _NO_BYTE, np.uint16)
+    byte_of = np.full(max(_BYTES) + 2, _NO_BYTE, np.uint16)  # the last one is of all others
     byte_of[[*_BYTES]] = [*_BYTES.values()]
     parts, flags = [ByteStrings(b"", np.zeros(0, np.uint32))], [np.zeros(0, np.bool_)]
     for part in tokens.parts():
         counts = np.cumsum((part.units & 0xC0) != 0x80, dtype=np.uint32)
         ends = np.concatenate([np.zeros(1, np.uint32), counts])[part.ends]
-        found = byte_of[np.frombuffer(part.data.decode().encode("utf-32-le"), np.uint32)]
+        points = np.frombuffer(part.data.decode().encode("utf-32-le"), np.uint32)
+        found = byte_of[np.minimum(points, len(byte_of) - 1)]
         is_spelled = np.ones(len(part), np.bool_)
         is_spelled[np.searchsorted(ends, np.flatnonzero(found == _NO_BYTE), "right")] = False
         sizes = np.diff(ends, prepend=np.uint32(0))

@@ -28,7 +28,7 @@ def is_document(fields: dict[str, Any]) -> bool:
 
 
 def _sniff(source: Input) -> Node | None:
-    root = parse_large(source.data, source.name) or source.json
+    root = parse_large(source.view, source.name) or source.json
     fields = {} if root is None else root.object(repeats=True)
     return root if is_document(fields) and fields.get("version") != VERSION_2 else None
 
@@ -55,7 +55,7 @@ def _read(source: Input, root: Node, given: Given) -> TokenizerModel:
 def _reference(source: Input, root: Node, given: Given) -> ReferenceTokenizer:
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
-    return TokenizersReference.from_text(source.data, str(source.path))
+    return TokenizersReference.from_text(source.view[:], str(source.path))
 
 
 def _reference_version_2(source: Input, root: Node, given: Given) -> ReferenceTokenizer:
