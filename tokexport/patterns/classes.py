@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence as Ordered
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,24 +16,24 @@ from tokexport.unicode import CODE_POINTS, CodePoints
 class Partition:
     """``classes``: that of each symbol, by first appearance. ``holds[set, class]``: membership."""
 
-    classes: npt.NDArray[np.int32]
+    classes: npt.NDArray[np.integer[Any]]
     holds: npt.NDArray[np.bool_]
 
 
-def partition(sets: Ordered[CodePoints], alphabet: npt.NDArray[np.int32]) -> Partition:
+def partition(sets: Ordered[CodePoints], alphabet: Ordered[int]) -> Partition:
     """Split an alphabet (code points, in any order) into the classes that the sets tell apart.
 
     The surrogates are no characters, and go wherever the code point before them is, so that they
     cost no class.
 
     >>> digits = np.zeros(CODE_POINTS, dtype=np.bool_); digits[48:58] = True
-    >>> partition([digits], np.arange(46, 60)).classes.tolist()
+    >>> partition([digits], range(46, 60)).classes.tolist()
     [0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0]
     """
     if not sets:
-        return Partition(np.zeros(len(alphabet), dtype=np.int32), np.zeros((0, 1), dtype=np.bool_))
+        return Partition(np.zeros(len(alphabet), dtype=np.uint8), np.zeros((0, 1), dtype=np.bool_))
     whole = len(alphabet) == CODE_POINTS
-    columns = [members if whole else members[alphabet] for members in sets]
+    columns = [members if whole else members[[*alphabet]] for members in sets]
     # Neighbours are mostly alike: compare the sets only where one of them changes.
     changes = np.zeros(len(alphabet), dtype=np.bool_)
     changes[0] = True
@@ -50,7 +51,7 @@ def partition(sets: Ordered[CodePoints], alphabet: npt.NDArray[np.int32]) -> Par
 
 def distinct_columns(
     rows: npt.NDArray[np.generic],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.integer[Any]]]:
     """Columns that differ, in the order in which they appear: where each of them is first, and for
     every column, which of them it is.
 
@@ -59,6 +60,6 @@ def distinct_columns(
     """
     _, first, inverse = np.unique(rows, axis=1, return_index=True, return_inverse=True)
     order = np.argsort(first)
-    number = np.empty(len(order), dtype=np.int32)
+    number = np.empty(len(order), dtype=np.min_scalar_type(len(order)))
     number[order] = np.arange(len(order))
     return first[order], number[inverse.reshape(-1)]

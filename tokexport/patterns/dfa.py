@@ -43,13 +43,13 @@ class Automaton:
     the NFA. ``classes`` has the class of each symbol of the alphabet.
     """
 
-    classes: npt.NDArray[np.int32]
+    classes: npt.NDArray[np.integer[Any]]
     next: npt.NDArray[np.int64]
     ends: npt.NDArray[np.bool_]
     starts: npt.NDArray[np.int64]
 
 
-def determinise(nfa: Nfa, alphabet: npt.NDArray[np.int32]) -> Automaton:
+def determinise(nfa: Nfa, alphabet: Ordered[int]) -> Automaton:
     """Run all threads of an automaton at once, over every class of symbols of the alphabet. It asks
     about neighbours only.
 
@@ -57,7 +57,7 @@ def determinise(nfa: Nfa, alphabet: npt.NDArray[np.int32]) -> Automaton:
 
     >>> from tokexport.patterns.fancy import parse
     >>> from tokexport.patterns.nfa import nfa_of
-    >>> automaton = determinise(nfa_of(parse("a|ab")), np.arange(97, 100))
+    >>> automaton = determinise(nfa_of(parse("a|ab")), range(97, 100))
     >>> automaton.classes.tolist(), automaton.next.tolist()  # leftmost-first: the b is never read
     ([0, 1, 2], [[0, 0, 0, 0], [2, 0, 0, 0], [0, 0, 0, 0]])
     >>> automaton.ends[2].tolist()
@@ -67,8 +67,8 @@ def determinise(nfa: Nfa, alphabet: npt.NDArray[np.int32]) -> Automaton:
 
 
 def read_alphabet(
-    sets: Ordered[CodePoints], tests: Ordered[Test], alphabet: npt.NDArray[np.int32]
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_], dict[int, Truth]]:
+    sets: Ordered[CodePoints], tests: Ordered[Test], alphabet: Ordered[int]
+) -> tuple[npt.NDArray[np.integer[Any]], npt.NDArray[np.bool_], dict[int, Truth]]:
     """The classes of an alphabet that sets and tests of neighbours tell apart: that of each symbol,
     ``holds[set, class]``, and where each test, by id, is true.
     """
@@ -85,7 +85,7 @@ def read_alphabet(
 
 def determinise_over(
     nfa: Nfa,
-    classes: npt.NDArray[np.int32],
+    classes: npt.NDArray[np.integer[Any]],
     holds: npt.NDArray[np.bool_],
     truth: Mapping[int, Truth],
 ) -> Automaton:
@@ -97,7 +97,7 @@ class _Determiniser:
     def __init__(
         self,
         nfa: Nfa,
-        classes: npt.NDArray[np.int32],
+        classes: npt.NDArray[np.integer[Any]],
         holds: npt.NDArray[np.bool_],
         truth: Mapping[int, Truth],
     ) -> None:
@@ -229,7 +229,7 @@ def minimise(automaton: Automaton) -> Automaton:
 
     >>> from tokexport.patterns.fancy import parse
     >>> from tokexport.patterns.nfa import nfa_of
-    >>> automaton = minimise(determinise(nfa_of(parse("a|b|ca|cb")), np.arange(97, 101)))
+    >>> automaton = minimise(determinise(nfa_of(parse("a|b|ca|cb")), range(97, 101)))
     >>> automaton.classes.tolist(), len(automaton.next)
     ([0, 0, 1, 2], 4)
     """

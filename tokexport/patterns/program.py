@@ -108,8 +108,7 @@ def compile_pattern(pattern: str, dialect: Dialect, *, on_bytes: bool = False) -
 
 def compile_tree(node: Node, *, on_bytes: bool = False) -> SplitProgram:
     """Compile a pattern that is given as its tree. Raises PatternError as compile_pattern does."""
-    whole = np.arange(CODE_POINTS, dtype=np.int32)
-    alphabet = whole[[*map(ord, CHARACTERS)]] if on_bytes else whole
+    alphabet: Sequence[int] = [*map(ord, CHARACTERS)] if on_bytes else range(CODE_POINTS)
     tree = lower_lookaround_and_atomic(expand_backreferences(node))
     nfa = nfa_of(*trees_by_start(tree))
     if needs_labels(nfa):

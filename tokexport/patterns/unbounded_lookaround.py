@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -47,7 +48,7 @@ class LabelTable:
         return labels[::-1]
 
 
-def _smallest(table: LabelTable) -> tuple[npt.NDArray[np.int32], LabelTable]:
+def _smallest(table: LabelTable) -> tuple[npt.NDArray[np.integer[Any]], LabelTable]:
     """The same table with as few states and classes as can be, numbered in the order in which they
     are met; and for each class the one that it is joined to.
 
@@ -66,7 +67,7 @@ def needs_labels(program: Nfa) -> bool:
 
 
 def determinise_with_labels(
-    program: Nfa, alphabet: npt.NDArray[np.int32]
+    program: Nfa, alphabet: Sequence[int]
 ) -> tuple[dfa.Automaton, LabelTable | None]:
     """The smallest automaton over labels of a program with lookaheads, and the label table.
 
@@ -77,7 +78,7 @@ def determinise_with_labels(
     >>> from tokexport.patterns.lookaround import lower_lookaround_and_atomic
     >>> from tokexport.patterns.fancy import parse
     >>> tree = lower_lookaround_and_atomic(parse("a(?=a*b)"))
-    >>> automaton, table = determinise_with_labels(nfa_of(tree), np.arange(97, 100))
+    >>> automaton, table = determinise_with_labels(nfa_of(tree), range(97, 100))
     >>> automaton.classes.tolist(), table.next.tolist(), table.labels.tolist()
     ([0, 1, 2], [[0, 1, 0], [1, 1, 0]], [[0, 1, 2], [3, 1, 2]])
     """

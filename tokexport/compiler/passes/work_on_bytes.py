@@ -83,7 +83,9 @@ def _byte_pair(model: BytePairModel) -> BytePairModel | None:
     if prefix is None or suffix is None or (lacks_bytes and (falls_back or unknown_merges)):
         return None
     characters = CharacterSymbols(prefix, suffix, of_bytes=True) if prefix or suffix else None
-    reachable = np.isin(parts, vocab.ids).all(axis=1)
+    known = np.zeros(1 + max(int(ids.max(initial=0)) for ids in (parts, vocab.ids)), np.bool_)
+    known[vocab.ids] = True
+    reachable = known[parts].all(axis=1)
     return replace(
         model,
         vocab=vocab,
