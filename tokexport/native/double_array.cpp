@@ -147,7 +147,7 @@ private:
 
     // The base for an only child.
     std::size_t alone(std::size_t label) {
-        std::size_t at = taken_.next_free(resume_[label]);
+        std::size_t at = taken_.next_free(std::max(resume_[label], start_));
         while (used_[at - label]) at = taken_.next_free(at + 1);
         resume_[label] = at + 1;
         return at - label;

@@ -14,7 +14,6 @@ from tokexport.unicode import CodePoints, Dialect, shorthand_set
 LINE_FEED = tree.members_of((0x0A, 0x0A))
 START = tree.LookOne(ahead=False, members=tree.members_of(), edge=True)
 END = tree.LookOne(ahead=True, members=tree.members_of(), edge=True)
-_ANY = tree.members_of((0, 0x10FFFF))
 # What opens a lookaround, and whether it looks ahead, and is negative.
 _LOOK_SIGNS = (("?=", True, False), ("?!", True, True), ("?<=", False, False), ("?<!", False, True))
 _REFUSED_GROUPS = {
@@ -95,7 +94,8 @@ class Parser(ABC):
             case "[":
                 return self.bracket(start)
             case ".":
-                return tree.Characters(_ANY if self.options.dot_all else tree.complement(LINE_FEED))
+                left_out = tree.members_of() if self.options.dot_all else LINE_FEED
+                return tree.Characters(tree.complement(left_out))
             case "^" | "$":
                 return tree.Assertion(self.line_anchor(character))
             case "*" | "+" | "?":

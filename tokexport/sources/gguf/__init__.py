@@ -1,4 +1,6 @@
-"""GGUF files: the metadata keys `tokenizer.ggml.*`."""
+"""GGUF files: the metadata keys `tokenizer.ggml.*`. What reads them is imported for such a file
+alone: with all that it needs it is a tenth of what a conversion imports.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +8,30 @@ from typing import Any
 
 from tokexport.model import TokenizerModel
 from tokexport.sources.gguf.metadata import MAGIC, read_metadata
-from tokexport.sources.gguf.read import gguf_document, gguf_rwkv, gguf_sentencepiece, read_gguf
-from tokexport.sources.gguf.source import PREFIXES, parse_gguf
 from tokexport.sources.reference import ReferenceTokenizer, reading_note
-from tokexport.sources.sentencepiece.serialize import serialize
 from tokexport.sources.source import Given, Input, Source, always
-from tokexport.sources.vocab_files.rwkv import RwkvReference
 
 
 def _sniff(source: Input) -> dict[str, Any] | None:
     if not source.head.startswith(MAGIC):
         return None
+    from tokexport.sources.gguf.source import PREFIXES
+
     with source.files.mapped(source.name) as data:
         return read_metadata(data, source.name, PREFIXES)
 
 
 def _read(source: Input, values: dict[str, Any], given: Given) -> TokenizerModel:
+    from tokexport.sources.gguf.read import read_gguf
+    from tokexport.sources.gguf.source import parse_gguf
+
     return read_gguf(parse_gguf(values, source.name, given.pattern), source.files)
 
 
 def _reference(source: Input, values: dict[str, Any], given: Given) -> ReferenceTokenizer:
+    from tokexport.sources.gguf.read import gguf_document, gguf_rwkv, gguf_sentencepiece
+    from tokexport.sources.gguf.source import parse_gguf
+
     parsed = parse_gguf(values, source.name, given.pattern)
     assert source.path is not None
     if parsed.model in ("gpt2", "bert"):
@@ -34,9 +40,12 @@ def _reference(source: Input, values: dict[str, Any], given: Given) -> Reference
         return TokenizersReference.from_document(gguf_document(parsed), str(source.path))
     reference: ReferenceTokenizer
     if parsed.model == "rwkv":
+        from tokexport.sources.vocab_files.rwkv import RwkvReference
+
         reference = RwkvReference(gguf_rwkv(parsed))
     else:
         from tokexport.sources.sentencepiece.reference import SentencePieceReference
+        from tokexport.sources.sentencepiece.serialize import serialize
 
         serialized = serialize(gguf_sentencepiece(parsed))
         reference = SentencePieceReference.from_bytes(serialized, source.path)

@@ -7,7 +7,6 @@ from typing import Final
 
 from tokexport.model import TokenizerModel
 from tokexport.sources.reference import ReferenceTokenizer
-from tokexport.sources.sentencepiece.read import read_sentencepiece
 from tokexport.sources.source import Given, Input, Source, always
 
 # The first field of a model is a piece (field 1, a message), whose first field is its text (field
@@ -28,6 +27,8 @@ def _sniff(source: Input) -> bytes | None:
 
 
 def _read(source: Input, data: bytes, given: Given) -> TokenizerModel:
+    from tokexport.sources.sentencepiece.read import read_sentencepiece
+
     return read_sentencepiece(data, source.name, source.files)
 
 
