@@ -26,7 +26,6 @@ from tokexport.errors import FormatError, SourceError
 from tokexport.escape import escape
 from tokexport.file.layout import ModelType, Tag
 from tokexport.model import AddedToken, Decoding, SpecialIds, Template, TemplateItem, Token
-from tokexport.runtime.embedded import TAIL_MARK, TAIL_SIZE
 from tokexport.runtime.tokenizer import Tokenizer, load
 
 if TYPE_CHECKING:
@@ -290,19 +289,6 @@ def _names(flags: type[IntFlag], value: int) -> list[str]:
 
 def _crc(table: bytes) -> str:
     return f"{zlib.crc32(table):08x}"
-
-
-def is_tokexport_file(source: str) -> bool:
-    """Whether a file begins as tokexport files do, however damaged the rest is, or has one at its
-    end.
-    """
-    path = Path(source)
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        begins = file.read(4) == layout.MAGIC[:4]
-        file.seek(max(0, path.stat().st_size - TAIL_SIZE))
-        return begins or file.read().endswith(TAIL_MARK)
 
 
 def opened(source: str, how: Mapping[str, Any]) -> Contents:

@@ -11,12 +11,13 @@ import click
 import numpy as np
 
 from tokexport.cli.console import json_option, plural, quiet_option, quoted, say, say_json, words
-from tokexport.cli.contents import Contents, converted, is_tokexport_file, opened
+from tokexport.cli.contents import Contents, converted, opened
 from tokexport.cli.decoding import decoding_text, token_value
 from tokexport.cli.inspect import added_value, operation_text, stage_text, template_text
 from tokexport.cli.options import InputPath, source_options
 from tokexport.conversion import Options
 from tokexport.file.layout import ModelType, Tag
+from tokexport.runtime.embedded import is_tokexport_file
 from tokexport.sources.hub import is_repository, local_source
 
 EXAMPLES = 10

@@ -28,7 +28,6 @@ from tokexport.cli.contents import (
     Operation,
     Stage,
     converted,
-    is_tokexport_file,
     opened,
     section_rows,
     tag_text,
@@ -40,6 +39,7 @@ from tokexport.errors import IdError, TokexportError
 from tokexport.escape import escape
 from tokexport.file.layout import NONE, ModelType, SectionFlag, Tag
 from tokexport.model import AddedToken, StripChars
+from tokexport.runtime.embedded import is_tokexport_file
 
 MADE = ("source", "reference", "exporter")  # other exporters may say less than this one
 FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")

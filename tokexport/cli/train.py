@@ -23,7 +23,7 @@ from tokexport.cli.console import (
     size,
     table,
 )
-from tokexport.cli.contents import converted, is_tokexport_file
+from tokexport.cli.contents import converted
 from tokexport.cli.count import counting, is_standard_input
 from tokexport.cli.options import parts_of_file
 from tokexport.corpus.documents import (
@@ -36,6 +36,7 @@ from tokexport.corpus.documents import (
 )
 from tokexport.errors import TokexportError
 from tokexport.output import resolve
+from tokexport.runtime.embedded import is_tokexport_file
 from tokexport.sources.tiktoken.known_patterns import KNOWN
 from tokexport.training.counting import WordCounts
 from tokexport.training.files import count_documents, decoded, stream_run, strings

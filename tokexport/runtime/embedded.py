@@ -4,7 +4,10 @@ size and a mark, so that no reader of the larger format is needed to find it.
 
 from __future__ import annotations
 
+import os
 from mmap import mmap
+
+from tokexport.runtime.tokenizer import MAGIC
 
 TAIL_MARK = b"TKXTAIL\0"
 TAIL_SIZE = 16  # the size as u64, and the mark
@@ -36,3 +39,15 @@ def embedded(data: bytes | mmap | memoryview) -> bytes | mmap | memoryview:
     """The file that lies in a larger one, in place; what was given where none does."""
     place = embedded_place(data)
     return data if place is None else memoryview(data)[slice(*place)]
+
+
+def is_tokexport_file(source: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as tokexport files do, however damaged the rest is, or has one at its
+    end.
+    """
+    if not os.path.isfile(source):
+        return False
+    with open(source, "rb") as file:
+        begins = file.read(4) == MAGIC[:4]
+        file.seek(max(0, os.path.getsize(source) - TAIL_SIZE))
+        return begins or file.read().endswith(TAIL_MARK)

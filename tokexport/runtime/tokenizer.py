@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         def __getitem__(self, part: slice) -> ArrowArray: ...
 
 
-_MAGIC: Final = b"\x89TKX\r\n\x1a\n"
+MAGIC: Final = b"\x89TKX\r\n\x1a\n"
 # RecordFlag.SPECIAL of the layout, which takes longer to import than a file takes to open.
 _SPECIAL: Final = 4
 
@@ -67,7 +67,7 @@ def load(
             # An empty file cannot be mapped; the core has a name for what is wrong with it.
             size = os.fstat(file.fileno()).st_size
             data = mmap(file.fileno(), 0, access=ACCESS_READ) if size else b""
-    if data[:8] != _MAGIC:
+    if data[:8] != MAGIC:
         from tokexport.runtime.embedded import embedded
 
         data = embedded(data)

@@ -77,13 +77,11 @@ def keys(source: Material) -> dict[str, Any]:
 def _template_flags(template: Template | None, roles: SpecialIds) -> dict[str, bool]:
     """Whether BOS stands before a text, and EOS after it."""
     single_items = (TemplateItem(sequence="A"),) if template is None else template.single
-    ids = [item.id for item in single_items]
-    flags = {
-        "add_bos_token": roles.bos is not None and ids[0] == roles.bos,
-        "add_eos_token": roles.eos is not None and ids[-1] == roles.eos,
+    ends = {
+        "add_bos_token": (roles.bos, single_items[0].id),
+        "add_eos_token": (roles.eos, single_items[-1].id),
     }
-    given = {"add_bos_token": roles.bos, "add_eos_token": roles.eos}
-    return {name: flag for name, flag in flags.items() if given[name] is not None}
+    return {name: id == found for name, (id, found) in ends.items() if id is not None}
 
 
 def _piece_keys(source: Material) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from tokexport.compiler.compile import prepared
 from tokexport.model import BytePairModel, Prepend, SpecialIds, Token, TokenizerModel, UnigramModel
+from tokexport.runtime.embedded import is_tokexport_file
 from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.sources.gguf.read import gguf_document, gguf_sentencepiece
 from tokexport.sources.gguf.source import parse_gguf
@@ -25,7 +26,6 @@ from tokexport.targets.parts import Parts, merges_of, order_of_merges, parts_of_
 NO_MERGE: Final = -1e6
 # So low that the runtimes that merge by score never take it.
 NEVER: Final = -1e11
-_MAGIC: Final = b"\x89TKX"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def material(source: Any, **how: Any) -> Material:
     """What can be said of a source, which is opened with the options ``how``, or of a tokexport
     file. The errors are those of :func:`tokexport.sources.registry.open_source`.
     """
-    if isinstance(source, (str, os.PathLike)) and _is_tokexport(Path(source)):
+    if isinstance(source, (str, os.PathLike)) and is_tokexport_file(source):
         return of_file(load(source), Path(source).name)
     return of_source(open_source(source, **how))
 
@@ -174,13 +174,6 @@ def _document_of(opened: Opened) -> dict[str, Any] | None:
         parsed = parse_gguf(opened.content, opened.input.name, opened.given.pattern)
         return gguf_document(parsed) if parsed.model in ("gpt2", "bert") else None
     return None
-
-
-def _is_tokexport(path: Path) -> bool:
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(len(_MAGIC)) == _MAGIC
 
 
 def _token(tokenizer: Tokenizer, id: int) -> Token | None:
