@@ -22,15 +22,15 @@ from tokexport.file.layout import (
     COMPOSITION,
     PAIR_SLOT,
     RECORD,
-    TEMPLATE_PIECE,
+    TEMPLATE_ITEM,
     TRANSITION,
     AddedFlag,
     AddedHeader,
     FormHeader,
     Header,
     HeaderFlag,
+    ItemKind,
     PairIndexHeader,
-    PieceKind,
     RecordFlag,
     RewriteHeader,
     RewriteOp,
@@ -120,11 +120,11 @@ def forget_a_composition(file: bytearray) -> None:
 def change_the_template(file: bytearray) -> None:
     sections = Sections(file)
     header = TemplateHeader.parse(sections.view(Tag.TEMPLATE))
-    pieces = sections.array(
-        Tag.TEMPLATE, TEMPLATE_PIECE, TemplateHeader.sizeof(), header.single_count
+    items = sections.array(
+        Tag.TEMPLATE, TEMPLATE_ITEM, TemplateHeader.sizeof(), header.single_count
     )
-    number = int(np.flatnonzero(pieces["kind"] == PieceKind.ID)[0])
-    pieces["id"][number] += 1
+    number = int(np.flatnonzero(items["kind"] == ItemKind.ID)[0])
+    items["id"][number] += 1
 
 
 def clear_header_flag(flag: HeaderFlag, file: bytearray) -> None:

@@ -216,8 +216,8 @@ class Contents:
             return Template()
         header, start = layout.TemplateHeader.parse(section), layout.TemplateHeader.sizeof()
         count = header.single_count + header.pair_count
-        rows = np.frombuffer(section, layout.TEMPLATE_PIECE, count, start).tolist()
-        kinds = layout.PieceKind
+        rows = np.frombuffer(section, layout.TEMPLATE_ITEM, count, start).tolist()
+        kinds = layout.ItemKind
         names = {kinds.SEQUENCE_A: "A", kinds.SEQUENCE_B: "B", kinds.ID: None}
         items = tuple(
             TemplateItem(names[kind], id if kind == kinds.ID else None, type_id)

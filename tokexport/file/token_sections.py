@@ -107,17 +107,17 @@ def template(tables: Tables) -> bytes | None:
     value = tables.model.template
     if value == type(value)():
         return None
-    kinds = {"A": layout.PieceKind.SEQUENCE_A, "B": layout.PieceKind.SEQUENCE_B}
+    kinds = {"A": layout.ItemKind.SEQUENCE_A, "B": layout.ItemKind.SEQUENCE_B}
     items = [
         (kinds[item.sequence or "B"], 0, item.type_id)
         if item.id is None
-        else (layout.PieceKind.ID, item.id, item.type_id)
+        else (layout.ItemKind.ID, item.id, item.type_id)
         for item in (*value.single, *value.pair)
     ]
     header = struct(
         layout.TemplateHeader, single_count=len(value.single), pair_count=len(value.pair)
     )
-    return header + (rows(layout.TEMPLATE_PIECE, items) if items else b"")
+    return header + (rows(layout.TEMPLATE_ITEM, items) if items else b"")
 
 
 def special_ids(tables: Tables) -> bytes | None:

@@ -122,7 +122,7 @@ void Core::encode_texts(const std::vector<std::string_view> &sources, const Allo
                         bool template_, std::size_t threads, bool is_utf8, Batch &batch) {
     const std::size_t bytes = bytes_of(sources);
     threads = std::max<std::size_t>(1, std::min(threads, bytes / bytes_a_thread));
-    const bool may_cut = threads > 1 && holds_text_once(pieces_of(1, template_));
+    const bool may_cut = threads > 1 && holds_text_once(items_of(1, template_));
     const std::size_t part_size =
         may_cut ? std::min(bytes / (threads * parts_a_thread), longest_part) : SIZE_MAX;
     if (may_cut && is_utf8 && chosen.mode == Allowed::none)
@@ -152,7 +152,7 @@ void Core::cut_texts(const std::vector<std::string_view> &sources, std::size_t p
 // False: the engine has refused a rest.
 bool Core::encode_parts(const std::vector<std::string_view> &sources, const Allowed &chosen,
                         bool template_, std::size_t threads, bool is_utf8, Batch &batch) {
-    const std::vector<Piece> &pieces = pieces_of(1, template_);
+    const std::vector<Item> &items = items_of(1, template_);
     auto &parts = batch.parts;
     const std::size_t count = parts.size();
     threads = std::max<std::size_t>(1, std::min(threads, count));
@@ -181,9 +181,8 @@ bool Core::encode_parts(const std::vector<std::string_view> &sources, const Allo
                     Batch::Part &part = parts[i];
                     const std::size_t before = used;
                     const bool is_rest = batch.cutter && !part.is_first;
-                    Outcome outcome =
-                        encode_pieces(space, used, &part.bytes, pieces, chosen, is_utf8,
-                                      {part.is_first, part.is_last, is_rest});
+                    Outcome outcome = encode_items(space, used, &part.bytes, items, chosen, is_utf8,
+                                                   {part.is_first, part.is_last, is_rest});
                     if (outcome.code != TKX_OK) {
                         outcomes[worker] = outcome;
                         failed[worker] = part.text;

@@ -67,35 +67,35 @@ Core::Core(nb::object buffer, nb::object name, std::optional<std::size_t> given_
       worth_tables_(given_bulk_from ? 0 : worth_tables),
       width_(width) {
     // Without special tokens the template is the same one, without the ids of its own.
-    const auto is_text = [](const Piece &piece) { return piece.kind != 0; };
+    const auto is_text = [](const Item &item) { return item.kind != 0; };
     std::copy_if(single_.begin(), single_.end(), std::back_inserter(plain_single_), is_text);
     std::copy_if(pair_.begin(), pair_.end(), std::back_inserter(plain_pair_), is_text);
 }
 
-std::vector<Core::Piece> Core::template_of(int pair) const {
-    std::vector<Piece> pieces;
+std::vector<Core::Item> Core::template_of(int pair) const {
+    std::vector<Item> items;
     std::uint32_t kind, id, type_id;
     int code;
     for (std::uint32_t i = 0;
          (code = tkx_template(&file_, pair, i, &kind, &id, &type_id)) == TKX_OK; i++)
-        pieces.push_back({kind, id, type_id});
+        items.push_back({kind, id, type_id});
     if (code != TKX_E_NOT_FOUND) fail(name_, code);
     const uint8_t *data;
     std::size_t size;
-    if (tkx_section(&file_, "POST", &data, &size) == TKX_OK) return pieces;
-    pieces.push_back({1, 0, 0});
-    if (pair) pieces.push_back({2, 0, 1});
-    return pieces;
+    if (tkx_section(&file_, "POST", &data, &size) == TKX_OK) return items;
+    items.push_back({1, 0, 0});
+    if (pair) items.push_back({2, 0, 1});
+    return items;
 }
 
-const std::vector<Core::Piece> &Core::pieces_of(std::size_t texts, bool template_) const {
+const std::vector<Core::Item> &Core::items_of(std::size_t texts, bool template_) const {
     if (texts == 1) return template_ ? single_ : plain_single_;
     return template_ ? pair_ : plain_pair_;
 }
 
-bool Core::holds_text_once(const std::vector<Piece> &pieces) {
-    return std::count_if(pieces.begin(), pieces.end(),
-                         [](const Piece &piece) { return piece.kind != 0; }) == 1;
+bool Core::holds_text_once(const std::vector<Item> &items) {
+    return std::count_if(items.begin(), items.end(),
+                         [](const Item &item) { return item.kind != 0; }) == 1;
 }
 
 Text Core::text_of(nb::handle text) const {
@@ -239,20 +239,20 @@ Outcome Core::encode_text(Workspace &space, std::size_t &used, std::string_view 
     }
 }
 
-Outcome Core::encode_pieces(Workspace &space, std::size_t &used, const std::string_view *texts,
-                            const std::vector<Piece> &pieces, const Allowed &allowed, bool is_utf8,
-                            Ends ends) const {
+Outcome Core::encode_items(Workspace &space, std::size_t &used, const std::string_view *texts,
+                           const std::vector<Item> &items, const Allowed &allowed, bool is_utf8,
+                           Ends ends) const {
     bool is_after = false;
-    for (const Piece &piece : pieces) {
-        if (piece.kind == 0) {
+    for (const Item &item : items) {
+        if (item.kind == 0) {
             if (!(is_after ? ends.after : ends.before)) continue;
             if (space.ids.capacity() == used) space.ids.resize(used + used / 2 + 16);
-            space.ids.data()[used++] = piece.id;
+            space.ids.data()[used++] = item.id;
             continue;
         }
         is_after = true;
         Outcome outcome =
-            encode_text(space, used, texts[piece.kind - 1], allowed, is_utf8, ends.is_rest);
+            encode_text(space, used, texts[item.kind - 1], allowed, is_utf8, ends.is_rest);
         if (outcome.code != TKX_OK) return outcome;
     }
     return {};
@@ -270,12 +270,12 @@ std::size_t Core::encode_texts(Workspace &space, const Text *texts, std::size_t 
                                nb::handle allowed, bool template_, bool is_utf8) {
     Allowed chosen = allowed_of(allowed);
     std::string_view views[2] = {texts[0].bytes, count == 2 ? texts[1].bytes : std::string_view()};
-    const std::vector<Piece> &pieces = pieces_of(count, template_);
+    const std::vector<Item> &items = items_of(count, template_);
     std::size_t used = 0;
     Outcome outcome;
     {
         MaybeReleasedGil gil(views[0].size() + views[1].size());
-        outcome = encode_pieces(space, used, views, pieces, chosen, is_utf8, {});
+        outcome = encode_items(space, used, views, items, chosen, is_utf8, {});
     }
     if (outcome.code != TKX_OK) fail_text(outcome, views[0]);
     return used;

@@ -144,7 +144,7 @@ public:
 private:
     friend class EncodeStream;
 
-    struct Piece {
+    struct Item {
         std::uint32_t kind, id, type_id;
     };
     // Which items of a template to take besides the texts, and whether the text is a rest
@@ -157,7 +157,7 @@ private:
 
     Text text_of(nanobind::handle text) const;
     std::vector<Text> texts_of(nanobind::handle texts, nanobind::object &items) const;
-    static bool holds_text_once(const std::vector<Piece> &pieces);
+    static bool holds_text_once(const std::vector<Item> &items);
     void add_parts(std::string_view text, std::size_t number, std::size_t size, Batch &batch) const;
     const Engine *cutting_engine(std::size_t bytes, std::size_t part_size) const;
     void cut_texts(const std::vector<std::string_view> &sources, std::size_t part_size,
@@ -167,18 +167,18 @@ private:
     bool encode_parts(const std::vector<std::string_view> &sources, const Allowed &chosen,
                       bool template_, std::size_t threads, bool is_utf8, Batch &batch);
     Allowed allowed_of(nanobind::handle allowed);
-    std::vector<Piece> template_of(int pair) const;
+    std::vector<Item> template_of(int pair) const;
     std::size_t encode_texts(Workspace &space, const Text *texts, std::size_t count,
                              nanobind::handle allowed, bool template_, bool is_utf8);
-    Outcome encode_pieces(Workspace &space, std::size_t &used, const std::string_view *texts,
-                          const std::vector<Piece> &pieces, const Allowed &allowed, bool is_utf8,
-                          Ends ends) const;
+    Outcome encode_items(Workspace &space, std::size_t &used, const std::string_view *texts,
+                         const std::vector<Item> &items, const Allowed &allowed, bool is_utf8,
+                         Ends ends) const;
     Outcome encode_text(Workspace &space, std::size_t &used, std::string_view text,
                         const Allowed &allowed, bool is_utf8, bool is_rest = false) const;
     bool take_bulk(Workspace &space, std::size_t size, bool is_rest) const;
     const Engine *engine() const;
     [[noreturn]] void fail_text(Outcome outcome, std::string_view text) const;
-    const std::vector<Piece> &pieces_of(std::size_t texts, bool template_) const;
+    const std::vector<Item> &items_of(std::size_t texts, bool template_) const;
     void locate(Workspace &space, nanobind::handle texts, nanobind::handle allowed, bool template_,
                 bool characters, Located &out);
     Outcome locate_text(Workspace &space, std::string_view text, const Allowed &allowed,
@@ -191,7 +191,7 @@ private:
     tkx file_;
     IdTable ints_;
     ObjectTable texts_;
-    std::vector<Piece> single_, pair_, plain_single_, plain_pair_;
+    std::vector<Item> single_, pair_, plain_single_, plain_pair_;
     std::once_flag added_once_;
     std::unordered_multimap<std::string_view, std::uint32_t> added_by_content_;
     const std::size_t bulk_from_, worth_tables_;

@@ -15,11 +15,11 @@ public:
         : owner_(std::move(core)),
           core_(nanobind::cast<Core &>(owner_)),
           space_(core_.pool_),
-          pieces_(core_.pieces_of(1, template_)) {
+          items_(core_.items_of(1, template_)) {
         const Allowed chosen = core_.allowed_of(allowed);
         if (chosen.mode == Allowed::some)
             throw nanobind::value_error("allowed_special of a stream must be \"all\" or empty");
-        if (!Core::holds_text_once(pieces_))
+        if (!Core::holds_text_once(items_))
             throw nanobind::value_error(
                 "the tokenizer's template does not hold the text once: encode it whole");
         window_.resize(first_window);
@@ -61,12 +61,12 @@ private:
     // The ids of the template before the text (side 0) or after it.
     void add_template(int side) {
         bool after = false;
-        for (const Core::Piece &piece : pieces_) {
-            if (piece.kind != 0) {
+        for (const Core::Item &item : items_) {
+            if (item.kind != 0) {
                 after = true;
             } else if (after == (side == 1)) {
                 space_->ids.reserve(used_ + 1);
-                space_->ids.data()[used_++] = piece.id;
+                space_->ids.data()[used_++] = item.id;
             }
         }
     }
@@ -109,7 +109,7 @@ private:
     nanobind::object owner_;
     Core &core_;
     WorkspacePool::Lease space_;
-    const std::vector<Core::Piece> &pieces_;
+    const std::vector<Core::Item> &items_;
     Buffer<std::uint8_t> window_;
     tkx_work work_{};
     tkx_encoder encoder_{};

@@ -72,20 +72,20 @@ void Core::locate(Workspace &space, nb::handle texts, nb::handle allowed, bool t
     space.memory.reserve(Workspace::first_memory);
     // Without the template its texts are the same ones, with the same type ids, and its own ids are
     // left out.
-    for (const Piece &piece : pieces_of(number, true)) {
+    for (const Item &item : items_of(number, true)) {
         const std::size_t first = out.count;
-        if (piece.kind == 0) {
+        if (item.kind == 0) {
             if (!template_) continue;
             out.reserve(out.count + 1);
-            out.ids.data()[out.count] = piece.id;
+            out.ids.data()[out.count] = item.id;
             out.spans.data()[2 * out.count] = out.spans.data()[2 * out.count + 1] = 0;
             out.count++;
         } else {
-            const std::string_view text = sources[piece.kind - 1].bytes;
+            const std::string_view text = sources[item.kind - 1].bytes;
             Outcome outcome = locate_text(space, text, chosen, characters, out);
             if (outcome.code != TKX_OK) fail_text(outcome, text);
         }
-        out.label(first, piece.type_id, piece.kind == 0);
+        out.label(first, item.type_id, item.kind == 0);
     }
 }
 

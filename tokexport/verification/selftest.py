@@ -54,7 +54,7 @@ def self_test(model: TokenizerModel, reference: ReferenceTokenizer, limit: int) 
     the same model.
 
     Two thirds are a fixed list that covers white space, contractions, digits, scripts, emoji,
-    normalization and long pieces. The others hold the model's added tokens, one of each combination
+    normalization and long words. The others hold the model's added tokens, one of each combination
     of flags, special ones as ids and as text. There are none where the post-processor repeats a
     text or leaves it out: the reference then never gives the ids of a text alone. Texts at which
     the reference itself stops are left out.

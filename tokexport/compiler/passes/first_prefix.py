@@ -1,10 +1,10 @@
-"""How to know the first piece, which alone gets a prefix.
+"""How to know the first pre-token, which alone gets a prefix.
 
-The reference puts it where the first character of a piece stems from the first character of the
-input. Mostly that is where a piece stands at the start of the text that the input has become: as
-long as every character has become one character; and, where nothing has been cut yet, as long as
-the first character of the text always stems from the first of the input. Otherwise the runtime has
-to follow where each character comes from, which costs time and memory.
+The reference puts it where the first character of a pre-token comes from the first character of the
+input. Mostly that is where a pre-token stands at the start of the normalized text: as long as every
+character has become one character; and, where nothing has been cut yet, as long as the first
+character of the text always comes from the first of the input. Otherwise the runtime has to track
+the source of each character, which costs time and memory.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def mark_first_prefixes(
 
 @dataclass(slots=True)
 class _Known:
-    """What still holds: each character has become one, and the first stems from the first."""
+    """What still holds: each character has become one, and the first comes from the first."""
 
     one_to_one: bool = True
     same_start: bool = True

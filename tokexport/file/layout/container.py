@@ -195,16 +195,16 @@ TemplateHeader = Struct(
 )
 
 
-class PieceKind(Code):
-    """``piece.kind``."""
+class ItemKind(Code):
+    """``template_item.kind``."""
 
     ID = 0
     SEQUENCE_A = 1
     SEQUENCE_B = 2
 
 
-TEMPLATE_PIECE: Final = record(
-    "kind" / U32 * "a `PieceKind`",
+TEMPLATE_ITEM: Final = record(
+    "kind" / U32 * "a `ItemKind`",
     "id" / U32 * "for kind ID; else 0",
     "type_id" / U32 * "token type id, for models that want one",
 )
