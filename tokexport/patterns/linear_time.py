@@ -1,10 +1,10 @@
-r"""How far the automaton reads in vain: past the last match end, or from a start where nothing
+r"""How far the automaton reads for nothing: past the last match end, or from a start where nothing
 matches.
 
 ``[a-z]+!|[a-z]`` reads a whole word to match one letter, and reads the rest of it again for the
 next one: quadratic, unless the runtime remembers where a state led to nothing. ``\s*[\r\n]+|\s+``
-reads the spaces after a line feed in vain too, but whichever start comes next takes what it reads:
-twice is the most that any character is read.
+reads the spaces after a line feed for nothing too, but the next match takes them: no character is
+read more than twice.
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ def _after_cycles(edges: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
 
 
 def _two_starts_overrun(automaton: Automaton, unbounded: npt.NDArray[np.bool_]) -> bool:
-    """Whether two runs can go round, silent, together: one of them started while the other was
-    already on its way.
+    """Whether two runs can loop at the same time without a match end: one of them started while the
+    other was already reading.
 
     All pairs of states (of the older run, of the younger) that can be met are followed, over every
-    symbol. Where they are too many the answer is yes: to remember in vain costs memory only.
+    symbol. Where they are too many the answer is yes: remembering needlessly costs only memory.
     """
     sure = sure_to_match(automaton.next, automaton.ends)
     following, ends = automaton.next.tolist(), automaton.ends.tolist()

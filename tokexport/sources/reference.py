@@ -95,7 +95,7 @@ class ReferenceTokenizer(Protocol):
         ...
 
     def token_bytes(self, id: int) -> bytes | None:
-        """What an id stands for, be it part of a character; None where the library is silent."""
+        """What an id stands for, be it part of a character; None where the library does not say."""
         ...
 
     def ids(self) -> Sequence[int]:

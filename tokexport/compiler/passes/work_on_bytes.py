@@ -4,8 +4,8 @@ A source that maps each byte to a character says so as a step (SpellBytes), and 
 step, the model included, sees these characters. As they are one to one with the bytes, BPE and the
 splits before it can work on the bytes themselves, where nothing tells the two apart: the text stays
 half as long, and single bytes need no look-up. Where something does (a Replace after the step, an
-affix in other letters), or with another model than BPE, which nobody publishes, the tokenizer stays
-as it is.
+affix in other letters), the tokenizer stays as it is; so does one with another model than BPE, of
+which none is published.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ _SUPPORTED: Final = (
     'the models "gpt2", "llama", "t5", "bert" and "rwkv" are supported; convert the tokenizer.json'
     " of this one instead"
 )
-_UNTOLD: Final = {
+_INCOMPLETE: Final = {
     "gemma4": (
         "a GGUF does not say which of Gemma's tokens are found before its merges; convert its"
         " tokenizer.json instead"
@@ -259,7 +259,7 @@ def gguf_sentencepiece(source: GgufTokenizer) -> proto.SentencePieceModel:
     """The SentencePiece model that says the same, for the models "llama" and "t5"."""
     algorithms = {"llama": proto.Algorithm.BPE, "t5": proto.Algorithm.UNIGRAM}
     if source.model not in algorithms:
-        reason = _UNTOLD.get(source.model, _SUPPORTED)
+        reason = _INCOMPLETE.get(source.model, _SUPPORTED)
         raise UnsupportedError(
             "tokenizer.ggml.model", f"{show(source.values['model'])} is not supported", reason
         )

@@ -154,7 +154,9 @@ class TokenizersReference(ReferenceTokenizer):
 
     @cached_property
     def _spells_joined_bytes(self) -> bool:
-        """Whether ByteLevel works on the joined text: one character outside spoils all."""
+        """Whether ByteLevel works on the joined text, which stays as it is if one character is
+        outside the alphabet.
+        """
         decode = self._tokenizer.decoder.decode
         try:
             with _stops():
