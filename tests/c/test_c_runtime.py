@@ -122,13 +122,15 @@ def large_file(ids: int) -> bytes:
         Tag.PAIR_INDEX: counts + bytes(8 + 10 * ids + 4 * (ids + 1)),
         Tag.SPLITS: bytes(8),
     }
-    return assemble(
-        contents,
-        id_count=ids,
-        token_count=0,
-        flags=HeaderFlag(0),
-        max_token_bytes=1,
-        unknown_id=0xFFFFFFFF,
+    return b"".join(
+        assemble(
+            contents,
+            id_count=ids,
+            token_count=0,
+            flags=HeaderFlag(0),
+            max_token_bytes=1,
+            unknown_id=0xFFFFFFFF,
+        )
     )
 
 

@@ -98,4 +98,4 @@ def rebuilt(name: str, sections: Mapping[Any, bytes], **fields: int) -> bytes:
         field: fields.get(field, getattr(header, field))
         for field in ("id_count", "token_count", "max_token_bytes", "unknown_id", "model", "flags")
     }
-    return assemble(found | dict(sections), **kept | {"flags": HeaderFlag(kept["flags"])})
+    return b"".join(assemble(found | dict(sections), **kept | {"flags": HeaderFlag(kept["flags"])}))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -59,7 +58,7 @@ def write(
     }
     if tables.encoding is not None and self_test:
         contents[Tag.SELF_TEST] = _self_test(self_test)
-    return _parts(
+    return assemble(
         {tag: content for tag, content in contents.items() if content is not None},
         id_count=len(tables.tokens),
         token_count=int((~tables.tokens.is_hole).sum()),
@@ -70,16 +69,19 @@ def write(
     )
 
 
-def assemble(contents: dict[bytes, bytes], **fields: Any) -> bytes:
-    """Puts sections, in the given order, after a header with these fields and a section table, with
-    checksums.
-    """
-    return b"".join(_parts(contents, **fields))
-
-
-def _parts(
-    contents: dict[bytes, bytes], *, model: layout.ModelType = layout.ModelType.BPE, **fields: Any
+def assemble(
+    contents: dict[bytes, bytes],
+    *,
+    id_count: int,
+    token_count: int,
+    flags: layout.HeaderFlag,
+    max_token_bytes: int,
+    unknown_id: int,
+    model: layout.ModelType = layout.ModelType.BPE,
 ) -> list[bytes]:
+    """The parts of a file with sections in the given order: a header with these fields and the
+    section table, with checksums, are the first.
+    """
     table = bytearray()
     parts = []
     first = end = _aligned(layout.Header.sizeof() + layout.Section.sizeof() * len(contents))
@@ -101,9 +103,13 @@ def _parts(
         version_minor=layout.VERSION_MINOR,
         section_count=len(contents),
         file_size=end,
+        id_count=id_count,
+        token_count=token_count,
+        flags=flags,
+        max_token_bytes=max_token_bytes,
+        unknown_id=unknown_id,
         model=model,
         crc32=0,
-        **fields,
     )[:-4]
     head = header + zlib.crc32(table, zlib.crc32(header)).to_bytes(4, "little") + table
     return [head + bytes(first - len(head)), *parts]

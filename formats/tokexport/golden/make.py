@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from construct import Array
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "fixtures"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "reader"))
@@ -28,6 +27,7 @@ from rare_models import rare_goldens
 from refused import refused_files
 from refused_operations import refused_operations
 from refused_rare import refused_rare
+from sections import contents_of, file_of
 from trie_models import trie_goldens
 from trimmed_tables import trimmed
 from version_2_models import version_2_goldens
@@ -38,7 +38,7 @@ from tokexport.compiler.merges.canonical import canonical_merges
 from tokexport.compiler.tables import BytePairTables
 from tokexport.conversion import Options, file_bytes
 from tokexport.file import encoder_sections
-from tokexport.file.layout import NONE, Header, HeaderFlag, ModelType, Section, Tag
+from tokexport.file.layout import NONE, Header, HeaderFlag, Tag
 from tokexport.file.text_sections import splits
 from tokexport.file.token_sections import records_and_bytes
 from tokexport.file.write import assemble
@@ -56,16 +56,17 @@ def make() -> dict[str, bytes]:
     """Every file of this folder that is made, by its path in the folder."""
     files = {"smallest-decode.bin": smallest_decode(), "smallest-bpe.bin": smallest_bpe()}
     for golden in all_goldens():
-        contents, header = _contents(file_bytes(golden.model, _options(golden)))
+        file = file_bytes(golden.model, _options(golden))
+        contents = contents_of(file)
         if golden.name == "byte-fallback":
             contents |= _tables_of_large_models(golden.model)
         if golden.trimmed:
             contents |= trimmed(contents, golden.texts)
-        files[f"{golden.name}.bin"] = _unversioned(contents, header, golden.model)
+        files[f"{golden.name}.bin"] = _unversioned(file, contents, golden.model)
         files[f"{golden.name}.json"] = _pretty(expected(golden))
     for decoder in golden_decoders():
-        contents, header = _contents(file_bytes(decoder.model, Options(decode_only=True)))
-        files[f"{decoder.name}.bin"] = _unversioned(contents, header, decoder.model)
+        file = file_bytes(decoder.model, Options(decode_only=True))
+        files[f"{decoder.name}.bin"] = _unversioned(file, contents_of(file), decoder.model)
         files[f"{decoder.name}.json"] = _pretty(expected_texts(decoder))
     refused = refused_files(files["smallest-decode.bin"], files["smallest-bpe.bin"])
     refused |= refused_operations(files["smallest-decode.bin"])
@@ -94,8 +95,15 @@ def smallest_decode() -> bytes:
     )
     records, blob = records_and_bytes(compile_model(token, decode_only=True))
     contents: dict[bytes, bytes] = {Tag.RECORDS: records, Tag.BYTES: blob}
-    return assemble(
-        contents, id_count=1, token_count=1, flags=HeaderFlag(0), max_token_bytes=0, unknown_id=NONE
+    return b"".join(
+        assemble(
+            contents,
+            id_count=1,
+            token_count=1,
+            flags=HeaderFlag(0),
+            max_token_bytes=0,
+            unknown_id=NONE,
+        )
     )
 
 
@@ -121,8 +129,15 @@ def smallest_bpe() -> bytes:
         Tag.PAIR_INDEX: encoder_sections.pair_index(encoder.pairs),
         Tag.SPLITS: splits((), ()),
     }
-    return assemble(
-        contents, id_count=3, token_count=3, flags=HeaderFlag(0), max_token_bytes=2, unknown_id=NONE
+    return b"".join(
+        assemble(
+            contents,
+            id_count=3,
+            token_count=3,
+            flags=HeaderFlag(0),
+            max_token_bytes=2,
+            unknown_id=NONE,
+        )
     )
 
 
@@ -233,30 +248,15 @@ def _tables_of_large_models(model: TokenizerModel) -> dict[bytes, bytes]:
     }
 
 
-def _contents(file: bytes) -> tuple[dict[bytes, bytes], Any]:
-    """The sections of a file, and its header."""
-    header = Header.parse(file)
-    table = Array(header.section_count, Section).parse(file[Header.sizeof() :])
-    return {entry.tag: file[entry.offset : entry.offset + entry.size] for entry in table}, header
-
-
-def _unversioned(contents: Mapping[bytes, bytes], header: Any, model: TokenizerModel) -> bytes:
-    """A file with a provenance that names no versions, so that a release does not change the golden
-    files.
+def _unversioned(file: bytes, contents: Mapping[bytes, bytes], model: TokenizerModel) -> bytes:
+    """A file with these sections, and a provenance that names no versions, so that a release does
+    not change the golden files.
     """
     reference = model.reference.value
     provenance = (
         f'{{"exporter":"tokexport","reference":"{reference}","sha256":{{}},"source":"golden"}}'
     )
-    return assemble(
-        {**contents, Tag.PROVENANCE: provenance.encode()},
-        id_count=header.id_count,
-        token_count=header.token_count,
-        flags=HeaderFlag(header.flags),
-        max_token_bytes=header.max_token_bytes,
-        unknown_id=header.unknown_id,
-        model=ModelType(header.model),
-    )
+    return file_of(Header.parse(file), {**contents, Tag.PROVENANCE: provenance.encode()})
 
 
 def _pretty(value: Mapping[str, Any]) -> bytes:

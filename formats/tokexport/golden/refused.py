@@ -7,8 +7,9 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 
-from tokexport.file.layout import Header, HeaderFlag, LabelTable, Section, SplitsHeader, Stage, Tag
-from tokexport.file.write import assemble
+from sections import contents_of, file_of
+
+from tokexport.file.layout import Header, LabelTable, Section, SplitsHeader, Stage, Tag
 
 SECTION_TABLE: int = Header.sizeof()
 ENTRY: int = Section.sizeof()
@@ -262,17 +263,8 @@ def _with_labels(table_count: int = 1, reserved: int = 0, entry: int = 0, **fiel
 
     def change(content: bytearray) -> None:
         _with_stages([{}])(content)
-        entries = [Section.parse(content[_entry(index) :]) for index in range(SPLT + 1)]
-        sections = {each.tag: bytes(content[each.offset :][: each.size]) for each in entries}
-        header = Header.parse(content)
-        content[:] = assemble(
-            sections | {Tag.LABELS: section},
-            id_count=header.id_count,
-            token_count=header.token_count,
-            flags=HeaderFlag(header.flags),
-            max_token_bytes=header.max_token_bytes,
-            unknown_id=header.unknown_id,
-        )
+        sections = contents_of(bytes(content))
+        content[:] = file_of(Header.parse(content), sections | {Tag.LABELS: section})
 
     return change
 

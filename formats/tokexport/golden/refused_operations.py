@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from sections import contents_of, file_of
+
 from tokexport.file.layout import (
-    NONE,
     CharsmapHeader,
     FormHeader,
     Header,
-    HeaderFlag,
     MapHeader,
     OpFlag,
     OpKind,
     RewriteHeader,
     RewriteOp,
-    Section,
     Stage,
     Tag,
 )
-from tokexport.file.write import assemble
 
 LEVELS = 544  # the first level of the tables of FORM and MAP
 ASCII = 128
@@ -27,23 +25,11 @@ def refused_operations(good: bytes) -> dict[str, bytes]:
     """Every refused file, by its name: smallest-decode.bin with a NORM, which is looked at in it
     too.
     """
-    return {f"{name}.bin": _with_operations(good, section) for name, section in _sections().items()}
-
-
-def _with_operations(good: bytes, section: bytes) -> bytes:
-    contents: dict[bytes, bytes] = {}
-    header = Header.parse(good)
-    for index in range(header.section_count):
-        entry = Section.parse(good[Header.sizeof() + Section.sizeof() * index :])
-        contents[entry.tag] = good[entry.offset : entry.offset + entry.size]
-    return assemble(
-        contents | {Tag.NORMALIZER: section},
-        id_count=header.id_count,
-        token_count=header.token_count,
-        flags=HeaderFlag(0),
-        max_token_bytes=header.max_token_bytes,
-        unknown_id=NONE,
-    )
+    header, contents = Header.parse(good), contents_of(good)
+    return {
+        f"{name}.bin": file_of(header, contents | {Tag.NORMALIZER: section})
+        for name, section in _sections().items()
+    }
 
 
 def _sections() -> dict[str, bytes]:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sections import contents_of, file_of
+
 from tokexport.file.layout import (
     AddedFlag,
     AddedHeader,
     CharactersHeader,
     Header,
-    HeaderFlag,
     LabelTable,
     ModelType,
     OpKind,
     RewriteHeader,
     RewriteOp,
-    Section,
     SplitsHeader,
     Stage,
     StageFlag,
@@ -24,7 +24,6 @@ from tokexport.file.layout import (
     Tag,
     TrieHeader,
 )
-from tokexport.file.write import assemble
 
 Contents = dict[bytes, bytes]
 ON_BYTES, REWRITE = StageFlag.ON_BYTES, StageFlag.REWRITE
@@ -35,13 +34,13 @@ def refused_rare(decode: bytes, bpe: bytes) -> dict[str, bytes]:
     """Every refused file, by its name."""
     header = Header.parse(bpe)
     files = {
-        name: _file(header, _contents(bpe) | sections) for name, sections in _encoders().items()
+        name: _file(header, contents_of(bpe) | sections) for name, sections in _encoders().items()
     }
     files |= {
-        name: _file(header, _contents(decode) | sections, ModelType.UNIGRAM)
+        name: _file(header, contents_of(decode) | sections, ModelType.UNIGRAM)
         for name, sections in _unigrams().items()
     }
-    files["MISSING-classes"] = _file(header, _contents(bpe) | {Tag.ADDED_TOKENS: _stripping()})
+    files["MISSING-classes"] = _file(header, contents_of(bpe) | {Tag.ADDED_TOKENS: _stripping()})
     files["HEADER-65-sections"] = _many_sections(decode)
     return {f"{name}.bin": content for name, content in files.items()}
 
@@ -110,22 +109,7 @@ def _unigrams() -> dict[str, Contents]:
 
 def _file(header: Any, contents: Contents, model: ModelType = ModelType.BPE) -> bytes:
     contents[Tag.RECORDS] = contents[Tag.RECORDS].ljust(8 * header.id_count, b"\0")
-    return assemble(
-        contents,
-        id_count=header.id_count,
-        token_count=header.token_count,
-        flags=HeaderFlag(0),
-        max_token_bytes=header.max_token_bytes,
-        unknown_id=header.unknown_id,
-        model=model,
-    )
-
-
-def _contents(file: bytes) -> Contents:
-    header = Header.parse(file)
-    at = range(Header.sizeof(), Header.sizeof() + 32 * header.section_count, Section.sizeof())
-    entries = [Section.parse(file[start:]) for start in at]
-    return {entry.tag: file[entry.offset : entry.offset + entry.size] for entry in entries}
+    return file_of(header, contents, model)
 
 
 def _stages(*stages: Mapping[str, int]) -> bytes:
@@ -182,4 +166,4 @@ def _stripping() -> bytes:
 def _many_sections(decode: bytes) -> bytes:
     """One section more than there may be, most of them empty and private."""
     private = {f"a{number:03}".encode(): b"" for number in range(63)}
-    return _file(Header.parse(decode), _contents(decode) | private)
+    return _file(Header.parse(decode), contents_of(decode) | private)
