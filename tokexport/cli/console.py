@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, TypeVar
 
 import click
 
@@ -18,6 +21,7 @@ json_option = click.option(
 quiet_option = click.option(
     "-q", "--quiet", is_flag=True, help="Print nothing but errors; the exit code is the answer."
 )
+Result = TypeVar("Result")
 
 
 def say(text: str) -> None:
@@ -34,6 +38,43 @@ def say_json(command: str, values: Mapping[str, object], *, err: bool = False) -
 def note(text: str) -> None:
     """Says something that is not the result."""
     click.echo(visible(text), err=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Where the result of a command goes, as its options say."""
+
+    quiet: bool
+    as_json: bool
+
+    def give(
+        self,
+        command: str,
+        values: Mapping[str, object],
+        text: str,
+        notes: Iterable[str] = (),
+        *,
+        err: bool = False,
+    ) -> None:
+        """Prints the result, for a program or for a person; ``err``: on stderr, where notes go."""
+        if self.quiet:
+            return
+        if self.as_json:
+            say_json(command, values, err=err)
+            return
+        (note if err else say)(text)
+        for sentence in notes:
+            note(sentence)
+
+
+def output_options(command: Callable[..., Result]) -> Callable[..., Result]:
+    """Adds --quiet and --json, which the command gets as ``output``."""
+
+    @wraps(command)
+    def packed(*arguments: Any, quiet: bool, as_json: bool, **others: Any) -> Result:
+        return command(*arguments, output=Output(quiet, as_json), **others)
+
+    return quiet_option(json_option(packed))
 
 
 def bytes_value(content: bytes) -> dict[str, object]:

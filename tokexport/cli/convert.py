@@ -8,17 +8,7 @@ from typing import Any
 
 import click
 
-from tokexport.cli.console import (
-    ProgressLine,
-    json_option,
-    note,
-    plural,
-    quiet_option,
-    say,
-    say_json,
-    size,
-    table,
-)
+from tokexport.cli.console import Output, ProgressLine, output_options, plural, size, table
 from tokexport.cli.contents import MODELS, section_rows
 from tokexport.cli.options import InputPath, source_options
 from tokexport.cli.targets import from_target, to_target
@@ -57,8 +47,7 @@ PREFIX_INDEX_HELP = (
 @click.option("--no-self-test", is_flag=True, help="Leave the self test out, and its library.")
 @click.option("--force", is_flag=True, help="Overwrite the target.")
 @click.option("-v", "--verbose", is_flag=True, help="Show the sections of the file too.")
-@quiet_option
-@json_option
+@output_options
 def convert(
     source: str,
     target: str,
@@ -74,8 +63,7 @@ def convert(
     no_self_test: bool,
     force: bool,
     verbose: bool,
-    quiet: bool,
-    as_json: bool,
+    output: Output,
 ) -> None:
     """Makes a tokexport file from a tokenizer.
 
@@ -101,21 +89,21 @@ def convert(
     if origin is not None:
         if alone or format is not None or into is not None or strict:
             raise click.UsageError("--from goes with -o FILE and --force alone.")
-        from_target(source, origin, target, force, quiet, as_json)
+        from_target(source, origin, target, force, output)
         return
     if format is not None:
         if alone:
             raise click.UsageError("--to goes with -o FILE, --strict and --force alone.")
         if into is not None and format != "gguf":
             raise click.UsageError("--into goes with --to gguf.")
-        to_target(source, format, target, into, how, strict, force, quiet, as_json)
+        to_target(source, format, target, into, how, strict, force, output)
         return
     if strict or into is not None:
         raise click.UsageError("--strict and --into go with --to.")
     to_stdout = target == "-"
     if to_stdout and sys.stdout.isatty():
         raise click.UsageError("-o - writes a binary file: redirect standard output.")
-    with ProgressLine(quiet) as progress:
+    with ProgressLine(output.quiet) as progress:
         done = library(
             source,
             sys.stdout.buffer if to_stdout else target,
@@ -128,14 +116,8 @@ def convert(
             force=force,
             progress=progress,
         )
-    if quiet:
-        return
-    if as_json:
-        say_json("convert", as_object(done), err=to_stdout)
-        return
-    (note if to_stdout else say)(describe(done, source, verbose))
-    for sentence in done.notes:
-        note(f"note: {sentence}")
+    text, notes = describe(done, source, verbose), [f"note: {each}" for each in done.notes]
+    output.give("convert", as_object(done), text, notes, err=to_stdout)
 
 
 def as_object(done: Conversion) -> dict[str, object]:

@@ -9,15 +9,7 @@ from typing import Any
 
 import click
 
-from tokexport.cli.console import (
-    ProgressLine,
-    json_option,
-    plural,
-    quiet_option,
-    say,
-    say_json,
-    size,
-)
+from tokexport.cli.console import Output, ProgressLine, output_options, plural, size
 from tokexport.cli.options import parts_of_file
 from tokexport.corpus.documents import find_files
 from tokexport.errors import TokexportError
@@ -43,16 +35,14 @@ from tokexport.training.files import count_files, count_stream, is_counts, join_
 @click.option("--field", metavar="NAME", help="Where a line or a row has its text.  [text]")
 @click.option("--lines", is_flag=True, help="Each line of a .txt file is a document.")
 @click.option("--threads", type=click.IntRange(1), metavar="N", help="[one a processor]")
-@quiet_option
-@json_option
+@output_options
 def count(
     inputs: tuple[str, ...],
     target: str,
     special_tokens: tuple[str, ...],
     threads: int | None,
     field: str | None,
-    quiet: bool,
-    as_json: bool,
+    output: Output,
     **how: Any,
 ) -> None:
     """Counts the words of texts, for `tokexport train --counts`.
@@ -84,7 +74,7 @@ def count(
         counts = join_files(joined, target)
     else:
         common = {"special_tokens": special_tokens or None, "num_threads": threads, **how}
-        with ProgressLine(quiet) as line:
+        with ProgressLine(output.quiet) as line:
             if is_standard_input(inputs):
                 parts, show = parts_of_file("-"), counting(line, 0)
                 counts = count_stream(parts, target, field=field, progress=show, **common)
@@ -101,13 +91,11 @@ def count(
         "text_bytes": counts.text_bytes,
         "documents": documents,
     }
-    if as_json:
-        say_json("count", values)
-    elif not quiet:
-        say(
-            f"{target}: {plural(counts.words, 'word')} ({counts.distinct_words:,} distinct) of"
-            f" {plural(documents, 'document')}, {size(counts.text_bytes)}"
-        )
+    text = (
+        f"{target}: {plural(counts.words, 'word')} ({counts.distinct_words:,} distinct) of"
+        f" {plural(documents, 'document')}, {size(counts.text_bytes)}"
+    )
+    output.give("count", values, text)
 
 
 def is_standard_input(inputs: Sequence[str]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 import numpy as np
 
-from tokexport.cli.console import json_option, plural, quiet_option, quoted, say, say_json, words
+from tokexport.cli.console import Output, output_options, plural, quoted, words
 from tokexport.cli.contents import Contents, converted, opened
 from tokexport.cli.decoding import decoding_text, token_value
 from tokexport.cli.inspect import added_value, operation_text, stage_text, template_text
@@ -49,16 +49,24 @@ class Difference:
     count: int
     examples: tuple[Example, ...]
 
+    def lines(self) -> list[str]:
+        """The difference for a person."""
+        more = self.count - len(self.examples)
+        return [
+            f"{self.part}: {plural(self.count, 'difference')}",
+            *(f"  {example}" for example in self.examples),
+            *([f"  and {more:,} more"] if more else []),
+        ]
+
 
 @click.command()
 @click.argument("first", type=InputPath())
 @click.argument("second", type=InputPath())
 @source_options
-@quiet_option
-@json_option
+@output_options
 @click.pass_context
 def diff(
-    context: click.Context, first: str, second: str, how: dict[str, Any], quiet: bool, as_json: bool
+    context: click.Context, first: str, second: str, how: dict[str, Any], output: Output
 ) -> None:
     """Compares two tokenizers, and shows in what they differ.
 
@@ -74,19 +82,11 @@ def diff(
     """
     one, two = contents_of(first, second, how)
     differences = list(compare(one, two))
-    if as_json and not quiet:
-        shown = [asdict(difference) for difference in differences]
-        say_json("diff", {"same": not differences, "differences": shown})
-    elif not quiet and not differences:
-        tokens, merges = plural(one.header.token_count, "token"), plural(len(one.merges), "merge")
-        say(f"no difference: {tokens}, {merges}, and all else that decides an id")
-    elif not quiet:
-        for difference in differences:
-            more = difference.count - len(difference.examples)
-            say(f"{difference.part}: {plural(difference.count, 'difference')}")
-            say("\n".join(f"  {example}" for example in difference.examples))
-            if more:
-                say(f"  and {more:,} more")
+    tokens, merges = plural(one.header.token_count, "token"), plural(len(one.merges), "merge")
+    same = f"no difference: {tokens}, {merges}, and all else that decides an id"
+    values = [asdict(difference) for difference in differences]
+    text = "\n".join(line for difference in differences for line in difference.lines())
+    output.give("diff", {"same": not differences, "differences": values}, text or same)
     context.exit(1 if differences else 0)
 
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import click
 
-from tokexport.cli.console import json_option, quiet_option, say, say_json, size
+from tokexport.cli.console import Output, output_options, size
 from tokexport.cli.options import InputPath
 from tokexport.embedding import embed as library
 
@@ -16,9 +16,8 @@ from tokexport.embedding import embed as library
 @click.argument("model", type=InputPath())
 @click.option("-o", "--output", "target", metavar="FILE", required=True, help="The copy to make.")
 @click.option("--force", is_flag=True, help="Overwrite the target.")
-@quiet_option
-@json_option
-def embed(tokenizer: str, model: str, target: str, force: bool, quiet: bool, as_json: bool) -> None:
+@output_options
+def embed(tokenizer: str, model: str, target: str, force: bool, output: Output) -> None:
     """Puts a tokenizer into a copy of a model's file.
 
     A model is one file then. TOKENIZER is a tokexport file, MODEL a safetensors or GGUF file, whose
@@ -32,7 +31,5 @@ def embed(tokenizer: str, model: str, target: str, force: bool, quiet: bool, as_
     tokexport encode one.safetensors "Hello, world"
     """
     done = library(tokenizer, model, target, force=force)
-    if as_json:
-        say_json("embed", {**asdict(done), "target": str(done.target)})
-    elif not quiet:
-        say(f"{done.target}: {size(done.file_size)}, with a tokenizer of {size(done.size)}")
+    text = f"{done.target}: {size(done.file_size)}, with a tokenizer of {size(done.size)}"
+    output.give("embed", {**asdict(done), "target": str(done.target)}, text)

@@ -6,7 +6,7 @@ from typing import Literal
 
 import click
 
-from tokexport.cli.console import ProgressLine, json_option, quiet_option, say, say_json, size
+from tokexport.cli.console import Output, ProgressLine, output_options, size
 from tokexport.weights import export as export_weights
 
 
@@ -17,18 +17,14 @@ def model() -> None:
 
 @model.command()
 @click.argument("checkpoint")
-@click.option("-o", "--output", default="model.weights", help="The file.  [model.weights]")
+@click.option(
+    "-o", "--output", "target", default="model.weights", help="The file.  [model.weights]"
+)
 @click.option("--dtype", type=click.Choice(["float32", "int8"]), default="float32")
 @click.option("--force", is_flag=True, help="Overwrite a file that exists.")
-@quiet_option
-@json_option
+@output_options
 def export(
-    checkpoint: str,
-    output: str,
-    dtype: Literal["float32", "int8"],
-    force: bool,
-    quiet: bool,
-    as_json: bool,
+    checkpoint: str, target: str, dtype: Literal["float32", "int8"], force: bool, output: Output
 ) -> None:
     """Writes the weights file of a Hugging Face checkpoint.
 
@@ -41,19 +37,17 @@ def export(
     tokexport convert Qwen3-0.6B -o tokenizer.bin
     engine model.weights tokenizer.bin "Once upon a time"
     """
-    with ProgressLine(quiet or as_json) as progress:
-        done = export_weights(checkpoint, output, dtype=dtype, force=force, progress=progress)
-    if as_json:
-        values = {
-            "target": str(done.target),
-            "size": done.size,
-            "dtype": dtype,
-            "parameters": done.parameters,
-            "largest_error": done.largest_error,
-            "mean_error": done.mean_error,
-        }
-        say_json("model export", values)
-    elif not quiet:
-        say(f"{output}: {done.parameters:,} parameters as {dtype}, {size(done.size)}")
-        if dtype == "int8":
-            say(f"error of a weight: at most {done.largest_error:.3g}, mean {done.mean_error:.3g}")
+    with ProgressLine(output.quiet or output.as_json) as progress:
+        done = export_weights(checkpoint, target, dtype=dtype, force=force, progress=progress)
+    values = {
+        "target": str(done.target),
+        "size": done.size,
+        "dtype": dtype,
+        "parameters": done.parameters,
+        "largest_error": done.largest_error,
+        "mean_error": done.mean_error,
+    }
+    text = f"{target}: {done.parameters:,} parameters as {dtype}, {size(done.size)}"
+    if dtype == "int8":
+        text += f"\nerror of a weight: at most {done.largest_error:.3g}, mean {done.mean_error:.3g}"
+    output.give("model export", values, text)

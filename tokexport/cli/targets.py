@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tokexport.cli.console import note, plural, say, say_json, size
+from tokexport.cli.console import Output, plural, size
 from tokexport.targets.registry import target_of
 from tokexport.targets.take_in import take_in
 from tokexport.targets.write import Written, write_target
@@ -20,40 +20,30 @@ def to_target(
     how: dict[str, Any],
     strict: bool,
     force: bool,
-    quiet: bool,
-    as_json: bool,
+    output: Output,
 ) -> None:
     """Writes the file, and shows what it cannot say."""
     done = write_target(source, format, target, into=into, strict=strict, force=force, **how)
-    if quiet:
-        return
-    if as_json:
-        say_json("convert", as_object(done, Path(target)))
-        return
     tokens = plural(sum(token is not None for token in done.source.tokens), "token")
     runtime = target_of(format).runtime_name
-    for path, count in done.files.items():
-        say(f"{path}: {size(count)}, {tokens}, for {runtime}")
-    for loss in done.losses:
-        note(f"warning: {loss}")
+    lines = [
+        f"{path}: {size(count)}, {tokens}, for {runtime}" for path, count in done.files.items()
+    ]
+    losses = [f"warning: {loss}" for loss in done.losses]
+    output.give("convert", as_object(done, Path(target)), "\n".join(lines), losses)
 
 
-def from_target(
-    source: str, format: str, target: str, force: bool, quiet: bool, as_json: bool
-) -> None:
+def from_target(source: str, format: str, target: str, force: bool, output: Output) -> None:
     """Writes the tokexport file of another runtime's file, and shows what was compared."""
     done = take_in(source, format, target, force=force)
-    if quiet:
-        return
-    if as_json:
-        say_json("convert", {"target": target, "format": format, **asdict(done)})
-        return
-    say(f"{target}: {size(done.size)}, {plural(done.tokens, 'token')}")
-    name = target_of(format).runtime_name
+    name, notes = target_of(format).runtime_name, []
     if not done.encodes:
-        note(f"note: it decodes and no more: the file does not say how {name} encodes")
+        notes = [f"note: it decodes and no more: the file does not say how {name} encodes"]
     elif done.compared:
-        note(f"note: the ids of {name} in all of {done.compared:,} random strings")
+        notes = [f"note: the ids of {name} in all of {done.compared:,} random strings"]
+    values = {"target": target, "format": format, **asdict(done)}
+    text = f"{target}: {size(done.size)}, {plural(done.tokens, 'token')}"
+    output.give("convert", values, text, notes)
 
 
 def as_object(done: Written, target: Path) -> dict[str, object]:

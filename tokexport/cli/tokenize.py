@@ -9,16 +9,7 @@ from typing import Any
 import click
 
 from tokexport import Tokenizer, load
-from tokexport.cli.console import (
-    ProgressLine,
-    json_option,
-    note,
-    plural,
-    quiet_option,
-    say,
-    say_json,
-    size,
-)
+from tokexport.cli.console import Output, ProgressLine, output_options, plural, size
 from tokexport.corpus import Index
 from tokexport.corpus import tokenize as library
 from tokexport.corpus.documents import find_files
@@ -49,8 +40,7 @@ from tokexport.errors import TokexportError
     help="What a shard begins with.",
 )
 @click.option("--threads", type=click.IntRange(1), metavar="N", help="[one a processor]")
-@quiet_option
-@json_option
+@output_options
 def tokenize(
     path: str,
     inputs: tuple[str, ...],
@@ -58,8 +48,7 @@ def tokenize(
     begin: str | None,
     end: str | None,
     threads: int | None,
-    quiet: bool,
-    as_json: bool,
+    output: Output,
     **how: Any,
 ) -> None:
     """Encodes documents into shards of ids for training.
@@ -82,7 +71,7 @@ def tokenize(
     begin_id = default_begin(tokenizer) if begin is None else id_of(tokenizer, begin)
     total = sum(file.stat().st_size for file in find_files(inputs))
     started = time.monotonic()
-    with ProgressLine(quiet) as line:
+    with ProgressLine(output.quiet) as line:
 
         def progress(read: int, tokens: int) -> None:
             rate = size(int(read / max(time.monotonic() - started, 1e-9)))
@@ -98,19 +87,18 @@ def tokenize(
             progress=progress,
             **how,
         )
-    if as_json:
-        say_json("tokenize", as_object(index, folder))
-    elif not quiet:
-        count = plural(index.documents, "document")
-        say(
-            f"{folder}: {plural(index.tokens, 'token')} of {count} in"
-            f" {plural(len(index.shards), 'shard')} of {index.dtype}"
-        )
-        if begin is None and begin_id is not None:
-            content = tokenizer.decode([begin_id])
-            note(
-                f"note: each document begins with {content} (id {begin_id}); --begin none: nothing"
-            )
+    count = plural(index.documents, "document")
+    text = (
+        f"{folder}: {plural(index.tokens, 'token')} of {count} in"
+        f" {plural(len(index.shards), 'shard')} of {index.dtype}"
+    )
+    notes = []
+    if begin is None and begin_id is not None:
+        content = tokenizer.decode([begin_id])
+        notes = [
+            f"note: each document begins with {content} (id {begin_id}); --begin none: nothing"
+        ]
+    output.give("tokenize", as_object(index, folder), text, notes)
 
 
 def default_begin(tokenizer: Tokenizer) -> int | None:

@@ -11,15 +11,12 @@ import click
 
 from tokexport import Tokenizer, load
 from tokexport.cli.console import (
+    Output,
     ProgressLine,
     bytes_value,
-    json_option,
-    note,
+    output_options,
     plural,
-    quiet_option,
     quoted,
-    say,
-    say_json,
     size,
     table,
 )
@@ -84,8 +81,7 @@ from tokexport.training.word_counts_file import read_word_counts
 @click.option("--beside", multiple=True, metavar="FILE", help="A tokenizer to measure as well.")
 @click.option("--threads", type=click.IntRange(1), metavar="N", help="[one a processor]")
 @click.option("--force", is_flag=True, help="Overwrite files that exist.")
-@quiet_option
-@json_option
+@output_options
 def train(
     inputs: tuple[str, ...],
     counts_file: str | None,
@@ -101,8 +97,7 @@ def train(
     held_out: tuple[str, ...],
     beside: tuple[str, ...],
     force: bool,
-    quiet: bool,
-    as_json: bool,
+    output: Output,
     **how: Any,
 ) -> None:
     """Learns a byte-level BPE tokenizer from texts.
@@ -141,7 +136,7 @@ def train(
     sample, held = Sample(), Sample()
     for text in _texts(held_out, how):
         held.add(text)
-    with ProgressLine(quiet) as line:
+    with ProgressLine(output.quiet) as line:
         if counts_file is not None:
             counts = _read(counts_file, inputs, how)
             specials = specials or counts.special_tokens
@@ -162,10 +157,9 @@ def train(
     tokenizers = {folder: load(trained.to_bytes()), **compared}
     measured = {name: _token_counter(tokenizer) for name, tokenizer in tokenizers.items()}
     found = report(trained, measured, sample.texts, held.texts)
-    if as_json:
-        say_json("train", as_object(trained, found, folder))
-    elif not quiet:
-        _say(trained, found, folder)
+    notes = [] if trained.note is None else [f"note: {trained.note}"]
+    text = describe(trained, found, folder)
+    output.give("train", as_object(trained, found, folder), text, notes)
 
 
 def as_object(trained: Trained, found: Report, folder: str) -> dict[str, object]:
@@ -187,28 +181,26 @@ def as_object(trained: Trained, found: Report, folder: str) -> dict[str, object]
     }
 
 
-def _say(trained: Trained, found: Report, folder: str) -> None:
+def describe(trained: Trained, found: Report, folder: str) -> str:
+    """The result for a person."""
     mean = trained.text_bytes / trained.text_tokens
-    say(
-        f"{folder}: {plural(len(trained), 'token')} of {plural(trained.words, 'word')}"
-        f" ({trained.distinct_words:,} distinct), {mean:.3f} bytes a token on"
-        f" {size(trained.text_bytes)} of text"
-    )
+    learned = f"{plural(len(trained), 'token')} of {plural(trained.words, 'word')}"
+    on_texts = f"{mean:.3f} bytes a token on {size(trained.text_bytes)} of text"
     rows = [
         (row.name, *("-" if value is None else f"{value:.3f}" for value in values))
         for row in found.compression
         if any(values := (row.training, row.held_out))
     ]
-    if rows:
-        say(table([("bytes a token", "training", "held out"), *rows]))
-    total = sum(found.kinds.values())
+    total, unused = sum(found.kinds.values()), len(found.never_used)
     shares = (f"{name} {100 * count / total:.1f} %" for name, count in found.kinds.items())
-    say(f"kinds: {', '.join(shares)}")
-    say(f"longest: {', '.join(map(quoted, found.longest))}")
-    unused = len(found.never_used)
-    say(f"never used in the texts: {plural(unused, 'token')} ({100 * unused / total:.1f} %)")
-    if trained.note is not None:
-        note(f"note: {trained.note}")
+    lines = [
+        f"{folder}: {learned} ({trained.distinct_words:,} distinct), {on_texts}",
+        *([table([("bytes a token", "training", "held out"), *rows])] if rows else []),
+        f"kinds: {', '.join(shares)}",
+        f"longest: {', '.join(map(quoted, found.longest))}",
+        f"never used in the texts: {plural(unused, 'token')} ({100 * unused / total:.1f} %)",
+    ]
+    return "\n".join(lines)
 
 
 def _read(counts_file: str, inputs: Sequence[str], how: dict[str, Any]) -> WordCounts:

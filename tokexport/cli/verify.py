@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from tokexport.cli.console import ProgressLine, json_option, note, quiet_option, say, say_json
+from tokexport.cli.console import Output, ProgressLine, note, output_options
 from tokexport.cli.options import InputPath, source_options
 from tokexport.runtime.threads import processors
 from tokexport.targets.compare import Comparison, compare_runtime
@@ -30,8 +30,7 @@ STRINGS, RUNTIME_STRINGS = 100_000, 1000
 @click.option("--only", metavar="KEY", help="Only this one comparison; a difference says which.")
 @click.option("--quick", is_flag=True, help="Compare a sample, in a second or two.")
 @click.option("--jobs", type=click.IntRange(1), help="Processes; by default one a processor.")
-@quiet_option
-@json_option
+@output_options
 @click.pass_context
 def verify(
     context: click.Context,
@@ -45,8 +44,7 @@ def verify(
     only: str | None,
     quick: bool,
     jobs: int | None,
-    quiet: bool,
-    as_json: bool,
+    output: Output,
 ) -> None:
     """Compares a file with its source's own library.
 
@@ -66,12 +64,12 @@ def verify(
     tokexport verify qwen3.bin --against Qwen/Qwen3-0.6B
     tokexport verify model.tokenizer --as qwen3.c --against tokenizer.json --text main.cpp
     """
-    with ProgressLine(quiet) as line:
+    with ProgressLine(output.quiet) as line:
 
         def progress(check: str, done: int, total: int) -> None:
             if total:
                 line(check, done, total)
-            elif not quiet and not as_json:
+            elif not output.quiet and not output.as_json:
                 note(f"note: {check}")
 
         result: Comparison | Verification
@@ -85,8 +83,5 @@ def verify(
             count = STRINGS if strings is None else strings
             more: dict[str, Any] = {"only": only, "quick": quick, "jobs": jobs or processors()}
             result = library(path, strings=count, progress=progress, **more, **common)
-    if as_json and not quiet:
-        say_json("verify", result.to_json())
-    elif not quiet:
-        say("\n".join(result.lines()))
+    output.give("verify", result.to_json(), "\n".join(result.lines()))
     context.exit(0 if result.ok else 1)
