@@ -27,26 +27,47 @@ constexpr std::size_t most_bytes = std::size_t{1} << 27;
 // Places that are looked at for a smaller node, before it goes where nothing stands yet.
 constexpr int patience = 60;
 
-// Bits of any number, false at first.
+// Bits of any number, false at first. Those that are true lie close together: a bit for each word says
+// whether it is full, so that the next false one is found in a few steps.
 class Flags {
 public:
-    bool operator[](std::size_t at) const { return at < flags_.size() && flags_[at]; }
+    bool operator[](std::size_t at) const {
+        return at / bits < words_.size() && words_[at / bits] >> at % bits & 1;
+    }
 
     void set(std::size_t at) {
-        if (at >= flags_.size()) flags_.resize(2 * at + 1);
-        flags_[at] = 1;
+        const std::size_t word = at / bits;
+        if (word >= words_.size()) words_.resize(2 * word + 1);
+        if (word / bits >= full_.size()) full_.resize(2 * (word / bits) + 1);
+        words_[word] |= Word{1} << at % bits;
+        if (words_[word] == all) full_[word / bits] |= Word{1} << word % bits;
     }
 
     // The first that is false, from a place on.
     std::size_t next_free(std::size_t at) const {
-        if (at >= flags_.size()) return at;
-        const void *found = std::memchr(&flags_[at], 0, flags_.size() - at);
-        if (!found) return flags_.size();
-        return static_cast<std::size_t>(static_cast<const unsigned char *>(found) - flags_.data());
+        const std::size_t word = at / bits;
+        const bool is_here = word >= words_.size() || ~words_[word] & all << at % bits;
+        return next_in(words_, is_here ? at : bits * next_in(full_, word + 1));
     }
 
 private:
-    std::vector<unsigned char> flags_;
+    using Word = std::uint32_t;
+    static constexpr std::size_t bits = 32;
+    static constexpr Word all = UINT32_MAX;
+
+    // The first bit that is not set, from a place on.
+    static std::size_t next_in(const std::vector<Word> &words, std::size_t at) {
+        std::size_t word = at / bits;
+        if (word >= words.size()) return at;
+        Word open = ~words[word] & all << at % bits;
+        while (!open) {
+            if (++word == words.size()) return bits * word;
+            open = ~words[word];
+        }
+        return bits * word + static_cast<std::size_t>(__builtin_ctz(open));
+    }
+
+    std::vector<Word> words_, full_;
 };
 
 using Node = std::uint32_t;
@@ -66,6 +87,12 @@ struct Nodes {
     std::vector<std::uint16_t> count{0};
 
     Nodes(const std::vector<Key> &sorted, std::uint32_t no_id) : ids{no_id} {
+        std::size_t most = 1;
+        for (const Key &key : sorted) most += key.bytes.size();
+        labels.reserve(most);  // what is not used is never touched, and so takes no memory
+        ids.reserve(most);
+        sibling.reserve(most);
+        count.reserve(most);
         std::vector<Node> path{0}, youngest{0};  // by depth: a node, and its youngest child
         std::string_view last;
         for (const Key &key : sorted) {
@@ -98,6 +125,12 @@ struct Units {
     std::vector<std::uint32_t> bases, ids;
     std::vector<std::uint16_t> labels;
 
+    void reserve(std::size_t size) {
+        bases.reserve(size);
+        ids.reserve(size);
+        labels.reserve(size);
+    }
+
     void resize(std::size_t size, std::uint32_t no_id) {
         bases.resize(size, 0);
         ids.resize(size, no_id);
@@ -114,6 +147,7 @@ public:
           no_id_(no_id),
           places_(nodes.labels.size()) {
         for (std::size_t label = 0; label < resume_.size(); label++) resume_[label] = 1 + label;
+        units.reserve(2 * nodes.labels.size() + labels_of_a_node);
         units.resize(nodes.labels.size() + labels_of_a_node, no_id);
         for (Node node = 0; node < places_.size(); node++) {
             if (nodes.count[node] || !node) place(node);
