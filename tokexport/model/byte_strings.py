@@ -12,6 +12,8 @@ from typing import Any, Final, overload
 import numpy as np
 import numpy.typing as npt
 
+from tokexport._core import differing_places, joined_parts
+
 Numbers = npt.NDArray[np.integer[Any]]
 U32 = npt.NDArray[np.uint32]
 
@@ -96,12 +98,8 @@ class ByteStrings(Sequence[bytes]):
         return self._at(self.begins + skipped, sizes)
 
     def _at(self, begins: Numbers, sizes: Numbers) -> ByteStrings:
-        parts = (slice(at, at + _PART) for at in range(0, len(begins), _PART))
-        data = [
-            self.units[ranges(begins[part].astype(np.int64), sizes[part])].tobytes()
-            for part in parts
-        ]
-        return ByteStrings(b"".join(data), _ends(sizes))
+        data = joined_parts(self.data, begins.astype(np.uint32), sizes.astype(np.uint32))
+        return ByteStrings(data, _ends(sizes))
 
     def replaced(self, others: Mapping[int, bytes]) -> ByteStrings:
         """The strings with others at some places.
@@ -149,16 +147,11 @@ class ByteStrings(Sequence[bytes]):
         """The places where ``other``, which has as many strings, differs.
 
         >>> ByteStrings.of([b"a", b"b", b""]).places_of_others(ByteStrings.of([b"a", b"c", b"d"]))
-        array([1, 2])
+        array([1, 2], dtype=uint32)
         """
         if self is other:
             return np.zeros(0, np.int64)
-        alike = np.flatnonzero(self.sizes == other.sizes)
-        one, two = self.take(alike), other.take(alike)
-        differing = np.searchsorted(one.ends, np.flatnonzero(one.units != two.units), "right")
-        is_other = np.ones(len(self), np.bool_)
-        is_other[np.delete(alike, np.unique(differing))] = False
-        return np.flatnonzero(is_other)
+        return differing_places(self.data, self.ends, other.data, other.ends)
 
     def __len__(self) -> int:
         """How many strings there are."""

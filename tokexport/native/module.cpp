@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "builtin_calls.h"
+#include "byte_strings.h"
 #include "contents.h"
 #include "core.h"
 #include "displacing.h"
@@ -37,6 +38,10 @@ NB_MODULE(_core, m) {
 
     m.attr("REPLACE_SURROGATES") = tokexport::replace_surrogates;
 
+    m.def("differing_places", &tokexport::differing_places, "joined"_a, "ends"_a, "other_joined"_a,
+          "other_ends"_a,
+          nb::sig("def differing_places(joined: bytes, ends: " U32S ", other_joined: bytes, other_ends: "
+                  U32S ") -> " U32S));
     m.def("displace", &tokexport::displace, "hashes"_a, "rows"_a, "starts"_a, "bucket_count"_a,
           nb::sig("def displace(hashes: " U64S ", rows: " U32S ", starts: " U32S
                   ", bucket_count: int) -> tuple[" U32S
@@ -47,6 +52,8 @@ NB_MODULE(_core, m) {
                   ", numpy.typing.NDArray[numpy.uint16], int]"));
     m.def("hash_strings", &tokexport::hash_strings, "joined"_a, "ends"_a,
           nb::sig("def hash_strings(joined: bytes, ends: " U32S ") -> " U64S));
+    m.def("joined_parts", &tokexport::joined_parts, "data"_a, "begins"_a, "sizes"_a,
+          nb::sig("def joined_parts(data: bytes, begins: " U32S ", sizes: " U32S ") -> bytes"));
     m.def("long_values", &tokexport::long_values, "document"_a,
           nb::sig("def long_values(document: bytes | mmap.mmap) -> list[tuple[str, int, int]]"));
     m.def("strings_and_numbers", &tokexport::strings_and_numbers, "document"_a, "begin"_a,
