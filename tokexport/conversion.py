@@ -10,9 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal, Union
 
+from tokexport._core import give_back_memory
 from tokexport.chat.device import device_frame
 from tokexport.chat.frame import Frame
 from tokexport.compiler.compile import compile_model, prepared
+from tokexport.compiler.tables import Tables
 from tokexport.errors import MissingLibraryError
 from tokexport.file.write import write
 from tokexport.model import ChatTemplates, SelfTestCase, TokenizerModel
@@ -132,7 +134,12 @@ def convert(
     >>> done.sections["BYTS"]
     258
     """
-    step = progress or (lambda name: None)
+
+    def step(name: str) -> None:
+        give_back_memory()
+        if progress is not None:
+            progress(name)
+
     named = path = None
     if isinstance(target, (str, os.PathLike)):
         named = Path(target)
@@ -162,14 +169,16 @@ def convert(
     if self_test and not decode_only:
         step("asking the reference library for the self test")
         options, notes = _with_self_test(options, model, opened)
-    if chat_template and not decode_only and model.chat.default:
-        step("looking for a frame in the chat template")
-        options, chat_notes = _with_chat_frame(options, model)
     opened = opened.emptied()
     step("compiling merges, splits and indexes")
     with opened.naming_the_file():
-        parts = _file_parts(model, options)
+        tables = compile_model(model, decode_only=decode_only)
+    if chat_template and not decode_only and model.chat.default:
+        step("looking for a frame in the chat template")
+        options, chat_notes = _with_chat_frame(options, model)
     step("writing")
+    parts = _file_parts(tables, options)
+    del tables
     if path is not None:
         with writing(path, force=force) as file:
             file.writelines(parts)
@@ -181,14 +190,15 @@ def convert(
 
 def file_bytes(model: TokenizerModel, options: Options | None = None) -> bytes:
     """The bytes of the file for a model. UnsupportedError where it could not be exact."""
-    return b"".join(_file_parts(model, options or Options()))
+    options = options or Options()
+    return b"".join(_file_parts(compile_model(model, decode_only=options.decode_only), options))
 
 
-def _file_parts(model: TokenizerModel, options: Options) -> list[bytes]:
+def _file_parts(tables: Tables, options: Options) -> list[bytes]:
     if not options.chat_template:
-        model = replace(model, chat=ChatTemplates())
+        tables = replace(tables, model=replace(tables.model, chat=ChatTemplates()))
     return write(
-        compile_model(model, decode_only=options.decode_only),
+        tables,
         scores=options.scores,
         reference_version=options.reference_version,
         self_test=options.self_test,

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from tokexport._core import give_back_memory
 from tokexport.compiler.added.trie import build_trie
 from tokexport.compiler.added.words import space_and_word_classes
 from tokexport.compiler.decoder.edits import decoder_table
@@ -112,6 +113,7 @@ def _encoding(original: TokenizerModel, tokens: Tokens) -> EncodingTables:
     }
     rewrites = [stage for stage in stages if not isinstance(stage[0], Split)]
     ops = iter(op_tables([*normalizer, *chain.from_iterable(rewrites)]))
+    give_back_memory()  # that of patterns, where a byte a code point is little
     encoder, scores = _encoder(model, tokens)
     if isinstance(model.model, WordLevelModel) and model.model.fuse_unk:
         # Both sides of any cut may be unknown, and two ids where the whole gives one.

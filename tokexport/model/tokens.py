@@ -59,8 +59,10 @@ class Tokens(Sequence[Token | None]):
     @property
     def with_forms(self) -> Numbers:
         """The ids that decode to other bytes as the first or the last."""
-        places = [self.contents.places_of_others(form) for form in (self.firsts, self.lasts)]
-        return np.unique(np.concatenate(places))
+        differs = np.zeros(len(self), np.bool_)
+        for form in (self.firsts, self.lasts):
+            differs[self.contents.places_of_others(form)] = True
+        return np.flatnonzero(differs)
 
     def __len__(self) -> int:
         """How many ids there are, holes and all."""

@@ -10,6 +10,7 @@
 #include "displacing.h"
 #include "double_array.h"
 #include "encode_stream.h"
+#include "free_memory.h"
 #include "json_columns.h"
 #include "keys.h"
 #include "merging.h"
@@ -50,6 +51,8 @@ NB_MODULE(_core, m) {
           nb::sig("def double_array(keys: bytes, ends: " U32S ", ids: " U32S
                   ", no_id: int) -> tuple[" U32S ", " U32S
                   ", numpy.typing.NDArray[numpy.uint16], int]"));
+    m.def("give_back_memory", &tokexport::give_back_memory,
+          nb::sig("def give_back_memory() -> None"));
     m.def("hash_strings", &tokexport::hash_strings, "joined"_a, "ends"_a,
           nb::sig("def hash_strings(joined: bytes, ends: " U32S ") -> " U64S));
     m.def("joined_parts", &tokexport::joined_parts, "data"_a, "begins"_a, "sizes"_a,

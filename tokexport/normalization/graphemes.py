@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from tokexport.model import Dialect
 from tokexport.patterns import SplitProgram, compile_pattern
-from tokexport.unicode.store import CODE_POINTS, shipped
+from tokexport.unicode.store import CODE_POINTS, looked_up, shipped
 
 _HANGUL_SYLLABLES: Final = range(0xAC00, 0xD7A4)
 _JOINER: Final = 0x200D
@@ -36,14 +36,14 @@ _CLUSTER: Final = (
 )
 
 
-def _letters() -> npt.NDArray[np.uint32]:
+def _letters() -> npt.NDArray[np.uint8]:
     """The letter of each code point, shape (0x110000,)."""
     data = shipped("characters.dat")
     sets = {name: data.members(number) for name, number in data.header["graphemes"].items()}
     attach, extend = sets["attach"], sets["attach"] & sets["extend"]
     syllables = np.zeros(CODE_POINTS, np.bool_)
     syllables[_HANGUL_SYLLABLES.start : _HANGUL_SYLLABLES.stop] = True
-    letters = np.full(CODE_POINTS, ord("o"), np.uint32)
+    letters = np.full(CODE_POINTS, ord("o"), np.uint8)
     for letter, members in (
         ("t", sets["before_trailing"]),
         ("S", sets["before_trailing"] & syllables),
@@ -75,4 +75,4 @@ def grapheme_program() -> SplitProgram:
     [2, 2, 1]
     """
     program = compile_pattern(_CLUSTER, Dialect.ONIGURUMA)
-    return replace(program, classes=program.classes[_letters()])
+    return replace(program, classes=looked_up(program.classes[:256], _letters()))

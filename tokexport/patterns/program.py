@@ -156,7 +156,7 @@ def _program(automaton: Automaton, labels: LabelTable | None = None) -> SplitPro
     transitions = number[automaton.next] | np.where(automaton.ends, MATCH_ENDS, 0)
     starts, *search_starts = number[automaton.starts].astype(np.uint16)
     return SplitProgram(
-        classes=automaton.classes.astype(np.uint8),
+        classes=automaton.classes.astype(np.uint8, copy=False),
         n_classes=n_classes,
         transitions=transitions[order].astype(np.uint16),
         starts=starts,

@@ -22,18 +22,19 @@ LABEL = 1 << 31 | 0xFF
 BLOCK = 256
 LONGEST_KEY = 256  # bytes; NFKC's have 12
 MOST_NODES = 1 << 20
+PART = 1 << 14  # keys that are given at a time
 
 
 def keys(units: Units) -> Iterator[tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]]:
-    """Every key with its value: for each length, shorter ones first, keys of shape (n, length) and
-    values of shape (n,).
+    """Every key with its value: shorter ones first, many of one length at a time, keys of shape
+    (n, length) and values of shape (n,).
 
     Nodes may be shared. IndexError where a unit points outside, ValueError where the trie has a
     loop.
 
     >>> import numpy as np
     >>> [len(values) for _, values in keys(np.zeros(BLOCK, np.uint32))]
-    [0]
+    []
     """
     labels = units & np.uint32(LABEL)
     places = np.flatnonzero((labels > 0) & (labels < BLOCK))
@@ -55,5 +56,7 @@ def keys(units: Units) -> Iterator[tuple[npt.NDArray[np.uint8], npt.NDArray[np.i
         children = np.arange(ends[-1]) + np.repeat(first - ends + counts, counts)
         texts = np.column_stack([np.repeat(texts, counts, axis=0), labels[children]])
         nodes = places[children] ^ offsets[places[children]]
-        is_key = (units[places[children]] & HAS_LEAF) != 0
-        yield texts[is_key], (units[nodes[is_key]] & np.uint32(VALUE)).astype(np.int64)
+        is_key = np.flatnonzero(units[places[children]] & HAS_LEAF)
+        for start in range(0, len(is_key), PART):
+            part = is_key[start : start + PART]
+            yield texts[part], (units[nodes[part]] & np.uint32(VALUE)).astype(np.int64)

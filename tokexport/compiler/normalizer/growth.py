@@ -25,7 +25,7 @@ from tokexport.normalization.normal_forms import (
 from tokexport.patterns import MATCH_ENDS
 from tokexport.unicode.byte_alphabet import CHARACTERS
 from tokexport.unicode.darts import keys
-from tokexport.unicode.store import CODE_POINTS
+from tokexport.unicode.store import CODE_POINTS, looked_up
 
 # By code point, shape (0x110000,), at most MOST; of 32 bits, since several are held at once.
 Weights = npt.NDArray[np.uint32]
@@ -80,7 +80,8 @@ def _step(op: rewriting.Op) -> Step:
             keeps = np.array([output.keep for output in mapping.outputs], np.int64)
             return lambda after: (_mapped(after, texts.sums(after), keeps, mapping.numbers), 0)
         case rewriting.ReplaceOp(program, content):
-            inside = (program.transitions[:, :-1] & ~np.uint16(MATCH_ENDS)).any(0)[program.classes]
+            is_inside = (program.transitions[:, :-1] & ~np.uint16(MATCH_ENDS)).any(0)
+            inside = looked_up(is_inside, program.classes)
             return lambda after: _replaced(after, inside, content, program.may_be_empty)
         case rewriting.CharsmapOp():
             return _step_of_charsmap(op)

@@ -80,7 +80,7 @@ def _map_table(mapping: CharacterMapping) -> MapTable:
     outputs = [mapping.outputs[mapping.numbers[point]].of(chr(point)) for point in range(ASCII)]
     return MapTable(
         tuple(ord(text) if len(text) == 1 and text.isascii() else None for text in outputs),
-        class_table(numbers.astype(np.uint16)),
+        class_table(numbers.astype(np.uint16, copy=False)),
         np.array(entries, np.int64),
         bytes(text),
         leads_of(numbers == 0),

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.patterns import MATCH_ENDS, SplitProgram
-from tokexport.unicode.store import CODE_POINTS
+from tokexport.unicode.store import CODE_POINTS, looked_up
 
 FIRST_LEAD = 0xC0
 SURROGATES = range(0xD800, 0xE000)
@@ -36,7 +36,7 @@ def leads_without_match(program: SplitProgram) -> int:
     ):
         return 0
     begins = (program.transitions[program.starts[0]] & (MATCH_ENDS - 1)) != 0
-    return leads_of(~begins[program.classes])
+    return leads_of(looked_up(~begins, program.classes))
 
 
 def leads_of(members: npt.NDArray[np.bool_]) -> int:

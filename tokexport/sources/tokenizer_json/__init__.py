@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from tokexport.model import TokenizerModel
-from tokexport.sources.json_node import Node, parse_large
+from tokexport.sources.json_node import Node, parse_large, release
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source
 from tokexport.sources.tokenizer_json.config import TOKENIZER_JSON
@@ -55,7 +55,9 @@ def _read(source: Input, root: Node, given: Given) -> TokenizerModel:
 def _reference(source: Input, root: Node, given: Given) -> ReferenceTokenizer:
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
-    return TokenizersReference.from_text(source.view[:], str(source.path))
+    text = source.view[:]
+    release(root.field("model"))  # the library takes ten times as much
+    return TokenizersReference.from_text(text, str(source.path))
 
 
 def _reference_version_2(source: Input, root: Node, given: Given) -> ReferenceTokenizer:

@@ -1,0 +1,15 @@
+#include "free_memory.h"
+
+#if defined(__linux__)
+#include <malloc.h>
+#endif
+
+namespace tokexport {
+
+void give_back_memory() {
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#endif
+}
+
+}  // namespace tokexport
