@@ -77,6 +77,7 @@ def compile_model(model: TokenizerModel, *, decode_only: bool = False) -> Tables
     tokens = Tokens.of(model.tokens)
     _check_limits(tokens)
     encoding = None if decode_only else _encoding(model, tokens)
+    give_back_memory()
     forms = stored_forms(tokens)
     return Tables(
         model=model,

@@ -36,7 +36,7 @@ def token_index(tokens: TokenIndex) -> bytes:
     slots[tokens.index.slots] = contents.astype(layout.TOKEN_SLOT)
     displacements = tokens.index.displacements.astype(layout.DISPLACEMENT)
     header = struct(layout.IndexHeader, slot_count=len(slots), bucket_count=len(displacements))
-    return header + slots.tobytes() + displacements.tobytes()
+    return b"".join((header, slots.data, displacements.data))
 
 
 def pair_index(pairs: PairIndex) -> bytes:
@@ -56,8 +56,8 @@ def pair_index(pairs: PairIndex) -> bytes:
         bucket_count=len(displacements),
         row_shift=pairs.row_shift,
     )
-    starts = pairs.index.starts.astype(layout.ROW_START).tobytes()
-    return header + slots.tobytes() + starts + displacements.tobytes()
+    starts = pairs.index.starts.astype(layout.ROW_START)
+    return b"".join((header, slots.data, starts.data, displacements.data))
 
 
 def crossings(value: Crossings | None) -> bytes | None:
@@ -83,6 +83,7 @@ def trie(tables: TrieTables) -> bytes:
     )
     units = np.empty(len(found.bases), layout.TRIE_UNIT)
     halves = units.view("<u4").reshape(-1, 2)
-    halves[:, 0] = found.ids << np.uint32(layout.LABEL_BITS) | found.labels
+    np.left_shift(found.ids, np.uint32(layout.LABEL_BITS), out=halves[:, 0])
+    halves[:, 0] |= found.labels
     halves[:, 1] = found.bases
-    return header + units.tobytes()
+    return b"".join((header, units.data))

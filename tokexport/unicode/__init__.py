@@ -11,6 +11,11 @@ from __future__ import annotations
 
 import functools
 from itertools import accumulate, islice
+from typing import Final
+from weakref import WeakValueDictionary
+
+import numpy as np
+import numpy.typing as npt
 
 from tokexport.model import CharacterTest as CharacterTest
 from tokexport.model import Dialect as Dialect
@@ -24,8 +29,21 @@ def _data() -> Reader:
 
 
 @functools.cache
+def _packed(number: int) -> npt.NDArray[np.uint8]:
+    return np.packbits(_data().members(number))
+
+
+# The sets that someone holds. To keep all takes a megabyte each.
+_SETS: Final[WeakValueDictionary[int, CodePoints]] = WeakValueDictionary()
+
+
 def _set(number: int) -> CodePoints:
-    return _data().members(number)
+    members = _SETS.get(number)
+    if members is None:
+        members = np.unpackbits(_packed(number), count=CODE_POINTS).view(np.bool_)
+        members.setflags(write=False)
+        _SETS[number] = members
+    return members
 
 
 def loose_name(name: str, dialect: Dialect) -> str:

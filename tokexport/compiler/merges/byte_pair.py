@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from tokexport._core import give_back_memory
 from tokexport.compiler.class_table import CODE_POINTS, class_table
 from tokexport.compiler.hashing import build_index, build_rows, hash_contents, hash_pairs
 from tokexport.compiler.merges.canonical import CanonicalMerges, canonical_merges
@@ -32,34 +33,36 @@ def byte_pair_tables(
 ) -> tuple[BytePairTables, npt.NDArray[np.float64]]:
     """Compiles BPE, and gives the scores. UnsupportedError for a token that merges in two ways."""
     merges = canonical_merges(model)
-    first = merges.first
-    few = len(merges.rules) <= FEW_MERGES
+    first, rules, crossed = merges.first, merges.rules, crossings(merges)
+    in_order, pieces = merges.ranks_follow_ids, _pieces(model, merges, tokens)
+    del merges  # whose ways take as much memory as the indexes
+    give_back_memory()
     byte_ids = (
         [first.tables[0].get(byte) for byte in range(256)]
         if model.characters is None
         else list(first.byte_ids)
     )
     tables = BytePairTables(
-        ranks=None if merges.ranks_follow_ids else _ranks(merges, len(tokens)),
+        ranks=None if in_order else _ranks(rules, len(tokens)),
         byte_ids=np.array([-1 if number is None else number for number in byte_ids], np.int64),
         characters=None if model.characters is None else _by_unit(first),
-        tokens=_token_index(*_pieces(model, merges, tokens)),
-        pairs=pair_index(merges, len(tokens), ONE_ROW if few else ROW_SHIFT),
-        crossings=crossings(merges),
+        tokens=_token_index(*pieces),
+        pairs=pair_index(rules, len(tokens), ONE_ROW if len(rules) <= FEW_MERGES else ROW_SHIFT),
+        crossings=crossed,
     )
-    return tables, _scores(merges, len(tokens))
+    return tables, _scores(rules, len(tokens))
 
 
-def _ranks(merges: CanonicalMerges, id_count: int) -> npt.NDArray[np.int64]:
+def _ranks(rules: Numbers, id_count: int) -> npt.NDArray[np.int64]:
     ranks = np.full(id_count, -1, np.int64)
-    ranks[merges.rules[:, 0]] = merges.rules[:, 3]
+    ranks[rules[:, 0]] = rules[:, 3]
     return ranks
 
 
-def _scores(merges: CanonicalMerges, id_count: int) -> npt.NDArray[np.float64]:
+def _scores(rules: Numbers, id_count: int) -> npt.NDArray[np.float64]:
     """-ln(rank + 1) for a token that a merge makes, the default for the others."""
     scores = np.full(id_count, DEFAULT_SCORE, np.float64)
-    scores[merges.rules[:, 0]] = -np.log(merges.rules[:, 3].astype(np.float64) + 1)
+    scores[rules[:, 0]] = -np.log(rules[:, 3].astype(np.float64) + 1)
     return scores
 
 
@@ -101,9 +104,11 @@ def _token_index(pieces: Vocabulary, whole: Numbers) -> TokenIndex:
     return TokenIndex(pieces.strings, whole, pieces.ids, hashes, build_index(hashes), longest)
 
 
-def pair_index(merges: CanonicalMerges, id_count: int, row_shift: int) -> PairIndex:
+def pair_index(rules: Numbers, id_count: int, row_shift: int) -> PairIndex:
     """The merges by their pair; left ids that differ in ``row_shift`` low bits only share a row."""
-    left, right = (merges.rules[:, column].astype(np.uint64) for column in (1, 2))
-    rows = merges.rules[:, 1].astype(np.uint32) >> np.uint32(row_shift)
-    index = build_rows(hash_pairs(left, right), rows, ((id_count - 1) >> row_shift) + 1)
-    return PairIndex(merges.rules, row_shift, index)
+    left, right = (rules[:, column].astype(np.uint64) for column in (1, 2))
+    hashes = hash_pairs(left, right)
+    del left, right
+    rows = rules[:, 1].astype(np.uint32) >> np.uint32(row_shift)
+    index = build_rows(hashes, rows, ((id_count - 1) >> row_shift) + 1)
+    return PairIndex(rules, row_shift, index)

@@ -177,12 +177,13 @@ def first_symbols(model: BytePairModel) -> FirstSymbols:
 def _table(vocab: Vocabulary, prefix: bytes, suffix: bytes, of_bytes: bool) -> dict[int | str, int]:
     """The units whose spelling with these affixes is in the vocabulary."""
     strings, affixes = vocab.strings, len(prefix) + len(suffix)
-    sizes = strings.sizes.astype(np.int64) - affixes
-    places = np.flatnonzero((sizes > 0) & (sizes <= (1 if of_bytes else 4)))
+    sizes = strings.sizes
+    places = np.flatnonzero((sizes > affixes) & (sizes <= affixes + (1 if of_bytes else 4)))
+    sizes = sizes[places] - np.uint32(affixes)
     lead = strings.units[strings.begins[places] + len(prefix)]
     # The first byte of a character says its size.
     of_lead = 1 if of_bytes else 1 + sum((lead >= least).astype(np.int64) for least in _LEADS)
-    short = vocab.at(places[sizes[places] == of_lead])
+    short = vocab.at(places[sizes == of_lead])
     if affixes:
         fits = [key.startswith(prefix) and key.endswith(suffix) for key in short]
         short = short.at(np.flatnonzero(fits))
