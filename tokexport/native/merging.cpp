@@ -30,7 +30,8 @@ public:
     Merges(const Id *numbers, std::size_t count, const Id *ranks)
         : numbers_(numbers),
           count_(count),
-          ranks_(ranks) {
+          ranks_(ranks),
+          is_listed_again_(count) {
         std::size_t size = 16;
         while (3 * size < 4 * count) size *= 2;
         slots_.resize(size, none);
@@ -39,7 +40,8 @@ public:
             const auto [left, right, product] = (*this)[row];
             const std::uint64_t hash = hash_of(left, right);
             is_taken_[hash & (is_taken_.size() - 1)] = true;
-            slots_[slot(hash, left, right)] = row;
+            const Row other = std::exchange(slots_[slot(hash, left, right)], row);
+            if (other != none) is_listed_again_[other] = true;
         }
     }
 
@@ -51,6 +53,7 @@ public:
     }
 
     std::size_t count() const { return count_; }
+    bool counts(Row row) const { return !is_listed_again_[row]; }
     Merge operator[](Row row) const {
         const Id *const at = numbers_ + columns * row;
         return {at[0], at[1], at[2]};
@@ -76,6 +79,7 @@ private:
     const Id *numbers_;
     std::size_t count_;
     const Id *ranks_;  // null: a rank is the number of a row
+    std::vector<bool> is_listed_again_;
     std::vector<Row> slots_;
     std::vector<bool> is_taken_;
 };
@@ -194,8 +198,7 @@ private:
 
     template <typename Do> void each_row(Do act) const {
         for (Row row = 0; row < merges_.count(); row++) {
-            const Merge merge = merges_[row];
-            if (merges_.find(merge.left, merge.right) == row) act(row, merge.product);
+            if (merges_.counts(row)) act(row, merges_[row].product);
         }
     }
 
