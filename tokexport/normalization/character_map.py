@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +34,7 @@ UNCHANGED = Output(keep=True)
 class CharacterMapping:
     """``outputs[numbers[code_point]]``; output 0 leaves the character as it is."""
 
-    numbers: npt.NDArray[np.uint32]
+    numbers: npt.NDArray[np.unsignedinteger[Any]]
     outputs: tuple[Output, ...]
 
     def longest(self) -> int:
@@ -61,7 +62,8 @@ def mapping_of(
     texts: Mapping[str, str], sets: Mapping[Output, CodePoints] | None = None
 ) -> CharacterMapping:
     """The mapping of some characters to texts, and of the members of sets."""
-    numbers = np.zeros(CODE_POINTS, np.uint32)
+    most = 1 + len(texts) + len(sets or ())
+    numbers = np.zeros(CODE_POINTS, np.min_scalar_type(most))
     outputs = {UNCHANGED: 0}
     for output, members in (sets or {}).items():
         numbers[members] = outputs.setdefault(output, len(outputs))

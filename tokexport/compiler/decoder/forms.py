@@ -66,8 +66,8 @@ def _shorter(
     """Which tokens have a first form that ends their content and a last form that begins it, and
     how many bytes these forms lack.
     """
-    sizes = contents.sizes.astype(np.int64)
-    skipped, cut = sizes - firsts.sizes, sizes - lasts.sizes
+    sizes, *others = (forms.sizes.view(np.int32) for forms in (contents, firsts, lasts))
+    skipped, cut = (sizes - other for other in others)
     is_shorter = (skipped >= 0) & (skipped <= MAX_FIRST_SKIP) & (cut >= 0) & (cut <= MAX_LAST_SKIP)
     for form, first in ((firsts, skipped * is_shorter), (lasts, np.zeros_like(sizes))):
         if form is not contents:

@@ -180,21 +180,21 @@ def _step_of_charsmap(op: rewriting.CharsmapOp) -> Step:
     starts = np.flatnonzero(np.frombuffer(op.sequences.text + b"\0", np.uint8) & 0xC0 != 0x80)
     text = np.frombuffer(whole.encode("utf-32-le"), np.uint32)
     ends = np.flatnonzero(np.append(text, 0) == 0)
-    found, every_width = [], utf8_widths()
+    found = []
     for sequences, places in keys(op.sequences.units):
         first = np.searchsorted(starts, places).astype(np.int32)
         last = ends[np.searchsorted(ends, first)].astype(np.int32)
         points = np.frombuffer(sequences.tobytes().decode().encode("utf-32-le"), np.uint32)
-        widths = every_width[points].astype(np.uint8)
-        of_sequence = (np.cumsum(widths, dtype=np.int32) - 1) // max(sequences.shape[1], 1)
-        found.append((points, widths, sequences.shape[1], first[of_sequence], last[of_sequence]))
+        found.append((points, sequences.shape[1], first, last))
 
     def before(after: Weights) -> tuple[Weights, int]:
         weights = after.copy()
         sums = np.concatenate([[0], np.cumsum(after[text], dtype=np.int64)])
-        for points, widths, size, first, last in found:
-            added = np.minimum(sums[last] - sums[first], MOST)
-            np.maximum.at(weights, points, _capped(-(-added * widths.astype(np.int64) // size)))
+        for points, size, first, last in found:
+            widths = 1 + sum((points >= some.start).astype(np.int64) for some in _OF_WIDTH[1:])
+            of_sequence = (np.cumsum(widths) - 1) // size
+            added = np.minimum(sums[last] - sums[first], MOST)[of_sequence]
+            np.maximum.at(weights, points, _capped(-(-added * widths // size)))
         return weights, 0
 
     return before
