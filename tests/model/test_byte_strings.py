@@ -7,9 +7,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tokexport._core import differing_places, joined_parts
 from tokexport.model import ByteStrings, Vocabulary
 from tokexport.unicode.byte_alphabet import all_to_bytes, to_bytes
 
@@ -80,3 +83,16 @@ def test_a_vocabulary_is_a_mapping(ids: dict[bytes, int], other: bytes) -> None:
     assert vocabulary == ids
     assert vocabulary.get(other) == ids.get(other)
     assert [*vocabulary.without_empty] == [key for key in ids if key]
+
+
+def test_columns_that_do_not_belong_together_are_refused() -> None:
+    def numbers(*values: int) -> npt.NDArray[np.uint32]:
+        return np.array(values, np.uint32)
+
+    assert joined_parts(b"abc", numbers(2, 3), numbers(1, 0)) == b"c"
+    for begins, sizes in (([4], [0]), ([2], [2]), ([0xFFFFFFFF], [1]), ([1], [])):
+        with pytest.raises(ValueError, match=r"a part outside of the data|one size for each begin"):
+            joined_parts(b"abc", numbers(*begins), numbers(*sizes))
+    for ends, match in ((numbers(1), "as many strings"), (numbers(1, 4), "an end of a key")):
+        with pytest.raises(ValueError, match=match):
+            differing_places(b"abc", numbers(1, 3), b"abc", ends)

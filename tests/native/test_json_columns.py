@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import mmap
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +16,8 @@ from tokexport._core import merges_of_array, merges_of_strings, strings_and_numb
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import ByteStrings, Vocabulary
 from tokexport.sources.byte_pair import Names, read_names
-from tokexport.sources.json_node import LongValue, Node, parse, parse_large
+from tokexport.sources.files import SourceFiles
+from tokexport.sources.json_node import LongValue, Node, parse, parse_large, release
 
 TEXTS = st.text(st.sampled_from('ab \\"/\b\n\x7f\u00e9\u0120\u3042\ufffd\U0001f600'), max_size=4)
 NUMBERS = st.one_of(
@@ -166,3 +170,25 @@ def test_an_error_in_the_rest_is_left_to_the_parser_which_says_where_it_is() -> 
 def test_a_key_that_stands_twice_is_left_to_the_parser(keys: str) -> None:
     data = f'{{{keys}: {{"merges": ["a b"]}}}}'.encode()
     assert parse_large(data, "x.json") is None
+
+
+def test_a_mapped_file_is_read_as_its_bytes_also_after_its_memory_was_given_back(
+    tmp_path: Path,
+) -> None:
+    vocab = {f"token {id}": id for id in range(5_000)}
+    data = json.dumps({"model": {"vocab": vocab, "merges": ["a b"]}}).encode()
+    (tmp_path / "x.json").write_bytes(data)
+    files = SourceFiles(tmp_path)
+    view = files.view("x.json")
+    assert isinstance(view, mmap.mmap)
+    assert (files.sha256, files.sizes) == (
+        {"x.json": hashlib.sha256(data).hexdigest()},
+        {"x.json": len(data)},
+    )
+    root = parse_large(view, "x.json")
+    assert root is not None
+    for _ in range(2):
+        assert dict(read_names(root.field("model").field("vocab"))) == vocab
+        release(root.field("model"))
+    (tmp_path / "empty.json").write_bytes(b"")
+    assert files.view("empty.json") == b""
