@@ -200,6 +200,9 @@ typedef struct tkx_op {
     uint32_t growth, extra;
     uint8_t kind, flags;
     tkx_stage program;
+#ifdef TKX_BULK
+    const struct tkx_bulk_stable *stable; /* of FORM, in the Python extension; NULL: none */
+#endif
 } tkx_op;
 
 #endif

@@ -13,6 +13,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include "engine/stable_characters.h"
 #include "python_ids.h"
 #include "tokexport.h"
 #include "truth.h"
@@ -189,6 +190,7 @@ private:
     nanobind::object name_;
     HeldBytes held_;
     tkx file_;
+    const StableCharacters stable_;
     IdTable ints_;
     ObjectTable texts_;
     std::vector<Item> single_, pair_, plain_single_, plain_pair_;

@@ -58,8 +58,10 @@ static uint32_t hangul_letter(uint32_t c, int i) {
    source, in order, and has the source of the first; one with none that of the last one taken. */
 typedef struct tkx_normalizer {
     tkx_context *ctx;
+    const tkx_op *op;
     tkx_entries table;
-    uint32_t form, point_count, composition_count;
+    int composes; /* NFC or NFKC */
+    uint32_t point_count, composition_count;
     const uint8_t *points, *compositions;
     uint8_t *out;
     size_t used, room;
@@ -77,36 +79,13 @@ enum { TAKES = 1 << 21, POINT_MASK = TAKES - 1 };
 static void normalizer_start(tkx_normalizer *n, tkx_context *ctx, const tkx_op *op, uint8_t *out,
                              size_t room) {
     const uint8_t *data = op->table.data;
-    *n = (tkx_normalizer){.ctx = ctx, .out = out, .room = room, .starter = TKX_NONE};
-    n->form = load_u32(data);
+    *n = (tkx_normalizer){.ctx = ctx, .op = op, .out = out, .room = room, .starter = TKX_NONE};
+    n->composes = load_u32(data) == NFC || load_u32(data) == NFKC;
     n->table = entries_at(data + FORM_HEADER, data + 4);
     n->point_count = load_u32(data + 16);
     n->composition_count = load_u32(data + 20);
     n->points = n->table.entries + 8 * (size_t)n->table.count;
     n->compositions = n->points + 4 * (size_t)n->point_count;
-}
-
-/* Quick check: whether a text is certainly normalized. ASCII is, in every form. */
-static int is_normalized(tkx_normalizer *n, const uint8_t *text, size_t size) {
-    uint32_t last_class = 0;
-    size_t i = 0;
-    while (i < size) {
-        const uint8_t *entry;
-        uint32_t c;
-        if (text[i] < 0x80) {
-            last_class = 0;
-            i++;
-            while (size - i >= 8 && !(load_u64(text + i) & HIGH_BITS)) i += 8;
-            continue;
-        }
-        c = utf8_decode(text + i);
-        entry = find_entry(n->ctx, &n->table, c);
-        if (!entry || entry[6] || (entry[5] && entry[5] < last_class)) return 0;
-        if (is_hangul(c) && (n->form == NFD || n->form == NFKD)) return 0;
-        last_class = entry[5];
-        i += utf8_length(text[i]);
-    }
-    return 1;
 }
 
 static uint8_t *mark_at(const tkx_normalizer *n, size_t i) {
@@ -193,7 +172,7 @@ static void close_marks(tkx_normalizer *n) {
     size_t kept = 0, i;
     uint32_t last_class = 0;
     if (n->marks > 1) sort_marks(n);
-    if ((n->form != NFC && n->form != NFKC) || n->starter == TKX_NONE) return;
+    if (!n->composes || n->starter == TKX_NONE) return;
     for (i = 0; i < n->marks; i++) {
         uint32_t mark = get_u32(mark_at(n, i)), c = TKX_NONE;
         if (last_class < mark >> 24) c = composed(n, n->starter, mark & POINT_MASK);
@@ -231,7 +210,7 @@ static void add_point(tkx_normalizer *n, uint32_t c, uint32_t class_, uint32_t f
         return;
     }
     close_marks(n);
-    if (n->marks == 0 && n->starter != TKX_NONE && (n->form == NFC || n->form == NFKC))
+    if (n->marks == 0 && n->starter != TKX_NONE && n->composes)
         composite = composed(n, n->starter, c);
     if (composite == TKX_NONE) {
         write_closed(n);
@@ -264,44 +243,64 @@ static void add_decomposed(tkx_normalizer *n, uint32_t c) {
     }
 }
 
-/* Whether a code point, not ASCII, neither decomposes nor composes with what is before it. */
-static TKX_INLINE int is_inert(tkx_normalizer *n, uint32_t c) {
-    return find_entry(n->ctx, &n->table, c) == n->table.entries && !is_hangul(c);
+#ifdef TKX_BULK
+/* Of the Python extension: where the stable code points from p on end, or before. */
+static const uint8_t *skip_stable(const tkx_op *op, const uint8_t *p, const uint8_t *end);
+#define TKX_SKIP_STABLE skip_stable
+#else
+#define TKX_SKIP_STABLE(op, p, end) skip_ascii(p, end)
+#endif
+
+/* Whether a code point is stable, of check 0 and class 0: a text may be cut before it. */
+static TKX_INLINE int is_stable(tkx_normalizer *n, uint32_t c) {
+    const uint8_t *entry = find_entry(n->ctx, &n->table, c);
+    return entry && !(entry[5] | entry[6]) && (n->composes || !is_hangul(c));
 }
 
-/* Normalizes a text. */
-static void normalize(tkx_normalizer *n, const uint8_t *text, size_t size) {
-    tkx_context *ctx = n->ctx;
-    size_t i = 0;
-    n->source = n->taken = text;
-    n->source_end = text + size;
-    while (i < size && ctx->code == TKX_OK) {
-        /* of a run of inert characters only the last one can still compose */
-        size_t last = i, end = i;
-        while (end < size && (text[end] < 0x80 || is_inert(n, utf8_decode(text + end)))) {
-            last = end;
-            end += utf8_length(text[end]);
-        }
-        if (last > i) {
-            close_marks(n);
-            write_closed(n);
-            if (ctx->code != TKX_OK || !has_room(n, last - i, 0)) break;
-            memcpy(n->out + n->used, text + i, last - i);
-            n->used += last - i;
-            for (; n->alignment && i < last; i += utf8_length(text[i]))
-                align_point(n, utf8_length(text[i]), 1);
-            n->starter = utf8_decode(text + last);
-            n->firsts = 1;
-            i = end;
-        } else if (text[i] < 0x80) {
-            add_point(n, text[i++], 0, TAKES);
-        } else {
-            add_decomposed(n, utf8_decode(text + i));
-            i += utf8_length(text[i]);
-        }
+/* Whether the code point at p, which is not stable, certainly stays as those before it do. */
+static int stays(tkx_normalizer *n, const uint8_t *text, const uint8_t *p) {
+    const uint32_t c = utf8_decode(p), left = p > text ? utf8_decode(before(p)) : 0;
+    const uint8_t *entry = find_entry(n->ctx, &n->table, c),
+                  *last = find_entry(n->ctx, &n->table, left);
+    if (!entry || !last || entry[4] || is_hangul(c) || (entry[5] && entry[5] < last[5])) return 0;
+    return !entry[6] || !(last[4] | last[5] || composed(n, left, c) != TKX_NONE);
+}
+
+/* Quick check, from the start of a text or a stable code point on: its end, or the last stable code
+   point before something that may change. */
+static const uint8_t *skip_normalized(tkx_normalizer *n, const uint8_t *text, const uint8_t *end) {
+    const uint8_t *p = text;
+    while ((p = TKX_SKIP_STABLE(n->op, p, end)) < end) {
+        if (!is_stable(n, utf8_decode(p)) && !stays(n, text, p)) break;
+        p += utf8_length(*p);
     }
-    close_marks(n);
-    write_closed(n);
+    while (p > text && p < end && !is_stable(n, utf8_decode(p))) p = before(p);
+    return p;
+}
+
+/* Normalizes a text, from p on: that is where skip_normalized has come. */
+static void normalize(tkx_normalizer *n, const uint8_t *text, const uint8_t *p,
+                      const uint8_t *end) {
+    n->source = n->taken = text;
+    n->source_end = end;
+    while (n->ctx->code == TKX_OK) {
+        if (p > text) {
+            if (!has_room(n, (size_t)(p - text), 0)) return;
+            memcpy(n->out + n->used, text, (size_t)(p - text));
+            n->used += (size_t)(p - text);
+            for (; n->alignment && text < p; text += utf8_length(*text))
+                align_point(n, utf8_length(*text), 1);
+        }
+        if (p == end) return;
+        do {
+            add_decomposed(n, utf8_decode(p));
+            p += utf8_length(*p);
+        } while (p < end && !is_stable(n, utf8_decode(p)));
+        close_marks(n);
+        write_closed(n);
+        text = p;
+        p = skip_normalized(n, p, end);
+    }
 }
 
 #endif

@@ -46,11 +46,12 @@ static void run_bytes(tkx_rewriter *w) {
 /* FORM. */
 static void run_form(tkx_rewriter *w) {
     tkx_normalizer n;
-    size_t size = (size_t)(w->end - w->text);
+    const uint8_t *p;
     normalizer_start(&n, w->ctx, w->op, w->out, w->room);
     n.alignment = w->alignment;
-    if (is_normalized(&n, w->text, size) || w->ctx->code != TKX_OK) return;
-    normalize(&n, w->text, size);
+    p = skip_normalized(&n, w->text, w->end);
+    if (p == w->end || w->ctx->code != TKX_OK) return;
+    normalize(&n, w->text, p, w->end);
     w->changed = 1;
     w->used = n.used;
 }

@@ -27,15 +27,18 @@ static int utf8_look(const uint8_t *p, size_t size, size_t *length) {
     return UTF8_GOOD;
 }
 
+static TKX_INLINE const uint8_t *skip_ascii(const uint8_t *p, const uint8_t *end) {
+    while (p < end && *p < 0x80) {
+        p++;
+        while (end - p >= 8 && !(load_u64(p) & HIGH_BITS)) p += 8;
+    }
+    return p;
+}
+
 /* The offset of the first byte that is not part of a valid character, or size. English: 13 GB/s. */
 static size_t utf8_valid(const uint8_t *p, size_t size) {
     size_t i = 0, length;
-    while (i < size) {
-        if (p[i] < 0x80) {
-            i++;
-            while (size - i >= 8 && !(load_u64(p + i) & HIGH_BITS)) i += 8;
-            continue;
-        }
+    while (i < size && (i = (size_t)(skip_ascii(p + i, p + size) - p)) < size) {
         if (utf8_look(p + i, size - i, &length) != UTF8_GOOD) break;
         i += length;
     }

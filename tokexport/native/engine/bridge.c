@@ -8,6 +8,34 @@
 
 #include "tokexport.c"
 
+static const uint8_t *skip_stable(const tkx_op *op, const uint8_t *p, const uint8_t *end) {
+    return op->stable ? op->stable->skip(op->stable, p, end) : p;
+}
+
+int tkx_bulk_find_stable(tkx *t, uint32_t number, tkx_bulk_stable *stable) {
+    tkx_context ctx;
+    tkx_normalizer n;
+    size_t leaf, known = SIZE_MAX;
+    uint32_t c, i;
+    if (number >= t->op_count || t->ops[number].kind != FORM) return 0;
+    context_init(&ctx, t, 0);
+    normalizer_start(&n, &ctx, &t->ops[number], NULL, 0);
+    for (c = 0; c < 0x10000; c += 64, known = leaf) {
+        uint64_t *points = &stable->points[c / 64];
+        leaf = find_leaf(n.table.top, n.table.middle, n.table.middle_count, n.table.leaf_count, c);
+        /* most blocks are as the one before */
+        if (leaf == known && is_hangul(c) == is_hangul(c - 64) &&
+            is_hangul(c + 63) == is_hangul(c - 1)) {
+            *points = points[-1];
+            continue;
+        }
+        *points = 0;
+        for (i = 0; i < 64; i++) *points |= (uint64_t)is_stable(&n, c + i) << i;
+    }
+    t->ops[number].stable = stable;
+    return 1;
+}
+
 /* Encodes a segment by the engine, with a space before it if `is_spaced`; 0 if the core has to. */
 static int encode_segment_in_bulk(tkx_context *ctx, const uint8_t *text, size_t size,
                                   int is_spaced) {

@@ -27,6 +27,18 @@ typedef struct tkx_bulk_segment {
     size_t capacity, count;
 } tkx_bulk_segment;
 
+/* The code points up to U+FFFF that a normal form leaves alone, and that have no part in what it
+   makes of others. */
+typedef struct tkx_bulk_stable {
+    uint64_t points[1024]; /* bit c % 64 of points[c / 64] */
+    /* bit b / 16 % 4 of [b % 16]: the byte b begins a character that is none of them */
+    uint8_t mixed_leads[16];
+    const uint8_t *(*skip)(const struct tkx_bulk_stable *, const uint8_t *, const uint8_t *);
+} tkx_bulk_stable;
+
+/* Of the core: the same of an operation of a file; 0 if that is no normal form. */
+int tkx_bulk_find_stable(tkx *t, uint32_t number, tkx_bulk_stable *stable);
+
 /* Of the engine: encodes a segment. TKX_E_NOT_FOUND: it does not, the core has to; nothing of
    `ids` counts then. */
 int tkx_bulk_encode(struct tkx_bulk *bulk, struct tkx_context *ctx, tkx_bulk_segment *segment);

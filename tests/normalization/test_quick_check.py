@@ -1,0 +1,151 @@
+"""The quick check of the C runtime, and its vectors in Python, pass over nothing that a normal form
+changes: the text that the model sees, and where it comes from, are those of ``tokenizers``.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+
+import pytest
+from compared import Compared
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reader_samples import BYTE_LEVEL, document, read_document
+from repository import SLOW
+from tokenizers import normalizers
+
+from tokexport._core import Core, split_widths
+from tokexport.conversion import file_bytes
+from tokexport.model import NormalForm
+from tokexport.normalization.normal_forms import normalization_tables
+
+FORMS = [form.value for form in NormalForm if not form.is_of_unicode_17]
+NO_ENGINE = 2**63
+SCALARS = [chr(point) for point in (*range(0xD800), *range(0xE000, 0x110000)) if point != 0x0A]
+# On either side of each scalar value: letters, composites, marks of three classes, jamo, and what
+# composes with the letter before it.
+NEIGHBOURS = (
+    *("a", "é", "ṩ", "か", "中", "e\u0323", "\u0301", "\u0316", "\u0323", "\u0338", "\u0345"),
+    *("\u3099", "\u09c7", "\u09be", "\u0f71", "\u1100", "\u1161", "\u11a8", "가", "각"),
+    *("\U00011099", "\U000110ba"),
+)
+# What the vectors pass over, by sizes of characters.
+FILLS = ("a", "a b ", "é", "ж", "ก", "中", "か", "，", "\u2019", "क", "가", "😀", "\U00011099")
+
+
+@functools.cache
+def fields(form: str) -> dict[str, object]:
+    """A tokenizer whose ids are the bytes of what the normalizer makes."""
+    whole = BYTE_LEVEL | {"use_regex": False}
+    return document(normalizer={"type": form}, pre_tokenizer=whole)
+
+
+@pytest.fixture(scope="module", params=FORMS)
+def form(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+@pytest.fixture(scope="module")
+def cores(form: str, tmp_path_factory: pytest.TempPathFactory) -> list[Core]:
+    """By each width of vectors, the widest one also with the bulk engine for every text."""
+    data = file_bytes(read_document(fields(form), tmp_path_factory.mktemp("quick")))
+    return [
+        *(Core(data, "core", NO_ENGINE, width) for width in split_widths()),
+        Core(data, "engine", 0),
+    ]
+
+
+@pytest.fixture(scope="module")
+def compared(form: str, tmp_path_factory: pytest.TempPathFactory) -> Compared:
+    return Compared(fields(form), tmp_path_factory.mktemp("compared"))
+
+
+def normalized(core: Core, text: str) -> str:
+    return bytes(core.encode_numpy(text, (), False).tolist()).decode()
+
+
+def check(form: str, cores: list[Core], texts: list[str]) -> None:
+    """As one text, of which a line feed keeps the parts apart."""
+    text = "\n".join(texts)
+    expected = getattr(normalizers, form)().normalize_str(text)
+    for core in cores:
+        if normalized(core, text) != expected:
+            pairs = zip(normalized(core, text).split("\n"), expected.split("\n"), strict=True)
+            wrong = [texts[i] for i, (one, other) in enumerate(pairs) if one != other]
+            raise AssertionError(ascii(wrong[:10]))
+
+
+@functools.cache
+def interesting() -> list[str]:
+    """Marks, jamo, composites, what they are made of."""
+    tables = normalization_tables(NormalForm.NFKC)
+    points = {*tables.combining_classes, *tables.decompositions, *tables.compositions.values()}
+    points |= {point for both in tables.compositions for point in both}
+    points |= {*range(0x1100, 0x1200), *range(0xAC00, 0xAC40), 0xD788, 0xD7A3, 0xD7B0, 0xD7FB}
+    return [chr(point) for point in sorted(points)]
+
+
+HURTING = st.one_of(
+    st.sampled_from(interesting()),
+    st.sampled_from([chr(p) for p in normalization_tables(NormalForm.NFC).combining_classes]),
+    st.sampled_from(
+        [chr(second) for _, second in normalization_tables(NormalForm.NFC).compositions]
+    ),
+    st.sampled_from(
+        ["\u212b", "\u2126", "\u1e9b", "\u0958", "\u0344", "\u0f73", "\ufb1d", "é", "a"]
+    ),
+)
+FILLED = st.builds(lambda fill, count: fill * count, st.sampled_from(FILLS), st.integers(0, 40))
+TEXTS = st.lists(st.one_of(FILLED, HURTING, HURTING, HURTING), max_size=12).map("".join)
+
+
+def test_every_scalar_value_beside_others(form: str, cores: list[Core]) -> None:
+    some = SCALARS if SLOW else [*interesting(), *SCALARS[::61]]
+    for neighbour in ("", *NEIGHBOURS):
+        check(form, cores, [neighbour + one for one in some])
+        check(form, cores, [one + neighbour for one in some])
+    for before, after in (("a", "\u0323"), ("a", "\u0301"), ("a\u0301", "\u0323")):
+        check(form, cores, [before + one + after for one in some])
+
+
+def test_every_scalar_value_at_the_start_of_a_text(form: str, cores: list[Core]) -> None:
+    for one in SCALARS if SLOW else interesting():
+        for text in (one, one + "\u0323"):
+            check(form, cores, [text])
+
+
+def test_what_changes_at_each_place_of_the_vectors(form: str, cores: list[Core]) -> None:
+    draw = random.Random(5)
+    changing = ["\u0301", "e\u0301", "\u212b", "\u0958", "각", "\u1100\u1161", "\u3099", "か\u3099"]
+    texts = [
+        "x" * start + fill * count + change + fill * draw.randint(0, 40)
+        for fill in FILLS
+        for change in changing
+        for start in range(4)
+        for count in range(34)
+    ]
+    check(form, cores, texts)
+    for text in draw.sample(texts, 2_000):
+        check(form, cores, [text])
+
+
+@settings(max_examples=2_000 if SLOW else 300)
+@given(text=TEXTS)
+def test_random_texts(form: str, cores: list[Core], text: str) -> None:
+    check(form, cores, [text])
+
+
+@settings(max_examples=1_000 if SLOW else 150)
+@given(text=TEXTS)
+def test_offsets_of_random_texts(compared: Compared, text: str) -> None:
+    assert compared.check(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a" + "\u0301" * 300_000, "\u0323\u0301" * 200_000, "\u1161" * 300_000, "\u09be" * 300_000],
+)
+def test_long_runs_without_a_place_to_cut(form: str, cores: list[Core], text: str) -> None:
+    check(form, cores, [text])
