@@ -175,20 +175,57 @@ def test_a_pattern_in_use_cuts_as_in_the_core(
     compare(file, random_texts(r, TEXTS), core_splits, placed, r)
 
 
+def random_stages(r: random.Random) -> list[Split]:
+    """One to three stages that keep all of the text."""
+    kept = [behavior for behavior in Behavior if behavior is not Behavior.REMOVED]
+    choices: Sequence[str | CharacterTest] = [*PATTERNS.values(), *CharacterTest]
+    return [
+        Split(r.choice(choices), r.choice(kept), r.random() < 0.3) for _ in range(r.randrange(1, 4))
+    ]
+
+
 @pytest.mark.parametrize("seed", range(400 if SLOW else 60))
 def test_a_sequence_of_random_stages_cuts_as_in_the_core(
     seed: int, core_splits: CoreSplits, placed: Memory
 ) -> None:
     r = random.Random(seed)
-    kept = [behavior for behavior in Behavior if behavior is not Behavior.REMOVED]
-    choices: Sequence[str | CharacterTest] = [*PATTERNS.values(), *CharacterTest]
-    stages = [
-        Split(r.choice(choices), r.choice(kept), r.random() < 0.3) for _ in range(r.randrange(1, 4))
-    ]
-    file = byte_model(*stages)
+    file = byte_model(*random_stages(r))
     if not is_done(file):
         pytest.skip("one of its stages is not done, or together they are large")
     compare(file, random_texts(r, TEXTS // 5), core_splits, placed, r)
+
+
+def cut_texts(file: bytes, r: random.Random, count: int) -> int:
+    """Compares the sides of cuts with the whole; how many there were."""
+    splitter = SplitText(Core(file, "a file of the tests"), 0)
+    cuts = 0
+    for text in random_texts(r, count):
+        data = text.encode()
+        size = r.randint(0, len(data))
+        if cut := splitter.last_cut(memoryview(data)[:size]):
+            whole, left, right = map(splitter.ends, (data, data[:cut], data[cut:]))
+            assert whole is not None
+            assert left is not None
+            assert right is not None
+            assert np.array_equal(whole, [*left, *(right + cut)]), (text[:1000], cut)
+            cuts += 1
+    return cuts
+
+
+@pytest.mark.parametrize("name", [name for name in PATTERNS if name not in NOT_DONE])
+def test_where_a_pattern_is_certain_of_a_cut_the_sides_have_the_ends_of_the_whole(
+    name: str,
+) -> None:
+    file, r = byte_model(Split(PATTERNS[name])), random.Random(name)
+    cuts = cut_texts(file, r, TEXTS)
+    assert cuts > TEXTS // 2 or name not in TIKTOKEN
+
+
+@pytest.mark.parametrize("seed", range(400 if SLOW else 60))
+def test_where_a_sequence_of_stages_is_certain_of_a_cut_the_sides_have_the_ends_of_the_whole(
+    seed: int,
+) -> None:
+    cut_texts(byte_model(*random_stages(random.Random(seed))), random.Random(seed), TEXTS // 5)
 
 
 @pytest.mark.parametrize("pattern", ["a*b|a", r" *\n|a+c| ", "(?:aa)*b|a", "(?:a| )*b|aa?| "])

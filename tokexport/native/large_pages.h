@@ -10,4 +10,7 @@ namespace tokexport {
 // that are encoded to an array a fifth of the time.
 void use_large_pages(void *memory, std::size_t size);
 
+// Memory for std::free, which begins on a large page if it is much. Null: there is none.
+void *allocate_on_large_pages(std::size_t size);
+
 }  // namespace tokexport

@@ -165,7 +165,9 @@ NB_MODULE(_core, m) {
         .def(nb::init<const Core &, unsigned>(), "core"_a, "width"_a,
              nb::sig("def __init__(self, core: Core, width: int) -> None"))
         .def("ends", &tokexport::SplitText::ends, "text"_a,
-             nb::sig("def ends(self, text: bytes | memoryview) -> " U32S " | None"));
+             nb::sig("def ends(self, text: bytes | memoryview) -> " U32S " | None"))
+        .def("last_cut", &tokexport::SplitText::last_cut, "text"_a,
+             nb::sig("def last_cut(self, text: bytes | memoryview) -> int"));
 
     using tokexport::WordCounter;
     nb::class_<WordCounter>(m, "WordCounter")

@@ -31,4 +31,10 @@ nb::object SplitText::ends(nb::handle text) const {
     return array_of(std::move(ends), count);
 }
 
+std::size_t SplitText::last_cut(nb::handle text) const {
+    const HeldBytes held(text);
+    const auto *data = static_cast<const std::uint8_t *>(held.data());
+    return splitter_ ? splitter_->last_cut(data, held.size()) : 0;
+}
+
 }  // namespace tokexport

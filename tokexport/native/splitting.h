@@ -23,6 +23,10 @@ public:
     // the file's stages.
     nanobind::object ends(nanobind::handle text) const;
 
+    // The last place in valid UTF-8 where both sides, split alone, have the ends of the whole, if
+    // the splitter is certain of one; or 0.
+    std::size_t last_cut(nanobind::handle text) const;
+
 private:
     std::unique_ptr<const Splitter> splitter_;
 };

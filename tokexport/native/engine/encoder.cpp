@@ -32,6 +32,8 @@ constexpr KeyMask key_masks[17] = {
 
 Encoder::Encoder(const Engine &engine)
     : engine_(engine),
+      short_passages_(std::size_t(1) << 22, 11, engine.file.id_count <= 1 << 16),
+      long_passages_(std::size_t(1) << 24, 11, engine.file.id_count <= 1 << 16),
       character_words_(engine, words_),
       ends_(new std::uint32_t[SplitRun::block]),
       miss_ids_(new std::uint32_t[most_miss_ids]),
@@ -43,20 +45,23 @@ Encoder::Encoder(const Engine &engine)
 
 int Encoder::encode(tkx_context *ctx, tkx_bulk_segment &segment) {
     ctx_ = ctx;
-    text_ = segment.text;
     limit_ = segment.limit;
     ids_ = segment.ids;
     capacity_ = segment.capacity;
     count_ = 0;
     out_ = at_ = ids_;
     release_slots();
-    const int code =
-        engine_.crossings
-            ? encode_pre_tokens(CrossingRun(*engine_.crossings, segment.text, segment.size),
-                                segment.is_spaced)
-            : encode_pre_tokens(SplitRun(*engine_.splitter, segment.text, segment.size), false);
+    const int code = encode_by_passages(segment.text, segment.size, segment.is_spaced);
     segment.count = count_;
     return code;
+}
+
+// Encodes a text that follows what was encoded before.
+int Encoder::encode_run(const std::uint8_t *text, std::size_t size, bool is_spaced) {
+    text_ = text;
+    return engine_.crossings
+               ? encode_pre_tokens(CrossingRun(*engine_.crossings, text, size), is_spaced)
+               : encode_pre_tokens(SplitRun(*engine_.splitter, text, size), false);
 }
 
 template <class Run> int Encoder::encode_pre_tokens(Run run, bool is_spaced) {
@@ -69,14 +74,19 @@ template <class Run> int Encoder::encode_pre_tokens(Run run, bool is_spaced) {
             if (code != TKX_OK) return code;
             start = *ends++;
             is_spaced = false;
+            if (start >= next_end_) note_passage_end(start);
         }
         while (ends < last) {
-            const std::size_t size =
-                std::min<std::size_t>(block, static_cast<std::size_t>(last - ends));
+            std::size_t size = std::min<std::size_t>(block, static_cast<std::size_t>(last - ends));
+            if (ends[size - 1] > next_end_)
+                size = static_cast<std::size_t>(std::lower_bound(ends, ends + size, next_end_) -
+                                                ends) +
+                       1;
             code = encode_block(start, ends, size);
             if (code != TKX_OK) return code;
             ends += size;
             start = ends[-1];
+            if (start >= next_end_) note_passage_end(start);
         }
     }
     return resolve();
@@ -289,7 +299,10 @@ int Encoder::resolve() {
         const int code = engine_.symbols ? merge_characters() : merge_bytes();
         if (code != TKX_OK) return code;
         close_gaps();
+        count_ids_of_passages();
         insert_ids();
+    } else {
+        count_ids_of_passages();
     }
     write_out();
     return TKX_OK;

@@ -8,6 +8,7 @@
 #include "bridge.h"
 #include "character_words.h"
 #include "engine.h"
+#include "passage_cache.h"
 #include "short_merges.h"
 #include "splitter.h"
 #include "word_cache.h"
@@ -65,10 +66,34 @@ private:
         std::uint32_t same;   // the number of an earlier miss with the same bytes, or its own
     };
 
-    static constexpr std::uint32_t no_place = ~std::uint32_t(0), one_long_word = no_place;
+    static constexpr std::uint32_t no_place = ~std::uint32_t(0), one_long_word = no_place,
+                                   no_end = no_place;
+
+    // Where a passage of the run that is encoded ends.
+    struct PassageEnd {
+        std::uint32_t at;  // in bytes from text_
+        // The number of ids up to there. Until that is known: of those from out_ on, without those
+        // of the misses, and how many misses there are among them.
+        std::size_t ids, misses;
+    };
+
+    static constexpr std::size_t short_passage = 2048;  // bytes, at most
+    // Passages that are looked for together.
+    static constexpr std::size_t most_passages = 16;
 
     struct Reader;
 
+    int encode_run(const std::uint8_t *text, std::size_t size, bool is_spaced);
+    int encode_by_passages(const std::uint8_t *text, std::size_t size, bool is_spaced);
+    int encode_passages(const Passage *passages, std::size_t count);
+    int encode_new_passages(const Passage *passages, std::size_t count);
+    bool take_passage(const Passage &passage);
+    PassageCache &cache_of(const Passage &passage) {
+        return passage.size <= short_passage ? short_passages_ : long_passages_;
+    }
+    std::size_t passage_size(const std::uint8_t *text, std::size_t size) const;
+    void note_passage_end(std::uint32_t start);
+    void count_ids_of_passages();
     template <class Run> int encode_pre_tokens(Run run, bool is_spaced);
     int encode_spaced(std::uint32_t end);
 
@@ -91,6 +116,10 @@ private:
 
     const Engine &engine_;
     WordCache words_;
+    // A document of 300 bytes is kept in half the time where memory is in use already, and a part
+    // of it in the caches of the machine: so short ones have a small one of their own. The other has
+    // room for two texts of 3 MB, with their ids.
+    PassageCache short_passages_, long_passages_;
     CharacterWords character_words_;
     std::unique_ptr<std::uint32_t[]> ends_, miss_ids_, scratch_;
     std::unique_ptr<Miss[]> misses_;
@@ -107,6 +136,12 @@ private:
     // The ids since the last call of resolve, without those of the misses, go from out_ to at_.
     std::uint32_t *out_ = nullptr, *at_ = nullptr;
     std::size_t miss_count_ = 0, miss_bytes_ = 0;
+
+    // Of the run that is encoded: the ends of its passages, how many of them were reached, and of
+    // how many of those the ids are counted. next_end_ is that of the next one, or no_end.
+    PassageEnd passage_ends_[most_passages];
+    std::size_t passage_count_ = 0, reached_ends_ = 0, counted_ends_ = 0;
+    std::uint32_t next_end_ = no_end;
 };
 
 }  // namespace tokexport

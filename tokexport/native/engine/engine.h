@@ -34,6 +34,12 @@ public:
     // is none for this file.
     const CharacterTable *characters() const;
 
+    // The last place in or before the last byte of a segment (bridge.h), or of a part of one from a
+    // character on, where it can be cut so that both sides give its ids; 0: nowhere.
+    std::size_t last_cut_of_segment(const std::uint8_t *text, std::size_t size) const {
+        return crossings ? crossings->last_cut(text, size) : splitter->last_cut(text, size);
+    }
+
     // Where a text, valid UTF-8, can be cut in or before its last byte so that both sides, the right
     // one as a rest (bridge.h), give its ids; 0: nowhere, or not in such a file.
     std::size_t last_cut(const char *text, std::size_t size) const;

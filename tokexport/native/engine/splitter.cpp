@@ -98,6 +98,7 @@ std::unique_ptr<const Splitter> Splitter::make(const tkx &file, unsigned width) 
     if (!make_elements(file, splitter->classes_.of_stages, graph) ||
         !make_machine(graph, splitter->machine_))
         return nullptr;
+    splitter->cuts_.fill(splitter->machine_);
     return splitter;
 }
 

@@ -14,6 +14,7 @@
 
 #include "split_chunk.h"
 #include "split_classes.h"
+#include "split_cuts.h"
 #include "split_machine.h"
 #include "tokexport.h"
 
@@ -33,10 +34,16 @@ public:
     // For tests: with vectors of this width (split_steps), which the processor must have.
     static std::unique_ptr<const Splitter> make(const tkx &file, unsigned width);
 
+    // As SplitCuts::last_cut.
+    std::size_t last_cut(const std::uint8_t *text, std::size_t size) const {
+        return cuts_.last_cut(classes_, text, size);
+    }
+
 private:
     friend class SplitRun;
 
     SplitClasses classes_;
+    SplitCuts cuts_;
     SplitMachine machine_;
     const SplitSteps *steps_ = nullptr;
 };

@@ -1,0 +1,173 @@
+"""Passages that come again, whole or changed by a byte, have the ids of the C core."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from repository import SLOW
+
+from tokexport._core import Core
+from tokexport.conversion import file_bytes
+from tokexport.sources import read
+
+NEVER = 2**63
+TEXTS = 3_000 if SLOW else 120
+CHANGES = 8_000 if SLOW else 300
+
+# Patterns of several families, a normalizer, BPE over characters with a space before each text,
+# only before the first segment, and none.
+SHARED = (
+    ("cl100k_base/cl100k_base.tiktoken", "cl100k_base"),
+    ("gpt2/tokenizer.json", None),
+    ("qwen3/tokenizer.json", None),
+    ("deepseek-v3/tokenizer.json", None),
+    ("llama2/tokenizer.json", None),
+    ("llama2/tokenizer.model", None),
+    ("mistral-7b-v0.1/tokenizer.json", None),
+    ("gemma3/tokenizer.json", None),
+)
+WORDS = (
+    *(" the", " quick", "Brown", " fox's", "jumps ", "over", ".", ", ", "\n", "\n\n", " \n", "  "),
+    *("\t", "\r\n", "    ", "12", " 345", "6", "==", "!?", "don't", "\u2019ll", "\u00e9t\u00e9"),
+    *("\u4e2d\u6587", "\u3002", "\u304b\u306a", "e\u0301", "\u2581", "\U0001f600", "\u0e01\u0e33"),
+    *("_", "/", "a" * 70, " " * 90, "\u4e2d" * 30),
+)
+SPECIAL = ("<s>", "</s>", "<|endoftext|>", "<|im_start|>", "<bos>")
+
+
+@pytest.fixture(scope="module", params=SHARED, ids=lambda source: source[0].replace("/", "-"))
+def content(request: pytest.FixtureRequest, shared: Path) -> bytes:
+    name, pattern = request.param
+    return file_bytes(read(shared / "tokenizers" / name, pattern=pattern))
+
+
+def pair(content: bytes) -> tuple[Core, Core]:
+    return Core(content, "engine", 0), Core(content, "core", NEVER)
+
+
+def assert_same(engine: Core, core: Core, text: str, allowed: object = ()) -> None:
+    expected = core.encode_numpy(text, allowed, False)
+    assert np.array_equal(engine.encode_numpy(text, allowed, False), expected), text[:2_000]
+
+
+def prose(r: random.Random, size: int) -> str:
+    """About so many characters of some of the words."""
+    words = r.sample(WORDS, r.randint(2, len(WORDS)))
+    return "".join(r.choices(words, k=size // 3 + 1))[:size] or "x"
+
+
+def changes(r: random.Random, text: str) -> Iterator[str]:
+    """The text with one character changed, left out or put in: the first, the last, one near where
+    passages end or anywhere; what it begins with, and what it goes on to.
+    """
+    ends = [4096 * k for k in range(1, 5)] + [64, 2048, 6144]
+    places = (0, len(text) - 1, r.choice(ends) + r.randint(-520, 8), r.randrange(len(text)))
+    at = min(max(r.choice(places), 0), len(text) - 1)
+    letter = r.choice((text[r.randrange(len(text))], "x", " ", "\n", "\u4e2d"))
+    yield text[:at] + letter + text[at + 1 :]
+    yield text[:at] + text[at + 1 :]
+    yield text[:at] + letter + text[at:]
+    yield text[:at]
+    yield text[at:]
+    yield text + prose(r, r.choice((1, 50, 5_000)))
+
+
+def test_passages_that_come_again_and_changed_ones_have_the_ids_of_the_core(content: bytes) -> None:
+    engine, core = pair(content)
+    r = random.Random(1)
+    texts = [prose(r, r.choice((63, 64, 65, 300, 2_050, 4_100, 20_000))) for _ in range(20)]
+    for _ in range(CHANGES):
+        text = r.choice(texts)
+        for changed in changes(r, text):
+            assert_same(engine, core, changed)
+        assert_same(engine, core, text)
+        if r.random() < 0.3:
+            texts[r.randrange(len(texts))] = r.choice([*changes(r, text)]) or "x"
+    assert engine.uses_bulk
+
+
+def test_passages_are_found_between_others_and_special_tokens(content: bytes) -> None:
+    engine, core = pair(content)
+    r = random.Random(2)
+    passages = [prose(r, r.choice((10, 100, 1_000, 5_000, 9_000))) for _ in range(12)]
+    for _ in range(TEXTS):
+        parts = r.choices([*passages, *SPECIAL, *WORDS], k=r.randint(1, 12))
+        assert_same(engine, core, "".join(parts), r.choice(((), "all")))
+
+
+def lane(before: int, word: bytes) -> int:
+    """A step of the hash of passages (passage_cache.cpp)."""
+    product = (before ^ int.from_bytes(word, "little")) * 0x9E3779B97F4A7C15 % 2**64
+    return (product << 31 | product >> 33) % 2**64
+
+
+def with_the_same_hash(r: random.Random, text: bytes) -> bytes:
+    """Another text of 128 bytes of ASCII, whose first and ninth word differ."""
+    while True:
+        first = bytes(r.choices(b"abcdefghijklmnopqrstuvwxyz ", k=8))
+        difference = lane(1, text[:8]) ^ lane(1, first)
+        ninth = (int.from_bytes(text[64:72], "little") ^ difference).to_bytes(8, "little")
+        if ninth.isascii():
+            return first + text[8:64] + ninth + text[72:]
+
+
+@pytest.mark.parametrize("content", [SHARED[0], SHARED[4]], indirect=True)
+def test_passages_with_the_same_hash_have_ids_of_their_own(content: bytes) -> None:
+    engine, core = pair(content)
+    r = random.Random(6)
+    for _ in range(TEXTS):
+        text = bytes(r.choices(b"abcdefghijklmnopqrstuvwxyz ,.\n", k=128))
+        other = with_the_same_hash(r, text)
+        assert other != text
+        for each in (text, other, text):
+            assert_same(engine, core, each.decode())
+
+
+@pytest.mark.parametrize("content", [SHARED[0], SHARED[4]], indirect=True)
+def test_passages_that_newer_ones_have_replaced_are_encoded_again(content: bytes) -> None:
+    engine, core = pair(content)
+    r = random.Random(3)
+    words = [*WORDS[:20], *("".join(r.choices("etaoinshrdlu ", k=9)) for _ in range(300))]
+    # More than there is room for, of long ones and of short ones, and the first ones again.
+    long = ["".join(r.choices(words, k=200_000)) for _ in range(9)]
+    short = ["".join(r.choices(words, k=60)) for _ in range(12_000)]
+    for text in (*long, *long[:2], long[-1]):
+        assert_same(engine, core, text)
+    for texts in (short, short[:500], short[-500:], short[-100:]):
+        assert engine.encode_batch(texts, (), False, 1) == core.encode_batch(texts, (), False, 1)
+
+
+def test_threads_find_passages_in_caches_of_their_own(content: bytes) -> None:
+    engine, core = pair(content)
+    r = random.Random(4)
+    passages = [prose(r, r.choice((300, 5_000, 20_000))) for _ in range(30)]
+    texts = ["".join(r.choices(passages, k=r.randint(1, 5))) for _ in range(50)]
+    expected = core.encode_batch(texts, (), False, 1)
+    for _ in range(2):
+        assert engine.encode_batch(texts, (), False, 4) == expected
+    with ThreadPoolExecutor(4) as pool:
+        made = list(pool.map(lambda text: engine.encode(text, (), False), texts * 2))
+    assert made == expected * 2
+    whole = "".join(passages)
+    for threads in (2, 3, 2):
+        parallel = engine.encode_parallel_numpy(whole, (), False, threads)
+        assert np.array_equal(parallel, core.encode_numpy(whole, (), False))
+
+
+def test_arrays_keep_their_ids_when_others_are_made_in_memory_that_was_freed(
+    content: bytes,
+) -> None:
+    engine, core = pair(content)
+    r = random.Random(5)
+    kept = []
+    for _ in range(40):
+        text = prose(r, r.choice((1_000, 60_000, 300_000)))
+        kept.append((engine.encode_numpy(text, (), False), core.encode_numpy(text, (), False)))
+        if len(kept) > 3:
+            del kept[r.randrange(len(kept))]
+        assert all(np.array_equal(made, expected) for made, expected in kept)

@@ -1,0 +1,116 @@
+// How the encoder cuts segments into passages, and finds those that come again.
+#include <algorithm>
+
+#include "encoder.h"
+
+namespace tokexport {
+
+namespace {
+
+// Bytes of a passage of a text that goes on, about.
+constexpr std::size_t usual_size = 4096;
+// A cut is looked for in so many bytes, and where there is none, in so many at twice the distance.
+constexpr std::size_t window = 512;
+
+}  // namespace
+
+// Encodes a segment. Passages that are not there are encoded in runs, with their misses together.
+int Encoder::encode_by_passages(const std::uint8_t *text, std::size_t size, bool is_spaced) {
+    next_end_ = no_end;
+    passage_count_ = reached_ends_ = counted_ends_ = 0;
+    if (size < Passage::shortest) return encode_run(text, size, is_spaced);
+    const std::uint8_t *const end = text + size;
+    while (text < end) {
+        Passage passages[most_passages];
+        std::size_t count = 0;
+        for (; count < most_passages && text < end; count++) {
+            Passage &passage = passages[count];
+            passage = {text, passage_size(text, static_cast<std::size_t>(end - text)), is_spaced};
+            if (passage.size >= Passage::shortest && cache_of(passage).wants(passage)) {
+                passage.set_hash();
+                cache_of(passage).prefetch(passage);
+            }
+            text += passage.size;
+            is_spaced = false;
+        }
+        const int code = encode_passages(passages, count);
+        if (code != TKX_OK) return code;
+    }
+    return TKX_OK;
+}
+
+int Encoder::encode_passages(const Passage *passages, std::size_t count) {
+    for (std::size_t i = 0, next; i < count; i = next) {
+        next = i + 1;
+        if (take_passage(passages[i])) continue;
+        while (next < count && !cache_of(passages[next]).has(passages[next])) next++;
+        const int code = encode_new_passages(passages + i, next - i);
+        if (code != TKX_OK) return code;
+    }
+    return TKX_OK;
+}
+
+// Takes the ids of a passage that was encoded before. False: it is not there.
+bool Encoder::take_passage(const Passage &passage) {
+    const std::size_t first = std::min(count_, capacity_);
+    const std::size_t made = cache_of(passage).take(passage, ids_ + first, capacity_ - first);
+    count_ += made;
+    out_ = at_ = ids_ ? ids_ + std::min(count_, capacity_) : nullptr;
+    return made != 0;
+}
+
+int Encoder::encode_new_passages(const Passage *passages, std::size_t count) {
+    for (std::size_t i = 0; i < count; i++)
+        passage_ends_[i].at =
+            static_cast<std::uint32_t>(passages[i].bytes + passages[i].size - passages->bytes);
+    passage_count_ = count;
+    reached_ends_ = counted_ends_ = 0;
+    next_end_ = passage_ends_[0].at;
+    std::size_t from = count_;
+    const int code = encode_run(passages->bytes, passage_ends_[count - 1].at, passages->is_spaced);
+    // With too little room, or memory, there are not all of the ids.
+    if (code != TKX_OK || count_ > capacity_ || tkx_bulk_lacks_memory(ctx_)) return code;
+    for (std::size_t i = 0; i < counted_ends_; i++) {
+        const std::size_t to = passage_ends_[i].ids;
+        if (passages[i].hash && to > from)
+            cache_of(passages[i]).add(passages[i], ids_ + from, to - from);
+        from = to;
+    }
+    return TKX_OK;
+}
+
+// The size of the first passage of a text.
+std::size_t Encoder::passage_size(const std::uint8_t *text, std::size_t size) const {
+    for (std::size_t most = usual_size; size > most + most / 2; most *= 2) {
+        std::size_t from = most - window;
+        while ((text[from] & 0xC0) == 0x80) from++;
+        if (const std::size_t cut = engine_.last_cut_of_segment(text + from, most - from))
+            return from + cut;
+    }
+    return size;
+}
+
+// Notes that the pre-tokens so far end where the next passage ends.
+void Encoder::note_passage_end(std::uint32_t start) {
+    PassageEnd &end = passage_ends_[reached_ends_];
+    if (start != end.at) {
+        // Never, if a cut is one: nothing is kept.
+        next_end_ = no_end;
+        return;
+    }
+    end.ids = static_cast<std::size_t>(at_ - out_);
+    end.misses = miss_count_;
+    next_end_ = ++reached_ends_ < passage_count_ ? passage_ends_[reached_ends_].at : no_end;
+}
+
+// Counts the ids up to the ends that were reached, when the misses before them have theirs.
+void Encoder::count_ids_of_passages() {
+    std::size_t of_misses = 0, i = 0;
+    for (; counted_ends_ < reached_ends_; counted_ends_++) {
+        PassageEnd &end = passage_ends_[counted_ends_];
+        for (; i < end.misses; i++) of_misses += misses_[i].count;
+        end.ids += count_ + of_misses;
+    }
+}
+
+}  // namespace tokexport

@@ -1,0 +1,140 @@
+#include "passage_cache.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace tokexport {
+
+namespace {
+
+constexpr std::uint64_t factor = 0x9E3779B97F4A7C15;
+
+// Where the parts of an entry begin.
+constexpr std::size_t rounded(std::size_t bytes) { return (bytes + 15) & ~std::size_t(15); }
+
+// Copies to a multiple of 16 bytes. Much is written past the caches of the machine, which have what
+// encoding needs; a little is not, since parts of lines are slow that way.
+void copy(std::uint8_t *to, const void *from, std::size_t size) {
+    std::size_t done = 0;
+#if defined(__SSE2__)
+    constexpr std::size_t much = 2048;
+    const auto *source = static_cast<const __m128i *>(from);
+    auto *target = reinterpret_cast<__m128i *>(to);
+    for (; size >= much && done + 16 <= size; done += 16)
+        _mm_stream_si128(target++, _mm_loadu_si128(source++));
+#endif
+    std::memcpy(to + done, static_cast<const std::uint8_t *>(from) + done, size - done);
+}
+
+}  // namespace
+
+// Eight lanes: a multiplication waits for that of 64 bytes before. The last round is of the last 64
+// bytes, some of which may be in the round before it.
+void Passage::set_hash() {
+    std::uint64_t lanes[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    const auto round = [&](const std::uint8_t *p) {
+        for (std::size_t k = 0; k < 8; k++) {
+            const std::uint64_t product = (lanes[k] ^ load64(p + 8 * k)) * factor;
+            lanes[k] = product << 31 | product >> 33;
+        }
+    };
+    for (std::size_t i = 0; i + 64 < size; i += 64) round(bytes + i);
+    round(bytes + size - 64);
+    hash = size << 1 | is_spaced;
+    for (const std::uint64_t lane : lanes) {
+        hash = (hash ^ lane) * factor;
+        hash ^= hash >> 32;
+    }
+    hash |= 1;  // the lowest bit is not used
+}
+
+unsigned Passage::sample() const {
+    const std::uint64_t ends = load64(bytes) + 3 * load64(bytes + size - 8) + size;
+    return static_cast<unsigned>(ends * factor >> 61);
+}
+
+PassageCache::PassageCache(std::size_t size, unsigned set_bits, bool is_narrow)
+    : table_size_(sizeof(Slot) * set_size << set_bits),
+      ring_size_(size - table_size_),
+      id_size_(is_narrow ? 2 : 4),
+      set_shift_(64 - set_bits) {}
+
+// The entry of a passage, or nullptr.
+const std::uint8_t *PassageCache::find(const Passage &passage) const {
+    if (!slots_ || !passage.hash) return nullptr;
+    const Slot *slot = slots_ + set_of(passage);
+    for (const Slot *last = slot + set_size; slot < last; slot++) {
+        if (slot->hash != passage.hash || end_ - slot->position > ring_size_) continue;
+        const std::uint8_t *entry = ring_ + slot->position % ring_size_;
+        Header header;
+        std::memcpy(&header, entry, sizeof header);
+        if (header.size_and_is_spaced == (passage.size << 1 | passage.is_spaced) &&
+            std::memcmp(entry + sizeof header, passage.bytes, passage.size) == 0)
+            return entry;
+    }
+    return nullptr;
+}
+
+std::size_t PassageCache::take(const Passage &passage, std::uint32_t *ids, std::size_t room) {
+    const std::uint8_t *entry = find(passage);
+    if (!entry) return 0;
+    kept_since_hit_ = 0;
+    Header header;
+    std::memcpy(&header, entry, sizeof header);
+    entry += sizeof header + rounded(passage.size);
+    const std::size_t count = static_cast<std::size_t>(header.count),
+                      copied = std::min(count, room);
+    if (id_size_ == 4) {
+        if (copied) std::memcpy(ids, entry, copied * sizeof *ids);
+    } else {
+        const auto *narrow = reinterpret_cast<const std::uint16_t *>(entry);
+        for (std::size_t i = 0; i < copied; i++) ids[i] = narrow[i];
+    }
+    return count;
+}
+
+void PassageCache::add(const Passage &passage, const std::uint32_t *ids, std::size_t count) {
+    const std::size_t ids_from = sizeof(Header) + rounded(passage.size),
+                      room = ids_from + rounded(count * id_size_);
+    // One passage must not take the place of many.
+    if (room > ring_size_ / 16 || (!slots_ && !allocate())) return;
+    std::size_t place = static_cast<std::size_t>(end_ % ring_size_);
+    if (place + room > ring_size_) {
+        end_ += ring_size_ - place;
+        place = 0;
+    }
+    // The slot of the oldest passage of the set; a free one is older than any.
+    Slot *const set = slots_ + set_of(passage);
+    *std::min_element(set, set + set_size, [](const Slot &a, const Slot &b) {
+        return a.position < b.position;
+    }) = {passage.hash, end_};
+    end_ += room;
+    kept_since_hit_ += room;
+    const Header header{passage.size << 1 | passage.is_spaced, count};
+    std::uint8_t *const entry = ring_ + place;
+    std::memcpy(entry, &header, sizeof header);
+    copy(entry + sizeof header, passage.bytes, passage.size);
+    if (id_size_ == 4) {
+        copy(entry + ids_from, ids, count * sizeof *ids);
+    } else {
+        auto *narrow = reinterpret_cast<std::uint16_t *>(entry + ids_from);
+        for (std::size_t i = 0; i < count; i++) narrow[i] = static_cast<std::uint16_t>(ids[i]);
+    }
+}
+
+bool PassageCache::allocate() {
+    auto pages = std::make_unique<ZeroedPages>(table_size_ + ring_size_);
+    if (!*pages) return false;
+    auto *memory = static_cast<std::uint8_t *>(pages->data());
+    slots_ = reinterpret_cast<Slot *>(memory);
+    ring_ = memory + table_size_;
+    pages_ = std::move(pages);
+    return true;
+}
+
+}  // namespace tokexport
