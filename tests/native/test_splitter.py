@@ -9,7 +9,7 @@ import mmap
 import random
 import shutil
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -195,11 +195,11 @@ def test_a_sequence_of_random_stages_cuts_as_in_the_core(
     compare(file, random_texts(r, TEXTS // 5), core_splits, placed, r)
 
 
-def cut_texts(file: bytes, r: random.Random, count: int) -> int:
+def cut_texts(file: bytes, r: random.Random, texts: Iterable[str]) -> int:
     """Compares the sides of cuts with the whole; how many there were."""
     splitter = SplitText(Core(file, "a file of the tests"), 0)
     cuts = 0
-    for text in random_texts(r, count):
+    for text in texts:
         data = text.encode()
         size = r.randint(0, len(data))
         if cut := splitter.last_cut(memoryview(data)[:size]):
@@ -217,7 +217,7 @@ def test_where_a_pattern_is_certain_of_a_cut_the_sides_have_the_ends_of_the_whol
     name: str,
 ) -> None:
     file, r = byte_model(Split(PATTERNS[name])), random.Random(name)
-    cuts = cut_texts(file, r, TEXTS)
+    cuts = cut_texts(file, r, random_texts(r, TEXTS))
     assert cuts > TEXTS // 2 or name not in TIKTOKEN
 
 
@@ -225,7 +225,18 @@ def test_where_a_pattern_is_certain_of_a_cut_the_sides_have_the_ends_of_the_whol
 def test_where_a_sequence_of_stages_is_certain_of_a_cut_the_sides_have_the_ends_of_the_whole(
     seed: int,
 ) -> None:
-    cut_texts(byte_model(*random_stages(random.Random(seed))), random.Random(seed), TEXTS // 5)
+    r = random.Random(seed)
+    cut_texts(byte_model(*random_stages(r)), r, random_texts(r, TEXTS // 5))
+
+
+@pytest.mark.parametrize(
+    "pattern", ["a+b(?=c)|[abc]", "a+(?=c)|[abc]", "a(?:bb)?(?!c)|b|c", r"\s+(?!\S)|\s|a+|b"]
+)
+def test_what_a_match_looks_at_is_on_one_side_of_a_cut(pattern: str) -> None:
+    file, r = byte_model(Split(pattern)), random.Random(pattern)
+    assert is_done(file)
+    letters = ("".join(r.choices("abc \n", k=r.randint(1, 12))) for _ in range(10 * TEXTS))
+    assert cut_texts(file, r, letters) > TEXTS
 
 
 @pytest.mark.parametrize("pattern", ["a*b|a", r" *\n|a+c| ", "(?:aa)*b|a", "(?:a| )*b|aa?| "])

@@ -42,7 +42,8 @@ public:
         void *data = data_ ? std::realloc(data_, size) : allocate_on_large_pages(size);
         if (!data) throw std::bad_alloc();
         data_ = static_cast<T *>(data);
-        if (count > capacity_) use_large_pages(data_, count * sizeof(T));
+        // Two pages at least: of one nearly all could be beyond what is needed.
+        if (count > capacity_ && size >= 3 * large_page) use_large_pages(data_, size);
         capacity_ = count;
     }
 

@@ -11,19 +11,12 @@ namespace tokexport {
 
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
 
-namespace {
-
-constexpr std::uintptr_t large_page = std::uintptr_t(1) << 21;
-
-}  // namespace
-
 void use_large_pages(void *memory, std::size_t size) {
+    if (size < large_page) return;
     const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(memory),
                          first = (begin + large_page - 1) & ~(large_page - 1),
                          end = (begin + size) & ~(large_page - 1);
-    // Two at least: one could be nearly all that is taken beyond what is needed.
-    if (first < end && end - first > large_page)
-        madvise(reinterpret_cast<void *>(first), end - first, MADV_HUGEPAGE);
+    if (first < end) madvise(reinterpret_cast<void *>(first), end - first, MADV_HUGEPAGE);
 }
 
 // What comes before the first large page would be small ones, a megabyte on average.
