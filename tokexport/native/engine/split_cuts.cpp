@@ -12,17 +12,20 @@ public:
         : machine_(machine),
           classes_(machine.class_count) {}
 
-    // Whether a cut between two classes is certain, and makes no difference to other places.
-    bool is_cut(std::uint32_t left, std::uint32_t right) const {
-        for (std::uint32_t state = 0; state < machine_.state_count; state++) {
-            const std::uint32_t before = next(state, left);
-            // The place before the left character, which then ends the text or does not.
-            const std::uint8_t seen = verdict(before, right);
-            if ((seen & undecided) || seen != verdict(before, classes_)) return false;
-            // The place itself, and the state of a text that begins here.
-            if (!is_same_beginning(next(before, right), next(0, right))) return false;
+    // Which classes on the left of `right` make a cut that is certain, and no difference to other
+    // places: [left].
+    void find(std::uint32_t right, std::vector<std::uint8_t> &cuts) const {
+        std::vector<std::uint8_t> begins(machine_.state_count);
+        for (std::uint32_t state = 0; state < machine_.state_count; state++)
+            begins[state] = begins_as(state, next(0, right));
+        for (std::uint32_t left = 0; left < classes_; left++) {
+            bool is_certain = true;
+            for (std::uint32_t state = 0; is_certain && state < machine_.state_count; state++) {
+                const std::uint32_t before = next(state, left);
+                is_certain = begins[next(before, right)] && ends_as(before, right);
+            }
+            cuts[left] = is_certain && are_decided(left, right);
         }
-        return are_decided(left, right);
     }
 
 private:
@@ -38,9 +41,9 @@ private:
         return machine_.decisions[decision * machine_.stride() + c];
     }
 
-    // Whether all that follows the first character of a state is as for the one that begins a text,
-    // and the place before that character is a cut. Equal states have one number.
-    bool is_same_beginning(std::uint32_t state, std::uint32_t first) const {
+    // Whether the place before the character read last is a cut, whatever comes, and all that comes
+    // is read as after the first character of a text. Equal states have one number.
+    bool begins_as(std::uint32_t state, std::uint32_t first) const {
         for (std::uint32_t c = 0; c <= classes_; c++) {
             if (verdict(state, c) != cut) return false;
             if (c < classes_ && next(state, c) != next(first, c)) return false;
@@ -48,8 +51,15 @@ private:
         return true;
     }
 
-    // Whether what may be undecided after the left character is decided by the right one, as by the
-    // end of the text.
+    // Whether the place before the character read last is a cut, or not, before `right` as at the
+    // end of a text.
+    bool ends_as(std::uint32_t state, std::uint32_t right) const {
+        const std::uint8_t seen = verdict(state, right);
+        return !(seen & undecided) && seen == verdict(state, classes_);
+    }
+
+    // Whether what may be undecided after the left character is decided by the right one as by the
+    // end of a text.
     bool are_decided(std::uint32_t left, std::uint32_t right) const {
         const auto is_decided = [&](std::uint32_t decision) {
             if (decision < first_open_decision) return true;
@@ -74,11 +84,15 @@ private:
 
 void SplitCuts::fill(const SplitMachine &machine) {
     const CutFinder finder(machine);
-    class_count_ = machine.class_count;
+    const std::uint32_t classes = machine.class_count;
+    class_count_ = classes;
     cuts_.resize(class_count_ * class_count_);
-    for (std::uint32_t left = 0; left < class_count_; left++)
-        for (std::uint32_t right = 0; right < class_count_; right++)
-            cuts_[left * class_count_ + right] = finder.is_cut(left, right);
+    std::vector<std::uint8_t> cuts(classes);
+    for (std::uint32_t right = 0; right < classes; right++) {
+        finder.find(right, cuts);
+        for (std::uint32_t left = 0; left < classes; left++)
+            cuts_[left * class_count_ + right] = cuts[left];
+    }
 }
 
 std::size_t SplitCuts::last_cut(const SplitClasses &classes, const std::uint8_t *text,
