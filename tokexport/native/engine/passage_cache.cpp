@@ -62,7 +62,12 @@ PassageCache::PassageCache(std::size_t size, unsigned set_bits, bool is_narrow)
     : table_size_(sizeof(Slot) * set_size << set_bits),
       ring_size_(size - table_size_),
       id_size_(is_narrow ? 2 : 4),
-      set_shift_(64 - set_bits) {}
+      set_shift_(64 - set_bits),
+      budget_(ring_size_) {}
+
+std::size_t PassageCache::size_of(const Passage &passage, std::size_t count) const {
+    return sizeof(Header) + rounded(passage.size) + rounded(count * id_size_);
+}
 
 // The entry of a passage, or nullptr.
 const std::uint8_t *PassageCache::find(const Passage &passage) const {
@@ -83,12 +88,12 @@ const std::uint8_t *PassageCache::find(const Passage &passage) const {
 std::size_t PassageCache::take(const Passage &passage, std::uint32_t *ids, std::size_t room) {
     const std::uint8_t *entry = find(passage);
     if (!entry) return 0;
-    kept_since_hit_ = 0;
     Header header;
     std::memcpy(&header, entry, sizeof header);
     entry += sizeof header + rounded(passage.size);
     const std::size_t count = static_cast<std::size_t>(header.count),
                       copied = std::min(count, room);
+    budget_ = std::min(ring_size_, budget_ + size_of(passage, count));
     if (id_size_ == 4) {
         if (copied) std::memcpy(ids, entry, copied * sizeof *ids);
     } else {
@@ -100,7 +105,7 @@ std::size_t PassageCache::take(const Passage &passage, std::uint32_t *ids, std::
 
 void PassageCache::add(const Passage &passage, const std::uint32_t *ids, std::size_t count) {
     const std::size_t ids_from = sizeof(Header) + rounded(passage.size),
-                      room = ids_from + rounded(count * id_size_);
+                      room = size_of(passage, count);
     // One passage must not take the place of many.
     if (room > ring_size_ / 16 || (!slots_ && !allocate())) return;
     std::size_t place = static_cast<std::size_t>(end_ % ring_size_);
@@ -114,7 +119,7 @@ void PassageCache::add(const Passage &passage, const std::uint32_t *ids, std::si
         return a.position < b.position;
     }) = {passage.hash, end_};
     end_ += room;
-    kept_since_hit_ += room;
+    budget_ -= std::min(budget_, room);
     const Header header{passage.size << 1 | passage.is_spaced, count};
     std::uint8_t *const entry = ring_ + place;
     std::memcpy(entry, &header, sizeof header);

@@ -34,11 +34,9 @@ public:
     // table has 4 << set_bits slots. `is_narrow`: no id has more than 16 bits.
     PassageCache(std::size_t size, unsigned set_bits, bool is_narrow);
 
-    // Whether a passage is looked for, and kept. When as much was kept as there is room for, and
-    // nothing of it came again, this is a corpus: then only a sample is, until one comes again.
-    bool wants(const Passage &passage) const {
-        return kept_since_hit_ < ring_size_ || passage.sample() == 0;
-    }
+    // Whether a passage is looked for, and kept. As much is kept as there is room for, and then as
+    // much as is found: a corpus, of which nothing comes again, pays no longer, but for a sample.
+    bool wants(const Passage &passage) const { return budget_ > 0 || passage.sample() == 0; }
 
     void prefetch(const Passage &passage) const {
         if (slots_) __builtin_prefetch(slots_ + set_of(passage));
@@ -70,6 +68,8 @@ private:
         return static_cast<std::size_t>(passage.hash >> set_shift_) * set_size;
     }
 
+    // The bytes of an entry.
+    std::size_t size_of(const Passage &passage, std::size_t count) const;
     const std::uint8_t *find(const Passage &passage) const;
     bool allocate();
 
@@ -79,7 +79,7 @@ private:
     Slot *slots_ = nullptr;
     std::uint8_t *ring_ = nullptr;
     std::uint64_t end_ = 0;  // position % ring_size_ is the place
-    std::uint64_t kept_since_hit_ = 0;
+    std::size_t budget_;     // bytes that may be kept
 };
 
 }  // namespace tokexport
