@@ -243,7 +243,7 @@ def _tables_of_large_models(model: TokenizerModel) -> dict[bytes, bytes]:
     merges = canonical_merges(model.model)
     return {
         Tag.PAIR_INDEX: encoder_sections.pair_index(
-            pair_index(merges, len(model.tokens), ROW_SHIFT)
+            pair_index(merges.rules, len(model.tokens), ROW_SHIFT)
         )
     }
 
