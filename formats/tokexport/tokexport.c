@@ -2144,16 +2144,20 @@ static size_t longest_content(tkx_scanner *f, size_t at, uint32_t *token) {
     return length;
 }
 
+/* The Python extension skips bytes here with which, and the one after, no content begins. */
+#ifndef TKX_SKIP_TO_START
+#define TKX_SKIP_TO_START(f, p, end) (p)
+#endif
+
 /* The first position at or after `at` where a content may begin. Most files have one such byte. */
 static size_t next_start(const tkx_scanner *f, size_t at) {
-    const uint8_t *p = f->text + at, *end = f->text + f->size;
+    const uint8_t *end = f->text + f->size, *p = TKX_SKIP_TO_START(f, f->text + at, end);
     if (f->only_start != TKX_NONE) {
         const uint64_t pattern = f->only_start * LOW_BITS;
-        while (end - p >= 8) {
+        for (; end - p >= 8; p += 8) {
             uint64_t word = load_u64(p) ^ pattern; /* a zero byte marks a start */
             uint64_t zeros = (word - LOW_BITS) & ~word & HIGH_BITS;
             if (zeros) return (size_t)(p - f->text) + (lowest_bit(zeros) >> 3);
-            p += 8;
         }
     }
     while (p < end && !bit_of(f->starts, *p)) p++;
@@ -2520,12 +2524,9 @@ static void add_decomposed(tkx_normalizer *n, uint32_t c) {
     }
 }
 
-#ifdef TKX_BULK
-/* Of the Python extension: where the stable code points from p on end, or before. */
-static const uint8_t *skip_stable(const tkx_op *op, const uint8_t *p, const uint8_t *end);
-#define TKX_SKIP_STABLE skip_stable
-#else
-#define TKX_SKIP_STABLE(op, p, end) skip_ascii(p, end)
+/* Skips stable code points; the Python extension more than ASCII. */
+#ifndef TKX_SKIP_STABLE
+#define TKX_SKIP_STABLE(n, p, end) skip_ascii(p, end)
 #endif
 
 /* Whether a code point is stable, of check 0 and class 0: a text may be cut before it. */
@@ -2547,7 +2548,7 @@ static int stays(tkx_normalizer *n, const uint8_t *text, const uint8_t *p) {
    point before something that may change. */
 static const uint8_t *skip_normalized(tkx_normalizer *n, const uint8_t *text, const uint8_t *end) {
     const uint8_t *p = text;
-    while ((p = TKX_SKIP_STABLE(n->op, p, end)) < end) {
+    while ((p = TKX_SKIP_STABLE(n, p, end)) < end) {
         if (!is_stable(n, utf8_decode(p)) && !stays(n, text, p)) break;
         p += utf8_length(*p);
     }
@@ -2561,13 +2562,11 @@ static void normalize(tkx_normalizer *n, const uint8_t *text, const uint8_t *p,
     n->source = n->taken = text;
     n->source_end = end;
     while (n->ctx->code == TKX_OK) {
-        if (p > text) {
-            if (!has_room(n, (size_t)(p - text), 0)) return;
-            memcpy(n->out + n->used, text, (size_t)(p - text));
-            n->used += (size_t)(p - text);
-            for (; n->alignment && text < p; text += utf8_length(*text))
-                align_point(n, utf8_length(*text), 1);
-        }
+        if (p > text && !has_room(n, (size_t)(p - text), 0)) return;
+        memcpy(n->out + n->used, text, (size_t)(p - text));
+        n->used += (size_t)(p - text);
+        for (; n->alignment && text < p; text += utf8_length(*text))
+            align_point(n, utf8_length(*text), 1);
         if (p == end) return;
         do {
             add_decomposed(n, utf8_decode(p));

@@ -234,6 +234,9 @@ typedef struct tkx {
 #ifndef TKX_NO_NORMALIZER
     tkx_op ops[TKX_MAX_OPS];
 #endif
+#ifdef TKX_BULK
+    const struct tkx_bulk_starts *starts[2]; /* of the Python extension; NULL: none */
+#endif
 } tkx;
 
 /* Memory of the caller, at any alignment. `memory` is scratch: it keeps no state between calls; see

@@ -60,6 +60,7 @@ Core::Core(nb::object buffer, nb::object name, std::optional<std::size_t> given_
       held_(buffer),
       file_(open_file(held_, name_)),
       stable_(file_, width),
+      starts_(file_, width),
       ints_(file_.id_count),
       texts_(file_.id_count),
       single_(template_of(0)),

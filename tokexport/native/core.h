@@ -13,6 +13,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include "engine/added_starts.h"
 #include "engine/stable_characters.h"
 #include "python_ids.h"
 #include "tokexport.h"
@@ -191,6 +192,7 @@ private:
     HeldBytes held_;
     tkx file_;
     const StableCharacters stable_;
+    const AddedStarts starts_;
     IdTable ints_;
     ObjectTable texts_;
     std::vector<Item> single_, pair_, plain_single_, plain_pair_;

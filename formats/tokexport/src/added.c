@@ -118,16 +118,20 @@ static size_t longest_content(tkx_scanner *f, size_t at, uint32_t *token) {
     return length;
 }
 
+/* The Python extension skips bytes here with which, and the one after, no content begins. */
+#ifndef TKX_SKIP_TO_START
+#define TKX_SKIP_TO_START(f, p, end) (p)
+#endif
+
 /* The first position at or after `at` where a content may begin. Most files have one such byte. */
 static size_t next_start(const tkx_scanner *f, size_t at) {
-    const uint8_t *p = f->text + at, *end = f->text + f->size;
+    const uint8_t *end = f->text + f->size, *p = TKX_SKIP_TO_START(f, f->text + at, end);
     if (f->only_start != TKX_NONE) {
         const uint64_t pattern = f->only_start * LOW_BITS;
-        while (end - p >= 8) {
+        for (; end - p >= 8; p += 8) {
             uint64_t word = load_u64(p) ^ pattern; /* a zero byte marks a start */
             uint64_t zeros = (word - LOW_BITS) & ~word & HIGH_BITS;
             if (zeros) return (size_t)(p - f->text) + (lowest_bit(zeros) >> 3);
-            p += 8;
         }
     }
     while (p < end && !bit_of(f->starts, *p)) p++;

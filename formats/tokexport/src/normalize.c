@@ -243,12 +243,9 @@ static void add_decomposed(tkx_normalizer *n, uint32_t c) {
     }
 }
 
-#ifdef TKX_BULK
-/* Of the Python extension: where the stable code points from p on end, or before. */
-static const uint8_t *skip_stable(const tkx_op *op, const uint8_t *p, const uint8_t *end);
-#define TKX_SKIP_STABLE skip_stable
-#else
-#define TKX_SKIP_STABLE(op, p, end) skip_ascii(p, end)
+/* Skips stable code points; the Python extension more than ASCII. */
+#ifndef TKX_SKIP_STABLE
+#define TKX_SKIP_STABLE(n, p, end) skip_ascii(p, end)
 #endif
 
 /* Whether a code point is stable, of check 0 and class 0: a text may be cut before it. */
@@ -270,7 +267,7 @@ static int stays(tkx_normalizer *n, const uint8_t *text, const uint8_t *p) {
    point before something that may change. */
 static const uint8_t *skip_normalized(tkx_normalizer *n, const uint8_t *text, const uint8_t *end) {
     const uint8_t *p = text;
-    while ((p = TKX_SKIP_STABLE(n->op, p, end)) < end) {
+    while ((p = TKX_SKIP_STABLE(n, p, end)) < end) {
         if (!is_stable(n, utf8_decode(p)) && !stays(n, text, p)) break;
         p += utf8_length(*p);
     }
@@ -284,13 +281,11 @@ static void normalize(tkx_normalizer *n, const uint8_t *text, const uint8_t *p,
     n->source = n->taken = text;
     n->source_end = end;
     while (n->ctx->code == TKX_OK) {
-        if (p > text) {
-            if (!has_room(n, (size_t)(p - text), 0)) return;
-            memcpy(n->out + n->used, text, (size_t)(p - text));
-            n->used += (size_t)(p - text);
-            for (; n->alignment && text < p; text += utf8_length(*text))
-                align_point(n, utf8_length(*text), 1);
-        }
+        if (p > text && !has_room(n, (size_t)(p - text), 0)) return;
+        memcpy(n->out + n->used, text, (size_t)(p - text));
+        n->used += (size_t)(p - text);
+        for (; n->alignment && text < p; text += utf8_length(*text))
+            align_point(n, utf8_length(*text), 1);
         if (p == end) return;
         do {
             add_decomposed(n, utf8_decode(p));

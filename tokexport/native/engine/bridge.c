@@ -6,11 +6,22 @@
 /* A text that is rewritten is encoded in blocks of this size: the engine is better at long ones. */
 #define TKX_BLOCK (ctx->bulk ? (size_t)1 << 18 : 8192)
 
-#include "tokexport.c"
+/* What the core skips of a text, by vectors. */
+#define TKX_SKIP_STABLE(n, p, end) skip_stable((n)->op, p, end)
+#define TKX_SKIP_TO_START(f, p, end) skip_to_start((f)->ctx->t, (f)->starts, p, end)
 
 static const uint8_t *skip_stable(const tkx_op *op, const uint8_t *p, const uint8_t *end) {
     return op->stable ? op->stable->skip(op->stable, p, end) : p;
 }
+
+/* `bits`: which trie of added tokens it is. */
+static const uint8_t *skip_to_start(const tkx *t, const uint8_t *bits, const uint8_t *p,
+                                    const uint8_t *end) {
+    const tkx_bulk_starts *starts = t->starts[bits != t->added.data + 32];
+    return starts ? starts->skip(starts, p, end) : p;
+}
+
+#include "tokexport.c"
 
 int tkx_bulk_find_stable(tkx *t, uint32_t number, tkx_bulk_stable *stable) {
     tkx_context ctx;
@@ -34,6 +45,38 @@ int tkx_bulk_find_stable(tkx *t, uint32_t number, tkx_bulk_stable *stable) {
     }
     t->ops[number].stable = stable;
     return 1;
+}
+
+static void add_to_set(tkx_bulk_nibbles *sets, uint32_t byte, uint8_t bit) {
+    sets->low[byte & 15] |= bit;
+    sets->high[byte >> 4] |= bit;
+}
+
+void tkx_bulk_find_starts(tkx *t, int normalized, tkx_bulk_starts *starts) {
+    tkx_context ctx;
+    tkx_scanner f;
+    uint32_t first, count = 0;
+    context_init(&ctx, t, 1);
+    if (!has_tokens(&ctx, normalized)) return;
+    scanner_start(&f, &ctx, normalized, t->data, 0);
+    for (first = 0; first < 256; first++) {
+        const uint32_t node = find_child(&f, 0, (uint8_t)first);
+        const uint8_t *entry = f.nodes + NODE_SIZE * (size_t)node, bit = (uint8_t)(1 << count % 8);
+        uint32_t edge = load_u32(entry), end = load_u32(entry + NODE_SIZE);
+        if (!node) continue;
+        add_to_set(&starts->first, first, bit);
+        /* a content of one byte, or of more */
+        if (load_u32(entry + 4) != TKX_NONE) {
+            for (edge = 0; edge < 256; edge++) add_to_set(&starts->second, edge, bit);
+        } else if (end <= f.edge_count) {
+            for (; edge < end; edge++)
+                add_to_set(&starts->second, load_u32(f.edges + 4 * (size_t)edge) >> 24, bit);
+        } else {
+            return;
+        }
+        count++;
+    }
+    if (ctx.code == TKX_OK) t->starts[normalized] = starts;
 }
 
 /* Encodes a segment by the engine, with a space before it if `is_spaced`; 0 if the core has to. */

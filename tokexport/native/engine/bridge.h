@@ -39,6 +39,22 @@ typedef struct tkx_bulk_stable {
 /* Of the core: the same of an operation of a file; 0 if that is no normal form. */
 int tkx_bulk_find_stable(tkx *t, uint32_t number, tkx_bulk_stable *stable);
 
+/* Eight sets of bytes: b may be in set i if low[b % 16] and high[b / 16] have bit i. */
+typedef struct tkx_bulk_nibbles {
+    uint8_t low[16], high[16];
+} tkx_bulk_nibbles;
+
+/* The first two bytes of added tokens: an added token begins only where some set may have both. */
+typedef struct tkx_bulk_starts {
+    tkx_bulk_nibbles first, second;
+    /* skips places where none begins, with two bytes or more */
+    const uint8_t *(*skip)(const struct tkx_bulk_starts *, const uint8_t *, const uint8_t *);
+} tkx_bulk_starts;
+
+/* Of the core: finds them for the raw added tokens of a file or for the normalized ones, which then
+   are looked up with them. Nothing of it is if there are none. `starts` is zeroed, with `skip`. */
+void tkx_bulk_find_starts(tkx *t, int normalized, tkx_bulk_starts *starts);
+
 /* Of the engine: encodes a segment. TKX_E_NOT_FOUND: it does not, the core has to; nothing of
    `ids` counts then. */
 int tkx_bulk_encode(struct tkx_bulk *bulk, struct tkx_context *ctx, tkx_bulk_segment *segment);
