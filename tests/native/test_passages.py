@@ -65,7 +65,7 @@ def changes(r: random.Random, text: str) -> Iterator[str]:
     """The text with one character changed, left out or put in: the first, the last, one near where
     passages end or anywhere; what it begins with, and what it goes on to.
     """
-    ends = [4096 * k for k in range(1, 5)] + [64, 2048, 6144]
+    ends = [64, 2_048, 12_288, *(8_192 * k for k in range(1, 4))]
     places = (0, len(text) - 1, r.choice(ends) + r.randint(-520, 8), r.randrange(len(text)))
     at = min(max(r.choice(places), 0), len(text) - 1)
     letter = r.choice((text[r.randrange(len(text))], "x", " ", "\n", "\u4e2d"))
@@ -80,7 +80,7 @@ def changes(r: random.Random, text: str) -> Iterator[str]:
 def test_passages_that_come_again_and_changed_ones_have_the_ids_of_the_core(content: bytes) -> None:
     engine, core = pair(content)
     r = random.Random(1)
-    texts = [prose(r, r.choice((63, 64, 65, 300, 2_050, 4_100, 20_000))) for _ in range(20)]
+    texts = [prose(r, r.choice((63, 64, 65, 300, 2_050, 8_200, 20_000, 40_000))) for _ in range(20)]
     for _ in range(CHANGES):
         text = r.choice(texts)
         for changed in changes(r, text):
@@ -94,7 +94,7 @@ def test_passages_that_come_again_and_changed_ones_have_the_ids_of_the_core(cont
 def test_passages_are_found_between_others_and_special_tokens(content: bytes) -> None:
     engine, core = pair(content)
     r = random.Random(2)
-    passages = [prose(r, r.choice((10, 100, 1_000, 5_000, 9_000))) for _ in range(12)]
+    passages = [prose(r, r.choice((10, 100, 1_000, 9_000, 20_000))) for _ in range(12)]
     for _ in range(TEXTS):
         parts = r.choices([*passages, *SPECIAL, *WORDS], k=r.randint(1, 12))
         assert_same(engine, core, "".join(parts), r.choice(((), "all")))

@@ -116,9 +116,8 @@ private:
 
     const Engine &engine_;
     WordCache words_;
-    // A document of 300 bytes is kept in half the time where memory is in use already, and a part
-    // of it in the caches of the machine: so short ones have a small one of their own. The other has
-    // room for two texts of 3 MB, with their ids.
+    // A document of 300 bytes is kept in a third of the time where the memory is in use already: so
+    // short ones have 4 MB of their own. The others have room for two texts of 3 MB, with their ids.
     PassageCache short_passages_, long_passages_;
     CharacterWords character_words_;
     std::unique_ptr<std::uint32_t[]> ends_, miss_ids_, scratch_;

@@ -7,8 +7,9 @@ namespace tokexport {
 
 namespace {
 
-// Bytes of a passage of a text that goes on, about.
-constexpr std::size_t usual_size = 4096;
+// Bytes of a passage of a text that goes on, about. With 4 KB new text was 1 to 4 % slower, with 16
+// KB it was as fast, and less of a text that has changed would be found.
+constexpr std::size_t usual_size = 8192;
 // A cut is looked for in so many bytes, and where there is none, in so many at twice the distance.
 constexpr std::size_t window = 512;
 

@@ -4,10 +4,6 @@
 #include <cstring>
 #include <new>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 namespace tokexport {
 
 namespace {
@@ -16,20 +12,6 @@ constexpr std::uint64_t factor = 0x9E3779B97F4A7C15;
 
 // Where the parts of an entry begin.
 constexpr std::size_t rounded(std::size_t bytes) { return (bytes + 15) & ~std::size_t(15); }
-
-// Copies to a multiple of 16 bytes. Much is written past the caches of the machine, which have what
-// encoding needs; a little is not, since parts of lines are slow that way.
-void copy(std::uint8_t *to, const void *from, std::size_t size) {
-    std::size_t done = 0;
-#if defined(__SSE2__)
-    constexpr std::size_t much = 2048;
-    const auto *source = static_cast<const __m128i *>(from);
-    auto *target = reinterpret_cast<__m128i *>(to);
-    for (; size >= much && done + 16 <= size; done += 16)
-        _mm_stream_si128(target++, _mm_loadu_si128(source++));
-#endif
-    std::memcpy(to + done, static_cast<const std::uint8_t *>(from) + done, size - done);
-}
 
 }  // namespace
 
@@ -123,9 +105,9 @@ void PassageCache::add(const Passage &passage, const std::uint32_t *ids, std::si
     const Header header{passage.size << 1 | passage.is_spaced, count};
     std::uint8_t *const entry = ring_ + place;
     std::memcpy(entry, &header, sizeof header);
-    copy(entry + sizeof header, passage.bytes, passage.size);
+    std::memcpy(entry + sizeof header, passage.bytes, passage.size);
     if (id_size_ == 4) {
-        copy(entry + ids_from, ids, count * sizeof *ids);
+        std::memcpy(entry + ids_from, ids, count * sizeof *ids);
     } else {
         auto *narrow = reinterpret_cast<std::uint16_t *>(entry + ids_from);
         for (std::size_t i = 0; i < count; i++) narrow[i] = static_cast<std::uint16_t>(ids[i]);
