@@ -57,7 +57,6 @@ C_ENUMS: Final = {
     layout.AddedClass: "CLASS_",
     layout.TrimmingPass: "TRIM_",
     layout.AlignmentFlag: "ALIGN_",
-    layout.CaseFlag: "CASE_",
 }
 C_NUMBERS: Final = {
     **{name: getattr(limits, name) for name in ("MAX_IDS", "MAX_CLASSES", "MAX_STATES")},

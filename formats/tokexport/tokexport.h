@@ -45,11 +45,11 @@
        TKX_NO_OFFSETS     tkx_encode_spans, which is then not declared      is run
                           (TKX_E_UNKNOWN: one with FIRST_SOURCE in NORM)
 
-   BPE over bytes, added tokens and the pre-tokenizer are always there. All macros together leave 27
-   KB of code of 47 (gcc 12 -Os, x86-64).
+   BPE over bytes, added tokens and the pre-tokenizer are always there. All macros together leave 26
+   KB of code of 46 (gcc 12 -Os, x86-64).
 
-   The format is described in SPEC.md beside this file. Ids by prefix and conversations, which few
-   programs want, are in tokexport_extra.h. */
+   The format is described in SPEC.md beside this file. The self test, ids by prefix and
+   conversations, which few programs want, are in tokexport_extra.h. */
 
 #ifndef TOKEXPORT_H
 #define TOKEXPORT_H
@@ -409,12 +409,6 @@ TKX_API size_t tkx_cut(const tkx *t, const void *text, size_t size);
    in it is out of its range (TKX_E_CORRUPT): damage that leaves all numbers in range can give wrong
    ids. It checks no more than that: who makes a file can make its checksums. */
 TKX_API int tkx_check(const tkx *t);
-
-/* Encodes the test cases of the file and compares with the ids of the reference library. *count:
-   cases passed; on TKX_E_SELF_TEST that is the index of the case that failed. `ids` must hold the
-   longest case. TKX_E_NOT_FOUND when the file has none. */
-TKX_API int tkx_selftest(const tkx *t, uint32_t *ids, size_t capacity, size_t *count,
-                         const tkx_work *work);
 
 /* ---- Streaming ------------------------------------------------------------------------------- */
 

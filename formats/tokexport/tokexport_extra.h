@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* tokexport_extra.h - what a file may hold besides a tokenizer: ids by prefix (SORT), and a chat
-   template as a frame (FRAM). Programs that want them compile tokexport_extra.c beside tokexport.c,
-   with the same macros. The same rules hold: C99, freestanding, no heap, no writable globals, and
-   no file makes it read out of bounds.
+/* tokexport_extra.h - what a file may hold besides a tokenizer: texts with their ids (TEST), ids by
+   prefix (SORT), and a chat template as a frame (FRAM). Programs that want them compile
+   tokexport_extra.c beside tokexport.c, with the same macros. The same rules hold: C99,
+   freestanding, no heap, no writable globals, and no file makes it read out of bounds.
 
-   The sections are described in EXTRA.md beside this file. */
+   SORT and FRAM are described in EXTRA.md beside this file, TEST in SPEC.md. */
 
 #ifndef TOKEXPORT_EXTRA_H
 #define TOKEXPORT_EXTRA_H
@@ -16,6 +16,14 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- Self test ------------------------------------------------------------------------------- */
+
+/* Encodes the test cases of the file and compares with the ids of the reference library. *count:
+   cases passed; on TKX_E_SELF_TEST that is the index of the case that failed. `ids` must hold the
+   longest case. TKX_E_NOT_FOUND when the file has none. */
+TKX_API int tkx_selftest(const tkx *t, uint32_t *ids, size_t capacity, size_t *count,
+                         const tkx_work *work);
 
 /* ---- Ids by prefix --------------------------------------------------------------------------- */
 

@@ -77,11 +77,12 @@ class Builder:
         return self._compiled(compiler, RUNTIME / "tokexport_extra.c", *flags)
 
     def library(self, *flags: str) -> Library:
-        """The runtime as a shared library, not optimised."""
-        runtime = self.runtime(COMPILERS[0], "-O0", "-fPIC", "-ffreestanding", *flags)
+        """The runtime and the optional sections as a shared library, not optimised."""
+        compiler, *options = COMPILERS[0], "-O0", "-fPIC", "-ffreestanding", *flags
+        runtime, extra = self.runtime(compiler, *options), self.extra(compiler, *options)
         target = runtime.with_suffix(".so")
         if not target.exists():
-            run([COMPILERS[0], "-shared", str(runtime), "-o", str(target)])
+            run([compiler, "-shared", str(runtime), str(extra), "-o", str(target)])
         return Library(target)
 
     def _compiled(self, compiler: str, source: Path, *flags: str) -> Path:

@@ -9,6 +9,7 @@
 #include "checksums.h"
 #include "failure.h"
 #include "numpy_ids.h"
+#include "tokexport_extra.h"
 
 namespace nb = nanobind;
 

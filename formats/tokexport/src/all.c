@@ -46,4 +46,3 @@
 #include "stages.c"
 #include "encode.c"
 #include "stream.c"
-#include "check.c"

@@ -16,6 +16,7 @@ static uint32_t number_at(const uint8_t *p) {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
+#include "selftest.c"
 #include "prefix.c"
 #include "chat_frame.c"
 #include "chat.c"

@@ -51,5 +51,3 @@ enum { CLASS_SPACE = 1, CLASS_WORD = 2 };
 enum { TRIM_END = 0, TRIM_ALL = 1, TRIM_KEEP_FIRST = 2 };
 /* alignment.flags. */
 enum { ALIGN_PREFIX = 1, ALIGN_SUFFIX = 2, ALIGN_COLLAPSE = 4 };
-/* case.flags. */
-enum { CASE_SPECIAL = 1 };

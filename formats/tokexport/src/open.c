@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- open.c: stages, added tokens, and tkx_open ---------------------------------------------- */
+/* ---- open.c: stages, added tokens, tkx_open, tkx_check --------------------------------------- */
 
 /* An entry of SPLT. `labels`: its LabelTable in LABL, or NULL. */
 static int check_entry(tkx *t, tkx_stage *s, const uint8_t *entry, const uint8_t *labels) {
@@ -163,6 +163,24 @@ int tkx_open(tkx *t, const void *data, size_t size) {
 #ifndef TKX_NO_CHARACTERS
     t->ascii_symbols = find_ascii_symbols(t);
 #endif
+    return TKX_OK;
+}
+
+int tkx_check(const tkx *t) {
+    uint32_t tables[4][256], i;
+    const uint8_t *end;
+    if (!t || !t->data) return TKX_E_ARGUMENT;
+    crc_tables(tables);
+    end = section_entry(t, t->section_count);
+    for (i = 0; i < t->section_count; i++) {
+        const tkx_span s = section_span(t, i);
+        if (crc_large(tables, s.data, s.size) != load_u32(section_entry(t, i) + 24))
+            return TKX_E_CRC;
+        for (; end < s.data; end++) {
+            if (*end) return TKX_E_PADDING;
+        }
+        end = s.data + s.size;
+    }
     return TKX_OK;
 }
 
