@@ -3517,20 +3517,6 @@ static TKX_INLINE uint32_t find_merge(tkx_context *ctx, uint32_t left, uint32_t 
         ctx, pair_slot(ctx, h, pair_row(ctx->t, left), pair_displacement(ctx->t, h)), left, right);
 }
 
-/* The merged ids of two pairs; their cache misses overlap. */
-static TKX_INLINE void find_two_merges(tkx_context *ctx, uint32_t a, uint32_t b, uint32_t c,
-                                       uint32_t d, uint32_t *ab, uint32_t *cd) {
-    const tkx *t = ctx->t;
-    const uint64_t first_hash = hash_pair(a, b), second_hash = hash_pair(c, d);
-    const uint64_t first_row = pair_row(t, a), second_row = pair_row(t, c);
-    const uint32_t first = pair_displacement(t, first_hash),
-                   second = pair_displacement(t, second_hash);
-    const uint64_t first_slot = pair_slot(ctx, first_hash, first_row, first),
-                   second_slot = pair_slot(ctx, second_hash, second_row, second);
-    *ab = merged_in_slot(ctx, first_slot, a, b);
-    *cd = merged_in_slot(ctx, second_slot, c, d);
-}
-
 /* The rank of a merged id; TKX_NONE for TKX_NONE. */
 static TKX_INLINE uint32_t rank_of(const tkx *t, uint32_t merged) {
     return t->ranks.data && merged != TKX_NONE ? load_u32(t->ranks.data + 4 * (size_t)merged)
@@ -3700,18 +3686,18 @@ static TKX_INLINE uint64_t least_key(const uint64_t *keys, size_t count) {
     return c < a ? c : a;
 }
 
-/* Merges a pre-token of at most SHORT_PRETOKEN bytes, in each round the pair of least rank, the
-   leftmost of several. Gives the number of ids; `ids` has room for SPARE more.
+/* Merges at most SHORT_PRETOKEN symbols, in each round the pair of least rank, the leftmost of
+   several. Gives the number of ids; `ids` has room for SPARE more.
 
    A symbol stays where its first part was: keys[i] and merged[i] belong to ids[i] and the one at
    next[i]. Place 0 stands for none, too: nothing is before the first symbol, and what comes after
    the last one merges with nothing. */
-static size_t merge_short(tkx_context *ctx, const uint8_t *bytes, size_t size, uint32_t *ids) {
+static TKX_NOINLINE size_t merge_symbols(tkx_context *ctx, uint32_t *ids, size_t count) {
     const tkx *t = ctx->t;
     uint64_t keys[SHORT_PRETOKEN + SPARE], least;
     uint32_t merged[SHORT_PRETOKEN];
     uint8_t previous[SHORT_PRETOKEN + 1], next[SHORT_PRETOKEN + 1];
-    size_t count = first_symbols(ctx, bytes, size, (uint8_t *)ids, NULL), i, left;
+    size_t i, left;
     const size_t padded = (count + 3) / 4 * 4;
     for (i = 0; i + 1 < count; i++) {
         merged[i] = find_merge(ctx, ids[i], ids[i + 1]);
@@ -3729,8 +3715,8 @@ static size_t merge_short(tkx_context *ctx, const uint8_t *bytes, size_t size, u
         next[at] = (uint8_t)right;
         previous[right] = (uint8_t)at;
         if (at > 0 && right < count) {
-            find_two_merges(ctx, ids[left], ids[at], ids[at], ids[right], &merged[left],
-                            &merged[at]);
+            merged[left] = find_merge(ctx, ids[left], ids[at]);
+            merged[at] = find_merge(ctx, ids[at], ids[right]);
             keys[left] = short_key(t, merged[left], left);
             keys[at] = short_key(t, merged[at], at);
         } else if (right < count) {
@@ -3746,6 +3732,11 @@ static size_t merge_short(tkx_context *ctx, const uint8_t *bytes, size_t size, u
     }
     for (i = 0, left = 0; i < count; i = next[i]) ids[left++] = ids[i];
     return left;
+}
+
+/* The same for a pre-token of at most SHORT_PRETOKEN bytes. */
+static size_t merge_short(tkx_context *ctx, const uint8_t *bytes, size_t size, uint32_t *ids) {
+    return merge_symbols(ctx, ids, first_symbols(ctx, bytes, size, (uint8_t *)ids, NULL));
 }
 /* ---- bpe_queue.c: a queue of merges (5.6) ---------------------------------------------------- */
 /* A queue of keys (rank << 32 | position). Keys that become stale stay in it, and are checked when
@@ -3893,22 +3884,15 @@ static int sort_pending(tkx_queue *q, const tkx *t, const uint8_t *symbols) {
     return 1;
 }
 
-/* Looks up the pairs (left, i) and (i, next) and puts them into the queue; a neighbour that is
-   TKX_NONE has no pair. Their cache misses overlap. */
-static TKX_INLINE void queue_pairs(tkx_context *ctx, tkx_queue *q, uint8_t *symbols, uint32_t left,
-                                   uint32_t i, uint32_t next) {
-    const uint32_t id = symbol(symbols, i, SYMBOL_ID);
-    uint32_t before, after;
-    find_two_merges(ctx, symbol(symbols, left == TKX_NONE ? i : left, SYMBOL_ID), id, id,
-                    symbol(symbols, next == TKX_NONE ? i : next, SYMBOL_ID), &before, &after);
-    if (left == TKX_NONE) before = TKX_NONE;
-    if (next == TKX_NONE) after = TKX_NONE;
-    if (left != TKX_NONE) {
-        set_symbol(symbols, left, SYMBOL_MERGED, before);
-        if (before != TKX_NONE) queue_push(q, (uint64_t)rank_of(ctx->t, before) << 32 | left);
-    }
-    set_symbol(symbols, i, SYMBOL_MERGED, after);
-    if (after != TKX_NONE) queue_push(q, (uint64_t)rank_of(ctx->t, after) << 32 | i);
+/* Looks up the pair that begins with symbol i, and puts it into the queue. `next` is the symbol
+   after it, or TKX_NONE: there is no pair. */
+static TKX_INLINE void queue_pair(tkx_context *ctx, tkx_queue *q, uint8_t *symbols, uint32_t i,
+                                  uint32_t next) {
+    uint32_t merged = TKX_NONE;
+    if (next != TKX_NONE)
+        merged = find_merge(ctx, symbol(symbols, i, SYMBOL_ID), symbol(symbols, next, SYMBOL_ID));
+    set_symbol(symbols, i, SYMBOL_MERGED, merged);
+    if (merged != TKX_NONE) queue_push(q, (uint64_t)rank_of(ctx->t, merged) << 32 | i);
 }
 
 /* The next key, which may be stale; returns 0 if there is none. */
@@ -3938,10 +3922,10 @@ static void merge_symbol(tkx_context *ctx, tkx_queue *q, uint8_t *symbols, uint3
     const uint32_t next = symbol(symbols, right, SYMBOL_NEXT);
     set_symbol(symbols, i, SYMBOL_ID, symbol(symbols, i, SYMBOL_MERGED));
     set_symbol(symbols, i, SYMBOL_NEXT, next);
-    set_symbol(symbols, i, SYMBOL_MERGED, TKX_NONE);
     set_symbol(symbols, right, SYMBOL_MERGED, TKX_NONE);
     if (next != TKX_NONE) set_symbol(symbols, next, SYMBOL_PREVIOUS, i);
-    queue_pairs(ctx, q, symbols, left, i, next);
+    if (left != TKX_NONE) queue_pair(ctx, q, symbols, left, i);
+    queue_pair(ctx, q, symbols, i, next);
 }
 
 /* Makes the list and the first keys. A merged symbol keeps the position of its first part. */

@@ -47,22 +47,15 @@ static int sort_pending(tkx_queue *q, const tkx *t, const uint8_t *symbols) {
     return 1;
 }
 
-/* Looks up the pairs (left, i) and (i, next) and puts them into the queue; a neighbour that is
-   TKX_NONE has no pair. Their cache misses overlap. */
-static TKX_INLINE void queue_pairs(tkx_context *ctx, tkx_queue *q, uint8_t *symbols, uint32_t left,
-                                   uint32_t i, uint32_t next) {
-    const uint32_t id = symbol(symbols, i, SYMBOL_ID);
-    uint32_t before, after;
-    find_two_merges(ctx, symbol(symbols, left == TKX_NONE ? i : left, SYMBOL_ID), id, id,
-                    symbol(symbols, next == TKX_NONE ? i : next, SYMBOL_ID), &before, &after);
-    if (left == TKX_NONE) before = TKX_NONE;
-    if (next == TKX_NONE) after = TKX_NONE;
-    if (left != TKX_NONE) {
-        set_symbol(symbols, left, SYMBOL_MERGED, before);
-        if (before != TKX_NONE) queue_push(q, (uint64_t)rank_of(ctx->t, before) << 32 | left);
-    }
-    set_symbol(symbols, i, SYMBOL_MERGED, after);
-    if (after != TKX_NONE) queue_push(q, (uint64_t)rank_of(ctx->t, after) << 32 | i);
+/* Looks up the pair that begins with symbol i, and puts it into the queue. `next` is the symbol
+   after it, or TKX_NONE: there is no pair. */
+static TKX_INLINE void queue_pair(tkx_context *ctx, tkx_queue *q, uint8_t *symbols, uint32_t i,
+                                  uint32_t next) {
+    uint32_t merged = TKX_NONE;
+    if (next != TKX_NONE)
+        merged = find_merge(ctx, symbol(symbols, i, SYMBOL_ID), symbol(symbols, next, SYMBOL_ID));
+    set_symbol(symbols, i, SYMBOL_MERGED, merged);
+    if (merged != TKX_NONE) queue_push(q, (uint64_t)rank_of(ctx->t, merged) << 32 | i);
 }
 
 /* The next key, which may be stale; returns 0 if there is none. */
@@ -92,10 +85,10 @@ static void merge_symbol(tkx_context *ctx, tkx_queue *q, uint8_t *symbols, uint3
     const uint32_t next = symbol(symbols, right, SYMBOL_NEXT);
     set_symbol(symbols, i, SYMBOL_ID, symbol(symbols, i, SYMBOL_MERGED));
     set_symbol(symbols, i, SYMBOL_NEXT, next);
-    set_symbol(symbols, i, SYMBOL_MERGED, TKX_NONE);
     set_symbol(symbols, right, SYMBOL_MERGED, TKX_NONE);
     if (next != TKX_NONE) set_symbol(symbols, next, SYMBOL_PREVIOUS, i);
-    queue_pairs(ctx, q, symbols, left, i, next);
+    if (left != TKX_NONE) queue_pair(ctx, q, symbols, left, i);
+    queue_pair(ctx, q, symbols, i, next);
 }
 
 /* Makes the list and the first keys. A merged symbol keeps the position of its first part. */

@@ -28,18 +28,18 @@ static TKX_INLINE uint64_t least_key(const uint64_t *keys, size_t count) {
     return c < a ? c : a;
 }
 
-/* Merges a pre-token of at most SHORT_PRETOKEN bytes, in each round the pair of least rank, the
-   leftmost of several. Gives the number of ids; `ids` has room for SPARE more.
+/* Merges at most SHORT_PRETOKEN symbols, in each round the pair of least rank, the leftmost of
+   several. Gives the number of ids; `ids` has room for SPARE more.
 
    A symbol stays where its first part was: keys[i] and merged[i] belong to ids[i] and the one at
    next[i]. Place 0 stands for none, too: nothing is before the first symbol, and what comes after
    the last one merges with nothing. */
-static size_t merge_short(tkx_context *ctx, const uint8_t *bytes, size_t size, uint32_t *ids) {
+static TKX_NOINLINE size_t merge_symbols(tkx_context *ctx, uint32_t *ids, size_t count) {
     const tkx *t = ctx->t;
     uint64_t keys[SHORT_PRETOKEN + SPARE], least;
     uint32_t merged[SHORT_PRETOKEN];
     uint8_t previous[SHORT_PRETOKEN + 1], next[SHORT_PRETOKEN + 1];
-    size_t count = first_symbols(ctx, bytes, size, (uint8_t *)ids, NULL), i, left;
+    size_t i, left;
     const size_t padded = (count + 3) / 4 * 4;
     for (i = 0; i + 1 < count; i++) {
         merged[i] = find_merge(ctx, ids[i], ids[i + 1]);
@@ -57,8 +57,8 @@ static size_t merge_short(tkx_context *ctx, const uint8_t *bytes, size_t size, u
         next[at] = (uint8_t)right;
         previous[right] = (uint8_t)at;
         if (at > 0 && right < count) {
-            find_two_merges(ctx, ids[left], ids[at], ids[at], ids[right], &merged[left],
-                            &merged[at]);
+            merged[left] = find_merge(ctx, ids[left], ids[at]);
+            merged[at] = find_merge(ctx, ids[at], ids[right]);
             keys[left] = short_key(t, merged[left], left);
             keys[at] = short_key(t, merged[at], at);
         } else if (right < count) {
@@ -74,4 +74,9 @@ static size_t merge_short(tkx_context *ctx, const uint8_t *bytes, size_t size, u
     }
     for (i = 0, left = 0; i < count; i = next[i]) ids[left++] = ids[i];
     return left;
+}
+
+/* The same for a pre-token of at most SHORT_PRETOKEN bytes. */
+static size_t merge_short(tkx_context *ctx, const uint8_t *bytes, size_t size, uint32_t *ids) {
+    return merge_symbols(ctx, ids, first_symbols(ctx, bytes, size, (uint8_t *)ids, NULL));
 }

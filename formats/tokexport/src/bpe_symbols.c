@@ -40,20 +40,6 @@ static TKX_INLINE uint32_t find_merge(tkx_context *ctx, uint32_t left, uint32_t 
         ctx, pair_slot(ctx, h, pair_row(ctx->t, left), pair_displacement(ctx->t, h)), left, right);
 }
 
-/* The merged ids of two pairs; their cache misses overlap. */
-static TKX_INLINE void find_two_merges(tkx_context *ctx, uint32_t a, uint32_t b, uint32_t c,
-                                       uint32_t d, uint32_t *ab, uint32_t *cd) {
-    const tkx *t = ctx->t;
-    const uint64_t first_hash = hash_pair(a, b), second_hash = hash_pair(c, d);
-    const uint64_t first_row = pair_row(t, a), second_row = pair_row(t, c);
-    const uint32_t first = pair_displacement(t, first_hash),
-                   second = pair_displacement(t, second_hash);
-    const uint64_t first_slot = pair_slot(ctx, first_hash, first_row, first),
-                   second_slot = pair_slot(ctx, second_hash, second_row, second);
-    *ab = merged_in_slot(ctx, first_slot, a, b);
-    *cd = merged_in_slot(ctx, second_slot, c, d);
-}
-
 /* The rank of a merged id; TKX_NONE for TKX_NONE. */
 static TKX_INLINE uint32_t rank_of(const tkx *t, uint32_t merged) {
     return t->ranks.data && merged != TKX_NONE ? load_u32(t->ranks.data + 4 * (size_t)merged)
