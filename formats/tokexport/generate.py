@@ -67,12 +67,13 @@ C_NUMBERS: Final = {
         name: getattr(layout, name)
         for name in (
             *("ALIGNMENT", "MAX_SECTIONS", "ID_BITS", "EDIT_KEEPS"),
-            *("LABEL_BITS", "ACCEPT", "CUTS_SIZE", "CROSSINGS_ASCII", "PLACES", "MAP_OTHER"),
-            "MAP_LETTERS",
+            *("LABEL_BITS", "ACCEPT", "CUTS_SIZE", "CROSSINGS_ASCII", "CROSSINGS_BYTES", "PLACES"),
+            *("MAP_OTHER", "MAP_LETTERS"),
         )
     },
     "ONE_KNOWN": layout.CrossingRule.ONE_KNOWN,
     "BOTH_KNOWN": layout.CrossingRule.BOTH_KNOWN,
+    "CROSSED_BYTES": layout.CrossingRule.BYTES,
     **{
         f"{name}_SHIFT": (layout.RecordFlag[name] & -layout.RecordFlag[name]).bit_length() - 1
         for name in ("FIRST_SKIP", "FIRST_MORE", "LAST_SKIP")

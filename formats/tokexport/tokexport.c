@@ -102,9 +102,10 @@ enum { TRIM_HEADER = 8, TRIM_SIZE = 8, ALIGNMENT_HEADER = 16, CASE_SIZE = 20 };
 enum { MAX_IDS = 2097151, MAX_CLASSES = 254, MAX_STATES = 4096, MAX_CLUSTER = 5 };
 enum { ASCII_SIZE = 128, TOP_SIZE = 544, ALIGNMENT = 64, MAX_SECTIONS = 64, ID_BITS = 21 };
 enum { EDIT_KEEPS = 32768, LABEL_BITS = 9, ACCEPT = 32768, CUTS_SIZE = 2048 };
-enum { CROSSINGS_ASCII = 2048, PLACES = 4, MAP_OTHER = 128, MAP_LETTERS = 2, ONE_KNOWN = 1 };
-enum { BOTH_KNOWN = 2, FIRST_SKIP_SHIFT = 5, FIRST_MORE_SHIFT = 10, LAST_SKIP_SHIFT = 12 };
-enum { HEADER_FLAGS = 63, DECODER_FLAGS = 31, TRIE_FLAGS = 1 };
+enum { CROSSINGS_ASCII = 2048, CROSSINGS_BYTES = 8192, PLACES = 4, MAP_OTHER = 128 };
+enum { MAP_LETTERS = 2, ONE_KNOWN = 1, BOTH_KNOWN = 2, CROSSED_BYTES = 3, FIRST_SKIP_SHIFT = 5 };
+enum { FIRST_MORE_SHIFT = 10, LAST_SKIP_SHIFT = 12, HEADER_FLAGS = 63, DECODER_FLAGS = 31 };
+enum { TRIE_FLAGS = 1 };
 /* header.model. */
 enum { MODEL_BPE = 1, MODEL_UNIGRAM = 2, MODEL_WORDPIECE = 3, MODEL_WORDLEVEL = 4 };
 enum { MODEL_GREEDY = 5 };
@@ -473,10 +474,11 @@ static uint64_t characters_size(tkx_span s) {
 }
 
 static uint64_t crossings_size(tkx_span s) {
-    uint64_t bits = field(s, 4);
-    return field(s, 0) > BOTH_KNOWN || bits < 6 || bits > 26
+    const uint64_t rule = field(s, 0), bits = field(s, 4);
+    const size_t first = rule == CROSSED_BYTES ? CROSSINGS_BYTES : CROSSINGS_ASCII;
+    return rule > CROSSED_BYTES || bits < 6 || bits > 26
                ? UINT64_MAX
-               : CROSSINGS_HEADER + CROSSINGS_ASCII + (UINT64_C(1) << bits) / 8;
+               : CROSSINGS_HEADER + first + (UINT64_C(1) << bits) / 8;
 }
 
 static uint64_t alignment_size(tkx_span s) {
@@ -1175,9 +1177,11 @@ static void find_sections(tkx *t) {
     t->pair_buckets = (uint32_t)field(t->pair_index, 4);
     t->row_shift = (uint32_t)field(t->pair_index, 8);
 #ifndef TKX_NO_CHARACTERS
-    /* XPRS is about characters: without them, or for bytes, it is ignored. */
-    if (t->model != MODEL_BPE || !t->characters.data || field(t->characters, 0) != UNIT_CHARACTER)
-        memset(&t->crossings, 0, sizeof t->crossings);
+    /* XPRS with the rule BYTES is about a file without CHRS, else about its characters. */
+    t->cuts_bytes = field(t->crossings, 0) == CROSSED_BYTES;
+    if (t->model != MODEL_BPE || !t->cuts_bytes != (t->characters.data != NULL) ||
+        field(t->characters, 0) == UNIT_BYTE)
+        memset(&t->crossings, 0, sizeof t->crossings), t->cuts_bytes = 0;
     t->place_count = (uint32_t)field(t->characters, 4);
     t->crossing_shift = 64 - ((uint32_t)field(t->crossings, 4) & 63);
 #endif
@@ -3347,8 +3351,8 @@ static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t co
     }
     if (ctx->code == TKX_E_WORK) {
         /* a guess, of which four times as much is reported: most texts grow little */
-        const int is_merged =
-            (in_stage || !ctx->t->stage_count) && (wants_spans(ctx) || !ctx->t->crossings.data);
+        const int is_cut = ctx->t->crossings.data && !ctx->t->cuts_bytes && !wants_spans(ctx),
+                  is_merged = (in_stage || !ctx->t->stage_count) && !is_cut;
         const uint64_t each = 1 + source + (is_merged ? (MERGE_BYTES + LENGTH_BYTES) / 2 : 0);
         need_memory(ctx, mark + each * (given + UINT64_C(64)));
     }
@@ -4013,6 +4017,79 @@ static TKX_NOINLINE void merge_long(tkx_context *ctx, const uint8_t *bytes, size
     }
     ctx->memory_used = mark;
 }
+/* ---- bpe_parts.c: cutting a pre-token of bytes before it is merged (Annex B) ----------------- */
+/* Appends ids of a pre-token, at most SHORT_PRETOKEN; there is room for SPARE more to read. */
+static TKX_INLINE void emit_short(tkx_context *ctx, const uint32_t *ids, size_t count) {
+    size_t i;
+    if (TKX_LIKELY(ctx->capacity >= SHORT_PRETOKEN &&
+                   ctx->count <= ctx->capacity - SHORT_PRETOKEN)) {
+        /* Four at a time: the count is unpredictable. Ids past the end are padding. */
+        for (i = 0; i < count; i += 4)
+            TKX_COPY(ctx->ids + ctx->count + i, ids + i, 4 * sizeof *ids);
+        ctx->count += count;
+    } else {
+        for (i = 0; i < count; i++) emit(ctx, ids[i]);
+    }
+}
+
+static int is_ascii(const uint8_t *p, size_t size) {
+    uint8_t all = 0;
+    size_t i;
+    for (i = 0; i < size; i++) all |= p[i];
+    return all < 128;
+}
+
+/* The symbol that the bytes of a character merge to, or TKX_NONE. */
+static TKX_INLINE uint32_t character_symbol(tkx_context *ctx, const uint8_t *p, size_t length) {
+    uint32_t id, flags;
+    int found;
+    if (length == 1) return byte_id(ctx, *p);
+    if (length == 2) return find_merge(ctx, byte_id(ctx, p[0]), byte_id(ctx, p[1]));
+    found = find_token(ctx->t, p, length, &id, &flags);
+    if (found == TKX_E_CORRUPT) fail(ctx, found);
+    return found == TKX_OK && (flags & TKX_WHOLE) ? id : TKX_NONE;
+}
+
+/* Whether the map of XPRS after `skipped` bytes says that a merge may cross a boundary. */
+static TKX_INLINE int may_cross(const tkx *t, size_t skipped, uint32_t left, uint32_t right) {
+    const uint64_t h = (left * TKX_K0 ^ right) * TKX_K1;
+    return bit_of(t->crossings.data + CROSSINGS_HEADER + skipped, (size_t)(h >> t->crossing_shift));
+}
+
+/* Merges a pre-token that begins with a whole character and is no token, each part between
+   uncrossed boundaries by itself. Where no end of a character is joined alone, its bytes are merged
+   first: a look-up in place of merges. `ids` has room for those of a short pre-token. */
+static TKX_NOINLINE void merge_parts(tkx_context *ctx, const uint8_t *p, size_t size,
+                                     uint32_t *ids) {
+    const uint8_t *const joined_ends = ctx->t->crossings.data + CROSSINGS_HEADER;
+    const uint8_t *const end = p + size, *at;
+    for (; p < end && ctx->code == TKX_OK; p = at) {
+        uint32_t left = 0, right;
+        size_t count = 0, length;
+        int of_bytes = 0; /* whether the part is merged from its bytes */
+        for (at = p; at < end; at += length, left = right) {
+            length = utf8_length(*at);
+            right = length > (size_t)(end - at) ? 0 : utf8_decode(at);
+            if (at > p && (left | right) >= 128) {
+                if (bit_of(joined_ends, 256 * (size_t)at[-1] + *at)) of_bytes = 1;
+                else if (!may_cross(ctx->t, CROSSINGS_BYTES, left, right)) break;
+            }
+            of_bytes |= count == SHORT_PRETOKEN || length > (size_t)(end - at);
+            if (of_bytes) continue;
+            ids[count] = character_symbol(ctx, at, length);
+            of_bytes = ids[count++] == TKX_NONE;
+        }
+        if (at > end) at = end;
+        length = (size_t)(at - p);
+        if (of_bytes && length > SHORT_PRETOKEN) {
+            merge_long(ctx, p, length);
+            continue;
+        }
+        if (of_bytes) count = merge_short(ctx, p, length, ids);
+        else if (count > 1) count = merge_symbols(ctx, ids, count);
+        emit_short(ctx, ids, count);
+    }
+}
 /* ---- trie_models.c: trie (5.6): what Unigram, WordPiece, WordLevel and greedy models share --- */
 #if !defined(TKX_NO_UNIGRAM) || !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_WORDLEVEL) ||        \
     !defined(TKX_NO_GREEDY)
@@ -4471,8 +4548,8 @@ static void encode_by_trie(tkx_context *ctx, const tkx_pending *w) {
 /* A pre-token that is not in the cache. */
 static TKX_NOINLINE void encode_uncached(tkx_context *ctx, const tkx_pending *w) {
     const tkx *t = ctx->t;
+    const size_t before = ctx->count;
     uint32_t ids[SHORT_PRETOKEN + SPARE], flags = 0;
-    size_t count = 1, i;
     int found;
 #ifdef TKX_HAS_TRIE
     if (t->model != MODEL_BPE) {
@@ -4483,29 +4560,15 @@ static TKX_NOINLINE void encode_uncached(tkx_context *ctx, const tkx_pending *w)
     if (w->is_hashed) found = token_in_slot(t, w->slot, w->hash, w->p, w->size, &ids[0], &flags);
     else found = find_token(t, w->p, w->size, &ids[0], &flags);
     if (found == TKX_E_CORRUPT) fail(ctx, found);
-    if (found != TKX_OK ||
-        !(((t->flags & WHOLE_PIECE_FIRST) && !w->is_part) || (flags & TKX_WHOLE))) {
-        if (w->size > SHORT_PRETOKEN || wants_spans(ctx)) {
-            merge_long(ctx, w->p, w->size);
-            return;
-        }
-        count = merge_short(ctx, w->p, w->size, ids);
-    }
-    if (ctx->code != TKX_OK) return;
-    if (wants_spans(ctx)) {
+    if (found == TKX_OK && (((t->flags & WHOLE_PIECE_FIRST) && !w->is_part) || (flags & TKX_WHOLE)))
         emit_token(ctx, ids[0], w->p, w->p + w->size);
-    } else if (TKX_LIKELY(ctx->capacity >= SHORT_PRETOKEN &&
-                          ctx->count <= ctx->capacity - SHORT_PRETOKEN)) {
-        /* Four at a time: the count is unpredictable. Ids past the end are padding. */
-        for (i = 0; i < count; i += 4)
-            TKX_COPY(ctx->ids + ctx->count + i, ids + i, 4 * sizeof *ids);
-        ctx->count += count;
-    } else {
-        for (i = 0; i < count; i++) emit(ctx, ids[i]);
-    }
+    else if (t->cuts_bytes && !wants_spans(ctx) && !utf8_inside(*w->p) && !is_ascii(w->p, w->size))
+        merge_parts(ctx, w->p, w->size, ids);
+    else if (w->size > SHORT_PRETOKEN || wants_spans(ctx)) merge_long(ctx, w->p, w->size);
+    else emit_short(ctx, ids, merge_short(ctx, w->p, w->size, ids));
     /* not cached: bytes that are a token as a whole, but are merged otherwise as a part */
     if (t->crossings.data && found == TKX_OK && !(flags & TKX_WHOLE)) return;
-    if (w->set && count >= 1 && count <= LARGE_IDS) cache_store(ctx, w, ids, count);
+    cache_emitted(ctx, w, before);
 }
 
 /* Prefetches for what is not cached, step by step: 1.3 times the speed without a word cache. */
@@ -4575,10 +4638,8 @@ static TKX_INLINE int is_cut(tkx_context *ctx, uint32_t left, uint32_t right) {
     const tkx *t = ctx->t;
     const uint8_t *ascii = t->crossings.data + CROSSINGS_HEADER;
     uint32_t rule;
-    uint64_t h;
     if (TKX_LIKELY((left | right) < 128)) return !bit_of(ascii, 128 * (size_t)left + right);
-    h = (left * TKX_K0 ^ right) * TKX_K1;
-    if (bit_of(ascii + CROSSINGS_ASCII, (size_t)(h >> t->crossing_shift))) return 0;
+    if (may_cross(t, CROSSINGS_ASCII, left, right)) return 0;
     rule = load_u32(t->crossings.data);
     if (rule == 0) return 1;
     return (unit_symbol(ctx, left, 0) != TKX_NONE) + (unit_symbol(ctx, right, 0) != TKX_NONE) >=
@@ -4613,7 +4674,7 @@ static TKX_NOINLINE void add_parts(tkx_context *ctx, const uint8_t *p, size_t si
 static TKX_INLINE void add_pretoken(tkx_context *ctx, const uint8_t *p, size_t size) {
 #ifndef TKX_NO_CHARACTERS
     /* a part does not know how long the parts before it are */
-    if (ctx->t->crossings.data && !wants_spans(ctx)) add_parts(ctx, p, size);
+    if (ctx->t->crossings.data && !ctx->t->cuts_bytes && !wants_spans(ctx)) add_parts(ctx, p, size);
     else
 #endif
         add_pending(ctx, p, size, 0);

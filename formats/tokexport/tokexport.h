@@ -24,13 +24,13 @@
    each thread has its own work memory, cache and streams: a cache keeps what one thread has found,
    and is never shared.
 
-   A call takes at most 12 KB of stack (gcc 12 -O2 and -Os, x86-64). The largest frames, in KB:
+   A call takes at most 13 KB of stack (gcc 12 -O2 and -Os, x86-64). The largest frames, in KB:
    tkx_check 4, split_in_stages 3 (a pre-tokenizer of several stages), and tkx_encode_spans and
    encode_bits, which all others use, 3.
 
    These macros leave out what a device does not need, alone or together. Define the same ones for
    tokexport.c and for whatever includes this header: they change the size of a tkx
-   (TKX_NO_NORMALIZER: 6,200 bytes become 2,360 on x86-64).
+   (TKX_NO_NORMALIZER: 6,208 bytes become 2,368 on x86-64).
 
        macro              what is left out                                  a file that needs it
        TKX_NO_UNIGRAM     Unigram models, and with them all floating point  tkx_open: TKX_E_MODEL
@@ -45,8 +45,8 @@
        TKX_NO_OFFSETS     tkx_encode_spans, which is then not declared      is run
                           (TKX_E_UNKNOWN: one with FIRST_SOURCE in NORM)
 
-   BPE over bytes, added tokens and the pre-tokenizer are always there. All macros together leave 26
-   KB of code of 46 (gcc 12 -Os, x86-64).
+   BPE over bytes, added tokens and the pre-tokenizer are always there. All macros together leave 27
+   KB of code of 47 (gcc 12 -Os, x86-64).
 
    The format is described in SPEC.md beside this file. The self test, ids by prefix and
    conversations, which few programs want, are in tokexport_extra.h. */
@@ -221,7 +221,7 @@ typedef struct tkx {
         pair_index, trie, splits, labels, cuts;
     tkx_span normalizer, added, added_classes, special_ids, post, trims, alignment, self_test;
     tkx_span characters, keys, crossings, sorted;
-    uint32_t place_count, crossing_shift;
+    uint32_t place_count, crossing_shift, cuts_bytes;
     const uint8_t *ascii_symbols;
     uint32_t token_slots, token_buckets, pair_slots, pair_buckets, row_shift;
     const uint8_t *pair_rows, *pair_displacements;

@@ -173,7 +173,9 @@ def _uncrossed(model: TokenizerModel, encoder: BytePairTables | TrieTables) -> P
     """The pairs of ASCII characters that no merge joins, where that decides anything."""
     if not isinstance(encoder, BytePairTables) or encoder.crossings is None:
         return None
-    return None if "WHOLE_PIECE_FIRST" in _flags(model) else ~encoder.crossings.ascii
+    if encoder.crossings.rule == "BYTES" or "WHOLE_PIECE_FIRST" in _flags(model):
+        return None
+    return ~encoder.crossings.dense
 
 
 def _stage(step: Split | tuple[PreTokenizerStep, ...]) -> Stage:

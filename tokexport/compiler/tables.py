@@ -75,11 +75,15 @@ class PairIndex:
 
 @dataclass(frozen=True, slots=True)
 class Crossings:
-    """Where BPE must not be cut: ``ascii`` (128, 128), ``hashed`` (1 << bits,) for others."""
+    """Where BPE must not be cut.
 
-    # What must hold besides, because of characters that have no symbol: a name of CrossingRule.
+    ``dense``, of (128, 128) ASCII characters, or, with the rule BYTES, of (256, 256) bytes beside a
+    boundary; ``hashed`` (1 << bits,) for other characters.
+    """
+
+    # What else decides, as the characters that have no symbol: a name of CrossingRule.
     rule: str
-    ascii: Pairs
+    dense: Pairs
     hashed: npt.NDArray[np.bool_]
 
 

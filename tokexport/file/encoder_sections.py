@@ -66,7 +66,7 @@ def crossings(value: Crossings | None) -> bytes | None:
         return None
     rule = layout.CrossingRule[value.rule]
     header = struct(layout.CrossingsHeader, rule=rule, bits=len(value.hashed).bit_length() - 1)
-    return header + bits(value.ascii) + bits(value.hashed)
+    return header + bits(value.dense) + bits(value.hashed)
 
 
 def trie(tables: TrieTables) -> bytes:

@@ -39,6 +39,7 @@
 #include "bpe_short.c"
 #include "bpe_queue.c"
 #include "bpe_long.c"
+#include "bpe_parts.c"
 #include "trie_models.c"
 #include "unigram.c"
 #include "cache.c"

@@ -35,8 +35,8 @@ static void encode_by_trie(tkx_context *ctx, const tkx_pending *w) {
 /* A pre-token that is not in the cache. */
 static TKX_NOINLINE void encode_uncached(tkx_context *ctx, const tkx_pending *w) {
     const tkx *t = ctx->t;
+    const size_t before = ctx->count;
     uint32_t ids[SHORT_PRETOKEN + SPARE], flags = 0;
-    size_t count = 1, i;
     int found;
 #ifdef TKX_HAS_TRIE
     if (t->model != MODEL_BPE) {
@@ -47,29 +47,15 @@ static TKX_NOINLINE void encode_uncached(tkx_context *ctx, const tkx_pending *w)
     if (w->is_hashed) found = token_in_slot(t, w->slot, w->hash, w->p, w->size, &ids[0], &flags);
     else found = find_token(t, w->p, w->size, &ids[0], &flags);
     if (found == TKX_E_CORRUPT) fail(ctx, found);
-    if (found != TKX_OK ||
-        !(((t->flags & WHOLE_PIECE_FIRST) && !w->is_part) || (flags & TKX_WHOLE))) {
-        if (w->size > SHORT_PRETOKEN || wants_spans(ctx)) {
-            merge_long(ctx, w->p, w->size);
-            return;
-        }
-        count = merge_short(ctx, w->p, w->size, ids);
-    }
-    if (ctx->code != TKX_OK) return;
-    if (wants_spans(ctx)) {
+    if (found == TKX_OK && (((t->flags & WHOLE_PIECE_FIRST) && !w->is_part) || (flags & TKX_WHOLE)))
         emit_token(ctx, ids[0], w->p, w->p + w->size);
-    } else if (TKX_LIKELY(ctx->capacity >= SHORT_PRETOKEN &&
-                          ctx->count <= ctx->capacity - SHORT_PRETOKEN)) {
-        /* Four at a time: the count is unpredictable. Ids past the end are padding. */
-        for (i = 0; i < count; i += 4)
-            TKX_COPY(ctx->ids + ctx->count + i, ids + i, 4 * sizeof *ids);
-        ctx->count += count;
-    } else {
-        for (i = 0; i < count; i++) emit(ctx, ids[i]);
-    }
+    else if (t->cuts_bytes && !wants_spans(ctx) && !utf8_inside(*w->p) && !is_ascii(w->p, w->size))
+        merge_parts(ctx, w->p, w->size, ids);
+    else if (w->size > SHORT_PRETOKEN || wants_spans(ctx)) merge_long(ctx, w->p, w->size);
+    else emit_short(ctx, ids, merge_short(ctx, w->p, w->size, ids));
     /* not cached: bytes that are a token as a whole, but are merged otherwise as a part */
     if (t->crossings.data && found == TKX_OK && !(flags & TKX_WHOLE)) return;
-    if (w->set && count >= 1 && count <= LARGE_IDS) cache_store(ctx, w, ids, count);
+    cache_emitted(ctx, w, before);
 }
 
 /* Prefetches for what is not cached, step by step: 1.3 times the speed without a word cache. */
@@ -140,10 +126,8 @@ static TKX_INLINE int is_cut(tkx_context *ctx, uint32_t left, uint32_t right) {
     const tkx *t = ctx->t;
     const uint8_t *ascii = t->crossings.data + CROSSINGS_HEADER;
     uint32_t rule;
-    uint64_t h;
     if (TKX_LIKELY((left | right) < 128)) return !bit_of(ascii, 128 * (size_t)left + right);
-    h = (left * TKX_K0 ^ right) * TKX_K1;
-    if (bit_of(ascii + CROSSINGS_ASCII, (size_t)(h >> t->crossing_shift))) return 0;
+    if (may_cross(t, CROSSINGS_ASCII, left, right)) return 0;
     rule = load_u32(t->crossings.data);
     if (rule == 0) return 1;
     return (unit_symbol(ctx, left, 0) != TKX_NONE) + (unit_symbol(ctx, right, 0) != TKX_NONE) >=
@@ -179,7 +163,7 @@ static TKX_NOINLINE void add_parts(tkx_context *ctx, const uint8_t *p, size_t si
 static TKX_INLINE void add_pretoken(tkx_context *ctx, const uint8_t *p, size_t size) {
 #ifndef TKX_NO_CHARACTERS
     /* a part does not know how long the parts before it are */
-    if (ctx->t->crossings.data && !wants_spans(ctx)) add_parts(ctx, p, size);
+    if (ctx->t->crossings.data && !ctx->t->cuts_bytes && !wants_spans(ctx)) add_parts(ctx, p, size);
     else
 #endif
         add_pending(ctx, p, size, 0);

@@ -58,10 +58,11 @@ static uint64_t characters_size(tkx_span s) {
 }
 
 static uint64_t crossings_size(tkx_span s) {
-    uint64_t bits = field(s, 4);
-    return field(s, 0) > BOTH_KNOWN || bits < 6 || bits > 26
+    const uint64_t rule = field(s, 0), bits = field(s, 4);
+    const size_t first = rule == CROSSED_BYTES ? CROSSINGS_BYTES : CROSSINGS_ASCII;
+    return rule > CROSSED_BYTES || bits < 6 || bits > 26
                ? UINT64_MAX
-               : CROSSINGS_HEADER + CROSSINGS_ASCII + (UINT64_C(1) << bits) / 8;
+               : CROSSINGS_HEADER + first + (UINT64_C(1) << bits) / 8;
 }
 
 static uint64_t alignment_size(tkx_span s) {

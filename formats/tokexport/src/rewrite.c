@@ -109,8 +109,8 @@ static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t co
     }
     if (ctx->code == TKX_E_WORK) {
         /* a guess, of which four times as much is reported: most texts grow little */
-        const int is_merged =
-            (in_stage || !ctx->t->stage_count) && (wants_spans(ctx) || !ctx->t->crossings.data);
+        const int is_cut = ctx->t->crossings.data && !ctx->t->cuts_bytes && !wants_spans(ctx),
+                  is_merged = (in_stage || !ctx->t->stage_count) && !is_cut;
         const uint64_t each = 1 + source + (is_merged ? (MERGE_BYTES + LENGTH_BYTES) / 2 : 0);
         need_memory(ctx, mark + each * (given + UINT64_C(64)));
     }

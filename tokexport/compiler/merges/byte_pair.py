@@ -10,10 +10,11 @@ import numpy.typing as npt
 from tokexport._core import give_back_memory
 from tokexport.compiler.class_table import CODE_POINTS, class_table
 from tokexport.compiler.hashing import build_index, build_rows, hash_contents, hash_pairs
+from tokexport.compiler.merges.byte_crossings import byte_crossings
 from tokexport.compiler.merges.canonical import CanonicalMerges, canonical_merges
 from tokexport.compiler.merges.crossings import crossings
 from tokexport.compiler.merges.first_symbols import FirstSymbols, Numbers
-from tokexport.compiler.tables import BytePairTables, ClassTable, PairIndex, TokenIndex
+from tokexport.compiler.tables import BytePairTables, ClassTable, Crossings, PairIndex, TokenIndex
 from tokexport.limits import MAX_IDS
 from tokexport.model import BytePairModel, Tokens, Vocabulary
 
@@ -33,7 +34,7 @@ def byte_pair_tables(
 ) -> tuple[BytePairTables, npt.NDArray[np.float64]]:
     """Compiles BPE, and gives the scores. UnsupportedError for a token that merges in two ways."""
     merges = canonical_merges(model)
-    first, rules, crossed = merges.first, merges.rules, crossings(merges)
+    first, rules, crossed = merges.first, merges.rules, _crossings(model, merges)
     in_order, pieces = merges.ranks_follow_ids, _pieces(model, merges, tokens)
     del merges  # whose ways take as much memory as the indexes
     give_back_memory()
@@ -51,6 +52,14 @@ def byte_pair_tables(
         crossings=crossed,
     )
     return tables, _scores(rules, len(tokens))
+
+
+def _crossings(model: BytePairModel, merges: CanonicalMerges) -> Crossings | None:
+    if model.characters is not None:
+        return crossings(merges)
+    if not merges.first.covers_all_text:
+        return None
+    return byte_crossings(Vocabulary.of(model.vocab), merges)
 
 
 def _ranks(rules: Numbers, id_count: int) -> npt.NDArray[np.int64]:

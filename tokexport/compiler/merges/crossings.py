@@ -51,11 +51,15 @@ def crossings(merges: CanonicalMerges) -> Crossings | None:
     rule = _rule(first)
     ascii_map = ~_cut_allowed(rule, first)
     ascii_map[tuple(pairs[in_ascii].astype(np.int64).T)] = True
-    others = pairs[~in_ascii]
-    bits = min(max((ROOM * len(others)).bit_length(), SMALLEST), LARGEST)
+    return Crossings(rule, ascii_map, hashed_pairs(pairs[~in_ascii]))
+
+
+def hashed_pairs(pairs: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+    """The bit map of crossed pairs of code points, (n, 2)."""
+    bits = min(max((ROOM * len(pairs)).bit_length(), SMALLEST), LARGEST)
     hashed = np.zeros(1 << bits, np.bool_)
-    hashed[hash_characters(others[:, 0], others[:, 1], bits)] = True
-    return Crossings(rule, ascii_map, hashed)
+    hashed[hash_characters(pairs[:, 0], pairs[:, 1], bits)] = True
+    return hashed
 
 
 def hash_characters(

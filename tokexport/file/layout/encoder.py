@@ -67,14 +67,16 @@ class CrossingRule(Code):
     NONE = 0, "the maps alone decide"
     ONE_KNOWN = 1, "one of two characters has a symbol, too"
     BOTH_KNOWN = 2, "each of two characters has a symbol, too"
+    BYTES = 3, "no CHRS: the first map has pairs of bytes"
 
 
-# XPRS: this header, then 128 x 128 bits for ASCII, then 1 << bits bits.
+# XPRS: this header, then 128 x 128 bits for ASCII, or 256 x 256 for bytes, then 1 << bits bits.
 CrossingsHeader = Struct(
     "rule" / U32,
     "bits" / U32,
 )
 CROSSINGS_ASCII: Final = 128 * 128 // 8
+CROSSINGS_BYTES: Final = 256 * 256 // 8
 
 
 class TrieFlag(Flags):

@@ -188,7 +188,7 @@ int tkx_bulk_has_light_normalizer(const tkx *t) {
 int tkx_bulk_has_plain_tokens(const tkx *t) { return t->plain_raw || t->plain_normalized; }
 
 int tkx_bulk_is_byte_level(const tkx *t) {
-    return t->model == MODEL_BPE && t->splits.data && !t->characters.data && !t->crossings.data &&
+    return t->model == MODEL_BPE && t->splits.data && !t->characters.data &&
            t->byte_ids.data && t->id_count <= MAX_IDS;
 }
 

@@ -15,8 +15,9 @@ namespace tokexport {
 // whole, side by side; and crossed in part if some token has a part of one of them, at its own end,
 // beside the other or a part of it. A merge that joins over the boundary makes such a token:
 // without one no merge does, and a pre-token may be cut there. Where no boundary of a character is
-// crossed in part, what joins it to others joins it whole, so that its own bytes are merged first,
-// whatever the ranks.
+// crossed in part, what joins it to others joins it whole, after its own bytes are merged. XPRS is
+// in a file only where all such merges have greater ranks than those of the bytes: the bytes of all
+// characters may then be merged first.
 class CharacterTable {
 public:
     static constexpr std::uint32_t no_symbol = 0x1FFFFF;

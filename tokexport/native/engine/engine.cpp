@@ -32,7 +32,7 @@ std::size_t Engine::last_cut(const char *text, std::size_t size) const {
 const CharacterTable *Engine::characters() const {
     std::call_once(characters_once_, [this] {
         auto made = std::make_unique<CharacterTable>();
-        if (made->fill(file, pairs)) characters_ = std::move(made);
+        if (file.cuts_bytes && made->fill(file, pairs)) characters_ = std::move(made);
     });
     return characters_.get();
 }

@@ -31,7 +31,7 @@ public:
     bool has_light_normalizer = false;  // bridge.h
 
     // Made when it is first asked for: 0.3 to 3 ms, for which much English has no use. Null: there
-    // is none for this file.
+    // is none for this file, as where XPRS does not say that characters are merged first.
     const CharacterTable *characters() const;
 
     // The last place in or before the last byte of a segment (bridge.h), or of a part of one from a

@@ -153,7 +153,8 @@ def wanted_size(tag: bytes, section: bytes, ids: int, tokens: int) -> int | None
             return characters_size(*number)
         case b"XPRS":
             rule, bits = number
-            return 8 + 2048 + (1 << bits) // 8 if rule <= 2 and 6 <= bits <= 26 else WRONG
+            first = 8192 if rule == 3 else 2048
+            return 8 + first + (1 << bits) // 8 if rule <= 3 and 6 <= bits <= 26 else WRONG
         case b"TRIE":
             return 32 + 8 * number[0]
         case b"SPLT":

@@ -1,0 +1,138 @@
+"""Pre-tokens of bytes that are cut where no merge crosses, and whose characters are looked up, get
+the ids of tiktoken: in the C core and in the bulk engine, whatever the order of the ranks.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import tiktoken
+from repository import SLOW
+
+from tokexport._core import Core
+from tokexport.compiler.merges.byte_crossings import byte_crossings
+from tokexport.compiler.merges.canonical import canonical_merges
+from tokexport.compiler.merges.crossings import hash_characters
+from tokexport.conversion import convert
+from tokexport.model import BytePairModel, Vocabulary
+
+NEVER = 2**63
+MODELS = 100 if SLOW else 10
+LETTERS = "ab\u00e9\u0436\u4e2d\u6587\u3042\U0001f600"
+BYTES = tuple(bytes((byte,)) for byte in range(256))
+
+
+def parts_of(letter: str) -> list[bytes]:
+    """The tokens that make a letter of its bytes."""
+    encoded = letter.encode()
+    return [encoded[:size] for size in range(2, len(encoded) + 1)]
+
+
+def encoding(r: random.Random, *, in_order: bool, halves: bool) -> tiktoken.Encoding:
+    """Most letters have a token, and many pairs and triples of them; ``halves``: tokens that end or
+    begin within a letter, too. ``in_order``: a token comes after its parts.
+    """
+    letters = [letter for letter in LETTERS if r.random() < 0.9]
+    made = [part for letter in letters for part in parts_of(letter)]
+    joined = ["".join(pair) for pair in product(letters, repeat=2) if r.random() < 0.3]
+    joined += [word + r.choice(letters) for word in joined if r.random() < 0.3]
+    made += [word.encode() for word in joined]
+    if halves:
+        cut = (word.encode() for word in joined)
+        made += [word[r.randint(0, 1) : r.randint(2, len(word))] for word in cut]
+    made = [token for token in made if len(token) > 1]
+    if not in_order:
+        r.shuffle(made)
+    ranks = {token: rank for rank, token in enumerate(dict.fromkeys((*BYTES, *made)))}
+    return tiktoken.Encoding(
+        f"random-{r.random()}", pat_str=r"\S+|\s+", mergeable_ranks=ranks, special_tokens={}
+    )
+
+
+def texts(r: random.Random) -> Iterator[str]:
+    # The engine begins to merge by characters after some kilobytes, and merges short words of
+    # letters of one or two bytes from their bytes.
+    for longest in (5, 30, 300):
+        words = ("".join(r.choices(LETTERS, k=r.randint(1, longest))) for _ in range(3_000))
+        yield " ".join(words)[:20_000]
+
+
+@pytest.mark.parametrize("halves", [False, True])
+@pytest.mark.parametrize("in_order", [True, False])
+def test_random_vocabularies_give_the_ids_of_tiktoken(
+    tmp_path: Path, in_order: bool, halves: bool
+) -> None:
+    r = random.Random(in_order * 2 + halves)
+    cut = 0
+    for number in range(MODELS):
+        library, target = encoding(r, in_order=in_order, halves=halves), tmp_path / f"{number}.bin"
+        convert(library, target, self_test=False)
+        data = target.read_bytes()
+        cut += b"XPRS" in data[:1024]
+        cores = {"core": Core(data, "core", NEVER), "engine": Core(data, "engine", 0)}
+        for text in texts(r):
+            expected = library.encode_ordinary(text)
+            for name, core in cores.items():
+                assert core.encode_numpy(text, (), False).tolist() == expected, (number, name)
+            for word in text.split(" ")[:50]:
+                expected = library.encode_ordinary(word)
+                assert cores["core"].encode_numpy(word, (), False).tolist() == expected, word
+    assert cut == MODELS if in_order else cut < MODELS
+
+
+def crossings_of(
+    tokens: Sequence[str | bytes],
+) -> tuple[set[tuple[bytes, bytes]], npt.NDArray[np.bool_]] | None:
+    """Pairs of bytes beside a boundary that is crossed in part, but for ASCII, and the map of
+    crossed pairs; None without XPRS.
+    """
+    encoded = [token.encode() if isinstance(token, str) else token for token in tokens]
+    vocab = {token: number for number, token in enumerate(dict.fromkeys((*BYTES, *encoded)))}
+    model = BytePairModel(vocab, merges=None)
+    found = byte_crossings(Vocabulary.of(vocab), canonical_merges(model))
+    if found is None:
+        return None
+    dense = found.dense.copy()
+    assert dense[:128, :128].all()
+    dense[:128, :128] = False
+    rows, columns = np.nonzero(dense)
+    pairs = {(BYTES[row], BYTES[column]) for row, column in zip(rows, columns, strict=True)}
+    return pairs, found.hashed
+
+
+def place(left: str, right: str) -> int:
+    first, second = (np.array([ord(letter)], np.uint64) for letter in (left, right))
+    return int(hash_characters(first, second, 9)[0])
+
+
+def test_a_pair_of_whole_characters_is_crossed() -> None:
+    found = crossings_of([*map(bytes, parts_of("\u4e2d")), *parts_of("\u6587"), "\u4e2d\u6587"])
+    assert found is not None
+    pairs, hashed = found
+    assert pairs == set()
+    assert np.flatnonzero(hashed).tolist() == [place("\u4e2d", "\u6587")]
+
+
+def test_a_token_that_ends_within_a_character_is_noted_by_its_bytes() -> None:
+    start = "\u4e2d".encode()[:1]
+    found = crossings_of([*parts_of("\u00e9"), "a\u00e9", b"a" + start, "\u00e9a"])
+    assert found is not None
+    pairs, hashed = found
+    assert pairs == {(b"a", start)}
+    assert set(np.flatnonzero(hashed)) == {place("a", "\u00e9"), place("\u00e9", "a")}
+
+
+def test_a_merge_that_comes_before_the_character_it_joins_leaves_all_to_merges() -> None:
+    e = parts_of("\u00e9")
+    assert crossings_of([*e, "b\u00e9", "ab"]) is not None
+    assert crossings_of(["b\u00e9", "ab", *e]) is None
+
+
+def test_tokens_of_single_characters_and_of_ascii_have_no_crossings() -> None:
+    assert crossings_of(["ab", "abc", *parts_of("\u00e9"), *parts_of("\u4e2d")]) is None

@@ -1,0 +1,128 @@
+"""Boundaries of characters that no merge of BPE over bytes crosses: a pre-token may be cut there.
+
+A merge over a boundary makes a token with bytes of both sides, so nothing joins where no token has
+such bytes side by side. Most tokens that have them hold both characters whole: their pair is
+crossed. A few begin or end within one, as ``b"a\\xe4"``: the bytes beside the boundary are noted,
+and every boundary between such bytes is crossed in part. Where none is, the bytes of a character
+are merged before anything joins it: it can be looked up instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tokexport.compiler.merges.canonical import CanonicalMerges
+from tokexport.compiler.merges.crossings import ASCII, hashed_pairs
+from tokexport.compiler.tables import Crossings
+from tokexport.model import ByteStrings, Vocabulary
+from tokexport.model.byte_strings import Numbers
+from tokexport.unicode.store import CODE_POINTS
+
+# The bytes of a character by its first one, and which bits of that one are the code point's.
+SIZES: Final = np.repeat(np.array([1, 2, 3, 4], np.uint8), [0xC0, 0x20, 0x10, 0x10])
+PAYLOADS: Final = np.array([0, 0x7F, 0x1F, 0x0F, 0x07], np.uint32)
+MOST_BYTES: Final = 4
+
+
+def byte_crossings(vocab: Vocabulary, merges: CanonicalMerges) -> Crossings | None:
+    """The boundaries that are crossed, where each byte of a text has a token.
+
+    None if no token has two characters that are not both ASCII, or if some merge joins a character
+    whose own bytes may be merged later. Between two characters of ASCII a boundary counts as
+    crossed: words of ASCII are not worth cutting.
+    """
+    not_ascii = np.flatnonzero(vocab.strings.units >= ASCII)
+    vocab = vocab.at(np.unique(np.searchsorted(vocab.strings.ends, not_ascii, "right")))
+    found = _Characters.of(vocab.strings)
+    in_part = np.zeros((256, 256), np.bool_)
+    in_part[:ASCII, :ASCII] = True
+    pairs = found.add_boundaries(in_part)
+    if not len(pairs) or not _characters_come_first(vocab, merges, found):
+        return None
+    return Crossings("BYTES", in_part, hashed_pairs(pairs))
+
+
+@dataclass(frozen=True, slots=True)
+class _Characters:
+    """What of strings begins a character: arrays with an entry for each."""
+
+    strings: Numbers  # the number of its string
+    before: npt.NDArray[np.uint8]  # the byte before it, where it does not begin the string
+    first: npt.NDArray[np.uint8]
+    is_inside: npt.NDArray[np.bool_]  # whether it does not
+    is_whole: npt.NDArray[np.bool_]
+    code_points: npt.NDArray[np.uint32]  # of the whole ones
+
+    @classmethod
+    def of(cls, strings: ByteStrings) -> _Characters:
+        units = strings.units
+        begins = np.flatnonzero(units & 0xC0 != 0x80).astype(np.int32)
+        numbers = np.searchsorted(strings.ends, begins, "right").astype(np.int32)
+        ends = np.minimum(np.append(begins, len(units))[1:], strings.ends[numbers])
+        first = units[begins]
+        is_whole = ends - begins == SIZES[first]
+        code_points = first & PAYLOADS[SIZES[first]]
+        for i in range(1, MOST_BYTES):
+            longer = np.flatnonzero(is_whole & (SIZES[first] > i))
+            code_points[longer] = code_points[longer] << 6 | units[begins[longer] + i] & 0x3F
+        is_inside = begins > strings.begins[numbers]
+        return cls(numbers, units[begins - 1], first, is_inside, is_whole, code_points)
+
+    def add_boundaries(self, in_part: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
+        """The pairs of whole characters side by side that are not both ASCII, (n, 2); to
+        ``in_part`` go the bytes beside other boundaries.
+        """
+        at = np.flatnonzero(self.is_inside & (self.before | self.first >= ASCII))
+        follows = self.strings[at - 1] == self.strings[at]  # 0 is inside if its string is the first
+        is_pair = (at > 0) & follows & self.is_whole[at - 1] & self.is_whole[at]
+        in_part[self.before[at[~is_pair]], self.first[at[~is_pair]]] = True
+        left, right = (self.code_points[at[is_pair] - more].astype(np.uint64) for more in (1, 0))
+        both: npt.NDArray[np.uint64] = np.unique(left << np.uint64(32) | right)
+        return np.stack([both >> np.uint64(32), both & np.uint64(0xFFFFFFFF)], axis=1)
+
+
+def _characters_come_first(vocab: Vocabulary, merges: CanonicalMerges, found: _Characters) -> bool:
+    """Whether each merge of whole characters comes after those that make these. In a list that was
+    put together from two it need not.
+    """
+    rules = merges.rules
+    id_count = len(merges.ways.firsts)
+    is_joined = np.bincount(found.strings[found.is_inside], minlength=len(vocab)) > 0
+    sizes = np.zeros(id_count, np.int64)  # of the tokens within one character
+    sizes[vocab.ids[~is_joined]] = vocab.strings.sizes[~is_joined]
+    latest = np.full(id_count, -1, np.int64)  # rank of the last merge of such a token
+    for size in range(2, MOST_BYTES + 1):
+        product, left, right, rank = rules[sizes[rules[:, 0]] == size].T
+        latest[product] = np.maximum(rank, np.maximum(latest[left], latest[right]))
+    of_character = np.full(CODE_POINTS, -1, np.int64)
+    alone = found.is_whole & ~is_joined[found.strings]
+    of_character[found.code_points[alone]] = latest[vocab.ids[found.strings[alone]]]
+    of_whole = _rules_of_whole_characters(vocab, rules, found, is_joined)
+    ranks = np.full(id_count, np.iinfo(np.int64).max)
+    ranks[of_whole[:, 0]] = of_whole[:, 3]
+    joined = found.is_whole & is_joined[found.strings]
+    rank = ranks[vocab.ids[found.strings[joined]]]
+    return bool((rank > of_character[found.code_points[joined]]).all())
+
+
+def _rules_of_whole_characters(
+    vocab: Vocabulary, rules: Numbers, found: _Characters, is_joined: npt.NDArray[np.bool_]
+) -> Numbers:
+    """The rules that join characters of which each was whole before something joined it."""
+    units = np.bincount(found.strings, SIZES[found.first] * found.is_whole, minlength=len(vocab))
+    is_made = np.ones(1 + int(max(rules[:, :3].max(), vocab.ids.max())), np.bool_)
+    is_made[vocab.ids] = units == vocab.strings.sizes  # tokens of ASCII, not in `vocab`, are whole
+    is_one = np.zeros(len(is_made), np.bool_)
+    is_one[vocab.ids] = ~is_joined
+    product, left, right = rules[:, :3].T
+    while True:
+        is_of_whole = is_made[left] & is_made[right]
+        wrong = product[is_made[product] & ~is_of_whole & ~is_one[product]]
+        if not len(wrong):
+            found_rules: Numbers = rules[is_of_whole]
+            return found_rules
+        is_made[wrong] = False
