@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import mmap
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO
 
 from tokexport.errors import SourceError
-
-_PART: Final = 1 << 20
 
 
 def lines_of(data: bytes, file: str) -> list[str]:
@@ -46,13 +45,10 @@ class SourceFiles:
 
     def view(self, name: str) -> bytes | mmap.mmap:
         """The bytes of a file that must be there, mapped: what is not looked at takes no memory."""
-        digest, size = hashlib.sha256(), 0
         with self._open(name) as file:
-            while part := file.read(_PART):
-                digest.update(part)
-                size += len(part)
-            view = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else b""
-        self._keep(name, digest.hexdigest(), size)
+            is_empty = file.seek(0, os.SEEK_END) == 0
+            view = b"" if is_empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        self._keep(name, hashlib.sha256(view).hexdigest(), len(view))
         return view
 
     def head(self, name: str, size: int) -> bytes:

@@ -14,9 +14,6 @@ from itertools import accumulate, islice
 from typing import Final
 from weakref import WeakValueDictionary
 
-import numpy as np
-import numpy.typing as npt
-
 from tokexport.model import CharacterTest as CharacterTest
 from tokexport.model import Dialect as Dialect
 from tokexport.unicode.store import CODE_POINTS as CODE_POINTS
@@ -28,11 +25,6 @@ def _data() -> Reader:
     return shipped("engines.dat")
 
 
-@functools.cache
-def _packed(number: int) -> npt.NDArray[np.uint8]:
-    return np.packbits(_data().members(number))
-
-
 # The sets that someone holds. To keep all takes a megabyte each.
 _SETS: Final[WeakValueDictionary[int, CodePoints]] = WeakValueDictionary()
 
@@ -40,9 +32,7 @@ _SETS: Final[WeakValueDictionary[int, CodePoints]] = WeakValueDictionary()
 def _set(number: int) -> CodePoints:
     members = _SETS.get(number)
     if members is None:
-        members = np.unpackbits(_packed(number), count=CODE_POINTS).view(np.bool_)
-        members.setflags(write=False)
-        _SETS[number] = members
+        members = _SETS[number] = _data().members(number)
     return members
 
 

@@ -12,8 +12,6 @@ from tokexport.errors import UnsupportedError
 from tokexport.unicode.darts import BLOCK, Units, keys
 from tokexport.unicode.store import CODE_POINTS
 
-LONGEST_CHARACTER = 4  # bytes in UTF-8
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CharacterSequences:
@@ -31,7 +29,7 @@ class CharacterSequences:
         """Which characters are sequences by themselves, shape (0x110000,)."""
         alone = np.zeros(CODE_POINTS, np.bool_)
         for texts, _ in keys(self.units):
-            if texts.shape[1] > LONGEST_CHARACTER:
+            if texts.shape[1] > 4:  # bytes of a character
                 break
             leads = texts[:, 0]
             sizes = 1 + (leads >= 0xC0).astype(int) + (leads >= 0xE0) + (leads >= 0xF0)

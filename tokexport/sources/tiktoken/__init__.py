@@ -1,6 +1,4 @@
-"""tiktoken: rank files, Mistral's tekken.json, and encodings from Python. What reads them is
-imported for these alone.
-"""
+"""tiktoken: rank files, Mistral's tekken.json, and encodings from Python."""
 
 from __future__ import annotations
 
@@ -8,10 +6,12 @@ import base64
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from tokexport.model import TokenizerModel
 from tokexport.sources.json_node import Node
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source, always
+from tokexport.sources.tiktoken.encoding import read_encoding
+from tokexport.sources.tiktoken.ranks import rank_encoding, read_ranks
+from tokexport.sources.tiktoken.tekken import parse_tekken, read_tekken
 from tokexport.sources.unreadable import are_mostly_base64
 
 if TYPE_CHECKING:
@@ -33,14 +33,7 @@ def _sniff_ranks(source: Input) -> bytes | None:
     return source.data if are_ranks else None
 
 
-def _read_ranks(source: Input, data: bytes, given: Given) -> TokenizerModel:
-    from tokexport.sources.tiktoken.ranks import read_ranks
-
-    return read_ranks(source, data, given)
-
-
 def _ranks_reference(source: Input, data: bytes, given: Given) -> ReferenceTokenizer:
-    from tokexport.sources.tiktoken.ranks import rank_encoding
     from tokexport.sources.tiktoken.reference import TiktokenReference
 
     encoding = rank_encoding(source, data, given)
@@ -53,16 +46,9 @@ def _sniff_tekken(source: Input) -> Node | None:
     return source.json if is_tekken else None
 
 
-def _read_tekken(source: Input, root: Node, given: Given) -> TokenizerModel:
-    from tokexport.sources.tiktoken.tekken import read_tekken
-
-    return read_tekken(source, root, given)
-
-
 def _tekken_reference(source: Input, root: Node, given: Given) -> ReferenceTokenizer:
     """As mistral-common does it, but that special tokens are tiktoken's: their ids come first."""
     from tokexport.sources.tiktoken.reference import TiktokenReference
-    from tokexport.sources.tiktoken.tekken import parse_tekken
 
     config: dict[str, Any] = root.value["config"]
     first = config["default_num_special_tokens"]
@@ -79,12 +65,6 @@ def _sniff_object(source: Input) -> Any:
     return source.object if known else None
 
 
-def _read_object(source: Input, encoding: tiktoken.Encoding, given: Given) -> TokenizerModel:
-    from tokexport.sources.tiktoken.encoding import read_encoding
-
-    return read_encoding(source, encoding, given)
-
-
 def _object_reference(
     source: Input, encoding: tiktoken.Encoding, given: Given
 ) -> ReferenceTokenizer:
@@ -96,7 +76,7 @@ def _object_reference(
 RANKS = Source(
     "tiktoken ranks",
     _sniff_ranks,
-    _read_ranks,
+    read_ranks,
     _ranks_reference,
     files=("*.tiktoken", "tiktoken.model"),
     takes=frozenset(("pattern", "special_tokens")),
@@ -104,9 +84,9 @@ RANKS = Source(
 TEKKEN = Source(
     "tekken.json",
     _sniff_tekken,
-    _read_tekken,
+    read_tekken,
     _tekken_reference,
     files=("tekken.json",),
     under_any_name=always,
 )
-OBJECT = Source("tiktoken.Encoding", _sniff_object, _read_object, _object_reference)
+OBJECT = Source("tiktoken.Encoding", _sniff_object, read_encoding, _object_reference)
