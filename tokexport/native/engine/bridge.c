@@ -47,7 +47,7 @@ int tkx_bulk_find_stable(tkx *t, uint32_t number, tkx_bulk_stable *stable) {
     return 1;
 }
 
-static void add_to_set(tkx_bulk_nibbles *sets, uint32_t byte, uint8_t bit) {
+static void add_to_set(tkx_bulk_byte_sets *sets, uint32_t byte, uint8_t bit) {
     sets->low[byte & 15] |= bit;
     sets->high[byte >> 4] |= bit;
 }

@@ -27,26 +27,26 @@ typedef struct tkx_bulk_segment {
     size_t capacity, count;
 } tkx_bulk_segment;
 
+/* Eight sets of bytes: b may be in set i if low[b % 16] and high[b / 16] have bit i. */
+typedef struct tkx_bulk_byte_sets {
+    uint8_t low[16], high[16];
+} tkx_bulk_byte_sets;
+
 /* The code points up to U+FFFF that a normal form leaves alone, and that have no part in what it
    makes of others. */
 typedef struct tkx_bulk_stable {
     uint64_t points[1024]; /* bit c % 64 of points[c / 64] */
-    /* bit b / 16 % 4 of [b % 16]: the byte b begins a character that is none of them */
-    uint8_t mixed_leads[16];
+    /* any other is in some set by its first byte, and by its second and third, if there are */
+    tkx_bulk_byte_sets first, second, third;
     const uint8_t *(*skip)(const struct tkx_bulk_stable *, const uint8_t *, const uint8_t *);
 } tkx_bulk_stable;
 
 /* Of the core: the same of an operation of a file; 0 if that is no normal form. */
 int tkx_bulk_find_stable(tkx *t, uint32_t number, tkx_bulk_stable *stable);
 
-/* Eight sets of bytes: b may be in set i if low[b % 16] and high[b / 16] have bit i. */
-typedef struct tkx_bulk_nibbles {
-    uint8_t low[16], high[16];
-} tkx_bulk_nibbles;
-
 /* The first two bytes of added tokens: an added token begins only where some set may have both. */
 typedef struct tkx_bulk_starts {
-    tkx_bulk_nibbles first, second;
+    tkx_bulk_byte_sets first, second;
     /* skips places where none begins, with two bytes or more */
     const uint8_t *(*skip)(const struct tkx_bulk_starts *, const uint8_t *, const uint8_t *);
 } tkx_bulk_starts;

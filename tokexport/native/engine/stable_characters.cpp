@@ -1,12 +1,7 @@
 #include "stable_characters.h"
 
-#include <cstring>
-
+#include "byte_sets.h"
 #include "split_words.h"
-
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-#endif
 
 namespace tokexport {
 
@@ -37,26 +32,18 @@ const std::uint8_t *skip(const tkx_bulk_stable *stable, const std::uint8_t *p,
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
-// 32 bytes at a time, of which the characters are looked up that begin with a byte with which others
-// begin that are not stable.
-__attribute__((target("avx2,bmi"))) const std::uint8_t *skip_avx2(const tkx_bulk_stable *stable,
-                                                                  const std::uint8_t *p,
-                                                                  const std::uint8_t *end) {
-    const __m256i mixed = _mm256_broadcastsi128_si256(
-        _mm_loadu_si128(reinterpret_cast<const __m128i *>(stable->mixed_leads)));
-    const __m256i rows =
-        _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 4, 8));
-    const __m256i four_bits = _mm256_set1_epi8(15);
-    for (; end - p >= 32; p += 32) {
-        const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(p));
-        const __m256i low = _mm256_and_si256(bytes, four_bits),
-                      high = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), four_bits);
-        const __m256i found =
-            _mm256_and_si256(_mm256_shuffle_epi8(mixed, low), _mm256_shuffle_epi8(rows, high));
-        std::uint32_t others = ~static_cast<std::uint32_t>(
-            _mm256_movemask_epi8(_mm256_cmpeq_epi8(found, _mm256_setzero_si256())));
-        for (; others; others &= others - 1) {
-            const std::uint8_t *at = p + lowest_bit(others);
+// 32 bytes at a time, of which the characters are looked up that may not be stable.
+TOKEXPORT_AVX2 const std::uint8_t *skip_avx2(const tkx_bulk_stable *stable, const std::uint8_t *p,
+                                             const std::uint8_t *end) {
+    const ByteSets first = load_sets(stable->first), second = load_sets(stable->second),
+                   third = load_sets(stable->third);
+    for (; end - p >= 34; p += 32) {
+        const __m256i leads = sets_of(p, first);
+        if (_mm256_testz_si256(leads, leads)) continue;
+        const __m256i inner = _mm256_and_si256(sets_of(p + 1, second), sets_of(p + 2, third));
+        std::uint32_t places = bits_of(_mm256_and_si256(leads, inner));
+        for (; places; places &= places - 1) {
+            const std::uint8_t *at = p + lowest_bit(places);
             if (!is_stable(*stable, at)) return at;
         }
     }
@@ -64,11 +51,7 @@ __attribute__((target("avx2,bmi"))) const std::uint8_t *skip_avx2(const tkx_bulk
     return skip(stable, p, end);
 }
 
-auto fastest_skip(unsigned width) {
-    __builtin_cpu_init();
-    const bool has_it = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi");
-    return width >= 256 && has_it ? skip_avx2 : skip;
-}
+auto fastest_skip(unsigned width) { return width >= 256 && has_avx2() ? skip_avx2 : skip; }
 
 #else
 
@@ -76,18 +59,44 @@ auto fastest_skip(unsigned) { return skip; }
 
 #endif
 
-// Sets what the vectors need.
-void find_mixed_leads(tkx_bulk_stable &stable) {
-    std::memset(stable.mixed_leads, 0, sizeof stable.mixed_leads);
-    for (unsigned lead = 0xC2; lead < 0xF8; lead++) {
-        const unsigned first = lead < 0xE0 ? lead & 31 : (lead & 15) << 6;
-        const unsigned end = lead < 0xE0 ? first + 1 : first + 64;
-        // U+0080 to U+07FF do not begin with 0xE0.
-        unsigned block = lead == 0xE0 ? 32 : first;
-        if (lead < 0xF0)
-            while (block < end && !~stable.points[block]) block++;
-        if (block != end)
-            stable.mixed_leads[lead & 15] |= static_cast<std::uint8_t>(1 << (lead >> 4 & 3));
+// Which set the characters go to that begin with a byte, and have this second one: any choice is
+// right. This one keeps apart what is common beside what is not stable: kana, and punctuation of
+// General Punctuation and of full width.
+unsigned set_of(unsigned lead, unsigned second) {
+    if (lead < 0xE0) return 0;
+    switch (lead) {
+        case 0xE2: return second == 0x80 ? 1 : 2;
+        case 0xE3: return 3;
+        case 0xEF: return second < 0xB0 ? 4 : 5;
+        default: return lead < 0xF0 ? 6 : 7;
+    }
+}
+
+void add(tkx_bulk_byte_sets &sets, unsigned byte, unsigned set) {
+    sets.low[byte & 15] |= static_cast<std::uint8_t>(1 << set);
+    sets.high[byte >> 4] |= static_cast<std::uint8_t>(1 << set);
+}
+
+// Fills the sets of characters that are not stable.
+void fill_sets(tkx_bulk_stable &stable) {
+    stable.first = stable.second = stable.third = {};
+    // What follows does not count; after two bytes it is another character.
+    for (unsigned byte = 0; byte < 256; byte++) {
+        for (unsigned set : {0u, set_of(0xF0, byte)}) {
+            add(stable.second, byte, set);
+            add(stable.third, byte, set);
+        }
+    }
+    for (unsigned byte = 0xF0; byte < 0xF8; byte++) add(stable.first, byte, set_of(byte, 0));
+    for (unsigned block = 2; block < 1024; block++) {
+        std::uint64_t others = ~stable.points[block];
+        if (!others) continue;
+        const unsigned lead = block < 32 ? 0xC0 | block : 0xE0 | block >> 6,
+                       second = 0x80 | (block & 63), set = set_of(lead, second);
+        add(stable.first, lead, set);
+        if (set == 0) continue;
+        add(stable.second, second, set);
+        for (; others; others &= others - 1) add(stable.third, 0x80 | lowest_bit(others), set);
     }
 }
 
@@ -97,7 +106,7 @@ StableCharacters::StableCharacters(tkx &file, unsigned width) {
     auto stable = std::make_unique<tkx_bulk_stable>();
     for (std::uint32_t i = 0; i < file.op_count; i++) {
         if (!tkx_bulk_find_stable(&file, i, stable.get())) continue;
-        find_mixed_leads(*stable);
+        fill_sets(*stable);
         stable->skip = fastest_skip(width);
         forms_.push_back(std::move(stable));
         stable = std::make_unique<tkx_bulk_stable>();
