@@ -157,17 +157,3 @@ def test_threads_find_passages_in_caches_of_their_own(content: bytes) -> None:
     for threads in (2, 3, 2):
         parallel = engine.encode_parallel_numpy(whole, (), False, threads)
         assert np.array_equal(parallel, core.encode_numpy(whole, (), False))
-
-
-def test_arrays_keep_their_ids_when_others_are_made_in_memory_that_was_freed(
-    content: bytes,
-) -> None:
-    engine, core = pair(content)
-    r = random.Random(5)
-    kept = []
-    for _ in range(40):
-        text = prose(r, r.choice((1_000, 60_000, 300_000)))
-        kept.append((engine.encode_numpy(text, (), False), core.encode_numpy(text, (), False)))
-        if len(kept) > 3:
-            del kept[r.randrange(len(kept))]
-        assert all(np.array_equal(made, expected) for made, expected in kept)

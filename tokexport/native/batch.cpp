@@ -274,7 +274,7 @@ nb::object Core::encode_parallel_numpy(nb::handle text, nb::handle allowed, Trut
     const Text source = text_of(text);
     Batch batch;
     encode_texts({source.bytes}, allowed_of(allowed), template_, threads, true, batch);
-    return array_of_ids(batch.ids(), batch.offsets()[1], pool_.spare_ids());
+    return array_of_ids(batch.ids(), batch.offsets()[1]);
 }
 
 nb::object Core::encode_flat(nb::handle texts, nb::handle allowed, Truth template_,
@@ -288,7 +288,7 @@ nb::object Core::encode_flat(nb::handle texts, nb::handle allowed, Truth templat
     encode_texts(views, allowed_of(allowed), template_, threads, !arrow, batch);
 
     std::unique_ptr<std::uint64_t[]> offsets = batch.offsets();
-    nb::object ids = array_of_ids(batch.ids(), offsets[views.size()], pool_.spare_ids());
+    nb::object ids = array_of_ids(batch.ids(), offsets[views.size()]);
     return nb::make_tuple(std::move(ids), array_of(std::move(offsets), views.size() + 1));
 }
 

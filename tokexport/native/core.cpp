@@ -309,7 +309,7 @@ nb::object Core::encode_numpy(nb::handle text, nb::handle allowed, Truth templat
     Text source = text_of(text);
     WorkspacePool::Lease space(pool_);
     std::size_t count = encode_texts(*space, &source, 1, allowed, template_, true);
-    return array_of_ids(space->ids, count, pool_.spare_ids());
+    return array_of_ids(space->ids, count);
 }
 
 void Core::check() const {

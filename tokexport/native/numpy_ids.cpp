@@ -15,14 +15,6 @@ namespace {
 
 constexpr std::size_t copied_below = 4096;
 
-// The memory of an array.
-struct OwnedIds {
-    Buffer<std::uint32_t> ids;
-    std::shared_ptr<SpareIds> spare;
-
-    ~OwnedIds() { spare->put(std::move(ids)); }
-};
-
 // numpy is imported with the first array: a process that takes lists does without.
 void need_numpy() {
     if (!PyArray_API && _import_array() < 0) fail_python();
@@ -30,8 +22,7 @@ void need_numpy() {
 
 }  // namespace
 
-nb::object array_of_ids(Buffer<std::uint32_t> &ids, std::size_t count,
-                        const std::shared_ptr<SpareIds> &spare) {
+nb::object array_of_ids(Buffer<std::uint32_t> &ids, std::size_t count) {
     need_numpy();
     npy_intp shape[1] = {static_cast<npy_intp>(count)};
     if (count < copied_below) {
@@ -42,15 +33,9 @@ nb::object array_of_ids(Buffer<std::uint32_t> &ids, std::size_t count,
         return array;
     }
     // No copy where realloc shrinks in place.
-    ids.shrink_to(count);
-    auto kept = std::make_unique<OwnedIds>();
-    kept->ids.swap(ids);
-    kept->spare = spare;
-    std::uint32_t *const data = kept->ids.data();
-    nb::capsule owner(kept.get(),
-                      [](void *memory) noexcept { delete static_cast<OwnedIds *>(memory); });
-    kept.release();
-    nb::object array = owned(PyArray_SimpleNewFromData(1, shape, NPY_UINT32, data));
+    ids.resize(count);
+    nb::capsule owner(ids.data(), [](void *memory) noexcept { std::free(memory); });
+    nb::object array = owned(PyArray_SimpleNewFromData(1, shape, NPY_UINT32, ids.release()));
     if (PyArray_SetBaseObject(reinterpret_cast<PyArrayObject *>(array.ptr()),
                               owner.release().ptr()) < 0)
         fail_python();

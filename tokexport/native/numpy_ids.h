@@ -4,17 +4,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
 #include <nanobind/nanobind.h>
 
-#include "spare_ids.h"
+#include "workspace.h"
 
 namespace tokexport {
 
 // The first `count` ids as an array of uint32. A long one takes over the memory of `ids`, which is
-// empty afterwards, and leaves it to `spare` in the end.
-nanobind::object array_of_ids(Buffer<std::uint32_t> &ids, std::size_t count,
-                              const std::shared_ptr<SpareIds> &spare);
+// empty afterwards.
+nanobind::object array_of_ids(Buffer<std::uint32_t> &ids, std::size_t count);
 
 }  // namespace tokexport

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "failure.h"
-#include "large_pages.h"
 
 namespace nb = nanobind;
 
@@ -13,9 +12,6 @@ namespace tokexport {
 nb::object IdTable::list(const std::uint32_t *ids, std::size_t count) {
     ObjectTable::Entry *table = ints_.entries();
     nb::object result = owned(PyList_New(static_cast<Py_ssize_t>(count)));
-    if (count)
-        use_large_pages(reinterpret_cast<PyListObject *>(result.ptr())->ob_item,
-                        count * sizeof(PyObject *));
     for (std::size_t i = 0; i < count; i++) {
         PyObject *value;
         if (ids[i] < ints_.size()) {

@@ -12,12 +12,54 @@
 
 #include <Python.h>
 
-#include "buffer.h"
 #include "engine/encoder.h"
-#include "spare_ids.h"
+#include "large_pages.h"
 #include "tokexport.h"
 
 namespace tokexport {
+
+// An array that is not initialised and keeps its contents when it grows. std::vector would write
+// every element first.
+template <class T> class Buffer {
+public:
+    Buffer() = default;
+    Buffer(const Buffer &) = delete;
+    Buffer &operator=(const Buffer &) = delete;
+    ~Buffer() { std::free(data_); }
+
+    T *data() { return data_; }
+    std::size_t capacity() const { return capacity_; }
+
+    void reserve(std::size_t count) {
+        if (count > capacity_) resize(count);
+    }
+
+    void resize(std::size_t count) {
+        void *data = count > SIZE_MAX / sizeof(T)
+                         ? nullptr
+                         : std::realloc(data_, count ? count * sizeof(T) : 1);
+        if (!data) throw std::bad_alloc();
+        data_ = static_cast<T *>(data);
+        if (count > capacity_) use_large_pages(data_, count * sizeof(T));
+        capacity_ = count;
+    }
+
+    void free_above(std::size_t limit) {
+        if (capacity_ > limit) std::free(release());
+    }
+
+    // The caller frees what it gets, by std::free.
+    T *release() {
+        T *data = data_;
+        data_ = nullptr;
+        capacity_ = 0;
+        return data;
+    }
+
+private:
+    T *data_ = nullptr;
+    std::size_t capacity_ = 0;
+};
 
 struct Workspace {
     static constexpr std::size_t first_memory = std::size_t(1)
@@ -72,17 +114,8 @@ public:
     WorkspacePool &operator=(const WorkspacePool &) = delete;
     ~WorkspacePool() { delete top_.load(); }
 
-    // Where arrays of ids leave their memory; they may outlive the pool.
-    const std::shared_ptr<SpareIds> &spare_ids() const { return spare_ids_; }
-
 private:
     std::unique_ptr<Workspace> take() {
-        std::unique_ptr<Workspace> workspace = take_any();
-        if (!workspace->ids.capacity()) workspace->ids = spare_ids_->take();
-        return workspace;
-    }
-
-    std::unique_ptr<Workspace> take_any() {
         if (Workspace *top = take_top()) return std::unique_ptr<Workspace>(top);
         {
             std::lock_guard<std::mutex> guard(mutex_);
@@ -96,8 +129,8 @@ private:
     }
 
     void give_back(std::unique_ptr<Workspace> workspace) noexcept {
-        workspace->memory.shrink_to(Workspace::kept_memory);
-        workspace->ids.shrink_to(Workspace::kept_ids);
+        workspace->memory.free_above(Workspace::kept_memory);
+        workspace->ids.free_above(Workspace::kept_ids);
         if (put_on_top(workspace.get())) {
             workspace.release();
             return;
@@ -138,7 +171,6 @@ private:
     std::atomic<Workspace *> top_{nullptr};
     std::mutex mutex_;
     std::vector<std::unique_ptr<Workspace>> waiting_;
-    const std::shared_ptr<SpareIds> spare_ids_ = std::make_shared<SpareIds>();
 };
 
 }  // namespace tokexport

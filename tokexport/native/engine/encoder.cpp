@@ -32,8 +32,10 @@ constexpr KeyMask key_masks[17] = {
 
 Encoder::Encoder(const Engine &engine)
     : engine_(engine),
-      short_passages_(std::size_t(1) << 22, 11, engine.file.id_count <= 1 << 16),
-      long_passages_(std::size_t(1) << 24, 11, engine.file.id_count <= 1 << 16),
+      short_passages_(std::size_t(4) << 20, std::size_t(1) << 20, 11,
+                      engine.file.id_count <= 1 << 16),
+      long_passages_(std::size_t(16) << 20, std::size_t(63) << 16, 11,
+                     engine.file.id_count <= 1 << 16),
       character_words_(engine, words_),
       ends_(new std::uint32_t[SplitRun::block]),
       miss_ids_(new std::uint32_t[most_miss_ids]),

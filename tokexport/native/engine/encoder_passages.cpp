@@ -27,7 +27,7 @@ int Encoder::encode_by_passages(const std::uint8_t *text, std::size_t size, bool
         for (; count < most_passages && text < end; count++) {
             Passage &passage = passages[count];
             passage = {text, passage_size(text, static_cast<std::size_t>(end - text)), is_spaced};
-            if (passage.size >= Passage::shortest && cache_of(passage).wants(passage)) {
+            if (passage.size >= Passage::shortest) {
                 passage.set_hash();
                 cache_of(passage).prefetch(passage);
             }

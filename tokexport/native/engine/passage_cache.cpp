@@ -35,17 +35,12 @@ void Passage::set_hash() {
     hash |= 1;  // the lowest bit is not used
 }
 
-unsigned Passage::sample() const {
-    const std::uint64_t ends = load64(bytes) + 3 * load64(bytes + size - 8) + size;
-    return static_cast<unsigned>(ends * factor >> 61);
-}
-
-PassageCache::PassageCache(std::size_t size, unsigned set_bits, bool is_narrow)
+PassageCache::PassageCache(std::size_t size, std::size_t budget, unsigned set_bits, bool is_narrow)
     : table_size_(sizeof(Slot) * set_size << set_bits),
       ring_size_(size - table_size_),
       id_size_(is_narrow ? 2 : 4),
       set_shift_(64 - set_bits),
-      budget_(ring_size_) {}
+      budget_(budget - table_size_) {}
 
 std::size_t PassageCache::size_of(const Passage &passage, std::size_t count) const {
     return sizeof(Header) + rounded(passage.size) + rounded(count * id_size_);
@@ -75,7 +70,7 @@ std::size_t PassageCache::take(const Passage &passage, std::uint32_t *ids, std::
     entry += sizeof header + rounded(passage.size);
     const std::size_t count = static_cast<std::size_t>(header.count),
                       copied = std::min(count, room);
-    budget_ = std::min(ring_size_, budget_ + size_of(passage, count));
+    budget_ = std::min(ring_size_, budget_ + 2 * size_of(passage, count));
     if (id_size_ == 4) {
         if (copied) std::memcpy(ids, entry, copied * sizeof *ids);
     } else {
@@ -86,6 +81,7 @@ std::size_t PassageCache::take(const Passage &passage, std::uint32_t *ids, std::
 }
 
 void PassageCache::add(const Passage &passage, const std::uint32_t *ids, std::size_t count) {
+    if (!budget_ && ++turn_ % sample) return;
     const std::size_t ids_from = sizeof(Header) + rounded(passage.size),
                       room = size_of(passage, count);
     // One passage must not take the place of many.
