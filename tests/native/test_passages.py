@@ -133,13 +133,18 @@ def test_passages_that_newer_ones_have_replaced_are_encoded_again(content: bytes
     engine, core = pair(content)
     r = random.Random(3)
     words = [*WORDS[:20], *("".join(r.choices("etaoinshrdlu ", k=9)) for _ in range(300))]
-    # More than there is room for, of long ones and of short ones, and the first ones again.
-    long = ["".join(r.choices(words, k=200_000)) for _ in range(9)]
+    # More than there is room for, of long ones and of short ones, and the first ones again. Each
+    # twice: what is found gives room for others.
+    long = ["".join(r.choices(words, k=200_000)) for _ in range(11)]
     short = ["".join(r.choices(words, k=60)) for _ in range(12_000)]
     for text in (*long, *long[:2], long[-1]):
         assert_same(engine, core, text)
-    for texts in (short, short[:500], short[-500:], short[-100:]):
-        assert engine.encode_batch(texts, (), False, 1) == core.encode_batch(texts, (), False, 1)
+        assert_same(engine, core, text)
+    for first in (*range(0, len(short), 500), 0, len(short) - 500):
+        texts = short[first : first + 500]
+        expected = core.encode_batch(texts, (), False, 1)
+        assert engine.encode_batch(texts, (), False, 1) == expected
+        assert engine.encode_batch(texts, (), False, 1) == expected
 
 
 def test_threads_find_passages_in_caches_of_their_own(content: bytes) -> None:
