@@ -134,5 +134,11 @@ def test_a_merge_that_comes_before_the_character_it_joins_leaves_all_to_merges()
     assert crossings_of(["b\u00e9", "ab", *e]) is None
 
 
+def test_a_vocabulary_without_merges_may_have_crossings() -> None:
+    vocab = {token: number for number, token in enumerate((*BYTES, "\u00e9a".encode()))}
+    merges = canonical_merges(BytePairModel(vocab, merges=np.zeros((0, 3), np.uint32)))
+    assert byte_crossings(Vocabulary.of(vocab), merges) is not None
+
+
 def test_tokens_of_single_characters_and_of_ascii_have_no_crossings() -> None:
     assert crossings_of(["ab", "abc", *parts_of("\u00e9"), *parts_of("\u4e2d")]) is None

@@ -90,7 +90,7 @@ def _characters_come_first(vocab: Vocabulary, merges: CanonicalMerges, found: _C
     put together from two it need not.
     """
     rules = merges.rules
-    id_count = len(merges.ways.firsts)
+    id_count = 1 + int(max(rules[:, :3].max(initial=0), vocab.ids.max()))
     is_joined = np.bincount(found.strings[found.is_inside], minlength=len(vocab)) > 0
     sizes = np.zeros(id_count, np.int64)  # of the tokens within one character
     sizes[vocab.ids[~is_joined]] = vocab.strings.sizes[~is_joined]
@@ -101,7 +101,7 @@ def _characters_come_first(vocab: Vocabulary, merges: CanonicalMerges, found: _C
     of_character = np.full(CODE_POINTS, -1, np.int64)
     alone = found.is_whole & ~is_joined[found.strings]
     of_character[found.code_points[alone]] = latest[vocab.ids[found.strings[alone]]]
-    of_whole = _rules_of_whole_characters(vocab, rules, found, is_joined)
+    of_whole = _rules_of_whole_characters(vocab, rules, found, is_joined, id_count)
     ranks = np.full(id_count, np.iinfo(np.int64).max)
     ranks[of_whole[:, 0]] = of_whole[:, 3]
     joined = found.is_whole & is_joined[found.strings]
@@ -110,13 +110,17 @@ def _characters_come_first(vocab: Vocabulary, merges: CanonicalMerges, found: _C
 
 
 def _rules_of_whole_characters(
-    vocab: Vocabulary, rules: Numbers, found: _Characters, is_joined: npt.NDArray[np.bool_]
+    vocab: Vocabulary,
+    rules: Numbers,
+    found: _Characters,
+    is_joined: npt.NDArray[np.bool_],
+    id_count: int,
 ) -> Numbers:
     """The rules that join characters of which each was whole before something joined it."""
     units = np.bincount(found.strings, SIZES[found.first] * found.is_whole, minlength=len(vocab))
-    is_made = np.ones(1 + int(max(rules[:, :3].max(), vocab.ids.max())), np.bool_)
+    is_made = np.ones(id_count, np.bool_)
     is_made[vocab.ids] = units == vocab.strings.sizes  # tokens of ASCII, not in `vocab`, are whole
-    is_one = np.zeros(len(is_made), np.bool_)
+    is_one = np.zeros(id_count, np.bool_)
     is_one[vocab.ids] = ~is_joined
     product, left, right = rules[:, :3].T
     while True:

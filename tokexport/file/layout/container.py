@@ -204,7 +204,7 @@ class ItemKind(Code):
 
 
 TEMPLATE_ITEM: Final = record(
-    "kind" / U32 * "a `ItemKind`",
+    "kind" / U32 * "an `ItemKind`",
     "id" / U32 * "for kind ID; else 0",
     "type_id" / U32 * "token type id, for models that want one",
 )
