@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import pickle
 import zipfile
 from dataclasses import replace
@@ -248,3 +249,12 @@ def test_pattern_and_special_tokens_are_for_files_that_lack_them(tmp_path: Path)
         read(tmp_path, special_tokens={"<s>": 1})
     with pytest.raises(SourceError, match="has its own pattern"):
         read(tokenizers.Tokenizer.from_str(json.dumps(document())), pattern="gpt2")
+
+
+@pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="this system has no names for pipes")
+def test_a_pipe_is_refused_in_a_sentence() -> None:
+    end, begin = os.pipe()
+    with os.fdopen(begin, "wb") as pipe:
+        pipe.write(b'{"version": "1.0"}')
+    with os.fdopen(end), pytest.raises(SourceError, match="is a pipe, and a source is read more"):
+        read(Path(f"/dev/fd/{end}"))

@@ -46,6 +46,11 @@ class SourceFiles:
     def view(self, name: str) -> bytes | mmap.mmap:
         """The bytes of a file that must be there, mapped: what is not looked at takes no memory."""
         with self._open(name) as file:
+            if not file.seekable():
+                raise SourceError(
+                    f"{name} is a pipe, and a source is read more than once; write it to a file,"
+                    " and convert that"
+                )
             is_empty = file.seek(0, os.SEEK_END) == 0
             view = b"" if is_empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self._keep(name, hashlib.sha256(view).hexdigest(), len(view))

@@ -77,8 +77,9 @@ class _Characters:
         ``in_part`` go the bytes beside other boundaries.
         """
         at = np.flatnonzero(self.is_inside & (self.before | self.first >= ASCII))
-        follows = self.strings[at - 1] == self.strings[at]  # 0 is inside if its string is the first
-        is_pair = (at > 0) & follows & self.is_whole[at - 1] & self.is_whole[at]
+        # The first of all is inside if its string begins within a character: none is before it.
+        follows = (at > 0) & (self.strings[at - 1] == self.strings[at])
+        is_pair = follows & self.is_whole[at - 1] & self.is_whole[at]
         in_part[self.before[at[~is_pair]], self.first[at[~is_pair]]] = True
         left, right = (self.code_points[at[is_pair] - more].astype(np.uint64) for more in (1, 0))
         both: npt.NDArray[np.uint64] = np.unique(left << np.uint64(32) | right)
