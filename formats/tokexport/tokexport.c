@@ -309,9 +309,9 @@ static const struct { char tag[5]; size_t member; } SECTIONS[] = {
     {"NORM", TKX_AT(normalizer)},
 #endif
 #ifndef TKX_NO_CHARACTERS
-    {"CHRS", TKX_AT(characters)}, {"XPRS", TKX_AT(crossings)},
+    {"CHRS", TKX_AT(characters)},
 #endif
-    {"SORT", TKX_AT(sorted)}, {"CHAT", SIZE_MAX}, {"PROV", SIZE_MAX}};
+    {"XPRS", TKX_AT(crossings)}, {"SORT", TKX_AT(sorted)}, {"CHAT", SIZE_MAX}, {"PROV", SIZE_MAX}};
 /* clang-format on */
 enum { KNOWN = sizeof SECTIONS / sizeof SECTIONS[0] };
 
@@ -1176,7 +1176,6 @@ static void find_sections(tkx *t) {
     t->pair_slots = (uint32_t)field(t->pair_index, 0);
     t->pair_buckets = (uint32_t)field(t->pair_index, 4);
     t->row_shift = (uint32_t)field(t->pair_index, 8);
-#ifndef TKX_NO_CHARACTERS
     /* XPRS with the rule BYTES is about a file without CHRS, else about its characters. */
     t->cuts_bytes = field(t->crossings, 0) == CROSSED_BYTES;
     if (t->model != MODEL_BPE || !t->cuts_bytes != (t->characters.data != NULL) ||
@@ -1184,7 +1183,6 @@ static void find_sections(tkx *t) {
         memset(&t->crossings, 0, sizeof t->crossings), t->cuts_bytes = 0;
     t->place_count = (uint32_t)field(t->characters, 4);
     t->crossing_shift = 64 - ((uint32_t)field(t->crossings, 4) & 63);
-#endif
 }
 
 #ifndef TKX_NO_DECODER

@@ -96,7 +96,6 @@ static void find_sections(tkx *t) {
     t->pair_slots = (uint32_t)field(t->pair_index, 0);
     t->pair_buckets = (uint32_t)field(t->pair_index, 4);
     t->row_shift = (uint32_t)field(t->pair_index, 8);
-#ifndef TKX_NO_CHARACTERS
     /* XPRS with the rule BYTES is about a file without CHRS, else about its characters. */
     t->cuts_bytes = field(t->crossings, 0) == CROSSED_BYTES;
     if (t->model != MODEL_BPE || !t->cuts_bytes != (t->characters.data != NULL) ||
@@ -104,7 +103,6 @@ static void find_sections(tkx *t) {
         memset(&t->crossings, 0, sizeof t->crossings), t->cuts_bytes = 0;
     t->place_count = (uint32_t)field(t->characters, 4);
     t->crossing_shift = 64 - ((uint32_t)field(t->crossings, 4) & 63);
-#endif
 }
 
 #ifndef TKX_NO_DECODER

@@ -24,9 +24,9 @@ static const struct { char tag[5]; size_t member; } SECTIONS[] = {
     {"NORM", TKX_AT(normalizer)},
 #endif
 #ifndef TKX_NO_CHARACTERS
-    {"CHRS", TKX_AT(characters)}, {"XPRS", TKX_AT(crossings)},
+    {"CHRS", TKX_AT(characters)},
 #endif
-    {"SORT", TKX_AT(sorted)}, {"CHAT", SIZE_MAX}, {"PROV", SIZE_MAX}};
+    {"XPRS", TKX_AT(crossings)}, {"SORT", TKX_AT(sorted)}, {"CHAT", SIZE_MAX}, {"PROV", SIZE_MAX}};
 /* clang-format on */
 enum { KNOWN = sizeof SECTIONS / sizeof SECTIONS[0] };
 
