@@ -25,7 +25,7 @@ from repository import SLOW
 from tokexport.file.layout import HeaderFlag, Tag
 from tokexport.file.write import assemble
 
-MUTATIONS = 20_000 if SLOW else 250
+MUTATIONS = 10_000 if SLOW else 250
 
 pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
 each_compiler = pytest.mark.parametrize("compiler", COMPILERS)

@@ -23,7 +23,7 @@ from tokexport.conversion import file_bytes
 from tokexport.errors import UnsupportedError
 from tokexport.runtime.tokenizer import load
 
-SEEDS = range(20_000 if SLOW else 100)
+SEEDS = range(1_000 if SLOW else 100)
 TOGETHER = 50
 
 

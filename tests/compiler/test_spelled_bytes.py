@@ -132,8 +132,8 @@ def check(fields: Json, texts: Sequence[str], folder: Path) -> Counter[str]:
 def test_normalizers_after_the_byte_level_normalizer(tmp_path: Path) -> None:
     done: Counter[str] = Counter()
 
-    # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 300.
-    @settings(max_examples=300 if SLOW else 6)
+    # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 100.
+    @settings(max_examples=100 if SLOW else 6)
     @given(
         before=st.lists(st.sampled_from(NORMALIZERS[1:]), max_size=1),
         after=st.lists(st.sampled_from(NORMALIZERS), min_size=1, max_size=3),
@@ -154,8 +154,8 @@ def test_normalizers_after_the_byte_level_normalizer(tmp_path: Path) -> None:
 def test_pre_tokenizers_and_models_after_byte_level(tmp_path: Path) -> None:
     done: Counter[str] = Counter()
 
-    # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 300.
-    @settings(max_examples=300 if SLOW else 9)
+    # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 100.
+    @settings(max_examples=100 if SLOW else 9)
     @given(
         before=st.lists(st.sampled_from(PRE_TOKENIZERS), max_size=2),
         level=st.sampled_from([LETTERS, WORDS, SPACED]),
@@ -176,8 +176,8 @@ def test_pre_tokenizers_and_models_after_byte_level(tmp_path: Path) -> None:
 def test_added_tokens_are_looked_for_in_the_alphabet(tmp_path: Path) -> None:
     done: Counter[str] = Counter()
 
-    # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 300.
-    @settings(max_examples=300 if SLOW else 6)
+    # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 100.
+    @settings(max_examples=100 if SLOW else 6)
     @given(
         after=st.lists(st.sampled_from(NORMALIZERS), max_size=1),
         content=st.sampled_from(["<T>", "ab", " a", "é", "\u0120", ". ", "中"]),

@@ -24,7 +24,7 @@ from tokexport.errors import UnsupportedError
 from tokexport.sources import read
 from tokexport.sources.sentencepiece.proto import Algorithm
 
-MODELS = 3_000 if SLOW else 104
+MODELS = 600 if SLOW else 104
 PARTS = 8
 
 MAP_SPACES = replace(" ", "\u2581")

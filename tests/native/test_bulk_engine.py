@@ -18,8 +18,8 @@ from tokexport.conversion import convert
 from tokexport.verification.generators import Vocabulary, plan, strings
 
 NEVER = 2**63
-TEXTS = 200_000 if SLOW else 3_000
-MODELS = 2_000 if SLOW else 100
+TEXTS = 10_000 if SLOW else 3_000
+MODELS = 600 if SLOW else 100
 GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
 # Sources that the engine does not do: it does not split so, or their merges are by place.

@@ -15,7 +15,7 @@ from tokexport._core import Core
 from tokexport.conversion import file_bytes
 from tokexport.sources import read
 
-TEXTS = 1_000 if SLOW else 30
+TEXTS = 100 if SLOW else 30
 MARK = "\u2581"
 
 # A space before each text, before the first segment, and none; a charsmap, which nothing cuts.

@@ -30,8 +30,8 @@ from tokexport.sources.sentencepiece.proto import (
 )
 
 NEVER = 2**63
-MODELS = 4_000 if SLOW else 120
-TEXTS = 200_000 if SLOW else 1_500
+MODELS = 600 if SLOW else 120
+TEXTS = 10_000 if SLOW else 1_500
 MARK = "\u2581"
 
 # With and without ties, and with spaces that grow by one (Gemma 3, Yi) or double (the others).

@@ -16,8 +16,8 @@ from tokexport.conversion import file_bytes
 from tokexport.sources import read
 
 NEVER = 2**63
-TEXTS = 3_000 if SLOW else 120
-CHANGES = 8_000 if SLOW else 300
+TEXTS = 1_000 if SLOW else 120
+CHANGES = 2_000 if SLOW else 300
 
 # Patterns of several families, a normalizer, BPE over characters with a space before each text,
 # only before the first segment, and none.

@@ -27,7 +27,7 @@ from tokexport.model import Behavior, BytePairModel, CharacterTest, PreTokenizer
 Ends = NDArray[np.uint32]
 CoreSplits = Callable[[bytes, memoryview], Ends]
 
-TEXTS = 200_000 if SLOW else 250
+TEXTS = 10_000 if SLOW else 250
 EMULATED_TEXTS = 5_000 if SLOW else 250
 LONGEST = 40_000
 

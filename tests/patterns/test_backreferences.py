@@ -17,7 +17,7 @@ from tokenizers import Regex, pre_tokenizers
 from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.model import Split
 
-TEXTS = 3000 if SLOW else 200
+TEXTS = 1000 if SLOW else 200
 ALPHABETS = ("ab", "abc", "aabbc1", "!?!!.()x")
 
 GALACTICA = r"""[\(\)\[\]\{\}]|([!"\#\$%\&'\*\+,\-\./:;<=>\?\\\^_`\|\~])\1*"""
@@ -41,7 +41,7 @@ def random_pattern(r: random.Random) -> str:
     )
 
 
-RANDOM = [random_pattern(random.Random(seed)) for seed in range(1000 if SLOW else 80)]
+RANDOM = [random_pattern(random.Random(seed)) for seed in range(400 if SLOW else 80)]
 
 
 @pytest.mark.parametrize("pattern", [*REFERRING, *RANDOM])

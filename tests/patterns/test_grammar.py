@@ -16,7 +16,7 @@ from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.errors import UnsupportedError
 from tokexport.model import Dialect, Split
 
-EXAMPLES = 3000 if SLOW else 100
+EXAMPLES = 600 if SLOW else 100
 PLAIN = "ab1 \nA'"
 FOLDING = "sfiStkßﬁﬀʼnͅ"
 

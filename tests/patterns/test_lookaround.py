@@ -21,7 +21,7 @@ from repository import SLOW
 from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.model import Dialect, Split
 
-TEXTS = 5000 if SLOW else 100
+TEXTS = 2000 if SLOW else 100
 
 DIGITS = UNBOUNDED_LOOK_AHEAD["llama.cpp tiny-aya"]
 CUTS_BETWEEN_DIGITS = UNBOUNDED_LOOK_AHEAD["llama.cpp superbpe"]

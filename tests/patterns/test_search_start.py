@@ -20,7 +20,7 @@ from repository import SLOW
 from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.model import Split
 
-TEXTS = 10_000 if SLOW else 300
+TEXTS = 3_000 if SLOW else 300
 CHUNKS, _, GROUPS = list(TRINITY.values())[:3]
 PATTERNS = [
     *list(TRINITY.values())[:3],

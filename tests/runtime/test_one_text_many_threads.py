@@ -17,7 +17,7 @@ from tokexport.errors import SourceError, UnsupportedError
 from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.sources import read
 
-SEEDS = 2_000 if SLOW else 100
+SEEDS = 600 if SLOW else 100
 TOGETHER = 20
 LONG = 70_000  # bytes, of which two threads take their parts
 

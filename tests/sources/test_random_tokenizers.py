@@ -15,7 +15,7 @@ from tokexport.errors import SourceError, UnsupportedError
 from tokexport.sources import read
 from tokexport.sources.reference import ReferenceTokenizer
 
-SEEDS = range(2000 if SLOW else 40)
+SEEDS = range(600 if SLOW else 40)
 TOGETHER = 20
 
 

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "fixtures"
 SMALL = FIXTURES / "small"
 
-# TOKEXPORT_SLOW=1: tests compare much more, which takes hours.
+# TOKEXPORT_SLOW=1: tests compare much more, which takes more than an hour.
 SLOW = os.environ.get("TOKEXPORT_SLOW", "") not in ("", "0")
 
 
