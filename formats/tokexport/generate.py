@@ -17,7 +17,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Final
 
-from construct import Struct
+from construct import Struct, Subconstruct
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -211,14 +211,11 @@ def _fields(part: Any) -> Iterator[tuple[int, str, str, str]]:
     struct = part if isinstance(part, Struct) else part.metadata["struct"]
     offset = 0
     for field in struct.subcons:
-        size = field.sizeof()
-        kind = {"d": "f64"}.get(getattr(field.subcon, "fmtstr", "")[1:], f"u{8 * size}")
-        yield (
-            offset,
-            kind if hasattr(field.subcon, "fmtstr") else f"u8[{size}]",
-            field.name,
-            field.docs,
-        )
+        size, plain = field.sizeof(), field
+        while isinstance(plain, Subconstruct):
+            plain = plain.subcon
+        kind = {"d": "f64"}.get(getattr(plain, "fmtstr", "")[1:], f"u{8 * size}")
+        yield (offset, kind if hasattr(plain, "fmtstr") else f"u8[{size}]", field.name, field.docs)
         offset += size
 
 

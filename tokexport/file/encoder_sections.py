@@ -8,7 +8,7 @@ import numpy.typing as npt
 import tokexport.file.layout as layout
 from tokexport.compiler.tables import ClassTable, Crossings, PairIndex, TokenIndex, TrieTables
 from tokexport.file.layout import ID_BITS, NONE
-from tokexport.file.pack import bits, levels, struct
+from tokexport.file.pack import bits, class_counts, levels, struct
 
 
 def characters(symbols: ClassTable | npt.NDArray[np.int64] | None) -> bytes | None:
@@ -16,14 +16,12 @@ def characters(symbols: ClassTable | npt.NDArray[np.int64] | None) -> bytes | No
     match symbols:
         case None:
             return None
-        case ClassTable(top, middle, leaves):
+        case ClassTable(top):
             unit, places = layout.SymbolUnit.CHARACTER, len(top) // layout.CLASS_TOP
-            counts = {"middle_count": len(middle), "leaf_count": len(leaves)}
-            table = levels(symbols, layout.SYMBOL.str)
+            counts, table = class_counts(symbols), levels(symbols, layout.SYMBOL.str)
         case _:
             unit, places = layout.SymbolUnit.BYTE, len(symbols)
-            counts = {"middle_count": 0, "leaf_count": 0}
-            table = symbols.astype(layout.SYMBOL).tobytes()
+            counts, table = {}, symbols.astype(layout.SYMBOL).tobytes()
     return struct(layout.CharactersHeader, unit=unit, place_count=places, **counts) + table
 
 

@@ -13,7 +13,7 @@ from tokexport.compiler.tables import ClassTable, Trie
 
 
 def struct(declared: Struct, **fields: Any) -> bytes:
-    """The bytes of a struct; reserved fields need not be given."""
+    """The bytes of a struct; fields that are not given are zero."""
     return bytes(declared.build(fields))
 
 
@@ -28,6 +28,11 @@ def rows(declared: np.dtype[Any], numbers: npt.ArrayLike) -> bytes:
     for name, column in zip(declared.names or (), columns, strict=False):
         packed[name] = column
     return packed.tobytes()
+
+
+def class_counts(table: ClassTable) -> dict[str, int]:
+    """The fields of a header that say how large a class table is."""
+    return {"middle_count": len(table.middle), "leaf_count": len(table.leaves)}
 
 
 def levels(table: ClassTable, leaf: str, *, ascii: bool = False) -> bytes:
@@ -46,17 +51,11 @@ def bits(pairs: npt.NDArray[np.bool_]) -> bytes:
 
 def trie(texts: Trie) -> bytes:
     """Nodes, with one more at the end, and edges."""
-    tokens = [*texts.tokens.tolist(), -1] if len(texts.edges) else [-1]
-    nodes = np.zeros(len(tokens), layout.TRIE_NODE)
-    nodes["first_edge"] = texts.first_edges[: len(tokens)]
-    nodes["token"] = np.array(tokens).astype("<u4")
+    nodes = np.zeros(len(texts.first_edges), layout.TRIE_NODE)
+    nodes["first_edge"] = texts.first_edges
+    nodes["token"] = np.append(texts.tokens, -1).astype("<u4")
     edges = texts.edges[:, 0] << 24 | texts.edges[:, 1]
     return nodes.tobytes() + edges.astype(layout.TRIE_EDGE).tobytes()
-
-
-def node_count(texts: Trie) -> int:
-    """How many nodes a trie has in a file: none where there are no texts."""
-    return len(texts.tokens) if len(texts.edges) else 0
 
 
 def padded(part: bytes) -> bytes:

@@ -9,7 +9,7 @@ import numpy as np
 import tokexport.file.layout as layout
 from tokexport.compiler.tables import OpTable, ProgramTable, SplitStage
 from tokexport.file.layout import StageBehavior, StageFlag
-from tokexport.file.pack import levels, padded, struct
+from tokexport.file.pack import class_counts, levels, padded, struct
 
 
 def program_stage(stage: SplitStage, first: int) -> tuple[bytes, bytes]:
@@ -32,13 +32,12 @@ def _described(
     row_shift = (columns - 1).bit_length()
     rows = np.zeros((len(program.transitions), 1 << row_shift), layout.TRANSITION)
     rows[:, :columns] = program.transitions
-    counts = dict.fromkeys(["middle_count", "leaf_count"], 0)
+    counts: dict[str, int] = {}
     if table.classes is None:
         classes = program.classes.astype(np.uint8).tobytes()
     else:
         classes = levels(table.classes, "u1", ascii=True)
-        counts["middle_count"] = len(table.classes.middle)
-        counts["leaf_count"] = len(table.classes.leaves)
+        counts = class_counts(table.classes)
     rows_of_starts = [program.starts]
     if program.search_starts is not None:
         rows_of_starts.append(program.search_starts)
@@ -59,8 +58,6 @@ def _described(
         classes_offset=first,
         starts_offset=first + len(parts[0]),
         transitions_offset=first + len(parts[0]) + len(parts[1]),
-        first_op=0,
-        op_count=0,
         skip_leads=table.skip_leads,
     )
     return descriptor, b"".join(parts)
@@ -68,10 +65,7 @@ def _described(
 
 def rewriting_stage(first_op: int, op_count: int) -> bytes:
     """The descriptor of a stage that rewrites each pre-token."""
-    names = (field.name for field in layout.Stage.subcons if field.name != "reserved")
-    zeros = dict.fromkeys(names, 0)
-    fields = {"flags": StageFlag.REWRITE, "first_op": first_op, "op_count": op_count}
-    return struct(layout.Stage, **zeros | fields)
+    return struct(layout.Stage, flags=StageFlag.REWRITE, first_op=first_op, op_count=op_count)
 
 
 def labels(stages: Sequence[SplitStage | tuple[OpTable, ...]]) -> bytes | None:

@@ -20,7 +20,7 @@ from tokexport.compiler.tables import (
     Trie,
 )
 from tokexport.file.layout import NONE, AddedFlag, OpFlag, OpKind
-from tokexport.file.pack import bits, levels, node_count, padded, rows, struct, trie
+from tokexport.file.pack import bits, class_counts, levels, padded, rows, struct, trie
 from tokexport.file.split_program import program_bytes, program_stage, rewriting_stage
 from tokexport.limits import MAX_TRIMMING_PASSES
 
@@ -99,28 +99,21 @@ def _form(table: FormTable) -> bytes:
     header = struct(
         layout.FormHeader,
         form=layout.NormalFormCode[table.form],
-        middle_count=len(table.numbers.middle),
-        leaf_count=len(table.numbers.leaves),
+        **class_counts(table.numbers),
         entry_count=len(table.entries),
         point_count=len(table.points),
         composition_count=len(table.compositions),
     )
-    return b"".join(
-        (
-            header,
-            levels(table.numbers, "<u2"),
-            rows(layout.NORMALIZER_ENTRY, table.entries),
-            table.points.astype(layout.NORMALIZER_POINT).tobytes(),
-            rows(layout.COMPOSITION, table.compositions),
-        )
-    )
+    entries = rows(layout.NORMALIZER_ENTRY, table.entries)
+    points = table.points.astype(layout.NORMALIZER_POINT).tobytes()
+    compositions = rows(layout.COMPOSITION, table.compositions)
+    return header + levels(table.numbers, "<u2") + entries + points + compositions
 
 
 def _map(table: MapTable) -> bytes:
     header = struct(
         layout.MapHeader,
-        middle_count=len(table.numbers.middle),
-        leaf_count=len(table.numbers.leaves),
+        **class_counts(table.numbers),
         entry_count=len(table.entries),
         text_size=len(table.text),
         skip_leads=table.skip_leads,
@@ -135,7 +128,7 @@ def _charsmap(table: CharsmapTable) -> bytes:
     header = struct(
         layout.CharsmapHeader,
         unit_count=len(table.units),
-        node_count=node_count(table.protected),
+        node_count=len(table.protected.tokens),
         edge_count=len(table.protected.edges),
         program_size=len(program),
         text_size=len(table.text),
@@ -163,9 +156,9 @@ def added_tokens(added: AddedTables | None) -> bytes | None:
     header = struct(
         layout.AddedHeader,
         token_count=len(tokens),
-        raw_node_count=node_count(added.raw),
+        raw_node_count=len(added.raw.tokens),
         raw_edge_count=len(added.raw.edges),
-        normalized_node_count=node_count(added.normalized),
+        normalized_node_count=len(added.normalized.tokens),
         normalized_edge_count=len(added.normalized.edges),
         text_size=len(text),
         flags=all_flags,
@@ -179,11 +172,8 @@ def added_classes(added: AddedTables | None) -> bytes | None:
     """ACLS, or None where no added token looks at the characters beside it."""
     if added is None or added.classes is None:
         return None
-    table = added.classes
-    header = struct(
-        layout.AddedClassesHeader, middle_count=len(table.middle), leaf_count=len(table.leaves)
-    )
-    return header + levels(table, "u1", ascii=True)
+    header = struct(layout.AddedClassesHeader, **class_counts(added.classes))
+    return header + levels(added.classes, "u1", ascii=True)
 
 
 def trimming(tables: Tables) -> bytes | None:
@@ -211,7 +201,7 @@ def alignment(tables: Tables, protected: Trie | None) -> bytes | None:
     header = struct(
         layout.AlignmentHeader,
         flags=flags | layout.AlignmentFlag.COLLAPSE * value.collapses,
-        node_count=node_count(protected),
+        node_count=len(protected.tokens),
         edge_count=len(protected.edges),
     )
     return header + trie(protected)

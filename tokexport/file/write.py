@@ -70,14 +70,7 @@ def write(
 
 
 def assemble(
-    contents: dict[bytes, bytes],
-    *,
-    id_count: int,
-    token_count: int,
-    flags: layout.HeaderFlag,
-    max_token_bytes: int,
-    unknown_id: int,
-    model: layout.ModelType = layout.ModelType.BPE,
+    contents: dict[bytes, bytes], *, model: int = layout.ModelType.BPE, **fields: int
 ) -> list[bytes]:
     """The parts of a file with sections in the given order: a header with these fields and the
     section table, with checksums, are the first.
@@ -103,13 +96,8 @@ def assemble(
         version_minor=layout.VERSION_MINOR,
         section_count=len(contents),
         file_size=end,
-        id_count=id_count,
-        token_count=token_count,
-        flags=flags,
-        max_token_bytes=max_token_bytes,
-        unknown_id=unknown_id,
         model=model,
-        crc32=0,
+        **fields,
     )[:-4]
     head = header + zlib.crc32(table, zlib.crc32(header)).to_bytes(4, "little") + table
     return [head + bytes(first - len(head)), *parts]

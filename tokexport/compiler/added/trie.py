@@ -35,7 +35,7 @@ def build_trie(contents: Iterable[tuple[int, bytes]]) -> Trie:
         for byte in content:
             node = node.children.setdefault(byte, _Node())
         node.token = token
-    order = [root]
+    order = [root] if root.children else []
     firsts: list[int] = []
     edges: list[tuple[int, int]] = []
     for node in order:

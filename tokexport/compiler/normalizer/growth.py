@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.compiler.normalizer import rewriting
-from tokexport.model import NormalForm
+from tokexport.model import NormalForm, SpellBytes
+from tokexport.normalization.character_map import CharacterMapping
 from tokexport.normalization.normal_forms import (
     HANGUL_SYLLABLES,
     HANGUL_TRAILING,
@@ -44,7 +45,7 @@ def growths(ops: Sequence[rewriting.Op]) -> list[tuple[int, int]]:
     """(g, e) for each operation: a text of n bytes before the first one has at most g * n + e bytes
     after it.
 
-    >>> growths([rewriting.AffixOp("▁"), rewriting.BytesOp()])
+    >>> growths([rewriting.AffixOp("▁"), SpellBytes()])
     [(1, 3), (2, 6)]
     """
     steps = [_step(op) for op in ops]
@@ -73,12 +74,12 @@ Step = Callable[[Weights], tuple[Weights, int]]
 
 def _step(op: rewriting.Op) -> Step:
     match op:
-        case rewriting.FormOp(form):
-            return _step_of_form(form)
-        case rewriting.MapOp(mapping):
-            texts = _Texts([output.before + output.after for output in mapping.outputs])
-            keeps = np.array([output.keep for output in mapping.outputs], np.int64)
-            return lambda after: (_mapped(after, texts.sums(after), keeps, mapping.numbers), 0)
+        case NormalForm():
+            return _step_of_form(op)
+        case CharacterMapping(numbers, outputs):
+            texts = _Texts([output.before + output.after for output in outputs])
+            keeps = np.array([output.keep for output in outputs], np.int64)
+            return lambda after: (_mapped(after, texts.sums(after), keeps, numbers), 0)
         case rewriting.ReplaceOp(program, content):
             is_inside = (program.transitions[:, :-1] & ~np.uint16(MATCH_ENDS)).any(0)
             inside = looked_up(is_inside, program.classes)
@@ -87,7 +88,7 @@ def _step(op: rewriting.Op) -> Step:
             return _step_of_charsmap(op)
         case rewriting.AffixOp(content):
             return lambda after: (after, _sum(after, content))
-        case rewriting.BytesOp():
+        case SpellBytes():
             return lambda after: (_spelled(after), 0)
 
 

@@ -14,7 +14,7 @@ from tokexport.compiler.passes.skip_hints import leads_of
 from tokexport.compiler.splits.compile_split import program_table
 from tokexport.compiler.tables import CharsmapTable, FormTable, MapTable, OpTable
 from tokexport.errors import UnsupportedError
-from tokexport.model import NormalForm
+from tokexport.model import NormalForm, SpellBytes
 from tokexport.normalization import normal_forms
 from tokexport.normalization.character_map import CharacterMapping, Output
 from tokexport.unicode.store import distinct_values
@@ -30,16 +30,16 @@ def op_tables(ops: Sequence[rewriting.Op]) -> list[OpTable]:
 
 def _op_table(op: rewriting.Op, grows: int, extra: int) -> OpTable:
     match op:
-        case rewriting.FormOp(form):
-            return OpTable("FORM", (), grows, extra, form_table(form))
-        case rewriting.MapOp(mapping):
-            return OpTable("MAP", (), grows, extra, _map_table(mapping))
+        case NormalForm():
+            return OpTable("FORM", (), grows, extra, form_table(op))
+        case CharacterMapping():
+            return OpTable("MAP", (), grows, extra, _map_table(op))
         case rewriting.ReplaceOp(program, content):
             return OpTable("REPLACE", (), grows, extra, program_table(program), content)
         case rewriting.CharsmapOp():
             flags = ("BY_CLUSTER",) if op.clusters else ("COLLAPSE",) * op.collapses
             return OpTable("CHARSMAP", flags, grows, extra, _charsmap_table(op))
-        case rewriting.BytesOp():
+        case SpellBytes():
             return OpTable("BYTES", (), grows, extra)
         case rewriting.AffixOp(content):
             flags = ("APPEND",) * op.append + ("UNLESS_PRESENT",) * op.unless_present

@@ -8,6 +8,7 @@ decomposition whose marks the next step drops is one of them.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -44,20 +45,6 @@ from tokexport.unicode.charsmap import CharacterSequences, read_charsmap
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FormOp:
-    """A Unicode normalization form."""
-
-    form: NormalForm
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class MapOp:
-    """Each character becomes a text."""
-
-    mapping: CharacterMapping
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class ReplaceOp:
     """Each match of a program becomes ``content``."""
 
@@ -88,11 +75,6 @@ class AffixOp:
     by_source: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class BytesOp:
-    """Each byte becomes a character of GPT-2's alphabet."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class CharsmapOp:
     """Sequences of characters are replaced: ``clusters``, by grapheme cluster, or else the longest
@@ -110,7 +92,8 @@ class CharsmapOp:
     collapses: bool = False
 
 
-Op = FormOp | MapOp | ReplaceOp | CharsmapOp | AffixOp | BytesOp
+# A step that is an operation already stays as it is.
+Op = NormalForm | CharacterMapping | ReplaceOp | CharsmapOp | AffixOp | SpellBytes
 
 
 @functools.cache
@@ -126,30 +109,30 @@ def compile_steps(steps: tuple[NormalizerStep | PreTokenizerStep, ...]) -> tuple
     return tuple(ops)
 
 
-def _both(first: Op, second: Op) -> MapOp | None:
+def _both(first: Op, second: Op) -> CharacterMapping | None:
     """The one map that does what two operations do, if there is one."""
     match first, second:
-        case MapOp(one), MapOp(two):
-            mapping: CharacterMapping | None = joined(one, two)
-        case FormOp(form), MapOp(two):
-            mapping = without_marks(form, two)
+        case CharacterMapping(), CharacterMapping():
+            mapping: CharacterMapping | None = joined(first, second)
+        case NormalForm(), CharacterMapping():
+            mapping = without_marks(first, second)
         case _:
             return None
-    return MapOp(mapping) if mapping is not None and mapping.longest() <= MAX_MAPPED else None
+    return mapping if mapping is not None and mapping.longest() <= MAX_MAPPED else None
 
 
 def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
     match step:
-        case NormalForm():
-            return [FormOp(step)]
+        case NormalForm() | SpellBytes():
+            return [step]
         case CharacterMap():
-            return [MapOp(named_mapping(step))]
-        case Replace(pattern="", content=""):
+            return [named_mapping(step)]
+        case Replace(pattern="", content="") | Prepend(content="") | Append(content=""):
             return []
         case Replace(literal=True) if (
             len(step.pattern) == 1 and len(step.content.encode()) <= MAX_MAPPED
         ):
-            return [MapOp(mapping_of({step.pattern: step.content}))]
+            return [mapping_of({step.pattern: step.content})]
         case Replace(literal=True):
             return [ReplaceOp(compile_tree(_literal(step.pattern)), step.content)]
         case Replace():
@@ -170,15 +153,9 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
             clusters, first_plain = with_plain_classes(grapheme_program(), ~sequences.characters())
             return [CharsmapOp(sequences, clusters, (), first_plain)]
         case Prepend():
-            return (
-                [AffixOp(step.content, False, step.unless_present, step.only_first)]
-                if step.content
-                else []
-            )
+            return [AffixOp(step.content, False, step.unless_present, step.only_first)]
         case Append():
-            return [AffixOp(step.content, append=True)] if step.content else []
-        case SpellBytes():
-            return [BytesOp()]
+            return [AffixOp(step.content, append=True)]
         case Split():
             raise TypeError("a split rewrites nothing")
 
@@ -206,11 +183,7 @@ def runs_of_rewrites(
     2
     """
     stages: list[Split | tuple[PreTokenizerStep, ...]] = []
-    for step in steps:
-        if isinstance(step, Split):
-            stages.append(step)
-        elif stages and isinstance(stages[-1], tuple):
-            stages[-1] = (*stages[-1], step)
-        else:
-            stages.append((step,))
+    for _, run in itertools.groupby(steps, lambda step: isinstance(step, Split)):
+        found = tuple(run)
+        stages += [step for step in found if isinstance(step, Split)] or [found]
     return stages

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tokexport.compiler.normalizer.rewriting import AffixOp, MapOp, Op, ReplaceOp
+from tokexport.compiler.normalizer.rewriting import AffixOp, Op, ReplaceOp
 from tokexport.model import Split
+from tokexport.normalization.character_map import CharacterMapping
 from tokexport.patterns import SplitProgram
 
 Stage = tuple[Split, SplitProgram] | tuple[Op, ...]
@@ -62,9 +63,9 @@ class _Known:
     def pass_op(self, op: Op) -> None:
         """An operation on the text."""
         match op:
-            case MapOp(mapping):
-                outputs = [mapping.outputs[number] for number in np.unique(mapping.numbers)]
-                lengths = {len(output.before + output.after) + output.keep for output in outputs}
+            case CharacterMapping(numbers, outputs):
+                used = [outputs[number] for number in np.unique(numbers)]
+                lengths = {len(output.before + output.after) + output.keep for output in used}
                 self.one_to_one &= lengths == {1}
                 self.same_start &= 0 not in lengths
             case ReplaceOp():

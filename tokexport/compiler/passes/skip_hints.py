@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
+from tokexport.compiler.class_table import SURROGATES
 from tokexport.patterns import MATCH_ENDS, SplitProgram
 from tokexport.unicode.store import CODE_POINTS, looked_up
 
-FIRST_LEAD = 0xC0
-SURROGATES = range(0xD800, 0xE000)
+# The first code point of each first byte from 0xC2 to 0xF4.
+FIRST_OF_LEADS = [
+    *range(0x80, 0x800, 1 << 6),
+    *(0x800, *range(1 << 12, 0x10000, 1 << 12)),
+    *(0x10000, *range(1 << 18, CODE_POINTS, 1 << 18)),
+]
 
 
 def leads_without_match(program: SplitProgram) -> int:
@@ -47,20 +51,10 @@ def leads_of(members: npt.NDArray[np.bool_]) -> int:
     True
     """
     members = members.copy()
-    members[SURROGATES.start : SURROGATES.stop] = True  # never in UTF-8
-    return sum(1 << (lead - FIRST_LEAD) for lead, points in _by_lead() if members[points].all())
-
-
-def _by_lead() -> Iterator[tuple[int, slice]]:
-    """Each first byte that UTF-8 uses from 0xC0 on, and the code points that have it."""
-    for lead in range(FIRST_LEAD, 0x100):
-        if lead < 0xE0:
-            yield lead, slice(max(0x80, (lead & 0x1F) << 6), ((lead & 0x1F) + 1) << 6)
-        elif lead < 0xF0:
-            yield lead, slice(max(0x800, (lead & 0xF) << 12), ((lead & 0xF) + 1) << 12)
-        else:
-            end = min(CODE_POINTS, ((lead & 0xF) + 1) << 18)
-            yield lead, slice(max(0x10000, (lead & 0xF) << 18), end)
+    members[SURROGATES] = True  # never in UTF-8
+    holds = np.ones(64, np.bool_)  # of bytes that UTF-8 does not use, too
+    holds[2 : 2 + len(FIRST_OF_LEADS)] = np.logical_and.reduceat(members, FIRST_OF_LEADS)
+    return int.from_bytes(np.packbits(holds, bitorder="little").tobytes(), "little")
 
 
 def with_plain_classes(

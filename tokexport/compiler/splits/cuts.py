@@ -28,7 +28,8 @@ import numpy.typing as npt
 from tokexport.compiler.normalizer import rewriting
 from tokexport.compiler.normalizer.rewriting import Op
 from tokexport.compiler.tables import Pairs
-from tokexport.model import AddedToken, Behavior, Split
+from tokexport.model import AddedToken, Behavior, NormalForm, SpellBytes, Split
+from tokexport.normalization.character_map import CharacterMapping
 from tokexport.patterns import MATCH_ENDS, LabelTable, SplitProgram
 from tokexport.patterns.dfa import sure_to_match
 from tokexport.unicode.byte_alphabet import to_characters
@@ -102,12 +103,12 @@ class _Boundary:
     def pass_op(self, op: Op) -> None:
         """An operation on the text."""
         match op:
-            case rewriting.FormOp():
+            case NormalForm():
                 # Normalization never composes two ASCII characters; others are not followed.
                 self._left = np.where(self._left < ASCII, self._left, LOST)
                 self._right = np.where(self._right < ASCII, self._right, LOST)
-            case rewriting.MapOp(mapping):
-                self._map(mapping.apply)
+            case CharacterMapping():
+                self._map(op.apply)
             case rewriting.ReplaceOp(program):
                 self.pass_program(program)
                 if program.may_be_empty:
@@ -118,7 +119,7 @@ class _Boundary:
             case rewriting.CharsmapOp():
                 # A mark that follows can change what a character becomes.
                 self.clean[:] = False
-            case rewriting.BytesOp():
+            case SpellBytes():
                 self._map(lambda character: to_characters(character.encode()))
             case rewriting.AffixOp(content, append, unless_present, only_first):
                 # Cut apart, the right side gets the content too, unless it starts with it.

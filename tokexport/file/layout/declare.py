@@ -7,16 +7,14 @@ Every field and every number says in a few words what it means; these words are 
 from __future__ import annotations
 
 from enum import Enum, IntEnum, IntFlag
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
-from construct import Const, Construct, Float64l, Int8ul, Int16ul, Int32ul, Int64ul, Struct
+from construct import Const, Construct, Default, Float64l, Int8ul, Int16ul, Int32ul, Int64ul, Struct
 
-U8: Final = Int8ul
-U16: Final = Int16ul
-U32: Final = Int32ul
-U64: Final = Int64ul
-F64: Final = Float64l
+# A field that is not given is zero.
+U8, U16, U32, U64 = (Default(kind, 0) for kind in (Int8ul, Int16ul, Int32ul, Int64ul))
+F64 = Default(Float64l, 0.0)
 
 
 def zeros(size: int) -> Construct:
