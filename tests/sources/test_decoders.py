@@ -53,6 +53,7 @@ DECODERS: dict[str, dict[str, Any] | None] = {
     "none": None,
     "GPT-2": BYTE_LEVEL,
     "byte level, fused": sequence(BYTE_LEVEL, FUSE),
+    "byte level, stripped": sequence(BYTE_LEVEL, strip(" ", 1, 0)),
     "Llama": sequence(replace("▁", " "), FALLBACK, FUSE, strip(" ", 1, 0)),
     "Gemma": sequence(replace("▁", " "), FALLBACK, FUSE),
     "llm-jp": sequence(

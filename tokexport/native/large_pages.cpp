@@ -14,8 +14,7 @@ void use_large_pages(void *memory, std::size_t size) {
     const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(memory),
                          first = (begin + large_page - 1) & ~(large_page - 1),
                          end = (begin + size) & ~(large_page - 1);
-    // Two at least: one could be nearly all that is taken beyond what is needed.
-    if (first < end && end - first > large_page)
+    if (first < end)
         madvise(reinterpret_cast<void *>(first), end - first, MADV_HUGEPAGE);
 #else
     (void)memory;

@@ -12,6 +12,7 @@ namespace tokexport {
 nb::object IdTable::list(const std::uint32_t *ids, std::size_t count) {
     ObjectTable::Entry *table = ints_.entries();
     nb::object result = owned(PyList_New(static_cast<Py_ssize_t>(count)));
+    use_large_pages(PySequence_Fast_ITEMS(result.ptr()), count * sizeof(PyObject *));
     for (std::size_t i = 0; i < count; i++) {
         PyObject *value;
         if (ids[i] < ints_.size()) {

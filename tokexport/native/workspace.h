@@ -40,7 +40,9 @@ public:
                          : std::realloc(data_, count ? count * sizeof(T) : 1);
         if (!data) throw std::bad_alloc();
         data_ = static_cast<T *>(data);
-        if (count > capacity_) use_large_pages(data_, count * sizeof(T));
+        // Of a little memory a large page could be nearly all that is taken beyond what is needed.
+        if (count > capacity_ && count * sizeof(T) >= std::size_t(4) << 20)
+            use_large_pages(data_, count * sizeof(T));
         capacity_ = count;
     }
 
