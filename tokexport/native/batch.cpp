@@ -33,6 +33,31 @@ std::size_t bytes_of(const std::vector<std::string_view> &texts) {
     return bytes;
 }
 
+// Hands chunks of work to threads: to each of n threads every n-th, and when these are done, those
+// of others. So texts that come again go to the thread that has them in its caches.
+class Chunks {
+public:
+    Chunks(std::size_t count, std::size_t threads) : count_(count), taken_(threads) {}
+
+    // The next chunk for a thread, or `count` and more.
+    std::size_t next(std::size_t thread) {
+        std::size_t chunk = count_;
+        for (std::size_t i = 0; i < taken_.size() && chunk >= count_; i++) {
+            const std::size_t owner = (thread + i) % taken_.size();
+            chunk = owner + taken_[owner].fetch_add(1) * taken_.size();
+        }
+        return chunk;
+    }
+
+    void stop() {
+        for (auto &taken : taken_) taken.store(count_);
+    }
+
+private:
+    std::size_t count_;
+    std::vector<std::atomic<std::size_t>> taken_;
+};
+
 // Calls `work` with 0 to threads - 1, each on a thread of its own.
 template <class Work> void on_threads(std::size_t threads, Work work) {
     std::vector<std::thread> others;
@@ -63,6 +88,12 @@ struct Core::Batch {
     // What cuts the texts, where the core does not: then all parts but the first are rests.
     const Engine *cutter = nullptr;
     std::unique_ptr<GatheredIds> gathered;
+
+    // Gives the workspaces back so that the next batch takes them in the same order.
+    ~Batch() {
+        if (!spaces.empty()) spaces.front().reset();
+        while (!spaces.empty()) spaces.pop_back();
+    }
 
     Buffer<std::uint32_t> &ids() { return gathered ? gathered->ids() : (**spaces[0]).ids; }
 
@@ -161,22 +192,21 @@ bool Core::encode_parts(const std::vector<std::string_view> &sources, const Allo
     while (batch.spaces.size() < threads)
         batch.spaces.push_back(std::make_unique<WorkspacePool::Lease>(pool_));
 
-    const std::size_t bytes = bytes_of(sources);
-    if (threads > 1)
-        batch.gathered =
-            std::make_unique<GatheredIds>((count + step - 1) / step, likely_ids(bytes));
+    const std::size_t bytes = bytes_of(sources), chunk_count = (count + step - 1) / step;
+    if (threads > 1) batch.gathered = std::make_unique<GatheredIds>(chunk_count, likely_ids(bytes));
     else batch.gathered.reset();
 
     std::vector<Outcome> outcomes(threads);    // of each worker, the first that was no success
     std::vector<std::size_t> failed(threads);  // and the text it befell
     std::vector<char> out_of_memory(threads, 0);
     std::vector<GatheredIds::Waiting> waiting(threads);
-    std::atomic<std::size_t> next{0};
+    Chunks chunks(chunk_count, threads);
     auto work = [&](std::size_t worker) noexcept {
         try {
             Workspace &space = **batch.spaces[worker];
             std::size_t used = 0;
-            for (std::size_t first; (first = next.fetch_add(step)) < count;) {
+            for (std::size_t chunk; (chunk = chunks.next(worker)) < chunk_count;) {
+                const std::size_t first = chunk * step;
                 for (std::size_t i = first; i < std::min(first + step, count); i++) {
                     Batch::Part &part = parts[i];
                     const std::size_t before = used;
@@ -186,18 +216,17 @@ bool Core::encode_parts(const std::vector<std::string_view> &sources, const Allo
                     if (outcome.code != TKX_OK) {
                         outcomes[worker] = outcome;
                         failed[worker] = part.text;
-                        next.store(count);
+                        chunks.stop();
                         return;
                     }
                     part.count = used - before;
                 }
                 if (batch.gathered)
-                    used =
-                        waiting[worker].add(*batch.gathered, first / step, space.ids.data(), used);
+                    used = waiting[worker].add(*batch.gathered, chunk, space.ids.data(), used);
             }
         } catch (const std::bad_alloc &) {
             out_of_memory[worker] = 1;
-            next.store(count);
+            chunks.stop();
         }
     };
     if (threads == 1 && bytes < bytes_a_thread) {
