@@ -35,8 +35,10 @@ def byte_crossings(vocab: Vocabulary, merges: CanonicalMerges) -> Crossings | No
     whose own bytes may be merged later. Between two characters of ASCII a boundary counts as
     crossed: words of ASCII are not worth cutting.
     """
+    is_ascii = np.ones(len(vocab), np.bool_)
     not_ascii = np.flatnonzero(vocab.strings.units >= ASCII)
-    vocab = vocab.at(np.unique(np.searchsorted(vocab.strings.ends, not_ascii, "right")))
+    is_ascii[np.searchsorted(vocab.strings.ends, not_ascii, "right")] = False
+    vocab = vocab.at(np.flatnonzero(~is_ascii))
     found = _Characters.of(vocab.strings)
     in_part = np.zeros((256, 256), np.bool_)
     in_part[:ASCII, :ASCII] = True
@@ -93,17 +95,17 @@ def _characters_come_first(vocab: Vocabulary, merges: CanonicalMerges, found: _C
     rules = merges.rules
     id_count = 1 + int(max(rules[:, :3].max(initial=0), vocab.ids.max()))
     is_joined = np.bincount(found.strings[found.is_inside], minlength=len(vocab)) > 0
-    sizes = np.zeros(id_count, np.int64)  # of the tokens within one character
+    sizes = np.zeros(id_count, np.int32)  # of the tokens within one character
     sizes[vocab.ids[~is_joined]] = vocab.strings.sizes[~is_joined]
-    latest = np.full(id_count, -1, np.int64)  # rank of the last merge of such a token
+    latest = np.full(id_count, -1, np.int32)  # rank of the last merge of such a token
     for size in range(2, MOST_BYTES + 1):
         product, left, right, rank = rules[sizes[rules[:, 0]] == size].T
         latest[product] = np.maximum(rank, np.maximum(latest[left], latest[right]))
-    of_character = np.full(CODE_POINTS, -1, np.int64)
+    of_character = np.full(CODE_POINTS, -1, np.int32)
     alone = found.is_whole & ~is_joined[found.strings]
     of_character[found.code_points[alone]] = latest[vocab.ids[found.strings[alone]]]
     of_whole = _rules_of_whole_characters(vocab, rules, found, is_joined, id_count)
-    ranks = np.full(id_count, np.iinfo(np.int64).max)
+    ranks = np.full(id_count, np.iinfo(np.int32).max)
     ranks[of_whole[:, 0]] = of_whole[:, 3]
     joined = found.is_whole & is_joined[found.strings]
     rank = ranks[vocab.ids[found.strings[joined]]]
