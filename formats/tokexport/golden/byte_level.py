@@ -66,7 +66,7 @@ def library(
     **model_fields: Any,
 ) -> tuple[Encode, Locate]:
     """The same tokenizer in the reference library: its ids, and its spans."""
-    fields = {"added_tokens": added_tokens, "normalizer": normalizer}
+    fields: dict[str, Any] = {"added_tokens": added_tokens, "normalizer": normalizer}
     fields |= {"pre_tokenizer": pre_tokenizer, "post_processor": post_processor}
     tokenizer = _loaded(tokens, merges, **fields, **model_fields)
 

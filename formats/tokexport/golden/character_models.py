@@ -196,7 +196,8 @@ def _reference(
     **fields: Any,
 ) -> tuple[Encode, Locate]:
     model = {"type": "BPE", "vocab": vocab, "merges": [list(pair) for pair in merges], **fields}
-    source = {"version": "1.0", "added_tokens": [], "pre_tokenizer": pre_tokenizer, "model": model}
+    source: dict[str, Any] = {"version": "1.0", "added_tokens": [], "model": model}
+    source["pre_tokenizer"] = pre_tokenizer
     tokenizer = tokenizers.Tokenizer.from_str(json.dumps(source))
 
     def encode(text: str, special: Special) -> Sequence[int]:

@@ -157,7 +157,7 @@ def _operation(*, table: bytes = b"", content: bytes = b"", **changes: int) -> b
     fields |= {"content_offset": start + len(table), "content_size": len(content)}
     header |= {name: value for name, value in changes.items() if name in header}
     fields |= {name: value for name, value in changes.items() if name in fields}
-    return RewriteHeader.build(header) + RewriteOp.build(fields) + table + content
+    return bytes(RewriteHeader.build(header) + RewriteOp.build(fields)) + table + content
 
 
 def _reserved(section: bytes) -> bytes:

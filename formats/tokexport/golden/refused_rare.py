@@ -117,7 +117,7 @@ def _stages(*stages: Mapping[str, int]) -> bytes:
     are as large as they must be, and are one.
     """
     good = {"flags": ON_BYTES, "class_count": 1, "state_count": 1, "row_shift": 1}
-    fields = [good | stage for stage in stages]
+    fields = [{**good, **stage} for stage in stages]
     tables = SplitsHeader.sizeof() + Stage.sizeof() * len(stages)
     starts = tables + 256
     transitions = starts + 4 * -(-max(2 * (stage["class_count"] + 1) for stage in fields) // 4)
@@ -142,7 +142,7 @@ def _stage(fields: Mapping[str, int]) -> bytes:
 def _labels(*tables: Mapping[str, int]) -> bytes:
     """Label tables of one entry, which is one for all."""
     good = {"stage": 0, "class_count": 1, "state_count": 1, "offset": 8 + 8 * len(tables)}
-    entries = b"".join(LabelTable.build(good | table) for table in tables)
+    entries = b"".join(bytes(LabelTable.build({**good, **table})) for table in tables)
     return len(tables).to_bytes(4, "little") + bytes(4) + entries + bytes(4)
 
 
@@ -150,7 +150,7 @@ def _operations(count: int) -> bytes:
     """Operations that put nothing before a text."""
     names = [field.name for field in RewriteOp.subcons if "reserved" not in field.name]
     fields = dict.fromkeys(names, 0) | {"kind": OpKind.AFFIX}
-    entry = RewriteOp.build({**fields, "reserved": None, "reserved2": None})
+    entry = bytes(RewriteOp.build({**fields, "reserved": None, "reserved2": None}))
     header = RewriteHeader.build({"op_count": count, "normalizer_count": 0, "reserved": None})
     return bytes(header) + entry * count
 
@@ -158,7 +158,8 @@ def _operations(count: int) -> bytes:
 def _stripping() -> bytes:
     """ADDT without tokens, whose flags say that some strip white space."""
     names = [field.name for field in AddedHeader.subcons if field.name != "reserved"]
-    fields = {**dict.fromkeys(names, 0), "flags": AddedFlag.LSTRIP, "reserved": None}
+    fields: dict[str, Any] = dict.fromkeys(names, 0)
+    fields |= {"flags": AddedFlag.LSTRIP, "reserved": None}
     fields |= {"raw_starts": bytes(32), "normalized_starts": bytes(32)}
     return bytes(AddedHeader.build(fields)) + bytes(8 + 8)
 

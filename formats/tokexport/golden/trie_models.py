@@ -228,7 +228,8 @@ def _tokenizer(tokens: Sequence[str], model: Model, *splits: Split) -> Tokenizer
 def _reference(model: Mapping[str, Any], *, spaces: bool = False) -> tuple[Encode, Locate]:
     """The same tokenizer in the reference library: its ids, and its spans."""
     pre_tokenizer = {"type": "WhitespaceSplit"} if spaces else None
-    source = {"version": "1.0", "added_tokens": [], "pre_tokenizer": pre_tokenizer, "model": model}
+    source: dict[str, Any] = {"version": "1.0", "added_tokens": [], "model": model}
+    source["pre_tokenizer"] = pre_tokenizer
     tokenizer = tokenizers.Tokenizer.from_str(json.dumps(source))
 
     def encode(text: str, special: Special) -> Sequence[int]:

@@ -88,7 +88,8 @@ def _form(table: bytes, known: set[int]) -> bytes:
             break
         known = known | more
     numbers: dict[int, int] = {0: 0}
-    new_rows, new_points = [rows[0]], []
+    new_rows = [rows[0]]
+    new_points: list[int] = []
     for c in sorted(known):
         number = old.find(c)
         if number not in numbers:
@@ -97,7 +98,8 @@ def _form(table: bytes, known: set[int]) -> bytes:
             new_points += _points(rows[number], points)
     kept = [row for row in compositions if row[0] in known and row[1] in known]
     levels_, counts = _levels(old, known, numbers)
-    fields = counts | {"entry_count": len(new_rows), "point_count": len(new_points)}
+    fields: dict[str, int | None] = {**counts, "entry_count": len(new_rows)}
+    fields |= {"point_count": len(new_points)}
     fields |= {"composition_count": len(kept), "form": header.form, "reserved": None}
     return b"".join(
         (
@@ -133,7 +135,7 @@ def _map(table: bytes, known: set[int]) -> bytes:
     levels_, counts = _levels(old, known, numbers, ascii=ascii_part)
     fields = counts | {"entry_count": len(new_rows), "text_size": len(text), "skip_leads": 0}
     packed = b"".join(struct.pack("<IBBBB", *row) for row in new_rows)
-    return MapHeader.build(fields) + levels_ + packed + text
+    return bytes(MapHeader.build(fields)) + levels_ + packed + text
 
 
 def _programs(section: bytes, entries_at: int, count: int, known: set[int]) -> bytes:
