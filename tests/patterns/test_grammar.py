@@ -32,7 +32,6 @@ def bracket(characters: str) -> st.SearchStrategy[str]:
         sampled(
             [r"\s", r"\w", r"\d", r"\S", r"\W", r"\p{L}", r"\P{L}", r"\p{Lu}", r"\h", r"\p{^Ll}"]
         ),
-        sampled(["[:alpha:]", "[:^digit:]", "[:punct:]", "[:space:]"]),
     )
     flat = tuples(sampled(["", "", "^"]), st.lists(item, min_size=1, max_size=3).map(joined)).map(
         joined

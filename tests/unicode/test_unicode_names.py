@@ -13,13 +13,9 @@ from repository import SLOW
 
 from tokexport import unicode
 from tokexport.model import Dialect
-from tokexport.unicode import posix_set, property_set
+from tokexport.unicode import property_set
 
 RANKS = {bytes([byte]): byte for byte in range(256)}
-POSIX = (
-    *("alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph"),
-    *("lower", "print", "punct", "space", "upper", "word", "xdigit"),
-)
 
 
 def engine_takes(pattern: str, dialect: Dialect) -> bool:
@@ -102,17 +98,3 @@ def test_different_spellings_are_one_set(dialect: Dialect) -> None:
     for name in random.Random(0).sample(names(dialect), 50):
         assert property_set(f" {name.upper()}_-", dialect) is property_set(name, dialect)
     assert property_set("L", dialect) is property_set("Letter", dialect)
-
-
-@pytest.mark.parametrize("dialect", Dialect)
-def test_every_posix_bracket_of_the_engine_is_known(dialect: Dialect) -> None:
-    for name in POSIX:
-        assert engine_takes(f"[[:{name}:]]", dialect)
-        assert posix_set(name, dialect).any()
-
-
-@pytest.mark.parametrize("dialect", Dialect)
-@pytest.mark.parametrize("name", ["Alpha", "letter", "al pha", "", "^alpha"])
-def test_a_posix_bracket_of_another_name_is_not_known(name: str, dialect: Dialect) -> None:
-    with pytest.raises(KeyError):
-        posix_set(name, dialect)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from tokexport.patterns.tree import PatternError
-from tokexport.unicode import CodePoints, Dialect, posix_set, property_set
+import re
+from typing import Final
 
-HEX = frozenset("0123456789abcdefABCDEF")
-DECIMAL = frozenset("0123456789")
+from tokexport.patterns.tree import PatternError, members_of
+from tokexport.unicode import CodePoints, Dialect, property_set
+
 MAX_REPEAT = 100_000  # as in Oniguruma
+_HEXADECIMAL: Final = {
+    letter: re.compile(rf"[0-9a-fA-F]{{{width}}}|\{{[0-9a-fA-F]{{1,8}}\}}")
+    for letter, width in (("x", 2), ("u", 4), ("U", 8))
+}
 
 
 class Cursor:
@@ -39,16 +44,12 @@ class Cursor:
         self.position += 1
         return self.text[self.position - 1]
 
-    def take_while(self, characters: frozenset[str], most: int | None = None) -> str:
-        """Read up to ``most`` characters of a set."""
-        start = self.position
-        while (
-            not self.at_end
-            and self.text[self.position] in characters
-            and (most is None or self.position - start < most)
-        ):
-            self.position += 1
-        return self.text[start : self.position]
+    def match(self, expression: re.Pattern[str]) -> re.Match[str] | None:
+        """Read what matches an expression here, if it does."""
+        found = expression.match(self.text, self.position)
+        if found is not None:
+            self.position = found.end()
+        return found
 
     def take_until(self, word: str) -> str:
         """Read up to a word, and the word; returns what stands before it."""
@@ -71,13 +72,21 @@ class Cursor:
             hint = f"{self.dialect.value} has no such category, script or binary property"
             raise self.refused(f"the property {name!r}", hint, offset) from None
 
-    def posix(self, name: str, offset: int) -> CodePoints:
-        """The members of a POSIX bracket."""
-        try:
-            return posix_set(name, self.dialect)
-        except KeyError:
-            hint = f"{self.dialect.value} has no POSIX bracket of that name"
-            raise self.refused(f"the POSIX bracket {name!r}", hint, offset) from None
+    def opens_bracket(self) -> bool:
+        """Whether a nested bracket comes next; if so its sign is read."""
+        if self.looking_at("[:"):
+            hint = r"a property like \p{Alphabetic} is supported in brackets"
+            raise self.refused("a bracket that begins with [:, as POSIX brackets do,", hint)
+        return self.skip("[")
+
+    def range(
+        self, low: int | CodePoints | None, high: int | CodePoints, offset: int
+    ) -> CodePoints:
+        """The members of a range in brackets."""
+        if not (isinstance(low, int) and isinstance(high, int) and low <= high):
+            found = "a range that is not from one character up to another"
+            raise self.refused(found, r"write \- for a hyphen", offset)
+        return members_of((low, high))
 
     def count(self, digits: str, offset: int) -> int:
         """A count of a counted repeat."""
@@ -88,16 +97,11 @@ class Cursor:
 
     def hexadecimal(self, letter: str, offset: int) -> int:
         r"""The character of an escape \xHH, \uHHHH, \UHHHHHHHH or \x{...}, after its letter."""
-        width = {"x": 2, "u": 4, "U": 8}[letter]
-        start = self.position
-        digits = self.take_while(HEX, most=width)
-        if len(digits) < width:
-            self.position = start
-            digits = self.take_while(HEX, most=8) if self.skip("{") else ""
-            if not digits or not self.skip("}"):
-                hint = f"\\{letter}{{...}} with one number is supported"
-                raise self.refused(f"an escape \\{letter} without its digits", hint, offset)
-        value = int(digits, 16)
+        found = self.match(_HEXADECIMAL[letter])
+        if found is None:
+            hint = f"\\{letter}{{...}} with one number is supported"
+            raise self.refused(f"an escape \\{letter} without its digits", hint, offset)
+        value = int(found[0].strip("{}"), 16)
         if value > 0x10FFFF or 0xD800 <= value < 0xE000:
             raise self.refused(f"the number {value:#x}", "no character has it", offset)
         return value

@@ -9,6 +9,7 @@ match a line feed, ``{n,m}+`` is possessive, and an option like ``(?i)`` reaches
 
 from __future__ import annotations
 
+import re
 from types import MappingProxyType
 
 from tokexport.patterns import tree
@@ -32,34 +33,23 @@ def parse(pattern: str) -> tree.Node:
 
 class _FancyParser(Parser):
     dialect = Dialect.FANCY_REGEX
+    quantifier = re.compile(r"[?*+]|\{(?!\})([0-9]*)(,?)([0-9]*)\}")
     option_letters = MappingProxyType({"i": "ignore_case", "m": "multi_line", "s": "dot_all"})
 
     def quantified(self, atom: tree.Node, start: int) -> tree.Node:
         source = self.source
         offset = source.position
-        counts = self._counts(offset)
+        counts = self.counts(offset)
         if counts is None:
             return atom
         if atom is tree.EMPTY or isinstance(atom, tree.Assertion | tree.Look | tree.SearchStart):
             raise self.unrepeatable(offset)
-        low, high = counts
+        low, high, _ = counts
         if high is not None and high < low:
             hint = "write the lower count first"
             raise source.refused("a repeat whose most is less than its least", hint, offset)
         node = self.repeat(atom, low, high, not source.skip("?"), offset)
         return tree.Atomic(node, start) if source.skip("+") else node
-
-    def _counts(self, offset: int) -> tuple[int, int | None] | None:
-        """Least and most of the quantifier that comes next, or None."""
-        for sign, least, most in (("?", 0, 1), ("*", 0, None), ("+", 1, None)):
-            if self.source.skip(sign):
-                return least, most
-        interval = self.interval()
-        if interval is None:
-            return None
-        low, _, high = interval
-        most = self.source.count(high, offset) if high else None
-        return self.source.count(low or "0", offset), most
 
     def rest_with_options(self, outer: Options) -> tree.Node:
         return tree.EMPTY

@@ -6,17 +6,14 @@ negation.
 
 from __future__ import annotations
 
-import re
-
 from tokexport.patterns.casefold import closure
 from tokexport.patterns.cursor import Cursor
 from tokexport.patterns.tree import complement, members_of
-from tokexport.unicode import CodePoints, Dialect, posix_set, shorthand_set
+from tokexport.unicode import CodePoints, Dialect, shorthand_set
 
 CONTROLS = {"a": 0x07, "f": 0x0C, "n": 0x0A, "r": 0x0D, "t": 0x09, "v": 0x0B, "e": 0x1B}
 # Properties that fancy-regex rewrites, in brackets other than elsewhere.
 _REWRITTEN = frozenset({"alnum", "blank", "cntrl", "word", "graph", "print", "cs"})
-_ASCII_CLASS = re.compile(r"\[:(\^?)([^:]*):\]")
 
 
 class FancySet:
@@ -61,34 +58,14 @@ class FancySet:
         """A nested bracket, a set, a character or a range of characters."""
         source = self._source
         offset = source.position
-        if source.looking_at("["):
-            named = self._ascii_class()
-            if named is not None:
-                return named
-            source.take()
+        if source.opens_bracket():
             return self.bracket(offset)
         low = self._primitive()
         if not source.looking_at("-") or source.looking_at("-]") or source.looking_at("--"):
             return members_of((low, low)) if isinstance(low, int) else low
         offset = source.position
         source.take()
-        high = self._primitive()
-        if not (isinstance(low, int) and isinstance(high, int) and low <= high):
-            found = "a range that is not from one character up to another"
-            raise source.refused(found, r"write \- for a hyphen", offset)
-        return members_of((low, high))
-
-    def _ascii_class(self) -> CodePoints | None:
-        """[:name:] or [:^name:]; None where it is no such name, and so a nested bracket."""
-        found = _ASCII_CLASS.match(self._source.text, self._source.position)
-        if found is None:
-            return None
-        try:
-            members = self._folded(posix_set(found[2], Dialect.FANCY_REGEX))
-        except KeyError:
-            return None
-        self._source.position = found.end()
-        return complement(members) if found[1] else members
+        return source.range(low, self._primitive(), offset)
 
     def _primitive(self) -> int | CodePoints:
         source = self._source

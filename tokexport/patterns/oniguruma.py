@@ -9,6 +9,7 @@ run.
 
 from __future__ import annotations
 
+import re
 from types import MappingProxyType
 from typing import Final
 
@@ -39,6 +40,7 @@ def parse(pattern: str) -> tree.Node:
 
 class _OnigurumaParser(Parser):
     dialect = Dialect.ONIGURUMA
+    quantifier = re.compile(r"[?*+]|\{(?!,?\})([0-9]*)(,?)([0-9]*)\}")  # {,} is none
     option_letters = MappingProxyType({"i": "ignore_case", "m": "dot_all"})
 
     def __init__(self, pattern: str) -> None:
@@ -70,25 +72,15 @@ class _OnigurumaParser(Parser):
 
     def _quantifier(self, offset: int) -> tuple[int, int | None, bool, bool] | None:
         """Least, most, greedy, possessive."""
-        source = self.source
-        for sign, least, most in (("*", 0, None), ("+", 1, None), ("?", 0, 1)):
-            if source.skip(sign):
-                lazy = source.skip("?")
-                return least, most, not lazy, not lazy and source.skip("+")
-        interval = self._oniguruma_interval()
-        if interval is None:
+        counts = self.counts(offset)
+        if counts is None:
             return None
-        low_digits, comma, high_digits = interval
-        low = source.count(low_digits or "0", offset)
-        high = source.count(high_digits, offset) if high_digits else None
+        low, high, text = counts
         if high is not None and low > high:
             return high, low, True, True
         # {n}? is an optional {n}: the question mark is a quantifier of its own.
-        return low, high, not comma or not source.skip("?"), False
-
-    def _oniguruma_interval(self) -> tuple[str, bool, str] | None:
-        """The braces that come next; {,} is no interval."""
-        return None if self.source.looking_at("{,}") else self.interval()
+        lazy = (text in "*+?" or "," in text) and self.source.skip("?")
+        return low, high, not lazy, text in "*+?" and not lazy and self.source.skip("+")
 
     def rest_with_options(self, outer: Options) -> tree.Node:
         body = self.alternatives()
@@ -114,12 +106,9 @@ class _OnigurumaParser(Parser):
         )
 
     def literal(self, code_point: int, start: int) -> tree.Node:
-        if code_point == ord("{") and self.source.text[start] == "{":
-            self.source.position = start
-            if self._oniguruma_interval() is not None:
-                hint = r"write \{ for the sign"
-                raise self.source.refused("a counted repeat of nothing", hint, start)
-            self.source.position = start + 1
+        if self.quantifier.match(self.source.text, start):
+            hint = r"write \{ for the sign"
+            raise self.source.refused("a counted repeat of nothing", hint, start)
         if not self.options.ignore_case:
             return tree.Characters(tree.members_of((code_point, code_point)))
         # Only groups and quantifiers stand between characters that the engine may put together.

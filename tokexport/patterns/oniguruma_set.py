@@ -1,8 +1,7 @@
 r"""Bracket expressions and escapes of the Oniguruma dialect.
 
-``[a-z&&[^aeiou]]``, ``[^\s\p{L}]``, ``[[:alpha:]_]``: ranges, nested brackets, POSIX brackets,
-properties, and ``&&``, which binds weaker than anything but the leading ``^``. Case folding works
-on the whole, before its ``^``.
+``[a-z&&[^aeiou]]``, ``[^\s\p{L}]``: ranges, nested brackets, properties, and ``&&``, which binds
+weaker than anything but the leading ``^``. Case folding works on the whole, before its ``^``.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from tokexport.patterns.tree import complement, members_of
 from tokexport.unicode import CodePoints, shorthand_set
 
 _CONTROLS = {"n": 0x0A, "t": 0x09, "r": 0x0D, "f": 0x0C, "a": 0x07, "b": 0x08, "e": 0x1B, "v": 0x0B}
-_POSIX = re.compile(r"\[:(\^?)([^\W\d_]+):\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +54,11 @@ def read_bracket(source: Cursor, start: int) -> Bracket:
         is_range = source.looking_at("-") and last is not None and not first
         if is_range and not source.text.startswith(("-]", "-&&"), offset):
             source.take()
-            members |= _range(source, last, offset)
+            high = _item(source) if isinstance(last, int) else members
+            members |= source.range(last, high, offset)
             last = None
             continue
-        nested = source.looking_at("[") and not _POSIX.match(source.text, offset)
+        nested = source.looking_at("[")
         item = _item(source)
         if isinstance(item, int):
             members[item] = True
@@ -71,25 +70,12 @@ def read_bracket(source: Cursor, start: int) -> Bracket:
     return Bracket(members, negated)
 
 
-def _range(source: Cursor, low: int | CodePoints | None, offset: int) -> CodePoints:
-    high = _item(source) if isinstance(low, int) else None
-    if not (isinstance(low, int) and isinstance(high, int) and low <= high):
-        found = "a range that is not from one character up to another"
-        raise source.refused(found, r"write \- for a hyphen", offset)
-    return members_of((low, high))
-
-
 def _item(source: Cursor) -> int | CodePoints:
     """One character, or one set."""
     offset = source.position
-    posix = _POSIX.match(source.text, offset)
-    if posix:
-        source.position = posix.end()
-        members = source.posix(posix[2], offset)
-        return complement(members) if posix[1] else members
-    character = source.take()
-    if character == "[":
+    if source.opens_bracket():
         return read_bracket(source, offset).members
+    character = source.take()
     if character == "\\":
         return escaped_character(source, source.take(), offset, in_bracket=True)
     return ord(character)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from tokexport.patterns import tree
-from tokexport.patterns.cursor import DECIMAL, Cursor
+from tokexport.patterns.cursor import Cursor
 from tokexport.unicode import CodePoints, Dialect, shorthand_set
 
 LINE_FEED = tree.members_of((0x0A, 0x0A))
 START = tree.LookOne(ahead=False, members=tree.members_of(), edge=True)
 END = tree.LookOne(ahead=True, members=tree.members_of(), edge=True)
+_SIGNS: dict[str, tuple[int, int | None]] = {"?": (0, 1), "*": (0, None), "+": (1, None)}
+_DIGIT = re.compile("[0-9]")
 # What opens a lookaround, and whether it looks ahead, and is negative.
 _LOOK_SIGNS = (("?=", True, False), ("?!", True, True), ("?<=", False, False), ("?<!", False, True))
 _REFUSED_GROUPS = {
@@ -51,6 +54,8 @@ class Parser(ABC):
     """Reads a pattern from left to right into a tree."""
 
     dialect: ClassVar[Dialect]
+    # A sign, or braces with groups for the least, a comma and the most.
+    quantifier: ClassVar[re.Pattern[str]]
     # The options by their letters.
     option_letters: ClassVar[Mapping[str, str]]
 
@@ -163,13 +168,13 @@ class Parser(ABC):
             return tree.SearchStart(start)
         if letter in _REFUSED_ESCAPES:
             raise source.refused(*_REFUSED_ESCAPES[letter], start)
-        if letter in DECIMAL - {"0"}:
+        if letter in "123456789":
             return self._reference(int(letter), start)
         return self.escape(letter, start)
 
     def _reference(self, number: int, start: int) -> tree.Reference:
         # Two digits may be an octal code.
-        is_plain = not self.source.take_while(DECIMAL) and not self.options.ignore_case
+        is_plain = not self.source.match(_DIGIT) and not self.options.ignore_case
         if not (is_plain and number <= len(self._groups) and self._groups[number - 1]):
             raise refused_reference(start)
         return tree.Reference(number, start)
@@ -183,19 +188,19 @@ class Parser(ABC):
             raise self.source.refused("a repeat of something that may be empty", hint, offset)
         return tree.Repeat(body, low, high, greedy)
 
-    def interval(self) -> tuple[str, bool, str] | None:
-        """Least, whether there is a comma, and most of the braces ahead; None: just a brace."""
-        source = self.source
-        start = source.position
-        if not source.skip("{"):
+    def counts(self, offset: int) -> tuple[int, int | None, str] | None:
+        """Least and most of the quantifier that stands at ``offset``, and its text; None: there is
+        no quantifier.
+        """
+        found = self.source.match(self.quantifier)
+        if found is None:
             return None
-        low = source.take_while(DECIMAL)
-        comma = source.skip(",")
-        high = source.take_while(DECIMAL) if comma else low
-        if not source.skip("}") or not (low or comma):
-            source.position = start
-            return None
-        return low, comma, high
+        if found[0] in _SIGNS:
+            return (*_SIGNS[found[0]], found[0])
+        low, comma, high = found.groups()
+        least = self.source.count(low or "0", offset)
+        most = high if comma else low
+        return least, self.source.count(most, offset) if most else None, found[0]
 
     def unrepeatable(self, offset: int) -> tree.PatternError:
         """The error for a quantifier at ``offset`` on an anchor or the like."""

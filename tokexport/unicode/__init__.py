@@ -1,6 +1,6 @@
 """Which code points a class of a regular expression has: exactly what the reference engine says.
 
-The two engines do not mean the same by ``\\w`` or ``[[:punct:]]``, and neither is at the Unicode
+The two engines do not mean the same by ``\\w`` or ``(?i)``, and neither is at the Unicode
 version of the Python that runs the converter. So every table here was made by asking the engines
 themselves about all 1,112,064 scalar values (fixtures/unicode_tables), and is shipped
 in ``engines.dat``. Sets are arrays of shape (0x110000,), True for a member, read-only and shared;
@@ -98,16 +98,6 @@ def shorthand_set(letter: str, dialect: Dialect, bracketed: bool = False) -> Cod
     """
     kind = "bracketed_shorthands" if bracketed else "shorthands"
     return _set(_data().header[kind][dialect.value][letter])
-
-
-def posix_set(name: str, dialect: Dialect) -> CodePoints:
-    """The members of ``[[:name:]]``; KeyError if the engine has no bracket of that name (names are
-    case-sensitive).
-
-    >>> [int(posix_set("punct", dialect).sum()) for dialect in Dialect]
-    [9369, 32]
-    """
-    return _set(_data().header["posix"][dialect.value][name])
 
 
 def character_test_set(test: CharacterTest) -> CodePoints:
