@@ -87,7 +87,7 @@ def learn(name: str, path: Path, vocab_size: int, threads: int) -> list[bytes]:
         from tokenizers import Regex, Tokenizer, models, pre_tokenizers, trainers
 
         from tokexport.sources.patterns import GPT2
-        from tokexport.unicode.byte_alphabet import decoded
+        from tokexport.unicode.byte_alphabet import to_bytes
 
         level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
         tokenizer = Tokenizer(models.BPE())
@@ -99,7 +99,7 @@ def learn(name: str, path: Path, vocab_size: int, threads: int) -> list[bytes]:
         )
         tokenizer.train_from_iterator(documents(path), trainer)
         merges = json.loads(tokenizer.to_str())["model"]["merges"]
-        return [decoded(left) + decoded(right) for left, right in merges]
+        return [to_bytes(left + right) for left, right in merges]
     if name == "gigatoken":
         import gigatoken
 

@@ -10,7 +10,7 @@ import pytest
 
 from tokexport.training import train_from_iterator
 from tokexport.training.train import TieBreak
-from tokexport.unicode.byte_alphabet import decoded
+from tokexport.unicode.byte_alphabet import to_bytes
 
 Merge = tuple[bytes, bytes]
 
@@ -44,7 +44,7 @@ def tokenizers_model(texts: Sequence[str], size: int, pattern: str, **how: Any) 
 
 def merges_of(model: dict[str, Any]) -> list[Merge]:
     """The merges of such a model."""
-    return [(decoded(left), decoded(right)) for left, right in model["merges"]]
+    return [(to_bytes(left) or b"", to_bytes(right) or b"") for left, right in model["merges"]]
 
 
 def tokenizers_merges(texts: Sequence[str], merges: int, pattern: str) -> list[Merge]:

@@ -17,7 +17,7 @@ import tokexport
 from tokexport.errors import TokexportError
 from tokexport.sources.patterns import GPT2
 from tokexport.training import WordCounts, train_from_iterator
-from tokexport.unicode.byte_alphabet import decoded
+from tokexport.unicode.byte_alphabet import to_bytes
 
 END, EOT = "<|end|>", "<|end|><|eot|>"  # the longer one begins as the shorter one does
 SMALL = r" ?\p{L}+|\P{L}"
@@ -54,7 +54,7 @@ def test_they_are_plain_text_as_tokenizers_has_it(text: str) -> None:
     )
     assert [(merge.left, merge.right) for merge in ours.merges] == merges_of(model)
     # Learned tokens have the same ids in both; bytes have an order of their own in tokenizers.
-    ids = {decoded(token): id for token, id in model["vocab"].items() if id >= 258}
+    ids = {to_bytes(token): id for token, id in model["vocab"].items() if id >= 258}
     assert {token: id for token, id in ours.ranks.items() if id >= 258} == ids
     assert [model["vocab"][name] for name in (END, EOT)] == [*ours.special_tokens.values()]
 

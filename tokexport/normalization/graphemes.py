@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.model import Dialect
+from tokexport.normalization.normal_forms import HANGUL_SYLLABLES
 from tokexport.patterns import SplitProgram, compile_pattern
 from tokexport.unicode.store import CODE_POINTS, looked_up, shipped
 
-_HANGUL_SYLLABLES: Final = range(0xAC00, 0xD7A4)
 _JOINER: Final = 0x200D
 # R, N: CR, LF; C: controls; P: what is joined to the next character. l, v, t: leading consonants,
 # vowels and trailing consonants of Hangul; s, S: its syllables without and with a trailing one.
@@ -42,7 +42,7 @@ def _letters() -> npt.NDArray[np.uint8]:
     sets = {name: data.members(number) for name, number in data.header["graphemes"].items()}
     attach, extend = sets["attach"], sets["attach"] & sets["extend"]
     syllables = np.zeros(CODE_POINTS, np.bool_)
-    syllables[_HANGUL_SYLLABLES.start : _HANGUL_SYLLABLES.stop] = True
+    syllables[HANGUL_SYLLABLES] = True
     letters = np.full(CODE_POINTS, ord("o"), np.uint8)
     for letter, members in (
         ("t", sets["before_trailing"]),

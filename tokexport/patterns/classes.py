@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence as Ordered
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,26 +11,21 @@ import numpy.typing as npt
 from tokexport.unicode import CODE_POINTS, CodePoints
 
 
-@dataclass(frozen=True, slots=True)
-class Partition:
-    """``classes``: that of each symbol, by first appearance. ``holds[set, class]``: membership."""
-
-    classes: npt.NDArray[np.integer[Any]]
-    holds: npt.NDArray[np.bool_]
-
-
-def partition(sets: Ordered[CodePoints], alphabet: Ordered[int]) -> Partition:
-    """Split an alphabet (code points, in any order) into the classes that the sets tell apart.
+def partition(
+    sets: Ordered[CodePoints], alphabet: Ordered[int]
+) -> tuple[npt.NDArray[np.integer[Any]], npt.NDArray[np.bool_]]:
+    """Split an alphabet (code points, in any order) into the classes that the sets tell apart: the
+    class of each symbol, by first appearance, and ``holds[set, class]``.
 
     The surrogates are no characters, and go wherever the code point before them is, so that they
     cost no class.
 
     >>> digits = np.zeros(CODE_POINTS, dtype=np.bool_); digits[48:58] = True
-    >>> partition([digits], range(46, 60)).classes.tolist()
+    >>> partition([digits], range(46, 60))[0].tolist()
     [0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0]
     """
     if not sets:
-        return Partition(np.zeros(len(alphabet), dtype=np.uint8), np.zeros((0, 1), dtype=np.bool_))
+        return np.zeros(len(alphabet), dtype=np.uint8), np.zeros((0, 1), dtype=np.bool_)
     whole = len(alphabet) == CODE_POINTS
     columns = [members if whole else members[[*alphabet]] for members in sets]
     # Neighbours are mostly alike: compare the sets only where one of them changes.
@@ -46,7 +40,7 @@ def partition(sets: Ordered[CodePoints], alphabet: Ordered[int]) -> Partition:
     membership = np.stack([column[starts] for column in columns])
     first, number = distinct_columns(np.packbits(membership, axis=0))
     lengths = np.diff(starts, append=len(alphabet))
-    return Partition(np.repeat(number, lengths), membership[:, first])
+    return np.repeat(number, lengths), membership[:, first]
 
 
 def distinct_columns(

@@ -14,7 +14,7 @@ import operator
 from collections.abc import Mapping
 from collections.abc import Sequence as Ordered
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -74,14 +74,14 @@ def read_alphabet(
     ``holds[set, class]``, and where each test, by id, is true.
     """
     near = [test for test in tests if isinstance(test, LookOne)]
-    symbols = partition([*sets, *(test.members for test in near)], alphabet)
-    holds, rows = symbols.holds[: len(sets)], symbols.holds[len(sets) :]
+    classes, members = partition([*sets, *(test.members for test in near)], alphabet)
+    holds, rows = members[: len(sets)], members[len(sets) :]
     truth: dict[int, Truth] = {}
     for test, row in zip(near, rows, strict=True):
         line = np.append(row, test.edge)
         shape = len(line), len(line)
         truth[id(test)] = np.broadcast_to(line if test.ahead else line[:, None], shape)
-    return symbols.classes, holds, truth
+    return classes, holds, truth
 
 
 def determinise_over(
@@ -91,89 +91,48 @@ def determinise_over(
     truth: Mapping[int, Truth],
 ) -> Automaton:
     """The same over the classes that :func:`read_alphabet` gives, or others."""
-    return _Determiniser(nfa, classes, holds, truth).automaton()
+    end = holds.shape[1]  # the symbol that stands for the end of the text
+    members = [frozenset(np.flatnonzero(column).tolist()) for column in holds.T] + [frozenset()]
+    held = np.zeros((len(nfa.conditions), end + 1, end + 1), dtype=np.bool_)
+    for number, condition in enumerate(nfa.conditions):
+        held[number] = truth_of(condition, truth)
+    # Symbols before a place that no condition tells apart are one context; the same ahead.
+    # Context 0 stands for all where none asks.
+    _, inverse = np.unique(
+        held.transpose(1, 0, 2).reshape(end + 1, -1), axis=0, return_inverse=True
+    )
+    contexts: list[int] = inverse.reshape(-1).tolist()
+    held_in = {
+        (context, ahead): frozenset(np.flatnonzero(held[:, before, ahead]).tolist())
+        for before, context in enumerate(contexts)
+        for ahead in range(end + 1)
+    }
+    asks = {number for number in range(len(held)) if (held[number] != held[number][:1]).any()}
+    asks_before = _reaching(nfa, asks)
+    queue: list[tuple[tuple[int, ...], int]] = [((), 0)]
+    numbers = {queue[DEAD]: DEAD}
 
+    def number_of(pending: tuple[int, ...], last: int) -> int:
+        state = pending, 0 if asks_before.isdisjoint(pending) else contexts[last]
+        number = numbers.setdefault(state, len(numbers))
+        if number == len(queue):
+            if number > MAX_STATES * 4:
+                raise too_many_states()
+            queue.append(state)
+        return number
 
-class _Determiniser:
-    def __init__(
-        self,
-        nfa: Nfa,
-        classes: npt.NDArray[np.integer[Any]],
-        holds: npt.NDArray[np.bool_],
-        truth: Mapping[int, Truth],
-    ) -> None:
-        self._instructions = nfa.instructions
-        self._starts = nfa.starts
-        self._classes = classes
-        n_classes = holds.shape[1]
-        self._takes = [
-            frozenset(np.flatnonzero(holds[:, symbol]).tolist()) for symbol in range(n_classes)
-        ]
-        held = np.zeros((len(nfa.conditions), n_classes + 1, n_classes + 1), dtype=np.bool_)
-        for number, condition in enumerate(nfa.conditions):
-            held[number] = truth_of(condition, truth)
-        # Symbols before a place that no condition tells apart are one context; the same ahead.
-        # Context 0 stands for all where none asks.
-        _, contexts = np.unique(
-            held.transpose(1, 0, 2).reshape(n_classes + 1, -1), axis=0, return_inverse=True
-        )
-        self._context_before: list[int] = contexts.reshape(-1).tolist()
-        representative = {context: symbol for symbol, context in enumerate(self._context_before)}
-        self._held = {
-            (context, ahead): frozenset(np.flatnonzero(held[:, before, ahead]).tolist())
-            for context, before in representative.items()
-            for ahead in range(n_classes + 1)
-        }
-        asks = {number for number in range(len(held)) if (held[number] != held[number][:1]).any()}
-        self._asks_before = _reaching(nfa, asks)
-        self._threads: dict[tuple[tuple[int, ...], frozenset[int]], tuple[list[Take], bool]] = {}
-
-    def automaton(self) -> Automaton:
-        n_symbols = len(self._takes) + 1
-        end = n_symbols - 1
-        numbers: dict[tuple[tuple[int, ...], int], int] = {((), 0): DEAD}
-        queue: list[tuple[tuple[int, ...], int]] = [((), 0)]
-        rows: list[list[int]] = []
-        accepts: list[list[bool]] = []
-
-        def number_of(pending: tuple[int, ...], last: int) -> int:
-            context = self._context_before[last] if not self._asks_before.isdisjoint(pending) else 0
-            state = numbers.setdefault((pending, context), len(numbers))
-            if state == len(queue):
-                if state > MAX_STATES * 4:
-                    raise too_many_states()
-                queue.append((pending, context))
-            return state
-
-        starts = [
-            [number_of((start,), last) for last in range(n_symbols)] for start in self._starts
-        ]
-        for pending, context in queue:
-            row, accept = [], []
-            for symbol in range(n_symbols):
-                takes, ended = self._follow(pending, self._held[context, symbol])
-                members = self._takes[symbol] if symbol != end else frozenset()
-                targets = dict.fromkeys(take.target for take in takes if take.members in members)
-                row.append(number_of(tuple(targets), symbol))
-                accept.append(ended)
-            rows.append(row)
-            accepts.append(accept)
-        return Automaton(self._classes, np.array(rows), np.array(accepts), np.array(starts))
-
-    def _follow(self, pending: tuple[int, ...], held: frozenset[int]) -> tuple[list[Take], bool]:
+    @cache
+    def follow(pending: tuple[int, ...], held: frozenset[int]) -> tuple[list[Take], bool]:
         """The threads that wait for a symbol, by priority, and whether a match ends here."""
-        if (pending, held) in self._threads:
-            return self._threads[pending, held]
         takes: list[Take] = []
-        ended = False
         visited: set[int] = set()
         stack = [*reversed(pending)]
-        while stack and not ended:
+        while stack:
             number = stack.pop()
             if number in visited:
                 continue
             visited.add(number)
-            match self._instructions[number]:
+            match nfa.instructions[number]:
                 case Take() as take:
                     takes.append(take)
                 case Fork(targets):
@@ -182,9 +141,20 @@ class _Determiniser:
                     if condition in held:
                         stack.append(target)
                 case Match():
-                    ended = True
-        self._threads[pending, held] = takes, ended
-        return takes, ended
+                    return takes, True
+        return takes, False
+
+    starts = [[number_of((start,), last) for last in range(end + 1)] for start in nfa.starts]
+    rows: list[list[int]] = []
+    accepts: list[list[bool]] = []
+    for pending, context in queue:
+        found = [follow(pending, held_in[context, symbol]) for symbol in range(end + 1)]
+        accepts.append([ended for _, ended in found])
+        rows.append([])
+        for symbol, (takes, _) in enumerate(found):
+            targets = dict.fromkeys(t.target for t in takes if t.members in members[symbol])
+            rows[-1].append(number_of(tuple(targets), symbol))
+    return Automaton(classes, np.array(rows), np.array(accepts), np.array(starts))
 
 
 def _reaching(nfa: Nfa, conditions: set[int]) -> set[int]:

@@ -50,17 +50,6 @@ def to_bytes(token: str) -> bytes | None:
         return None
 
 
-def decoded(token: str) -> bytes:
-    """What the ByteLevel decoder makes of one token: its bytes, or its UTF-8 where a character is
-    not in the alphabet.
-
-    >>> decoded("Ġhi"), decoded("a b")
-    (b' hi', b'a b')
-    """
-    data = to_bytes(token)
-    return token.encode("utf-8") if data is None else data
-
-
 def all_to_bytes(tokens: ByteStrings) -> tuple[ByteStrings, npt.NDArray[np.bool_]]:
     """The bytes that many vocabulary strings stand for, and for which strings there are any; for
     one with a character that is not in the alphabet, no bytes.

@@ -29,12 +29,8 @@ class CharacterSequences:
         """Which characters are sequences by themselves, shape (0x110000,)."""
         alone = np.zeros(CODE_POINTS, np.bool_)
         for texts, _ in keys(self.units):
-            if texts.shape[1] > 4:  # bytes of a character
-                break
-            leads = texts[:, 0]
-            sizes = 1 + (leads >= 0xC0).astype(int) + (leads >= 0xE0) + (leads >= 0xF0)
-            of_one = texts[sizes == texts.shape[1]].tobytes().decode()
-            alone[[ord(character) for character in of_one]] = True
+            is_one = (texts & 0xC0 != 0x80).sum(axis=1) == 1
+            alone[[*map(ord, texts[is_one].tobytes().decode())]] = True
         return alone
 
 

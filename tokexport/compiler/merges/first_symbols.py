@@ -48,12 +48,7 @@ class FirstSymbols:
         >>> first_symbols(model).of("ab\u00e9a".encode())
         (0, 1, 0)
         """
-        units: Sequence[int | str] = piece.decode() if self.of_characters else piece
-        if len(self.tables) == 1:
-            symbols = tuple(map(self.tables[0].get, units))
-            if None not in symbols:
-                return symbols  # type: ignore[return-value]
-        return tuple(self._one_by_one(units))
+        return tuple(self._one_by_one(piece.decode() if self.of_characters else piece))
 
     def of_all(self, pieces: ByteStrings) -> tuple[Numbers, Numbers, Numbers]:
         """The symbols of many pieces: where those of each begin and end, and all of them."""

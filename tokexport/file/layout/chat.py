@@ -39,6 +39,3 @@ FrameHeader = Struct(
 
 FRAME_MARK: Final = np.dtype("<u4")
 RESERVED_SIZE: Final = np.dtype("<u4")
-MAX_MARKS: Final = 255
-MAX_RESERVED: Final = 255
-MAX_RESERVED_SIZE: Final = 255
