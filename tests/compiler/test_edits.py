@@ -44,10 +44,10 @@ def run(table: EditTable, *parts: bytes) -> str:
     for number, part in enumerate(parts):
         symbols = [(int(table.classes[byte]), bytes([byte])) for byte in part]
         if number and table.reads_tokens:
-            symbols.insert(0, (len(table.next[0]) - 1, b""))
+            symbols.insert(0, (len(table.steps[0]) - 1, b""))
         for symbol, byte in symbols:
-            written += table.written[state][symbol] + byte * table.keeps[state][symbol]
-            state = table.next[state][symbol]
+            text, state, keeps = table.steps[state][symbol]
+            written += text + byte * keeps
     return (written + table.ends[state]).decode()
 
 

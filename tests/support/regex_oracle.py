@@ -57,12 +57,7 @@ def start_state(program: SplitProgram, symbols: list[int], at: int, search_begin
 
 def symbols_of(program: SplitProgram, text: str) -> list[int]:
     """What the automaton reads: the classes of a text, or their labels."""
-    symbols = (
-        list(text.encode())
-        if len(program.classes) == 256
-        else [ord(character) for character in text]
-    )
-    return program.read_symbols(symbols)
+    return program.read(text.encode() if len(program.classes) == 256 else text)
 
 
 def _match_end(

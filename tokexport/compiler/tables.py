@@ -260,11 +260,9 @@ class EditTable:
 
     # Of each byte, shape (256,).
     classes: npt.NDArray[np.uint8]
-    # By state and class: the next state, the bytes that are written, and whether the byte that is
+    # By state and class: the bytes that are written, the next state, and whether the byte that is
     # read is written after them.
-    next: tuple[tuple[int, ...], ...]
-    written: tuple[tuple[bytes, ...], ...]
-    keeps: tuple[tuple[bool, ...], ...]
+    steps: tuple[tuple[tuple[bytes, int, bool], ...], ...]
     # What each state writes at the end of the text.
     ends: tuple[bytes, ...]
     # The last class is no byte: a token that is no byte of a run begins.

@@ -187,16 +187,12 @@ def edits(decoder: DecoderTable | None) -> bytes | None:
             text.extend(written)
         return following, len(written) | layout.EDIT_KEEPS * keeps, offsets[written]
 
-    steps = [
-        entry(written, following, keeps)
-        for row in zip(table.next, table.written, table.keeps, strict=True)
-        for following, written, keeps in zip(*row, strict=True)
-    ]
+    steps = [entry(*step) for row in table.steps for step in row]
     entries = rows(layout.EDIT, [*steps, *map(entry, table.ends)])
     header = struct(
         layout.EditsHeader,
-        state_count=len(table.next),
-        class_count=len(table.next[0]),
+        state_count=len(table.steps),
+        class_count=len(table.steps[0]),
         flags=layout.EditsFlag.READS_TOKENS * table.reads_tokens,
         text_size=len(text),
     )

@@ -15,7 +15,6 @@ import numpy as np
 
 from tokexport.patterns import tree
 from tokexport.patterns.parser import refused_reference
-from tokexport.unicode import CodePoints
 
 # Each becomes an alternative and a class of characters, of which a table has at most 254.
 MAX_CHARACTERS = 200
@@ -56,22 +55,10 @@ def expand_backreferences(
 
 def _texts_of(body: tree.Node, offset: int) -> list[tree.Characters]:
     """Each character that a group may hold; ``offset``: of a reference to it."""
-    members = _characters(body)
-    if members is None or int(members.sum()) > MAX_CHARACTERS:
+    if not isinstance(body, tree.Characters) or int(body.members.sum()) > MAX_CHARACTERS:
         raise refused_reference(offset)
-    numbers = np.flatnonzero(members).tolist()
+    numbers = np.flatnonzero(body.members).tolist()
     return [tree.Characters(tree.members_of((each, each))) for each in numbers]
-
-
-def _characters(node: tree.Node) -> CodePoints | None:
-    """The set that a node is, or None where it is more than one character."""
-    match node:
-        case tree.Characters(members):
-            return members
-        case tree.Sequence((part,)):
-            return _characters(part)
-        case _:
-            return None
 
 
 def _references(number: int, node: tree.Node) -> list[int]:

@@ -82,8 +82,6 @@ def _near(node: tree.Node, ahead: bool) -> tree.Condition | None:
             return tree.Or(known) if len(known) == len(conditions) else None
         case tree.Sequence(()):
             return tree.ALWAYS
-        case tree.Sequence((part,)):
-            return _near(part, ahead)
         case _:
             return None
 
@@ -91,10 +89,6 @@ def _near(node: tree.Node, ahead: bool) -> tree.Condition | None:
 def _without_backtracking(body: tree.Node, offset: int) -> tree.Node:
     """What an atomic group matches."""
     match body:
-        case tree.Sequence((part,)):
-            return _without_backtracking(part, offset)
-        case tree.Repeat(tree.Sequence((part,)), low, high, greedy):
-            return _without_backtracking(tree.Repeat(part, low, high, greedy), offset)
         case tree.Repeat(tree.Characters(members) as one, low, high, greedy):
             if not greedy:
                 return tree.Repeat(one, low, low, greedy=True)

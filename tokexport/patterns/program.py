@@ -56,17 +56,14 @@ class SplitProgram:
     # at the start of the text. None: as anywhere.
     search_starts: npt.NDArray[np.uint16] | None = None
 
-    def read(self, text: str) -> list[int]:
-        r"""What the automaton reads of a text, code point by code point: its classes, or their
-        labels.
+    def read(self, text: str | Sequence[int]) -> list[int]:
+        r"""What the automaton reads of a text or of symbols, code points or bytes: their classes,
+        or the labels of these.
 
         >>> compile_pattern(r"\s+|\S+", Dialect.ONIGURUMA).read("a b")
         [0, 1, 0]
         """
-        return self.read_symbols([ord(character) for character in text])
-
-    def read_symbols(self, symbols: Sequence[int]) -> list[int]:
-        """What the automaton reads of symbols, code points or bytes."""
+        symbols = map(ord, text) if isinstance(text, str) else text
         classes = [int(self.classes[symbol]) for symbol in symbols]
         return classes if self.labels is None else self.labels.run(classes)
 

@@ -199,10 +199,8 @@ def parts_of(node: Node) -> tuple[Node, ...]:
 def with_parts(node: Node, change: Callable[[Node], Node]) -> Node:
     """The same node, made of what its parts become."""
     match node:
-        case Sequence(parts):
-            return Sequence(tuple(map(change, parts)))
-        case Choice(parts):
-            return Choice(tuple(map(change, parts)))
+        case Sequence(parts) | Choice(parts):
+            return type(node)(tuple(map(change, parts)))
         case Repeat(body) | Atomic(body) | Group(_, body) | Look(body):
             return replace(node, body=change(body))
         case _:

@@ -71,15 +71,15 @@ def compile_edits(edits: Sequence[TextEdit]) -> EditTable:
     step that writes more than 32,767 bytes.
 
     >>> table = compile_edits([ReplaceLiteral("ab", "c")])
-    >>> table.next, table.ends
-    (((0, 1, 0), (0, 1, 0)), (b'', b'a'))
+    >>> table.steps[0], table.ends  # other bytes, a, b
+    (((b'', 0, True), (b'', 1, False), (b'b', 0, False)), (b'', b'a'))
     """
     machines = [_machine(edit) for edit in edits]
     asked = frozenset[int]().union(*(machine.asked for machine in machines))
     symbols = [OTHER, *sorted(asked)]
     queue: list[tuple[State, ...]] = [tuple(machine.start for machine in machines)]
     numbers = {queue[0]: 0}
-    steps: list[list[tuple[int, Symbols]]] = []
+    steps: list[tuple[tuple[bytes, int, bool], ...]] = []
     for states in queue:
         row = []
         for symbol in symbols:
@@ -87,8 +87,10 @@ def compile_edits(edits: Sequence[TextEdit]) -> EditTable:
             if after not in numbers:
                 numbers[after] = len(queue)
                 queue.append(after)
-            row.append((numbers[after], written))
-        steps.append(row)
+            # OTHER is written for itself alone, and nothing after it.
+            keeps = OTHER in written
+            row.append((bytes(written[:-1] if keeps else written), numbers[after], keeps))
+        steps.append(tuple(row))
         if len(queue) > MAX_STATES:
             found = f"a row of edits of the joined text with more than {MAX_STATES:,} states"
             _refuse(edits, found, "shorter or fewer texts to replace are")
@@ -97,16 +99,12 @@ def compile_edits(edits: Sequence[TextEdit]) -> EditTable:
     classes[read] = np.arange(1, len(read) + 1)  # UTF-8 has 243 bytes, so there is room
     table = EditTable(
         classes,
-        next=tuple(tuple(number for number, _ in row) for row in steps),
-        # OTHER is written for itself alone, and nothing after it.
-        written=tuple(
-            tuple(bytes(text[:-1] if OTHER in text else text) for _, text in row) for row in steps
-        ),
-        keeps=tuple(tuple(OTHER in text for _, text in row) for row in steps),
+        tuple(steps),
         ends=tuple(bytes(_pass_on(machines, states, END)[0][:-1]) for states in queue),
         reads_tokens=TOKEN in asked,
     )
-    longest = max(len(text) for row in (*table.written, table.ends) for text in row)
+    texts = (*table.ends, *(text for row in table.steps for text, _, _ in row))
+    longest = max(map(len, texts))
     if longest > MAX_WRITTEN:
         found = f"a replacement that writes {longest:,} bytes at once"
         _refuse(edits, found, f"at most {MAX_WRITTEN:,} bytes are")

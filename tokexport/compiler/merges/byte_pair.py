@@ -25,7 +25,8 @@ FEW_MERGES: Final = 4096
 # twice the room.
 ROW_SHIFT: Final = 1
 ONE_ROW: Final = MAX_IDS.bit_length()
-DEFAULT_SCORE: Final = -1e6  # what exporters of small runtimes give a token that no merge makes
+# Of a token that no merge makes, as exporters of small runtimes have it; of others -ln(rank + 1).
+DEFAULT_SCORE: Final = -1e6
 NO_SYMBOL: Final = 0xFFFFFFFF
 
 
@@ -43,15 +44,18 @@ def byte_pair_tables(
         if model.characters is None
         else list(first.byte_ids)
     )
+    ranks = np.full(len(tokens), -1, np.int64)
+    ranks[rules[:, 0]] = rules[:, 3]
     tables = BytePairTables(
-        ranks=None if in_order else _ranks(rules, len(tokens)),
+        ranks=None if in_order else ranks,
         byte_ids=np.array([-1 if number is None else number for number in byte_ids], np.int64),
         characters=None if model.characters is None else _by_unit(first),
         tokens=_token_index(*pieces),
         pairs=pair_index(rules, len(tokens), ONE_ROW if len(rules) <= FEW_MERGES else ROW_SHIFT),
         crossings=crossed,
     )
-    return tables, _scores(rules, len(tokens))
+    scores = -np.log(np.maximum(ranks, 0) + 1.0)
+    return tables, np.where(ranks < 0, DEFAULT_SCORE, scores)
 
 
 def _crossings(model: BytePairModel, merges: CanonicalMerges) -> Crossings | None:
@@ -60,19 +64,6 @@ def _crossings(model: BytePairModel, merges: CanonicalMerges) -> Crossings | Non
     if not merges.first.covers_all_text:
         return None
     return byte_crossings(Vocabulary.of(model.vocab), merges)
-
-
-def _ranks(rules: Numbers, id_count: int) -> npt.NDArray[np.int64]:
-    ranks = np.full(id_count, -1, np.int64)
-    ranks[rules[:, 0]] = rules[:, 3]
-    return ranks
-
-
-def _scores(rules: Numbers, id_count: int) -> npt.NDArray[np.float64]:
-    """-ln(rank + 1) for a token that a merge makes, the default for the others."""
-    scores = np.full(id_count, DEFAULT_SCORE, np.float64)
-    scores[rules[:, 0]] = -np.log(rules[:, 3].astype(np.float64) + 1)
-    return scores
 
 
 def _by_unit(first: FirstSymbols) -> ClassTable | npt.NDArray[np.int64]:

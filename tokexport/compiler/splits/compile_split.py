@@ -12,7 +12,7 @@ from tokexport.normalization.replacing import refusal
 from tokexport.patterns import PatternError, SplitProgram, compile_pattern, compile_tree
 from tokexport.patterns.tree import Characters, Choice, Node, Repeat, Sequence
 from tokexport.unicode import character_test_set
-from tokexport.unicode.store import CodePoints, shipped
+from tokexport.unicode.store import shipped
 
 
 def compile_split(split: Split) -> SplitProgram:
@@ -52,25 +52,15 @@ def _script_runs() -> Node:
 
     What comes before the first such character is in no run: the reference drops it.
     """
-    none, *scripts = _script_sets()
-    runs = []
-    for script in scripts:
-        rest = Repeat(Characters(np.logical_or(script, none)), 0, None, greedy=True)
-        runs.append(Sequence((Characters(script), rest)))
-    return Choice(tuple(runs))
-
-
-def _script_sets() -> list[CodePoints]:
-    """The characters of no script, then those of each script, as UnicodeScripts tells them apart.
-
-    >>> none, *scripts = _script_sets()
-    >>> bool(none[ord(" ")]), len([script for script in scripts if script[ord("a")]])
-    (True, 1)
-    """
     data = shipped("characters.dat")
     counts, numbers = np.reshape(data.sequence(data.header["scripts"]), (-1, 2)).T
     scripts = np.repeat(numbers, counts)
-    return [scripts == script for script in range(int(scripts.max()) + 1)]
+    none, runs = scripts == 0, []
+    for number in range(1, int(scripts.max()) + 1):
+        script = scripts == number
+        rest = Repeat(Characters(np.logical_or(script, none)), 0, None, greedy=True)
+        runs.append(Sequence((Characters(script), rest)))
+    return Choice(tuple(runs))
 
 
 def program_table(program: SplitProgram) -> ProgramTable:
