@@ -71,16 +71,15 @@ def rewriting_stage(first_op: int, op_count: int) -> bytes:
 def labels(stages: Sequence[SplitStage | tuple[OpTable, ...]]) -> bytes | None:
     """LABL, or None where no stage reads labels."""
     tables = [
-        (number, stage.table.program.labels)
+        (number, labels)
         for number, stage in enumerate(stages)
-        if isinstance(stage, SplitStage) and stage.table.program.labels is not None
+        if isinstance(stage, SplitStage) and (labels := stage.table.program.labels) is not None
     ]
     if not tables:
         return None
     at = layout.LabelsHeader.sizeof() + layout.LabelTable.sizeof() * len(tables)
     descriptors, entries = bytearray(), bytearray()
     for number, table in tables:
-        assert table is not None
         states, classes = table.next.shape
         descriptors += struct(
             layout.LabelTable,

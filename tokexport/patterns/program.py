@@ -13,14 +13,10 @@ from tokexport.patterns.backreferences import expand_backreferences
 from tokexport.patterns.dfa import DEAD, Automaton, determinise, minimise
 from tokexport.patterns.linear_time import states_to_remember
 from tokexport.patterns.lookaround import lower_lookaround_and_atomic
-from tokexport.patterns.nfa import nfa_of
+from tokexport.patterns.nfa import nfa_of, tests_of
 from tokexport.patterns.search_start import trees_by_start
-from tokexport.patterns.tree import Node, PatternError
-from tokexport.patterns.unbounded_lookaround import (
-    LabelTable,
-    determinise_with_labels,
-    needs_labels,
-)
+from tokexport.patterns.tree import LookFar, Node, PatternError
+from tokexport.patterns.unbounded_lookaround import LabelTable, determinise_with_labels
 from tokexport.unicode import CODE_POINTS, Dialect
 from tokexport.unicode.byte_alphabet import CHARACTERS
 
@@ -108,7 +104,7 @@ def compile_tree(node: Node, *, on_bytes: bool = False) -> SplitProgram:
     alphabet: Sequence[int] = [*map(ord, CHARACTERS)] if on_bytes else range(CODE_POINTS)
     tree = lower_lookaround_and_atomic(expand_backreferences(node))
     nfa = nfa_of(*trees_by_start(tree))
-    if needs_labels(nfa):
+    if any(isinstance(test, LookFar) for test in tests_of(nfa)):
         program = _program(*determinise_with_labels(nfa, alphabet))
     else:
         program = _program(minimise(determinise(nfa, alphabet)))

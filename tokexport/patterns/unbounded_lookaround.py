@@ -61,11 +61,6 @@ def _smallest(table: LabelTable) -> tuple[npt.NDArray[np.integer[Any]], LabelTab
     return joined, LabelTable(following[:, kept], labels[:, kept])
 
 
-def needs_labels(program: Nfa) -> bool:
-    """Whether a program asks what the two neighbours of a position do not tell."""
-    return any(isinstance(test, LookFar) for test in tests_of(program))
-
-
 def determinise_with_labels(
     program: Nfa, alphabet: Sequence[int]
 ) -> tuple[dfa.Automaton, LabelTable | None]:

@@ -83,19 +83,14 @@ class FirstSymbols:
         unknown = False
         for position, unit in enumerate(units):
             symbol = self.tables[self._place(position, len(units))].get(unit)
-            if symbol is not None:
-                if unknown and self.unk_id is not None:
-                    yield self.unk_id
-                unknown = False
-                yield symbol
-                continue
-            in_bytes = self.in_bytes(unit)
-            if in_bytes is not None:
+            if symbol is None and (in_bytes := self.in_bytes(unit)) is not None:
                 yield from in_bytes
                 continue
-            if unknown and self.unk_id is not None and not self.fuse_unk:
+            if unknown and self.unk_id is not None and not (self.fuse_unk and symbol is None):
                 yield self.unk_id
-            unknown = True
+            unknown = symbol is None
+            if symbol is not None:
+                yield symbol
         if unknown and self.unk_id is not None:
             yield self.unk_id
 
@@ -114,7 +109,13 @@ class FirstSymbols:
 
     def texts_of(self, ways: Iterable[tuple[int, Sequence[int]]]) -> dict[int, bytes]:
         """By id, of ids with first symbols: the piece that begins as those, if any."""
-        inverses = [{symbol: unit for unit, symbol in table.items()} for table in self.tables]
+        inverses = [
+            {
+                symbol: unit.encode() if isinstance(unit, str) else bytes([unit])
+                for unit, symbol in table.items()
+            }
+            for table in self.tables
+        ]
         texts: dict[int, bytes] = {}
         for number, symbols in ways:
             places = (self._place(position, len(symbols)) for position in range(len(symbols)))
@@ -122,12 +123,7 @@ class FirstSymbols:
                 inverses[place].get(symbol) for place, symbol in zip(places, symbols, strict=True)
             ]
             if None not in units:
-                parts = (
-                    unit.encode() if isinstance(unit, str) else bytes([unit])
-                    for unit in units
-                    if unit is not None
-                )
-                texts[number] = b"".join(parts)
+                texts[number] = b"".join(filter(None, units))
         return texts
 
     def _place(self, position: int, count: int) -> int:

@@ -77,10 +77,8 @@ def _refuse(step: Replace, hint: str) -> NoReturn:
 def _check_empty(step: Replace, before: Sequence[NormalizerStep]) -> None:
     fills = step.content and compile_replace(step).match_end((), 0) is not None
     if fills and not all(map(_keeps_some, before)):
-        raise UnsupportedError(
-            f"{step.path}.pattern",
-            f"the pattern {step.pattern!r} is not supported",
-            "after a step that may leave nothing, one that matches a character or more is",
+        _refuse(
+            step, "after a step that may leave nothing, one that matches a character or more is"
         )
 
 
