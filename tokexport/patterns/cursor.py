@@ -9,6 +9,8 @@ from tokexport.patterns.tree import PatternError, members_of
 from tokexport.unicode import CodePoints, Dialect, property_set
 
 MAX_REPEAT = 100_000  # as in Oniguruma
+# Outside of brackets \b is an anchor, which the parsers look for.
+_CONTROLS: Final = dict(zip("abtnvfre", (7, 8, 9, 10, 11, 12, 13, 27), strict=True))
 _HEXADECIMAL: Final = {
     letter: re.compile(rf"[0-9a-fA-F]{{{width}}}|\{{[0-9a-fA-F]{{1,8}}\}}")
     for letter, width in (("x", 2), ("u", 4), ("U", 8))
@@ -94,6 +96,15 @@ class Cursor:
             hint = f"counts up to {MAX_REPEAT} are supported"
             raise self.refused(f"a repeat of {digits}", hint, offset)
         return int(digits)
+
+    def escaped(self, letter: str, offset: int, others: str = "") -> int:
+        """The control character or sign that an escape stands for; ``others`` are no such sign."""
+        if letter in _CONTROLS:
+            return _CONTROLS[letter]
+        if (letter.isascii() and letter.isalnum()) or letter in others:
+            hint = r"\x{...} with the number of a character is supported"
+            raise self.refused(f"the escape \\{letter}", hint, offset)
+        return ord(letter)
 
     def hexadecimal(self, letter: str, offset: int) -> int:
         r"""The character of an escape \xHH, \uHHHH, \UHHHHHHHH or \x{...}, after its letter."""

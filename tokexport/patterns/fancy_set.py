@@ -11,7 +11,6 @@ from tokexport.patterns.cursor import Cursor
 from tokexport.patterns.tree import complement, members_of
 from tokexport.unicode import CodePoints, Dialect, shorthand_set
 
-CONTROLS = {"a": 0x07, "f": 0x0C, "n": 0x0A, "r": 0x0D, "t": 0x09, "v": 0x0B, "e": 0x1B}
 # Properties that fancy-regex rewrites, in brackets other than elsewhere.
 _REWRITTEN = frozenset({"alnum", "blank", "cntrl", "word", "graph", "print", "cs"})
 
@@ -74,8 +73,6 @@ class FancySet:
         if character != "\\":
             return ord(character)
         letter = source.take()
-        if letter == "b":
-            return 0x08
         if letter in "xuU":
             return source.hexadecimal(letter, offset)
         return self.escape(letter, offset)
@@ -97,9 +94,4 @@ class FancySet:
                 raise source.refused(f"the property {name!r}", hint, offset)
             members = self._folded(source.property(name.replace("!=", "=", 1), offset))
             return complement(members) if negated != ("!=" in name) else members
-        if letter in CONTROLS:
-            return CONTROLS[letter]
-        if (letter.isascii() and letter.isalnum()) or letter in "<>":
-            hint = r"\x{...} with the number of a character is supported"
-            raise source.refused(f"the escape \\{letter}", hint, offset)
-        return ord(letter)
+        return source.escaped(letter, offset, others="<>")

@@ -88,13 +88,12 @@ class _OnigurumaParser(Parser):
         return body
 
     def bracket(self, start: int) -> tree.Node:
-        bracket = read_bracket(self.source, start)
-        if not self.options.ignore_case:
-            return tree.Characters(bracket.members)
-        members = closure(bracket.positive, Dialect.ONIGURUMA)
-        if not bracket.negated and has_long_folds(members):
-            raise _long_fold(start)
-        return tree.Characters(tree.complement(members) if bracket.negated else members)
+        members, negated = read_bracket(self.source, start)
+        if self.options.ignore_case:
+            members = closure(members, Dialect.ONIGURUMA)
+            if not negated and has_long_folds(members):
+                raise _long_fold(start)
+        return tree.Characters(tree.complement(members) if negated else members)
 
     def line_anchor(self, sign: str) -> tree.Condition:
         return _START_OF_LINE if sign == "^" else _END_OF_LINE

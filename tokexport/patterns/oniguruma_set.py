@@ -7,29 +7,16 @@ weaker than anything but the leading ``^``. Case folding works on the whole, bef
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from tokexport.patterns.cursor import Cursor
 from tokexport.patterns.tree import complement, members_of
 from tokexport.unicode import CodePoints, shorthand_set
 
-_CONTROLS = {"n": 0x0A, "t": 0x09, "r": 0x0D, "f": 0x0C, "a": 0x07, "b": 0x08, "e": 0x1B, "v": 0x0B}
 
-
-@dataclass(frozen=True, slots=True)
-class Bracket:
-    """A bracket expression: the set without its leading ``^``, and whether it has one."""
-
-    positive: CodePoints
-    negated: bool
-
-    @property
-    def members(self) -> CodePoints:
-        return complement(self.positive) if self.negated else self.positive
-
-
-def read_bracket(source: Cursor, start: int) -> Bracket:
-    """The bracket expression that opens at ``start``; its opening bracket has been read."""
+def read_bracket(source: Cursor, start: int) -> tuple[CodePoints, bool]:
+    """The bracket expression that opens at ``start``, whose opening bracket has been read: the set
+    without its leading ``^``, and whether it has one.
+    """
     negated = source.skip("^")
     sets: list[CodePoints] = []
     members = members_of()
@@ -67,14 +54,15 @@ def read_bracket(source: Cursor, start: int) -> Bracket:
         last, first = None if nested else item, False
     for other in sets:
         members &= other
-    return Bracket(members, negated)
+    return members, negated
 
 
 def _item(source: Cursor) -> int | CodePoints:
     """One character, or one set."""
     offset = source.position
     if source.opens_bracket():
-        return read_bracket(source, offset).members
+        members, negated = read_bracket(source, offset)
+        return complement(members) if negated else members
     character = source.take()
     if character == "\\":
         return escaped_character(source, source.take(), offset, in_bracket=True)
@@ -108,10 +96,4 @@ def escaped_character(
                 found, r"\x{...} with the number of a character is supported", offset
             )
         return value
-    # Outside of brackets \b is an anchor, which the parser has looked for.
-    if letter in _CONTROLS:
-        return _CONTROLS[letter]
-    if letter.isascii() and letter.isalnum():
-        hint = r"\x{...} with the number of a character is supported"
-        raise source.refused(f"the escape \\{letter}", hint, offset)
-    return ord(letter)
+    return source.escaped(letter, offset)
