@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -48,19 +47,6 @@ class LabelTable:
         return labels[::-1]
 
 
-def _smallest(table: LabelTable) -> tuple[npt.NDArray[np.integer[Any]], LabelTable]:
-    """The same table with as few states and classes as can be, numbered in the order in which they
-    are met; and for each class the one that it is joined to.
-
-    Raises PatternError where it has too many states.
-    """
-    # The states were numbered as they were met, and so are those that are left.
-    first, number = dfa.distinct_states(table.next, table.labels)
-    following, labels = number[table.next[first]], table.labels[first]
-    kept, joined = distinct_columns(np.concatenate([following, labels]))
-    return joined, LabelTable(following[:, kept], labels[:, kept])
-
-
 def determinise_with_labels(
     program: Nfa, alphabet: Sequence[int]
 ) -> tuple[dfa.Automaton, LabelTable | None]:
@@ -94,7 +80,12 @@ def determinise_with_labels(
     every_label = np.arange(len(class_of), dtype=np.int32)
     automaton = dfa.minimise(dfa.determinise_over(program, every_label, taken, truth))
 
-    joined, table = _smallest(LabelTable(following, automaton.classes[labels].astype(np.int64)))
+    # The states were numbered as they were met, and so are those that are left.
+    labels = automaton.classes[labels].astype(np.int64)
+    first, number_of = dfa.distinct_states(following, labels)
+    following, labels = number_of[following[first]], labels[first]
+    kept, joined = distinct_columns(np.concatenate([following, labels]))
+    table = LabelTable(following[:, kept], labels[:, kept])
     if len(table.next) > 1:
         return replace(automaton, classes=joined[classes]), table
     alone = table.labels[0][joined].astype(np.int32)
