@@ -128,6 +128,13 @@ def test_a_token_that_ends_within_a_character_is_noted_by_its_bytes() -> None:
     assert set(np.flatnonzero(hashed)) == {place("a", "\u00e9"), place("\u00e9", "a")}
 
 
+def test_bytes_that_look_like_a_code_point_beyond_the_last_one_are_no_character() -> None:
+    beyond = [b"\xf7\xbf", b"\xf7\xbf\xbf", b"\xf7\xbf\xbf\xbf"]
+    found = crossings_of([*parts_of("\u00e9"), "\u00e9a", *beyond, b"a" + beyond[-1]])
+    assert found is not None
+    assert found[0] == {(b"a", b"\xf7")}
+
+
 def test_a_merge_that_comes_before_the_character_it_joins_leaves_all_to_merges() -> None:
     e = parts_of("\u00e9")
     assert crossings_of([*e, "b\u00e9", "ab"]) is not None

@@ -71,6 +71,7 @@ class _Characters:
         for i in range(1, MOST_BYTES):
             longer = np.flatnonzero(is_whole & (SIZES[first] > i))
             code_points[longer] = code_points[longer] << 6 | units[begins[longer] + i] & 0x3F
+        is_whole &= code_points < CODE_POINTS  # bytes that look like more are in no text
         is_inside = begins > strings.begins[numbers]
         return cls(numbers, units[begins - 1], first, is_inside, is_whole, code_points)
 
