@@ -193,13 +193,22 @@ def assert_pieces_of_oniguruma(
     pattern: str, alphabets: Sequence[str], count: int, longest: int
 ) -> None:
     """Holds the pieces of random texts of each alphabet against those of the engine of
-    `tokenizers`.
+    `tokenizers`; it may give up one text in a hundred.
     """
     program, engine = compile_split(Split(pattern)), Oniguruma(pattern)
+    given_up = 0
     for alphabet in alphabets:
         for text in random_texts(alphabet, count, longest):
+            try:
+                expected = engine.pieces(text)
+            except BaseException as error:  # a panic, after ten million tries in one match
+                if "retry-limit-in-match" not in str(error):
+                    raise
+                given_up += 1
+                continue
             pieces = [(start, end) for start, end, _ in find_pieces(program, text)]
-            assert pieces == engine.pieces(text), (pattern, text)
+            assert pieces == expected, (pattern, text)
+    assert given_up <= len(alphabets) * count // 100
 
 
 def assert_pieces_after_byte_level(pattern: str, alphabet: str, longest: int) -> None:
