@@ -9,9 +9,10 @@ is for.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any, TypeVar
+from typing import Any, Final, TypeAlias
 
 from tokexport.errors import SourceError
 from tokexport.sources.sentencepiece.protobuf import Message
@@ -84,6 +85,24 @@ class SentencePieceModel:
     roles: Roles = field(default_factory=Roles)
 
 
+# The fields that are read, by number: the name here, and what it holds. A float is a fixed32.
+Fields: TypeAlias = Mapping[int, tuple[str, type]]
+PIECE: Final[Fields] = {1: ("text", str), 2: ("score", float), 3: ("type", PieceType)}
+TRAINER: Final[Fields] = {
+    3: ("algorithm", Algorithm),
+    24: ("whitespace_as_suffix", bool),
+    35: ("byte_fallback", bool),
+    44: ("unk_surface", str),
+}
+ROLES: Final[Fields] = {45: ("unk", str), 46: ("bos", str), 47: ("eos", str), 48: ("pad", str)}
+NORMALIZER: Final[Fields] = {
+    2: ("charsmap", bytes),
+    3: ("add_dummy_prefix", bool),
+    4: ("remove_extra_whitespaces", bool),
+    5: ("escape_whitespaces", bool),
+}
+
+
 def parse_model(data: bytes, file: str) -> SentencePieceModel:
     """The model in the bytes of a ``.model`` file. SourceError for what is none."""
     pieces: list[Piece] = []
@@ -98,65 +117,40 @@ def parse_model(data: bytes, file: str) -> SentencePieceModel:
             specs[number] = specs.get(number, b"") + value.data
     if not pieces:
         raise SourceError(f"{file}: the model has no pieces")
-    model = SentencePieceModel(file, tuple(pieces))
-    model = _trainer(Message(file, "trainer_spec", specs.get(2, b"")), model)
-    normalizer = _normalizer(Message(file, "normalizer_spec", specs.get(3, b"")))
-    denormalizer = _normalizer(Message(file, "denormalizer_spec", specs.get(5, b"")))
-    return replace(model, normalizer=normalizer, denormalizer=denormalizer)
+    names = {2: "trainer_spec", 3: "normalizer_spec", 5: "denormalizer_spec"}
+    trainer, *normalizers = (Message(file, names[n], specs.get(n, b"")) for n in names)
+    normalizer, denormalizer = (NormalizerSpec(**_values(one, NORMALIZER)) for one in normalizers)
+    return SentencePieceModel(
+        file,
+        tuple(pieces),
+        **_values(trainer, TRAINER),
+        normalizer=normalizer,
+        denormalizer=denormalizer,
+        roles=Roles(**_values(trainer, ROLES)),
+    )
 
 
 def _piece(message: Message) -> Piece:
     # The plain way costs a minute for a quarter of a million pieces; nearly all are a text and a
     # score and nothing else.
-    what, data = f"the text of {message.place}", message.data
+    data = message.data
     size = data[1] if len(data) > 2 else 0
     if size < 0x80 and size + 7 == len(data) and (data[0], data[size + 2]) == (0x0A, 0x15):
         text = Message(message.file, message.place, data[2 : size + 2], message.start + 2)
-        return Piece(text.text(what), struct.unpack_from("<f", data, size + 3)[0])
-    piece = Piece("")
-    for key, value in message.fields():
-        if key == 1 and isinstance(value, Message):
-            piece = replace(piece, text=value.text(what))
-        elif key == 2 and isinstance(value, int):
-            score = struct.unpack("<f", struct.pack("<I", value & 0xFFFFFFFF))[0]
-            piece = replace(piece, score=score)
-        elif key == 3 and isinstance(value, int):
-            piece = replace(piece, type=_enumerated(PieceType, value, piece.type))
-    return piece
+        return Piece(text.text("text"), struct.unpack_from("<f", data, size + 3)[0])
+    return Piece(**{"text": "", **_values(message, PIECE)})
 
 
-_Enumeration = TypeVar("_Enumeration", bound=IntEnum)
-
-
-def _enumerated(kind: type[_Enumeration], value: int, otherwise: _Enumeration) -> _Enumeration:
-    return kind(value) if value in {*kind} else otherwise
-
-
-def _trainer(message: Message, model: SentencePieceModel) -> SentencePieceModel:
-    roles = {45: "unk", 46: "bos", 47: "eos", 48: "pad"}
-    flags = {24: "whitespace_as_suffix", 35: "byte_fallback"}
-    named: dict[str, str] = {}
-    found: dict[str, Any] = {"algorithm": model.algorithm}
-    for key, value in message.fields():
-        if isinstance(value, Message):
-            if key in roles:
-                named[roles[key]] = value.text(f"trainer_spec.{roles[key]}_piece")
-            elif key == 44:
-                found["unk_surface"] = value.text("trainer_spec.unk_surface")
-        elif key == 3:
-            found["algorithm"] = _enumerated(Algorithm, value, found["algorithm"])
-        elif key in flags:
-            found[flags[key]] = bool(value)
-    return replace(model, roles=Roles(**named), **found)
-
-
-def _normalizer(message: Message) -> NormalizerSpec:
-    flags = {3: "add_dummy_prefix", 4: "remove_extra_whitespaces", 5: "escape_whitespaces"}
+def _values(message: Message, known: Fields) -> dict[str, Any]:
+    """What a message says of some fields, by their names."""
     found: dict[str, Any] = {}
     for key, value in message.fields():
+        name, kind = known.get(key, ("", None))
         if isinstance(value, Message):
-            if key == 2:
-                found["charsmap"] = value.data
-        elif key in flags:
-            found[flags[key]] = bool(value)
-    return NormalizerSpec(**found)
+            if kind in (str, bytes):
+                found[name] = value.text(name) if kind is str else value.data
+        elif kind is float:
+            found[name] = struct.unpack("<f", struct.pack("<I", value & 0xFFFFFFFF))[0]
+        elif kind is bool or (kind in (PieceType, Algorithm) and value in {*kind}):
+            found[name] = kind(value)
+    return found

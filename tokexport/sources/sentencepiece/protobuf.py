@@ -67,7 +67,8 @@ class Message:
             return self.data.decode("utf-8")
         except UnicodeDecodeError as error:
             raise SourceError(
-                f"{self.file}: {what} at byte {self.start} is not UTF-8: {error.reason}"
+                f"{self.file}: {self.place} holds at byte {self.start} a {what} that is not UTF-8:"
+                f" {error.reason}"
             ) from None
 
     def _varint(self, at: int) -> tuple[int, int]:

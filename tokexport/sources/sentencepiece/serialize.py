@@ -4,44 +4,43 @@ from __future__ import annotations
 
 import struct
 
-from tokexport.sources.sentencepiece.proto import NormalizerSpec, Piece, SentencePieceModel
+from tokexport.sources.sentencepiece.proto import (
+    NORMALIZER,
+    PIECE,
+    ROLES,
+    TRAINER,
+    Fields,
+    SentencePieceModel,
+)
 
 
 def serialize(model: SentencePieceModel) -> bytes:
     """The bytes of the ``.model`` (ModelProto of sentencepiece_model.proto).
 
-    >>> from tokexport.sources.sentencepiece.proto import parse_model
+    >>> from tokexport.sources.sentencepiece.proto import Piece, parse_model
     >>> parse_model(serialize(SentencePieceModel("x", (Piece("a", -1.5),))), "x").pieces
     (Piece(text='a', score=-1.5, type=<PieceType.NORMAL: 1>),)
     """
-    roles = model.roles
-    trainer = (
-        _number(3, model.algorithm)
-        + _number(24, model.whitespace_as_suffix)
-        + _number(35, model.byte_fallback)
-    )
-    texts = (model.unk_surface, roles.unk, roles.bos, roles.eos, roles.pad)
-    for field, text in enumerate(texts, 44):
-        trainer += _bytes(field, text.encode())
-    parts = [_bytes(1, _piece(piece)) for piece in model.pieces]
-    parts += [_bytes(2, trainer), _bytes(3, _normalizer(model.normalizer))]
+    parts = [_bytes(1, _message(piece, PIECE)) for piece in model.pieces]
+    parts.append(_bytes(2, _message(model, TRAINER) + _message(model.roles, ROLES)))
+    parts.append(_bytes(3, _message(model.normalizer, NORMALIZER)))
     if model.denormalizer.charsmap:
-        parts.append(_bytes(5, _normalizer(model.denormalizer)))
+        parts.append(_bytes(5, _message(model.denormalizer, NORMALIZER)))
     return b"".join(parts)
 
 
-def _piece(piece: Piece) -> bytes:
-    score = b"\x15" + struct.pack("<f", piece.score)
-    return _bytes(1, piece.text.encode()) + score + _number(3, piece.type)
-
-
-def _normalizer(spec: NormalizerSpec) -> bytes:
-    return (
-        _bytes(2, spec.charsmap)
-        + _number(3, spec.add_dummy_prefix)
-        + _number(4, spec.remove_extra_whitespaces)
-        + _number(5, spec.escape_whitespaces)
-    )
+def _message(record: object, fields: Fields) -> bytes:
+    """The fields of a record that have these names."""
+    data = b""
+    for number, (name, kind) in fields.items():
+        value = getattr(record, name)
+        if kind is float:
+            data += _varint(number << 3 | 5) + struct.pack("<f", value)
+        elif kind in (str, bytes):
+            data += _bytes(number, value.encode() if kind is str else value)
+        else:
+            data += _varint(number << 3) + _varint(int(value))
+    return data
 
 
 def _varint(value: int) -> bytes:
@@ -50,10 +49,6 @@ def _varint(value: int) -> bytes:
         data.append(value & 0x7F | 0x80)
         value >>= 7
     return bytes((*data, value))
-
-
-def _number(field: int, value: int) -> bytes:
-    return _varint(field << 3) + _varint(int(value))
 
 
 def _bytes(field: int, data: bytes) -> bytes:
