@@ -46,11 +46,11 @@ BROKEN = [
     (b'{"\xff": 1}', "byte 2 is not UTF-8; JSON must be UTF-8"),
     (b'{"version": "1.0", "added_tokens": []}', "no field 'model'"),
     (b"[PAD]\n[UNK]\n[CLS]\nthe\n", r"no token \"\[SEP\]\""),
-    (b"minbpe v1\n", "line 3 is the end of the file"),
+    (b"minbpe v1\n", "it ends before line 3"),
     (b"1 'a' 1\n", "255 of the 256 single bytes are no token"),
     (b"hello \xff\n", "byte 6 is not UTF-8"),
     (b"#version: 0.2\na b\n", "one of a pair"),
-    (b"dGhl 7\nb2Y= 5\nYQ== 1\n*** 9\n", r"line 4: '\*\*\*' is not base64"),
+    (b"dGhl 7\nb2Y= 5\nYQ== 1\n*** 9\n", r'line 4 is "\*\*\* 9"; expected a token in base64'),
 ]
 UNSUPPORTED = [
     (MAGIC + bytes(100), "a tokexport file"),

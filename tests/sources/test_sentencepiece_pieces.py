@@ -157,7 +157,7 @@ def test_what_the_file_says_is_kept() -> None:
     [
         (SentencePieceModel("x", (Piece("a"),)), SourceError, "0 pieces are of type UNKNOWN"),
         (small(Piece("b", 0.0, PieceType.UNKNOWN)), SourceError, "2 pieces are of type UNKNOWN"),
-        (small(Piece("a"), Piece("a")), UnsupportedError, 'one text, "a", for the pieces 1 and 2'),
+        (small(Piece("a"), Piece("a")), UnsupportedError, 'piece 2: "a" .* piece 1 has this'),
         (
             small(Piece("a"), Piece("a", 0.0, PieceType.CONTROL)),
             UnsupportedError,
@@ -165,27 +165,27 @@ def test_what_the_file_says_is_kept() -> None:
         ),
         (small(Piece("")), SourceError, "a text that is not empty"),
         (small(Piece("a\0b")), SourceError, "without NUL"),
-        (small(Piece("a", float("nan"))), SourceError, "has the score nan"),
-        (small(Piece("<0x41>", 0.0, PieceType.BYTE)), SourceError, "is of type BYTE"),
+        (small(Piece("a", float("nan"))), SourceError, "score is a number, not nan"),
+        (small(Piece("<0x41>", 0.0, PieceType.BYTE)), SourceError, "for the type BYTE"),
         (
             small(byte_fallback=True),
             SourceError,
-            "byte_fallback needs 256 pieces of type BYTE; 0 are there",
+            "0 pieces are of type BYTE; byte_fallback needs 256",
         ),
         (
             small(Piece("ab", 0.0, PieceType.UNUSED)),
             UnsupportedError,
-            'the piece 1, "ab", of type UNUSED is not supported',
+            'piece 1: "ab" is not supported; leave pieces of type UNUSED out',
         ),
         (
             small(*LETTERS, Piece("ax"), byte_fallback=False),
             UnsupportedError,
-            'the piece 8, "ax", with the character "x", which is no piece',
+            'piece 8: "ax" is not supported; .* its character "x", which is no piece',
         ),
         (
             small(*LETTERS, *BYTES, Piece("xx"), Piece("xxa"), byte_fallback=True),
             UnsupportedError,
-            'the piece 264, "xx", with the character "x"',
+            'piece 264: "xx" is not supported; .* its character "x"',
         ),
         (
             small(*LETTERS, denormalizer=NormalizerSpec(charsmap_of({"a": "b"}))),

@@ -155,7 +155,7 @@ REFUSED: list[tuple[str, Any, str, object, str]] = [
     ("characters_first", S, "post_processor.pair", [{"seq": "B"}, {"seq": "A"}], "each once"),
     ("characters_first", S, "post_processor.single.0", {"ids": [1], "seq": "A"}, "each once"),
     ("characters_first", S, "normalizer.replacement", "▁▁", "a single character"),
-    ("characters_first", S, "model.unk_token", "<none>", "not in the vocabulary"),
+    ("characters_first", S, "model.unk_token", "<none>", "a token of the vocabulary"),
     ("characters_first", S, "model.vocab.<0x41>", ABSENT, "one for every byte"),
     ("characters_first", U, "post_processor.single.0", SPECIAL, "SpecialToken"),
     ("characters_prefixed", U, "model.end_of_word_suffix", "</w>", "a token of one character"),

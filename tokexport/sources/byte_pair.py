@@ -4,29 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from tokexport._core import Keys, merges_of_array, merges_of_strings, strings_and_numbers
-from tokexport.errors import SourceError, UnsupportedError
+from tokexport.errors import UnsupportedError
 from tokexport.limits import MAX_IDS
 from tokexport.model import BytePairModel, ByteStrings, CharacterSymbols, Vocabulary
 from tokexport.sources.json_node import LongValue, Node, show
 
 _PLAIN: Final = CharacterSymbols()
-_PLACE: Final = "model.merges[{}]"
 _PAIR: Final = "a pair of strings, like the other merges"
 _MISSING: Final = -1  # what merges_of_strings gives for a token that is not there
-
-
-class Merge(NamedTuple):
-    """One merge as the source spells it, and its number there (an index, or a line)."""
-
-    left: str
-    right: str
-    number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +69,9 @@ def read_vocab(node: Node) -> dict[str, int]:
     for an id that a file cannot hold.
     """
     vocab: dict[str, int] = node.object(repeats=True)
-    ids = set(vocab.values())
-    are_ids = set(map(type, ids)) <= {int} and 0 <= min(ids, default=0) <= max(ids, default=0)
-    if are_ids and max(ids, default=0) < MAX_IDS and len(ids) == len(vocab):
+    are_numbers = {*map(type, vocab.values())} <= {int}
+    ids = {*vocab.values()} if are_numbers else {-1}
+    if len(ids) == len(vocab) and 0 <= min(ids, default=0) <= max(ids, default=0) < MAX_IDS:
         return vocab
     owners: dict[int, str] = {}
     for token, number in vocab.items():
@@ -92,23 +83,24 @@ def read_vocab(node: Node) -> dict[str, int]:
         if other is not token:
             raise UnsupportedError(
                 node.path or node.file,
-                f"one id, {number}, for two tokens, {show(other)} and {show(token)}, is not"
-                " supported",
-                "the reference decodes it to either of them by chance; give each token an id of"
-                " its own",
+                f"one id, {number}, for two tokens, {show(other)} and {show(token)}, is refused",
+                "by chance the reference decodes it to either; give each token an id of its own",
             )
     return vocab
 
 
-def split_merge(line: str, number: int, file: str, place: str) -> Merge:
-    """The merge in a line: two tokens and one space. ``place``, "line {}", is for ``number``."""
-    parts = line.split(" ")
-    if len(parts) != 2:
-        raise SourceError(
-            f"{file}: {place.format(number)} is {show(line)}; a merge is two tokens with one space"
-            " between them"
-        )
-    return Merge(parts[0], parts[1], number)
+def split_merge(line: Node) -> list[str]:
+    """The two tokens of a merge in one string."""
+    pair: list[str] = line.value.split(" ")
+    return pair if len(pair) == 2 else line.fail("a merge: two tokens with one space between them")
+
+
+def refuse_merge(merge: Node, missing: str) -> NoReturn:
+    """Raise the SourceError of a merge that has to do with a token that is not there."""
+    merge.fail(
+        f"a merge of tokens of the vocabulary, and the token {show(missing)} is not there: these"
+        " merges do not belong to this vocabulary"
+    )
 
 
 def build(
@@ -150,7 +142,7 @@ def _found(node: Node, names: Names, prefix_size: int) -> npt.NDArray[np.int32]:
     spelled, numbers = _spelled(node)
     merges = merges_of_strings(keys, ids, spelled, prefix_size).reshape(-1, 3)
     for place in np.flatnonzero((merges < 0).any(axis=1))[:1].tolist():
-        _refuse(node, spelled[place], numbers[place], merges[place].tolist(), prefix_size)
+        _refuse(node.element(numbers[place]), merges[place].tolist(), prefix_size)
     return merges
 
 
@@ -167,25 +159,20 @@ def _spelled(node: Node) -> tuple[list[Any], Sequence[int]]:
         numbers = [n for n, line in enumerate(values) if not line.startswith("#version")]
         return [values[number] for number in numbers], numbers
     if str in kinds:
-        number = kinds.index(str)
-        Node(node.file, _PLACE.format(number), values[number]).fail(_PAIR)
+        node.element(kinds.index(str)).fail(_PAIR)
     return values, range(len(values))
 
 
-def _refuse(node: Node, spelled: Any, number: int, ids: list[int], prefix_size: int) -> NoReturn:
+def _refuse(merge: Node, ids: list[int], prefix_size: int) -> NoReturn:
     """Raise the SourceError of a merge that is none, or of tokens that are not there."""
-    if isinstance(spelled, str):
-        left, right, _ = split_merge(spelled, number, node.file, _PLACE)
+    if isinstance(merge.value, str):
+        left, right = split_merge(merge)
     elif min(ids) < _MISSING:
-        Node(node.file, _PLACE.format(number), spelled).fail(_PAIR)
+        merge.fail(_PAIR)
     else:
-        left, right = spelled
+        left, right = merge.value
     joined = left + right.encode()[prefix_size:].decode(errors="replace")
-    missing = (left, right, joined)[ids.index(_MISSING)]
-    raise SourceError(
-        f"{node.file}: {_PLACE.format(number)} is {show(left)} {show(right)}, and the token"
-        f" {show(missing)} is not in the vocabulary; these merges do not belong to this vocabulary"
-    )
+    refuse_merge(merge, (left, right, joined)[ids.index(_MISSING)])
 
 
 def _last_of_each_pair(merges: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:

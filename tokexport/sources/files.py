@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import mmap
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 from tokexport.errors import SourceError
+from tokexport.model import Provenance
+
+_Data = TypeVar("_Data", bytes, bytes | mmap.mmap)
 
 
 def lines_of(data: bytes, file: str) -> list[str]:
@@ -39,9 +40,7 @@ class SourceFiles:
     def read(self, name: str) -> bytes:
         """The bytes of a file that must be there."""
         with self._open(name) as file:
-            data = file.read()
-        self._keep(name, hashlib.sha256(data).hexdigest(), len(data))
-        return data
+            return self._kept(name, file.read())
 
     def view(self, name: str) -> bytes | mmap.mmap:
         """The bytes of a file that must be there, mapped: what is not looked at takes no memory."""
@@ -52,21 +51,14 @@ class SourceFiles:
                     " and convert that"
                 )
             is_empty = file.seek(0, os.SEEK_END) == 0
-            view = b"" if is_empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        self._keep(name, hashlib.sha256(view).hexdigest(), len(view))
-        return view
+            return self._kept(
+                name, b"" if is_empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            )
 
     def head(self, name: str, size: int) -> bytes:
         """The first ``size`` bytes of a file that must be there; no more of it is read."""
         with self._open(name) as file:
             return file.read(size)
-
-    @contextmanager
-    def mapped(self, name: str) -> Iterator[mmap.mmap]:
-        """A file that must be there, not empty, and may be larger than the memory."""
-        with self._open(name) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
-            self._keep(name, hashlib.sha256(view).hexdigest(), len(view))
-            yield view
 
     def has(self, name: str) -> bool:
         """Whether a file of this name is there."""
@@ -80,9 +72,14 @@ class SourceFiles:
         """The same digests without the folder, where what stands beside is not about the source."""
         return SourceFiles(None, self.sha256, self.sizes)
 
-    def _keep(self, name: str, digest: str, size: int) -> None:
-        self.sha256[name] = digest
-        self.sizes[name] = size
+    def provenance(self, source: str) -> Provenance:
+        """That of a model of this kind of source, whose files were all read."""
+        return Provenance(source, dict(sorted(self.sha256.items())))
+
+    def _kept(self, name: str, data: _Data) -> _Data:
+        self.sha256[name] = hashlib.sha256(data).hexdigest()
+        self.sizes[name] = len(data)
+        return data
 
     def _open(self, name: str) -> BinaryIO:
         if self.folder is None:

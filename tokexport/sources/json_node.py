@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import mmap
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
 from tokexport._core import long_values
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.sources.files import decoded
+from tokexport.sources.files import SourceFiles, decoded
 from tokexport.sources.serde_number import serde_number
 
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
@@ -81,20 +81,17 @@ class Node:
 
     def fail(self, expected: str) -> NoReturn:
         """Raise the SourceError that says where, what was found and what was expected."""
-        raise SourceError(
-            f"{self.file}: {self.path or 'the document'} is {show(self.value)}; expected {expected}"
-        )
+        self.broken(f"is {show(self.value)}; expected {expected}")
+
+    def broken(self, what: str) -> NoReturn:
+        """Raise the SourceError that says where and what is wrong there."""
+        raise SourceError(f"{self.file}: {self.path or 'the document'} {what}")
 
     def unsupported(self, supported: str) -> NoReturn:
         """Raise the UnsupportedError for this value."""
         raise UnsupportedError(
             self.path or self.file, f"{show(self.value)} is not supported", supported
         )
-
-    @property
-    def is_null(self) -> bool:
-        """Whether the value is ``null``."""
-        return self.value is None
 
     def object(
         self, known: Collection[str] | None = None, *, repeats: bool = False
@@ -103,65 +100,48 @@ class Node:
         if not isinstance(self.value, dict):
             self.fail("an object")
         if isinstance(self.value, _RepeatedKeys) and not repeats:
-            raise SourceError(
-                f"{self.file}: {self.path or 'the document'} has a key twice; each key may stand"
-                " once"
-            )
-        if known is not None:
-            for name in self.value:
-                if name in known:
-                    continue
-                if self.ignored is not None:
-                    self.ignored.append(self._child(name))
-                else:
-                    raise UnsupportedError(
-                        self._child(name),
-                        f"{show(self.value[name])} is not supported",
-                        "the fields known here are " + ", ".join(sorted(known)),
-                    )
+            self.broken("has a key twice; each key may stand once")
+        known = self.value if known is None else known
+        for other in [self.member(name) for name in self.value if name not in known]:
+            if self.ignored is None:
+                other.unsupported("the fields known here are " + ", ".join(sorted(known)))
+            self.ignored.append(other.path)
         return self.value
 
-    def _child(self, name: str) -> str:
-        plain = _PLAIN_KEY.fullmatch(name)
-        if not plain:
-            return f"{self.path}[{show(name)}]"
-        return f"{self.path}.{name}" if self.path else name
+    def member(self, name: str) -> Node:
+        """The value of a key that is there."""
+        path = f"{self.path}.{name}" if self.path else name
+        if not _PLAIN_KEY.fullmatch(name):
+            path = f"{self.path}[{show(name)}]"
+        return Node(self.file, path, self.value[name], self.ignored)
+
+    def element(self, number: int) -> Node:
+        """An element of an array."""
+        return Node(self.file, f"{self.path}[{number}]", self.value[number], self.ignored)
 
     def get(self, name: str) -> Node | None:
         """The field ``name`` of an object, or None where it is absent."""
-        fields = self.object()
-        return (
-            Node(self.file, self._child(name), fields[name], self.ignored)
-            if name in fields
-            else None
-        )
+        return self.member(name) if name in self.object() else None
 
     def field(self, name: str) -> Node:
         """The field ``name`` of an object, which must be there."""
         node = self.get(name)
-        if node is None:
-            raise SourceError(
-                f"{self.file}: {self.path or 'the document'} has no field {name!r}, which it must"
-                " have"
-            )
-        return node
+        return self.broken(f"has no field {name!r}, which it must have") if node is None else node
 
     def optional(self, name: str) -> Node | None:
         """The field ``name`` of an object, or None where it is absent or null."""
         node = self.get(name)
-        return None if node is None or node.is_null else node
+        return None if node is None or node.value is None else node
 
     def items(self) -> Iterator[Node]:
         """The elements of an array."""
         if not isinstance(self.value, list):
             self.fail("an array")
-        for number, value in enumerate(self.value):
-            yield Node(self.file, f"{self.path}[{number}]", value, self.ignored)
+        return map(self.element, range(len(self.value)))
 
     def members(self) -> Iterator[tuple[str, Node]]:
         """The names and values of an object."""
-        for name, value in self.object().items():
-            yield name, Node(self.file, self._child(name), value, self.ignored)
+        return ((name, self.member(name)) for name in self.object())
 
     def string(self) -> str:
         """The value as a string."""
@@ -173,13 +153,23 @@ class Node:
 
     def u32(self) -> int:
         """The value as an integer from 0 to 2**32 - 1."""
-        if (
-            isinstance(self.value, bool)
-            or not isinstance(self.value, int)
-            or not 0 <= self.value < _U32
-        ):
+        if type(self.value) is not int or not 0 <= self.value < _U32:
             self.fail("an integer from 0 to 4294967295")
-        return int(self.value)
+        return self.value
+
+    def flag(self, name: str, otherwise: bool = False) -> bool:
+        """The field ``name``, true or false; ``otherwise`` where it is absent or null."""
+        node = self.optional(name)
+        return otherwise if node is None else node.boolean()
+
+
+def line_of(file: str, number: int, line: str | bytes) -> Node:
+    """A line of a text, for errors.
+
+    >>> line_of("x.txt", 3, b"ab").path
+    'line 3'
+    """
+    return Node(file, f"line {number}", line if isinstance(line, str) else line.decode("latin-1"))
 
 
 def parse(data: bytes, file: str) -> Node:
@@ -213,6 +203,12 @@ def parse(data: bytes, file: str) -> Node:
     if _SURROGATE_ESCAPE.search(text):
         _refuse_surrogates(node)
     return node
+
+
+def parse_beside(files: SourceFiles, name: str) -> Node | None:
+    """The document of a file that may be there, or None."""
+    data = files.beside(name)
+    return None if data is None else parse(data, name)
 
 
 def parse_large(data: bytes | mmap.mmap, file: str) -> Node | None:
@@ -262,12 +258,10 @@ def _refuse_surrogates(root: Node) -> None:
     waiting = [root]
     while waiting:
         node = waiting.pop()
-        if isinstance(node.value, Mapping):
+        if isinstance(node.value, dict):
             for name in node.value:
                 _refuse_surrogate(name, node)
-            waiting.extend(
-                Node(node.file, node._child(name), value) for name, value in node.value.items()
-            )
+            waiting.extend(map(node.member, node.value))
         elif isinstance(node.value, list):
             waiting.extend(node.items())
         elif isinstance(node.value, str):
@@ -276,7 +270,4 @@ def _refuse_surrogates(root: Node) -> None:
 
 def _refuse_surrogate(text: str, node: Node) -> None:
     if any("\ud800" <= character <= "\udfff" for character in text):
-        raise SourceError(
-            f"{node.file}: {node.path or 'the document'} holds a lone surrogate: {show(text)}; it"
-            " is no text"
-        )
+        node.broken(f"holds a lone surrogate: {show(text)}; it is no text")

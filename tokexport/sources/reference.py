@@ -8,6 +8,8 @@ from enum import Enum
 from itertools import accumulate
 from typing import Final, Literal, Protocol
 
+from tokexport.errors import MissingLibraryError, SourceError
+
 
 class Mode(Enum):
     """What becomes of special tokens that stand in a text."""
@@ -105,6 +107,19 @@ class ReferenceTokenizer(Protocol):
     def added_tokens(self) -> Sequence[AddedContent]:
         """The tokens that are found in a text before the model runs, ascending by id."""
         return []
+
+
+def refusal(where: object, library: str, version: str, error: BaseException) -> SourceError:
+    """The error for a source that a library does not load."""
+    return SourceError(f"{where}: the library `{library}` {version} refuses it: {error}")
+
+
+def missing(library: str) -> MissingLibraryError:
+    """The error where a library is not installed."""
+    return MissingLibraryError(
+        f"the library `{library}` is not installed, and its ids are the right ones for this source;"
+        " pip install 'tokexport[verify]'"
+    )
 
 
 def reference_notes(reference: ReferenceTokenizer) -> list[str]:

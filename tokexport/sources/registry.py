@@ -36,7 +36,6 @@ from tokexport.sources.vocab_files import clip, gpt2_pair, minbpe, rwkv, wordpie
 SOURCES: Final[tuple[AnySource, ...]] = (
     gguf.SOURCE,
     tokenizer_json.SOURCE,
-    tokenizer_json.VERSION_2_SOURCE,
     tiktoken.RANKS,
     tiktoken.TEKKEN,
     tiktoken_pickle.SOURCE,
@@ -170,11 +169,8 @@ def _open_object(python_object: object, given: Given) -> Opened:
 def _check_given(opened: Opened, given: Given) -> None:
     name, takes = opened.input.name, opened.format.takes
     if given.pattern is not None and "pattern" not in takes:
-        raise UnsupportedError(
-            name,
-            f"a pattern for a {opened.format.name} is not supported",
-            "a pattern can be given for tiktoken ranks and for GGUF, which hold none",
-        )
+        problem = f"a pattern for a {opened.format.name} is not supported"
+        raise UnsupportedError(name, problem, "tiktoken ranks and GGUF, which hold none, take one")
     if given.special_tokens is not None and "special_tokens" not in takes:
         raise UnsupportedError(
             name, f"special tokens for a {opened.format.name} is not supported", "it names its own"

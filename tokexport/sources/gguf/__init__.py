@@ -17,8 +17,7 @@ def _sniff(source: Input) -> dict[str, Any] | None:
         return None
     from tokexport.sources.gguf.source import PREFIXES
 
-    with source.files.mapped(source.name) as data:
-        return read_metadata(data, source.name, PREFIXES)
+    return read_metadata(source.view, source.name, PREFIXES)
 
 
 def _read(source: Input, values: dict[str, Any], given: Given) -> TokenizerModel:

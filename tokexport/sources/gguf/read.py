@@ -10,15 +10,13 @@ flags of added tokens) is left out here.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import ChatTemplates, Provenance, SpecialIds, TokenizerModel
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.gguf import patterns
-from tokexport.sources.gguf.source import ARCHITECTURE, PRE, GgufTokenizer
+from tokexport.sources.gguf.source import ARCHITECTURE, GgufTokenizer
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.sentencepiece import proto
 from tokexport.sources.sentencepiece import read as sentencepiece
@@ -40,6 +38,7 @@ _STOPS: Final = ("eos_token_id", "eot_token_id", "eom_token_id")
 # Without tokenizer.ggml.unknown_token_id.
 _UNKNOWN: Final = {"llama": 0, "t5": 2}
 _SPACE_SYMBOL: Final = "\u2581"
+_CHARSMAP: Final = "precompiled_charsmap"
 _SUPPORTED: Final = (
     'the models "gpt2", "llama", "t5", "bert" and "rwkv" are supported; convert the tokenizer.json'
     " of this one instead"
@@ -61,8 +60,7 @@ def read_gguf(source: GgufTokenizer, files: SourceFiles) -> TokenizerModel:
         # Nothing that stands beside a GGUF is about it.
         model = read_tokenizer_json(Node(name, "", gguf_document(source)), files.alone(), "GGUF")
     elif source.model == "rwkv":
-        model = read_rwkv(gguf_rwkv(source), name, files.alone())
-        model = replace(model, provenance=Provenance("GGUF", model.provenance.sha256))
+        model = read_rwkv(gguf_rwkv(source), name, files.alone(), "GGUF")
     else:
         model = sentencepiece.build(gguf_sentencepiece(source), files.alone(), Provenance("GGUF"))
         # llama.cpp's defaults: BOS before a text of "llama", EOS after one of "t5".
@@ -86,10 +84,8 @@ def gguf_document(source: GgufTokenizer) -> dict[str, Any]:
     seen: dict[str, int] = {}
     for number, token in enumerate(source.tokens):
         if seen.setdefault(token, number) != number:
-            raise SourceError(
-                f"{source.file}: tokenizer.ggml.tokens[{seen[token]}] and [{number}] are both"
-                f" {show(token)}; a token has one id"
-            )
+            expected = f"another token than tokens[{seen[token]}]: a token has one id"
+            source.node("tokens").element(number).fail(expected)
     if source.model == "bert":
         return _bert_document(source)
     original = _original(source)
@@ -126,9 +122,7 @@ def _original(source: GgufTokenizer) -> patterns.Original:
         return patterns.PIXTRAL_12B
     original = patterns.ORIGINALS.get(name)
     if original is None:
-        raise UnsupportedError(
-            PRE, f"{show(source.values.get('pre'))} is not supported", _unknown(name)
-        )
+        source.node("pre").unsupported(_unknown(name))
     return original
 
 
@@ -202,10 +196,7 @@ def _bert_document(source: GgufTokenizer) -> dict[str, Any]:
     settings = _bert_settings(source)
     vocab = {_wordpiece(token): number for number, token in enumerate(source.tokens)}
     if len(vocab) < len(source.tokens):
-        raise SourceError(
-            f"{source.file}: two tokens of tokenizer.ggml.tokens are one in the spelling of"
-            " WordPiece"
-        )
+        source.node("tokens").broken("has two tokens that are one in the spelling of WordPiece")
     return wordpiece_document(vocab, source.file, settings)
 
 
@@ -219,12 +210,10 @@ def _bert_settings(source: GgufTokenizer) -> BertSettings:
         )
     if source.values.get("pre") in patterns.UNCASED:
         return BertSettings()
-    raise UnsupportedError(
-        PRE,
-        f"{show(source.values.get('pre'))} is not supported",
+    return source.node("pre").unsupported(
         f"there is no tokenizer.ggml.{lowercase} in it, and the names known to lower-case are"
         f" {', '.join(patterns.UNCASED)}; convert the tokenizer.json of the model instead, or say"
-        " with --pattern (pattern=) that it is one of these",
+        " with --pattern (pattern=) that it is one of these"
     )
 
 
@@ -246,10 +235,8 @@ def gguf_rwkv(source: GgufTokenizer) -> bytes:
         if source.types[number] is PieceType.CONTROL or _is_padding(source, number):
             continue
         if not _ESCAPED.fullmatch(written):
-            raise SourceError(
-                f"{source.file}: tokenizer.ggml.tokens[{number}] is {show(written)}; expected"
-                " printable ASCII and escapes as Python writes them"
-            )
+            expected = "printable ASCII and escapes as Python writes them"
+            source.node("tokens").element(number).fail(expected)
         token = written.encode().decode("unicode_escape").encode("latin-1")
         lines.append(b"%d %s %d\n" % (number, repr(token).encode("ascii"), len(token)))
     return b"".join(lines)
@@ -259,11 +246,8 @@ def gguf_sentencepiece(source: GgufTokenizer) -> proto.SentencePieceModel:
     """The SentencePiece model that says the same, for the models "llama" and "t5"."""
     algorithms = {"llama": proto.Algorithm.BPE, "t5": proto.Algorithm.UNIGRAM}
     if source.model not in algorithms:
-        reason = _INCOMPLETE.get(source.model, _SUPPORTED)
-        raise UnsupportedError(
-            "tokenizer.ggml.model", f"{show(source.values['model'])} is not supported", reason
-        )
-    charsmap = source.values.get("precompiled_charsmap", [])
+        source.node("model").unsupported(_INCOMPLETE.get(source.model, _SUPPORTED))
+    charsmap = source.array(_CHARSMAP, int, None) if _CHARSMAP in source.values else []
     unigram = source.model == "t5"
     unknown = _unknown_id(source)
     pieces = enumerate(zip(source.tokens, _scores(source), strict=True))
@@ -276,7 +260,7 @@ def gguf_sentencepiece(source: GgufTokenizer) -> proto.SentencePieceModel:
         algorithm=algorithms[source.model],
         byte_fallback=PieceType.BYTE in source.types,
         normalizer=proto.NormalizerSpec(
-            charsmap=_bytes(source, charsmap),
+            charsmap=bytes(value & 0xFF for value in charsmap),  # signed in some files
             add_dummy_prefix=source.flag("add_space_prefix", True),
             remove_extra_whitespaces=source.flag("remove_extra_whitespaces", unigram),
         ),
@@ -306,15 +290,6 @@ def _piece_type(source: GgufTokenizer, number: int, unknown: int) -> PieceType:
     kind = source.types[number]
     is_padding = source.tokens[number] == f"[PAD{number}]"
     return PieceType.CONTROL if kind is PieceType.UNKNOWN or is_padding else kind
-
-
-def _bytes(source: GgufTokenizer, values: Sequence[int]) -> bytes:
-    try:
-        return bytes(value & 0xFF for value in values)
-    except TypeError:
-        raise SourceError(
-            f"{source.file}: tokenizer.ggml.precompiled_charsmap is no array of bytes"
-        ) from None
 
 
 def _post_processor(

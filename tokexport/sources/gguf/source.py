@@ -6,16 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from tokexport.errors import SourceError, UnsupportedError
+from tokexport.errors import UnsupportedError
 from tokexport.model import ChatTemplates
 from tokexport.sources.gguf.patterns import ORIGINALS, UNCASED
-from tokexport.sources.json_node import show
+from tokexport.sources.json_node import Node, show
 from tokexport.sources.sentencepiece.proto import PieceType
 
 PRE: Final = "tokenizer.ggml.pre"
 ARCHITECTURE: Final = "general.architecture"
 _CHAT: Final = "tokenizer.chat_template"
 PREFIXES: Final = ("tokenizer.", ARCHITECTURE)
+_KINDS: Final = frozenset(PieceType)
 # Of a file that holds weights alone.
 _NO_TOKENIZER: Final = (None, "none", "no_vocab")
 
@@ -35,42 +36,30 @@ class GgufTokenizer:
         """Which kind of tokenizer it is."""
         return str(self.values.get("model"))
 
+    def node(self, name: str) -> Node:
+        """A value with its name in the file, for errors."""
+        return Node(self.file, f"tokenizer.ggml.{name}", self.values.get(name))
+
     def number(self, name: str) -> int | None:
         """An id, or None where there is none of this name."""
         value = self.values.get(name)
         if value is None or (type(value) is int and 0 <= value < len(self.tokens)):
             return value
-        raise SourceError(
-            f"{self.file}: tokenizer.ggml.{name} is {show(value)}; expected the id of a token"
-        )
+        return self.node(name).fail("the id of a token")
 
     def flag(self, name: str, otherwise: bool) -> bool:
         """A flag, or what counts where the file does not say."""
-        value = self.values.get(name, otherwise)
-        if isinstance(value, bool):
-            return value
-        raise SourceError(
-            f"{self.file}: tokenizer.ggml.{name} is {show(value)}; expected true or false"
-        )
+        return self.node(name).boolean() if name in self.values else otherwise
 
     def array(self, name: str, kind: type, size: int | None) -> list[Any]:
         """An array of one kind, of ``size`` elements where that is given."""
-        value = self.values.get(name)
+        value: list[Any] | None = self.values.get(name)
         if value is None:
-            raise SourceError(
-                f"{self.file}: there is no tokenizer.ggml.{name}, without which its tokenizer"
-                f" {show(self.model)} is not whole"
-            )
-        if (
-            not isinstance(value, list)
-            or (value and type(value[0]) is not kind)
-            or size not in (None, len(value))
-        ):
+            self.node(name).broken(f"is missing, without which {show(self.model)} is not whole")
+        is_list = isinstance(value, list) and (not value or type(value[0]) is kind)
+        if not is_list or size not in (None, len(value)):
             count = "" if size is None else f"{size} "
-            raise SourceError(
-                f"{self.file}: tokenizer.ggml.{name} is no array of {count}values of type"
-                f" {kind.__name__}"
-            )
+            self.node(name).fail(f"an array of {count}values of type {kind.__name__}")
         return value
 
 
@@ -79,21 +68,15 @@ def parse_gguf(values: Mapping[str, Any], file: str, pattern: str | None = None)
     it says none that is known. SourceError for a file without one.
     """
     inner = {name.removeprefix("tokenizer.ggml."): value for name, value in values.items()}
-    if inner.get("model") in _NO_TOKENIZER:
-        raise SourceError(
-            f"{file}: the tokenizer.ggml.model of this GGUF file is {show(inner.get('model'))}: it"
-            " has no tokenizer"
-        )
     source = GgufTokenizer(file, inner, [], [], ChatTemplates())
+    if inner.get("model") in _NO_TOKENIZER:
+        source.node("model").broken(f"is {show(inner.get('model'))}: the file has no tokenizer")
     tokens = source.array("tokens", str, None)
     # The special tokens of "bert" are known by their names.
     untyped = source.model == "bert" and "token_type" not in inner
     types = [1] * len(tokens) if untyped else source.array("token_type", int, len(tokens))
-    wrong = next((value for value in types if value not in set(PieceType)), None)
-    if wrong is not None:
-        raise SourceError(
-            f"{file}: tokenizer.ggml.token_type holds {wrong}; expected a number from 1 to 6"
-        )
+    for number in [n for n, kind in enumerate(types) if kind not in _KINDS][:1]:
+        source.node("token_type").element(number).fail("a number from 1 to 6")
     templates = {
         name.removeprefix(_CHAT).removeprefix("."): value
         for name, value in values.items()

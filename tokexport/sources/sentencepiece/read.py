@@ -101,7 +101,7 @@ def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance
         tokens=tokens,
         model=model,
         reference=Reference.SENTENCEPIECE,
-        provenance=Provenance(provenance.source, dict(sorted(files.sha256.items()))),
+        provenance=files.provenance(provenance.source),
         normalizer=normalizer_steps(source.file, spec, texts, is_suffix),
         pre_tokenizer=(words,) if source.algorithm is Algorithm.WORD else (),
         added_tokens=tuple(
@@ -141,49 +141,32 @@ class _Pieces:
         unknown: list[int] = []
         bytes_found: dict[int, int] = {}
         for number, piece in enumerate(source.pieces):
-            where = f"{source.file}: piece {number}"
             if piece.type is PieceType.UNUSED:
-                raise UnsupportedError(
-                    source.file,
-                    f"the piece {number}, {show(piece.text)}, of type UNUSED is not supported",
-                    "leave unused pieces out: no model that is published has one",
-                )
+                hint = "leave pieces of type UNUSED out: no model that is published has one"
+                _place(source, number).unsupported(hint)
             if not piece.text or (_NUL in piece.text and not self._is_never_used(piece)):
-                raise SourceError(
-                    f"{where} is {show(piece.text)}; a piece is a text that is not empty,"
-                    " without NUL"
-                )
+                _place(source, number).fail("a text that is not empty, without NUL")
             other = seen.setdefault(piece.text, number)
             if other != number:
                 # The library takes a control piece and an ordinary one with one text.
-                raise UnsupportedError(
-                    source.file,
-                    f"one text, {show(piece.text)}, for the pieces {other} and {number} is not"
-                    " supported",
-                    "give each piece a text of its own",
-                )
+                hint = f"piece {other} has this text too: give each piece a text of its own"
+                _place(source, number).unsupported(hint)
             if not math.isfinite(piece.score):
-                raise SourceError(
-                    f"{where}, {show(piece.text)}, has the score {piece.score}; expected a number"
-                )
+                _place(source, number).fail(f"a piece whose score is a number, not {piece.score}")
             if piece.type is PieceType.UNKNOWN:
                 unknown.append(number)
             elif piece.type is PieceType.BYTE:
                 if piece.text not in _BYTE_PIECES or not source.byte_fallback:
-                    raise SourceError(
-                        f"{where}, {show(piece.text)}, is of type BYTE; the library takes <0x00> to"
-                        " <0xFF>, in a model with byte_fallback"
-                    )
+                    expected = "<0x00> to <0xFF>, in a model with byte_fallback, for the type BYTE"
+                    _place(source, number).fail(expected)
                 bytes_found[_BYTE_PIECES[piece.text]] = number
         if len(unknown) != 1:
             raise SourceError(
                 f"{source.file}: {len(unknown)} pieces are of type UNKNOWN; a model has one"
             )
         if source.byte_fallback and len(bytes_found) < 256:
-            raise SourceError(
-                f"{source.file}: byte_fallback needs 256 pieces of type BYTE; {len(bytes_found)}"
-                " are there"
-            )
+            count = f"{len(bytes_found)} pieces are of type BYTE"
+            raise SourceError(f"{source.file}: {count}; byte_fallback needs 256 of them")
         self.unk_id = unknown[0]
         self.byte_ids = (
             tuple(bytes_found[byte] for byte in range(256)) if source.byte_fallback else None
@@ -206,6 +189,11 @@ class _Pieces:
         roles = self._source.roles
         bos, eos, pad = (controls.get(text) for text in (roles.bos, roles.eos, roles.pad))
         return SpecialIds(bos, eos, pad, self.unk_id, () if eos is None else (eos,))
+
+
+def _place(source: SentencePieceModel, number: int) -> Node:
+    """A piece, for errors."""
+    return Node(source.file, f"piece {number}", source.pieces[number].text)
 
 
 def _token(source: SentencePieceModel, piece: Piece) -> Token:
@@ -245,11 +233,8 @@ def _model(source: SentencePieceModel, pieces: _Pieces) -> Model:
         return _unigram(pieces, len(source.pieces))
     if source.algorithm is Algorithm.WORD:
         if source.byte_fallback:
-            raise UnsupportedError(
-                source.file,
-                "byte_fallback in a word model is not supported",
-                "it is in BPE, Unigram and char models",
-            )
+            problem = "byte_fallback in a word model is not supported"
+            raise UnsupportedError(source.file, problem, "it is in BPE, Unigram and char models")
         in_use = pieces.of(PieceType.NORMAL, PieceType.USER_DEFINED)
         vocab = {piece.text.encode(): number for number, piece in in_use}
         return WordLevelModel(vocab, pieces.unk_id, fuse_unk=True)
@@ -296,12 +281,8 @@ def _made_by_merges(source: SentencePieceModel, pieces: _Pieces) -> list[tuple[i
             made.append((number, piece))
         elif frozen.isdisjoint(piece.text) and is_made(piece.text):
             missing = next(each for each in piece.text if each not in texts)
-            raise UnsupportedError(
-                source.file,
-                f"the piece {number}, {show(piece.text)}, with the character {show(missing)}, which"
-                " is no piece, is not supported",
-                f"add {show(missing)} to the pieces, or leave this one out",
-            )
+            hint = f"leave it out, or add its character {show(missing)}, which is no piece"
+            _place(source, number).unsupported(hint)
     return made
 
 

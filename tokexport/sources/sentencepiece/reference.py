@@ -6,16 +6,12 @@ import os
 from collections.abc import Sequence
 from typing import Final
 
-from tokexport.errors import MissingLibraryError, SourceError
-from tokexport.sources.reference import Mode, ReferenceTokenizer
+from tokexport.sources.reference import Mode, ReferenceTokenizer, missing, refusal
 
 try:
     import sentencepiece
 except ImportError as error:
-    raise MissingLibraryError(
-        "the library `sentencepiece` is not installed, and its ids are the right ones for this"
-        " source; pip install 'tokexport[verify]'"
-    ) from error
+    raise missing("sentencepiece") from error
 
 _SPACE_SYMBOL: Final = "\u2581"
 
@@ -36,10 +32,7 @@ class SentencePieceReference(ReferenceTokenizer):
         try:
             return cls(sentencepiece.SentencePieceProcessor(model_proto=data))
         except (RuntimeError, OSError) as error:
-            raise SourceError(
-                f"{path}: the library `sentencepiece` {sentencepiece.__version__} refuses it:"
-                f" {error}"
-            ) from error
+            raise refusal(path, cls.library, cls.version, error) from error
 
     def encode(self, text: str, special: bool) -> list[int]:
         """One text; user-defined pieces are always ids."""

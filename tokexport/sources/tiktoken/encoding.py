@@ -11,6 +11,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from itertools import pairwise
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from tokexport.errors import SourceError, UnsupportedError
@@ -27,7 +28,7 @@ from tokexport.model import (
     TokenizerModel,
     TokenKind,
 )
-from tokexport.sources.json_node import show
+from tokexport.sources.json_node import Node, show
 from tokexport.sources.source import Given, Input
 
 if TYPE_CHECKING:
@@ -42,8 +43,7 @@ def build(
     pattern: str,
     special_tokens: Mapping[str, int],
     provenance: Provenance,
-    *,
-    spelling: Mapping[int, str],
+    spelling: Mapping[int, str] = MappingProxyType({}),
 ) -> TokenizerModel:
     """The model of an encoding.
 
@@ -51,7 +51,7 @@ def build(
     share. Raises SourceError where tiktoken stops, UnsupportedError where its ids depend on chance.
     """
     _check_ranks(source, ranks)
-    contents = _special_contents(ranks, special_tokens, spelling)
+    contents = _special_contents(source, ranks, special_tokens, spelling)
     _refuse_prefixes(special_tokens)
     size = max((*ranks.values(), *contents), default=-1) + 1
     tokens: list[Token | None] = [None] * size
@@ -128,24 +128,23 @@ def _check_ranks(source: str, ranks: Mapping[bytes, int]) -> None:
 
 
 def _special_contents(
-    ranks: Mapping[bytes, int], special_tokens: Mapping[str, int], spelling: Mapping[int, str]
+    source: str,
+    ranks: Mapping[bytes, int],
+    special_tokens: Mapping[str, int],
+    spelling: Mapping[int, str],
 ) -> dict[int, str]:
     taken = set(ranks.values())
     contents: dict[int, str] = {}
     for name, number in special_tokens.items():
-        where = f"special_tokens[{show(name)}]"
+        place = Node(source, f"special_tokens[{show(name)}]", number)
         if not 0 <= number < MAX_IDS:
-            hint = f"use ids from 0 to {MAX_IDS - 1}"
-            raise UnsupportedError(where, f"the id {number} is not supported", hint)
+            place.unsupported(f"use ids from 0 to {MAX_IDS - 1}")
         if number in taken:
-            hint = "give the special token an id of its own"
-            raise UnsupportedError(where, f"the id {number} is also a rank", hint)
+            place.unsupported("give the special token an id of its own: this is also a rank")
         if number in contents and number not in spelling:
-            raise UnsupportedError(
-                where,
-                f"the id {number} is also that of {show(contents[number])}, and tiktoken decodes it"
-                " to either of them, by the order of its hash table",
-                "give each an id of its own",
+            place.unsupported(
+                f"give it an id of its own: {show(contents[number])} has this one too, and tiktoken"
+                " decodes it to either of them, by the order of its hash table"
             )
         contents[number] = spelling.get(number, name)
     return contents

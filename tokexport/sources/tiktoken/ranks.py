@@ -16,15 +16,14 @@ has them:
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from tokexport.errors import SourceError, UnsupportedError
+from tokexport.errors import UnsupportedError
 from tokexport.model import Provenance, TokenizerModel
 from tokexport.sources.files import SourceFiles
-from tokexport.sources.json_node import Node, parse
+from tokexport.sources.json_node import Node, line_of, parse_beside
 from tokexport.sources.source import Given, Input
 from tokexport.sources.tiktoken.encoding import build
 from tokexport.sources.tiktoken.known_patterns import KNOWN, KNOWN_RANKS, KnownEncoding
@@ -46,22 +45,15 @@ def parse_ranks(data: bytes, file: str) -> dict[bytes, int]:
         if not line:
             continue
         parts = line.split()
-        if len(parts) != 2 or not parts[1].isdigit():
-            raise SourceError(
-                f"{file}: line {number} is {_shown(line)}; expected a token in base64, a space and"
-                " its rank"
-            )
         try:
+            if len(parts) != 2 or not parts[1].isdigit():
+                raise ValueError
             token = b"" if parts[0] == _EMPTY_TOKEN else base64.b64decode(parts[0], validate=True)
-        except binascii.Error as error:
-            raise SourceError(
-                f"{file}: line {number}: {_shown(parts[0])} is not base64: {error}"
-            ) from None
+        except ValueError:
+            line_of(file, number, line).fail("a token in base64, a space and its rank")
         if token in ranks:
-            raise SourceError(
-                f"{file}: line {number}: the token {_shown(parts[0])} has the rank {ranks[token]}"
-                " already"
-            )
+            expected = f"another token than the one of rank {ranks[token]}"
+            line_of(file, number, line).fail(expected)
         ranks[token] = int(parts[1])
     return ranks
 
@@ -117,18 +109,12 @@ def read_ranks(source: Input, data: bytes, given: Given) -> TokenizerModel:
     name, files = source.name, source.files
     ranks = parse_ranks(data, name)
     encoding = rank_encoding(source, data, given)
-    model = build(
-        name,
-        ranks,
-        encoding.known.pattern,
-        encoding.special_tokens,
-        Provenance("tiktoken"),
-        spelling=encoding.known.spelling,
-    )
-    roles = read_roles(files, read_config(files), dict(encoding.special_tokens).get, model.tokens)
+    known, special = encoding.known, encoding.special_tokens
+    model = build(name, ranks, known.pattern, special, Provenance("tiktoken"), known.spelling)
+    roles = read_roles(files, read_config(files), special.get, model.tokens)
     return replace(
         model,
-        provenance=Provenance("tiktoken", dict(sorted(files.sha256.items()))),
+        provenance=files.provenance("tiktoken"),
         special_ids=roles.special_ids,
         chat=roles.chat,
         notes=(*encoding.notes, *roles.notes),
@@ -136,12 +122,9 @@ def read_ranks(source: Input, data: bytes, given: Given) -> TokenizerModel:
 
 
 def _beside(name: str, files: SourceFiles) -> Node | None:
-    beside = (name.removesuffix(_SUFFIX) if name.endswith(_SUFFIX) else name) + ".json"
-    data = files.beside(beside)
-    if data is None:
-        return None
-    node = parse(data, beside)
-    node.object({"pattern", "special_tokens"})
+    node = parse_beside(files, name.removesuffix(_SUFFIX) + ".json")
+    if node is not None:
+        node.object({"pattern", "special_tokens"})
     return node
 
 
@@ -156,7 +139,3 @@ def regular_expression(pattern: str) -> str:
 def _overridden(known: Mapping[str, int], config: Mapping[int, str]) -> dict[str, int]:
     own = {content: number for number, content in config.items()}
     return {name: id for name, id in known.items() if id not in config and name not in own} | own
-
-
-def _shown(data: bytes) -> str:
-    return repr(data[:80])[1:]

@@ -7,16 +7,13 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Literal
 
-from tokexport.errors import MissingLibraryError, SourceError
-from tokexport.sources.reference import AddedContent, Mode, ReferenceTokenizer
+from tokexport.errors import SourceError
+from tokexport.sources.reference import AddedContent, Mode, ReferenceTokenizer, missing, refusal
 
 try:
     import tiktoken
 except ImportError as error:
-    raise MissingLibraryError(
-        "the library `tiktoken` is not installed, and its ids are the right ones for this source; "
-        "pip install 'tokexport[verify]'"
-    ) from error
+    raise missing("tiktoken") from error
 
 
 class TiktokenReference(ReferenceTokenizer):
@@ -57,9 +54,7 @@ class TiktokenReference(ReferenceTokenizer):
                 "reference", pat_str=pattern, mergeable_ranks=ranks, special_tokens=special_tokens
             )
         except (ValueError, AssertionError) as error:
-            raise SourceError(
-                f"the library `tiktoken` {tiktoken.__version__} refuses this encoding: {error}"
-            ) from error
+            raise refusal("the encoding", cls.library, cls.version, error) from error
         return cls(encoding)
 
     def modes(self) -> tuple[Mode, ...]:

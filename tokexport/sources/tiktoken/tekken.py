@@ -14,7 +14,7 @@ from typing import Final
 
 from tokexport.errors import SourceError
 from tokexport.limits import MAX_IDS
-from tokexport.model import Provenance, SpecialIds, TokenizerModel
+from tokexport.model import SpecialIds, TokenizerModel
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.source import Given, Input
 from tokexport.sources.tiktoken.encoding import build
@@ -71,8 +71,8 @@ def read_tekken(source: Input, root: Node, given: Given) -> TokenizerModel:
     """The model of the parsed tekken.json, its special tokens being like those of tiktoken."""
     encoding = parse_tekken(root)
     special = encoding.special_tokens
-    provenance = Provenance("tekken.json", dict(sorted(source.files.sha256.items())))
-    model = build(root.file, encoding.ids, encoding.pattern, special, provenance, spelling={})
+    provenance = source.files.provenance("tekken.json")
+    model = build(root.file, encoding.ids, encoding.pattern, special, provenance)
     bos, eos, pad, unk = (special.get(name) for name in ("<s>", "</s>", "<pad>", "<unk>"))
     stop = () if eos is None else (eos,)
     return replace(model, special_ids=SpecialIds(bos, eos, pad, unk, stop))

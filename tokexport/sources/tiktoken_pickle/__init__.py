@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tokexport.model import Provenance, TokenizerModel
+from tokexport.model import TokenizerModel
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source
 from tokexport.sources.tiktoken.encoding import build
@@ -20,8 +20,7 @@ def _read(source: Input, encoding: PickledEncoding, given: Given) -> TokenizerMo
         encoding.ranks,
         encoding.pattern,
         encoding.special_tokens,
-        Provenance("pickle of tiktoken", dict(source.files.sha256)),
-        spelling={},
+        source.files.provenance("pickle of tiktoken"),
     )
 
 

@@ -29,19 +29,15 @@ def is_document(fields: dict[str, Any]) -> bool:
 
 def _sniff(source: Input) -> Node | None:
     root = parse_large(source.view, source.name) or source.json
-    fields = {} if root is None else root.object(repeats=True)
-    return root if is_document(fields) and fields.get("version") != VERSION_2 else None
+    if root is None or not is_document(root.object(repeats=True)):
+        return None
+    return source.json if root.value.get("version") == VERSION_2 else root
 
 
 def _has_vocabulary(root: Node) -> bool:
     """A "model" may be anything in a file of settings."""
     model = root.value.get("model")
     return isinstance(model, dict) and "vocab" in model
-
-
-def _sniff_version_2(source: Input) -> Node | None:
-    fields = {} if source.json is None else source.json.object(repeats=True)
-    return source.json if is_document(fields) and fields.get("version") == VERSION_2 else None
 
 
 def _read(source: Input, root: Node, given: Given) -> TokenizerModel:
@@ -53,18 +49,16 @@ def _read(source: Input, root: Node, given: Given) -> TokenizerModel:
 
 
 def _reference(source: Input, root: Node, given: Given) -> ReferenceTokenizer:
+    if root.value.get("version") == VERSION_2:
+        from tokexport.sources.tokenizer_json_2.reference import Tokenizers1Reference
+
+        assert source.path is not None
+        return Tokenizers1Reference(source.path)
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
     text = source.view[:]
     release(root.field("model"))  # the library takes ten times as much
     return TokenizersReference.from_text(text, str(source.path))
-
-
-def _reference_version_2(source: Input, root: Node, given: Given) -> ReferenceTokenizer:
-    from tokexport.sources.tokenizer_json_2.reference import Tokenizers1Reference
-
-    assert source.path is not None
-    return Tokenizers1Reference(source.path)
 
 
 def _sniff_object(source: Input) -> Any:
@@ -91,5 +85,4 @@ SOURCE = Source(
     files=(TOKENIZER_JSON,),
     under_any_name=_has_vocabulary,
 )
-VERSION_2_SOURCE = Source("tokenizer.json 2.0", _sniff_version_2, _read, _reference_version_2)
 OBJECT = Source(_OBJECT, _sniff_object, _read_object, _reference_object)

@@ -16,7 +16,7 @@ from typing import Final
 from tokexport.errors import SourceError
 from tokexport.model import ChatTemplates, SpecialIds, Token
 from tokexport.sources.files import SourceFiles, decoded
-from tokexport.sources.json_node import Node, parse, show
+from tokexport.sources.json_node import Node, parse_beside, show
 
 TOKENIZER_JSON: Final = "tokenizer.json"
 CONFIG: Final = "tokenizer_config.json"
@@ -43,11 +43,9 @@ class Roles:
 
 def read_config(files: SourceFiles) -> Node | None:
     """The tokenizer_config.json beside the source, or None."""
-    data = files.beside(CONFIG)
-    if data is None:
-        return None
-    node = parse(data, CONFIG)
-    node.object()
+    node = parse_beside(files, CONFIG)
+    if node is not None:
+        node.object()
     return node
 
 
@@ -120,8 +118,8 @@ def token_content(token: Node) -> str:
 
 
 def _generation_stops(files: SourceFiles) -> Iterator[int]:
-    data = files.beside(GENERATION_CONFIG)
-    eos = None if data is None else parse(data, GENERATION_CONFIG).optional("eos_token_id")
+    settings = parse_beside(files, GENERATION_CONFIG)
+    eos = None if settings is None else settings.optional("eos_token_id")
     if eos is not None:
         for number in eos.items() if isinstance(eos.value, list) else (eos,):
             yield number.u32()
@@ -129,7 +127,11 @@ def _generation_stops(files: SourceFiles) -> Iterator[int]:
 
 def _chat_templates(files: SourceFiles, config: Node | None) -> ChatTemplates:
     """The templates of the files beside a source. SourceError where one is no text."""
-    found = dict(_template_files(files)) or _in_config(config) or _in_json(files)
+    found = (
+        dict(_template_files(files))
+        or _in_config(config)
+        or _in_config(parse_beside(files, CHAT_TEMPLATE_JSON))
+    )
     if not found:
         return ChatTemplates()
     variables = {} if config is None else dict(_special_tokens(config))
@@ -156,11 +158,6 @@ def _in_config(config: Node | None) -> dict[str, str]:
     return {
         item.field("name").string(): item.field("template").string() for item in template.items()
     }
-
-
-def _in_json(files: SourceFiles) -> dict[str, str]:
-    data = files.beside(CHAT_TEMPLATE_JSON)
-    return {} if data is None else _in_config(parse(data, CHAT_TEMPLATE_JSON))
 
 
 def _special_tokens(config: Node) -> Iterator[tuple[str, str]]:

@@ -57,10 +57,10 @@ def read_byte_pair(node: Node) -> tuple[BytePairModel, Names]:
     model = build(
         node.field("merges"),
         vocab,
-        whole_pre_token_first=_flag(node, "ignore_merges"),
+        whole_pre_token_first=node.flag("ignore_merges"),
         unk_id=unk_id,
         unknown_stops=unk_token is not None and unk_id is None and not has_all,
-        fuse_unk=_flag(node, "fuse_unk"),
+        fuse_unk=node.flag("fuse_unk"),
         characters=characters,
     )
     return model, vocab
@@ -73,7 +73,7 @@ def _characters(node: Node, vocab: Names) -> CharacterSymbols:
         for affix in map(node.optional, ("continuing_subword_prefix", "end_of_word_suffix"))
     )
     byte_ids = tuple(vocab.get(_BYTE.format(byte)) for byte in range(256))
-    if not _flag(node, "byte_fallback") or byte_ids == (None,) * 256:
+    if not node.flag("byte_fallback") or byte_ids == (None,) * 256:
         return CharacterSymbols(prefix, suffix)
     if prefix or suffix:
         node.field("byte_fallback").unsupported(
@@ -81,11 +81,6 @@ def _characters(node: Node, vocab: Names) -> CharacterSymbols:
             " after the end of the text"
         )
     return CharacterSymbols(byte_ids=byte_ids)
-
-
-def _flag(node: Node, name: str) -> bool:
-    flag = node.optional(name)
-    return flag is not None and flag.boolean()
 
 
 def read_unigram(node: Node) -> tuple[UnigramModel, ByteStrings, Names]:
@@ -108,8 +103,7 @@ def read_unigram(node: Node) -> tuple[UnigramModel, ByteStrings, Names]:
     unk_id = node.optional("unk_id")
     if unk_id is not None and unk_id.u32() >= len(pieces):
         unk_id.fail(f"the index of one of the {len(pieces)} pieces")
-    fallback = node.get("byte_fallback")
-    falls_back = fallback is not None and fallback.boolean()
+    falls_back = "byte_fallback" in node.value and node.field("byte_fallback").boolean()
     return (
         UnigramModel(
             vocab=names.vocabulary.without_empty,
@@ -141,8 +135,7 @@ def _entries(node: Node) -> tuple[ByteStrings, npt.NDArray[np.float64]]:
                 # Python parses a number without a fraction as an integer.
                 entries.append((piece, serde_number(str(score))))
             case _:
-                entry = Node(node.file, f"{node.path}[{number}]", value)
-                entry.fail("a pair of a string and a number")
+                node.element(number).fail("a pair of a string and a number")
     pieces = ByteStrings.of(piece.encode() for piece, _ in entries)
     return pieces, np.array([score for _, score in entries], np.float64)
 

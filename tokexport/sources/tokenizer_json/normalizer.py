@@ -73,13 +73,10 @@ def _steps(node: Node) -> list[NormalizerStep]:
                 )
             return [Prepend(prepend.value)]
         case "Precompiled":
-            charsmap = _base64(node.field("precompiled_charsmap"))
-            if not charsmap:
-                raise SourceError(
-                    f"{node.file}: {node.path}.precompiled_charsmap is empty, at which the"
-                    " reference stops; remove this normalizer"
-                )
-            return [Charsmap(charsmap, by_grapheme=True, path=node.path)]
+            charsmap = node.field("precompiled_charsmap")
+            if not charsmap.string():
+                charsmap.fail("a map that is not empty: at such a one the reference stops")
+            return [Charsmap(_base64(charsmap), by_grapheme=True, path=node.path)]
     return _bert(node)
 
 

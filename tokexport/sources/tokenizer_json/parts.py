@@ -46,7 +46,7 @@ def flat(node: Node | None, member: str, depth: int = 0) -> list[Node]:
     >>> flat(node, "normalizers")[0].path
     'n.normalizers[0]'
     """
-    if node is None or node.is_null:
+    if node is None or node.value is None:
         return []
     if depth > _DEEPEST:
         raise SourceError(
@@ -63,11 +63,10 @@ def flat(node: Node | None, member: str, depth: int = 0) -> list[Node]:
 def check_byte_level(node: Node) -> None:
     """Check the fields that a ByteLevel part has, be it decoder or another."""
     node.object(_BYTE_LEVEL_FIELDS)
-    node.field("add_prefix_space").boolean()
-    node.field("trim_offsets").boolean()
-    use_regex = node.get("use_regex")
-    if use_regex is not None:
-        use_regex.boolean()
+    for flag in _BYTE_LEVEL_FIELDS[1:3]:
+        node.field(flag).boolean()
+    if "use_regex" in node.value:
+        node.field("use_regex").boolean()
 
 
 def read_metaspace(node: Node) -> tuple[str, str]:

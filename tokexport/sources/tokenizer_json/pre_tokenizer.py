@@ -9,7 +9,6 @@ import re
 from types import MappingProxyType
 from typing import Final
 
-from tokexport.errors import SourceError
 from tokexport.model import (
     Behavior,
     CharacterRuns,
@@ -70,8 +69,7 @@ def _byte_level(node: Node) -> list[PreTokenizerStep]:
     steps: list[PreTokenizerStep] = []
     if node.field("add_prefix_space").boolean():
         steps.append(Prepend(" ", unless_present=True))
-    use_regex = node.get("use_regex")
-    if use_regex is None or use_regex.boolean():
+    if node.flag("use_regex", True):
         steps.append(Split(GPT2, path=node.path))
     return [*steps, SpellBytes()]
 
@@ -81,8 +79,7 @@ def _metaspace(node: Node) -> list[PreTokenizerStep]:
     steps: list[PreTokenizerStep] = [Replace(" ", mark, path=node.path)]
     if scheme != "never":
         steps.append(Prepend(mark, unless_present=True, only_first=scheme == "first"))
-    split = node.optional("split")
-    if split is None or split.boolean():
+    if node.flag("split", True):
         steps.append(Split(escape(mark), Behavior.MERGED_WITH_NEXT, path=node.path))
     return steps
 
@@ -127,11 +124,8 @@ def _splits(node: Node) -> list[Split]:
             return [split(CharacterRuns.SCRIPTS, Behavior.REMOVED, True)]
     length = node.get("length")
     size = _FIXED_LENGTH_DEFAULT if length is None else length.u32()
-    if size == 0:
-        raise SourceError(
-            f"{node.file}: {node.path}.length is 0, with which the reference stops; it must be 1 or"
-            " more"
-        )
+    if length is not None and size == 0:
+        length.fail("1 or more: with 0 the reference stops")
     return [split(rf"[\s\S]{{1,{size}}}")]
 
 

@@ -11,17 +11,8 @@ from typing import Final
 
 import numpy as np
 
-from tokexport.errors import SourceError
 from tokexport.limits import check_id
-from tokexport.model import (
-    Decoding,
-    Provenance,
-    Reference,
-    Template,
-    TokenizerModel,
-    TokenKind,
-    Tokens,
-)
+from tokexport.model import Decoding, Reference, Template, TokenizerModel, TokenKind, Tokens
 from tokexport.model.tokens import KINDS
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import Node, release, show
@@ -67,9 +58,9 @@ def read_tokenizer_json(
     if version_2:
         normalizer, normalizer_of_added = read_normalizers(root.optional("normalizer"))
         root = version_1(root, normalizer_of_added)
-        root.object(_FIELDS)
     else:
-        _check_fields(root)
+        for name in root.object().keys() - _FIELDS:
+            root.broken(f"has the field {show(name)}, which the reference refuses; remove it")
         if version is not None and version.string() != _VERSION:
             version.unsupported(
                 f'the versions "{_VERSION}" and "{VERSION_2}" of tokenizer.json are supported'
@@ -108,7 +99,7 @@ def read_tokenizer_json(
         tokens=tokens,
         model=huggingface.model,
         reference=Reference.TOKENIZERS,
-        provenance=Provenance(source, dict(sorted(files.sha256.items()))),
+        provenance=files.provenance(source),
         normalizer=normalizer,
         pre_tokenizer=pre_tokenizer,
         added_tokens=added.tokens,
@@ -145,15 +136,6 @@ def _tokens(
             if spelling.texts[place] in special:
                 tokens.special[spelling.ids[place]] = True
     return tokens, decoded.decoding
-
-
-def _check_fields(root: Node) -> None:
-    for name in root.object():
-        if name not in _FIELDS:
-            raise SourceError(
-                f"{root.file}: it has the field {show(name)}, with which the reference refuses it;"
-                " remove that field"
-            )
 
 
 def _ignored(root: Node) -> list[str]:

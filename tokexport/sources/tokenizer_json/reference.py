@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from tokexport.errors import MissingLibraryError, SourceError
+from tokexport.errors import MissingLibraryError
 from tokexport.model import AddedToken
 from tokexport.sources.reference import (
     AddedContent,
@@ -18,6 +18,7 @@ from tokexport.sources.reference import (
     ReferenceStopsError,
     ReferenceTokenizer,
     reading_note,
+    refusal,
 )
 from tokexport.sources.tokenizer_json.byte_characters import BYTE_OF
 
@@ -191,9 +192,7 @@ def _refuses(path: str) -> Iterator[None]:
     except BaseException as error:
         # The library raises bare Exception.
         if isinstance(error, Exception) or type(error).__name__ == _PANIC:
-            raise SourceError(
-                f"{path}: the library `tokenizers` {tokenizers.__version__} refuses it: {error}"
-            ) from error
+            raise refusal(path, "tokenizers", tokenizers.__version__, error) from error
         raise
 
 

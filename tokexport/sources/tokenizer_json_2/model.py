@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tokexport.errors import SourceError, UnsupportedError
+from tokexport.errors import UnsupportedError
 from tokexport.sources.json_node import Node, show
 from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT, CHARACTERS, to_bytes
 
@@ -53,12 +53,7 @@ def is_byte_level(model: Node) -> bool:
         affix = model.optional(name)
         if affix is not None and affix.string():
             affix.unsupported("use null where byte_level is true")
-    for byte in sorted(BYTES_OF_TEXT):
-        if CHARACTERS[byte] not in vocab:
-            raise SourceError(
-                f"{model.file}: model.vocab has no token for the byte 0x{byte:02x}, so that the"
-                " reference refuses it; add one for every byte of UTF-8"
-            )
+    _check_bytes(model, {CHARACTERS[byte]: byte for byte in sorted(BYTES_OF_TEXT)})
     _check_single_characters(model, vocab)
     return True
 
@@ -70,15 +65,14 @@ def _check_merges(node: Node) -> None:
         match merge:
             case [str(), str()]:
                 continue
-        Node(node.file, f"{node.path}[{number}]", merge).fail("a pair of strings")
+        node.element(number).fail("a pair of strings")
 
 
 def _check_single_characters(model: Node, vocab: Mapping[str, Any]) -> None:
     """Refuse a byte-level model with the token of a character that merges do not make: the
     reference encodes a word of that character as the token.
     """
-    ignores_merges = model.optional("ignore_merges")
-    if ignores_merges is not None and ignores_merges.boolean():
+    if model.flag("ignore_merges"):
         return
     ranks = {
         (left, right): rank
@@ -131,16 +125,16 @@ def _check_characters(model: Node, vocab: Mapping[str, Any]) -> None:
         )
     unknown = model.optional("unk_token")
     if unknown is not None and unknown.string() not in vocab:
-        raise SourceError(
-            f"{model.file}: model.unk_token {show(unknown.value)} is not in the vocabulary, so that"
-            " the reference refuses it"
+        unknown.fail("a token of the vocabulary, without which the reference refuses it")
+    if model.flag("byte_fallback"):
+        _check_bytes(model, {f"<0x{byte:02X}>": byte for byte in range(256)})
+
+
+def _check_bytes(model: Node, bytes_of: Mapping[str, int]) -> None:
+    vocab = model.field("vocab")
+    missing = [token for token in bytes_of if token not in vocab.value]
+    if missing:
+        vocab.broken(
+            f"has no token {show(missing[0])} for the byte 0x{bytes_of[missing[0]]:02x}, without"
+            " which the reference refuses it; add one for every byte"
         )
-    fallback = model.optional("byte_fallback")
-    if fallback is None or not fallback.boolean():
-        return
-    for byte in range(256):
-        if f"<0x{byte:02X}>" not in vocab:
-            raise SourceError(
-                f"{model.file}: model.vocab has no token <0x{byte:02X}>, so that the reference"
-                " refuses byte_fallback; add one for every byte"
-            )

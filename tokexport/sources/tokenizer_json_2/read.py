@@ -114,7 +114,7 @@ def _spelled_out(node: Node) -> Any:
 
 def _added_tokens(node: Node | None, normalizer: Steps) -> Any:
     """In the order of ids, as the reference numbers them; of two equal contents the last counts."""
-    if node is None or node.is_null:
+    if node is None or node.value is None:
         return []
     tokens: dict[str, Node] = {}
     for token in sorted(node.items(), key=lambda token: token.field("id").u32()):

@@ -11,9 +11,15 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
-from tokexport.errors import MissingLibraryError, SourceError
+from tokexport.errors import MissingLibraryError
 from tokexport.sources.json_node import parse
-from tokexport.sources.reference import AddedContent, Mode, ReferenceStopsError, ReferenceTokenizer
+from tokexport.sources.reference import (
+    AddedContent,
+    Mode,
+    ReferenceStopsError,
+    ReferenceTokenizer,
+    refusal,
+)
 from tokexport.sources.tokenizer_json.byte_characters import BYTE_OF
 
 try:
@@ -48,9 +54,7 @@ class Tokenizers1Reference(ReferenceTokenizer):
             library: Any = tokenizers  # mypy sees 0.23
             self._tokenizer = library.Tokenizer.from_file(os.fspath(path))
         except Exception as error:  # whatever it raises is its refusal
-            raise SourceError(
-                f"{path}: the library `tokenizers` {_INSTALLED} refuses it: {error}"
-            ) from error
+            raise refusal(path, self.library, self.version, error) from error
         self._tokenizer.truncation = self._tokenizer.padding = None
         root = parse(Path(path).read_bytes(), Path(path).name)
         model = root.field("model").object()

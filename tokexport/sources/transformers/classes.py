@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tokexport.sources.files import SourceFiles
-from tokexport.sources.json_node import Node, parse
+from tokexport.sources.json_node import Node, parse_beside
 from tokexport.sources.tokenizer_json.config import (
     CONFIG,
     MODEL_CONFIG,
@@ -53,9 +53,8 @@ def named_class(files: SourceFiles) -> NamedClass | None:
     config = read_config(files)
     name = tokenizer_class(config)
     model_type = None
-    data = files.beside(MODEL_CONFIG) if name in NAMES_NO_CLASS else None
-    if data is not None:
-        model = parse(data, MODEL_CONFIG)
+    model = parse_beside(files, MODEL_CONFIG) if name in NAMES_NO_CLASS else None
+    if model is not None:
         name, model_type = tokenizer_class(model), model.object().get("model_type")
     name = None if name in NAMES_NO_CLASS else name
     if name is None and not (isinstance(model_type, str) and model_type):

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 
 from tokexport.errors import SourceError
 from tokexport.model import TokenizerModel
-from tokexport.sources.json_node import Node
+from tokexport.sources.json_node import Node, line_of
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source
 from tokexport.sources.tokenizer_json import document
@@ -52,10 +52,8 @@ def published_vocabulary(data: bytes, file: str) -> tuple[dict[str, int], list[l
     merges = [line.split() for line in lines[1 : _MERGES + 1]]
     for number, merge in enumerate(merges, 2):
         if len(merge) != 2:
-            raise SourceError(
-                f"{file}: line {number} is {lines[number - 1]!r}; a merge is two tokens with a"
-                " space between them"
-            )
+            expected = "a merge: two tokens with a space between them"
+            line_of(file, number, lines[number - 1]).fail(expected)
     alphabet = sorted(CHARACTERS, key=lambda character: (ord(character) > 0xFF, ord(character)))
     tokens = [
         *alphabet,

@@ -16,9 +16,9 @@ from typing import Final
 
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import AddedToken, TokenizerModel
-from tokexport.sources.byte_pair import Merge, read_vocab, split_merge
+from tokexport.sources.byte_pair import read_vocab, refuse_merge, split_merge
 from tokexport.sources.files import SourceFiles, lines_of
-from tokexport.sources.json_node import Node, parse, show
+from tokexport.sources.json_node import Node, line_of, parse, parse_beside, show
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source
 from tokexport.sources.tokenizer_json import document
@@ -36,21 +36,23 @@ _PAIRS: Final = (
 )
 # The same after a prefix, as save_model(folder, PREFIX) of `tokenizers` writes them.
 _PREFIXED: Final = ("-vocab.json", "-merges.txt")
-_PLACE: Final = "line {}"
 _VERSION: Final = "#version"
 _END_OF_WORD: Final = "</w>"
 _SPACE_SYMBOL: Final = "\u2581"
 _FAIRSEQ: Final = "dict.txt"
 _ROLES: Final = [f"{role}_token" for role in ["bos", "eos", "unk", "sep", "pad", "cls", "mask"]]
-_INSTEAD: Final = "give the tokenizer.json of this tokenizer"
+_INSTEAD: Final = (
+    "GPT-2's kind over bytes is, and CLIP's; give the tokenizer.json of this tokenizer, or the"
+    " SentencePiece model"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The vocabulary, parsed, and the merges; ``vocab.file`` and ``merges_name`` name them."""
+    """The vocabulary, parsed, and the merges by line, with the names of the files."""
 
     vocab: Node
-    merges: tuple[Merge, ...]
+    merges: dict[int, list[str]]
     merges_name: str
 
     @property
@@ -67,16 +69,16 @@ def _sniff(source: Input) -> Pair | None:
             check_kind(source.name, fields)  # which tells more than that the other file is missing
         merges_name = _sibling(source.name, source.files)[1]
         merges = parse_merges(source.files.read(merges_name), merges_name)
-        return Pair(vocab, tuple(merges), merges_name)
+        return Pair(vocab, merges, merges_name)
     if vocab is None and _are_merges(source):
         merges = parse_merges(source.data, source.name)
         try:
             vocab_name = _sibling(source.name, source.files)[0]
         except SourceError:
-            check_kind(source.name, {}, merges)
+            check_kind(source.name, {}, merges.values())
             raise
         vocab = parse(source.files.read(vocab_name), vocab_name)
-        return Pair(vocab, tuple(merges), source.name)
+        return Pair(vocab, merges, source.name)
     return None
 
 
@@ -97,13 +99,12 @@ def _read(source: Input, pair: Pair, given: Given) -> TokenizerModel:
             source.name, "special tokens for a pair of CLIP is not supported", "it names its own"
         )
     vocab = read_vocab(pair.vocab)
-    return read_clip(source, (vocab, [merge[:2] for merge in pair.merges]), given)
+    return read_clip(source, (vocab, [*pair.merges.values()]), given)
 
 
 def _reference(source: Input, pair: Pair, given: Given) -> ReferenceTokenizer:
     if pair.is_clip:
-        merges = [merge[:2] for merge in pair.merges]
-        return reference_of_clip(source, (pair.vocab.value, merges), given)
+        return reference_of_clip(source, (pair.vocab.value, [*pair.merges.values()]), given)
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
     assert source.files.folder is not None
@@ -163,15 +164,11 @@ def _read_pair(
 ) -> TokenizerModel:
     name = pair.vocab.file
     vocab = read_vocab(pair.vocab)
-    check_kind(name, vocab, pair.merges)
-    for left, right, number in pair.merges:
+    check_kind(name, vocab, pair.merges.values())
+    for number, (left, right) in pair.merges.items():
         missing = [token for token in (left, right, left + right) if token not in vocab]
         if missing:
-            raise SourceError(
-                f"{pair.merges_name}: line {number} is {show(left)} {show(right)}, and the token"
-                f" {show(missing[0])} is not in the vocabulary; these merges do not belong to this"
-                " vocabulary"
-            )
+            refuse_merge(line_of(pair.merges_name, number, f"{left} {right}"), missing[0])
     declared = _added_tokens(files, special_tokens)
     root = document.tokenizer_document(
         added_tokens=[
@@ -182,7 +179,7 @@ def _read_pair(
         ],
         pre_tokenizer=document.byte_level(True),
         decoder=document.byte_level(True),
-        model=document.byte_pair_model(vocab, [merge[:2] for merge in pair.merges]),
+        model=document.byte_pair_model(vocab, [*pair.merges.values()]),
     )
     model = read_tokenizer_json(Node(name, "", root), files, "vocab.json + merges.txt")
     split = (
@@ -220,7 +217,7 @@ def _added_tokens(files: SourceFiles, special_tokens: Mapping[str, int] | None) 
     return [AddedToken(number, content, special=True) for content, number in given]
 
 
-def check_kind(file: str, vocab: Mapping[str, int], merges: Iterable[Merge] = ()) -> None:
+def check_kind(file: str, vocab: Mapping[str, int], merges: Iterable[list[str]] = ()) -> None:
     """Raises UnsupportedError for a pair of another class, which is in two files of the same names
     and says nothing of its normalizer and its pre-tokenizer either.
 
@@ -230,35 +227,35 @@ def check_kind(file: str, vocab: Mapping[str, int], merges: Iterable[Merge] = ()
     ends_words = [
         token for token in vocab if token.endswith(_END_OF_WORD) and token != _END_OF_WORD
     ]
-    ends_words += [merge.right for merge in merges if merge.right.endswith(_END_OF_WORD)]
+    ends_words += [right for _, right in merges if right.endswith(_END_OF_WORD)]
     every_byte = all(character in vocab for character in CHARACTERS)
+    spaces = [token for token in vocab if token.startswith(_SPACE_SYMBOL)]
     if ends_words and (
         not every_byte or all(character + _END_OF_WORD in vocab for character in CHARACTERS)
     ):
-        raise UnsupportedError(
-            file,
-            f"a vocabulary of words that end in {_END_OF_WORD}, such as {show(ends_words[0])}"
-            " (subword-nmt, CharBPETokenizer, GPT-1, CTRL, or a CLIP without its special tokens),"
-            " is not supported",
-            f"GPT-2's kind over bytes is, and CLIP's; {_INSTEAD}",
+        found = (
+            f"of words that end in {_END_OF_WORD}, such as {show(ends_words[0])} (subword-nmt,"
+            " CharBPETokenizer, GPT-1, CTRL, or a CLIP without its special tokens)"
         )
-    spaces = [token for token in vocab if token.startswith(_SPACE_SYMBOL)]
-    if spaces and not any(CHARACTERS[ord(" ")] in token for token in vocab):
-        raise UnsupportedError(
-            file,
-            f"a vocabulary with {show(_SPACE_SYMBOL)} for a space, such as {show(spaces[0])}"
-            " (SentencePiece, SentencePieceBPETokenizer), is not supported",
-            f"GPT-2's kind over bytes is, and CLIP's; {_INSTEAD}, or the SentencePiece model",
+    elif spaces and not any(CHARACTERS[ord(" ")] in token for token in vocab):
+        found = (
+            f"with {show(_SPACE_SYMBOL)} for a space, such as {show(spaces[0])} (SentencePiece,"
+            " SentencePieceBPETokenizer)"
         )
+    else:
+        return
+    raise UnsupportedError(file, f"a vocabulary {found}, is not supported", _INSTEAD)
 
 
-def parse_merges(data: bytes, file: str) -> list[Merge]:
-    """The merges in the bytes of a merges.txt; SourceError, with the line, for one that is none."""
-    return [
-        split_merge(line.removesuffix("\r"), number, file, _PLACE)
+def parse_merges(data: bytes, file: str) -> dict[int, list[str]]:
+    """The merges in the bytes of a merges.txt, by the numbers of their lines; SourceError, with the
+    line, for one that is none.
+    """
+    return {
+        number: split_merge(line_of(file, number, line.removesuffix("\r")))
         for number, line in enumerate(lines_of(data, file), 1)
         if not line.startswith(_VERSION)
-    ]
+    }
 
 
 def read_added_tokens_json(files: SourceFiles) -> list[AddedToken]:
@@ -269,19 +266,17 @@ def read_added_tokens_json(files: SourceFiles) -> list[AddedToken]:
     where special_tokens_map.json or tokenizer_config.json give it a role, as in ``transformers``,
     which writes all three.
     """
-    data = files.beside(ADDED_TOKENS)
-    if data is None:
+    declared = parse_beside(files, ADDED_TOKENS)
+    if declared is None:
         return []
     special = set[str]()
     for name in ("special_tokens_map.json", CONFIG):
-        settings = files.beside(name)
-        root = None if settings is None else parse(settings, name)
-        more = None if root is None else root.optional("additional_special_tokens")
-        tokens = [] if root is None else [root.optional(role) for role in _ROLES]
-        for token in (*tokens, *([] if more is None else more.items())):
-            if token is not None:
-                special.add(token_content(token))
-    found = [(content, number.u32()) for content, number in parse(data, ADDED_TOKENS).members()]
+        if (root := parse_beside(files, name)) is not None:
+            tokens = [token for role in _ROLES if (token := root.optional(role)) is not None]
+            more = root.optional("additional_special_tokens")
+            tokens += [] if more is None else more.items()
+            special |= {*map(token_content, tokens)}
+    found = [(content, number.u32()) for content, number in declared.members()]
     return [
         AddedToken(number, content, special=content in special, normalized=content not in special)
         for content, number in sorted(found, key=lambda token: token[1])

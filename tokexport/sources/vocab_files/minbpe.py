@@ -9,13 +9,14 @@ merges the same pairs in the same order.
 
 from __future__ import annotations
 
-from typing import Any, Final, NoReturn
+import re
+from typing import Any, Final
 
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.limits import MAX_IDS
 from tokexport.model import TokenizerModel
 from tokexport.sources.files import lines_of
-from tokexport.sources.json_node import Node, show
+from tokexport.sources.json_node import Node, line_of, show
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source, always
 from tokexport.sources.tokenizer_json import document
@@ -34,15 +35,16 @@ def minbpe_document(data: bytes, file: str) -> dict[str, Any]:
     """
     lines = lines_of(data, file)
     pattern = lines[1].strip() if len(lines) > 1 else ""
-    number_of_special = _line(lines, 2, file).strip()
-    if not number_of_special.isdecimal() or len(number_of_special) > 9:
-        _fail(lines, 2, file, "the number of special tokens")
-    count = int(number_of_special)
+    number_of_special = _line(lines, 2, file)
+    if not re.fullmatch(r"\s*[0-9]{1,9}\s*", number_of_special.value):
+        number_of_special.fail("the number of special tokens")
+    count = int(number_of_special.value)
     special: dict[str, int] = {}
     for index in range(3, 3 + count):
-        content, _, number = _line(lines, index, file).strip().partition(" ")
+        line = _line(lines, index, file)
+        content, _, number = line.value.strip().partition(" ")
         if not content or not number.isdecimal() or content in special:
-            _fail(lines, index, file, "a special token of its own, a space and its id")
+            line.fail("a special token of its own, a space and its id")
         special[content] = int(number)
     tokens = [bytes((byte,)) for byte in range(256)]
     merges: list[list[str]] = []
@@ -51,17 +53,14 @@ def minbpe_document(data: bytes, file: str) -> dict[str, Any]:
         known = (part.isdecimal() and int(part) < len(tokens) for part in parts)
         if len(parts) != 2 or not all(known):
             made = f"two ids under {len(tokens)}, which the merges before it make"
-            _fail(lines, index, file, made)
+            _line(lines, index, file).fail(made)
         left, right = (tokens[int(part)] for part in parts)
         merges.append([to_characters(left), to_characters(right)])
         tokens.append(left + right)
     vocab = {to_characters(token): number for number, token in enumerate(tokens)}
     if len(vocab) < len(tokens):
-        raise UnsupportedError(
-            file,
-            "two merges that make the same bytes is not supported",
-            "each token must have bytes of its own",
-        )
+        problem = "two merges that make the same bytes are not supported"
+        raise UnsupportedError(file, problem, "each token must have bytes of its own")
     return _document(file, pattern, special, vocab, merges)
 
 
@@ -70,19 +69,13 @@ def _document(
 ) -> dict[str, Any]:
     number_of = dict(sorted(special.items(), key=lambda item: item[1]))
     for content, number in number_of.items():
+        place = Node(file, f"special_tokens[{show(content)}]", number)
         if not len(merges) + 256 <= number < MAX_IDS or vocab.get(content, number) != number:
-            raise UnsupportedError(
-                file,
-                f"the special token {show(content)} with the id {number} is not supported",
-                f"it needs an id from {len(vocab)} on",
-            )
+            place.unsupported(f"it needs an id from {len(vocab)} on")
         longer = [other for other in special if other != content and other.startswith(content)]
         if longer:
-            raise UnsupportedError(
-                file,
-                f"the special token {show(content)}, with which {show(longer[0])} begins, is not"
-                " supported",
-                "minbpe takes either by their order",
+            place.unsupported(
+                f"{show(longer[0])} begins with it: minbpe takes either by their order"
             )
     return document.tokenizer_document(
         added_tokens=[
@@ -100,29 +93,27 @@ def _document(
     )
 
 
-def _line(lines: list[str], index: int, file: str) -> str:
-    return lines[index] if index < len(lines) else _fail(lines, index, file, "one more line")
+def _line(lines: list[str], index: int, file: str) -> Node:
+    """A line, or the SourceError that says that it is missing."""
+    if index < len(lines):
+        return line_of(file, index + 1, lines[index])
+    raise SourceError(f"{file}: it ends before line {index + 1}; expected one more line")
 
 
-def _fail(lines: list[str], index: int, file: str, expected: str) -> NoReturn:
-    found = show(lines[index]) if index < len(lines) else "the end of the file"
-    raise SourceError(f"{file}: line {index + 1} is {found}; expected {expected}")
+def _sniff(source: Input) -> Node | None:
+    if not source.head.startswith(_MAGIC):
+        return None
+    return Node(source.name, "", minbpe_document(source.data, source.name))
 
 
-def _sniff(source: Input) -> bytes | None:
-    return source.data if source.head.startswith(_MAGIC) else None
-
-
-def _read(source: Input, data: bytes, given: Given) -> TokenizerModel:
-    root = Node(source.name, "", minbpe_document(data, source.name))
+def _read(source: Input, root: Node, given: Given) -> TokenizerModel:
     return read_tokenizer_json(root, source.files, "minbpe model")
 
 
-def _reference(source: Input, data: bytes, given: Given) -> ReferenceTokenizer:
+def _reference(source: Input, root: Node, given: Given) -> ReferenceTokenizer:
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
-    made = minbpe_document(data, source.name)
-    return TokenizersReference.from_document(made, str(source.path))
+    return TokenizersReference.from_document(root.value, str(source.path))
 
 
 SOURCE = Source("minbpe model", _sniff, _read, _reference, under_any_name=always)

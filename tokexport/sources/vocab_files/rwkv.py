@@ -13,10 +13,11 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Final
 
-from tokexport.errors import SourceError, UnsupportedError
+from tokexport.errors import SourceError
 from tokexport.limits import check_id
-from tokexport.model import GreedyModel, Provenance, Reference, Token, TokenizerModel
+from tokexport.model import GreedyModel, Reference, Token, TokenizerModel
 from tokexport.sources.files import SourceFiles
+from tokexport.sources.json_node import line_of
 from tokexport.sources.reference import Mode, ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source
 from tokexport.sources.tokenizer_json.config import read_config, read_roles
@@ -39,24 +40,15 @@ def parse_vocabulary(data: bytes, file: str) -> dict[int, bytes]:
         match = _LINE.fullmatch(line)
         token = None if match is None else _literal(match[2])
         if match is None or token is None:
-            raise SourceError(
-                f"{file}: line {number} is {line[:80]!r}; expected an id, a Python literal of a"
-                " text or of bytes, and its length"
-            )
+            expected = "an id, a Python literal of a text or of bytes, and its length"
+            line_of(file, number, line).fail(expected)
         if len(token) != int(match[3]):
-            raise SourceError(
-                f"{file}: line {number}: the token has {len(token)} bytes, and the line says"
-                f" {int(match[3])}"
-            )
+            line_of(file, number, line).fail(f"the length {len(token)}")
         id = int(match[1])
         # Nothing is never found in a text: all ids that fill a vocabulary up may stand for it.
         if (token and token in known) or id in tokens:
-            what = f"the id {id}" if id in tokens else f"the token {token[:40]!r}"
-            raise UnsupportedError(
-                f"line {number}",
-                f"{what} a second time is not supported",
-                "each token needs an id of its own",
-            )
+            what = "id" if id in tokens else "token"
+            line_of(file, number, line).unsupported(f"its {what} stands above too: give it its own")
         check_id(f"line {number}", id)
         tokens[id] = token
         known.add(token)
@@ -72,7 +64,9 @@ def _literal(text: bytes) -> bytes | None:
         return None
 
 
-def read_rwkv(data: bytes, name: str, files: SourceFiles) -> TokenizerModel:
+def read_rwkv(
+    data: bytes, name: str, files: SourceFiles, source: str = "rwkv vocabulary"
+) -> TokenizerModel:
     """The model of a vocabulary file. The id 0, which ends a text, is no token in it."""
     by_id = parse_vocabulary(data, name)
     vocab = {token: number for number, token in by_id.items() if token}
@@ -90,7 +84,7 @@ def read_rwkv(data: bytes, name: str, files: SourceFiles) -> TokenizerModel:
         tokens=tuple(tokens),
         model=GreedyModel(vocab),
         reference=Reference.RWKV,
-        provenance=Provenance("rwkv vocabulary", dict(sorted(files.sha256.items()))),
+        provenance=files.provenance(source),
         special_ids=roles.special_ids,
         chat=roles.chat,
         notes=roles.notes,
