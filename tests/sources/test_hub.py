@@ -145,7 +145,7 @@ def test_what_cannot_be_a_name_is_a_path(source: str) -> None:
         (http_error(errors.GatedRepoError, 403), rf"access .*/{NAME}.*hf auth login"),
         (http_error(errors.RevisionNotFoundError, 404), "no revision 'v9'.*branch"),
         (http_error(errors.HfHubHTTPError, 503), "answered with status 503; try again later"),
-        (http_error(errors.HfHubHTTPError, 401, "bad token"), '401 "bad token"; log in again'),
+        (http_error(errors.HfHubHTTPError, 401, "bad token"), '401 "bad token"; log in with'),
         (httpx.ConnectError("nowhere"), "cannot be reached .*check the network"),
         (json.JSONDecodeError("x", "<html>", 0), "did not answer as a hub does.*HF_ENDPOINT"),
     ],

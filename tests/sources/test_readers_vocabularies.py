@@ -176,7 +176,7 @@ def test_a_tekken_json_gives_tiktoken_s_ids_behind_the_special_tokens(tmp_path: 
         ),
         ({"vocab": []}, "default_vocab_size is 282, and there are 0 ranks"),
         ({"vocab": [{"rank": 4, "token_bytes": "AA=="}]}, "expected 0: ranks are in order"),
-        ({"vocab": [{"rank": 0, "token_bytes": "?"}]}, "expected a token in base64"),
+        ({"vocab": [{"rank": 0, "token_bytes": "?"}]}, "expected base64"),
     ],
 )
 def test_a_tekken_json_that_is_broken_is_refused(

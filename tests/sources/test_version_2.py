@@ -148,7 +148,7 @@ REFUSED: list[tuple[str, Any, str, object, str]] = [
     ("bytes_gpt2", U, "pre_tokenizer.behavior", "Removed", "Isolated"),
     ("bytes_gpt2", U, "model.end_of_word_suffix", "</w>", "byte_level is true"),
     ("bytes_gpt2", U, "version", "3.0", "versions"),
-    ("bytes_gpt2", U, "model.merges", [], "a character that no merges make"),
+    ("bytes_gpt2", U, "model.merges", [], "no merges make it"),
     ("characters_first", S, "normalizer.prepend", True, "a string"),
     ("characters_first", S, "normalizer.prepend", "sometimes", "always"),
     ("characters_first", S, "post_processor.single", [{"seq": "B"}], "each once"),

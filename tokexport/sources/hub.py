@@ -47,6 +47,7 @@ _FOLDERS: Final = "*/*"
 _PART: Final = r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?"
 _NAME: Final = re.compile(rf"(?!.*(?:--|\.\.)){_PART}/{_PART}")
 _LONGEST_NAME: Final = 96
+_LOG_IN: Final = "log in with `hf auth login` or set HF_TOKEN"
 # A misspelt path to a file is not asked for in the network.
 _FILE_SUFFIXES: Final = (".json", ".model", ".txt", ".tiktoken", ".gguf", ".bin", ".pkl", ".git")
 
@@ -127,12 +128,12 @@ def _folder(name: str, revision: str | None) -> Path:
     except GatedRepoError as error:
         raise TokexportError(
             f"{name}: access to this repository must be granted: ask for it at {hub}/{name}, then"
-            " log in with `hf auth login` or set HF_TOKEN"
+            f" {_LOG_IN}"
         ) from error
     except RepositoryNotFoundError as error:
         raise SourceError(
             f"{name}: there is no such file or directory here, and no such repository at {hub}; if"
-            " it is a private one, log in with `hf auth login` or set HF_TOKEN"
+            f" it is a private one, {_LOG_IN}"
         ) from error
     except RevisionNotFoundError as error:
         raise SourceError(
@@ -171,8 +172,7 @@ def _why(error: BaseException | None, hub: str) -> str:
         return "the hub is not asked because HF_HUB_OFFLINE is set; unset it"
     if isinstance(error, HfHubHTTPError):
         status = error.response.status_code
-        log_in = "log in again with `hf auth login` or set HF_TOKEN"
-        advice = log_in if status in (401, 403) else "try again later"
+        advice = _LOG_IN if status in (401, 403) else "try again later"
         said = " ".join((error.server_message or "").split())
         reason = f' "{said}"' if said else ""
         return f"{hub} answered with status {status}{reason}; {advice}"

@@ -7,6 +7,7 @@ one object is refused where it would be in doubt which counts; in a vocabulary t
 
 from __future__ import annotations
 
+import base64
 import json
 import mmap
 import re
@@ -146,6 +147,13 @@ class Node:
     def string(self) -> str:
         """The value as a string."""
         return self.value if isinstance(self.value, str) else self.fail("a string")
+
+    def base64(self) -> bytes:
+        """The bytes that the value spells in base64."""
+        try:
+            return base64.b64decode(self.string(), validate=True)
+        except ValueError:
+            return self.fail("base64")
 
     def boolean(self) -> bool:
         """The value as true or false."""

@@ -71,6 +71,11 @@ class Input:
             return None
         return parse(self.data, self.name) if _OBJECT.match(text) or _is_utf8(text) else None
 
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Those of that object; none where it is no JSON object."""
+        return {} if self.json is None else self.json.object(repeats=True)
+
     @cached_property
     def lines(self) -> list[bytes]:
         """The first lines that are not empty, by which a text is known."""

@@ -136,8 +136,5 @@ def _unused_character(file: str, known: Sequence[_Rule], protected: Sequence[str
     for marker in _MARKERS:
         if not any(marker.encode() in text for text in texts):
             return marker
-    raise UnsupportedError(
-        file,
-        "a charsmap with rules for every noncharacter tried is not supported",
-        "leave one of them without a rule",
-    )
+    problem = "a charsmap with rules for every noncharacter tried is not supported"
+    raise UnsupportedError(file, problem, "leave one of them without a rule")

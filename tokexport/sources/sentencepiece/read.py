@@ -78,11 +78,8 @@ def read_sentencepiece(data: bytes, name: str, files: SourceFiles) -> TokenizerM
 def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance) -> TokenizerModel:
     """The model of a SentencePiece model; the provenance gets the digests of ``files``."""
     if source.denormalizer.charsmap:
-        raise UnsupportedError(
-            source.file,
-            "a model with a denormalizer is not supported",
-            "train it without --denormalization_rule_tsv: no model that is published has one",
-        )
+        hint = "train it without --denormalization_rule_tsv: no model that is published has one"
+        raise UnsupportedError(source.file, "a model with a denormalizer is not supported", hint)
     source = _with_ordinary_nul(source)
     pieces = _Pieces(source)
     model = _model(source, pieces)

@@ -41,9 +41,10 @@ def _ranks_reference(source: Input, data: bytes, given: Given) -> ReferenceToken
 
 
 def _sniff_tekken(source: Input) -> Node | None:
-    fields = {} if source.json is None else source.json.object(repeats=True)
-    is_tekken = isinstance(fields.get("config"), dict) and isinstance(fields.get("vocab"), list)
-    return source.json if is_tekken else None
+    match source.fields:
+        case {"config": dict(), "vocab": list()}:
+            return source.json
+    return None
 
 
 def _tekken_reference(source: Input, root: Node, given: Given) -> ReferenceTokenizer:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from tokexport.errors import SourceError, UnsupportedError
+from tokexport.errors import SourceError
 from tokexport.limits import MAX_IDS, check_id
 from tokexport.model import (
     AddedToken,
@@ -52,7 +52,7 @@ def build(
     """
     _check_ranks(source, ranks)
     contents = _special_contents(source, ranks, special_tokens, spelling)
-    _refuse_prefixes(special_tokens)
+    _refuse_prefixes(source, special_tokens)
     size = max((*ranks.values(), *contents), default=-1) + 1
     tokens: list[Token | None] = [None] * size
     for number, content in contents.items():
@@ -150,13 +150,12 @@ def _special_contents(
     return contents
 
 
-def _refuse_prefixes(special_tokens: Mapping[str, int]) -> None:
+def _refuse_prefixes(source: str, special_tokens: Mapping[str, int]) -> None:
     """Refuse a special token that begins another one: tiktoken takes either by chance."""
     for shorter, longer in pairwise(sorted(special_tokens)):
         if longer.startswith(shorter):
-            raise UnsupportedError(
-                f"special_tokens[{show(shorter)}]",
-                f"the special token {show(longer)} starts with it, and tiktoken finds either of"
-                " them, by the order of its hash table",
-                "remove one of them",
+            place = Node(source, f"special_tokens[{show(shorter)}]", special_tokens[shorter])
+            place.unsupported(
+                f"remove it or {show(longer)}, which starts with it: tiktoken finds either of them,"
+                " by the order of its hash table"
             )

@@ -7,8 +7,6 @@ special tokens, those that the file lists, or the list of the files older than v
 
 from __future__ import annotations
 
-import base64
-import binascii
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -54,7 +52,7 @@ def parse_tekken(root: Node) -> TekkenEncoding:
         rank = item.field("rank").u32()
         if rank != expected:
             item.field("rank").fail(f"{expected}: ranks are in order")
-        token = _token(item.field("token_bytes"))
+        token = item.field("token_bytes").base64()
         if token in ids:
             other = ids[token] - n_special
             item.field("token_bytes").fail(f"another token than that of rank {other}")
@@ -98,10 +96,3 @@ def _special_tokens(root: Node, version: Node, count: int) -> dict[str, int]:
             f"{root.file}: there are {found}; expected at most {count}, each of its own"
         )
     return {name: number for number, name in enumerate(names)}
-
-
-def _token(node: Node) -> bytes:
-    try:
-        return base64.b64decode(node.string(), validate=True)
-    except (binascii.Error, ValueError):
-        return node.fail("a token in base64")

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from tokexport.errors import UnsupportedError
 from tokexport.model import AddedToken
 from tokexport.normalization.normalize import normalize
 from tokexport.sources.byte_pair import Names
@@ -60,19 +59,15 @@ def read_added_tokens(root: Node, vocab: Names, normalizer: Steps, *, size: int)
             number = next_id
             next_id += 1
             if number in taken:
-                raise UnsupportedError(
-                    node.path,
-                    f"the reference gives {show(content)} the id {number} of another token",
-                    "add it to model.vocab with an id of its own, or close the holes in the"
-                    " vocabulary's ids",
+                node.unsupported(
+                    f"the reference gives it the id {number} of another token: add it to"
+                    " model.vocab with an id of its own, or close the holes in the vocabulary's ids"
                 )
         if token.normalized and (normal := normalize(content, normalizer)) != content:
             if not normal:
-                raise UnsupportedError(
-                    node.path,
-                    f"the normalizer leaves nothing of {show(content)}, so that the reference stops"
-                    " at most texts",
-                    "set normalized to false for this token",
+                node.unsupported(
+                    "set normalized to false: the normalizer leaves nothing of it, so that the"
+                    " reference stops at most texts"
                 )
             normal_forms[number] = normal
         if token.id != number:
@@ -117,9 +112,7 @@ def _refuse_equal_normal_forms(
     for token, node in tokens:
         other = found.setdefault(normal_forms.get(token.id, token.content), node)
         if other is not node:
-            raise UnsupportedError(
-                node.path,
-                f"{show(token.content)} normalizes to the same text as {other.path}, and the"
-                " reference finds either of them by chance",
-                "remove one of them",
+            node.unsupported(
+                f"remove it or {other.path}: they normalize to the same text, and the reference"
+                " finds either of them by chance"
             )

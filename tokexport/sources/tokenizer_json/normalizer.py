@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from tokexport.errors import SourceError
 from tokexport.model import (
     CharacterMap,
     Charsmap,
@@ -76,7 +73,7 @@ def _steps(node: Node) -> list[NormalizerStep]:
             charsmap = node.field("precompiled_charsmap")
             if not charsmap.string():
                 charsmap.fail("a map that is not empty: at such a one the reference stops")
-            return [Charsmap(_base64(charsmap), by_grapheme=True, path=node.path)]
+            return [Charsmap(charsmap.base64(), by_grapheme=True, path=node.path)]
     return _bert(node)
 
 
@@ -93,10 +90,3 @@ def _bert(node: Node) -> list[NormalizerStep]:
     if lowercase:
         steps.append(CharacterMap.LOWERCASE)
     return steps
-
-
-def _base64(node: Node) -> bytes:
-    try:
-        return base64.b64decode(node.string(), validate=True)
-    except (binascii.Error, ValueError) as error:
-        raise SourceError(f"{node.file}: {node.path} is not base64: {error}") from None

@@ -48,10 +48,8 @@ def read_saved(
     read = {token.id: token.content for token in model.added_tokens}
     if read != saved.added:
         number = min(set(read.items()) ^ set(saved.added.items()))[0]
-        raise UnsupportedError(
-            f"{name}.added_tokens",
-            f"the id {number}, which is {saved.added.get(number)!r} in the object and"
-            f" {read.get(number)!r} in what it saves, is not supported",
-            "save it with tokenizer.save(), load it again, and give that",
+        Node(name, f"{name}.added_tokens[{number}]", saved.added.get(number)).unsupported(
+            f"what it saves has {read.get(number)!r} there: save it with tokenizer.save(), load it"
+            " again, and give that"
         )
     return model

@@ -24,6 +24,12 @@ from tokexport.sources.tokenizer_json.parts import (
 )
 
 _Encoding = list[TemplateItem]
+_FIELDS: Final = {
+    "BertProcessing": ("sep", "cls"),
+    "RobertaProcessing": ("sep", "cls", "trim_offsets", "add_prefix_space"),
+    # Some converters leave ByteLevel's fields there, which the reference ignores.
+    "TemplateProcessing": (*TEMPLATE_FIELDS, "add_prefix_space", "trim_offsets", "use_regex"),
+}
 _SUPPORTED: Final = (
     "use null, ByteLevel, TemplateProcessing, RobertaProcessing, BertProcessing or a Sequence of"
     " these"
@@ -44,21 +50,15 @@ def template_ids(template: Template) -> set[int]:
 
 
 def _check(node: Node) -> None:
-    match processor_type(node):
-        case "ByteLevel":
-            check_byte_level(node)
-        case "BertProcessing":
-            node.object({"type", "sep", "cls"})
-        case "RobertaProcessing":
-            node.object({"type", "sep", "cls", "trim_offsets", "add_prefix_space"})
-        case "TemplateProcessing":
-            # Some converters leave ByteLevel's fields there, which the reference ignores.
-            byte_level = ("add_prefix_space", "trim_offsets", "use_regex")
-            node.object({"type", *TEMPLATE_FIELDS, *byte_level})
-            for name in TEMPLATE_FIELDS:
-                node.field(name)
-        case _:
-            node.field("type").unsupported(_SUPPORTED)
+    kind = processor_type(node)
+    if kind == "ByteLevel":
+        check_byte_level(node)
+    elif kind in _FIELDS:
+        node.object({"type", *_FIELDS[kind]})
+        for name in TEMPLATE_FIELDS if kind == "TemplateProcessing" else ():
+            node.field(name)
+    else:
+        node.field("type").unsupported(_SUPPORTED)
 
 
 def _items(processors: Sequence[Node], texts: str) -> tuple[TemplateItem, ...]:

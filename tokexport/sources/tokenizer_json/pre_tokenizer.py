@@ -5,6 +5,7 @@ ByteLevel ends in a step that spells each byte as a character, which what follow
 
 from __future__ import annotations
 
+import functools
 import re
 from types import MappingProxyType
 from typing import Final
@@ -85,14 +86,7 @@ def _metaspace(node: Node) -> list[PreTokenizerStep]:
 
 
 def _splits(node: Node) -> list[Split]:
-    def split(
-        pattern: str | CharacterTest | CharacterRuns,
-        behavior: Behavior = Behavior.ISOLATED,
-        invert: bool = False,
-        dialect: Dialect = Dialect.ONIGURUMA,
-    ) -> Split:
-        return Split(pattern, behavior, invert, dialect, path=node.path)
-
+    split = functools.partial(Split, path=node.path)
     kind = node.field("type").string()
     if kind not in _SETTINGS:
         known = ", ".join(("ByteLevel", "Metaspace", *_SETTINGS))

@@ -10,7 +10,6 @@ import itertools
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tokexport.errors import UnsupportedError
 from tokexport.sources.json_node import Node, show
 from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT, CHARACTERS, to_bytes
 
@@ -83,11 +82,9 @@ def _check_single_characters(model: Node, vocab: Mapping[str, Any]) -> None:
         if not 1 < len(token) <= _UTF8_LONGEST or not _is_one_character(token):
             continue
         if _merged(token, ranks) != [token]:
-            raise UnsupportedError(
-                f"{model.file}: model.vocab",
-                f"the token {show(token)} is a character that no merges make, which the reference"
-                " finds only where it is a word of its own",
-                "remove it from the vocabulary",
+            Node(model.file, "model.vocab", token).unsupported(
+                "remove this character from the vocabulary: no merges make it, and the reference"
+                " finds it only where it is a word of its own"
             )
 
 

@@ -62,8 +62,7 @@ class Pair:
 
 
 def _sniff(source: Input) -> Pair | None:
-    vocab = source.json
-    fields = {} if vocab is None else vocab.object(repeats=True)
+    vocab, fields = source.json, source.fields
     if vocab is not None and fields and all(type(value) is int for value in fields.values()):
         if not is_clip(fields):
             check_kind(source.name, fields)  # which tells more than that the other file is missing
@@ -95,9 +94,8 @@ def _read(source: Input, pair: Pair, given: Given) -> TokenizerModel:
     if not pair.is_clip:
         return _read_pair(pair, source.files, given.special_tokens)
     if given.special_tokens is not None:
-        raise UnsupportedError(
-            source.name, "special tokens for a pair of CLIP is not supported", "it names its own"
-        )
+        problem = "special tokens for a pair of CLIP is not supported"
+        raise UnsupportedError(source.name, problem, "it names its own")
     vocab = read_vocab(pair.vocab)
     return read_clip(source, (vocab, [*pair.merges.values()]), given)
 
