@@ -189,10 +189,8 @@ def parse(data: bytes, file: str) -> Node:
     """
     text = decoded(data, file, "; JSON must be UTF-8")
     if text.startswith("\ufeff"):
-        raise SourceError(
-            f"{file}: it starts with a byte order mark, which JSON may not have; remove its first"
-            " three bytes"
-        )
+        found = "starts with a byte order mark, which JSON may not have"
+        raise SourceError(f"{file}: it {found}; remove its first three bytes")
     try:
         value = json.loads(
             text, object_pairs_hook=_object, parse_constant=_constant, parse_float=serde_number

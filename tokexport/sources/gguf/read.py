@@ -87,7 +87,11 @@ def gguf_document(source: GgufTokenizer) -> dict[str, Any]:
             expected = f"another token than tokens[{seen[token]}]: a token has one id"
             source.node("tokens").element(number).fail(expected)
     if source.model == "bert":
-        return _bert_document(source)
+        settings = _bert_settings(source)
+        vocab = {_wordpiece(token): number for number, token in enumerate(source.tokens)}
+        if len(vocab) < len(source.tokens):
+            source.node("tokens").broken("has two tokens that are one in WordPiece's spelling")
+        return wordpiece_document(vocab, source.file, settings)
     original = _original(source)
     merges: list[str] = source.array("merges", str, None)
     vocab = {
@@ -190,14 +194,6 @@ def _added_tokens(source: GgufTokenizer, original: patterns.Original) -> list[di
 def _is_padding(source: GgufTokenizer, number: int) -> bool:
     """Whether a converter added it, to fill the ids up to the size of the embedding."""
     return source.types[number] is PieceType.UNUSED or source.tokens[number] == f"[PAD{number}]"
-
-
-def _bert_document(source: GgufTokenizer) -> dict[str, Any]:
-    settings = _bert_settings(source)
-    vocab = {_wordpiece(token): number for number, token in enumerate(source.tokens)}
-    if len(vocab) < len(source.tokens):
-        source.node("tokens").broken("has two tokens that are one in the spelling of WordPiece")
-    return wordpiece_document(vocab, source.file, settings)
 
 
 def _bert_settings(source: GgufTokenizer) -> BertSettings:

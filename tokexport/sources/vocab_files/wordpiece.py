@@ -8,7 +8,7 @@ of it. Whether it lower-cases stands in a tokenizer_config.json beside it (``do_
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from tokexport.errors import SourceError
@@ -39,11 +39,13 @@ _SETTINGS: Final[Mapping[str, object]] = {
 
 @dataclass(frozen=True, slots=True)
 class BertSettings:
-    """The normalizer of a tokenizer_config.json; ``strip_accents`` None: as ``lowercase``."""
+    """The normalizer of a tokenizer_config.json, by the names that `tokenizers` has for its
+    settings; ``strip_accents`` None: as ``lowercase``.
+    """
 
     lowercase: bool = True
     strip_accents: bool | None = None
-    chinese_characters: bool = True
+    handle_chinese_chars: bool = True
 
 
 def bert_settings(config: Node | None) -> BertSettings:
@@ -101,13 +103,7 @@ def wordpiece_document(vocab: dict[str, int], file: str, settings: BertSettings)
     special = sorted((vocab[content], content) for content in _SPECIAL if content in vocab)
     return tokenizer_document(
         added_tokens=[added_token(number, content, special=True) for number, content in special],
-        normalizer={
-            "type": "BertNormalizer",
-            "clean_text": True,
-            "handle_chinese_chars": settings.chinese_characters,
-            "strip_accents": settings.strip_accents,
-            "lowercase": settings.lowercase,
-        },
+        normalizer={"type": "BertNormalizer", "clean_text": True, **asdict(settings)},
         pre_tokenizer={"type": "BertPreTokenizer"},
         post_processor={
             "type": "BertProcessing",
@@ -155,12 +151,7 @@ def _reference(source: Input, data: bytes, given: Given) -> ReferenceTokenizer:
 
     assert source.path is not None
     settings = bert_settings(read_config(source.files))
-    return TokenizersReference.from_wordpiece(
-        source.path,
-        lowercase=settings.lowercase,
-        strip_accents=settings.strip_accents,
-        handle_chinese_chars=settings.chinese_characters,
-    )
+    return TokenizersReference.from_wordpiece(source.path, **asdict(settings))
 
 
 SOURCE = Source("WordPiece vocabulary", _sniff, _read, _reference, files=("vocab.txt",))
