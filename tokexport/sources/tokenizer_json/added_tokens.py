@@ -59,13 +59,13 @@ def read_added_tokens(root: Node, vocab: Names, normalizer: Steps, *, size: int)
             number = next_id
             next_id += 1
             if number in taken:
-                node.unsupported(
+                node.field("content").unsupported(
                     f"the reference gives it the id {number} of another token: add it to"
                     " model.vocab with an id of its own, or close the holes in the vocabulary's ids"
                 )
         if token.normalized and (normal := normalize(content, normalizer)) != content:
             if not normal:
-                node.unsupported(
+                node.field("content").unsupported(
                     "set normalized to false: the normalizer leaves nothing of it, so that the"
                     " reference stops at most texts"
                 )
@@ -112,7 +112,7 @@ def _refuse_equal_normal_forms(
     for token, node in tokens:
         other = found.setdefault(normal_forms.get(token.id, token.content), node)
         if other is not node:
-            node.unsupported(
+            node.field("content").unsupported(
                 f"remove it or {other.path}: they normalize to the same text, and the reference"
                 " finds either of them by chance"
             )

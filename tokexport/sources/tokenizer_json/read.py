@@ -59,7 +59,7 @@ def read_tokenizer_json(
         normalizer, normalizer_of_added = read_normalizers(root.optional("normalizer"))
         root = version_1(root, normalizer_of_added)
     else:
-        for name in root.object().keys() - _FIELDS:
+        for name in sorted(root.object().keys() - _FIELDS):
             root.broken(f"has the field {show(name)}, which the reference refuses; remove it")
         if version is not None and version.string() != _VERSION:
             version.unsupported(
