@@ -158,7 +158,7 @@ def test_an_unknown_token_that_is_missing_matters_only_where_a_byte_of_text_is(
         (
             {"merges": ["a b"]},
             SourceError,
-            r'model.merges\[0\] is "a b"; .* the token "ab" is not there',
+            r'model.merges\[0\] is "a" "b", and the token "ab" is not in the vocabulary',
         ),
         ({"merges": [["a", "b", "c"]]}, SourceError, r"model.merges\[0\]"),
         ({"merges": ["a b", ["a", "b"]]}, SourceError, r"model.merges\[0\]"),

@@ -95,11 +95,11 @@ def split_merge(line: Node) -> list[str]:
     return pair if len(pair) == 2 else line.fail("a merge: two tokens with one space between them")
 
 
-def refuse_merge(merge: Node, missing: str) -> NoReturn:
+def refuse_merge(merge: Node, pair: Sequence[str], missing: str) -> NoReturn:
     """Raise the SourceError of a merge that has to do with a token that is not there."""
-    merge.fail(
-        f"a merge of tokens of the vocabulary, and the token {show(missing)} is not there: these"
-        " merges do not belong to this vocabulary"
+    merge.broken(
+        f"is {' '.join(map(show, pair))}, and the token {show(missing)} is not in the vocabulary;"
+        " these merges do not belong to this vocabulary"
     )
 
 
@@ -172,7 +172,7 @@ def _refuse(merge: Node, ids: list[int], prefix_size: int) -> NoReturn:
     else:
         left, right = merge.value
     joined = left + right.encode()[prefix_size:].decode(errors="replace")
-    refuse_merge(merge, (left, right, joined)[ids.index(_MISSING)])
+    refuse_merge(merge, (left, right), (left, right, joined)[ids.index(_MISSING)])
 
 
 def _last_of_each_pair(merges: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:

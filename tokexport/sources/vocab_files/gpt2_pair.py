@@ -166,7 +166,7 @@ def _read_pair(
     for number, (left, right) in pair.merges.items():
         missing = [token for token in (left, right, left + right) if token not in vocab]
         if missing:
-            refuse_merge(line_of(pair.merges_name, number, f"{left} {right}"), missing[0])
+            refuse_merge(line_of(pair.merges_name, number, ""), (left, right), missing[0])
     declared = _added_tokens(files, special_tokens)
     root = document.tokenizer_document(
         added_tokens=[
