@@ -3482,41 +3482,23 @@ static TKX_NOINLINE void align_whole(tkx_context *ctx, const uint8_t *input, tkx
 }
 #endif
 /* ---- bpe_symbols.c: pairs, and first symbols (5.6) ------------------------------------------- */
-/* The row of PIDX for an id on the left: its first slot; in the upper half, the next row's. */
-static TKX_INLINE uint64_t pair_row(const tkx *t, uint32_t left) {
-    return load_u64(t->pair_rows + 4 * (size_t)(left >> t->row_shift));
-}
-
-static TKX_INLINE uint32_t pair_displacement(const tkx *t, uint64_t h) {
-    return load_u16(t->pair_displacements + 2 * bucket_of(h, t->pair_buckets));
-}
-
-/* The slot of a pair in a row; one that does not exist marks damage, and is read as the first. */
-static TKX_INLINE uint64_t pair_slot(tkx_context *ctx, uint64_t h, uint64_t row,
-                                     uint32_t displacement) {
-    const uint32_t start = (uint32_t)row, end = (uint32_t)(row >> 32);
-    size_t slot = start + slot_of(h, displacement, end - start);
-    if (!TKX_LIKELY(start <= end && end < ctx->t->pair_slots)) {
-        fail(ctx, TKX_E_CORRUPT);
-        slot = 0;
-    }
-    return load_u64(ctx->t->pair_index.data + PAIR_INDEX_HEADER + 8 * slot);
-}
-
-/* The merged id that a slot has for two ids, or TKX_NONE. */
-static TKX_INLINE uint32_t merged_in_slot(tkx_context *ctx, uint64_t slot, uint32_t left,
-                                          uint32_t right) {
-    uint32_t merged = (uint32_t)slot & MAX_IDS;
-    if (slot >> 21 != ((uint64_t)left << 21 | right)) return TKX_NONE;
-    if (TKX_LIKELY(merged < ctx->t->id_count)) return merged;
-    return fail(ctx, TKX_E_CORRUPT), TKX_NONE;
-}
-
-/* The merged id of two ids, or TKX_NONE. */
+/* The merged id of two ids, or TKX_NONE. A row of PIDX is a first slot and, in the upper half, that
+   of the next row; slots that do not exist mark damage. */
 static TKX_INLINE uint32_t find_merge(tkx_context *ctx, uint32_t left, uint32_t right) {
-    const uint64_t h = hash_pair(left, right);
-    return merged_in_slot(
-        ctx, pair_slot(ctx, h, pair_row(ctx->t, left), pair_displacement(ctx->t, h)), left, right);
+    const tkx *t = ctx->t;
+    const uint64_t h = hash_pair(left, right),
+                   row = load_u64(t->pair_rows + 4 * (size_t)(left >> t->row_shift));
+    const uint32_t start = (uint32_t)row, end = (uint32_t)(row >> 32),
+                   displacement =
+                       load_u16(t->pair_displacements + 2 * bucket_of(h, t->pair_buckets));
+    const size_t slot = start + slot_of(h, displacement, end - start);
+    const int is_there = start <= end && end < t->pair_slots;
+    const uint64_t pair =
+        load_u64(t->pair_index.data + PAIR_INDEX_HEADER + 8 * (TKX_LIKELY(is_there) ? slot : 0));
+    const uint32_t merged = (uint32_t)pair & MAX_IDS;
+    if (is_there && pair >> 21 != ((uint64_t)left << 21 | right)) return TKX_NONE;
+    if (TKX_LIKELY(is_there && merged < t->id_count)) return merged;
+    return fail(ctx, TKX_E_CORRUPT), TKX_NONE;
 }
 
 /* The rank of a merged id; TKX_NONE for TKX_NONE. */
