@@ -1319,6 +1319,19 @@ static TKX_INLINE void put(tkx_out_buf *s, const uint8_t *bytes, size_t size) {
     s->used = size > SIZE_MAX - s->used ? SIZE_MAX : s->used + size;
 }
 
+/* The same for a token, whose bytes are in BYTS, which ends at `end`. Most tokens are short: 16
+   bytes are copied twice as fast as by a call of memcpy. */
+static TKX_INLINE void put_short(tkx_out_buf *s, const uint8_t *bytes, size_t size,
+                                 const uint8_t *end) {
+    if (TKX_LIKELY(size <= 16 && s->used <= s->capacity && s->capacity - s->used >= 16 &&
+                   end - bytes >= 16)) {
+        TKX_COPY(s->out + s->used, bytes, 16);
+        s->used += size;
+    } else {
+        put(s, bytes, size);
+    }
+}
+
 #ifndef TKX_NO_DECODER
 /* The entry of EDIT for the state and a class; after the last one, that of the end of the text. */
 static const uint8_t *find_edit(const tkx_decoder *d, uint32_t class_) {
@@ -1602,17 +1615,32 @@ static int read_rules(tkx_decoder *d) {
     return !(d->rules & FIRST_BY_CONTENT) || !(d->rules & FIRST_BY_TEXT);
 }
 
+/* Whether a token that is neither the last nor FALLBACK is written as it is. BYTS ends at `end`. */
+static TKX_INLINE int is_plain(const tkx_decoder *d, const uint8_t *bytes, uint32_t length,
+                               const uint8_t *end) {
+    if (d->is_first | d->strip | d->held_size | d->run_state | (d->rules & REPEATS_ONCE)) return 0;
+    if (d->t->edits.data) return 0;
+    if (d->as_bytes ||
+        (length - 1 < 8 && end - bytes >= 8 && !(load_u64(bytes) & HIGH_BITS >> (64 - 8 * length))))
+        return 1;
+    return utf8_valid(bytes, length) == length;
+}
+
 /* Decodes all ids at once, so that a run and the last id are known beforehand. */
 static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, tkx_out_buf *s,
                            size_t *size, size_t *ends) {
     const tkx *t = d->t;
+    const uint8_t *end = t->bytes.data + t->bytes.size;
     size_t last = last_of(t, d->rules, ids, count), i;
     int code;
     for (i = 0; i < count; i++) {
         const uint8_t *bytes;
         uint32_t length, flags;
         code = read_token(t, ids[i], &bytes, &length, &flags);
-        if (code == TKX_OK && is_emitted(d, s, ids[i], length, flags)) {
+        if (code == TKX_OK && !(flags & TKX_FALLBACK) && i != last &&
+            is_plain(d, bytes, length, end)) {
+            put_short(s, bytes, length, end);
+        } else if (code == TKX_OK && is_emitted(d, s, ids[i], length, flags)) {
             if ((flags & TKX_FALLBACK) && d->run_state == RUN_NONE && !d->as_bytes)
                 d->run_state = (uint8_t)look_at_run(t, d->rules, ids + i, count - i);
             code = put_token(d, s, ids[i], i == last ? LAST : 0);
@@ -1657,36 +1685,30 @@ static int add_plainly(tkx_decoder *d, tkx_out_buf *s, uint32_t id) {
     return code;
 }
 
-/* Decodes all ids at once, in a file without rules. */
-static int decode_plainly(tkx_decoder *d, const uint32_t *ids, size_t count, tkx_out_buf *s,
-                          size_t *size, size_t *ends) {
-    size_t i;
-    for (i = 0; i < count; i++) {
-        const int code = add_plainly(d, s, ids[i]);
-        if (code == TKX_E_ID) *size = i;
-        if (code != TKX_OK) return code;
-        if (ends) ends[i] = s->used;
-    }
-    end_held(d, s);
-    return TKX_OK;
-}
-
 static int decode(const tkx *t, int as_bytes, const uint32_t *ids, size_t count, uint8_t *out,
                   size_t capacity, size_t *size, size_t *ends) {
     tkx_decoder d;
     tkx_out_buf s = {out, capacity, 0};
+    size_t i;
     int code;
     if (!t || !size || (!ids && count) || (!out && capacity)) return TKX_E_ARGUMENT;
     *size = 0;
     code = start(&d, t, 0);
-    if (code != TKX_OK) return code;
     d.as_bytes = (uint8_t)as_bytes;
 #ifndef TKX_NO_DECODER
-    if (t->decoder.data) code = decode_by_rules(&d, ids, count, &s, size, ends);
-    else
+    if (code == TKX_OK && t->decoder.data) {
+        code = decode_by_rules(&d, ids, count, &s, size, ends);
+        return code == TKX_OK ? give_size(&s, size) : code;
+    }
 #endif
-        code = decode_plainly(&d, ids, count, &s, size, ends);
-    return code == TKX_OK ? give_size(&s, size) : code;
+    for (i = 0; i < count && code == TKX_OK; i++) {
+        code = add_plainly(&d, &s, ids[i]);
+        if (code == TKX_E_ID) *size = i;
+        if (ends) ends[i] = s.used;
+    }
+    if (code != TKX_OK) return code;
+    end_held(&d, &s);
+    return give_size(&s, size);
 }
 
 int tkx_decode_text(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity,
@@ -1704,26 +1726,19 @@ int tkx_decode(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, si
                size_t *size) {
     const uint8_t *bytes, *end;
     uint32_t length, flags;
-    size_t used = 0, i;
-    if (!t || !size || (!ids && count) || (!out && capacity)) return TKX_E_ARGUMENT;
-    if (t->decoder.data) return decode(t, 1, ids, count, out, capacity, size, NULL);
+    tkx_out_buf s = {out, capacity, 0};
+    size_t i;
+    if (!t || !size || (!ids && count) || (!out && capacity) || t->decoder.data)
+        return decode(t, 1, ids, count, out, capacity, size, NULL);
     *size = 0;
     end = t->bytes.data + t->bytes.size;
     for (i = 0; i < count; i++) {
         const int code = read_token(t, ids[i], &bytes, &length, &flags);
         if (code == TKX_E_ID) *size = i;
         if (code != TKX_OK) return code;
-        /* most tokens are short: 16 bytes are copied twice as fast as by a call of memcpy */
-        if (TKX_LIKELY(used <= capacity && capacity - used >= 16 && length <= 16 &&
-                       end - bytes >= 16))
-            TKX_COPY(out + used, bytes, 16);
-        else if (used <= capacity && length && length <= capacity - used)
-            memcpy(out + used, bytes, length);
-        if (length > SIZE_MAX - used) return TKX_E_ARGUMENT;
-        used += length;
+        put_short(&s, bytes, length, end);
     }
-    *size = used;
-    return used <= capacity ? TKX_OK : TKX_E_BYTES;
+    return give_size(&s, size);
 }
 
 int tkx_decoder_init(tkx_decoder *d, const tkx *t, int skip_special) {

@@ -33,36 +33,30 @@ static int add_plainly(tkx_decoder *d, tkx_out_buf *s, uint32_t id) {
     return code;
 }
 
-/* Decodes all ids at once, in a file without rules. */
-static int decode_plainly(tkx_decoder *d, const uint32_t *ids, size_t count, tkx_out_buf *s,
-                          size_t *size, size_t *ends) {
-    size_t i;
-    for (i = 0; i < count; i++) {
-        const int code = add_plainly(d, s, ids[i]);
-        if (code == TKX_E_ID) *size = i;
-        if (code != TKX_OK) return code;
-        if (ends) ends[i] = s->used;
-    }
-    end_held(d, s);
-    return TKX_OK;
-}
-
 static int decode(const tkx *t, int as_bytes, const uint32_t *ids, size_t count, uint8_t *out,
                   size_t capacity, size_t *size, size_t *ends) {
     tkx_decoder d;
     tkx_out_buf s = {out, capacity, 0};
+    size_t i;
     int code;
     if (!t || !size || (!ids && count) || (!out && capacity)) return TKX_E_ARGUMENT;
     *size = 0;
     code = start(&d, t, 0);
-    if (code != TKX_OK) return code;
     d.as_bytes = (uint8_t)as_bytes;
 #ifndef TKX_NO_DECODER
-    if (t->decoder.data) code = decode_by_rules(&d, ids, count, &s, size, ends);
-    else
+    if (code == TKX_OK && t->decoder.data) {
+        code = decode_by_rules(&d, ids, count, &s, size, ends);
+        return code == TKX_OK ? give_size(&s, size) : code;
+    }
 #endif
-        code = decode_plainly(&d, ids, count, &s, size, ends);
-    return code == TKX_OK ? give_size(&s, size) : code;
+    for (i = 0; i < count && code == TKX_OK; i++) {
+        code = add_plainly(&d, &s, ids[i]);
+        if (code == TKX_E_ID) *size = i;
+        if (ends) ends[i] = s.used;
+    }
+    if (code != TKX_OK) return code;
+    end_held(&d, &s);
+    return give_size(&s, size);
 }
 
 int tkx_decode_text(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, size_t capacity,
@@ -80,26 +74,19 @@ int tkx_decode(const tkx *t, const uint32_t *ids, size_t count, uint8_t *out, si
                size_t *size) {
     const uint8_t *bytes, *end;
     uint32_t length, flags;
-    size_t used = 0, i;
-    if (!t || !size || (!ids && count) || (!out && capacity)) return TKX_E_ARGUMENT;
-    if (t->decoder.data) return decode(t, 1, ids, count, out, capacity, size, NULL);
+    tkx_out_buf s = {out, capacity, 0};
+    size_t i;
+    if (!t || !size || (!ids && count) || (!out && capacity) || t->decoder.data)
+        return decode(t, 1, ids, count, out, capacity, size, NULL);
     *size = 0;
     end = t->bytes.data + t->bytes.size;
     for (i = 0; i < count; i++) {
         const int code = read_token(t, ids[i], &bytes, &length, &flags);
         if (code == TKX_E_ID) *size = i;
         if (code != TKX_OK) return code;
-        /* most tokens are short: 16 bytes are copied twice as fast as by a call of memcpy */
-        if (TKX_LIKELY(used <= capacity && capacity - used >= 16 && length <= 16 &&
-                       end - bytes >= 16))
-            TKX_COPY(out + used, bytes, 16);
-        else if (used <= capacity && length && length <= capacity - used)
-            memcpy(out + used, bytes, length);
-        if (length > SIZE_MAX - used) return TKX_E_ARGUMENT;
-        used += length;
+        put_short(&s, bytes, length, end);
     }
-    *size = used;
-    return used <= capacity ? TKX_OK : TKX_E_BYTES;
+    return give_size(&s, size);
 }
 
 int tkx_decoder_init(tkx_decoder *d, const tkx *t, int skip_special) {

@@ -193,17 +193,32 @@ static int read_rules(tkx_decoder *d) {
     return !(d->rules & FIRST_BY_CONTENT) || !(d->rules & FIRST_BY_TEXT);
 }
 
+/* Whether a token that is neither the last nor FALLBACK is written as it is. BYTS ends at `end`. */
+static TKX_INLINE int is_plain(const tkx_decoder *d, const uint8_t *bytes, uint32_t length,
+                               const uint8_t *end) {
+    if (d->is_first | d->strip | d->held_size | d->run_state | (d->rules & REPEATS_ONCE)) return 0;
+    if (d->t->edits.data) return 0;
+    if (d->as_bytes ||
+        (length - 1 < 8 && end - bytes >= 8 && !(load_u64(bytes) & HIGH_BITS >> (64 - 8 * length))))
+        return 1;
+    return utf8_valid(bytes, length) == length;
+}
+
 /* Decodes all ids at once, so that a run and the last id are known beforehand. */
 static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, tkx_out_buf *s,
                            size_t *size, size_t *ends) {
     const tkx *t = d->t;
+    const uint8_t *end = t->bytes.data + t->bytes.size;
     size_t last = last_of(t, d->rules, ids, count), i;
     int code;
     for (i = 0; i < count; i++) {
         const uint8_t *bytes;
         uint32_t length, flags;
         code = read_token(t, ids[i], &bytes, &length, &flags);
-        if (code == TKX_OK && is_emitted(d, s, ids[i], length, flags)) {
+        if (code == TKX_OK && !(flags & TKX_FALLBACK) && i != last &&
+            is_plain(d, bytes, length, end)) {
+            put_short(s, bytes, length, end);
+        } else if (code == TKX_OK && is_emitted(d, s, ids[i], length, flags)) {
             if ((flags & TKX_FALLBACK) && d->run_state == RUN_NONE && !d->as_bytes)
                 d->run_state = (uint8_t)look_at_run(t, d->rules, ids + i, count - i);
             code = put_token(d, s, ids[i], i == last ? LAST : 0);
