@@ -126,19 +126,12 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     a      1
     bcd  234
     """
-    columns = list(zip(*rows, strict=True))
-    widths = [max(len(cell) for cell in column) for column in columns]
-    numeric = [
-        all(cell[:1].isdigit() or cell in ("", "-") for cell in column) for column in columns
-    ]
-    lines = []
-    for row in rows:
-        cells = [
-            cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(row, widths, numeric, strict=True)
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
+    columns = []
+    for cells in zip(*rows, strict=True):
+        width = max(map(len, cells))
+        is_numeric = all(cell[:1].isdigit() or cell in ("", "-") for cell in cells)
+        columns.append([cell.rjust(width) if is_numeric else cell.ljust(width) for cell in cells])
+    return "\n".join("  ".join(row).rstrip() for row in zip(*columns, strict=True))
 
 
 def size(count: int) -> str:

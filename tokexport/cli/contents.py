@@ -26,6 +26,7 @@ from tokexport.errors import FormatError, SourceError
 from tokexport.escape import escape
 from tokexport.file.layout import ModelType, Tag
 from tokexport.model import AddedToken, Decoding, SpecialIds, Template, TemplateItem, Token
+from tokexport.runtime.metadata import section
 from tokexport.runtime.tokenizer import Tokenizer, load
 
 if TYPE_CHECKING:
@@ -57,10 +58,10 @@ def tag_text(tag: bytes) -> str:
     return tag.decode("ascii", "backslashreplace")
 
 
-def reads(tag: bytes) -> Callable[[Callable[[Contents], Result]], Callable[[Contents], Result]]:
-    """Makes any error of a method a FormatError that names the section which the method reads."""
+def reads(tag: bytes) -> Callable[[Callable[[Contents], Result]], cached_property[Result]]:
+    """A property that reads a section: any error of it is a FormatError that names the section."""
 
-    def decorate(method: Callable[[Contents], Result]) -> Callable[[Contents], Result]:
+    def decorate(method: Callable[[Contents], Result]) -> cached_property[Result]:
         @wraps(method)
         def reading(self: Contents) -> Result:
             try:
@@ -68,7 +69,7 @@ def reads(tag: bytes) -> Callable[[Callable[[Contents], Result]], Callable[[Cont
             except DAMAGE as error:
                 raise self.damaged(tag, "it holds what its layout does not allow") from error
 
-        return reading
+        return cached_property(reading)
 
     return decorate
 
@@ -127,8 +128,7 @@ class Contents:
 
     def section(self, tag: bytes) -> bytes | None:
         """The bytes of a section, or None where the file has none."""
-        found = [entry for entry in self.sections if entry.tag == tag]
-        return self.data[found[0].offset : found[0].offset + found[0].size] if found else None
+        return section(self.tokenizer, tag)
 
     def digest(self, tag: bytes) -> str | None:
         """The CRC-32 of a section, or None."""
@@ -140,7 +140,6 @@ class Contents:
         """Whether it is more than a table for decoding."""
         return self.section(Tag.TOKEN_INDEX) is not None or self.section(Tag.TRIE) is not None
 
-    @property
     @reads(Tag.CHARACTERS)
     def unit(self) -> str | None:
         """What the first symbols of a BPE model are: characters or bytes; None for other models."""
@@ -155,7 +154,6 @@ class Contents:
         """The header's flags, in words."""
         return _names(layout.HeaderFlag, self.header.flags)
 
-    @property
     @reads(Tag.NORMALIZER)
     def normalizer(self) -> tuple[Operation, ...]:
         """The operations that rewrite a text before it is split."""
@@ -171,7 +169,6 @@ class Contents:
             _operation(section, op) for op in Array(count, layout.RewriteOp).parse(section[start:])
         )
 
-    @cached_property
     @reads(Tag.RECORDS)
     def tokens(self) -> list[Token | None]:
         """Every id's token; None is a hole."""
@@ -183,7 +180,6 @@ class Contents:
             raise self.damaged(Tag.RECORDS, f"the bytes of id {outside[0]} are not in BYTS")
         return [read_token(blob, has_forms, *record) for record in records.tolist()]
 
-    @property
     @reads(Tag.DECODER)
     def decoding(self) -> Decoding:
         """What decoding does besides joining what tokens stand for."""
@@ -195,19 +191,16 @@ class Contents:
         ranks = self.tokenizer.ranks
         return np.arange(self.header.id_count, dtype=np.uint32) if ranks is None else ranks
 
-    @property
     @reads(Tag.ADDED_TOKENS)
     def added_tokens(self) -> tuple[AddedToken, ...]:
         """The added tokens, in the file's order."""
         return self.tokenizer.added_tokens
 
-    @property
     @reads(Tag.SPECIAL_IDS)
     def special_ids(self) -> SpecialIds:
         """The ids with a role."""
         return self.tokenizer.special_ids
 
-    @property
     @reads(Tag.TEMPLATE)
     def template(self) -> Template:
         """What the post-processor puts around one text and around a pair."""
@@ -228,7 +221,6 @@ class Contents:
                 raise self.damaged(Tag.TEMPLATE, f"no token has the id {item.id}")
         return Template(items[: header.single_count], items[header.single_count :])
 
-    @cached_property
     @reads(Tag.PAIR_INDEX)
     def merges(self) -> npt.NDArray[np.uint64]:
         """The merges, sorted, as rows of (left, right, product)."""
@@ -245,7 +237,6 @@ class Contents:
             raise self.damaged(Tag.PAIR_INDEX, f"a merge is of id {wrong[0]}, which is none")
         return merges
 
-    @property
     @reads(Tag.SPLITS)
     def stages(self) -> list[Stage]:
         """The pre-tokenizer's stages, in their order."""

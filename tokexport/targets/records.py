@@ -46,10 +46,7 @@ def parse_records(
 
 def first_ids(tokens: Iterable[bytes]) -> dict[bytes, int]:
     """The first id of each text, as a search from the start finds it."""
-    ids: dict[bytes, int] = {}
-    for id, token in enumerate(tokens):
-        ids.setdefault(token, id)
-    return ids
+    return {token: id for id, token in reversed([*enumerate(tokens)])}
 
 
 def longest(texts: Sequence[bytes]) -> int:
