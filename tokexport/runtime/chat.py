@@ -1,15 +1,15 @@
-"""Conversations to ids: by the file's chat template (jinja2), or by its frame (the C core)."""
+"""Conversations to ids by the frame of the file's chat template, in the C core."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from tokexport.errors import ChatTemplateError
-from tokexport.runtime.metadata import chat_settings, damaged, section
+from tokexport.runtime.metadata import damaged, section
 
 if TYPE_CHECKING:
     from tokexport.chat.frame import Frame
@@ -17,26 +17,6 @@ if TYPE_CHECKING:
 
 ROLES: Final = ("system", "user", "assistant")  # TKX_SYSTEM ... of tokexport_extra.h
 _E_ROLE: Final = -14
-
-
-def apply(
-    tokenizer: Tokenizer,
-    messages: Iterable[Mapping[str, Any]],
-    *,
-    tokenize: bool,
-    variables: Mapping[str, Any],
-    **how: Any,
-) -> Any:
-    """What :meth:`Tokenizer.apply_chat_template` gives."""
-    from tokexport.chat.render import render
-
-    text = render(
-        tokenizer.chat_templates,
-        messages,
-        variables={**chat_settings(tokenizer, "variables"), **variables},
-        **how,
-    )
-    return tokenizer._core.encode(text, "all", False) if tokenize else text
 
 
 def chat_frame(tokenizer: Tokenizer) -> Frame | None:

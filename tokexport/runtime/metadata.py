@@ -47,13 +47,6 @@ def chat_template(tokenizer: Tokenizer) -> str | None:
         raise damaged(tokenizer, "CHAT", "it is not UTF-8") from error
 
 
-def chat_templates(tokenizer: Tokenizer) -> dict[str, str]:
-    """The templates by name, the usual one as ``default``."""
-    named = chat_settings(tokenizer, "templates")
-    default = chat_template(tokenizer)
-    return named if default is None else {"default": default, **named}
-
-
 def damaged(tokenizer: Tokenizer, tag: str, problem: str) -> FormatError:
     """What to raise for a section."""
     name = tokenizer._path or f"tokexport file of {len(tokenizer._data)} bytes"

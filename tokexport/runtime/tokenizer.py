@@ -456,9 +456,10 @@ class Tokenizer:
         >>> tokenizer.chat_templates
         {}
         """
-        from tokexport.runtime.metadata import chat_templates
+        from tokexport.runtime.metadata import chat_settings
 
-        return chat_templates(self)
+        named, default = chat_settings(self, "templates"), self.chat_template
+        return named if default is None else {"default": default, **named}
 
     def apply_chat_template(
         self,
@@ -486,12 +487,15 @@ class Tokenizer:
         >>> tokenizer.apply_chat_template([{"content": "hello"}], chat_template=template)
         [259, 300]
         """
-        from tokexport.runtime import chat
+        from tokexport.chat.render import render
+        from tokexport.runtime.metadata import chat_settings
 
         how: dict[str, Any] = {"tools": tools, "documents": documents, "template": chat_template}
         how["add_generation_prompt"] = add_generation_prompt
         how["continue_final_message"] = continue_final_message
-        return chat.apply(self, messages, tokenize=tokenize, variables=variables, **how)
+        how["variables"] = {**chat_settings(self, "variables"), **variables}
+        text = render(self.chat_templates, messages, **how)
+        return self.encode(text, "all") if tokenize else text
 
     @property
     def chat_frame(self) -> Frame | None:
