@@ -13,13 +13,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import tiktoken
+from reader_samples import byte_characters, document, read_document, reference
 from repository import SLOW
 
 from tokexport._core import Core
 from tokexport.compiler.merges.byte_crossings import byte_crossings
 from tokexport.compiler.merges.canonical import canonical_merges
 from tokexport.compiler.merges.crossings import hash_characters
-from tokexport.conversion import convert
+from tokexport.conversion import convert, file_bytes
 from tokexport.model import BytePairModel, Vocabulary
 
 NEVER = 2**63
@@ -139,6 +140,37 @@ def test_a_merge_that_comes_before_the_character_it_joins_leaves_all_to_merges()
     e = parts_of("\u00e9")
     assert crossings_of([*e, "b\u00e9", "ab"]) is not None
     assert crossings_of(["b\u00e9", "ab", *e]) is None
+
+
+# Of more bytes than a character needs, or with one that UTF-8 has not: by their bits they would be
+# \u00e9, or the letter a.
+@pytest.mark.parametrize(
+    "alike",
+    [b"\xe0\x83\xa9", b"\xf0\x80\x83\xa9", b"\xf8\x80\x83\xa9", b"\xc1\xa1", b"\xe0\x81\xa1"],
+)
+@pytest.mark.parametrize("letter_last", [False, True])
+def test_bytes_that_only_look_like_a_character_do_not_stand_for_it(
+    letter_last: bool, alike: bytes, tmp_path: Path
+) -> None:
+    """The token of such bytes is the last one, and the first that is made."""
+    e = "\u00e9".encode()
+    letter, joined = [(e[:1], e[1:])], [(b"a", e), (b"x", b"a"), (e, b"b")]
+    looks = [(alike[:size], alike[size : size + 1]) for size in range(1, len(alike))]
+    rules = [*looks, *((*joined, *letter) if letter_last else (*letter, *joined))]
+    tokens = [*BYTES, *(left + right for left, right in (*letter, *joined, *looks))]
+    spelled = {token: "".join(byte_characters()[byte] for byte in token) for token in tokens}
+    vocab = {spelled[token]: number for number, token in enumerate(tokens)}
+    merges = [[spelled[left], spelled[right]] for left, right in rules]
+    source = document(model={"vocab": vocab, "merges": merges})
+    content, library = file_bytes(read_document(source, tmp_path)), reference(source)
+    engine, core = Core(content, "engine", 0), Core(content, "core", NEVER)
+    r = random.Random(3)
+    words = ("".join(r.choices("ax\u00e9b", k=r.randint(1, 60))) for _ in range(1_000))
+    for text in ("xa\u00e9", " ".join(words)):
+        expected = library.encode(text).ids
+        for subject in (engine, core):
+            assert subject.encode_numpy(text, (), False).tolist() == expected
+    assert engine.uses_bulk
 
 
 def test_a_vocabulary_without_merges_may_have_crossings() -> None:

@@ -22,9 +22,11 @@ from tokexport.model import ByteStrings, Vocabulary
 from tokexport.model.byte_strings import Numbers
 from tokexport.unicode.store import CODE_POINTS
 
-# The bytes of a character by its first one, and which bits of that one are the code point's.
-SIZES: Final = np.repeat(np.array([1, 2, 3, 4], np.uint8), [0xC0, 0x20, 0x10, 0x10])
+# The bytes of a character by its first one (0: it begins none), which bits of that one are the code
+# point's, and the least code point of so many bytes.
+SIZES: Final = np.repeat(np.array([1, 2, 3, 4, 0], np.uint8), [0xC0, 0x20, 0x10, 0x08, 0x08])
 PAYLOADS: Final = np.array([0, 0x7F, 0x1F, 0x0F, 0x07], np.uint32)
+LEAST: Final = np.array([0, 0, 0x80, 0x800, 0x10000], np.uint32)
 MOST_BYTES: Final = 4
 
 
@@ -71,7 +73,8 @@ class _Characters:
         for i in range(1, MOST_BYTES):
             longer = np.flatnonzero(is_whole & (SIZES[first] > i))
             code_points[longer] = code_points[longer] << 6 | units[begins[longer] + i] & 0x3F
-        is_whole &= code_points < CODE_POINTS  # bytes that look like more are in no text
+        # Other bytes that look like a character are in no text: its rank is not theirs.
+        is_whole &= (code_points >= LEAST[SIZES[first]]) & (code_points < CODE_POINTS)
         is_inside = begins > strings.begins[numbers]
         return cls(numbers, units[begins - 1], first, is_inside, is_whole, code_points)
 

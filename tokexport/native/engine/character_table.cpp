@@ -38,6 +38,12 @@ std::size_t whole_size(const std::uint8_t *p, const std::uint8_t *end) {
     return size;
 }
 
+// Whether a whole character of two or three bytes needs as many. Others are in no text, but a token
+// may have them, and their number is that of a character.
+bool is_shortest(const std::uint8_t *p, std::size_t size) {
+    return decode_character(p) >= (size == 2 ? 0x80u : 0x800u);
+}
+
 std::size_t hash_of(std::uint64_t pattern) {
     return static_cast<std::size_t>(pattern * 0x9E3779B97F4A7C15 >> 40);
 }
@@ -62,7 +68,7 @@ bool CharacterTable::fill(const tkx &file, const PairTable &pairs) {
         const bool is_padded = size <= 16 && file.bytes.size - offset >= 16;
         if (is_padded ? is_short_ascii(bytes, size) : is_ascii(bytes, size)) continue;
         if (bytes[0] >= 0xC0 && bytes[0] < 0xF0 && character_size(bytes[0]) == size &&
-            std::none_of(bytes + 1, bytes + size, begins_character)) {
+            std::none_of(bytes + 1, bytes + size, begins_character) && is_shortest(bytes, size)) {
             std::uint32_t symbols[most_in_character] = {id};
             std::size_t count = 1;
             if (!(flags & TKX_WHOLE)) {
