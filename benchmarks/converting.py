@@ -29,6 +29,7 @@ def peak():  # getrusage's would be that of this program, where it is higher
     with open("/proc/self/status") as status:
         return next(1024 * int(line.split()[1]) for line in status if line.startswith("VmHWM"))
 
+time.sleep(0.3)  # threads that numpy has started for OpenBLAS spin for 0.1 s
 memory, seconds = peak(), time.process_time()
 import tokexport.conversion
 tokexport.conversion.convert(sys.argv[1], sys.argv[2], force=True, self_test=sys.argv[3] == "True")
