@@ -68,7 +68,8 @@ Core::Core(nb::object buffer, nb::object name, std::optional<std::size_t> given_
       pair_(template_of(1)),
       bulk_from_(given_bulk_from.value_or(bulk_from)),
       worth_tables_(given_bulk_from ? 0 : worth_tables),
-      width_(width) {
+      width_(width),
+      write_utf8_(utf8_writer(width)) {
     // Without special tokens the template is the same one, without the ids of its own.
     const auto is_text = [](const Item &item) { return item.kind != 0; };
     std::copy_if(single_.begin(), single_.end(), std::back_inserter(plain_single_), is_text);
@@ -101,13 +102,35 @@ bool Core::holds_text_once(const std::vector<Item> &items) {
                          [](const Item &item) { return item.kind != 0; }) == 1;
 }
 
-Text Core::text_of(nb::handle text) const {
+#if !defined(PYPY_VERSION)
+// Whether a str is an array of characters, of which Python has made no UTF-8 so far.
+static bool is_without_utf8(PyObject *text) {
+#if defined(Py_GIL_DISABLED)
+    return PyUnicode_IS_COMPACT(text);  // another thread may be writing what is read below
+#else
+    return PyUnicode_IS_COMPACT(text) && !reinterpret_cast<PyCompactUnicodeObject *>(text)->utf8;
+#endif
+}
+#endif
+
+Text Core::text_of(nb::handle text, Buffer<std::uint8_t> *memory) const {
     if (!PyUnicode_Check(text.ptr())) fail_type("text must be a str", text);
 #if !defined(PYPY_VERSION)
     if (PyUnicode_IS_COMPACT_ASCII(text.ptr()))
         return {nb::borrow(text),
                 {reinterpret_cast<const char *>(PyUnicode_1BYTE_DATA(text.ptr())),
                  static_cast<std::size_t>(PyUnicode_GET_LENGTH(text.ptr()))}};
+    if (is_without_utf8(text.ptr())) {
+        Text result{nb::borrow(text), {}};
+        if (!memory) memory = &result.made;
+        const std::size_t size =
+            write_utf8(write_utf8_, PyUnicode_DATA(text.ptr()), PyUnicode_KIND(text.ptr()),
+                       static_cast<std::size_t>(PyUnicode_GET_LENGTH(text.ptr())), *memory);
+        if (size != not_utf8) {
+            result.bytes = {reinterpret_cast<const char *>(memory->data()), size};
+            return result;
+        }
+    }
 #endif
     Py_ssize_t size = 0;
     const char *utf8 = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
@@ -285,8 +308,8 @@ std::size_t Core::encode_texts(Workspace &space, const Text *texts, std::size_t 
 }
 
 nb::object Core::encode(nb::handle text, nb::handle allowed, Truth template_) {
-    Text source = text_of(text);
     WorkspacePool::Lease space(pool_);
+    Text source = text_of(text, &space->text);
     std::size_t count = encode_texts(*space, &source, 1, allowed, template_, true);
     return ints_.list(space->ids.data(), count);
 }
@@ -306,8 +329,8 @@ nb::object Core::encode_pair(nb::handle a, nb::handle b, nb::handle allowed, Tru
 }
 
 nb::object Core::encode_numpy(nb::handle text, nb::handle allowed, Truth template_) {
-    Text source = text_of(text);
     WorkspacePool::Lease space(pool_);
+    Text source = text_of(text, &space->text);
     std::size_t count = encode_texts(*space, &source, 1, allowed, template_, true);
     return array_of_ids(space->ids, count);
 }

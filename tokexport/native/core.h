@@ -18,6 +18,7 @@
 #include "python_ids.h"
 #include "tokexport.h"
 #include "truth.h"
+#include "utf8.h"
 #include "workspace.h"
 
 namespace tokexport {
@@ -38,10 +39,11 @@ struct Outcome {
     std::size_t detail = 0;
 };
 
-// UTF-8 that stays as long as `owner`.
+// UTF-8 that stays as long as this and, if it was given, the memory that it was written into.
 struct Text {
     nanobind::object owner;
     std::string_view bytes;
+    Buffer<std::uint8_t> made{};
 };
 
 Text bytes_of(nanobind::handle data);
@@ -157,7 +159,8 @@ private:
     struct Located;
     struct Batch;
 
-    Text text_of(nanobind::handle text) const;
+    // `memory`: null, or where UTF-8 that is not there is to be written.
+    Text text_of(nanobind::handle text, Buffer<std::uint8_t> *memory = nullptr) const;
     std::vector<Text> texts_of(nanobind::handle texts, nanobind::object &items) const;
     static bool holds_text_once(const std::vector<Item> &items);
     void add_parts(std::string_view text, std::size_t number, std::size_t size, Batch &batch) const;
@@ -200,6 +203,7 @@ private:
     std::unordered_multimap<std::string_view, std::uint32_t> added_by_content_;
     const std::size_t bulk_from_, worth_tables_;
     const unsigned width_;
+    const WriteUtf8 write_utf8_;
     mutable std::atomic<std::size_t> bytes_without_tables_{0};
     enum class EngineState { none, in_making, made };
     mutable std::atomic<EngineState> engine_state_{EngineState::none};

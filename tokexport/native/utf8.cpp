@@ -1,0 +1,105 @@
+#include "utf8.h"
+
+#include <cstring>
+
+namespace tokexport {
+
+namespace {
+
+constexpr std::size_t lanes = 8;
+
+bool is_surrogate(std::uint32_t c) { return (c & 0xFFFFF800) == 0xD800; }
+
+// Whether so many characters as there are lanes are all ASCII.
+template <class Character> bool is_ascii(const Character *characters) {
+    constexpr std::uint64_t ones = ~std::uint64_t(0) / static_cast<Character>(-1),
+                            others = ones * static_cast<Character>(~0x7Fu);
+    std::uint64_t words[lanes * sizeof(Character) / 8], any = 0;
+    std::memcpy(words, characters, sizeof words);
+    for (std::uint64_t word : words) any |= word;
+    return (any & others) == 0;
+}
+
+std::uint8_t *put(std::uint32_t c, std::uint8_t *out) {
+    const auto part = [c](unsigned shift) { return std::uint8_t(0x80 | (c >> shift & 0x3F)); };
+    if (c < 0x80) {
+        out[0] = std::uint8_t(c);
+        return out + 1;
+    }
+    if (c < 0x800) {
+        out[0] = std::uint8_t(0xC0 | c >> 6);
+        out[1] = part(0);
+        return out + 2;
+    }
+    if (c < 0x10000) {
+        out[0] = std::uint8_t(0xE0 | c >> 12);
+        out[1] = part(6);
+        out[2] = part(0);
+        return out + 3;
+    }
+    out[0] = std::uint8_t(0xF0 | c >> 18);
+    out[1] = part(12);
+    out[2] = part(6);
+    out[3] = part(0);
+    return out + 4;
+}
+
+template <class Character>
+std::size_t write_characters(const Character *characters, std::size_t count, std::uint8_t *out) {
+    std::uint8_t *const first = out;
+    bool has_surrogate = false;
+    for (std::size_t i = 0; i < count;) {
+        if (count - i >= lanes && is_ascii(characters + i)) {
+            for (std::size_t k = 0; k < lanes; k++)
+                out[k] = static_cast<std::uint8_t>(characters[i + k]);
+            out += lanes;
+            i += lanes;
+            continue;
+        }
+        for (const std::size_t end = std::min(i + 2 * lanes, count); i < end; i++) {
+            has_surrogate |= is_surrogate(characters[i]);
+            out = put(characters[i], out);
+        }
+    }
+    return has_surrogate ? not_utf8 : static_cast<std::size_t>(out - first);
+}
+
+std::size_t write_portable(const void *characters, int kind, std::size_t count, std::uint8_t *out) {
+    switch (kind) {
+        case 1: return write_characters(static_cast<const std::uint8_t *>(characters), count, out);
+        case 2: return write_characters(static_cast<const std::uint16_t *>(characters), count, out);
+        default:
+            return write_characters(static_cast<const std::uint32_t *>(characters), count, out);
+    }
+}
+
+}  // namespace
+
+WriteUtf8 utf8_writer(unsigned width) {
+    const WriteUtf8 widest = width >= 512 ? utf8_writer_avx512() : nullptr;
+    return widest ? widest : write_portable;
+}
+
+std::size_t write_utf8(WriteUtf8 write, const void *characters, int kind, std::size_t count,
+                       Buffer<std::uint8_t> &out) {
+    // Most texts need little more than a byte a character: only what one block may need at most is
+    // always there, so that little memory is taken and not used.
+    constexpr std::size_t block = 4096;
+    const std::size_t most = utf8_bytes(kind);
+    const std::uint8_t *from = static_cast<const std::uint8_t *>(characters);
+    out.reserve(count + count / 4 + std::min(block, count) * most + utf8_slack);
+    std::size_t size = 0;
+    for (std::size_t done = 0; done < count;) {
+        const std::size_t now = std::min(block, count - done);
+        if (out.capacity() - size < now * most + utf8_slack)
+            out.resize(size + (count - done) * most + utf8_slack);
+        const std::size_t made =
+            write(from + done * static_cast<std::size_t>(kind), kind, now, out.data() + size);
+        if (made == not_utf8) return not_utf8;
+        size += made;
+        done += now;
+    }
+    return size;
+}
+
+}  // namespace tokexport
