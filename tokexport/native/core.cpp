@@ -229,7 +229,9 @@ Outcome Core::encode_text(Workspace &space, std::size_t &used, std::string_view 
                           const Allowed &allowed, bool is_utf8, bool is_rest) const {
     // If there are more, this comes out of the loop below.
     const std::size_t guess = likely_ids(text.size());
-    if (space.ids.capacity() - used < guess)
+    if (!used)
+        space.ids.renew(guess);
+    else if (space.ids.capacity() - used < guess)
         space.ids.resize(std::max(used + guess, space.ids.capacity() + space.ids.capacity() / 2));
     space.memory.reserve(Workspace::first_memory);
     const bool bulk = take_bulk(space, text.size(), is_rest);

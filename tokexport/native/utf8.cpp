@@ -87,7 +87,7 @@ std::size_t write_utf8(WriteUtf8 write, const void *characters, int kind, std::s
     constexpr std::size_t block = 4096;
     const std::size_t most = utf8_bytes(kind);
     const std::uint8_t *from = static_cast<const std::uint8_t *>(characters);
-    out.reserve(count + count / 4 + std::min(block, count) * most + utf8_slack);
+    out.renew(count + count / 4 + std::min(block, count) * most + utf8_slack);
     std::size_t size = 0;
     for (std::size_t done = 0; done < count;) {
         const std::size_t now = std::min(block, count - done);

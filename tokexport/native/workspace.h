@@ -36,15 +36,20 @@ public:
         if (count > capacity_) resize(count);
     }
 
+    // Room for so many, in which what was there need not be.
+    void renew(std::size_t count) {
+        if (count <= capacity_) return;
+        std::free(release());
+        resize(count);
+    }
+
     void resize(std::size_t count) {
-        void *data = count > SIZE_MAX / sizeof(T)
-                         ? nullptr
-                         : std::realloc(data_, count ? count * sizeof(T) : 1);
+        if (count > SIZE_MAX / sizeof(T)) throw std::bad_alloc();
+        const std::size_t size = count ? count * sizeof(T) : 1;
+        void *data = data_ ? std::realloc(data_, size) : allocate(size);
         if (!data) throw std::bad_alloc();
         data_ = static_cast<T *>(data);
-        // Of a little memory a large page could be nearly all that is taken beyond what is needed.
-        if (count > capacity_ && count * sizeof(T) >= std::size_t(4) << 20)
-            use_large_pages(data_, count * sizeof(T));
+        if (count > capacity_) use_large_pages(data_, size);
         capacity_ = count;
     }
 

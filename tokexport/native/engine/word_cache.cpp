@@ -4,17 +4,13 @@
 #include <cstring>
 #include <new>
 
+#include "large_pages.h"
+
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
 
 namespace tokexport {
-
-namespace {
-
-constexpr std::size_t large_page = std::size_t(1) << 21;
-
-}  // namespace
 
 #if defined(__linux__)
 
@@ -23,9 +19,7 @@ constexpr std::size_t large_page = std::size_t(1) << 21;
 ZeroedPages::ZeroedPages(std::size_t size) : size_(size + large_page) {
     memory_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory_ == MAP_FAILED) memory_ = nullptr;
-#if defined(MADV_HUGEPAGE)
-    if (memory_) madvise(data(), size, MADV_HUGEPAGE);
-#endif
+    if (memory_) use_large_pages(data(), size);
 }
 
 ZeroedPages::~ZeroedPages() {
