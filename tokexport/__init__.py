@@ -4,11 +4,10 @@ the same ids.
 
 from __future__ import annotations
 
-from tokexport import errors, version
-
 # Not from typing, which takes longer to import than the package: type checkers know the name.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from tokexport import errors
     from tokexport.conversion import convert
     from tokexport.model import AddedToken, SpecialIds
     from tokexport.runtime.decode_stream import DecodeStream
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
     from tokexport.sources import read
     from tokexport.training.train import train_from_iterator
     from tokexport.verification import verify
-
-__version__ = version.VERSION
+    from tokexport.version import __version__
 
 __all__ = [
     "AddedToken",
@@ -39,6 +37,7 @@ __all__ = [
 
 # A process that only runs a tokenizer does not pay for importing what makes and compares files.
 _ON_DEMAND = {
+    "__version__": "tokexport.version",
     "AddedToken": "tokexport.model",
     "DecodeStream": "tokexport.runtime.decode_stream",
     "Encoding": "tokexport.runtime.encoding",
@@ -46,6 +45,7 @@ _ON_DEMAND = {
     "SpecialIds": "tokexport.model",
     "Tokenizer": "tokexport.runtime.tokenizer",
     "convert": "tokexport.conversion",
+    "errors": "tokexport.errors",
     "load": "tokexport.runtime.tokenizer",
     "read": "tokexport.sources",
     "train_from_iterator": "tokexport.training.train",
@@ -58,7 +58,8 @@ if not TYPE_CHECKING:  # for a type checker a name that is not there is an error
     def __getattr__(name):
         if name not in _ON_DEMAND:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(__import__(_ON_DEMAND[name], fromlist=(name,)), name)
+        module = __import__(_ON_DEMAND[name], fromlist=("",))
+        value = getattr(module, name, module)  # a module is its own name's value
         globals()[name] = value
         return value
 

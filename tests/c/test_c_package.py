@@ -11,7 +11,7 @@ import pytest
 from c_harness import RUNTIME, run
 from repository import ROOT
 
-from tokexport.version import VERSION
+from tokexport.version import __version__
 
 pytestmark = pytest.mark.skipif(not shutil.which("cmake"), reason="there is no cmake")
 
@@ -53,7 +53,7 @@ def consumer(folder: Path, how: str, *options: str) -> str:
 
 def test_its_version_is_that_of_the_package() -> None:
     header = (RUNTIME / "tokexport.h").read_text(encoding="utf-8")
-    assert re.findall(r'#define TKX_RUNTIME_VERSION "(.*)"', header) == [VERSION]
+    assert re.findall(r'#define TKX_RUNTIME_VERSION "(.*)"', header) == [__version__]
 
 
 def test_a_project_takes_it_in_by_add_subdirectory(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_a_project_finds_it_installed(tmp_path: Path, shared: str) -> None:
     run(["cmake", "-S", str(ROOT), "-B", str(build), "-DCMAKE_INSTALL_LIBDIR=lib", *options])
     run(["cmake", "--build", str(build)])
     run(["cmake", "--install", str(build)])
-    how = f"find_package(tokexport {VERSION} REQUIRED)"
+    how = f"find_package(tokexport {__version__} REQUIRED)"
     assert consumer(tmp_path / "use", how, f"-DCMAKE_PREFIX_PATH={prefix}") == PRINTED
     (tmp_path / "use.c").write_text(USE)
     if not shutil.which("pkg-config"):

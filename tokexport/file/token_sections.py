@@ -19,7 +19,7 @@ from tokexport.compiler.tables import (
 )
 from tokexport.file.layout import NONE, RecordFlag
 from tokexport.file.pack import rows, struct
-from tokexport.version import VERSION
+from tokexport.version import __version__
 
 
 def records_and_bytes(tables: Tables) -> tuple[bytes, bytes]:
@@ -140,7 +140,7 @@ def provenance(tables: Tables, reference_version: str | None) -> bytes:
     if reference_version is not None:
         reference = f"{reference} {reference_version}"
     found: dict[str, Any] = {
-        "exporter": f"tokexport {VERSION}",
+        "exporter": f"tokexport {__version__}",
         "reference": reference,
         "sha256": dict(tables.model.provenance.sha256),
         "source": tables.model.provenance.source,
