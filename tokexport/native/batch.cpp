@@ -89,12 +89,19 @@ struct Core::Batch {
     const Engine *cutter = nullptr;
     std::unique_ptr<GatheredIds> gathered;
 
+    explicit Batch(WorkspacePool &pool) { add_space(pool); }
+
     // Gives the workspaces back so that the next batch takes them in the same order.
     ~Batch() {
         if (!spaces.empty()) spaces.front().reset();
         while (!spaces.empty()) spaces.pop_back();
     }
 
+    void add_space(WorkspacePool &pool) {
+        spaces.push_back(std::make_unique<WorkspacePool::Lease>(pool));
+    }
+
+    Buffer<std::uint8_t> &text() { return (**spaces[0]).text; }
     Buffer<std::uint32_t> &ids() { return gathered ? gathered->ids() : (**spaces[0]).ids; }
 
     // Where the ids of each text begin, and their number.
@@ -189,8 +196,7 @@ bool Core::encode_parts(const std::vector<std::string_view> &sources, const Allo
     threads = std::max<std::size_t>(1, std::min(threads, count));
     const std::size_t step =
         std::max<std::size_t>(1, std::min<std::size_t>(64, count / (threads * parts_a_thread)));
-    while (batch.spaces.size() < threads)
-        batch.spaces.push_back(std::make_unique<WorkspacePool::Lease>(pool_));
+    while (batch.spaces.size() < threads) batch.add_space(pool_);
 
     const std::size_t bytes = bytes_of(sources), chunk_count = (count + step - 1) / step;
     if (threads > 1) batch.gathered = std::make_unique<GatheredIds>(chunk_count, likely_ids(bytes));
@@ -277,7 +283,7 @@ nb::object Core::encode_batch(nb::handle texts, nb::handle allowed, Truth templa
                               std::size_t threads) {
     nb::object items;
     const std::vector<Text> sources = texts_of(texts, items);
-    Batch batch;
+    Batch batch(pool_);
     encode_texts(views_of(sources), allowed_of(allowed), template_, threads, true, batch);
     nb::object lists = owned(PyList_New(static_cast<Py_ssize_t>(sources.size())));
     const auto offsets = batch.offsets();
@@ -292,16 +298,16 @@ nb::object Core::encode_batch(nb::handle texts, nb::handle allowed, Truth templa
 nb::object Core::encode_parallel(nb::handle text, nb::handle allowed, Truth template_,
                                  std::size_t threads) {
     const bool is_bytes = PyBytes_Check(text.ptr());
-    const Text source = is_bytes ? bytes_of(text) : text_of(text);
-    Batch batch;
+    Batch batch(pool_);
+    const Text source = is_bytes ? bytes_of(text) : text_of(text, &batch.text());
     encode_texts({source.bytes}, allowed_of(allowed), template_, threads, !is_bytes, batch);
     return ints_.list(batch.ids().data(), batch.offsets()[1]);
 }
 
 nb::object Core::encode_parallel_numpy(nb::handle text, nb::handle allowed, Truth template_,
                                        std::size_t threads) {
-    const Text source = text_of(text);
-    Batch batch;
+    Batch batch(pool_);
+    const Text source = text_of(text, &batch.text());
     encode_texts({source.bytes}, allowed_of(allowed), template_, threads, true, batch);
     return array_of_ids(batch.ids(), batch.offsets()[1]);
 }
@@ -313,7 +319,7 @@ nb::object Core::encode_flat(nb::handle texts, nb::handle allowed, Truth templat
     std::optional<ArrowTexts> arrow = ArrowTexts::of(texts);
     if (!arrow) sources = texts_of(texts, items);
     const std::vector<std::string_view> views = arrow ? arrow->views() : views_of(sources);
-    Batch batch;
+    Batch batch(pool_);
     encode_texts(views, allowed_of(allowed), template_, threads, !arrow, batch);
 
     std::unique_ptr<std::uint64_t[]> offsets = batch.offsets();
