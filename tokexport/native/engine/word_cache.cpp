@@ -41,37 +41,32 @@ void *ZeroedPages::data() const {
     return reinterpret_cast<void *>((reinterpret_cast<std::uintptr_t>(memory_) + mask) & ~mask);
 }
 
-bool WordCache::allocate(std::size_t size) {
-    ZeroedPages memory(size);
-    if (!memory) {
-        if (!slots_) throw std::bad_alloc();
-        return false;
-    }
-    memory_.swap(memory);
-    slots_ = static_cast<WordSlot *>(memory_.data());
+WordCache::WordCache() : memory_(last_size), slots_(static_cast<WordSlot *>(memory_.data())) {
+    if (!memory_) throw std::bad_alloc();
+    set_size(first_size);
+}
+
+void WordCache::set_size(std::size_t size) {
     size_ = size;
-    used_ = 0;
     limit_ = size / sizeof(WordSlot) * 2 / 5;
     shift_ = 64;
     for (std::size_t sets = size / (2 * sizeof(WordSlot)); sets > 1; sets /= 2) shift_--;
-    return true;
 }
 
+// A set becomes two, in the place of the two sets that were there: these have moved before, as the
+// last ones move first. What a set and the one beside it have goes together; there is always room.
 void WordCache::grow() {
-    const WordSlot *slot = slots_, *end = slots_ + size_ / sizeof(WordSlot);
-    ZeroedPages kept;
-    kept.swap(memory_);
-    if (!allocate(2 * size_)) {
-        memory_.swap(kept);
-        limit_ = size_;  // it is not tried again
-        return;
+    constexpr std::size_t count = 4;
+    const std::size_t old_size = size_ / sizeof(WordSlot);
+    set_size(2 * size_);
+    for (std::size_t from = old_size; from;) {
+        from -= count;
+        WordSlot moved[count];
+        std::copy_n(slots_ + from, count, moved);
+        std::fill_n(slots_ + 2 * from, 2 * count, WordSlot{});
+        for (const WordSlot &slot : moved)
+            if (!is_free(slot)) slots_[place_for(slot.key, set_of(slot.key, shift_))] = slot;
     }
-    for (; slot < end; slot++)
-        if (!is_free(*slot)) {
-            const std::size_t place = place_for(slot->key, set_of(slot->key, shift_));
-            used_ += is_free(slots_[place]);
-            slots_[place] = *slot;
-        }
 }
 
 void WordCache::put_in_ring(WordSlot &slot, const std::uint8_t *bytes, std::size_t size,

@@ -25,7 +25,6 @@ inline bool is_equal16(const std::uint8_t *p, const std::uint8_t *q) {
 // Zeroed memory, which begins on a large page; what is not touched costs nothing.
 class ZeroedPages {
 public:
-    ZeroedPages() = default;
     // It is false if there is no memory.
     explicit ZeroedPages(std::size_t size);
     ZeroedPages(const ZeroedPages &) = delete;
@@ -34,11 +33,6 @@ public:
 
     explicit operator bool() const { return memory_ != nullptr; }
     void *data() const;
-
-    void swap(ZeroedPages &other) {
-        std::swap(memory_, other.memory_);
-        std::swap(size_, other.size_);
-    }
 
 private:
     std::size_t size_ = 0;
@@ -142,7 +136,7 @@ private:
 // nearly the frequent ones.
 class WordCache {
 public:
-    WordCache() { allocate(first_size); }
+    WordCache();
     WordCache(const WordCache &) = delete;
     WordCache &operator=(const WordCache &) = delete;
 
@@ -218,7 +212,7 @@ public:
 
 private:
     // The size in bytes. Pages are touched as words come, and a fresh one costs as much as merging
-    // some words: the table starts small and doubles when two fifths of it are in use. At a third,
+    // some words: the table starts small and doubles, where it is, when two fifths of it are in use. At a third,
     // many scripts are 3 % slower when they are new, and 4 % faster when they come again; at a half
     // it is the other way round by 5 % and 15 %.
     static constexpr std::size_t first_size = std::size_t(1) << 22;
@@ -230,8 +224,7 @@ private:
 
     static bool is_free(const WordSlot &slot) { return slot.key.b >> 56 == 0; }
 
-    // False: there is no memory, and everything is as before.
-    bool allocate(std::size_t size);
+    void set_size(std::size_t size);
     void grow();
 
     void free(WordSlot &slot) {
