@@ -16,10 +16,8 @@ from tokexport.chat.frame import Frame
 from tokexport.compiler.compile import compile_model, prepared
 from tokexport.compiler.tables import Tables
 from tokexport.errors import MissingLibraryError
-from tokexport.file.write import write
 from tokexport.model import ChatTemplates, SelfTestCase, TokenizerModel
 from tokexport.output import refuse_sources, resolve, writing
-from tokexport.runtime.views import section_sizes
 from tokexport.sources.registry import Opened, open_source
 
 if TYPE_CHECKING:
@@ -184,6 +182,8 @@ def convert(
             file.writelines(parts)
     elif not isinstance(target, (str, os.PathLike)):
         target.writelines(parts)
+    from tokexport.runtime.views import section_sizes  # of the layout, see above
+
     size, sizes = sum(map(len, parts)), dict(section_sizes(parts[0]))
     return Conversion(named, size, opened.size, sizes, model, opened.commit, notes, chat_notes)
 
@@ -195,6 +195,9 @@ def file_bytes(model: TokenizerModel, options: Options | None = None) -> bytes:
 
 
 def _file_parts(tables: Tables, options: Options) -> list[bytes]:
+    # Here and not above: what declares the layout takes 3 MB, which compiling needs.
+    from tokexport.file.write import write
+
     if not options.chat_template:
         tables = replace(tables, model=replace(tables.model, chat=ChatTemplates()))
     return write(

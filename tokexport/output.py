@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -58,7 +57,7 @@ def writing(path: Path, *, force: bool = False) -> Iterator[BinaryIO]:
 
     Without ``force`` the target's name is claimed first, so that of two writers one fails.
     """
-    temporary = path.parent / f".tokexport-{secrets.token_hex(8)}"
+    temporary = path.parent / f".tokexport-{os.urandom(8).hex()}"
     claimed = False
     try:
         with temporary.open("xb") as file:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import functools
 import json
+import pkgutil
 from collections.abc import Sequence
-from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -78,7 +78,9 @@ class Reader:
 @functools.cache
 def shipped(name: str) -> Reader:
     """A file of this package."""
-    return Reader(resources.files(__package__).joinpath(name).read_bytes())
+    file = pkgutil.get_data(__package__, name)  # importlib.resources takes 1 MB more
+    assert file is not None
+    return Reader(file)
 
 
 def looked_up(values: npt.NDArray[Any], places: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
-import shutil
-import tempfile
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -86,6 +84,9 @@ def from_vocabulary(files: SourceFiles, where: str) -> Loaded | None:
 
     UnsupportedError also for a class that the library has not.
     """
+    import shutil  # only here, as other sources need neither
+    import tempfile
+
     assert files.folder is not None
     named = named_class(files)
     version = _version(where, named)
