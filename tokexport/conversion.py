@@ -14,9 +14,11 @@ from tokexport._core import give_back_memory
 from tokexport.chat.device import device_frame
 from tokexport.chat.frame import Frame
 from tokexport.compiler.compile import compile_model, prepared
+from tokexport.compiler.normalizer.rewriting import compile_steps
 from tokexport.compiler.tables import Tables
 from tokexport.errors import MissingLibraryError
 from tokexport.model import ChatTemplates, SelfTestCase, TokenizerModel
+from tokexport.normalization.graphemes import grapheme_program
 from tokexport.output import refuse_sources, resolve, writing
 from tokexport.sources.registry import Opened, open_source
 
@@ -171,6 +173,9 @@ def convert(
     step("compiling merges, splits and indexes")
     with opened.naming_the_file():
         tables = compile_model(model, decode_only=decode_only)
+    # Programs and maps have a number for each code point: a megabyte each, for the next conversion.
+    compile_steps.cache_clear()
+    grapheme_program.cache_clear()
     if chat_template and not decode_only and model.chat.default:
         step("looking for a frame in the chat template")
         options, chat_notes = _with_chat_frame(options, model)
@@ -194,7 +199,7 @@ def file_bytes(model: TokenizerModel, options: Options | None = None) -> bytes:
     return b"".join(_file_parts(compile_model(model, decode_only=options.decode_only), options))
 
 
-def _file_parts(tables: Tables, options: Options) -> list[bytes]:
+def _file_parts(tables: Tables, options: Options) -> list[bytes | memoryview]:
     # Here and not above: what declares the layout takes 3 MB, which compiling needs.
     from tokexport.file.write import write
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,13 +20,17 @@ KEYS = (
 VOCABULARIES = st.dictionaries(KEYS, st.integers(0, NO_TOKEN - 1), max_size=300)
 
 
+def labels(trie: DoubleArray) -> npt.NDArray[np.uint64]:
+    return np.bitwise_and(trie.units, 0x1FF)
+
+
 def found(trie: DoubleArray, key: bytes) -> int | None:
     base, token = trie.root, NO_TOKEN
     for byte in key:
-        place = base + byte  # every base has 256 units after it
-        if trie.labels[place] != byte:
+        unit = int(trie.units[base + byte])  # every base has 256 units after it
+        if unit & 0x1FF != byte:
             return None
-        base, token = int(trie.bases[place]), int(trie.ids[place])
+        base, token = unit >> 32, (unit & 0xFFFFFFFF) >> 9
     return None if token == NO_TOKEN else token
 
 
@@ -42,7 +47,7 @@ def test_a_key_is_found_if_and_only_if_it_is_there(
 @given(VOCABULARIES)
 def test_no_two_nodes_share_a_base(vocab: dict[bytes, int]) -> None:
     trie = double_array(vocab)
-    bases = trie.bases[trie.labels != NO_LABEL].tolist()
+    bases = (trie.units[labels(trie) != NO_LABEL] >> np.uint64(32)).tolist()
     inner = [base for base in bases if base]
     assert trie.root > 0
     assert len({trie.root, *inner}) == 1 + len(inner)
@@ -53,8 +58,8 @@ def test_no_two_nodes_share_a_base(vocab: dict[bytes, int]) -> None:
 def test_the_units_are_as_many_as_the_nodes_nearly() -> None:
     vocab = {f"{number * 7919 % 100003:o}x{number}".encode(): number for number in range(20_000)}
     trie = double_array(vocab)
-    nodes = int((trie.labels != NO_LABEL).sum())
-    assert len(trie.labels) < 1.25 * nodes + 256
+    nodes = int((labels(trie) != NO_LABEL).sum())
+    assert len(trie.units) < 1.25 * nodes + 256
 
 
 def test_arrays_that_do_not_belong_together_are_an_error() -> None:

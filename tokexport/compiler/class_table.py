@@ -32,15 +32,15 @@ def class_table(values: npt.NDArray[Any]) -> ClassTable:
     values = values.copy()
     values[..., SURROGATES] = values[..., SURROGATES.stop, None]
     leaves, leaf_numbers = _unique_rows(values.reshape(-1, BLOCK))
-    middle, middle_numbers = _unique_rows(leaf_numbers.astype(np.uint16).reshape(-1, BLOCK))
-    return ClassTable(middle_numbers.astype(np.uint16), middle, leaves)
+    middle, middle_numbers = _unique_rows(leaf_numbers.reshape(-1, BLOCK))
+    return ClassTable(middle_numbers, middle, leaves)
 
 
-def _unique_rows(rows: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+def _unique_rows(rows: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.uint16]]:
     """The distinct rows in the order of their first place, and the number of each row."""
-    data, size = rows.tobytes(), rows.shape[1] * rows.itemsize
-    keys = [data[start : start + size] for start in range(0, len(data), size)]
-    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
-    order = np.fromiter(map(numbers.__getitem__, keys), np.int64, len(keys))
+    data, size = rows.reshape(-1).view(np.uint8).data, rows.shape[1] * rows.itemsize
+    keys = (bytes(data[start : start + size]) for start in range(0, len(data), size))
+    numbers: dict[bytes, int] = {}
+    order = [numbers.setdefault(key, len(numbers)) for key in keys]
     distinct = np.frombuffer(b"".join(numbers), rows.dtype).reshape(len(numbers), rows.shape[1])
-    return distinct, order
+    return distinct, np.array(order, np.uint16)

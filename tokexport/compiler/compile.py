@@ -155,8 +155,9 @@ def _encoder(
     if not isinstance(model.model, BytePairModel):
         scores = None
         if isinstance(model.model, UnigramModel):
-            scores = np.zeros(len(model.tokens), np.float64)
-            scores[: len(model.model.scores)] = model.model.scores
+            scores = np.asarray(model.model.scores, np.float64)
+            if len(scores) < len(model.tokens):
+                scores = np.pad(scores, (0, len(model.tokens) - len(scores)))
         return trie_tables(model.model), scores
     if model.model.characters is not None and not model.model.characters.of_bytes:
         for step in model.pre_tokenizer:

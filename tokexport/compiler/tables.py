@@ -110,11 +110,11 @@ class BytePairTables:
 
 @dataclass(frozen=True, slots=True)
 class DoubleArray:
-    """A trie: of each unit the base of its node, the id that ends there, and its label."""
+    """A trie. Its units are as in a file, as there may be millions: each is the base of its node,
+    the id that ends there and its label, in 32, 23 and 9 bits.
+    """
 
-    bases: npt.NDArray[np.uint32]
-    ids: npt.NDArray[np.uint32]
-    labels: npt.NDArray[np.uint16]
+    units: npt.NDArray[np.uint64]
     # Base of the root.
     root: int
 
@@ -137,7 +137,7 @@ class TrieTables:
 
 @dataclass(frozen=True, slots=True)
 class ProgramTable:
-    """A program, and its classes of code points (None: it reads bytes)."""
+    """A program without its classes of code points, and these (None: it reads bytes)."""
 
     program: SplitProgram
     classes: ClassTable | None

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import tokexport.file.layout as layout
 from tokexport.compiler.tables import ClassTable, Crossings, PairIndex, TokenIndex, TrieTables
 from tokexport.file.layout import ID_BITS, NONE
-from tokexport.file.pack import bits, class_counts, levels, struct
+from tokexport.file.pack import Part, bits, class_counts, levels, struct, view
 
 
 def characters(symbols: ClassTable | npt.NDArray[np.int64] | None) -> bytes | None:
@@ -25,7 +25,7 @@ def characters(symbols: ClassTable | npt.NDArray[np.int64] | None) -> bytes | No
     return struct(layout.CharactersHeader, unit=unit, place_count=places, **counts) + table
 
 
-def token_index(tokens: TokenIndex) -> bytes:
+def token_index(tokens: TokenIndex) -> list[Part]:
     """TIDX."""
     slots = np.full(tokens.index.slot_count, NONE, layout.TOKEN_SLOT)
     contents = tokens.hashes >> np.uint64(64 - (32 - ID_BITS))
@@ -34,10 +34,10 @@ def token_index(tokens: TokenIndex) -> bytes:
     slots[tokens.index.slots] = contents.astype(layout.TOKEN_SLOT)
     displacements = tokens.index.displacements.astype(layout.DISPLACEMENT)
     header = struct(layout.IndexHeader, slot_count=len(slots), bucket_count=len(displacements))
-    return b"".join((header, slots.data, displacements.data))
+    return [header, view(slots), view(displacements)]
 
 
-def pair_index(pairs: PairIndex) -> bytes:
+def pair_index(pairs: PairIndex) -> list[Part]:
     """PIDX."""
     # One slot more than the rows have: where the last row is empty, a look-up in it needs one to
     # look at.
@@ -55,7 +55,7 @@ def pair_index(pairs: PairIndex) -> bytes:
         row_shift=pairs.row_shift,
     )
     starts = pairs.index.starts.astype(layout.ROW_START)
-    return b"".join((header, slots.data, starts.data, displacements.data))
+    return [header, view(slots), view(starts), view(displacements)]
 
 
 def crossings(value: Crossings | None) -> bytes | None:
@@ -67,21 +67,16 @@ def crossings(value: Crossings | None) -> bytes | None:
     return header + bits(value.dense) + bits(value.hashed)
 
 
-def trie(tables: TrieTables) -> bytes:
+def trie(tables: TrieTables) -> list[Part]:
     """TRIE."""
     found = tables.trie
     header = struct(
         layout.TrieHeader,
-        unit_count=len(found.bases),
+        unit_count=len(found.units),
         root=found.root,
         continuation=tables.continuation,
         max_characters=tables.max_characters,
         unknown_score=tables.unknown_score,
         flags=layout.TrieFlag.SINGLE_PRECISION * tables.single_precision,
     )
-    units = np.empty(len(found.bases), layout.TRIE_UNIT)
-    halves = units.view("<u4").reshape(-1, 2)
-    np.left_shift(found.ids, np.uint32(layout.LABEL_BITS), out=halves[:, 0])
-    halves[:, 0] |= found.labels
-    halves[:, 1] = found.bases
-    return b"".join((header, units.data))
+    return [header, view(found.units.astype(layout.TRIE_UNIT, copy=False))]

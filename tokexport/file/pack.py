@@ -11,6 +11,17 @@ from construct import Struct
 import tokexport.file.layout as layout
 from tokexport.compiler.tables import ClassTable, Trie
 
+Part = bytes | memoryview
+
+
+def view(array: npt.NDArray[Any]) -> memoryview:
+    """The bytes of an array, which may be large: no copy.
+
+    >>> bytes(view(np.array([258], np.uint16)))
+    b'\\x02\\x01'
+    """
+    return array.reshape(-1).view(np.uint8).data
+
 
 def struct(declared: Struct, **fields: Any) -> bytes:
     """The bytes of a struct; fields that are not given are zero."""

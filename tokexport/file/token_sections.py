@@ -18,11 +18,11 @@ from tokexport.compiler.tables import (
     TrieTables,
 )
 from tokexport.file.layout import NONE, RecordFlag
-from tokexport.file.pack import rows, struct
+from tokexport.file.pack import Part, rows, struct, view
 from tokexport.version import __version__
 
 
-def records_and_bytes(tables: Tables) -> tuple[bytes, bytes]:
+def records_and_bytes(tables: Tables) -> tuple[memoryview, bytes]:
     """RECS and BYTS. What is equal is stored once."""
     tokens, forms = tables.tokens, tables.forms
     encoder = tables.encoding.encoder if tables.encoding else None
@@ -42,11 +42,11 @@ def records_and_bytes(tables: Tables) -> tuple[bytes, bytes]:
     records["offset"] = forms.offsets
     records["length"] = tokens.contents.sizes
     records["flags"] = np.where(tokens.is_hole, np.uint16(0), flags)
-    return records.tobytes(), forms.data
+    return view(records), forms.data
 
 
 def keys(
-    tables: Tables, tokens: TokenIndex, written: bytes, blob: bytes
+    tables: Tables, tokens: TokenIndex, written: memoryview, blob: bytes
 ) -> tuple[bytes | None, bytes]:
     """KEYS, or None where the token index needs nothing but the tokens' bytes; and BYTS with what
     it needs after them.
@@ -77,7 +77,7 @@ def keys(
     return entries.tobytes(), bytes(more)
 
 
-def scores(tables: EncodingTables, wanted: bool) -> tuple[bytes | None, bytes | None]:
+def scores(tables: EncodingTables, wanted: bool) -> tuple[Part | None, Part | None]:
     """SCOR or SC64, where some score of Unigram is not a 32-bit number."""
     values = tables.scores
     if values is None:
@@ -86,8 +86,8 @@ def scores(tables: EncodingTables, wanted: bool) -> tuple[bytes | None, bytes | 
         single = values.astype(layout.SCORE)
     is_unigram = isinstance(tables.encoder, TrieTables)
     if is_unigram and not bool((single == values).all()):
-        return None, values.astype(layout.DOUBLE_SCORE).tobytes()
-    return single.tobytes() if wanted or is_unigram else None, None
+        return None, view(values.astype(layout.DOUBLE_SCORE, copy=False))
+    return view(single) if wanted or is_unigram else None, None
 
 
 def ids(numbers: npt.NDArray[np.int64] | None) -> bytes | None:

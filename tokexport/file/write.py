@@ -7,7 +7,8 @@ order, and carries no time stamp.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
 
 import numpy as np
 
@@ -16,8 +17,11 @@ from tokexport.chat.frame import Frame
 from tokexport.compiler.tables import DecoderTable, EncodingTables, SelfTestCase, Tables, TrieTables
 from tokexport.file import chat_section, encoder_sections, text_sections, token_sections
 from tokexport.file.layout import Tag
-from tokexport.file.pack import rows, struct
+from tokexport.file.pack import Part, rows, struct
 from tokexport.file.split_program import labels
+
+# A section, whole or in parts.
+Content = Part | Sequence[Part]
 
 REQUIRED_TAGS = frozenset(tag for tag in Tag if tag.required)
 
@@ -30,7 +34,7 @@ def write(
     self_test: Sequence[SelfTestCase] = (),
     prefix_index: bool = False,
     chat_frame: Frame | None = None,
-) -> list[bytes]:
+) -> list[Part]:
     """The bytes of a tokexport file, in parts: header and section table are the first.
 
     ``scores``: one float an id. ``prefix_index``: the ids in the order of their bytes.
@@ -40,7 +44,7 @@ def write(
     """
     model = tables.model
     records, blob = token_sections.records_and_bytes(tables)
-    contents: dict[bytes, bytes | None] = {
+    contents: dict[bytes, Content | None] = {
         Tag.RECORDS: records,
         Tag.BYTES: blob,
         Tag.DECODER: decoder(tables.decoder),
@@ -70,26 +74,28 @@ def write(
 
 
 def assemble(
-    contents: dict[bytes, bytes], *, model: int = layout.ModelType.BPE, **fields: int
-) -> list[bytes]:
+    contents: Mapping[bytes, Content], *, model: int = layout.ModelType.BPE, **fields: int
+) -> list[Part]:
     """The parts of a file with sections in the given order: a header with these fields and the
     section table, with checksums, are the first.
     """
     table = bytearray()
-    parts = []
+    parts: list[Part] = []
     first = end = _aligned(layout.Header.sizeof() + layout.Section.sizeof() * len(contents))
     for tag, content in contents.items():
         begin = _aligned(end)
+        pieces = [content] if isinstance(content, Part) else content
+        size = sum(map(len, pieces))
         table += struct(
             layout.Section,
             tag=tag,
             flags=layout.SectionFlag.REQUIRED if tag in REQUIRED_TAGS else 0,
             offset=begin,
-            size=len(content),
-            crc32=zlib.crc32(content),
+            size=size,
+            crc32=_checksum(pieces),
         )
-        parts += [bytes(begin - end), content]
-        end = begin + len(content)
+        parts += [bytes(begin - end), *pieces]
+        end = begin + size
     header = struct(
         layout.Header,
         version_major=layout.VERSION_MAJOR,
@@ -103,9 +109,13 @@ def assemble(
     return [head + bytes(first - len(head)), *parts]
 
 
+def _checksum(pieces: Iterable[Part]) -> int:
+    return reduce(lambda checksum, piece: zlib.crc32(piece, checksum), pieces, 0)
+
+
 def _encoder(
-    tables: Tables, encoding: EncodingTables, scores: bool, records: bytes, blob: bytes
-) -> dict[bytes, bytes | None]:
+    tables: Tables, encoding: EncodingTables, scores: bool, records: memoryview, blob: bytes
+) -> dict[bytes, Content | None]:
     encoder = encoding.encoder
     single, double = token_sections.scores(encoding, scores)
     if isinstance(encoder, TrieTables):

@@ -18,7 +18,8 @@ namespace tokexport {
 namespace {
 
 constexpr std::size_t labels_of_a_node = 256;
-constexpr std::uint16_t no_label = 256;
+constexpr std::uint64_t no_label = 256;
+constexpr int label_bits = 9;
 // A node of more children goes where nothing stands yet: to look for a hole that has all of their
 // places would take too long. Smaller nodes fill the holes that this leaves.
 constexpr std::size_t crowd = 8;
@@ -70,111 +71,118 @@ private:
     std::vector<Word> words_, full_;
 };
 
-using Node = std::uint32_t;
-
-// A string in sorted order.
-struct Key {
-    std::string_view bytes;
-    std::uint32_t id;
-};
-
-// The nodes in depth-first order, node 0 the root: the first child of a node follows it.
-struct Nodes {
-    std::vector<unsigned char> labels{0};
-    std::vector<std::uint32_t> ids;
-    // By node: its next sibling, 0 where it has none, and how many children.
-    std::vector<Node> sibling{0};
-    std::vector<std::uint16_t> count{0};
-
-    Nodes(const std::vector<Key> &sorted, std::uint32_t no_id) : ids{no_id} {
-        std::size_t most = 1;
-        for (const Key &key : sorted) most += key.bytes.size();
-        labels.reserve(most);  // what is not used is never touched, and so takes no memory
-        ids.reserve(most);
-        sibling.reserve(most);
-        count.reserve(most);
-        std::vector<Node> path{0}, youngest{0};  // by depth: a node, and its youngest child
+// The keys in sorted order.
+class Sorted {
+public:
+    Sorted(const Strings &strings, const SmallNumbers &ids) : strings_(strings), ids_(ids) {
+        struct Entry {
+            std::uint64_t head;  // the first eight bytes, of which most keys differ
+            std::uint32_t place;
+        };
+        std::vector<Entry> entries(strings.size());
+        for (std::uint32_t i = 0; i < entries.size(); i++) entries[i] = {head_of(strings[i]), i};
+        std::sort(entries.begin(), entries.end(), [&](const Entry &one, const Entry &other) {
+            if (one.head != other.head) return one.head < other.head;
+            return strings[one.place] < strings[other.place];
+        });
+        places_.reserve(entries.size());
+        for (const Entry &entry : entries) places_.push_back(entry.place);
+        common_.reserve(entries.size());
         std::string_view last;
-        for (const Key &key : sorted) {
-            const auto end = key.bytes.begin() + std::min(key.bytes.size(), last.size());
-            const auto other = std::mismatch(key.bytes.begin(), end, last.begin()).first;
-            path.resize(static_cast<std::size_t>(other - key.bytes.begin()) + 1);
-            youngest.resize(path.size());
-            for (auto byte = other; byte != key.bytes.end(); byte++) {
-                const Node node = static_cast<Node>(labels.size());
-                if (count[path.back()]++) sibling[youngest.back()] = node;
-                youngest.back() = node;
-                labels.push_back(static_cast<unsigned char>(*byte));
-                ids.push_back(no_id);
-                sibling.push_back(0);
-                count.push_back(0);
-                path.push_back(node);
-                youngest.push_back(0);
-            }
-            ids[path.back()] = key.id;
-            last = key.bytes;
+        for (std::uint32_t i = 0; i < size(); last = (*this)[i++]) {
+            const auto end = last.begin() + std::min(last.size(), (*this)[i].size());
+            const auto other = std::mismatch(last.begin(), end, (*this)[i].begin()).first;
+            common_.push_back(static_cast<std::uint32_t>(other - last.begin()));
         }
     }
 
-    // The first child of a node, or 0.
-    Node child(Node node) const { return count[node] ? node + 1 : 0; }
-};
+    std::uint32_t size() const { return static_cast<std::uint32_t>(places_.size()); }
+    std::string_view operator[](std::uint32_t i) const { return strings_[places_[i]]; }
+    std::uint32_t id(std::uint32_t i) const { return ids_(places_[i]); }
+    // With how many bytes of the key before a key begins.
+    std::uint32_t common(std::uint32_t i) const { return common_[i]; }
 
-// The units: of each the base of the node that stands there, its id and its label.
-struct Units {
-    std::vector<std::uint32_t> bases, ids;
-    std::vector<std::uint16_t> labels;
-
-    void reserve(std::size_t size) {
-        bases.reserve(size);
-        ids.reserve(size);
-        labels.reserve(size);
+private:
+    static std::uint64_t head_of(std::string_view key) {
+        std::uint64_t head = 0;
+        for (std::size_t i = 0; i < sizeof head; i++)
+            head = head << 8 | (i < key.size() ? static_cast<unsigned char>(key[i]) : 0);
+        return head;
     }
 
-    void resize(std::size_t size, std::uint32_t no_id) {
-        bases.resize(size, 0);
-        ids.resize(size, no_id);
-        labels.resize(size, no_label);
-    }
+    const Strings &strings_;
+    const SmallNumbers &ids_;
+    std::vector<std::uint32_t> places_, common_;
 };
 
 // Gives each node a place and each one with children a base. Nodes are placed in depth-first order,
-// so that what is read together lies together. Every base leaves room for all labels.
+// so that what is read together lies together. Every base leaves room for all labels. What a node
+// is follows from its keys: nodes of their own would take more memory than all units.
 class Placing {
 public:
-    Placing(const Nodes &nodes, std::uint32_t no_id)
-        : nodes_(nodes),
-          no_id_(no_id),
-          places_(nodes.labels.size()) {
+    Placing(const Sorted &keys, std::size_t bytes, std::uint32_t no_id)
+        : keys_(keys),
+          no_id_(no_id) {
         for (std::size_t label = 0; label < resume_.size(); label++) resume_[label] = 1 + label;
-        units.reserve(2 * nodes.labels.size() + labels_of_a_node);
-        units.resize(nodes.labels.size() + labels_of_a_node, no_id);
-        for (Node node = 0; node < places_.size(); node++) {
-            if (nodes.count[node] || !node) place(node);
+        units.reserve(bytes + labels_of_a_node);  // untouched, it takes no memory
+        place({0, keys.size(), 0, 0});
+        while (!waiting_.empty()) {
+            const Node node = waiting_.back();
+            waiting_.pop_back();
+            place(node);
         }
-        units.resize(last_base_ + labels_of_a_node, no_id);
+        units.resize(last_base_ + labels_of_a_node, no_unit());
     }
 
-    Units units;
+    std::vector<std::uint64_t> units;
     std::uint32_t root = 0;
 
 private:
-    void place(Node node) {
-        const std::size_t count = nodes_.count[node];
-        const std::size_t first = count ? nodes_.labels[nodes_.child(node)] : 0;
-        const std::size_t base = count == 1 ? alone(first) : beside(node, first, count);
+    // Keys that begin with the same ``depth`` bytes, from one to before another, and the place of
+    // their node; the root has none.
+    struct Node {
+        std::uint32_t first, last, depth;
+        std::size_t place;
+    };
+    // The first key of a child, and its label.
+    struct Child {
+        std::uint32_t key;
+        unsigned char label;
+    };
+
+    std::uint64_t no_unit() const { return std::uint64_t{no_id_} << label_bits | no_label; }
+
+    // Finds the children of a node: a child begins where a key differs in the byte after ``depth``.
+    void find_children(const Node &node) {
+        children_.clear();
+        std::uint32_t key = node.first;
+        if (key < node.last && keys_[key].size() == node.depth) key++;
+        for (std::uint32_t i = key; i < node.last; i++) {
+            if (i == key || keys_.common(i) == node.depth)
+                children_.push_back({i, static_cast<unsigned char>(keys_[i][node.depth])});
+        }
+    }
+
+    void place(const Node &node) {
+        find_children(node);
+        const std::size_t first = children_.empty() ? 0 : children_[0].label;
+        const std::size_t base = children_.size() == 1 ? alone(first) : beside(first);
         last_base_ = std::max(last_base_, base);
-        (node ? units.bases[places_[node]] : root) = static_cast<std::uint32_t>(base);
+        if (node.depth) units[node.place] |= std::uint64_t{base} << 32;
+        else root = static_cast<std::uint32_t>(base);
         used_.set(base);
-        if (base + labels_of_a_node > units.bases.size())
-            units.resize(base + base / 4 + labels_of_a_node, no_id_);
-        for (Node child = nodes_.child(node); child; child = nodes_.sibling[child]) {
-            const std::size_t at = base + nodes_.labels[child];
-            places_[child] = static_cast<std::uint32_t>(at);
-            units.ids[at] = nodes_.ids[child];
-            units.labels[at] = nodes_.labels[child];
+        if (base + labels_of_a_node > units.size())
+            units.resize(base + labels_of_a_node, no_unit());
+        std::uint32_t last = node.last;
+        for (std::size_t i = children_.size(); i--;) {
+            const auto [key, label] = children_[i];
+            const std::size_t at = base + label;
+            const bool is_end = keys_[key].size() == node.depth + 1;
+            units[at] = std::uint64_t{is_end ? keys_.id(key) : no_id_} << label_bits | label;
             taken_.set(at);
             end_ = std::max(end_, at + 1);
+            if (!is_end || last - key > 1) waiting_.push_back({key, last, node.depth + 1, at});
+            last = key;
         }
         start_ = std::max(start_, taken_.next_free(start_));
     }
@@ -188,31 +196,31 @@ private:
     }
 
     // The base for several children, of which the first has the label ``first``.
-    std::size_t beside(Node node, std::size_t first, std::size_t count) const {
+    std::size_t beside(std::size_t first) const {
         std::size_t at = start_;
-        for (int i = 0; count <= crowd && i < patience; i++) {
+        for (int i = 0; children_.size() <= crowd && i < patience; i++) {
             at = taken_.next_free(std::max(at + 1, 1 + first));
-            if (!used_[at - first] && has_room(node, at - first)) return at - first;
+            if (!used_[at - first] && has_room(at - first)) return at - first;
         }
         std::size_t base = end_ > first ? std::max<std::size_t>(1, end_ - first) : 1;
         while (used_[base]) base++;
         return base;
     }
 
-    bool has_room(Node node, std::size_t base) const {
-        for (Node child = nodes_.child(node); child; child = nodes_.sibling[child]) {
-            if (taken_[base + nodes_.labels[child]]) return false;
-        }
-        return true;
+    bool has_room(std::size_t base) const {
+        return std::none_of(children_.begin(), children_.end(), [&](const Child &child) {
+            return taken_[base + child.label];
+        });
     }
 
-    const Nodes &nodes_;
+    const Sorted &keys_;
     const std::uint32_t no_id_;
-    std::vector<std::uint32_t> places_;  // of nodes
-    Flags taken_;                        // places that hold a node
-    Flags used_;                         // bases that a node has
-    std::size_t end_ = 1;                // nothing stands from here on
-    std::size_t start_ = 1;              // all places before are taken
+    std::vector<Node> waiting_;     // the next one last
+    std::vector<Child> children_;   // of the node that is placed
+    Flags taken_;                   // places that hold a node
+    Flags used_;                    // bases that a node has
+    std::size_t end_ = 1;           // nothing stands from here on
+    std::size_t start_ = 1;         // all places before are taken
     std::size_t last_base_ = 0;
     // For an only child with a label: where the search goes on. Places before are taken, or their
     // base is used, and stay so.
@@ -224,27 +232,21 @@ private:
 nb::tuple double_array(nb::bytes keys, SmallNumbers ends, SmallNumbers ids, std::uint32_t no_id) {
     if (ids.shape(0) != ends.shape(0)) throw nb::value_error("one end and one id for each key");
     if (keys.size() > most_bytes) throw nb::value_error("keys of more than 128 MB");
+    const std::size_t bytes = keys.size();
     const Strings all(std::move(keys), std::move(ends));
-    std::vector<Key> sorted;
-    sorted.reserve(all.size());
     for (std::size_t i = 0; i < all.size(); i++) {
         if (all[i].empty()) throw nb::value_error("a key without bytes");
-        sorted.push_back({all[i], ids(i)});
     }
-    Units units;
+    std::vector<std::uint64_t> units;
     std::uint32_t root = 0;
     {
         nb::gil_scoped_release released;
-        std::sort(sorted.begin(), sorted.end(),
-                  [](const Key &one, const Key &other) { return one.bytes < other.bytes; });
-        const Nodes nodes(sorted, no_id);
-        std::vector<Key>().swap(sorted);
-        Placing placed(nodes, no_id);
+        const Sorted sorted(all, ids);
+        Placing placed(sorted, bytes, no_id);
         units = std::move(placed.units);
         root = placed.root;
     }
-    return nb::make_tuple(array_of(std::move(units.bases)), array_of(std::move(units.ids)),
-                          array_of(std::move(units.labels)), root);
+    return nb::make_tuple(array_of(std::move(units)), root);
 }
 
 }  // namespace tokexport

@@ -49,8 +49,7 @@ NB_MODULE(_core, m) {
                   ", numpy.typing.NDArray[numpy.uint16]] | None"));
     m.def("double_array", &tokexport::double_array, "keys"_a, "ends"_a, "ids"_a, "no_id"_a,
           nb::sig("def double_array(keys: bytes, ends: " U32S ", ids: " U32S
-                  ", no_id: int) -> tuple[" U32S ", " U32S
-                  ", numpy.typing.NDArray[numpy.uint16], int]"));
+                  ", no_id: int) -> tuple[" U64S ", int]"));
     m.def("give_back_memory", &tokexport::give_back_memory,
           nb::sig("def give_back_memory() -> None"));
     m.def("hash_strings", &tokexport::hash_strings, "joined"_a, "ends"_a,

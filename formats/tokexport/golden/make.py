@@ -41,7 +41,7 @@ from tokexport.file import encoder_sections
 from tokexport.file.layout import NONE, Header, HeaderFlag, Tag
 from tokexport.file.text_sections import splits
 from tokexport.file.token_sections import records_and_bytes
-from tokexport.file.write import assemble
+from tokexport.file.write import Content, assemble
 from tokexport.model import (
     BytePairModel,
     Provenance,
@@ -94,7 +94,7 @@ def smallest_decode() -> bytes:
         Provenance("golden"),
     )
     records, blob = records_and_bytes(compile_model(token, decode_only=True))
-    contents: dict[bytes, bytes] = {Tag.RECORDS: records, Tag.BYTES: blob}
+    contents: dict[bytes, Content] = {Tag.RECORDS: records, Tag.BYTES: blob}
     return b"".join(
         assemble(
             contents,
@@ -121,7 +121,7 @@ def smallest_bpe() -> bytes:
     encoder = tables.encoding.encoder
     assert isinstance(encoder, BytePairTables)
     records, blob = records_and_bytes(tables)
-    contents: dict[bytes, bytes] = {
+    contents: dict[bytes, Content] = {
         Tag.RECORDS: records,
         Tag.BYTES: blob,
         Tag.BYTE_IDS: encoder.byte_ids.astype(np.dtype("<u4")).tobytes(),
@@ -241,11 +241,8 @@ def _tables_of_large_models(model: TokenizerModel) -> dict[bytes, bytes]:
     """What the writer makes for thousands of merges only: a row for each two ids."""
     assert isinstance(model.model, BytePairModel)
     merges = canonical_merges(model.model)
-    return {
-        Tag.PAIR_INDEX: encoder_sections.pair_index(
-            pair_index(merges.rules, len(model.tokens), ROW_SHIFT)
-        )
-    }
+    index = pair_index(merges.rules, len(model.tokens), ROW_SHIFT)
+    return {Tag.PAIR_INDEX: b"".join(encoder_sections.pair_index(index))}
 
 
 def _unversioned(file: bytes, contents: Mapping[bytes, bytes], model: TokenizerModel) -> bytes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from tokexport.compiler.class_table import CODE_POINTS, class_table
@@ -70,6 +72,8 @@ def program_table(program: SplitProgram) -> ProgramTable:
     >>> program_table(compile_split(Split("a"))).classes.leaves.dtype
     dtype('uint8')
     """
-    of_characters = len(program.classes) == CODE_POINTS
-    classes = class_table(program.classes.astype(np.uint8)) if of_characters else None
-    return ProgramTable(program, classes, leads_without_match(program))
+    if len(program.classes) != CODE_POINTS:
+        return ProgramTable(program, None, 0)
+    classes, leads = class_table(program.classes), leads_without_match(program)
+    # The table says in little what takes a megabyte.
+    return ProgramTable(replace(program, classes=program.classes[:0].copy()), classes, leads)

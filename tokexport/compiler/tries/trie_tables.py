@@ -27,6 +27,7 @@ TrieModel = UnigramModel | WordPieceModel | WordLevelModel | GreedyModel
 
 NO_TOKEN: Final = MAX_IDS
 NO_LABEL: Final = 256
+LABEL: Final = 0x1FF  # the bits of a unit
 _MAX_CHARACTERS: Final = 0xFFFFFFFF  # more than a text can have
 
 
@@ -73,8 +74,8 @@ def double_array(vocab: Mapping[bytes, int]) -> DoubleArray:
     """The trie of a vocabulary; an empty key is left out, as no text has it.
 
     >>> trie = double_array({b"a": 7, b"ab": 8})
-    >>> int(trie.ids[trie.root + ord("a")]), base_of(trie, b"b")
-    (7, 0)
+    >>> divmod(int(trie.units[trie.root + ord("a")]) & 0xFFFFFFFF, 512), base_of(trie, b"b")
+    ((7, 97), 0)
     """
     keys = Vocabulary.of(vocab).without_empty
     strings = keys.strings
@@ -85,7 +86,8 @@ def base_of(trie: DoubleArray, key: bytes) -> int:
     """The base of the node that a key leads to; 0 where no longer key begins with it."""
     base = trie.root
     for byte in key:
-        if trie.labels[base + byte] != byte:
+        unit = int(trie.units[base + byte])
+        if unit & LABEL != byte:
             return 0
-        base = int(trie.bases[base + byte])
+        base = unit >> 32
     return base
