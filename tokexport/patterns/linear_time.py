@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.patterns.dfa import DEAD, Automaton, sure_to_match
+from tokexport.unicode.store import distinct
 
 MAX_PAIRS: Final = 1 << 17  # of states, that are followed: under a second
 
@@ -74,7 +75,7 @@ def _two_starts_overrun(automaton: Automaton, unbounded: npt.NDArray[np.bool_]) 
     pairs = {
         (int(older), int(younger))
         for older in np.flatnonzero(unbounded)
-        for younger in np.unique(automaton.starts)
+        for younger in distinct(automaton.starts)
     }
     queue = sorted(pairs)
     together: dict[tuple[int, int], set[tuple[int, int]]] = {}

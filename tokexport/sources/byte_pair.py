@@ -52,6 +52,7 @@ def read_names(node: Node) -> Names:
     """The same as :func:`read_vocab`, in columns, and from what stays bytes."""
     if isinstance(value := node.value, LongValue) and not value.is_array:
         data, ends, ids = strings_and_numbers(value.document, value.begin)
+        value.release()
         names = Names.of(Vocabulary(ByteStrings(data, ends), ids))
         is_plain = ids.max() < MAX_IDS and np.bincount(ids).max() == 1
         if is_plain and (names.index.firsts() == np.arange(len(ids))).all():
@@ -136,6 +137,7 @@ def _found(node: Node, names: Names, prefix_size: int) -> npt.NDArray[np.int32]:
     keys, ids = names.index, names.vocabulary.ids
     if isinstance(array := node.value, LongValue):
         found = merges_of_array(keys, ids, array.document, array.begin, prefix_size)
+        array.release()
         if found.min() >= 0:
             return found.reshape(-1, 3)
         node = replace(node, value=array.objects)

@@ -46,6 +46,11 @@ class LongValue:
         text = self.document[self.begin : self.end]
         return json.loads(text, object_pairs_hook=_object, parse_float=serde_number)
 
+    def release(self) -> None:
+        """Gives the memory of a mapped document back: to read it again brings it back."""
+        if isinstance(self.document, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            self.document.madvise(mmap.MADV_DONTNEED)
+
     @property
     def is_array(self) -> bool:
         """Whether it is no object."""
@@ -238,17 +243,15 @@ def parse_large(data: bytes | mmap.mmap, file: str) -> Node | None:
     if isinstance(root.value, _RepeatedKeys) or isinstance(model, _RepeatedKeys):
         return None
     model |= {name: LongValue(data, begin, end) for name, begin, end in values}
+    model[values[0][0]].release()
     return root
 
 
 def release(node: Node) -> None:
-    """Gives the memory of the mapped long values in an object back: to read them again brings it
-    back.
-    """
-    documents = [value.document for value in node.object().values() if isinstance(value, LongValue)]
-    for document in documents:
-        if isinstance(document, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
-            document.madvise(mmap.MADV_DONTNEED)
+    """Gives the memory of the mapped long values in an object back."""
+    for value in node.object().values():
+        if isinstance(value, LongValue):
+            value.release()
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -97,6 +97,18 @@ def looked_up(values: npt.NDArray[Any], places: npt.NDArray[Any]) -> npt.NDArray
     return np.frombuffer(places.tobytes().translate(table), values.dtype)
 
 
+def distinct(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """What ``np.unique`` gives, which imports ``numpy.ma`` for it: a megabyte and 15 ms.
+
+    >>> distinct(np.array([7, 0, 7])).tolist()
+    [0, 7]
+    """
+    ordered = np.sort(numbers, axis=None)
+    is_first = np.ones(len(ordered), np.bool_)
+    is_first[1:] = ordered[1:] != ordered[:-1]
+    return ordered[is_first]
+
+
 def distinct_values(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """What ``np.unique`` gives with ``return_inverse`` for the numbers of all code points, of which
     neighbours are mostly alike: the distinct ones, sorted, and for each code point the index of its

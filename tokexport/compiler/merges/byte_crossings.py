@@ -20,7 +20,7 @@ from tokexport.compiler.merges.crossings import ASCII, hashed_pairs
 from tokexport.compiler.tables import Crossings
 from tokexport.model import ByteStrings, Vocabulary
 from tokexport.model.byte_strings import Numbers
-from tokexport.unicode.store import CODE_POINTS
+from tokexport.unicode.store import CODE_POINTS, distinct
 
 # The bytes of a character by its first one (0: it begins none), which bits of that one are the code
 # point's, and the least code point of so many bytes.
@@ -88,7 +88,7 @@ class _Characters:
         is_pair = follows & self.is_whole[at - 1] & self.is_whole[at]
         in_part[self.before[at[~is_pair]], self.first[at[~is_pair]]] = True
         left, right = (self.code_points[at[is_pair] - more].astype(np.uint64) for more in (1, 0))
-        both: npt.NDArray[np.uint64] = np.unique(left << np.uint64(32) | right)
+        both: npt.NDArray[np.uint64] = distinct(left << np.uint64(32) | right)
         return np.stack([both >> np.uint64(32), both & np.uint64(0xFFFFFFFF)], axis=1)
 
 

@@ -18,6 +18,7 @@ from tokexport.compiler.hashing import K0, K1
 from tokexport.compiler.merges.canonical import CanonicalMerges
 from tokexport.compiler.merges.first_symbols import FirstSymbols
 from tokexport.compiler.tables import Crossings
+from tokexport.unicode.store import distinct
 
 ASCII: Final = 128
 # A bit map has room for 8 bits a pair, between 64 bytes and 128 KB: larger ones cost more, in the
@@ -45,7 +46,7 @@ def crossings(merges: CanonicalMerges) -> Crossings | None:
     crossed = np.stack([before[place], code_points[ways.symbols[ways.bounds[way]]]])
     if (crossed < 0).any():
         return None  # bytes or the unknown token merge
-    pairs = np.unique(crossed[0] << 32 | crossed[1]).astype(np.uint64)
+    pairs = distinct(crossed[0] << 32 | crossed[1]).astype(np.uint64)
     pairs = np.stack([pairs >> np.uint64(32), pairs & np.uint64(0xFFFFFFFF)], axis=1)
     in_ascii = (pairs < ASCII).all(axis=1)
     rule = _rule(first)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from tokexport.model import BytePairModel, ByteStrings, CharacterSymbols, Vocabulary
 from tokexport.model.byte_strings import Numbers as Numbers
 from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT
-from tokexport.unicode.store import CODE_POINTS
+from tokexport.unicode.store import CODE_POINTS, distinct
 
 _LEADS: Final = (0xC0, 0xE0, 0xF0)  # from these on a character has one byte more
 
@@ -60,7 +60,7 @@ class FirstSymbols:
             units = np.frombuffer(pieces.data.decode().encode("utf-32-le"), "<u4")
         begins = np.concatenate([[0], ends[:-1]])[: len(ends)]
         symbols = self._symbols[units]
-        others = np.unique(np.searchsorted(ends, np.flatnonzero(symbols < 0), "right"))
+        others = distinct(np.searchsorted(ends, np.flatnonzero(symbols < 0), "right"))
         if len(self.tables) > 1:
             others = np.arange(len(ends))
         found = [self.of(pieces[place]) for place in others.tolist()]

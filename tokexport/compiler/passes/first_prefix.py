@@ -12,12 +12,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from tokexport.compiler.normalizer.rewriting import AffixOp, Op, ReplaceOp
 from tokexport.model import Split
 from tokexport.normalization.character_map import CharacterMapping
 from tokexport.patterns import SplitProgram
+from tokexport.unicode.store import distinct
 
 Stage = tuple[Split, SplitProgram] | tuple[Op, ...]
 
@@ -64,7 +63,7 @@ class _Known:
         """An operation on the text."""
         match op:
             case CharacterMapping(numbers, outputs):
-                used = [outputs[number] for number in np.unique(numbers)]
+                used = [outputs[number] for number in distinct(numbers)]
                 lengths = {len(output.before + output.after) + output.keep for output in used}
                 self.one_to_one &= lengths == {1}
                 self.same_start &= 0 not in lengths

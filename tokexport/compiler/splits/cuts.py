@@ -33,6 +33,7 @@ from tokexport.normalization.character_map import CharacterMapping
 from tokexport.patterns import MATCH_ENDS, LabelTable, SplitProgram
 from tokexport.patterns.dfa import sure_to_match
 from tokexport.unicode.byte_alphabet import to_characters
+from tokexport.unicode.store import distinct
 
 ASCII = 128
 BYTES = 256
@@ -152,7 +153,7 @@ def _clean(program: SplitProgram) -> npt.NDArray[np.bool_]:
     searched = program.starts if program.search_starts is None else program.search_starts
     alone = program.transitions[searched[end], :end]
     for left in range(end):
-        after = np.unique(targets[:, left])
+        after = distinct(targets[:, left])
         after = after[after != 0]
         dead = (targets[after, :end] == 0).all(axis=0)
         same_end = (accepts[after, :end] == accepts[after, end:]).all(axis=0)
@@ -206,9 +207,9 @@ def _before_labels(table: LabelTable, pairs: npt.NDArray[np.bool_]) -> npt.NDArr
     n_symbols = table.next.shape[1]
     found = np.zeros((n_symbols, n_symbols), np.bool_)
     for right in range(n_symbols):
-        states = np.unique(table.next[:, right])
+        states = distinct(table.next[:, right])
         same = (table.next[states] == table.next[0]) & (table.labels[states] == table.labels[0])
-        held = pairs[table.labels[0]][:, np.unique(table.labels[:, right])]
+        held = pairs[table.labels[0]][:, distinct(table.labels[:, right])]
         found[:, right] = same.all(axis=0) & held.all(axis=1)
     return found
 

@@ -22,6 +22,7 @@ from tokexport.errors import UnsupportedError
 from tokexport.model import ByteStrings, Decoding, ParseByteToken, ReplaceLiteral, TextEdit, Tokens
 from tokexport.sources.tokenizer_json.decoder import Step
 from tokexport.unicode.byte_alphabet import all_to_bytes
+from tokexport.unicode.store import distinct
 
 # The strings of all tokens between others, as the first, and as the last: one object where these
 # are the same.
@@ -48,9 +49,12 @@ class Spelling:
         """The same with the strings of more tokens, or other strings for some."""
         places = np.flatnonzero(np.isin(self.ids, [*others]))
         known = {place: others[int(self.ids[place])].encode() for place in places.tolist()}
-        texts = self.texts.replaced(known)
+        # Most are there as they are; what changes is a copy of all.
+        changed = {place: text for place, text in known.items() if self.texts[place] != text}
+        texts = self.texts.replaced(changed)
         more = Spelling.of({n: others[n] for n in {*others} - {*self.ids[places].tolist()}})
-        texts = ByteStrings.joined([texts, more.texts])
+        if len(more.ids):
+            texts = ByteStrings.joined([texts, more.texts])
         return Spelling(np.concatenate([self.ids, more.ids]), texts)
 
 
@@ -125,7 +129,7 @@ class _Chain:
         texts, *others = self._forms
         lists = [texts, *(some for some in others if some is not texts)]
         places = np.concatenate([some.places_of_prefix(b"<0x") for some in lists])
-        for at in np.unique(places).tolist():
+        for at in distinct(places).tolist():
             forms = [some[at] for some in lists]
             found = {_BYTE_TOKEN.fullmatch(form) and form for form in forms}
             if len(found) > 1:

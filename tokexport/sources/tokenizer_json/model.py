@@ -26,6 +26,7 @@ from tokexport.sources.byte_pair import Names, build, read_names
 from tokexport.sources.json_node import LongValue, Node
 from tokexport.sources.serde_number import serde_number
 from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT
+from tokexport.unicode.store import distinct
 
 # The fields of models without a type, in the order in which the reference tries them.
 _FIELDS: Final = {
@@ -97,7 +98,7 @@ def read_unigram(node: Node) -> tuple[UnigramModel, ByteStrings, Names]:
     if (firsts != ids).any():
         last = ids.copy()
         last[firsts] = ids  # of equal ones the last assignment counts
-        last = np.unique(last[firsts])
+        last = distinct(last[firsts])
         names, by_id = Names.of(names.vocabulary.at(last)), np.zeros(len(pieces))
         by_id[last] = scores[last]
     unk_id = node.optional("unk_id")
@@ -123,6 +124,7 @@ def _entries(node: Node) -> tuple[ByteStrings, npt.NDArray[np.float64]]:
     """The pieces and their scores."""
     if isinstance(value := node.value, LongValue) and value.is_array:
         data, ends, scores = strings_and_numbers(value.document, value.begin)
+        value.release()
         return ByteStrings(data, ends), scores
     if not isinstance(node.value, list):
         node.fail("an array")

@@ -15,7 +15,7 @@ from tokexport.limits import check_id
 from tokexport.model import Decoding, Reference, Template, TokenizerModel, TokenKind, Tokens
 from tokexport.model.tokens import KINDS
 from tokexport.sources.files import SourceFiles
-from tokexport.sources.json_node import Node, release, show
+from tokexport.sources.json_node import Node, show
 from tokexport.sources.tokenizer_json.added_tokens import AddedVocabulary, read_added_tokens
 from tokexport.sources.tokenizer_json.config import read_config, read_roles
 from tokexport.sources.tokenizer_json.decoder import read_decoder
@@ -69,7 +69,6 @@ def read_tokenizer_json(
         normalizer = normalizer_of_added = read_normalizer(root.get("normalizer"))
     pre_tokenizer = read_pre_tokenizer(root)
     huggingface = read_model(root)
-    release(root.field("model"))
     added = read_added_tokens(
         root, huggingface.vocab, normalizer_of_added, size=len(huggingface.spelling)
     )
