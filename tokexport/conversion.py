@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import tiktoken
     import tokenizers
 
+    from tokexport.file.write import Sections
+
 Source = Union[str, "os.PathLike[str]", "tiktoken.Encoding", "tokenizers.Tokenizer"]
 
 SELF_TEST_CASES = 32
@@ -176,12 +178,15 @@ def convert(
     # Programs and maps have a number for each code point: a megabyte each, for the next conversion.
     compile_steps.cache_clear()
     grapheme_program.cache_clear()
+    made = _sections(tables, options)
+    del tables  # jinja2, which finds the frame, takes 5 MB
     if chat_template and not decode_only and model.chat.default:
         step("looking for a frame in the chat template")
-        options, chat_notes = _with_chat_frame(options, model)
+        frame, chat_notes = _chat_frame(model)
+        made = _with_frame(made, frame, model)
     step("writing")
-    parts = _file_parts(tables, options)
-    del tables
+    parts = made.parts()
+    del made
     if path is not None:
         with writing(path, force=force) as file:
             file.writelines(parts)
@@ -196,23 +201,28 @@ def convert(
 def file_bytes(model: TokenizerModel, options: Options | None = None) -> bytes:
     """The bytes of the file for a model. UnsupportedError where it could not be exact."""
     options = options or Options()
-    return b"".join(_file_parts(compile_model(model, decode_only=options.decode_only), options))
+    made = _sections(compile_model(model, decode_only=options.decode_only), options)
+    return b"".join(_with_frame(made, options.chat_frame, model).parts())
 
 
-def _file_parts(tables: Tables, options: Options) -> list[bytes | memoryview]:
+def _sections(tables: Tables, options: Options) -> Sections:
     # Here and not above: what declares the layout takes 3 MB, which compiling needs.
-    from tokexport.file.write import write
+    from tokexport.file.write import sections
 
     if not options.chat_template:
         tables = replace(tables, model=replace(tables.model, chat=ChatTemplates()))
-    return write(
+    return sections(
         tables,
         scores=options.scores,
         reference_version=options.reference_version,
         self_test=options.self_test,
         prefix_index=options.prefix_index,
-        chat_frame=options.chat_frame,
     )
+
+
+def _with_frame(made: Sections, frame: Frame | None, model: TokenizerModel) -> Sections:
+    special = [token.content for token in model.added_tokens if token.special]
+    return made if frame is None else made.with_frame(frame, special)
 
 
 def _with_self_test(
@@ -231,7 +241,7 @@ def _with_self_test(
     )
 
 
-def _with_chat_frame(options: Options, model: TokenizerModel) -> tuple[Options, tuple[str, ...]]:
+def _chat_frame(model: TokenizerModel) -> tuple[Frame | None, tuple[str, ...]]:
     rewrites = bool(model.normalizer)
     special = {
         token.content: token.normalized and rewrites
@@ -240,5 +250,5 @@ def _with_chat_frame(options: Options, model: TokenizerModel) -> tuple[Options, 
     }
     frame, problem = device_frame(model.chat.default or "", model.chat.variables, special)
     if problem:
-        return options, (f"Devices cannot use the chat template, which is no frame: {problem}.",)
-    return replace(options, chat_frame=frame), ()
+        return None, (f"Devices cannot use the chat template, which is no frame: {problem}.",)
+    return frame, ()

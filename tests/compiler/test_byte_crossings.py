@@ -96,7 +96,7 @@ def crossings_of(
     encoded = [token.encode() if isinstance(token, str) else token for token in tokens]
     vocab = {token: number for number, token in enumerate(dict.fromkeys((*BYTES, *encoded)))}
     model = BytePairModel(vocab, merges=None)
-    found = byte_crossings(Vocabulary.of(vocab), canonical_merges(model))
+    found = byte_crossings(Vocabulary.of(vocab), canonical_merges(model).rules)
     if found is None:
         return None
     dense = found.dense.copy()
@@ -176,7 +176,7 @@ def test_bytes_that_only_look_like_a_character_do_not_stand_for_it(
 def test_a_vocabulary_without_merges_may_have_crossings() -> None:
     vocab = {token: number for number, token in enumerate((*BYTES, "\u00e9a".encode()))}
     merges = canonical_merges(BytePairModel(vocab, merges=np.zeros((0, 3), np.uint32)))
-    assert byte_crossings(Vocabulary.of(vocab), merges) is not None
+    assert byte_crossings(Vocabulary.of(vocab), merges.rules) is not None
 
 
 def test_tokens_of_single_characters_and_of_ascii_have_no_crossings() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -150,7 +150,7 @@ def _flags(model: TokenizerModel) -> tuple[str, ...]:
 
 def _encoder(
     model: TokenizerModel, tokens: Tokens
-) -> tuple[BytePairTables | TrieTables, npt.NDArray[np.float64] | None]:
+) -> tuple[BytePairTables | TrieTables, npt.NDArray[np.floating[Any]] | None]:
     """The tables of the model, and the scores of its ids."""
     if not isinstance(model.model, BytePairModel):
         scores = None

@@ -51,14 +51,14 @@ class PerfectIndex:
 
 @dataclass(frozen=True, slots=True)
 class TokenIndex:
-    """Tokens by the pre-token that becomes them; ``ids[i]`` has hash ``hashes[i]``."""
+    """Tokens by the pre-token that becomes them. A fingerprint is the 11 high bits of its hash."""
 
     # The pre-tokens.
     keys: ByteStrings
     # The ids whose pre-token merges to just that id.
     whole: Numbers
     ids: npt.NDArray[np.uint32]
-    hashes: npt.NDArray[np.uint64]
+    fingerprints: npt.NDArray[np.uint16]
     index: PerfectIndex
     # Bytes of the longest key.
     longest: int
@@ -66,9 +66,9 @@ class TokenIndex:
 
 @dataclass(frozen=True, slots=True)
 class PairIndex:
-    """A rule is (product, left, right, ...), and its row ``left >> row_shift``."""
+    """Rules as left id, right id and product, of 21 bits each; their rows are left >> row_shift."""
 
-    rules: Numbers
+    rules: npt.NDArray[np.uint64]
     row_shift: int
     index: PerfectIndex
 
@@ -286,7 +286,7 @@ class EncodingTables:
 
     encoder: BytePairTables | TrieTables
     # A score for each id; None: the model has none.
-    scores: npt.NDArray[np.float64] | None
+    scores: npt.NDArray[np.floating[Any]] | None
     normalizer: tuple[OpTable, ...]
     stages: tuple[SplitStage | tuple[OpTable, ...], ...]
     # The pairs between which any text may be cut.

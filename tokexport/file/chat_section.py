@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import chain
 
 import numpy as np
@@ -9,7 +10,6 @@ import numpy as np
 import tokexport.file.layout as layout
 from tokexport.chat.frame import Frame
 from tokexport.chat.markup import marks
-from tokexport.compiler.tables import Tables
 from tokexport.file.pack import struct
 
 _STRIPS = {
@@ -19,12 +19,9 @@ _STRIPS = {
 }
 
 
-def frame(value: Frame | None, tables: Tables) -> bytes | None:
-    """The section, or None where there is no frame."""
-    if value is None:
-        return None
-    added = tables.model.added_tokens
-    places = marks(value.texts, {token.content for token in added if token.special})
+def frame(value: Frame, special: Iterable[str]) -> bytes:
+    """The section. ``special`` are the special tokens."""
+    places = marks(value.texts, {*special})
     sizes = dict(zip(_SIZES, (len(text.encode()) for text in value.texts), strict=True))
     texts = [text.encode() for text in chain(value.texts, value.reserved)]
     reserved = [len(text) for text in texts[len(value.texts) :]]

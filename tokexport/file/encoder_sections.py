@@ -28,10 +28,7 @@ def characters(symbols: ClassTable | npt.NDArray[np.int64] | None) -> bytes | No
 def token_index(tokens: TokenIndex) -> list[Part]:
     """TIDX."""
     slots = np.full(tokens.index.slot_count, NONE, layout.TOKEN_SLOT)
-    contents = tokens.hashes >> np.uint64(64 - (32 - ID_BITS))
-    contents <<= np.uint64(ID_BITS)
-    contents |= tokens.ids
-    slots[tokens.index.slots] = contents.astype(layout.TOKEN_SLOT)
+    slots[tokens.index.slots] = tokens.fingerprints.astype(np.uint32) << ID_BITS | tokens.ids
     displacements = tokens.index.displacements.astype(layout.DISPLACEMENT)
     header = struct(layout.IndexHeader, slot_count=len(slots), bucket_count=len(displacements))
     return [header, view(slots), view(displacements)]
@@ -42,11 +39,7 @@ def pair_index(pairs: PairIndex) -> list[Part]:
     # One slot more than the rows have: where the last row is empty, a look-up in it needs one to
     # look at.
     slots = np.full(pairs.index.slot_count + 1, 0xFFFFFFFFFFFFFFFF, layout.PAIR_SLOT)
-    contents = np.zeros(len(pairs.rules), np.uint64)
-    for column in (1, 2, 0):
-        contents <<= np.uint64(ID_BITS)
-        contents |= pairs.rules[:, column].astype(np.uint64)
-    slots[pairs.index.slots] = contents
+    slots[pairs.index.slots] = pairs.rules
     displacements = pairs.index.displacements.astype(layout.DISPLACEMENT)
     header = struct(
         layout.PairIndexHeader,

@@ -54,15 +54,19 @@ def keys(
     ``written`` and ``blob`` are RECS and BYTS.
     """
     contents = tables.tokens.contents
-    others = tokens.keys.places_of_others(contents.take(tokens.ids))
-    if not len(others):
+    done, others = 0, list[int]()
+    for part in tokens.keys.parts():
+        decoded = contents.take(tokens.ids[done : done + len(part)])
+        others += (done + part.places_of_others(decoded)).tolist()
+        done += len(part)
+    if not others:
         return None, blob
     records = np.frombuffer(written, layout.RECORD)
     entries = np.zeros(len(records), layout.KEY)
     entries["offset"], entries["length"] = records["offset"], records["length"]
     more = bytearray(blob)
     offsets: dict[bytes, int] = {}
-    for place in others.tolist():
+    for place in others:
         number, key = int(tokens.ids[place]), tokens.keys[place]
         # A part of what it decodes to, as in CLIP, where an end of word decodes to a space.
         at = contents[number].find(key)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
@@ -26,19 +27,35 @@ Content = Part | Sequence[Part]
 REQUIRED_TAGS = frozenset(tag for tag in Tag if tag.required)
 
 
-def write(
+@dataclass(frozen=True, slots=True)
+class Sections:
+    """The sections of a file, in its order, and the fields of its header."""
+
+    contents: Mapping[bytes, Content | None]
+    fields: Mapping[str, int]
+
+    def parts(self) -> list[Part]:
+        """The bytes of the file, in parts: header and section table are the first."""
+        contents = {tag: content for tag, content in self.contents.items() if content is not None}
+        return assemble(contents, **self.fields)
+
+    def with_frame(self, frame: Frame, special: Iterable[str]) -> Sections:
+        """The same with the frame of the chat template; ``special`` are the special tokens."""
+        section = chat_section.frame(frame, special)
+        return replace(self, contents={**self.contents, Tag.CHAT_FRAME: section})
+
+
+def sections(
     tables: Tables,
     *,
     scores: bool = True,
     reference_version: str | None = None,
     self_test: Sequence[SelfTestCase] = (),
     prefix_index: bool = False,
-    chat_frame: Frame | None = None,
-) -> list[Part]:
-    """The bytes of a tokexport file, in parts: header and section table are the first.
+) -> Sections:
+    """What a file holds.
 
     ``scores``: one float an id. ``prefix_index``: the ids in the order of their bytes.
-    ``chat_frame``: that of the chat template.
     ``reference_version`` is written into the provenance, ``self_test`` holds texts with the
     reference's ids.
     """
@@ -55,22 +72,22 @@ def write(
         contents |= _text(tables, tables.encoding)
     contents |= {
         Tag.SORTED_IDS: token_sections.sorted_ids(tables) if prefix_index else None,
-        Tag.CHAT_FRAME: chat_section.frame(chat_frame, tables),
+        Tag.CHAT_FRAME: None,
         Tag.SPECIAL_IDS: token_sections.special_ids(tables),
         Tag.CHAT_TEMPLATE: model.chat.default.encode() if model.chat.default else None,
         Tag.PROVENANCE: token_sections.provenance(tables, reference_version),
     }
     if tables.encoding is not None and self_test:
         contents[Tag.SELF_TEST] = _self_test(self_test)
-    return assemble(
-        {tag: content for tag, content in contents.items() if content is not None},
-        id_count=len(tables.tokens),
-        token_count=int((~tables.tokens.is_hole).sum()),
-        flags=layout.HeaderFlag(sum(layout.HeaderFlag[name] for name in tables.flags)),
-        max_token_bytes=tables.encoding.encoder.longest if tables.encoding else 0,
-        unknown_id=layout.NONE if model.model.unk_id is None else model.model.unk_id,
-        model=layout.ModelType[tables.kind],
-    )
+    fields = {
+        "id_count": len(tables.tokens),
+        "token_count": int((~tables.tokens.is_hole).sum()),
+        "flags": layout.HeaderFlag(sum(layout.HeaderFlag[name] for name in tables.flags)),
+        "max_token_bytes": tables.encoding.encoder.longest if tables.encoding else 0,
+        "unknown_id": layout.NONE if model.model.unk_id is None else model.model.unk_id,
+        "model": layout.ModelType[tables.kind],
+    }
+    return Sections(contents, fields)
 
 
 def assemble(

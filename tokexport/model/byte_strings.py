@@ -18,7 +18,7 @@ Numbers = npt.NDArray[np.integer[Any]]
 U32 = npt.NDArray[np.uint32]
 
 _SEPARATOR: Final = 0xFF  # no byte of UTF-8
-_PART: Final = 1 << 14
+PART: Final = 1 << 14
 
 
 def ranges(first: Numbers, counts: Numbers) -> npt.NDArray[np.int64]:
@@ -77,7 +77,7 @@ class ByteStrings(Sequence[bytes]):
 
     def parts(self) -> Iterator[ByteStrings]:
         """The strings in parts of 16,384, so that arrays with an entry a byte stay small."""
-        return (self[at : at + _PART] for at in range(0, len(self), _PART))
+        return (self[at : at + PART] for at in range(0, len(self), PART))
 
     def take(self, places: Numbers) -> ByteStrings:
         """The strings at some places.
@@ -87,7 +87,8 @@ class ByteStrings(Sequence[bytes]):
         """
         if len(places) == len(self) and (places == np.arange(len(self))).all():
             return self
-        return self._at(self.begins[places], self.sizes[places])
+        begins = self.ends[np.maximum(places, 1) - 1] * (places > 0)
+        return self._at(begins, self.ends[places] - begins)
 
     def within(self, skipped: Numbers, sizes: Numbers) -> ByteStrings:
         """``sizes`` bytes of each string, after its first ``skipped`` ones.
@@ -138,10 +139,10 @@ class ByteStrings(Sequence[bytes]):
     def places_of_prefix(self, prefix: bytes, *, alone: bool = False) -> Numbers:
         """The places of the strings that begin with ``prefix``; ``alone``: that are equal to it."""
         begins, sizes, units = self.begins, self.sizes, self.units
-        places = np.flatnonzero(sizes == len(prefix) if alone else sizes >= len(prefix))
+        wanted = sizes == len(prefix) if alone else sizes >= len(prefix)
         for offset, byte in enumerate(prefix):
-            places = places[units[begins[places] + offset] == byte]
-        return places
+            wanted[wanted] = units[begins[wanted] + offset] == byte
+        return np.flatnonzero(wanted)
 
     def places_of_others(self, other: ByteStrings) -> Numbers:
         """The places where ``other``, which has as many strings, differs.

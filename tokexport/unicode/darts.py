@@ -22,11 +22,11 @@ LABEL = 1 << 31 | 0xFF
 BLOCK = 256
 LONGEST_KEY = 256  # bytes; NFKC's have 12
 MOST_NODES = 1 << 20
-PART = 1 << 14  # keys that are given at a time
+PART = 1 << 10  # nodes whose children are found at a time
 
 
 def keys(units: Units) -> Iterator[tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]]:
-    """Every key with its value: shorter ones first, many of one length at a time, keys of shape
+    """Every key with its value: shorter ones first, some of one length at a time, keys of shape
     (n, length) and values of shape (n,).
 
     Nodes may be shared. IndexError where a unit points outside, ValueError where the trie has a
@@ -37,26 +37,29 @@ def keys(units: Units) -> Iterator[tuple[npt.NDArray[np.uint8], npt.NDArray[np.i
     []
     """
     labels = units & np.uint32(LABEL)
-    places = np.flatnonzero((labels > 0) & (labels < BLOCK))
+    places = np.flatnonzero((labels > 0) & (labels < BLOCK)).astype(np.int32)
     labels = labels[places].astype(np.uint8)
     parents = places ^ labels
     order = np.argsort(parents, kind="stable")
     parents, places, labels = parents[order], places[order], labels[order]
-    offsets = (units >> 10).astype(np.int64) << ((units & (1 << 9)) >> 6)
-    nodes = offsets[:1]
-    texts = np.zeros((1, 0), np.uint8)
+    offsets = (units >> 10).astype(np.int32) << ((units & (1 << 9)) >> 6).astype(np.int32)
+    # The nodes of a length and their texts, some at a time: there may be a quarter of a million.
+    level = [(offsets[:1], np.zeros((1, 0), np.uint8))]
     visited = 0
-    while len(nodes):
-        first = np.searchsorted(parents, nodes, "left")
-        counts = np.searchsorted(parents, nodes, "right") - first
-        visited += int(counts.sum())
-        if visited > MOST_NODES or texts.shape[1] == LONGEST_KEY:
-            raise ValueError("a loop")
-        ends = np.cumsum(counts)
-        children = np.arange(ends[-1]) + np.repeat(first - ends + counts, counts)
-        texts = np.column_stack([np.repeat(texts, counts, axis=0), labels[children]])
-        nodes = places[children] ^ offsets[places[children]]
-        is_key = np.flatnonzero(units[places[children]] & HAS_LEAF)
-        for start in range(0, len(is_key), PART):
-            part = is_key[start : start + PART]
-            yield texts[part], (units[nodes[part]] & np.uint32(VALUE)).astype(np.int64)
+    while level:
+        above, level = level, []
+        for nodes, texts in above:
+            first = np.searchsorted(parents, nodes, "left")
+            counts = np.searchsorted(parents, nodes, "right") - first
+            visited += int(counts.sum())
+            if visited > MOST_NODES or texts.shape[1] == LONGEST_KEY:
+                raise ValueError("a loop")
+            ends = np.cumsum(counts)
+            children = np.arange(ends[-1]) + np.repeat(first - ends + counts, counts)
+            longer = np.column_stack([np.repeat(texts, counts, axis=0), labels[children]])
+            found = places[children] ^ offsets[places[children]]
+            is_key = np.flatnonzero(units[places[children]] & HAS_LEAF)
+            if len(is_key):
+                yield longer[is_key], (units[found[is_key]] & np.uint32(VALUE)).astype(np.int64)
+            starts = range(0, len(found), PART)
+            level += ((found[at : at + PART], longer[at : at + PART]) for at in starts)

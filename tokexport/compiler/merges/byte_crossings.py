@@ -15,7 +15,6 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from tokexport.compiler.merges.canonical import CanonicalMerges
 from tokexport.compiler.merges.crossings import ASCII, hashed_pairs
 from tokexport.compiler.tables import Crossings
 from tokexport.model import ByteStrings, Vocabulary
@@ -30,24 +29,29 @@ LEAST: Final = np.array([0, 0, 0x80, 0x800, 0x10000], np.uint32)
 MOST_BYTES: Final = 4
 
 
-def byte_crossings(vocab: Vocabulary, merges: CanonicalMerges) -> Crossings | None:
-    """The boundaries that are crossed, where each byte of a text has a token.
+def byte_crossings(vocab: Vocabulary, rules: Numbers) -> Crossings | None:
+    """The boundaries that are crossed, where each byte of a text has a token. ``rules`` are those
+    of ``CanonicalMerges``.
 
     None if no token has two characters that are not both ASCII, or if some merge joins a character
     whose own bytes may be merged later. Between two characters of ASCII a boundary counts as
     crossed: words of ASCII are not worth cutting.
     """
-    is_ascii = np.ones(len(vocab), np.bool_)
-    not_ascii = np.flatnonzero(vocab.strings.units >= ASCII)
-    is_ascii[np.searchsorted(vocab.strings.ends, not_ascii, "right")] = False
-    vocab = vocab.at(np.flatnonzero(~is_ascii))
+    has_others = np.concatenate([*map(_beyond_ascii, vocab.strings.parts())])
+    vocab = vocab.at(np.flatnonzero(has_others))
     found = _Characters.of(vocab.strings)
     in_part = np.zeros((256, 256), np.bool_)
     in_part[:ASCII, :ASCII] = True
     pairs = found.add_boundaries(in_part)
-    if not len(pairs) or not _characters_come_first(vocab, merges, found):
+    if not len(pairs) or not _characters_come_first(vocab, rules, found):
         return None
     return Crossings("BYTES", in_part, hashed_pairs(pairs))
+
+
+def _beyond_ascii(strings: ByteStrings) -> npt.NDArray[np.bool_]:
+    found = np.zeros(len(strings), np.bool_)
+    found[np.searchsorted(strings.ends, np.flatnonzero(strings.units >= ASCII), "right")] = True
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +96,10 @@ class _Characters:
         return np.stack([both >> np.uint64(32), both & np.uint64(0xFFFFFFFF)], axis=1)
 
 
-def _characters_come_first(vocab: Vocabulary, merges: CanonicalMerges, found: _Characters) -> bool:
+def _characters_come_first(vocab: Vocabulary, rules: Numbers, found: _Characters) -> bool:
     """Whether each merge of whole characters comes after those that make these. In a list that was
     put together from two it need not.
     """
-    rules = merges.rules
     id_count = 1 + int(max(rules[:, :3].max(initial=0), vocab.ids.max()))
     is_joined = np.bincount(found.strings[found.is_inside], minlength=len(vocab)) > 0
     sizes = np.zeros(id_count, np.int32)  # of the tokens within one character
@@ -105,25 +108,25 @@ def _characters_come_first(vocab: Vocabulary, merges: CanonicalMerges, found: _C
     for size in range(2, MOST_BYTES + 1):
         product, left, right, rank = rules[sizes[rules[:, 0]] == size].T
         latest[product] = np.maximum(rank, np.maximum(latest[left], latest[right]))
-    of_character = np.full(CODE_POINTS, -1, np.int32)
+    of_character = np.zeros(CODE_POINTS, np.int32)  # plus 1; untouched, it takes no memory
     alone = found.is_whole & ~is_joined[found.strings]
-    of_character[found.code_points[alone]] = latest[vocab.ids[found.strings[alone]]]
-    of_whole = _rules_of_whole_characters(vocab, rules, found, is_joined, id_count)
-    ranks = np.full(id_count, np.iinfo(np.int32).max)
-    ranks[of_whole[:, 0]] = of_whole[:, 3]
+    of_character[found.code_points[alone]] = 1 + latest[vocab.ids[found.strings[alone]]]
+    of_whole = _are_of_whole_characters(vocab, rules, found, is_joined, id_count)
+    ranks = np.full(id_count, np.iinfo(np.int32).max, np.int32)
+    ranks[rules[of_whole, 0]] = rules[of_whole, 3]
     joined = found.is_whole & is_joined[found.strings]
     rank = ranks[vocab.ids[found.strings[joined]]]
-    return bool((rank > of_character[found.code_points[joined]]).all())
+    return bool((rank >= of_character[found.code_points[joined]]).all())
 
 
-def _rules_of_whole_characters(
+def _are_of_whole_characters(
     vocab: Vocabulary,
     rules: Numbers,
     found: _Characters,
     is_joined: npt.NDArray[np.bool_],
     id_count: int,
-) -> Numbers:
-    """The rules that join characters of which each was whole before something joined it."""
+) -> npt.NDArray[np.bool_]:
+    """Which rules join characters of which each was whole before something joined it."""
     units = np.bincount(found.strings, SIZES[found.first] * found.is_whole, minlength=len(vocab))
     is_made = np.ones(id_count, np.bool_)
     is_made[vocab.ids] = units == vocab.strings.sizes  # tokens of ASCII, not in `vocab`, are whole
@@ -131,9 +134,8 @@ def _rules_of_whole_characters(
     is_one[vocab.ids] = ~is_joined
     product, left, right = rules[:, :3].T
     while True:
-        is_of_whole = is_made[left] & is_made[right]
+        is_of_whole: npt.NDArray[np.bool_] = is_made[left] & is_made[right]
         wrong = product[is_made[product] & ~is_of_whole & ~is_one[product]]
         if not len(wrong):
-            found_rules: Numbers = rules[is_of_whole]
-            return found_rules
+            return is_of_whole
         is_made[wrong] = False

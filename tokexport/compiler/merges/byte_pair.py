@@ -24,7 +24,8 @@ FEW_MERGES: Final = 4096
 # Two ids share a row: with a row each, look-ups are hardly faster, and the starts of the rows take
 # twice the room.
 ROW_SHIFT: Final = 1
-ONE_ROW: Final = MAX_IDS.bit_length()
+ID_BITS: Final = MAX_IDS.bit_length()
+ONE_ROW: Final = ID_BITS
 # Of a token that no merge makes, as exporters of small runtimes have it; of others -ln(rank + 1).
 DEFAULT_SCORE: Final = -1e6
 NO_SYMBOL: Final = 0xFFFFFFFF
@@ -32,13 +33,15 @@ NO_SYMBOL: Final = 0xFFFFFFFF
 
 def byte_pair_tables(
     model: BytePairModel, tokens: Tokens
-) -> tuple[BytePairTables, npt.NDArray[np.float64]]:
+) -> tuple[BytePairTables, npt.NDArray[np.float32]]:
     """Compiles BPE, and gives the scores. UnsupportedError for a token that merges in two ways."""
     merges = canonical_merges(model)
-    first, rules, crossed = merges.first, merges.rules, _crossings(model, merges)
-    in_order, pieces = merges.ranks_follow_ids, _pieces(model, merges, tokens)
+    first, rules, in_order = merges.first, merges.rules, merges.ranks_follow_ids
+    crossed, pieces = _crossings(model, merges), _pieces(model, merges, tokens)
     del merges  # whose ways take as much memory as the indexes
     give_back_memory()
+    if crossed is None and model.characters is None and first.covers_all_text:
+        crossed = byte_crossings(Vocabulary.of(model.vocab), rules)
     byte_ids = (
         [first.tables[0].get(byte) for byte in range(256)]
         if model.characters is None
@@ -55,15 +58,11 @@ def byte_pair_tables(
         crossings=crossed,
     )
     scores = -np.log(np.maximum(ranks, 0) + 1.0)
-    return tables, np.where(ranks < 0, DEFAULT_SCORE, scores)
+    return tables, np.where(ranks < 0, DEFAULT_SCORE, scores).astype(np.float32)
 
 
 def _crossings(model: BytePairModel, merges: CanonicalMerges) -> Crossings | None:
-    if model.characters is not None:
-        return crossings(merges)
-    if not merges.first.covers_all_text:
-        return None
-    return byte_crossings(Vocabulary.of(model.vocab), merges)
+    return None if model.characters is None else crossings(merges)
 
 
 def _by_unit(first: FirstSymbols) -> ClassTable | npt.NDArray[np.int64]:
@@ -101,14 +100,17 @@ def _pieces(
 def _token_index(pieces: Vocabulary, whole: Numbers) -> TokenIndex:
     hashes = hash_contents(pieces.strings)
     longest = int(pieces.strings.sizes.max(initial=0))
-    return TokenIndex(pieces.strings, whole, pieces.ids, hashes, build_index(hashes), longest)
+    fingerprints = (hashes >> np.uint64(32 + ID_BITS)).astype(np.uint16)
+    index = build_index(hashes)
+    return TokenIndex(pieces.strings, whole, pieces.ids, fingerprints, index, longest)
 
 
 def pair_index(rules: Numbers, id_count: int, row_shift: int) -> PairIndex:
     """The merges by their pair; left ids that differ in ``row_shift`` low bits only share a row."""
-    left, right = (rules[:, column].astype(np.uint64) for column in (1, 2))
-    hashes = hash_pairs(left, right)
-    del left, right
-    rows = rules[:, 1].astype(np.uint32) >> np.uint32(row_shift)
-    index = build_rows(hashes, rows, ((id_count - 1) >> row_shift) + 1)
-    return PairIndex(rules, row_shift, index)
+    product, left, right = (rules[:, column].astype(np.uint64) for column in range(3))
+    rows = (left >> np.uint64(row_shift)).astype(np.uint32)
+    index = build_rows(hash_pairs(left, right), rows, ((id_count - 1) >> row_shift) + 1)
+    for part in (right, product):
+        left <<= np.uint64(ID_BITS)
+        left |= part
+    return PairIndex(left, row_shift, index)

@@ -23,7 +23,7 @@ from tokexport.normalization.normal_forms import (
     HANGUL_VOWELS,
     normalization_tables,
 )
-from tokexport.patterns import MATCH_ENDS
+from tokexport.patterns import MATCH_ENDS, SplitProgram
 from tokexport.unicode.byte_alphabet import CHARACTERS
 from tokexport.unicode.darts import keys
 from tokexport.unicode.store import CODE_POINTS, looked_up
@@ -53,8 +53,7 @@ def growths(ops: Sequence[rewriting.Op]) -> list[tuple[int, int]]:
     for count in range(1, len(steps) + 1):
         weights, extra = utf8_widths(), 0
         for step in reversed(steps[:count]):
-            weights, more = step(weights)
-            extra = min(extra + more, MOST)
+            extra = min(extra + step(weights), MOST)
         most = (int(weights[points].max()) for points in _OF_WIDTH)
         found.append((max(-(-weight // width) for width, weight in enumerate(most, 1)), extra))
     return found
@@ -68,8 +67,9 @@ def utf8_widths() -> Weights:
     return widths
 
 
-# From the weights after an operation to those before it, and what it adds to any text.
-Step = Callable[[Weights], tuple[Weights, int]]
+# Makes the weights after an operation those before it, in place, as they take 4 MB; gives what it
+# adds to any text.
+Step = Callable[[Weights], int]
 
 
 def _step(op: rewriting.Op) -> Step:
@@ -79,29 +79,24 @@ def _step(op: rewriting.Op) -> Step:
         case CharacterMapping(numbers, outputs):
             texts = _Texts([output.before + output.after for output in outputs])
             keeps = np.array([output.keep for output in outputs], np.int64)
-            return lambda after: (_mapped(after, texts.sums(after), keeps, numbers), 0)
+            return lambda weights: _map(weights, texts.sums(weights), keeps, numbers)
         case rewriting.ReplaceOp(program, content):
-            is_inside = (program.transitions[:, :-1] & ~np.uint16(MATCH_ENDS)).any(0)
-            inside = looked_up(is_inside, program.classes)
-            return lambda after: _replaced(after, inside, content, program.may_be_empty)
+            return lambda weights: _replace(weights, program, content)
         case rewriting.CharsmapOp():
             return _step_of_charsmap(op)
         case rewriting.AffixOp(content):
-            return lambda after: (after, _sum(after, content))
+            return lambda weights: _sum(weights, content)
         case SpellBytes():
-            return lambda after: (_spelled(after), 0)
+            return _spell
 
 
-def _mapped(
-    after: Weights, sums: Sums, keeps: Sums, numbers: npt.NDArray[np.integer[Any]]
-) -> Weights:
+def _map(weights: Weights, sums: Sums, keeps: Sums, numbers: npt.NDArray[np.integer[Any]]) -> int:
     """Each character becomes text number ``numbers[character]``, with or without itself."""
-    before = np.empty_like(after)
-    for start in range(0, len(after), _PART):
+    for start in range(0, len(weights), _PART):
         part = slice(start, start + _PART)
-        kept = keeps[numbers[part]] * after[part]
-        before[part] = np.minimum(sums[numbers[part]] + kept, MOST)
-    return before
+        kept = keeps[numbers[part]] * weights[part]
+        weights[part] = np.minimum(sums[numbers[part]] + kept, MOST)
+    return 0
 
 
 def _capped(weights: Sums) -> Weights:
@@ -128,22 +123,27 @@ class _Texts:
         return found
 
 
-def _replaced(
-    after: Weights, inside: npt.NDArray[np.bool_], content: str, may_be_empty: bool
-) -> tuple[Weights, int]:
-    """A match has one character at least, of those that are ``inside`` of matches; an empty one may
-    be before each character, and at the end.
+def _replace(weights: Weights, program: SplitProgram, content: str) -> int:
+    """A match has one character at least, of those that are inside of matches; an empty one may be
+    before each character, and at the end.
     """
-    added = _sum(after, content)
-    before = np.where(inside, np.maximum(after, added), after)
-    return (np.minimum(before, MOST - added) + added, added) if may_be_empty else (before, 0)
+    added = _sum(weights, content)
+    is_inside = (program.transitions[:, :-1] & ~np.uint16(MATCH_ENDS)).any(0)
+    inside = looked_up(is_inside, program.classes)
+    np.maximum(weights, added, out=weights, where=inside)
+    if not program.may_be_empty:
+        return 0
+    np.minimum(weights, MOST - added, out=weights)
+    weights += np.uint32(added)
+    return added
 
 
-def _spelled(after: Weights) -> Weights:
-    letters = after[[ord(letter) for letter in CHARACTERS]]
-    before: Weights = utf8_widths() * min(int(letters[ASCII:].max()), MOST // 4)
-    before[:ASCII] = letters[:ASCII]
-    return before
+def _spell(weights: Weights) -> int:
+    letters = weights[[ord(letter) for letter in CHARACTERS]]
+    weights[:] = utf8_widths()
+    weights *= np.uint32(min(int(letters[ASCII:].max()), MOST // 4))
+    weights[:ASCII] = letters[:ASCII]
+    return 0
 
 
 def _step_of_form(form: NormalForm) -> Step:
@@ -155,23 +155,22 @@ def _step_of_form(form: NormalForm) -> Step:
     lasts = np.array([tables.decompositions[point][-1] for point in composites], np.int64)
     syllables = np.array(HANGUL_SYLLABLES)
 
-    def before(after: Weights) -> tuple[Weights, int]:
-        parts = after.copy()
+    def step(weights: Weights) -> int:
         if form.composes:
             # What is composed adds no more than its parts: the last one adds what is missing.
-            missing = after[composites] - texts.sums(after)[rows]
-            np.maximum.at(parts, lasts, _capped(after[lasts] + missing))
-            vowel = max(int(after[syllables].max()) - int(after[HANGUL_LEADING].min()), 0)
-            parts[HANGUL_VOWELS] = np.maximum(parts[HANGUL_VOWELS], np.uint32(vowel))
-        weights = parts.copy()
-        weights[points] = texts.sums(parts)
-        pairs = int(parts[HANGUL_LEADING].max()) + int(parts[HANGUL_VOWELS].max())
+            missing = weights[composites] - texts.sums(weights)[rows]
+            vowel = max(int(weights[syllables].max()) - int(weights[HANGUL_LEADING].min()), 0)
+            np.maximum.at(weights, lasts, _capped(weights[lasts] + missing))
+            weights[HANGUL_VOWELS] = np.maximum(weights[HANGUL_VOWELS], np.uint32(vowel))
+        pairs = int(weights[HANGUL_LEADING].max()) + int(weights[HANGUL_VOWELS].max())
+        triples = pairs + int(weights[HANGUL_TRAILING].max())
+        weights[points] = texts.sums(weights)
         weights[syllables] = min(pairs, MOST)
         of_three = syllables[(syllables - syllables[0]) % 28 != 0]
-        weights[of_three] = min(pairs + int(parts[HANGUL_TRAILING].max()), MOST)
-        return weights, 0
+        weights[of_three] = min(triples, MOST)
+        return 0
 
-    return before
+    return step
 
 
 def _step_of_charsmap(op: rewriting.CharsmapOp) -> Step:
@@ -188,14 +187,13 @@ def _step_of_charsmap(op: rewriting.CharsmapOp) -> Step:
         points = np.frombuffer(sequences.tobytes().decode().encode("utf-32-le"), np.uint32)
         found.append((points, sequences.shape[1], first, last))
 
-    def before(after: Weights) -> tuple[Weights, int]:
-        weights = after.copy()
-        sums = np.concatenate([[0], np.cumsum(after[text], dtype=np.int64)])
+    def step(weights: Weights) -> int:
+        sums = np.concatenate([[0], np.cumsum(weights[text], dtype=np.int64)])
         for points, size, first, last in found:
             widths = 1 + sum((points >= some.start).astype(np.int64) for some in _OF_WIDTH[1:])
             of_sequence = (np.cumsum(widths) - 1) // size
             added = np.minimum(sums[last] - sums[first], MOST)[of_sequence]
             np.maximum.at(weights, points, _capped(-(-added * widths // size)))
-        return weights, 0
+        return 0
 
-    return before
+    return step

@@ -233,9 +233,12 @@ class _Chain:
             others = np.flatnonzero(~is_spelled).tolist()
             forms = spelled.replaced({place: forms[place] for place in others})
         forms = forms.replaced({place: bytes([byte]) for place, byte in self._fallback.items()})
-        if not (np.diff(self._numbers.astype(np.int64)) > 0).all():
+        if not (self._numbers[1:] > self._numbers[:-1]).all():
             forms = forms.take(np.argsort(self._numbers))
-        sizes = np.zeros(int(self._numbers.max()) + 1 if len(forms) else 0, np.uint32)
+        id_count = int(self._numbers.max()) + 1 if len(forms) else 0
+        if id_count == len(forms):
+            return forms
+        sizes = np.zeros(id_count, np.uint32)
         sizes[np.sort(self._numbers)] = forms.sizes
         return ByteStrings(forms.data, np.cumsum(sizes, dtype=np.uint32))
 
