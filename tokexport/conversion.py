@@ -178,6 +178,7 @@ def convert(
     # Programs and maps have a number for each code point: a megabyte each, for the next conversion.
     compile_steps.cache_clear()
     grapheme_program.cache_clear()
+    give_back_memory()
     made = _sections(tables, options)
     del tables  # jinja2, which finds the frame, takes 5 MB
     if chat_template and not decode_only and model.chat.default:

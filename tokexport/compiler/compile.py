@@ -116,6 +116,7 @@ def _encoding(original: TokenizerModel, tokens: Tokens) -> EncodingTables:
     ops = iter(op_tables([*normalizer, *chain.from_iterable(rewrites)]))
     give_back_memory()  # that of patterns, where a byte a code point is little
     encoder, scores = _encoder(model, tokens)
+    give_back_memory()
     if isinstance(model.model, WordLevelModel) and model.model.fuse_unk:
         # Both sides of any cut may be unknown, and two ids where the whole gives one.
         cuts = np.zeros((ASCII, ASCII), np.bool_)

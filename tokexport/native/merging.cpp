@@ -149,7 +149,10 @@ public:
           makers_ends_(id_count) {
         found.firsts.resize(id_count);
         found.counts.resize(id_count);
-        found.symbols.reserve(symbols_of_a_way * id_count);  // untouched, it takes no memory
+        // Untouched, they take no memory.
+        found.symbols.reserve(symbols_of_a_way * id_count);
+        found.bounds.reserve(id_count + 1);
+        found.rows.reserve(id_count);
         // The rows of one product side by side: each end is a count first, then a beginning.
         each_row([this](Row, Id product) { makers_ends_[product]++; });
         Row begin = 0;
@@ -189,7 +192,8 @@ public:
 
     // As ways_of_merges returns them.
     struct Found {
-        std::vector<Id> rules, firsts, counts, bounds{0};
+        std::vector<Row> rows;
+        std::vector<Id> firsts, counts, bounds{0};
         Symbols symbols;
     } found;
 
@@ -223,9 +227,7 @@ private:
                     if (by == last) continue;
                     const bool is_second = last != none;
                     last = by;
-                    const Merge merge = merges_[by];
-                    found.rules.insert(found.rules.end(),
-                                       {id, merge.left, merge.right, merges_.rank(by)});
+                    found.rows.push_back(by);
                     if (is_second) return false;
                 }
             }
@@ -300,7 +302,7 @@ nb::object ways_of_merges(SmallNumbers merges, SmallNumbers ranks, SmallNumbers 
         found = std::move(search.found);
     }
     if (made_of_itself) return nb::int_(*made_of_itself);
-    return nb::make_tuple(array_of(std::move(found.rules)), array_of(std::move(found.firsts)),
+    return nb::make_tuple(array_of(std::move(found.rows)), array_of(std::move(found.firsts)),
                           array_of(std::move(found.counts)), array_of(std::move(found.bounds)),
                           array_of(std::move(found.symbols)));
 }

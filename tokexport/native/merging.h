@@ -15,10 +15,10 @@ namespace tokexport {
 // way of an id is a sequence of symbols that merging, smallest rank first and leftmost of equals,
 // makes that id: each of symbols is one of itself, and for each merge the ways of its left part
 // before those of its right part are tried. Parts come before products.
-// Returns five arrays: of each id that a merge makes (id, left, right, rank) of the one that comes
-// last, four numbers in a row; of each id its first way and how many it has; of each way where its
-// symbols begin, and after them the end of the last ones; the symbols. An id that has another last
-// merge already ends the search; both are given then, its second one as the last of all.
+// Returns five arrays: of each id that a merge makes the row of the one that comes last; of each id
+// its first way and how many it has; of each way where its symbols begin, and after them the end of
+// the last ones; the symbols. An id that has another last merge already ends the search; both are
+// given then, its second one as the last of all.
 // Returns an id instead that is made out of itself, if there is one. Raises ValueError where the
 // arrays do not belong together.
 nanobind::object ways_of_merges(SmallNumbers merges, SmallNumbers ranks, SmallNumbers symbols,

@@ -102,12 +102,14 @@ def compile_pattern(pattern: str, dialect: Dialect, *, on_bytes: bool = False) -
 def compile_tree(node: Node, *, on_bytes: bool = False) -> SplitProgram:
     """Compile a pattern that is given as its tree. Raises PatternError as compile_pattern does."""
     alphabet: Sequence[int] = [*map(ord, CHARACTERS)] if on_bytes else range(CODE_POINTS)
-    tree = lower_lookaround_and_atomic(expand_backreferences(node))
-    nfa = nfa_of(*trees_by_start(tree))
+    nfa = nfa_of(*trees_by_start(lower_lookaround_and_atomic(expand_backreferences(node))))
+    del node  # whose sets are a megabyte each
     if any(isinstance(test, LookFar) for test in tests_of(nfa)):
         program = _program(*determinise_with_labels(nfa, alphabet))
     else:
-        program = _program(minimise(determinise(nfa, alphabet)))
+        automaton = determinise(nfa, alphabet)
+        del nfa
+        program = _program(minimise(automaton))
     if program.may_be_empty and program.search_starts is not None:
         hint = r"\G is supported where each match holds a character"
         raise PatternError(0, r"the anchor \G and a possible match of the empty string", hint)

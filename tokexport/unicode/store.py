@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 CODE_POINTS = 0x110000
+_PART = 1 << 16
 
 CodePoints = npt.NDArray[np.bool_]
 
@@ -94,7 +95,11 @@ def looked_up(values: npt.NDArray[Any], places: npt.NDArray[Any]) -> npt.NDArray
         found: npt.NDArray[Any] = values[places]
         return found
     table = values.tobytes().ljust(256, b"\0")
-    return np.frombuffer(places.tobytes().translate(table), values.dtype)
+    found = np.empty(places.shape, values.dtype)
+    for at in range(0, len(places), _PART):
+        part = slice(at, at + _PART)
+        found[part] = np.frombuffer(places[part].tobytes().translate(table), values.dtype)
+    return found
 
 
 def distinct(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:

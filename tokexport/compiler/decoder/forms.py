@@ -12,6 +12,7 @@ from tokexport.compiler.tables import Numbers, StoredForms
 from tokexport.errors import UnsupportedError
 from tokexport.escape import escape
 from tokexport.model import ByteStrings, Tokens
+from tokexport.model.byte_strings import PART
 
 # What the bits of a record can count.
 MAX_FIRST_SKIP: Final = 31
@@ -34,21 +35,23 @@ def stored_forms(tokens: Tokens) -> StoredForms:
     """
     longer: dict[int, bytes] = {}
     skip, more, end = (np.zeros(len(tokens), np.uint16) for _ in range(3))
-    numbers = tokens.with_forms
-    contents = tokens.contents.take(numbers)
-    firsts, lasts = (
-        contents if column is tokens.contents else column.take(numbers)
-        for column in (tokens.firsts, tokens.lasts)
-    )
-    is_shorter, skipped, cut = _shorter(contents, firsts, lasts)
-    skip[numbers[is_shorter]], end[numbers[is_shorter]] = skipped[is_shorter], cut[is_shorter]
-    for place in np.flatnonzero(~is_shorter).tolist():
-        number, content, first = numbers[place], contents[place], firsts[place]
-        change = len(first) - len(content)
-        if 0 < change <= MAX_FIRST_MORE and first.endswith(content):
-            longer[number], more[number] = first, change
-        else:
-            _refuse(number, content, first, lasts[place])
+    with_forms = tokens.with_forms
+    for at in range(0, len(with_forms), PART):
+        numbers = with_forms[at : at + PART]
+        contents = tokens.contents.take(numbers)
+        firsts, lasts = (
+            contents if column is tokens.contents else column.take(numbers)
+            for column in (tokens.firsts, tokens.lasts)
+        )
+        is_shorter, skipped, cut = _shorter(contents, firsts, lasts)
+        skip[numbers[is_shorter]], end[numbers[is_shorter]] = skipped[is_shorter], cut[is_shorter]
+        for place in np.flatnonzero(~is_shorter).tolist():
+            number, content, first = numbers[place], contents[place], firsts[place]
+            change = len(first) - len(content)
+            if 0 < change <= MAX_FIRST_MORE and first.endswith(content):
+                longer[number], more[number] = first, change
+            else:
+                _refuse(number, content, first, lasts[place])
     ids = np.flatnonzero(~tokens.is_hole)
     stored = tokens.contents.replaced(longer).take(ids)
     places = np.arange(len(stored), dtype=np.uint32)

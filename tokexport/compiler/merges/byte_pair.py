@@ -42,6 +42,7 @@ def byte_pair_tables(
     give_back_memory()
     if crossed is None and model.characters is None and first.covers_all_text:
         crossed = byte_crossings(Vocabulary.of(model.vocab), rules)
+        give_back_memory()
     byte_ids = (
         [first.tables[0].get(byte) for byte in range(256)]
         if model.characters is None

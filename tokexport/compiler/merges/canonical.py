@@ -162,8 +162,10 @@ def _found_ways(
             f"merges that make the id {found} out of itself is not supported",
             "a merge makes a longer token out of two shorter ones",
         )
-    rules, *ways = (array.view(np.int32) for array in found)
-    rules = rules.reshape(-1, 4)
+    rows, *ways = (array.view(np.int32) for array in found)
+    rules = np.empty((len(rows), 4), np.int32)
+    for column, numbers in enumerate((merges[:, 2], merges[:, 0], merges[:, 1], ranks)):
+        rules[:, column] = numbers[rows] if len(numbers) else rows
     # Of a token with two different last merges the second is the last that is found.
     for token, *pair in rules[-1:, :3].tolist():
         others = rules[rules[:, 0] == token, 1:3]

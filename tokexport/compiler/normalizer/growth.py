@@ -54,7 +54,8 @@ def growths(ops: Sequence[rewriting.Op]) -> list[tuple[int, int]]:
         weights, extra = utf8_widths(), 0
         for step in reversed(steps[:count]):
             extra = min(extra + step(weights), MOST)
-        most = (int(weights[points].max()) for points in _OF_WIDTH)
+        most = [int(weights[points].max()) for points in _OF_WIDTH]
+        del weights  # before there are others
         found.append((max(-(-weight // width) for width, weight in enumerate(most, 1)), extra))
     return found
 
