@@ -85,8 +85,8 @@ class ByteStrings(Sequence[bytes]):
         >>> [*ByteStrings.of([b"a", b"bc"]).take(np.array([1, 0, 1]))]
         [b'bc', b'a', b'bc']
         """
-        if len(places) == len(self) and (places == np.arange(len(self))).all():
-            return self
+        if len(places) == len(self) and (places[1:] > places[:-1]).all():
+            return self  # all of them
         begins = self.ends[np.maximum(places, 1) - 1] * (places > 0)
         return self._at(begins, self.ends[places] - begins)
 

@@ -62,7 +62,7 @@ class Tokens(Sequence[Token | None]):
         differs = np.zeros(len(self), np.bool_)
         for form in (self.firsts, self.lasts):
             differs[self.contents.places_of_others(form)] = True
-        return np.flatnonzero(differs)
+        return np.flatnonzero(differs).astype(np.uint32)
 
     def __len__(self) -> int:
         """How many ids there are, holes and all."""

@@ -79,15 +79,17 @@ public:
             std::uint64_t head;  // the first eight bytes, of which most keys differ
             std::uint32_t place;
         };
+        // What stays is allocated first, so that what is freed is the end of the heap.
+        places_.reserve(strings.size());
+        common_.reserve(strings.size());
         std::vector<Entry> entries(strings.size());
         for (std::uint32_t i = 0; i < entries.size(); i++) entries[i] = {head_of(strings[i]), i};
         std::sort(entries.begin(), entries.end(), [&](const Entry &one, const Entry &other) {
             if (one.head != other.head) return one.head < other.head;
             return strings[one.place] < strings[other.place];
         });
-        places_.reserve(entries.size());
         for (const Entry &entry : entries) places_.push_back(entry.place);
-        common_.reserve(entries.size());
+        std::vector<Entry>().swap(entries);
         std::string_view last;
         for (std::uint32_t i = 0; i < size(); last = (*this)[i++]) {
             const auto end = last.begin() + std::min(last.size(), (*this)[i].size());

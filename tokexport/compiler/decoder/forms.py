@@ -52,7 +52,8 @@ def stored_forms(tokens: Tokens) -> StoredForms:
                 longer[number], more[number] = first, change
             else:
                 _refuse(number, content, first, lasts[place])
-    ids = np.flatnonzero(~tokens.is_hole)
+    del with_forms
+    ids = np.flatnonzero(~tokens.is_hole).astype(np.uint32)
     stored = tokens.contents.replaced(longer).take(ids)
     places = np.arange(len(stored), dtype=np.uint32)
     equal = Keys(stored.data, stored.ends).firsts()

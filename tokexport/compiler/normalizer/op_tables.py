@@ -56,7 +56,7 @@ def _charsmap_table(op: rewriting.CharsmapOp) -> CharsmapTable:
 def _map_table(mapping: CharacterMapping) -> MapTable:
     # One output more than there are: the letters of a Hangul syllable, which so need no text each.
     letters = len(mapping.outputs)
-    numbered = mapping.numbers.astype(np.uint32)
+    numbered = mapping.numbers.astype(np.min_scalar_type(letters))
     for point in normal_forms.HANGUL_SYLLABLES:
         if mapping.outputs[mapping.numbers[point]] == Output(normal_forms.letters_of(chr(point))):
             numbered[point] = letters

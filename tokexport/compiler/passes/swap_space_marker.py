@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeVar
 
+import numpy as np
+
 from tokexport.compiler.passes.dead_splits import LITERAL
 from tokexport.model import (
     Append,
@@ -26,6 +28,7 @@ from tokexport.model import (
     Replace,
     Split,
     TokenizerModel,
+    Tokens,
     UnigramModel,
     Vocabulary,
 )
@@ -152,7 +155,12 @@ def _exchanged_model(model: TokenizerModel) -> BytePairModel | UnigramModel | No
         # Spans after a character that is left out are off by its bytes, of which the mark has
         # three.
         return None
-    return replace(inner, vocab=_exchanged_vocab(inner.vocab))
+    vocab = _exchanged_vocab(inner.vocab)
+    # Mostly tokens decode to just that.
+    contents = Tokens.of(model.tokens).contents
+    if vocab.strings.data == contents.data and np.array_equal(vocab.strings.ends, contents.ends):
+        vocab = Vocabulary(contents, vocab.ids)
+    return replace(inner, vocab=vocab)
 
 
 def _exchanged_vocab(vocab: Mapping[bytes, int]) -> Vocabulary:
