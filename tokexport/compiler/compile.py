@@ -113,8 +113,9 @@ def _encoding(original: TokenizerModel, tokens: Tokens) -> EncodingTables:
         if token.normalized
     }
     rewrites = [stage for stage in stages if not isinstance(stage[0], Split)]
-    ops = iter(op_tables([*normalizer, *chain.from_iterable(rewrites)]))
     give_back_memory()  # that of patterns, where a byte a code point is little
+    ops = iter(op_tables([*normalizer, *chain.from_iterable(rewrites)]))
+    give_back_memory()
     encoder, scores = _encoder(model, tokens)
     give_back_memory()
     if isinstance(model.model, WordLevelModel) and model.model.fuse_unk:

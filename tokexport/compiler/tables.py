@@ -244,9 +244,9 @@ class StoredForms:
 
     data: bytes
     offsets: npt.NDArray[np.uint32]
-    first_skip: npt.NDArray[np.uint16]
-    first_more: npt.NDArray[np.uint16]
-    last_skip: npt.NDArray[np.uint16]
+    first_skip: npt.NDArray[np.uint8]
+    first_more: npt.NDArray[np.uint8]
+    last_skip: npt.NDArray[np.uint8]
 
     @property
     def are_contents(self) -> bool:

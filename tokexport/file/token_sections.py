@@ -37,7 +37,7 @@ def records_and_bytes(tables: Tables) -> tuple[memoryview, bytes]:
         (forms.first_more, RecordFlag.FIRST_MORE.put(1)),
         (forms.last_skip, RecordFlag.LAST_SKIP.put(1)),
     ):
-        flags |= number * np.uint16(factor)
+        flags |= number.astype(np.uint16) * np.uint16(factor)
     records = np.zeros(len(tokens), layout.RECORD)
     records["offset"] = forms.offsets
     records["length"] = tokens.contents.sizes

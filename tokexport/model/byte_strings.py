@@ -68,7 +68,9 @@ class ByteStrings(Sequence[bytes]):
     @property
     def sizes(self) -> U32:
         """The bytes of each string."""
-        return self.ends - self.begins
+        sizes: U32 = self.ends.copy()
+        sizes[1:] -= self.ends[:-1]
+        return sizes
 
     @property
     def units(self) -> npt.NDArray[np.uint8]:

@@ -59,10 +59,13 @@ class Tokens(Sequence[Token | None]):
     @property
     def with_forms(self) -> Numbers:
         """The ids that decode to other bytes as the first or the last."""
+        columns = [column for column in (self.firsts, self.lasts) if column is not self.contents]
+        if len(columns) == 1:
+            return self.contents.places_of_others(columns[0])
         differs = np.zeros(len(self), np.bool_)
-        for form in (self.firsts, self.lasts):
-            differs[self.contents.places_of_others(form)] = True
-        return np.flatnonzero(differs).astype(np.uint32)
+        for column in columns:
+            differs[self.contents.places_of_others(column)] = True
+        return np.flatnonzero(differs)
 
     def __len__(self) -> int:
         """How many ids there are, holes and all."""

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "free_memory.h"
 #include "keys.h"
 
 namespace nb = nanobind;
@@ -79,7 +80,6 @@ public:
             std::uint64_t head;  // the first eight bytes, of which most keys differ
             std::uint32_t place;
         };
-        // What stays is allocated first, so that what is freed is the end of the heap.
         places_.reserve(strings.size());
         common_.reserve(strings.size());
         std::vector<Entry> entries(strings.size());
@@ -90,6 +90,7 @@ public:
         });
         for (const Entry &entry : entries) places_.push_back(entry.place);
         std::vector<Entry>().swap(entries);
+        give_back_memory();
         std::string_view last;
         for (std::uint32_t i = 0; i < size(); last = (*this)[i++]) {
             const auto end = last.begin() + std::min(last.size(), (*this)[i].size());

@@ -7,7 +7,7 @@ from typing import Final, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from tokexport._core import Keys
+from tokexport._core import Keys, give_back_memory
 from tokexport.compiler.tables import Numbers, StoredForms
 from tokexport.errors import UnsupportedError
 from tokexport.escape import escape
@@ -34,7 +34,7 @@ def stored_forms(tokens: Tokens) -> StoredForms:
     ([1, 0], [0, 2])
     """
     longer: dict[int, bytes] = {}
-    skip, more, end = (np.zeros(len(tokens), np.uint16) for _ in range(3))
+    skip, more, end = (np.zeros(len(tokens), np.uint8) for _ in range(3))
     with_forms = tokens.with_forms
     for at in range(0, len(with_forms), PART):
         numbers = with_forms[at : at + PART]
@@ -52,9 +52,12 @@ def stored_forms(tokens: Tokens) -> StoredForms:
                 longer[number], more[number] = first, change
             else:
                 _refuse(number, content, first, lasts[place])
-    del with_forms
-    ids = np.flatnonzero(~tokens.is_hole).astype(np.uint32)
-    stored = tokens.contents.replaced(longer).take(ids)
+    give_back_memory()
+    ids: Numbers | slice = slice(None)
+    stored = tokens.contents.replaced(longer)
+    if tokens.is_hole.any():
+        ids = np.flatnonzero(~tokens.is_hole)
+        stored = stored.take(ids)
     places = np.arange(len(stored), dtype=np.uint32)
     equal = Keys(stored.data, stored.ends).firsts()
     distinct = stored.take(np.flatnonzero(equal == places))

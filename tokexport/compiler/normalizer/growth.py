@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tokexport._core import give_back_memory
 from tokexport.compiler.normalizer import rewriting
 from tokexport.model import NormalForm, SpellBytes
 from tokexport.normalization.character_map import CharacterMapping
@@ -36,7 +37,7 @@ Sums = npt.NDArray[np.int64]
 MOST = (1 << 32) - 1
 # The code points of one, two, three and four bytes in UTF-8.
 _OF_WIDTH = (slice(0, 0x80), slice(0x80, 0x800), slice(0x800, 0x10000), slice(0x10000, CODE_POINTS))
-_PART = 1 << 16
+_PART = 1 << 14
 ASCII = 128
 HANGUL_LEADING = range(0x1100, 0x1113)
 
@@ -49,6 +50,7 @@ def growths(ops: Sequence[rewriting.Op]) -> list[tuple[int, int]]:
     [(1, 3), (2, 6)]
     """
     steps = [_step(op) for op in ops]
+    give_back_memory()
     found = []
     for count in range(1, len(steps) + 1):
         weights, extra = utf8_widths(), 0
