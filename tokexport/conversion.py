@@ -168,6 +168,7 @@ def convert(
     )
     notes: tuple[str, ...] = ()
     chat_notes: tuple[str, ...] = ()
+    frame = None
     if self_test and not decode_only:
         step("asking the reference library for the self test")
         options, notes = _with_self_test(options, model, opened)
@@ -184,9 +185,8 @@ def convert(
     if chat_template and not decode_only and model.chat.default:
         step("looking for a frame in the chat template")
         frame, chat_notes = _chat_frame(model)
-        made = _with_frame(made, frame, model)
     step("writing")
-    parts = made.parts()
+    parts = made.parts(frame)
     del made
     if path is not None:
         with writing(path, force=force) as file:
@@ -203,7 +203,7 @@ def file_bytes(model: TokenizerModel, options: Options | None = None) -> bytes:
     """The bytes of the file for a model. UnsupportedError where it could not be exact."""
     options = options or Options()
     made = _sections(compile_model(model, decode_only=options.decode_only), options)
-    return b"".join(_with_frame(made, options.chat_frame, model).parts())
+    return b"".join(made.parts(options.chat_frame))
 
 
 def _sections(tables: Tables, options: Options) -> Sections:
@@ -219,11 +219,6 @@ def _sections(tables: Tables, options: Options) -> Sections:
         self_test=options.self_test,
         prefix_index=options.prefix_index,
     )
-
-
-def _with_frame(made: Sections, frame: Frame | None, model: TokenizerModel) -> Sections:
-    special = [token.content for token in model.added_tokens if token.special]
-    return made if frame is None else made.with_frame(frame, special)
 
 
 def _with_self_test(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from itertools import chain
 
 import numpy as np
@@ -19,9 +19,11 @@ _STRIPS = {
 }
 
 
-def frame(value: Frame, special: Iterable[str]) -> bytes:
-    """The section. ``special`` are the special tokens."""
-    places = marks(value.texts, {*special})
+def frame(value: Frame | None, special: Collection[str]) -> bytes | None:
+    """The section, or None where there is no frame. ``special`` are the special tokens."""
+    if value is None:
+        return None
+    places = marks(value.texts, special)
     sizes = dict(zip(_SIZES, (len(text.encode()) for text in value.texts), strict=True))
     texts = [text.encode() for text in chain(value.texts, value.reserved)]
     reserved = [len(text) for text in texts[len(value.texts) :]]

@@ -7,9 +7,8 @@ order, and carries no time stamp.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import reduce
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -31,18 +30,18 @@ REQUIRED_TAGS = frozenset(tag for tag in Tag if tag.required)
 class Sections:
     """The sections of a file, in its order, and the fields of its header."""
 
-    contents: Mapping[bytes, Content | None]
-    fields: Mapping[str, int]
+    contents: dict[bytes, Content | None]
+    fields: dict[str, int]
+    # The special tokens.
+    special: frozenset[str]
 
-    def parts(self) -> list[Part]:
-        """The bytes of the file, in parts: header and section table are the first."""
-        contents = {tag: content for tag, content in self.contents.items() if content is not None}
-        return assemble(contents, **self.fields)
-
-    def with_frame(self, frame: Frame, special: Iterable[str]) -> Sections:
-        """The same with the frame of the chat template; ``special`` are the special tokens."""
-        section = chat_section.frame(frame, special)
-        return replace(self, contents={**self.contents, Tag.CHAT_FRAME: section})
+    def parts(self, chat_frame: Frame | None) -> list[Part]:
+        """The bytes of a file with the frame of its chat template, in parts: header and section
+        table are the first.
+        """
+        contents = self.contents | {Tag.CHAT_FRAME: chat_section.frame(chat_frame, self.special)}
+        found = {tag: content for tag, content in contents.items() if content is not None}
+        return assemble(found, **self.fields)
 
 
 def sections(
@@ -72,7 +71,7 @@ def sections(
         contents |= _text(tables, tables.encoding)
     contents |= {
         Tag.SORTED_IDS: token_sections.sorted_ids(tables) if prefix_index else None,
-        Tag.CHAT_FRAME: None,
+        Tag.CHAT_FRAME: None,  # comes last
         Tag.SPECIAL_IDS: token_sections.special_ids(tables),
         Tag.CHAT_TEMPLATE: model.chat.default.encode() if model.chat.default else None,
         Tag.PROVENANCE: token_sections.provenance(tables, reference_version),
@@ -87,7 +86,8 @@ def sections(
         "unknown_id": layout.NONE if model.model.unk_id is None else model.model.unk_id,
         "model": layout.ModelType[tables.kind],
     }
-    return Sections(contents, fields)
+    special = frozenset(token.content for token in model.added_tokens if token.special)
+    return Sections(contents, fields, special)
 
 
 def assemble(
@@ -102,14 +102,16 @@ def assemble(
     for tag, content in contents.items():
         begin = _aligned(end)
         pieces = [content] if isinstance(content, Part) else content
-        size = sum(map(len, pieces))
+        size = checksum = 0
+        for piece in pieces:
+            size, checksum = size + len(piece), zlib.crc32(piece, checksum)
         table += struct(
             layout.Section,
             tag=tag,
             flags=layout.SectionFlag.REQUIRED if tag in REQUIRED_TAGS else 0,
             offset=begin,
             size=size,
-            crc32=_checksum(pieces),
+            crc32=checksum,
         )
         parts += [bytes(begin - end), *pieces]
         end = begin + size
@@ -124,10 +126,6 @@ def assemble(
     )[:-4]
     head = header + zlib.crc32(table, zlib.crc32(header)).to_bytes(4, "little") + table
     return [head + bytes(first - len(head)), *parts]
-
-
-def _checksum(pieces: Iterable[Part]) -> int:
-    return reduce(lambda checksum, piece: zlib.crc32(piece, checksum), pieces, 0)
 
 
 def _encoder(

@@ -7,7 +7,7 @@ from typing import Final, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from tokexport._core import Keys, give_back_memory
+from tokexport._core import Keys
 from tokexport.compiler.tables import Numbers, StoredForms
 from tokexport.errors import UnsupportedError
 from tokexport.escape import escape
@@ -52,12 +52,8 @@ def stored_forms(tokens: Tokens) -> StoredForms:
                 longer[number], more[number] = first, change
             else:
                 _refuse(number, content, first, lasts[place])
-    give_back_memory()
-    ids: Numbers | slice = slice(None)
-    stored = tokens.contents.replaced(longer)
-    if tokens.is_hole.any():
-        ids = np.flatnonzero(~tokens.is_hole)
-        stored = stored.take(ids)
+    ids = np.flatnonzero(~tokens.is_hole).astype(np.uint32)
+    stored = tokens.contents.replaced(longer).take(ids)
     places = np.arange(len(stored), dtype=np.uint32)
     equal = Keys(stored.data, stored.ends).firsts()
     distinct = stored.take(np.flatnonzero(equal == places))

@@ -14,7 +14,7 @@ from tokexport.compiler.merges.byte_crossings import byte_crossings
 from tokexport.compiler.merges.canonical import CanonicalMerges, canonical_merges
 from tokexport.compiler.merges.crossings import crossings
 from tokexport.compiler.merges.first_symbols import FirstSymbols, Numbers
-from tokexport.compiler.tables import BytePairTables, ClassTable, Crossings, PairIndex, TokenIndex
+from tokexport.compiler.tables import BytePairTables, ClassTable, PairIndex, TokenIndex
 from tokexport.limits import MAX_IDS
 from tokexport.model import BytePairModel, Tokens, Vocabulary
 
@@ -37,10 +37,11 @@ def byte_pair_tables(
     """Compiles BPE, and gives the scores. UnsupportedError for a token that merges in two ways."""
     merges = canonical_merges(model)
     first, rules, in_order = merges.first, merges.rules, merges.ranks_follow_ids
-    crossed, pieces = _crossings(model, merges), _pieces(model, merges, tokens)
+    crossed = None if model.characters is None else crossings(merges)
+    pieces = _pieces(model, merges, tokens)
     del merges  # whose ways take as much memory as the indexes
     give_back_memory()
-    if crossed is None and model.characters is None and first.covers_all_text:
+    if model.characters is None and first.covers_all_text:
         crossed = byte_crossings(Vocabulary.of(model.vocab), rules)
         give_back_memory()
     byte_ids = (
@@ -60,10 +61,6 @@ def byte_pair_tables(
     )
     scores = -np.log(np.maximum(ranks, 0) + 1.0)
     return tables, np.where(ranks < 0, DEFAULT_SCORE, scores).astype(np.float32)
-
-
-def _crossings(model: BytePairModel, merges: CanonicalMerges) -> Crossings | None:
-    return None if model.characters is None else crossings(merges)
 
 
 def _by_unit(first: FirstSymbols) -> ClassTable | npt.NDArray[np.int64]:
