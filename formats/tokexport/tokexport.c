@@ -465,12 +465,11 @@ static uint64_t class_table_size(uint64_t middle_count, uint64_t leaf_count) {
 }
 
 static uint64_t characters_size(tkx_span s) {
-    uint64_t unit = field(s, 0), places = field(s, 4), middle_count = field(s, 8),
-             leaf_count = field(s, 12);
+    uint64_t unit = field(s, 0), places = field(s, 4), middles = field(s, 8), leaves = field(s, 12);
     if (unit > UNIT_BYTE || (places != 1 && places != PLACES)) return UINT64_MAX;
     if (unit == UNIT_BYTE)
-        return middle_count || leaf_count ? UINT64_MAX : CHARACTERS_HEADER + 1024 * places;
-    return CHARACTERS_HEADER + TOP_SIZE * places + 128 * middle_count + 256 * leaf_count;
+        return middles || leaves ? UINT64_MAX : CHARACTERS_HEADER + 1024 * places;
+    return CHARACTERS_HEADER + TOP_SIZE * places + 128 * middles + 256 * leaves;
 }
 
 static uint64_t crossings_size(tkx_span s) {
@@ -1431,8 +1430,7 @@ enum { FIRST = 1, LAST = 2 }; /* the place of a token: either, both or neither *
 
 /* A run of FALLBACK tokens is text if it is UTF-8 as a whole (RUN_GOOD); if not, each byte is one
    U+FFFD (RUN_BAD). Where all ids are known, look_at_run decides. A stream holds the bytes back
-   (RUN_HELD) until the run ends or has a bad byte; of TKX_MAX_RUN bytes held, the whole characters
-   are written. */
+   (RUN_HELD) until the run ends or has a bad byte; of TKX_MAX_RUN held, characters are written. */
 enum { RUN_NONE, RUN_HELD, RUN_GOOD, RUN_BAD };
 
 /* Replaces the bytes of a token by its form at a place; 0 if that is not within BYTS (I19). */
@@ -2577,8 +2575,7 @@ static int stays(tkx_normalizer *n, const uint8_t *text, const uint8_t *p) {
     return !entry[6] || !(last[4] | last[5] || composed(n, left, c) != TKX_NONE);
 }
 
-/* Quick check, from the start of a text or a stable code point on: its end, or the last stable code
-   point before something that may change. */
+/* Quick check, from a stable code point on: its end, or the last stable one before any change. */
 static const uint8_t *skip_normalized(tkx_normalizer *n, const uint8_t *text, const uint8_t *end) {
     const uint8_t *p = text;
     while ((p = TKX_SKIP_STABLE(n, p, end)) < end) {
@@ -3070,8 +3067,7 @@ static void run_replace(tkx_rewriter *w) {
 /* The alignment of CHARSMAP. Each character of the output takes characters of the text, in order,
    and has the source of the first of them; one that takes none shares that of the last one taken.
    In a replacement each takes one while there are any. Those left over are taken by the last one
-   written; at the start of the text by none, and all that follows is a little too far left, as in
-   the reference library. */
+   written; at the start of the text by none: all after it is too far left, as in the reference. */
 
 /* Writes the source of the last character. */
 static void align_last(tkx_rewriter *w) {
@@ -3752,17 +3748,17 @@ typedef struct tkx_queue {
     uint32_t rank; /* of the last key popped */
 } tkx_queue;
 
-/* Bits of a digit at most: more need more stack, and time where there are few keys. */
-enum { DIGIT = 8 };
+/* Bits of a digit: more need more stack, and time where there are few keys. */
+enum { DIGIT = 8, DIGITS = 1 << DIGIT };
 
-/* Radix sort, lowest digit first. If the positions are in order already, as they are unless merges
-   of one rank give different ids, only the ranks are sorted: the sort is stable. */
+/* Radix sort, lowest digit first, of digits in which keys differ. If the positions are in order, as
+   they are unless merges of a rank give different ids, only the ranks are sorted: it is stable. */
 static void sort_keys(uint8_t *keys, uint8_t *other, size_t count) {
-    uint32_t first[1 << DIGIT];
+    uint32_t first[DIGITS];
     uint8_t *from = keys, *to = other;
     uint64_t bits = 0; /* those in which two keys differ */
-    size_t digits, i;
-    unsigned low = 0, length = 0, passes, width, shift;
+    size_t i;
+    unsigned shift;
     int in_order = 1;
     for (i = 1; i < count; i++) {
         const uint64_t before = get_u64(keys + 8 * i - 8), key = get_u64(keys + 8 * i);
@@ -3770,25 +3766,20 @@ static void sort_keys(uint8_t *keys, uint8_t *other, size_t count) {
         in_order &= (uint32_t)before <= (uint32_t)key;
     }
     if (in_order) bits &= ~(uint64_t)TKX_NONE;
-    if (!bits) return;
-    while (!(bits >> low & 1)) low++;
-    while (low + length < 64 && bits >> low >> length) length++;
-    passes = (length + DIGIT - 1) / DIGIT;
-    width = (length + passes - 1) / passes;
-    digits = (size_t)1 << width;
-    for (shift = low; shift < low + length; shift += width) {
+    for (shift = 0; shift < 64; shift += DIGIT) {
         uint32_t sum = 0;
         uint8_t *swap = from;
-        memset(first, 0, digits * sizeof *first);
-        for (i = 0; i < count; i++) first[get_u64(from + 8 * i) >> shift & (digits - 1)]++;
-        for (i = 0; i < digits; i++) {
+        if (!(bits >> shift & (DIGITS - 1))) continue;
+        memset(first, 0, sizeof first);
+        for (i = 0; i < count; i++) first[get_u64(from + 8 * i) >> shift & (DIGITS - 1)]++;
+        for (i = 0; i < DIGITS; i++) {
             const uint32_t here = first[i];
             first[i] = sum;
             sum += here;
         }
         for (i = 0; i < count; i++) {
             const uint64_t key = get_u64(from + 8 * i);
-            put_u64(to + 8 * (size_t)first[key >> shift & (digits - 1)]++, key);
+            put_u64(to + 8 * (size_t)first[key >> shift & (DIGITS - 1)]++, key);
         }
         from = to;
         to = swap;
@@ -3883,8 +3874,7 @@ static int sort_pending(tkx_queue *q, const tkx *t, const uint8_t *symbols) {
     return 1;
 }
 
-/* Looks up the pair that begins with symbol i, and puts it into the queue. `next` is the symbol
-   after it, or TKX_NONE: there is no pair. */
+/* Looks up the pair of symbol i and `next`, and puts it into the queue. TKX_NONE: there is none. */
 static TKX_INLINE void queue_pair(tkx_context *ctx, tkx_queue *q, uint8_t *symbols, uint32_t i,
                                   uint32_t next) {
     uint32_t merged = TKX_NONE;
@@ -4318,8 +4308,7 @@ static TKX_NOINLINE double reset_sums(tkx_unigram *u, size_t at, size_t reach, d
 }
 
 /* Finds the best path from `from` to the end of the pre-token. At each position that no token
-   crosses, the path so far is emitted and `from` moves there. 0: there is too little room; nothing
-   after `from` is done. */
+   crosses, the path so far is emitted and `from` moves there. 0: there is no room for the rest. */
 static TKX_INLINE int find_paths(tkx_unigram *u, int single) {
     tkx_context *ctx = u->ctx;
     const tkx *t = ctx->t;
@@ -4406,8 +4395,7 @@ static void encode_unigram(tkx_context *ctx, const uint8_t *bytes, size_t size) 
    key[0] and key[1] are the first 15 bytes, padded with zeros, and a byte that has the size and the
    kind, a pre-token or a WORD. The upper 4 bits of the first id are the number of ids; so the third
    word of a small entry is never 0, and that of a large one of at most 15 bytes always is. A new
-   small entry takes the second place, and a hit there swaps the two: rare words replace each other,
-   not the frequent ones. */
+   small entry takes the second place; a hit there swaps the two: rare words replace rare ones. */
 enum { SMALL_BYTES = 15, LARGE_BYTES = 30, SMALL_IDS = 4, LARGE_IDS = 8, COUNT_SHIFT = 28 };
 enum { SMALL_ENTRY = 32, SET = 64 };
 enum { PRETOKEN = 0, WORD = 64 };
@@ -5038,8 +5026,7 @@ static void context_init(tkx_context *ctx, const tkx *t, int special) {
     ctx->special = special;
 }
 
-/* Encodes with all special tokens, none, or those of a bitmap: by their index, or by where they
-   begin (see tkx_context). */
+/* Encodes with all special tokens, none, or those of a bitmap (see tkx_context). */
 static TKX_NOINLINE int encode_bits(int special, const uint8_t *allowed, size_t allowed_size,
                                     const tkx *t, const void *text, size_t size, uint32_t *ids,
                                     size_t capacity, size_t *count, const tkx_work *work) {

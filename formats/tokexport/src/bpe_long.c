@@ -47,8 +47,7 @@ static int sort_pending(tkx_queue *q, const tkx *t, const uint8_t *symbols) {
     return 1;
 }
 
-/* Looks up the pair that begins with symbol i, and puts it into the queue. `next` is the symbol
-   after it, or TKX_NONE: there is no pair. */
+/* Looks up the pair of symbol i and `next`, and puts it into the queue. TKX_NONE: there is none. */
 static TKX_INLINE void queue_pair(tkx_context *ctx, tkx_queue *q, uint8_t *symbols, uint32_t i,
                                   uint32_t next) {
     uint32_t merged = TKX_NONE;

@@ -17,17 +17,17 @@ typedef struct tkx_queue {
     uint32_t rank; /* of the last key popped */
 } tkx_queue;
 
-/* Bits of a digit at most: more need more stack, and time where there are few keys. */
-enum { DIGIT = 8 };
+/* Bits of a digit: more need more stack, and time where there are few keys. */
+enum { DIGIT = 8, DIGITS = 1 << DIGIT };
 
-/* Radix sort, lowest digit first. If the positions are in order already, as they are unless merges
-   of one rank give different ids, only the ranks are sorted: the sort is stable. */
+/* Radix sort, lowest digit first, of digits in which keys differ. If the positions are in order, as
+   they are unless merges of a rank give different ids, only the ranks are sorted: it is stable. */
 static void sort_keys(uint8_t *keys, uint8_t *other, size_t count) {
-    uint32_t first[1 << DIGIT];
+    uint32_t first[DIGITS];
     uint8_t *from = keys, *to = other;
     uint64_t bits = 0; /* those in which two keys differ */
-    size_t digits, i;
-    unsigned low = 0, length = 0, passes, width, shift;
+    size_t i;
+    unsigned shift;
     int in_order = 1;
     for (i = 1; i < count; i++) {
         const uint64_t before = get_u64(keys + 8 * i - 8), key = get_u64(keys + 8 * i);
@@ -35,25 +35,20 @@ static void sort_keys(uint8_t *keys, uint8_t *other, size_t count) {
         in_order &= (uint32_t)before <= (uint32_t)key;
     }
     if (in_order) bits &= ~(uint64_t)TKX_NONE;
-    if (!bits) return;
-    while (!(bits >> low & 1)) low++;
-    while (low + length < 64 && bits >> low >> length) length++;
-    passes = (length + DIGIT - 1) / DIGIT;
-    width = (length + passes - 1) / passes;
-    digits = (size_t)1 << width;
-    for (shift = low; shift < low + length; shift += width) {
+    for (shift = 0; shift < 64; shift += DIGIT) {
         uint32_t sum = 0;
         uint8_t *swap = from;
-        memset(first, 0, digits * sizeof *first);
-        for (i = 0; i < count; i++) first[get_u64(from + 8 * i) >> shift & (digits - 1)]++;
-        for (i = 0; i < digits; i++) {
+        if (!(bits >> shift & (DIGITS - 1))) continue;
+        memset(first, 0, sizeof first);
+        for (i = 0; i < count; i++) first[get_u64(from + 8 * i) >> shift & (DIGITS - 1)]++;
+        for (i = 0; i < DIGITS; i++) {
             const uint32_t here = first[i];
             first[i] = sum;
             sum += here;
         }
         for (i = 0; i < count; i++) {
             const uint64_t key = get_u64(from + 8 * i);
-            put_u64(to + 8 * (size_t)first[key >> shift & (digits - 1)]++, key);
+            put_u64(to + 8 * (size_t)first[key >> shift & (DIGITS - 1)]++, key);
         }
         from = to;
         to = swap;

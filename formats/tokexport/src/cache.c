@@ -11,8 +11,7 @@
    key[0] and key[1] are the first 15 bytes, padded with zeros, and a byte that has the size and the
    kind, a pre-token or a WORD. The upper 4 bits of the first id are the number of ids; so the third
    word of a small entry is never 0, and that of a large one of at most 15 bytes always is. A new
-   small entry takes the second place, and a hit there swaps the two: rare words replace each other,
-   not the frequent ones. */
+   small entry takes the second place; a hit there swaps the two: rare words replace rare ones. */
 enum { SMALL_BYTES = 15, LARGE_BYTES = 30, SMALL_IDS = 4, LARGE_IDS = 8, COUNT_SHIFT = 28 };
 enum { SMALL_ENTRY = 32, SET = 64 };
 enum { PRETOKEN = 0, WORD = 64 };

@@ -9,8 +9,7 @@ enum { FIRST = 1, LAST = 2 }; /* the place of a token: either, both or neither *
 
 /* A run of FALLBACK tokens is text if it is UTF-8 as a whole (RUN_GOOD); if not, each byte is one
    U+FFFD (RUN_BAD). Where all ids are known, look_at_run decides. A stream holds the bytes back
-   (RUN_HELD) until the run ends or has a bad byte; of TKX_MAX_RUN bytes held, the whole characters
-   are written. */
+   (RUN_HELD) until the run ends or has a bad byte; of TKX_MAX_RUN held, characters are written. */
 enum { RUN_NONE, RUN_HELD, RUN_GOOD, RUN_BAD };
 
 /* Replaces the bytes of a token by its form at a place; 0 if that is not within BYTS (I19). */

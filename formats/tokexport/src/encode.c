@@ -165,8 +165,7 @@ static void context_init(tkx_context *ctx, const tkx *t, int special) {
     ctx->special = special;
 }
 
-/* Encodes with all special tokens, none, or those of a bitmap: by their index, or by where they
-   begin (see tkx_context). */
+/* Encodes with all special tokens, none, or those of a bitmap (see tkx_context). */
 static TKX_NOINLINE int encode_bits(int special, const uint8_t *allowed, size_t allowed_size,
                                     const tkx *t, const void *text, size_t size, uint32_t *ids,
                                     size_t capacity, size_t *count, const tkx_work *work) {

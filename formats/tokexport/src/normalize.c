@@ -263,8 +263,7 @@ static int stays(tkx_normalizer *n, const uint8_t *text, const uint8_t *p) {
     return !entry[6] || !(last[4] | last[5] || composed(n, left, c) != TKX_NONE);
 }
 
-/* Quick check, from the start of a text or a stable code point on: its end, or the last stable code
-   point before something that may change. */
+/* Quick check, from a stable code point on: its end, or the last stable one before any change. */
 static const uint8_t *skip_normalized(tkx_normalizer *n, const uint8_t *text, const uint8_t *end) {
     const uint8_t *p = text;
     while ((p = TKX_SKIP_STABLE(n, p, end)) < end) {

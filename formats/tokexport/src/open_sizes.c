@@ -49,12 +49,11 @@ static uint64_t class_table_size(uint64_t middle_count, uint64_t leaf_count) {
 }
 
 static uint64_t characters_size(tkx_span s) {
-    uint64_t unit = field(s, 0), places = field(s, 4), middle_count = field(s, 8),
-             leaf_count = field(s, 12);
+    uint64_t unit = field(s, 0), places = field(s, 4), middles = field(s, 8), leaves = field(s, 12);
     if (unit > UNIT_BYTE || (places != 1 && places != PLACES)) return UINT64_MAX;
     if (unit == UNIT_BYTE)
-        return middle_count || leaf_count ? UINT64_MAX : CHARACTERS_HEADER + 1024 * places;
-    return CHARACTERS_HEADER + TOP_SIZE * places + 128 * middle_count + 256 * leaf_count;
+        return middles || leaves ? UINT64_MAX : CHARACTERS_HEADER + 1024 * places;
+    return CHARACTERS_HEADER + TOP_SIZE * places + 128 * middles + 256 * leaves;
 }
 
 static uint64_t crossings_size(tkx_span s) {

@@ -8,8 +8,7 @@
 /* The alignment of CHARSMAP. Each character of the output takes characters of the text, in order,
    and has the source of the first of them; one that takes none shares that of the last one taken.
    In a replacement each takes one while there are any. Those left over are taken by the last one
-   written; at the start of the text by none, and all that follows is a little too far left, as in
-   the reference library. */
+   written; at the start of the text by none: all after it is too far left, as in the reference. */
 
 /* Writes the source of the last character. */
 static void align_last(tkx_rewriter *w) {

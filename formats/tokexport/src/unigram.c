@@ -137,8 +137,7 @@ static TKX_NOINLINE double reset_sums(tkx_unigram *u, size_t at, size_t reach, d
 }
 
 /* Finds the best path from `from` to the end of the pre-token. At each position that no token
-   crosses, the path so far is emitted and `from` moves there. 0: there is too little room; nothing
-   after `from` is done. */
+   crosses, the path so far is emitted and `from` moves there. 0: there is no room for the rest. */
 static TKX_INLINE int find_paths(tkx_unigram *u, int single) {
     tkx_context *ctx = u->ctx;
     const tkx *t = ctx->t;
