@@ -3694,6 +3694,12 @@ static TKX_NOINLINE size_t merge_symbols(tkx_context *ctx, uint32_t *ids, size_t
     uint8_t previous[SHORT_PRETOKEN + 1], next[SHORT_PRETOKEN + 1];
     size_t i, left;
     const size_t padded = (count + 3) / 4 * 4;
+    if (count == 2) {
+        merged[0] = find_merge(ctx, ids[0], ids[1]);
+        if (merged[0] == TKX_NONE) return 2;
+        ids[0] = merged[0];
+        return 1;
+    }
     for (i = 0; i + 1 < count; i++) {
         merged[i] = find_merge(ctx, ids[i], ids[i + 1]);
         keys[i] = short_key(t, merged[i], i);
