@@ -48,16 +48,13 @@ class Commands(click.Group):
     is_interrupted = False
 
     def interrupt(self, *_: object) -> NoReturn:
-        """Handles SIGINT."""
         self.is_interrupted = True
         raise KeyboardInterrupt
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names, in the order of use."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of a name, or None."""
         if cmd_name not in COMMANDS:
             return None
         name = cmd_name.replace("-", "_")
@@ -121,7 +118,6 @@ def prepare_streams() -> None:
 
 
 def report(error: Exception, as_json: bool) -> None:
-    """Shows an expected error on stderr."""
     if isinstance(error, OSError):
         where = "standard output" if error.filename is None else str(error.filename)
         message = f"{where}: {error.strerror or error}"

@@ -36,7 +36,6 @@ def say_json(command: str, values: Mapping[str, object], *, err: bool = False) -
 
 
 def note(text: str) -> None:
-    """Says something that is not the result."""
     click.echo(visible(text), err=True)
 
 
@@ -115,7 +114,6 @@ def is_absent(value: object) -> bool:
 
 
 def quoted(content: bytes) -> str:
-    """Bytes as escaped text in quotes."""
     return f'"{escape(content)}"'
 
 

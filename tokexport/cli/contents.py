@@ -127,11 +127,9 @@ class Contents:
         )
 
     def section(self, tag: bytes) -> bytes | None:
-        """The bytes of a section, or None where the file has none."""
         return section(self.tokenizer, tag)
 
     def digest(self, tag: bytes) -> str | None:
-        """The CRC-32 of a section, or None."""
         section = self.section(tag)
         return None if section is None else _crc(section)
 
@@ -151,7 +149,6 @@ class Contents:
 
     @property
     def flags(self) -> list[str]:
-        """The header's flags, in words."""
         return _names(layout.HeaderFlag, self.header.flags)
 
     @reads(Tag.NORMALIZER)
@@ -193,12 +190,10 @@ class Contents:
 
     @reads(Tag.ADDED_TOKENS)
     def added_tokens(self) -> tuple[AddedToken, ...]:
-        """The added tokens, in the file's order."""
         return self.tokenizer.added_tokens
 
     @reads(Tag.SPECIAL_IDS)
     def special_ids(self) -> SpecialIds:
-        """The ids with a role."""
         return self.tokenizer.special_ids
 
     @reads(Tag.TEMPLATE)
@@ -273,7 +268,6 @@ def _operation(section: bytes, op: Container[Any]) -> Operation:
 
 
 def _names(flags: type[IntFlag], value: int) -> list[str]:
-    """The flags that are set, in words."""
     names = [name for name, flag in flags.__members__.items() if flag & value]
     return [name.lower().replace("_", " ") for name in names]
 

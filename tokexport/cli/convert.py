@@ -121,7 +121,6 @@ def convert(
 
 
 def as_object(done: Conversion) -> dict[str, object]:
-    """The result for a program."""
     model = done.model
     return {
         "target": None if done.target is None else str(done.target),

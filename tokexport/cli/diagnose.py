@@ -52,7 +52,6 @@ class Parts:
 
     @property
     def exact(self) -> bool:
-        """Whether nothing is refused."""
         return not any(part.refusals for part in self.parts)
 
 

@@ -50,7 +50,6 @@ class Difference:
     examples: tuple[Example, ...]
 
     def lines(self) -> list[str]:
-        """The difference for a person."""
         more = self.count - len(self.examples)
         return [
             f"{self.part}: {plural(self.count, 'difference')}",

@@ -119,13 +119,11 @@ def show_source(source: str, parts: Parts, as_json: bool) -> int:
 
 
 def added_value(token: AddedToken) -> dict[str, object]:
-    """An added token for a program."""
     flags = {name: getattr(token, name) for name in FLAGS}
     return {"id": token.id, **bytes_value(token.content.encode()), **flags}
 
 
 def added_text(token: AddedToken) -> str:
-    """An added token and its flags in a line."""
     flags = " ".join(name for name in FLAGS if getattr(token, name))
     return f"{token.id}\t{escape(token.content.encode())}\t{flags}"
 
@@ -151,7 +149,6 @@ def token_facts(contents: Contents, token_id: int) -> tuple[dict[str, Any], str]
 
 
 def file_facts(contents: Contents) -> dict[str, Any]:
-    """All that the file says about itself."""
     header, added, tokenizer = contents.header, contents.added_tokens, contents.tokenizer
     chat_template = contents.section(Tag.CHAT_TEMPLATE)
     return {
@@ -193,7 +190,6 @@ def file_facts(contents: Contents) -> dict[str, Any]:
 
 
 def frame_value(frame: Frame) -> dict[str, object]:
-    """The frame of the chat template for a program."""
     return {**asdict(frame), "stripped": sorted(frame.stripped)}
 
 
@@ -220,13 +216,11 @@ def decoding_value(contents: Contents) -> dict[str, object]:
 
 
 def operation_text(operation: Operation) -> str:
-    """An operation in a few words."""
     content = f' "{operation.content}"' if operation.content else ""
     return " ".join([operation.kind, *operation.flags]) + content
 
 
 def stage_text(stage: Stage) -> str:
-    """A stage in a line."""
     if stage.operations:
         return ", ".join(map(operation_text, stage.operations))
     name = stage.behavior.replace("_", " ")
@@ -243,7 +237,6 @@ def template_text(contents: Contents) -> str:
 
 
 def describe(facts: dict[str, Any], contents: Contents) -> str:
-    """The facts for a person."""
     holes = f", {plural(facts['holes'], 'hole')}" if facts["holes"] else ""
     added, special = facts["added_tokens"], facts["special_added_tokens"]
     name = MODELS[ModelType(contents.header.model)]

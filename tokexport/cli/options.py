@@ -32,7 +32,6 @@ class InputPath(click.Path):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> str:
-        """The path of the file to read."""
         if str(value) != "-" or ctx is None:
             return str(value)
         if ctx.meta.setdefault("standard input", []):
@@ -108,7 +107,6 @@ class DashCommand(click.Command):
 def complete_pattern(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """The names of known patterns, for a shell."""
     from tokexport.sources.gguf.patterns import ORIGINALS, SPLIT_AS
     from tokexport.sources.tiktoken.known_patterns import KNOWN
 

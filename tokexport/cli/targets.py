@@ -47,7 +47,6 @@ def from_target(source: str, format: str, target: str, force: bool, output: Outp
 
 
 def as_object(done: Written, target: Path) -> dict[str, object]:
-    """The result for a program."""
     return {
         "target": str(target),
         "format": done.format,

@@ -69,7 +69,6 @@ class NormalForm(Enum):
 
     @property
     def composes(self) -> bool:
-        """NFC and NFKC."""
         return self.name.removesuffix("_17").endswith("C")
 
     @property

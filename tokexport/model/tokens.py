@@ -38,7 +38,6 @@ class Tokens(Sequence[Token | None]):
 
     @classmethod
     def of(cls, tokens: Iterable[Token | None]) -> Tokens:
-        """The columns of tokens."""
         if isinstance(tokens, cls):
             return tokens
         rows = [*tokens]
@@ -68,7 +67,6 @@ class Tokens(Sequence[Token | None]):
         return np.flatnonzero(differs)
 
     def __len__(self) -> int:
-        """How many ids there are, holes and all."""
         return len(self.contents)
 
     @overload
@@ -76,7 +74,6 @@ class Tokens(Sequence[Token | None]):
     @overload
     def __getitem__(self, place: slice) -> Sequence[Token | None]: ...
     def __getitem__(self, place: int | slice) -> Token | Sequence[Token | None] | None:
-        """The token of an id, or those of some."""
         if isinstance(place, slice):
             return [self[number] for number in range(*place.indices(len(self)))]
         content, first, last = self.contents[place], self.firsts[place], self.lasts[place]
@@ -92,11 +89,9 @@ class Tokens(Sequence[Token | None]):
         )
 
     def __iter__(self) -> Iterator[Token | None]:
-        """All tokens."""
         return (self[place] for place in range(len(self)))
 
     def __eq__(self, other: object) -> bool:
-        """Whether it is a sequence of the same tokens."""
         return isinstance(other, Sequence) and [*self] == [*other]
 
     __hash__ = None  # type: ignore[assignment]

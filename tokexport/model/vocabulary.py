@@ -110,7 +110,6 @@ class BytePairModel:
     unknown_stops: bool = False
 
     def __eq__(self, other: object) -> bool:
-        """Whether all fields are the same, ``merges`` row by row."""
         if not isinstance(other, BytePairModel):
             return NotImplemented
         values = [

@@ -23,7 +23,6 @@ class Output:
     after: str = ""
 
     def of(self, character: str) -> str:
-        """The text for one character."""
         return self.before + character * self.keep + self.after
 
 

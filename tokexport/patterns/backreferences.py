@@ -62,6 +62,5 @@ def _texts_of(body: tree.Node, offset: int) -> list[tree.Characters]:
 
 
 def _references(number: int, node: tree.Node) -> list[int]:
-    """The offsets of the references to a group."""
     found = (each for each in tree.nodes_of(node) if isinstance(each, tree.Reference))
     return [each.offset for each in found if each.number == number]

@@ -40,7 +40,6 @@ class Cursor:
         return False
 
     def take(self) -> str:
-        """Read one character."""
         if self.at_end:
             raise self.refused("its end where more must follow", "the pattern is cut off")
         self.position += 1
@@ -67,7 +66,6 @@ class Cursor:
         return PatternError(self.position if offset is None else offset, found, hint)
 
     def property(self, name: str, offset: int, bracketed: bool = False) -> CodePoints:
-        """The members of a property."""
         try:
             return property_set(name, self.dialect, bracketed)
         except KeyError:
@@ -84,14 +82,12 @@ class Cursor:
     def range(
         self, low: int | CodePoints | None, high: int | CodePoints, offset: int
     ) -> CodePoints:
-        """The members of a range in brackets."""
         if not (isinstance(low, int) and isinstance(high, int) and low <= high):
             found = "a range that is not from one character up to another"
             raise self.refused(found, r"write \- for a hyphen", offset)
         return members_of((low, high))
 
     def count(self, digits: str, offset: int) -> int:
-        """A count of a counted repeat."""
         if len(digits) > len(str(MAX_REPEAT)) or int(digits) > MAX_REPEAT:
             hint = f"counts up to {MAX_REPEAT} are supported"
             raise self.refused(f"a repeat of {digits}", hint, offset)

@@ -87,7 +87,6 @@ def _near(node: tree.Node, ahead: bool) -> tree.Condition | None:
 
 
 def _without_backtracking(body: tree.Node, offset: int) -> tree.Node:
-    """What an atomic group matches."""
     match body:
         case tree.Repeat(tree.Characters(members) as one, low, high, greedy):
             if not greedy:

@@ -161,7 +161,6 @@ def sources_of(program: Nfa) -> list[list[int]]:
 
 
 def tests_of(program: Nfa) -> list[tree.Test]:
-    """The tests that a program asks."""
     return [test for condition in program.conditions for test in asked_by(condition)]
 
 

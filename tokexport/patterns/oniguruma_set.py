@@ -58,7 +58,6 @@ def read_bracket(source: Cursor, start: int) -> tuple[CodePoints, bool]:
 
 
 def _item(source: Cursor) -> int | CodePoints:
-    """One character, or one set."""
     offset = source.position
     if source.opens_bracket():
         members, negated = read_bracket(source, offset)

@@ -68,7 +68,6 @@ class Parser(ABC):
         self._groups: list[bool] = []
 
     def parse(self) -> tree.Node:
-        """The tree of the whole pattern."""
         node = self.alternatives()
         if not self.source.at_end:
             raise self.source.refused("an unmatched closing parenthesis", r"write \) for the sign")

@@ -35,7 +35,6 @@ def trees_by_start(node: tree.Node) -> tuple[tree.Node, ...]:
 
 
 def search_starts(node: tree.Node) -> list[tree.SearchStart]:
-    r"""Each ``\G`` in a tree."""
     return [each for each in tree.nodes_of(node) if isinstance(each, tree.SearchStart)]
 
 

@@ -186,7 +186,6 @@ def complement(members: CodePoints) -> CodePoints:
 
 
 def parts_of(node: Node) -> tuple[Node, ...]:
-    """The nodes that a node is made of."""
     match node:
         case Sequence(parts) | Choice(parts):
             return parts

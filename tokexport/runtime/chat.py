@@ -58,7 +58,6 @@ def chat_frame(tokenizer: Tokenizer) -> Frame | None:
 
 
 def encode_chat(tokenizer: Tokenizer, messages: Sequence[Mapping[str, Any]]) -> list[int]:
-    """What :meth:`Tokenizer.encode_chat` gives."""
     if tokenizer._core.section(b"FRAM") is None:
         raise ChatTemplateError(
             "the file has no frame of a chat template; use apply_chat_template, or convert the"

@@ -48,7 +48,6 @@ def chat_template(tokenizer: Tokenizer) -> str | None:
 
 
 def damaged(tokenizer: Tokenizer, tag: str, problem: str) -> FormatError:
-    """What to raise for a section."""
     name = tokenizer._path or f"tokexport file of {len(tokenizer._data)} bytes"
     advice = "fetch the file again, or convert the source again"
     return FormatError(f"{name}: section {tag} is damaged: {problem}; {advice}")

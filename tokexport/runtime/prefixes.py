@@ -30,7 +30,6 @@ class PrefixNode:
     _end: int = field(repr=False)
 
     def __len__(self) -> int:
-        """How many ids begin with the prefix."""
         return self._end - self._begin
 
     @property

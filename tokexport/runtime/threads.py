@@ -16,7 +16,6 @@ def thread_count(asked: int | None) -> int:
 
 
 def processors() -> int:
-    """How many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -61,7 +61,6 @@ class SourceFiles:
             return file.read(size)
 
     def has(self, name: str) -> bool:
-        """Whether a file of this name is there."""
         return self.folder is not None and (self.folder / name).is_file()
 
     def beside(self, name: str) -> bytes | None:

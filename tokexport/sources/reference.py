@@ -110,12 +110,10 @@ class ReferenceTokenizer(Protocol):
 
 
 def refusal(where: object, library: str, version: str, error: BaseException) -> SourceError:
-    """The error for a source that a library does not load."""
     return SourceError(f"{where}: the library `{library}` {version} refuses it: {error}")
 
 
 def missing(library: str) -> MissingLibraryError:
-    """The error where a library is not installed."""
     return MissingLibraryError(
         f"the library `{library}` is not installed, and its ids are the right ones for this source;"
         " pip install 'tokexport[verify]'"

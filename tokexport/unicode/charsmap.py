@@ -21,7 +21,6 @@ class CharacterSequences:
     text: bytes
 
     def replacement(self, place: int) -> bytes:
-        """The replacement that begins at a place."""
         end = self.text.find(b"\0", place)
         return self.text[place : end if end >= 0 else None]
 

@@ -39,7 +39,6 @@ class Found:
     notes: list[str] = field(default_factory=list)  # for the person
 
     def add(self, other: Found) -> None:
-        """Adds what another check has found."""
         self.counts += other.counts
         self.differing += other.differing
         self.first = self.first or other.first
@@ -68,11 +67,9 @@ class Comparison:
         return apart.found
 
     def encode(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
-        """The file's ids of texts in a mode."""
         return self.tokenizer.encode_batch(texts, **self.how(mode), num_threads=self.threads)
 
     def how(self, mode: Mode) -> dict[str, Any]:
-        """The arguments with which the file encodes in a mode."""
         allowed = self.reference.allowed_special(mode)
         return {"allowed_special": allowed, "add_special_tokens": mode is Mode.TEMPLATE}
 

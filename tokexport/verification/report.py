@@ -43,7 +43,6 @@ class Difference:
         )
 
     def lines(self) -> list[str]:
-        """The difference for a person, a fact a line."""
         lines = [f"first difference: {self.check}, {self.key} ({self.action})"]
         if self.text is not None:
             size = len(self.text.encode("utf-8", "surrogatepass"))
@@ -76,12 +75,10 @@ class Outcome:
 
     @property
     def compared(self) -> int:
-        """How many comparisons there were."""
         return sum(self.counts.values())
 
     @property
     def differences(self) -> int:
-        """How many of them came out different."""
         return sum(self.differing.values())
 
     @property
@@ -90,7 +87,6 @@ class Outcome:
         return self.compared > 0 and self.differences == 0
 
     def to_json(self) -> dict[str, object]:
-        """The outcome for a program."""
         sums = {"ok": self.ok, "compared": self.compared, "differences": self.differences}
         return {**sums, **asdict(self)}
 
@@ -119,7 +115,6 @@ class Verification(Outcome):
         return lines + [f"note: {note}" for note in self.notes]
 
     def to_json(self) -> dict[str, object]:
-        """The outcome for a program."""
         return {**Outcome.to_json(self), "first": self.first and self.first.to_json()}
 
 

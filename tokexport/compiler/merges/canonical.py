@@ -46,7 +46,6 @@ class Ways:
         return np.repeat(np.arange(len(tokens)), counts), ranges(first, counts)
 
     def __iter__(self) -> Iterator[tuple[int, list[int]]]:
-        """Each token with a sequence."""
         places, ways = self.of(np.arange(len(self.firsts)))
         bounds = np.stack([self.bounds[ways], self.bounds[ways + 1]], axis=1).tolist()
         rows = zip(places.tolist(), bounds, strict=True)

@@ -88,7 +88,6 @@ def _map_table(mapping: CharacterMapping) -> MapTable:
 
 
 def form_table(form: NormalForm) -> FormTable:
-    """Packs the tables of a form."""
     tables = normal_forms.normalization_tables(form)
     check = normal_forms.quick_check_no_or_maybe(tables)
     points: list[int] = []

@@ -161,7 +161,6 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
 
 
 def _literal(text: str) -> Node:
-    """Just this text."""
     return tree.Sequence(tuple(Characters(members_of((c, c))) for c in map(ord, text)))
 
 

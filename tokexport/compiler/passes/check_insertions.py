@@ -83,7 +83,6 @@ def _check_empty(step: Replace, before: Sequence[NormalizerStep]) -> None:
 
 
 def _keeps_some(step: NormalizerStep) -> bool:
-    """Whether it leaves something of every text."""
     match step:
         case Replace(content=content):
             return content != ""

@@ -82,7 +82,6 @@ def swap_space_marker(model: TokenizerModel) -> TokenizerModel:
 
 
 def exchanged(text: str) -> str:
-    """A text with the two characters exchanged."""
     return text.translate(_EXCHANGE)
 
 

@@ -40,7 +40,6 @@ class Code(IntEnum):
     meaning: str
 
     def __new__(cls, value: int, meaning: str = "") -> Code:
-        """A number and what it means."""
         member = int.__new__(cls, value)
         member._value_ = value
         member.meaning = meaning
@@ -53,7 +52,6 @@ class Flags(IntFlag):
     meaning: str
 
     def __new__(cls, value: int, meaning: str = "") -> Flags:
-        """A bit and what it means."""
         member = int.__new__(cls, value)
         member._value_ = value
         member.meaning = meaning

@@ -54,7 +54,6 @@ _ESCAPED: Final = re.compile(r"(?:[ -\[\]-~]|\\x[0-9a-f]{2}|\\[tnr\\'\"])*")
 
 
 def read_gguf(source: GgufTokenizer, files: SourceFiles) -> TokenizerModel:
-    """The model of the tokenizer in a GGUF file."""
     name = source.file
     if source.model in ("gpt2", "bert"):
         # Nothing that stands beside a GGUF is about it.

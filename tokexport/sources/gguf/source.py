@@ -33,7 +33,6 @@ class GgufTokenizer:
 
     @property
     def model(self) -> str:
-        """Which kind of tokenizer it is."""
         return str(self.values.get("model"))
 
     def node(self, name: str) -> Node:

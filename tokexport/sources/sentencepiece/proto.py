@@ -142,7 +142,6 @@ def _piece(message: Message) -> Piece:
 
 
 def _values(message: Message, known: Fields) -> dict[str, Any]:
-    """What a message says of some fields, by their names."""
     found: dict[str, Any] = {}
     for key, value in message.fields():
         name, kind = known.get(key, ("", None))

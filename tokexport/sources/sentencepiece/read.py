@@ -189,7 +189,6 @@ class _Pieces:
 
 
 def _place(source: SentencePieceModel, number: int) -> Node:
-    """A piece, for errors."""
     return Node(source.file, f"piece {number}", source.pieces[number].text)
 
 

@@ -42,11 +42,9 @@ class SentencePieceReference(ReferenceTokenizer):
         return ids
 
     def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
-        """Many texts, one after the other."""
         return [self._processor.encode(text) for text in texts]
 
     def offsets(self, text: str, mode: Mode) -> list[tuple[int, int]]:
-        """As the library reports them."""
         offsets: list[tuple[int, int]] = self._processor.EncodeAsOffsetMapping(text)["offsets"]
         return offsets
 
@@ -69,5 +67,4 @@ class SentencePieceReference(ReferenceTokenizer):
         return piece.replace(_SPACE_SYMBOL, " ").encode()
 
     def ids(self) -> Sequence[int]:
-        """Every piece."""
         return range(self._size)

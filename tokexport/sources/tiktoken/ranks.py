@@ -105,7 +105,6 @@ def rank_encoding(source: Input, data: bytes, given: Given) -> RankEncoding:
 
 
 def read_ranks(source: Input, data: bytes, given: Given) -> TokenizerModel:
-    """The model of a rank file with the bytes ``data``."""
     name, files = source.name, source.files
     ranks = parse_ranks(data, name)
     encoding = rank_encoding(source, data, given)

@@ -62,7 +62,6 @@ class TiktokenReference(ReferenceTokenizer):
         return (Mode.TEXT, Mode.IDS, Mode.SOME)
 
     def allowed_special(self, mode: Mode) -> Literal["all"] | frozenset[str]:
-        """All, none, or every second by id."""
         return self._allowed[mode]
 
     def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
@@ -82,7 +81,6 @@ class TiktokenReference(ReferenceTokenizer):
         return [self._encoding.decode([id for id in ids if id not in skipped]) for ids in sequences]
 
     def token_bytes(self, id: int) -> bytes | None:
-        """The token's bytes."""
         return self._encoding.decode_single_token_bytes(id)
 
     def ids(self) -> Sequence[int]:
@@ -90,7 +88,6 @@ class TiktokenReference(ReferenceTokenizer):
         return sorted({*self._encoding._mergeable_ranks.values(), *self._special.values()})
 
     def added_tokens(self) -> Sequence[AddedContent]:
-        """The special tokens."""
         by_id = sorted((id, content) for content, id in self._special.items())
         return [AddedContent(id, content, True) for id, content in by_id]
 

@@ -42,7 +42,6 @@ class Roles:
 
 
 def read_config(files: SourceFiles) -> Node | None:
-    """The tokenizer_config.json beside the source, or None."""
     node = parse_beside(files, CONFIG)
     if node is not None:
         node.object()

@@ -195,7 +195,6 @@ def _stripped(text: str, character: str, start: int, stop: int) -> str:
 
 
 def _replaced(text: str, replacements: Sequence[tuple[str, str]]) -> str:
-    """A text after replacements of literals, one after the other."""
     for pattern, content in replacements:
         text = text.replace(pattern, content)
     return text

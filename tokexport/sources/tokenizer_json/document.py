@@ -38,12 +38,10 @@ def byte_level(use_regex: bool) -> dict[str, Any]:
 
 
 def split(pattern: str, behavior: str = "Isolated", *, invert: bool = False) -> dict[str, Any]:
-    """The Split part for a regular expression."""
     return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": behavior, "invert": invert}
 
 
 def sequence(*parts: dict[str, Any]) -> dict[str, Any]:
-    """A Sequence of pre-tokenizers."""
     return {"type": "Sequence", "pretokenizers": list(parts)}
 
 
@@ -53,7 +51,6 @@ def text(name: str, type_id: int = 0) -> dict[str, Any]:
 
 
 def special(content: str, type_id: int = 0) -> dict[str, Any]:
-    """The template item for a token."""
     return {"SpecialToken": {"id": content, "type_id": type_id}}
 
 

@@ -121,7 +121,6 @@ def read_unigram(node: Node) -> tuple[UnigramModel, ByteStrings, Names]:
 
 
 def _entries(node: Node) -> tuple[ByteStrings, npt.NDArray[np.float64]]:
-    """The pieces and their scores."""
     if isinstance(value := node.value, LongValue) and value.is_array:
         data, ends, scores = strings_and_numbers(value.document, value.begin)
         value.release()

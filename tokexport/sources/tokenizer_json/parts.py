@@ -99,5 +99,4 @@ def read_pattern(node: Node) -> tuple[str, bool]:
 
 
 def character(node: Node) -> str:
-    """A text of one character."""
     return text if len(text := node.string()) == 1 else node.fail("a single character")

@@ -45,7 +45,6 @@ def read_post_processor(root: Node) -> Template:
 
 
 def template_ids(template: Template) -> set[int]:
-    """Every id that a template adds."""
     return {item.id for item in (*template.single, *template.pair) if item.id is not None}
 
 

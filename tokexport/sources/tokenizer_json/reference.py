@@ -96,15 +96,12 @@ class TokenizersReference(ReferenceTokenizer):
         return (Mode.TEXT, Mode.IDS, Mode.TEMPLATE)
 
     def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
-        """Many texts, on the library's own threads."""
         return [encoding.ids for encoding in self._encoded(texts, mode)]
 
     def encode_pair(self, first: str, second: str, mode: Mode = Mode.TEMPLATE) -> list[int]:
-        """Two texts as the post-processor's template for a pair has them."""
         return self._encoded([(first, second)], mode)[0].ids
 
     def offsets(self, text: str, mode: Mode) -> list[tuple[int, int]]:
-        """As the library reports them."""
         return self._encoded([text], mode)[0].offsets
 
     def _encoded(
@@ -166,7 +163,6 @@ class TokenizersReference(ReferenceTokenizer):
             return False
 
     def ids(self) -> Sequence[int]:
-        """The ids of the vocabulary and of the added tokens."""
         return self._ids
 
     @cached_property

@@ -74,11 +74,9 @@ class Tokenizers1Reference(ReferenceTokenizer):
         return (Mode.TEXT, Mode.IDS, Mode.TEMPLATE)
 
     def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
-        """Many texts, on the library's own threads."""
         return self._encoded(list(texts), mode)
 
     def encode_pair(self, first: str, second: str, mode: Mode = Mode.TEMPLATE) -> list[int]:
-        """Two texts as the post-processor's template for a pair has them."""
         return self._encoded([(first, second)], mode)[0]
 
     def decode_batch(
@@ -104,7 +102,6 @@ class Tokenizers1Reference(ReferenceTokenizer):
         return sorted(self._tokens)
 
     def added_tokens(self) -> Sequence[AddedContent]:
-        """As the library numbered them."""
         return list(self._added.values())
 
     def _numbered(self, declared: Mapping[str, bool]) -> Iterator[AddedContent]:

@@ -49,7 +49,6 @@ def is_vocabulary(name: str) -> bool:
 
 
 def named_class(files: SourceFiles) -> NamedClass | None:
-    """The class, or None where none is named."""
     config = read_config(files)
     name = tokenizer_class(config)
     model_type = None

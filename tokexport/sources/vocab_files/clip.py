@@ -107,7 +107,6 @@ def clip_document(vocab: Mapping[str, int], merges: Sequence[Sequence[str]]) -> 
 
 
 def read_clip(source: Input, pair: Pair, given: Given) -> TokenizerModel:
-    """The model of a vocabulary of CLIP's."""
     root = Node(source.name, "", clip_document(*pair))
     return read_tokenizer_json(root, source.files, "vocabulary of CLIP")
 

@@ -117,7 +117,6 @@ class RwkvReference(ReferenceTokenizer):
         self._lengths = [sorted(found, reverse=True) for found in lengths]
 
     def encode(self, text: str, special: bool) -> list[int]:
-        """One text."""
         data = text.encode("utf-8")
         ids: list[int] = []
         at = 0
@@ -130,7 +129,6 @@ class RwkvReference(ReferenceTokenizer):
         return ids
 
     def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
-        """Many texts."""
         return [self.encode(text, False) for text in texts]
 
     def starts(self, text: str, mode: Mode) -> list[int]:
@@ -148,11 +146,9 @@ class RwkvReference(ReferenceTokenizer):
         ]
 
     def token_bytes(self, id: int) -> bytes | None:
-        """The token's bytes."""
         return self._tokens[id]
 
     def ids(self) -> Sequence[int]:
-        """The ids of the file."""
         return sorted(self._tokens)
 
 

@@ -38,11 +38,9 @@ class Dice:
         return 1 + int(self._next() * (1 + int(self._next() * limit)))
 
     def chance(self, probability: float) -> bool:
-        """True with this probability."""
         return self._next() < probability
 
     def pick(self, choices: Sequence[T]) -> T:
-        """One of the choices, each as likely as another."""
         return choices[int(self._next() * len(choices))]
 
 

@@ -46,7 +46,6 @@ def boundaries() -> tuple[int, ...]:
 
 
 def _any(dice: Dice, first: int, last: int) -> int:
-    """A scalar value in a range."""
     point = dice.between(first, last)
     return point + 0x800 if point in SURROGATES else point
 
