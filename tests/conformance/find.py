@@ -12,11 +12,22 @@ from tokexport.errors import SourceError, UnsupportedError
 from tokexport.sources.registry import open_source
 from tokexport.sources.source import AnySource
 from tokexport.sources.tiktoken import RANKS
-from tokexport.sources.unreadable import BESIDE
-from tokexport.sources.vocab_files.gpt2_pair import merged_into
 
 # A file of these names whose content is of no known kind is a broken tokenizer, not something else.
 _NAMES: Final = ("tokenizer.json", "*.model", "*.tiktoken", "*.gguf", "tekken*.json")
+# What lies beside tokenizers, in the words with which it is refused.
+_BESIDE: Final = (
+    "a tokenizer_config.json",
+    "the config.json of a model",
+    "a JSON object of another kind",
+    "JSON that is no object",
+    "text that is no vocabulary",
+    "a tokexport file",
+    "a text of pairs of numbers",
+    "a list of ",
+)
+# The vocabularies that a file of merges may belong to, by the end of its name.
+_VOCABULARIES: Final = {"merges.txt": ("vocab.json",), "vocab.bpe": ("encoder.json", "vocab.json")}
 
 # Ranks hold no pattern: the known names that fit to a path, where its file is not known by its
 # digest.
@@ -85,14 +96,16 @@ def _fitting(name: str, patterns: Sequence[tuple[str, str]]) -> list[str]:
 
 def _kind(path: Path) -> AnySource | Other | None:
     """What a tokenizer is, or None where it is one that cannot be read."""
-    vocab = merged_into(path)
-    if vocab is not None:
-        return Other(path.name, f"it belongs to {vocab}")
+    for merges, names in _VOCABULARIES.items():
+        prefix = path.name.removesuffix(merges)
+        for vocab in [prefix + name for name in names] if path.name.endswith(merges) else ():
+            if path.with_name(vocab).is_file():
+                return Other(path.name, f"it belongs to {vocab}")
     try:
         return open_source(path).format
     except UnsupportedError as refusal:
         what = refusal.problem.removesuffix(" is not supported")
-        return Other(path.name, what) if what in BESIDE else None
+        return Other(path.name, what) if what.startswith(_BESIDE) else None
     except SourceError as error:
         is_broken = any(fnmatchcase(path.name, glob) for glob in _NAMES)
         return None if is_broken else Other(path.name, _reason(error, path))

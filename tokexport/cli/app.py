@@ -18,21 +18,8 @@ from tokexport.errors import TokexportError
 from tokexport.escape import visible
 
 COMMANDS = (
-    "convert",
-    "embed",
-    "verify",
-    "inspect",
-    "encode",
-    "decode",
-    "chat-template",
-    "view",
-    "tokenize",
-    "count",
-    "train",
-    "model",
-    "diff",
-    "bench",
-    "demo",
+    *("convert", "embed", "verify", "inspect", "encode", "decode", "chat-template", "view"),
+    *("tokenize", "count", "train", "model", "diff", "bench", "demo"),
 )
 COULD_NOT = 2
 BROKEN_PIPE = 141  # as a shell counts a process that SIGPIPE ended

@@ -21,23 +21,10 @@ T = TypeVar("T")
 # What sources read. A repository also holds weights, which no tokenizer needs: so no
 # *.gguf and no *.bin.
 FILES: Final = (
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "config.json",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "generation_config.json",
-    "chat_template.*",
-    "vocab.json",
-    "merges.txt",
-    "*-vocab.json",
-    "*-merges.txt",
-    "vocab.txt",
-    "*.model",
-    "*.spm",
-    "*.tiktoken",
-    "tekken.json",
-    "tokenizer.pkl",
+    *("tokenizer.json", "tokenizer_config.json", "config.json", "special_tokens_map.json"),
+    *("added_tokens.json", "generation_config.json", "chat_template.*", "tekken.json"),
+    *("vocab.json", "merges.txt", "*-vocab.json", "*-merges.txt", "vocab.txt"),
+    *("*.model", "*.spm", "*.tiktoken", "tokenizer.pkl"),
 )
 # A pattern's star matches slashes too, and "*.model" would find what lies deeper.
 _FOLDERS: Final = "*/*"

@@ -49,21 +49,6 @@ _LISTS: Final = (
         "a list of merges with their counts (codes of fastBPE: XLM, FlauBERT, PhoBERT)",
     ),
 )
-SETTINGS: Final = "a tokenizer_config.json"
-MODEL_CONFIG: Final = "the config.json of a model"
-OTHER_OBJECT: Final = "a JSON object of another kind"
-OTHER_JSON: Final = "JSON that is no object"
-PROSE: Final = "text that is no vocabulary"
-# What lies beside tokenizers.
-BESIDE: Final = (
-    SETTINGS,
-    MODEL_CONFIG,
-    OTHER_OBJECT,
-    OTHER_JSON,
-    PROSE,
-    _MAGICS[0][1],
-    *(what for _, what in _LISTS),
-)
 
 
 def refuse_by_head(source: Input) -> None:
@@ -116,7 +101,8 @@ def refuse(source: Input) -> NoReturn:
     known = f", and the file is of no binary kind known here; {SUPPORTED}"
     bare = decoded(source.data, file, known).strip()
     is_plain = bare in ("null", "true", "false") or bare[:1] + bare[-1:] == '""'
-    _refuse(file, OTHER_JSON if is_plain or is_array(source.data) else PROSE, DIRECTORY)
+    is_json = is_plain or is_array(source.data)
+    _refuse(file, "JSON that is no object" if is_json else "text that is no vocabulary", DIRECTORY)
 
 
 def _refuse_object(file: str, fields: Mapping[str, Any]) -> NoReturn:
@@ -124,9 +110,10 @@ def _refuse_object(file: str, fields: Mapping[str, Any]) -> NoReturn:
         _refuse(file, "a tiktoken encoding as JSON")
     if are_settings(fields):
         other = "file with its vocabulary" if file == "tokenizer.json" else "tokenizer.json"
-        _refuse(file, SETTINGS, f"give the {other}, or the directory with both")
+        hint = f"give the {other}, or the directory with both"
+        _refuse(file, "a tokenizer_config.json", hint)
     if "model_type" in fields or "architectures" in fields:
-        _refuse(file, MODEL_CONFIG, DIRECTORY)
+        _refuse(file, "the config.json of a model", DIRECTORY)
     if fields.get("class_name") == "Tokenizer":
         _refuse(
             file,
@@ -134,7 +121,7 @@ def _refuse_object(file: str, fields: Mapping[str, Any]) -> NoReturn:
             "no library of today gives its ids; the tokenizer.json of the library `tokenizers` has"
             ' a field "model"',
         )
-    _refuse(file, OTHER_OBJECT, DIRECTORY)
+    _refuse(file, "a JSON object of another kind", DIRECTORY)
 
 
 def _refuse(file: str, what: str, instead: str = SUPPORTED) -> NoReturn:

@@ -144,12 +144,6 @@ def _sibling(name: str, files: SourceFiles) -> tuple[str, str]:
     )
 
 
-def merged_into(path: Path) -> str | None:
-    """The name of the vocabulary beside a file of merges; None for another file."""
-    found = (vocab for vocab, merges in _pairs(path.name) if merges == path.name)
-    return next((vocab for vocab in found if (path.parent / vocab).is_file()), None)
-
-
 def _pairs(name: str) -> list[tuple[str, str]]:
     """The pairs of names, of a vocabulary and of merges, that a file of this name may belong to."""
     prefixes = [name.removesuffix(end) for end in _PREFIXED if name.endswith(end)]
