@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from tokexport.chat.frame import Frame
 from tokexport.cli.console import (
     bytes_value,
     is_absent,
@@ -150,7 +149,7 @@ def token_facts(contents: Contents, token_id: int) -> tuple[dict[str, Any], str]
 
 def file_facts(contents: Contents) -> dict[str, Any]:
     header, added, tokenizer = contents.header, contents.added_tokens, contents.tokenizer
-    chat_template = contents.section(Tag.CHAT_TEMPLATE)
+    chat_template, frame = contents.section(Tag.CHAT_TEMPLATE), tokenizer.chat_frame
     return {
         "file": contents.name,
         "is_source": tokenizer.path is None,
@@ -174,7 +173,7 @@ def file_facts(contents: Contents) -> dict[str, Any]:
         "special_added_tokens": sum(token.special for token in added),
         "special_ids": asdict(contents.special_ids),
         "template": [asdict(item) for item in contents.template.single],
-        "chat_frame": None if tokenizer.chat_frame is None else frame_value(tokenizer.chat_frame),
+        "chat_frame": frame and {**asdict(frame), "stripped": sorted(frame.stripped)},
         "chat_template_size": None if chat_template is None else len(chat_template),
         "provenance": tokenizer.provenance,
         "self_test": tokenizer.self_test() if contents.section(Tag.SELF_TEST) is not None else None,
@@ -187,10 +186,6 @@ def file_facts(contents: Contents) -> dict[str, Any]:
             for entry in contents.sections
         ],
     }
-
-
-def frame_value(frame: Frame) -> dict[str, object]:
-    return {**asdict(frame), "stripped": sorted(frame.stripped)}
 
 
 def frame_text(frame: dict[str, Any] | None) -> str:

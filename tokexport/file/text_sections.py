@@ -147,9 +147,7 @@ def added_tokens(added: AddedTables | None) -> bytes | None:
     all_flags = AddedFlag(0)
     for index, token in enumerate(added.tokens):
         content = token.content.encode()
-        flags = AddedFlag.SPECIAL * token.special | AddedFlag.SINGLE_WORD * token.single_word
-        flags |= AddedFlag.LSTRIP * token.lstrip | AddedFlag.RSTRIP * token.rstrip
-        flags |= AddedFlag.NORMALIZED * token.normalized
+        flags = sum(flag * getattr(token, str(flag.name).lower()) for flag in AddedFlag)
         all_flags |= flags
         tokens[index] = (token.id, len(text), len(content), flags)
         text += content

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from tokexport.errors import FormatError
@@ -15,7 +16,7 @@ _HEADER_SIZE = 64
 def reduced(tokenizer: Tokenizer) -> tuple[Callable[..., Tokenizer], tuple[Any, ...]]:
     """A function, and with what it makes the tokenizer again."""
     if tokenizer._path is None:
-        return _load_bytes, (tokenizer.to_bytes(),)
+        return partial(load, check=False), (tokenizer.to_bytes(),)
     header = bytes(tokenizer._data[:_HEADER_SIZE])
     return _load_again, (os.path.abspath(tokenizer._path), header)
 
@@ -28,7 +29,3 @@ def _load_again(path: str, header: bytes) -> Tokenizer:
             f"{path}: not the file that was pickled; pickle the tokenizer again, or load it by path"
         )
     return tokenizer
-
-
-def _load_bytes(data: bytes) -> Tokenizer:
-    return load(data, check=False)

@@ -356,15 +356,7 @@ class Tokenizer:
         from tokexport.model import AddedToken
 
         return tuple(
-            AddedToken(
-                id,
-                content.decode(),
-                special=bool(flags & AddedFlag.SPECIAL),
-                single_word=bool(flags & AddedFlag.SINGLE_WORD),
-                lstrip=bool(flags & AddedFlag.LSTRIP),
-                rstrip=bool(flags & AddedFlag.RSTRIP),
-                normalized=bool(flags & AddedFlag.NORMALIZED),
-            )
+            AddedToken(id, content.decode(), *(bool(flags & flag) for flag in AddedFlag))
             for id, content, flags in self._core.added_tokens()
         )
 

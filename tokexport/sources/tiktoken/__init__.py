@@ -36,8 +36,8 @@ def _sniff_ranks(source: Input) -> bytes | None:
 def _ranks_reference(source: Input, data: bytes, given: Given) -> ReferenceTokenizer:
     from tokexport.sources.tiktoken.reference import TiktokenReference
 
-    encoding = rank_encoding(source, data, given)
-    return TiktokenReference.from_ranks(data, encoding.known.pattern, dict(encoding.special_tokens))
+    known, special_tokens, _ = rank_encoding(source, data, given)
+    return TiktokenReference.from_ranks(data, known.pattern, dict(special_tokens))
 
 
 def _sniff_tekken(source: Input) -> Node | None:
@@ -57,7 +57,7 @@ def _tekken_reference(source: Input, root: Node, given: Given) -> ReferenceToken
         base64.b64decode(entry["token_bytes"]): first + entry["rank"]
         for entry in root.value["vocab"][: config["default_vocab_size"] - first]
     }
-    special_tokens = parse_tekken(root).special_tokens
+    _, _, special_tokens = parse_tekken(root)
     return TiktokenReference.from_parts(ranks, config["pattern"], special_tokens)
 
 

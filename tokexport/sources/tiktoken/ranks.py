@@ -17,13 +17,12 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from tokexport.errors import UnsupportedError
 from tokexport.model import Provenance, TokenizerModel
-from tokexport.sources.files import SourceFiles
-from tokexport.sources.json_node import Node, line_of, parse_beside
+from tokexport.sources.json_node import line_of, parse_beside
 from tokexport.sources.source import Given, Input
 from tokexport.sources.tiktoken.encoding import build
 from tokexport.sources.tiktoken.known_patterns import KNOWN, KNOWN_RANKS, KnownEncoding
@@ -58,22 +57,16 @@ def parse_ranks(data: bytes, file: str) -> dict[bytes, int]:
     return ranks
 
 
-@dataclass(frozen=True, slots=True)
-class RankEncoding:
-    """The pattern and the special tokens of a rank file."""
-
-    known: KnownEncoding
-    special_tokens: Mapping[str, int]
-    notes: tuple[str, ...]
-
-
-def rank_encoding(source: Input, data: bytes, given: Given) -> RankEncoding:
-    """The pattern and the special tokens of a rank file; see the head of this file."""
+def rank_encoding(
+    source: Input, data: bytes, given: Given
+) -> tuple[KnownEncoding, Mapping[str, int], tuple[str, ...]]:
+    """The pattern of a rank file, its special tokens, and notes; see the head of this file."""
     name, files = source.name, source.files
     pattern, special_tokens = given.pattern, given.special_tokens
     notes: list[str] = []
-    beside = _beside(name, files)
+    beside = parse_beside(files, name.removesuffix(_SUFFIX) + ".json")
     if beside is not None:
+        beside.object({"pattern", "special_tokens"})
         own, special = beside.optional("pattern"), beside.optional("special_tokens")
         if pattern is None and own is not None:
             pattern = own.string()
@@ -101,14 +94,13 @@ def rank_encoding(source: Input, data: bytes, given: Given) -> RankEncoding:
         notes.append(known.note)
     if not special_tokens:
         notes.append("No special tokens were given, so the converted file has none.")
-    return RankEncoding(known, special_tokens, tuple(notes))
+    return known, special_tokens, tuple(notes)
 
 
 def read_ranks(source: Input, data: bytes, given: Given) -> TokenizerModel:
     name, files = source.name, source.files
     ranks = parse_ranks(data, name)
-    encoding = rank_encoding(source, data, given)
-    known, special = encoding.known, encoding.special_tokens
+    known, special, notes = rank_encoding(source, data, given)
     model = build(name, ranks, known.pattern, special, Provenance("tiktoken"), known.spelling)
     roles = read_roles(files, read_config(files), special.get, model.tokens)
     return replace(
@@ -116,15 +108,8 @@ def read_ranks(source: Input, data: bytes, given: Given) -> TokenizerModel:
         provenance=files.provenance("tiktoken"),
         special_ids=roles.special_ids,
         chat=roles.chat,
-        notes=(*encoding.notes, *roles.notes),
+        notes=(*notes, *roles.notes),
     )
-
-
-def _beside(name: str, files: SourceFiles) -> Node | None:
-    node = parse_beside(files, name.removesuffix(_SUFFIX) + ".json")
-    if node is not None:
-        node.object({"pattern", "special_tokens"})
-    return node
 
 
 def regular_expression(pattern: str) -> str:

@@ -7,7 +7,7 @@ special tokens, those that the file lists, or the list of the files older than v
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from tokexport.errors import SourceError
@@ -26,17 +26,8 @@ _UNLISTED: Final = (
 _LISTLESS_VERSIONS: Final = ("v1", "v2", "v3", "v7")
 
 
-@dataclass(frozen=True, slots=True)
-class TekkenEncoding:
-    """What a tekken.json says: ids by token, the pattern, and the special tokens by content."""
-
-    ids: dict[bytes, int]
-    pattern: str
-    special_tokens: dict[str, int]
-
-
-def parse_tekken(root: Node) -> TekkenEncoding:
-    """The encoding in the parsed file; SourceError for what mistral-common refuses."""
+def parse_tekken(root: Node) -> tuple[dict[bytes, int], str, dict[str, int]]:
+    """Ids by token, the pattern, special tokens; SourceError for what mistral-common refuses."""
     config = root.field("config")
     vocab_size = config.field("default_vocab_size").u32()
     n_special = config.field("default_num_special_tokens").u32()
@@ -62,15 +53,14 @@ def parse_tekken(root: Node) -> TekkenEncoding:
             f"{root.file}: default_vocab_size is {vocab_size}, and there are {len(ids)} ranks and"
             f" {n_special} special tokens"
         )
-    return TekkenEncoding(ids, config.field("pattern").string(), special)
+    return ids, config.field("pattern").string(), special
 
 
 def read_tekken(source: Input, root: Node, given: Given) -> TokenizerModel:
     """The model of the parsed tekken.json, its special tokens being like those of tiktoken."""
-    encoding = parse_tekken(root)
-    special = encoding.special_tokens
+    ids, pattern, special = parse_tekken(root)
     provenance = source.files.provenance("tekken.json")
-    model = build(root.file, encoding.ids, encoding.pattern, special, provenance)
+    model = build(root.file, ids, pattern, special, provenance)
     bos, eos, pad, unk = (special.get(name) for name in ("<s>", "</s>", "<pad>", "<unk>"))
     stop = () if eos is None else (eos,)
     return replace(model, special_ids=SpecialIds(bos, eos, pad, unk, stop))
