@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,14 @@ import click
 from tokexport.cli.console import Output, ProgressLine, output_options, plural, size, table
 from tokexport.cli.contents import MODELS, section_rows
 from tokexport.cli.options import InputPath, source_options
-from tokexport.cli.targets import from_target, to_target
 from tokexport.compiler.compile import KINDS
 from tokexport.conversion import Conversion
 from tokexport.conversion import convert as library
 from tokexport.file.layout import ModelType
 from tokexport.sources.registry import SOURCES
-from tokexport.targets.registry import TARGETS
+from tokexport.targets.registry import TARGETS, target_of
+from tokexport.targets.take_in import take_in
+from tokexport.targets.write import write_target
 
 TARGET_HELP = "The file to make; by any name, .bin and .tkx are usual; - is standard output."
 TO_HELP = "The format of another runtime (docs/TARGETS.md), with a warning for what it cannot say."
@@ -162,3 +164,44 @@ def describe(done: Conversion, source: str, verbose: bool) -> str:
     shown = f"{done.target or 'standard output'}: {size(done.size)}{compared}\n\n{table(facts)}"
     sections = section_rows({tag.encode(): count for tag, count in done.sections.items()})
     return f"{shown}\n\n{table(sections)}" if verbose else shown
+
+
+def to_target(
+    source: str,
+    format: str,
+    target: str,
+    into: str | None,
+    how: dict[str, Any],
+    strict: bool,
+    force: bool,
+    output: Output,
+) -> None:
+    """Writes the file, and shows what it cannot say."""
+    done = write_target(source, format, target, into=into, strict=strict, force=force, **how)
+    tokens = plural(sum(token is not None for token in done.source.tokens), "token")
+    runtime = target_of(format).runtime_name
+    lines = [
+        f"{path}: {size(count)}, {tokens}, for {runtime}" for path, count in done.files.items()
+    ]
+    losses = [f"warning: {loss}" for loss in done.losses]
+    values: dict[str, object] = {
+        "target": str(target),
+        "format": done.format,
+        "files": {str(path): count for path, count in done.files.items()},
+        "ids": len(done.source.tokens),
+        "losses": [{"part": loss.part.value, "meaning": loss.meaning} for loss in done.losses],
+    }
+    output.give("convert", values, "\n".join(lines), losses)
+
+
+def from_target(source: str, format: str, target: str, force: bool, output: Output) -> None:
+    """Writes the tokexport file of another runtime's file, and shows what was compared."""
+    done = take_in(source, format, target, force=force)
+    name, notes = target_of(format).runtime_name, []
+    if not done.encodes:
+        notes = [f"note: it decodes and no more: the file does not say how {name} encodes"]
+    elif done.compared:
+        notes = [f"note: the ids of {name} in all of {done.compared:,} random strings"]
+    values = {"target": target, "format": format, **asdict(done)}
+    text = f"{target}: {size(done.size)}, {plural(done.tokens, 'token')}"
+    output.give("convert", values, text, notes)
