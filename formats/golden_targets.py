@@ -19,8 +19,8 @@ from tokexport.sources.sentencepiece.proto import (
     Piece,
     PieceType,
     SentencePieceModel,
+    serialize,
 )
-from tokexport.sources.sentencepiece.serialize import serialize
 from tokexport.sources.tokenizer_json.document import (
     added_token,
     byte_level,

@@ -23,8 +23,7 @@ from tokexport.conversion import Options, file_bytes
 from tokexport.errors import UnsupportedError
 from tokexport.runtime.tokenizer import load
 from tokexport.sources import read
-from tokexport.sources.sentencepiece.proto import Algorithm
-from tokexport.sources.sentencepiece.serialize import serialize
+from tokexport.sources.sentencepiece.proto import Algorithm, serialize
 
 
 @pytest.fixture

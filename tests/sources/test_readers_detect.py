@@ -20,8 +20,7 @@ from tokexport.errors import SourceError, UnsupportedError
 from tokexport.file.layout import MAGIC
 from tokexport.model import BytePairModel
 from tokexport.sources import read
-from tokexport.sources.sentencepiece.proto import Piece, PieceType, SentencePieceModel
-from tokexport.sources.sentencepiece.serialize import serialize
+from tokexport.sources.sentencepiece.proto import Piece, PieceType, SentencePieceModel, serialize
 
 
 def zipped() -> bytes:

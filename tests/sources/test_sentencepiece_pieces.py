@@ -25,9 +25,9 @@ from tokexport.sources.sentencepiece.proto import (
     Piece,
     PieceType,
     SentencePieceModel,
+    serialize,
 )
 from tokexport.sources.sentencepiece.read import read_sentencepiece
-from tokexport.sources.sentencepiece.serialize import serialize
 
 LETTERS = tuple(Piece(letter, -9.0) for letter in "abcdef\u2581")
 BYTES = tuple(Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256))

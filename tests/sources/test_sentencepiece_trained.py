@@ -24,8 +24,7 @@ from tokexport.errors import SourceError, UnsupportedError
 from tokexport.file.layout import Tag
 from tokexport.runtime.tokenizer import load
 from tokexport.sources import read
-from tokexport.sources.sentencepiece.proto import parse_model
-from tokexport.sources.sentencepiece.serialize import serialize
+from tokexport.sources.sentencepiece.proto import parse_model, serialize
 
 PARTS = [
     *" \u2581\u00a0\t\n\x01\u200baethqoé.,½①中한1\u0301\U0010ffff",

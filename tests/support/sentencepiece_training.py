@@ -10,9 +10,8 @@ import sentencepiece
 
 from tokexport.model import Provenance, TokenizerModel
 from tokexport.sources.files import SourceFiles
-from tokexport.sources.sentencepiece.proto import SentencePieceModel
+from tokexport.sources.sentencepiece.proto import SentencePieceModel, serialize
 from tokexport.sources.sentencepiece.read import build
-from tokexport.sources.sentencepiece.serialize import serialize
 
 SENTENCES = [
     "the quick brown fox jumps over the lazy dog",

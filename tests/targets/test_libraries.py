@@ -19,8 +19,7 @@ import tokexport
 from tokexport.errors import TokexportError
 from tokexport.model import Behavior, CharacterTest, Dialect, Split
 from tokexport.sources.patterns import GPT2, LLAMA3
-from tokexport.sources.sentencepiece.proto import NormalizerSpec, Piece, PieceType
-from tokexport.sources.sentencepiece.serialize import serialize
+from tokexport.sources.sentencepiece.proto import NormalizerSpec, Piece, PieceType, serialize
 from tokexport.sources.tiktoken.known_patterns import KNOWN
 from tokexport.targets.compare import compare_runtime
 from tokexport.targets.registry import TARGETS

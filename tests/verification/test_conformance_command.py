@@ -26,8 +26,7 @@ from references import reference_for
 from repository import ROOT, SMALL
 
 import tokexport
-from tokexport.sources.sentencepiece.proto import Piece, PieceType, SentencePieceModel
-from tokexport.sources.sentencepiece.serialize import serialize
+from tokexport.sources.sentencepiece.proto import Piece, PieceType, SentencePieceModel, serialize
 
 PATTERN = "*/ranks.tiktoken=cl100k_base"
 

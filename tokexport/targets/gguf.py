@@ -22,8 +22,7 @@ from tokexport.sources.gguf.patterns import ORIGINALS, Original
 from tokexport.sources.gguf.read import gguf_document, gguf_rwkv, gguf_sentencepiece
 from tokexport.sources.gguf.source import PREFIXES, parse_gguf
 from tokexport.sources.json_node import Node
-from tokexport.sources.sentencepiece.proto import Algorithm, PieceType
-from tokexport.sources.sentencepiece.serialize import serialize
+from tokexport.sources.sentencepiece.proto import Algorithm, PieceType, serialize
 from tokexport.sources.tokenizer_json.normalizer import read_normalizer
 from tokexport.sources.tokenizer_json.pre_tokenizer import read_pre_tokenizer
 from tokexport.targets.gguf_words import rwkv_keys, word_keys

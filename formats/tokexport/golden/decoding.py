@@ -23,9 +23,9 @@ from tokexport.sources.sentencepiece.proto import (
     Piece,
     PieceType,
     SentencePieceModel,
+    serialize,
 )
 from tokexport.sources.sentencepiece.read import build
-from tokexport.sources.sentencepiece.serialize import serialize
 from tokexport.sources.tokenizer_json.decoder import read_decoder
 from tokexport.sources.tokenizer_json.decoder_chain import Spelling, decode_forms
 

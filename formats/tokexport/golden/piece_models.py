@@ -18,9 +18,9 @@ from tokexport.sources.sentencepiece.proto import (
     Piece,
     PieceType,
     SentencePieceModel,
+    serialize,
 )
 from tokexport.sources.sentencepiece.read import build
-from tokexport.sources.sentencepiece.serialize import serialize
 
 RULES = {"\ufb01": "fi", "\u3000": " ", "\x01": "", "e\u0301": "\u00e9", "\u2163": "iv", "\t": " "}
 PIECES = (

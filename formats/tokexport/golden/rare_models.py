@@ -21,9 +21,9 @@ from tokexport.sources.sentencepiece.proto import (
     Piece,
     PieceType,
     SentencePieceModel,
+    serialize,
 )
 from tokexport.sources.sentencepiece.read import build
-from tokexport.sources.sentencepiece.serialize import serialize
 
 BYTE_LEVEL = {
     "type": "ByteLevel",

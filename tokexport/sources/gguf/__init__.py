@@ -43,8 +43,8 @@ def _reference(source: Input, values: dict[str, Any], given: Given) -> Reference
 
         reference = RwkvReference(gguf_rwkv(parsed))
     else:
+        from tokexport.sources.sentencepiece.proto import serialize
         from tokexport.sources.sentencepiece.reference import SentencePieceReference
-        from tokexport.sources.sentencepiece.serialize import serialize
 
         serialized = serialize(gguf_sentencepiece(parsed))
         reference = SentencePieceReference.from_bytes(serialized, source.path)
