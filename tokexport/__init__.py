@@ -1,6 +1,4 @@
-"""tokexport: any model's tokenizer as one small file that a runtime maps into memory, with exactly
-the same ids.
-"""
+"""tokexport: any model's tokenizer as one small file, mapped into memory, with the same ids."""
 
 from __future__ import annotations
 

@@ -57,9 +57,7 @@ def parts_of_file(name: str) -> Iterator[bytes]:
 
 
 def given_text(text: str | None, text_file: str | None) -> tuple[str, Iterator[bytes]]:
-    """TEXT, or a file, or else standard input (also ``-``): its name, and its bytes in parts.
-    UsageError where both are given.
-    """
+    """The name and the parts of TEXT, a file or standard input (``-``); UsageError for two."""
     if text is not None and text_file is not None:
         raise click.UsageError("Give TEXT or --file, not both.")
     if text is not None and text != "-":

@@ -73,9 +73,7 @@ class SpecialIds:
 
 @dataclass(frozen=True, slots=True)
 class ChatTemplates:
-    """How a chat becomes text: Jinja templates, and the texts that they read by name. No id depends
-    on them.
-    """
+    """Jinja templates, and the texts that they read by name. No id depends on them."""
 
     default: str | None = None
     # Templates for other uses, by name: "tool_use", "rag".

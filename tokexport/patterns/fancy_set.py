@@ -78,9 +78,7 @@ class FancySet:
         return self.escape(letter, offset)
 
     def escape(self, letter: str, offset: int) -> int | CodePoints:
-        r"""What the escape at ``offset``, whose letter has been read, stands for: a character, or
-        the set of \s, \d, \w or \p{...}.
-        """
+        r"""The character, or the set of \s, \d, \w or \p{...}, of an escape at ``offset``."""
         source = self._source
         if letter in "dDsSwW":
             members = shorthand_set(letter.lower(), Dialect.FANCY_REGEX)

@@ -1,6 +1,4 @@
-"""From a tree to a Thompson automaton with priorities: what a Pike VM would run, thread by thread,
-in the order of a backtracking matcher.
-"""
+"""From a tree to a Thompson automaton with priorities: what a Pike VM runs, thread by thread."""
 
 from __future__ import annotations
 

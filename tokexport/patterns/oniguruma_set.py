@@ -14,9 +14,7 @@ from tokexport.unicode import CodePoints, shorthand_set
 
 
 def read_bracket(source: Cursor, start: int) -> tuple[CodePoints, bool]:
-    """The bracket expression that opens at ``start``, whose opening bracket has been read: the set
-    without its leading ``^``, and whether it has one.
-    """
+    """The set of the bracket that opened at ``start``, without its ``^``, and whether it has it."""
     negated = source.skip("^")
     sets: list[CodePoints] = []
     members = members_of()
@@ -76,9 +74,7 @@ def _unescaped(source: Cursor) -> str:
 def escaped_character(
     source: Cursor, letter: str, offset: int, *, in_bracket: bool
 ) -> int | CodePoints:
-    r"""What the escape at ``offset``, whose letter has been read, stands for: a character, or the
-    set of \s, \d, \w, \h or \p{...}.
-    """
+    r"""The character, or the set of \s, \d, \w, \h or \p{...}, of an escape at ``offset``."""
     if letter in "sdwhSDWH":
         members = shorthand_set(letter.lower(), source.dialect, bracketed=in_bracket)
         return complement(members) if letter.isupper() else members

@@ -188,9 +188,7 @@ class Parser(ABC):
         return tree.Repeat(body, low, high, greedy)
 
     def counts(self, offset: int) -> tuple[int, int | None, str] | None:
-        """Least and most of the quantifier that stands at ``offset``, and its text; None: there is
-        no quantifier.
-        """
+        """Least, most and text of the quantifier that stands at ``offset``, or None."""
         found = self.source.match(self.quantifier)
         if found is None:
             return None

@@ -64,9 +64,7 @@ class SplitProgram:
         return classes if self.labels is None else self.labels.run(classes)
 
     def match_end(self, read: Sequence[int], start: int, *, searched: bool = False) -> int | None:
-        """Where the match that begins at ``start`` of what the automaton reads ends; None: no
-        match. ``searched``: the search for a match begins there.
-        """
+        """The end of the match at ``start``, if any; ``searched``: a search begins there."""
         starts = self.starts
         if searched and self.search_starts is not None:
             starts = self.search_starts

@@ -42,9 +42,7 @@ def embedded(data: bytes | mmap | memoryview) -> bytes | mmap | memoryview:
 
 
 def is_tokexport_file(source: str | os.PathLike[str]) -> bool:
-    """Whether a file begins as tokexport files do, however damaged the rest is, or has one at its
-    end.
-    """
+    """Whether a file begins, however damaged, as tokexport files do, or has one at its end."""
     if not os.path.isfile(source):
         return False
     with open(source, "rb") as file:

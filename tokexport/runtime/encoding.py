@@ -28,9 +28,7 @@ class Encoding:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NumpyEncoding:
-    """An :class:`Encoding` as arrays of uint32, of shape ``(ids,)``; ``offsets`` has the shape
-    ``(ids, 2)``.
-    """
+    """An :class:`Encoding` as arrays of uint32: ``offsets`` (ids, 2), the others ``(ids,)``."""
 
     ids: NDArray[np.uint32]
     offsets: NDArray[np.uint32]

@@ -1,6 +1,4 @@
-"""From the C core's error codes to exceptions whose sentences name the file, what is wrong with it
-and what to do.
-"""
+"""From error codes of the C core to exceptions that name the file and say what to do."""
 
 from __future__ import annotations
 

@@ -44,17 +44,13 @@ class PrefixNode:
         return self._order[self._begin : self._end if first is None else first._begin]
 
     def children(self) -> Iterator[PrefixNode]:
-        """The node of each byte that may follow, in the order of bytes. FormatError for a file
-        that is damaged.
-        """
+        """The node of each byte that may follow, in order. FormatError for a damaged file."""
         depth = len(self.prefix)
         for byte, begin, end in self._core.prefix_children(self._begin, self._end, depth):
             yield PrefixNode(self.prefix + bytes([byte]), self._core, self._order, begin, end)
 
     def child(self, byte: int) -> PrefixNode:
-        """The node of one byte that follows; empty where no id goes on with it. ValueError for
-        what is no byte.
-        """
+        """The node of one byte, empty where no id goes on with it. ValueError for no byte."""
         return _node(self._core, self._order, self.prefix + bytes([byte]))
 
 

@@ -15,9 +15,7 @@ FileBytes: TypeAlias = bytes | mmap | memoryview
 
 
 def section_view(core: Core, data: FileBytes, tag: bytes, row: str) -> NDArray[Any] | None:
-    """A section as a read-only array of the layout's type ``row``, or ``None`` where the file has
-    no such section.
-    """
+    """A section as a read-only array of the layout's type ``row``; ``None`` without the section."""
     dtype: np.dtype[Any] = getattr(layout, row)
     place = core.section(tag)
     if place is None:

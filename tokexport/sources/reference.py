@@ -71,9 +71,7 @@ class ReferenceTokenizer(Protocol):
         ...
 
     def encode_pair(self, first: str, second: str, mode: Mode = Mode.TEMPLATE) -> list[int] | None:
-        """Two texts as the post-processor's template for a pair has them, with its own ids in
-        Mode.TEMPLATE only. None where the library has no such thing.
-        """
+        """Two texts by the template for a pair, its ids in Mode.TEMPLATE only; None: no such."""
         return None
 
     def offsets(self, text: str, mode: Mode) -> list[tuple[int, int]] | None:

@@ -152,9 +152,7 @@ class TokenizersReference(ReferenceTokenizer):
 
     @cached_property
     def _spells_joined_bytes(self) -> bool:
-        """Whether ByteLevel works on the joined text, which stays as it is if one character is
-        outside the alphabet.
-        """
+        """Whether ByteLevel works on the joined text: one other character leaves all as it is."""
         decode = self._tokenizer.decoder.decode
         try:
             with _stops():

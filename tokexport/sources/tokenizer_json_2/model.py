@@ -68,9 +68,7 @@ def _check_merges(node: Node) -> None:
 
 
 def _check_single_characters(model: Node, vocab: Mapping[str, Any]) -> None:
-    """Refuse a byte-level model with the token of a character that merges do not make: the
-    reference encodes a word of that character as the token.
-    """
+    """Refuse a character's token that no merges make: a word of it alone is that token there."""
     if model.flag("ignore_merges"):
         return
     ranks = {

@@ -240,9 +240,7 @@ def check_kind(file: str, vocab: Mapping[str, int], merges: Iterable[list[str]] 
 
 
 def parse_merges(data: bytes, file: str) -> dict[int, list[str]]:
-    """The merges in the bytes of a merges.txt, by the numbers of their lines; SourceError, with the
-    line, for one that is none.
-    """
+    """The merges by the number of their line; SourceError, with the line, for what is none."""
     return {
         number: split_merge(line_of(file, number, line.removesuffix("\r")))
         for number, line in enumerate(lines_of(data, file), 1)

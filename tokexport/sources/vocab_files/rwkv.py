@@ -92,9 +92,7 @@ def read_rwkv(
 
 
 class RwkvReference(ReferenceTokenizer):
-    """A vocabulary file, read and run in the published way: the longest token at each place, by a
-    table in plain Python. There is no library to ask; this follows ``rwkv_tokenizer.py``.
-    """
+    """The published way, in plain Python: the longest token at each place. No library does it."""
 
     library = "rwkv"
     version = "world"

@@ -1,6 +1,4 @@
-"""Grammars of what pre-tokenizers differ in: white space, digits, apostrophes, source code, and
-long pre-tokens.
-"""
+"""Grammars of what pre-tokenizers differ in: spaces, digits, apostrophes, code, long words."""
 
 from __future__ import annotations
 
