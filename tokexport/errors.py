@@ -22,12 +22,11 @@ class SourceError(TokexportError):
 
 
 class UnsupportedError(TokexportError):
-    """A source file asks for something that cannot be exact in the file, so the conversion is
-    refused.
+    """A source asks for something that cannot be exact in the file, so the conversion is refused.
 
-    ``path`` names the field (``pre_tokenizer.pretokenizers[0].pattern.Regex``), ``problem`` is a
-    sentence that says what was found there, ``hint`` what to do or what is supported. ``file`` is
-    the source that was read, once that is known.
+    ``path`` names the field (``pre_tokenizer.pretokenizers[0].pattern.Regex``), ``problem`` says
+    what was found there, ``hint`` what to do or what is supported. ``file`` is the source, once
+    known.
 
     >>> error = UnsupportedError("normalizer.type", '"Nmt" is not supported', "use null or NFC")
     >>> error.file = "model/tokenizer.json"

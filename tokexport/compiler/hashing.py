@@ -2,11 +2,9 @@
 
 An index is made by hash and displace (Belazzougui, Botelho and Dietzfelbinger, 2009): keys fall
 into buckets of about four, and each bucket gets the smallest displacement that puts all its keys
-into free slots. A look-up reads one displacement and one slot, hit or miss, so it needs no loop and
-cannot run on in a damaged file.
-
-The slots can be parted into rows, each with its own keys. Keys that are looked up together lie side
-by side then.
+into free slots. A look-up reads one displacement and one slot, hit or miss, so it needs no loop.
+Slots can be parted into rows, each with its own keys, so that those looked up together lie
+together.
 """
 
 from __future__ import annotations

@@ -161,10 +161,9 @@ class Charsmap:
 
 @dataclass(frozen=True, slots=True)
 class SpellBytes:
-    """Each byte of the text's UTF-8 becomes a character of GPT-2's alphabet, and what follows
-    this step sees those characters.
+    """Each byte of the text becomes a character of GPT-2's alphabet, which what follows sees.
 
-    Mostly nothing has to see them: then the steps and the model work on the bytes (``on_bytes``,
+    Mostly nothing has to see them: then the steps and the model work on bytes (``on_bytes``,
     ``of_bytes``), which is the same and faster.
     """
 

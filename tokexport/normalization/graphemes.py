@@ -1,10 +1,8 @@
-"""Grapheme clusters as a split program: every match is one extended grapheme cluster (UAX #29,
-https://unicode.org/reports/tr29/).
+"""Grapheme clusters as a split program: each match is an extended grapheme cluster (UAX #29).
 
 Characters become letters, one for each class of the rules, and the clusters are a regular
 expression over these, as table 1c of UAX #29 has it. Pairs of regional indicators (GB12, GB13) are
-two clusters here: nothing that looks at clusters can tell. Which characters are of which class, the
-reference library says.
+two clusters here: nothing that looks at clusters can tell. The classes are the reference's.
 """
 
 from __future__ import annotations

@@ -2,9 +2,8 @@
 
 ``tokenizers`` 0.23 normalizes with Unicode 9 tables, whatever Unicode its regular expressions are
 at: U+32FF, which is newer, stays as it is under NFKC; ``tokenizers`` 1.0 with those of Unicode 17.
-The tables were made by asking the libraries about every scalar value
-(fixtures/unicode_tables). The algorithm on top of them is that of UAX #15,
-https://unicode.org/reports/tr15/, without exceptions.
+The libraries were asked about every scalar value (fixtures/unicode_tables). The algorithm is that
+of UAX #15, https://unicode.org/reports/tr15/, without exceptions.
 """
 
 from __future__ import annotations
@@ -63,11 +62,9 @@ def normalization_tables(form: NormalForm) -> NormalizationTables:
 
 
 def quick_check_no_or_maybe(tables: NormalizationTables) -> frozenset[int]:
-    """The code points at which a string may fail to be normalized already.
+    """The code points at which a string may fail to be normalized already (UAX #15: No and Maybe).
 
-    A string without them, whose combining classes never fall from one mark to the next, is left
-    alone by the normalizer. (UAX #15 calls these Quick_Check=No and Quick_Check=Maybe. A string
-    with them may still be normalized.)
+    A string without them, whose combining classes never fall from one mark to the next, stays.
 
     >>> no_or_maybe = quick_check_no_or_maybe(normalization_tables(NormalForm.NFC))
     >>> 0xE9 in no_or_maybe, 0x301 in no_or_maybe, 0x212B in no_or_maybe

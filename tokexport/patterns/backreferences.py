@@ -1,5 +1,4 @@
-r"""Back-references: ``([!?.])\1*`` is ``!!*|\?\?*|\.\.*``, one alternative for each character that
-the group may hold.
+r"""Back-references: ``([!?.])\1*`` is ``!!*|\?\?*|\.\.*``, an alternative for each character.
 
 References make no regular language in general. They do where a group is one character out of a few,
 as in Galactica's tokenizer. The order of the alternatives makes no difference: a text begins with

@@ -14,11 +14,9 @@ from tokexport.unicode import CODE_POINTS, CodePoints
 def partition(
     sets: Ordered[CodePoints], alphabet: Ordered[int]
 ) -> tuple[npt.NDArray[np.integer[Any]], npt.NDArray[np.bool_]]:
-    """Split an alphabet (code points, in any order) into the classes that the sets tell apart: the
-    class of each symbol, by first appearance, and ``holds[set, class]``.
-
-    The surrogates are no characters, and go wherever the code point before them is, so that they
-    cost no class.
+    """The classes into which sets part an alphabet (code points, in any order): that of each
+    symbol, by first appearance, and ``holds[set, class]``. Surrogates go where the code point
+    before them is.
 
     >>> digits = np.zeros(CODE_POINTS, dtype=np.bool_); digits[48:58] = True
     >>> partition([digits], range(46, 60))[0].tolist()

@@ -1,11 +1,10 @@
-r"""Determinise an NFA: a leftmost-first automaton that knows one symbol more than it has
-consumed.
+r"""Determinise an NFA: a leftmost-first automaton that knows one symbol more than it has consumed.
 
 A state is the ordered list of threads after a symbol, before any assertion is looked at, because
 assertions (and so where a match ends) are decided when the next symbol is known; and, where a
-lookbefore can ask for it, what kind of symbol came before. Threads after a match are cut: they
-could only give what a backtracking matcher would not have tried. So acceptance is on the
-transition, and the last one seen before the automaton dies is the match.
+lookbefore can ask for it, what kind of symbol came before. Threads after a match are cut, as a
+matcher that goes back would not try them. So acceptance is on the transition, and the last one is
+the match.
 """
 
 from __future__ import annotations
@@ -192,8 +191,7 @@ def too_many_states() -> PatternError:
 
 
 def minimise(automaton: Automaton) -> Automaton:
-    """The same automaton with as few states and classes as can be (Moore's algorithm); the dead
-    state stays 0.
+    """The same automaton with as few states and classes as can be (Moore); the dead state stays 0.
 
     States are numbered in the order in which a breadth-first walk from the starts meets them, so
     equal automata are equal arrays. Raises PatternError where it still has too many states.

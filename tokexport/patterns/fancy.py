@@ -1,5 +1,4 @@
-r"""The fancy-regex dialect, as tiktoken compiles it: Rust's regex syntax with lookaround,
-possessive quantifiers and atomic groups.
+r"""The fancy-regex dialect of tiktoken: Rust's regex syntax with lookaround and atomic groups.
 
 ``$`` is the end of the text, ``(?m)`` makes ``^`` and ``$`` line anchors, ``(?s)`` lets the dot
 match a line feed, ``{n,m}+`` is possessive, and an option like ``(?i)`` reaches as far as the next

@@ -1,10 +1,8 @@
-r"""How far the automaton reads for nothing: past the last match end, or from a start where nothing
-matches.
+r"""How far the automaton reads for nothing: past the last match end, or where nothing matches.
 
 ``[a-z]+!|[a-z]`` reads a whole word to match one letter, and reads the rest of it again for the
 next one: quadratic, unless the runtime remembers where a state led to nothing. ``\s*[\r\n]+|\s+``
-reads the spaces after a line feed for nothing too, but the next match takes them: no character is
-read more than twice.
+reads the spaces after a line feed for nothing too, but the next match takes them.
 """
 
 from __future__ import annotations

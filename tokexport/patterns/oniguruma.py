@@ -1,10 +1,8 @@
-r"""The Oniguruma dialect, as ``tokenizers`` compiles it: Oniguruma's own syntax, in UTF-8, without
-options.
+r"""The Oniguruma dialect of ``tokenizers``: Oniguruma's own syntax, in UTF-8, without options.
 
 ``^`` and ``$`` are line anchors, ``(?m)`` lets the dot match a line feed, ``{n,m}+`` is not
 possessive (``{m,n}`` with n < m is), and an option like ``(?i)`` reaches to the end of its group
-over all further alternatives. Facts: Oniguruma 6.9.9, doc/RE, and what the library does when it is
-run.
+over all further alternatives. Facts: Oniguruma 6.9.9, doc/RE, and what the library does.
 """
 
 from __future__ import annotations

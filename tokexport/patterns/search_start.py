@@ -1,5 +1,4 @@
-r"""``\G``, the place where the search for a match began: the end of the last match, or the start of
-the text.
+r"""``\G``, where the search for a match began: the end of the last match, or the text's start.
 
 ``\A\d{3}|\G\d{3}`` cuts a number in threes from its start, and stops where one has less. The
 engines try each place from the start of the search on, so ``\G`` holds at the first of them only,

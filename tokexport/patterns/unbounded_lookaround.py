@@ -1,11 +1,10 @@
-r"""Lookahead over any number of characters, as in ``\d{1,3}(?=(?:\d{3})*\b)``: a pass over the text
-from its end finds the answers.
+r"""Lookahead over any number of characters, ``\d{1,3}(?=(?:\d{3})*\b)``, by a pass from the end.
 
-Such a lookahead matches what follows a position or does not; which way it matches makes no
-difference. So the set of its threads that are sure to reach their end is a state of an automaton
-that reads the text backwards. Reading a symbol, that automaton writes a *label*: the symbol's class
-together with the answers of all lookaheads at the position before it. The automaton that looks for
-matches reads labels in place of classes, and every lookahead is a test of the one label ahead.
+Such a lookahead matches what follows a position or does not; which way makes no difference. So the
+set of its threads that are sure to reach their end is a state of an automaton that reads the text
+backwards. Reading a symbol, it writes a *label*: the symbol's class together with the answers of
+all lookaheads at the position before it. The automaton that looks for matches reads labels in place
+of classes, and every lookahead is a test of the one label ahead.
 """
 
 from __future__ import annotations

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """The ids of a text or of a pair, and for each of them where it comes from; all four lists have
-    the same length.
+    """The ids of a text or of a pair, and for each where it comes from, in lists of one length.
 
     ``offsets[i]`` is the (start, end) of ``ids[i]`` in its text, end not included, and (0, 0) for
     an id of the post-processor's template. ``type_ids``: the segment that the template puts an id

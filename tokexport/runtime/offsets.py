@@ -16,12 +16,11 @@ def encode_with_offsets(
     add_special_tokens: bool = False,
     unit: Unit = "char",
 ) -> Encoding:
-    """As :meth:`encode`, with the place in the text that each id stands for, as the source's
-    own library has it.
+    """As :meth:`encode`, with the place of each id in the text, as the source's own library has it.
 
     ``unit``: offsets count characters (code points), or bytes of the text's UTF-8. An id that
-    stands for a part of a character has the place of the whole. Raises ``FormatError`` for a
-    file without them.
+    stands for a part of a character has the place of the whole. Raises ``FormatError`` for a file
+    without.
 
     >>> tokenizer.encode_with_offsets("hello world").offsets
     [(0, 5), (5, 11)]

@@ -58,11 +58,9 @@ def is_repository(source: object) -> bool:
 
 
 def local_source(source: T, revision: str | None = None) -> T | Path:
-    """The source itself, or the folder in the hub's cache that holds the tokenizer's files of the
-    repository it names.
-
-    The folder has the name of the commit. ``revision`` is a branch, a tag or a commit; ``None`` is
-    the main branch.
+    """The source itself, or the folder in the hub's cache, named by the commit, that holds the
+    tokenizer's files of the repository it names. ``revision``: a branch, a tag or a commit, or
+    None.
 
     Raises SourceError for a revision of what is no repository and for a repository or revision that
     is not there, and TokexportError where the library is missing, access is not granted, or the hub

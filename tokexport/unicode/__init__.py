@@ -1,10 +1,9 @@
 """Which code points a class of a regular expression has: exactly what the reference engine says.
 
-The two engines do not mean the same by ``\\w`` or ``(?i)``, and neither is at the Unicode
-version of the Python that runs the converter. So every table here was made by asking the engines
-themselves about all 1,112,064 scalar values (fixtures/unicode_tables), and is shipped
-in ``engines.dat``. Sets are arrays of shape (0x110000,), True for a member, read-only and shared;
-surrogates are never members.
+The two engines do not mean the same by ``\\w`` or ``(?i)``, and neither is at the Unicode version
+of Python. So every table was made by asking the engines about all 1,112,064 scalar values
+(fixtures/unicode_tables), and is shipped in ``engines.dat``. Sets are arrays of shape (0x110000,),
+True for a member, read-only and shared; surrogates are never members.
 """
 
 from __future__ import annotations
@@ -135,11 +134,10 @@ def case_variants(code_point: int, dialect: Dialect) -> tuple[int, ...]:
 
 
 def multi_character_folds(dialect: Dialect) -> dict[tuple[int, ...], tuple[int, ...]]:
-    """Folded sequences of two or three code points -> the single ones, sorted, that match them
-    under ``(?i)``, and are matched by them.
+    """Folded sequences of two or three code points and the single ones that match them under
+    ``(?i)``.
 
-    Only Oniguruma has any. A sequence stands for all spellings of it: each of its members may be
-    any of its :func:`case_variants`.
+    Only Oniguruma has any. A sequence stands for all spellings by :func:`case_variants`.
 
     >>> [chr(single) for single in multi_character_folds(Dialect.ONIGURUMA)[ord("s"), ord("s")]]
     ['ß', 'ẞ']

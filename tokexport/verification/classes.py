@@ -1,9 +1,8 @@
 """Every code point in contexts that show which class each stage of the pre-tokenizer puts it into.
 
-Ids decide, not classes: a code point of the wrong class that changes no id in any context is no
-difference. The contexts are those in which the published patterns treat letters, marks, digits,
-white space, line ends, apostrophes and the rest differently, and in which normalization puts marks
-in order.
+Ids decide: a code point of the wrong class that changes no id in any context is no difference. In
+the contexts the published patterns treat letters, marks, digits, white space, line ends and
+apostrophes differently, and normalization puts marks in order.
 """
 
 from __future__ import annotations

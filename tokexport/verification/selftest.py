@@ -50,14 +50,13 @@ class SelfTest:
 
 
 def self_test(model: TokenizerModel, reference: ReferenceTokenizer, limit: int) -> SelfTest:
-    """At most ``limit`` texts, 4 KB of them at most, with the reference's ids; the same ones for
-    the same model.
+    """At most ``limit`` texts, 4 KB together, with the reference's ids; always the same for a
+    model.
 
     Two thirds are a fixed list that covers white space, contractions, digits, scripts, emoji,
     normalization and long words. The others hold the model's added tokens, one of each combination
     of flags, special ones as ids and as text. There are none where the post-processor repeats a
-    text or leaves it out: the reference then never gives the ids of a text alone. Texts at which
-    the reference itself stops are left out.
+    text or leaves it out. Texts at which the reference itself stops are left out.
     """
     if [item.sequence for item in model.template.single if item.id is None] != ["A"]:
         return SelfTest(())

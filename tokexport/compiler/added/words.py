@@ -22,12 +22,11 @@ _JOINERS: Final = [0x200C, 0x200D]
 
 
 def space_and_word_classes(*, of_version_1: bool) -> ClassTable:
-    r"""The flags of each character: 1, white space; 2, a word character.
+    r"""The flags of each character: 1, white space; 2, a word character, as the Rust regex crate
+    has it, whatever engine the pre-tokenizer runs on.
 
-    The reference asks the Rust regex crate for \w, whatever engine the pre-tokenizer runs on.
-    ``of_version_1``: `tokenizers` from 1.0 on, which asks Rust's standard library for what is
-    alphabetic and a crate of Unicode 8 for the rest; found by asking the release candidate about
-    every scalar value.
+    ``of_version_1``: `tokenizers` from 1.0 on asks Rust's standard library for what is alphabetic
+    and a crate of Unicode 8 for the rest; the release candidate was asked about every scalar value.
     """
     space = shorthand_set("s", Dialect.FANCY_REGEX).astype(np.uint8)
     word = _word_of_version_1() if of_version_1 else shorthand_set("w", Dialect.FANCY_REGEX)

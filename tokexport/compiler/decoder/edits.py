@@ -1,10 +1,8 @@
-"""The table of a decoder: flags, and the edits of the joined text as one table that is read byte by
-byte.
+"""The table of a decoder: flags, and the edits of the joined text as one table, read byte by byte.
 
 Each edit is a small machine that reads bytes, writes bytes, and holds back what may still be part
-of a match. What one machine writes the next one reads; the states of the table are the states that
-all of them can be in at once. UTF-8 lets them work byte by byte: no character begins inside of
-another.
+of a match. What one writes the next one reads; the states of the table are those that all of them
+can be in at once. No character of UTF-8 begins inside of another, so bytes are enough.
 """
 
 from __future__ import annotations

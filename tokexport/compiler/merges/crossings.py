@@ -1,10 +1,9 @@
-"""Boundaries that no merge crosses: a piece of BPE may be cut there into words that are merged
-apart.
+"""Boundaries that no merge crosses: a pre-token of BPE may be cut there into words merged apart.
 
 Two characters are *crossed* where a rule that can fire joins two symbols of which the left one ends
 with the first of them and the right one begins with the other. Everywhere else nothing can ever
-join, so cutting changes nothing. The pairs of ASCII characters are a bitmap of their own, all
-others are hashed into one: a false hit there only loses a cut.
+join. The pairs of ASCII characters are a bitmap of their own, all others are hashed into one: a
+false hit there only loses a cut.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What a piece is before anything merges: a symbol for each of its units, which are bytes or
-characters.
+"""What a pre-token is before anything merges: a symbol for each of its bytes or characters.
 
-A unit's symbol can depend on its place in the piece, where the vocabulary has an affix for it:
-``##b`` after the start, ``b</w>`` at the end (``BPE::merge_word`` of the library ``tokenizers``).
+The symbol can depend on the place, where the vocabulary has an affix for it: ``##b`` after the
+start, ``b</w>`` at the end (``BPE::merge_word`` of ``tokenizers``).
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Rewrite programs: what normalizers and some pre-tokenizers do to a text, as a list of a few kinds
-of operation.
+"""Rewrite programs: what normalizers and some pre-tokenizers do, as operations of a few kinds.
 
 Steps that look at single characters only become one map, however many stand in a row; a
 decomposition whose marks the next step drops is one of them.

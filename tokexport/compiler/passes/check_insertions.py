@@ -1,10 +1,9 @@
 """Whether the reference survives what a Replace inserts where there is nothing.
 
-A match of no characters at the start of a text puts the content before it, where the reference has
-no character that it could stem from. A later step that goes through the text character by character
-then counts from the first character that stems from one, and stops, or doubles what was inserted.
-Source: ``transform_range`` of ``tokenizers``' normalizer.rs. Release 1.0 (fancy-regex) inserts into
-an empty text too, which no normalizer here makes anything but empty.
+A match of no characters at the start of a text puts the content before it, where there is no
+character that it could stem from. A later step that goes through the characters counts from the
+first that stems from one, and stops, or doubles what was inserted (``transform_range`` of
+``tokenizers``' normalizer.rs). Release 1.0 (fancy-regex) inserts into an empty text too.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""Splits that can find nothing, because the steps before them leave none of a character that they
-look for.
+"""Splits that can find nothing, because the steps before them leave no character to find.
 
-Gemma's tokenizer replaces every space by U+2581 and then splits at spaces. Each text stays one
-pre-token, as if the split were not there; without it a runtime walks over a text once less (1.15
-times as fast on text in many scripts).
+Gemma's tokenizer replaces every space by U+2581 and then splits at spaces, so each text stays one
+pre-token; without the split text in many scripts is encoded 1.15 times as fast.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """How to know the first pre-token, which alone gets a prefix.
 
-The reference puts it where the first character of a pre-token comes from the first character of the
-input. Mostly that is where a pre-token stands at the start of the normalized text: as long as every
-character has become one character; and, where nothing has been cut yet, as long as the first
-character of the text always comes from the first of the input. Otherwise the runtime has to track
-the source of each character, which costs time and memory.
+The reference puts it where the first character of a pre-token comes from the first of the input.
+Mostly that is at the start of the normalized text: as long as every character has become one; and,
+where nothing has been cut yet, as long as the first of the text comes from the first of the input.
+Otherwise the runtime has to track the source of each character, in time and memory.
 """
 
 from __future__ import annotations

@@ -20,8 +20,7 @@ FIRST_OF_LEADS = [
 
 
 def leads_without_match(program: SplitProgram) -> int:
-    """Bit b - 0xC0 is set if no match begins with a character, not ASCII, whose first byte in UTF-8
-    is b.
+    """Bit b - 0xC0: no match begins with a character, not ASCII, whose first byte in UTF-8 is b.
 
     No bit is set where the character does not decide that: a program over bytes or labels, one
     whose matches may be empty, or one that asks what stands before.
@@ -60,12 +59,10 @@ def leads_of(members: npt.NDArray[np.bool_]) -> int:
 def with_plain_classes(
     clusters: SplitProgram, untouched: npt.NDArray[np.bool_]
 ) -> tuple[SplitProgram, int]:
-    """The program of clusters with the ``untouched`` characters, shape (0x110000,), in classes of
-    their own, and the first of these.
+    """The program of clusters, which has one start state, with the ``untouched`` characters, shape
+    (0x110000,), in classes of their own, and the first of these.
 
-    Only classes of which no two characters, side by side, are in one cluster: a text of such
-    characters has one in each cluster. The program of clusters asks nothing of what stands before:
-    it has one start state.
+    Only classes of which no two characters side by side are in one cluster.
 
     >>> from tokexport.normalization.graphemes import grapheme_program
     >>> with_plain_classes(grapheme_program(), np.ones(0x110000, bool))[1]

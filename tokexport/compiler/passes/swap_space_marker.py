@@ -1,11 +1,9 @@
-"""Spaces stay spaces: an equivalent tokenizer in which SentencePiece's mark U+2581 and the space
-U+0020 have changed places.
+"""Spaces stay spaces: an equivalent tokenizer in which U+2581 and the space have changed places.
 
 Where a step replaces every U+0020 by U+2581, let s be the exchange of the two characters in a text.
-What follows that step is followed by s and preceded by s, which changes nothing, since s
-undoes itself; and the step followed by s is the replacement of U+2581 by U+0020, for any text. So
-English text stays ASCII and needs no copy, and the vocabulary's keys are mostly what its tokens
-decode to.
+What follows that step is followed by s and preceded by s, which changes nothing, since s undoes
+itself; and the step followed by s is the replacement of U+2581 by U+0020. So English text stays
+ASCII and needs no copy, and the keys are mostly what the tokens decode to.
 """
 
 from __future__ import annotations

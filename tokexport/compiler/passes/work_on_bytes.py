@@ -1,11 +1,10 @@
 """Bytes in place of GPT-2's alphabet: an equivalent tokenizer that does not spell bytes out.
 
-A source that maps each byte to a character says so as a step (SpellBytes), and what follows the
-step, the model included, sees these characters. As they are one to one with the bytes, BPE and the
-splits before it can work on the bytes themselves, where nothing tells the two apart: the text stays
-half as long, and single bytes need no look-up. Where something does (a Replace after the step, an
-affix in other letters), the tokenizer stays as it is; so does one with another model than BPE, of
-which none is published.
+A source that maps each byte to a character says so as a step (SpellBytes), and what follows, the
+model included, sees these characters. They are one to one with the bytes, so BPE and the splits
+before it can work on the bytes: the text stays half as long, and single bytes need no look-up.
+Where something tells the two apart (a Replace after the step, an affix in other letters), or the
+model is not BPE, the tokenizer stays as it is.
 """
 
 from __future__ import annotations

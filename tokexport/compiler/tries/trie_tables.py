@@ -1,13 +1,10 @@
 """Models other than BPE as tables: a trie over the vocabulary, and a few numbers beside it.
 
-The trie is a double array: one unit of memory a step. Every node that has children has a *base* of
-its own. The child for byte c stands in unit base + c and carries c as its label. As no two nodes
-share a base, a unit with label c at place p can only be a child of the node with base p - c: to
-compare the label is enough. No node with children has the base 0, so a leaf has it and needs no
-other mark.
-
-Source of the idea: J. Aoe, "An Efficient Digital Search Algorithm by Using a Double-Array
-Structure", 1989. There a unit checks its parent's place; distinct bases make that one byte.
+The trie is a double array (J. Aoe, "An Efficient Digital Search Algorithm by Using a Double-Array
+Structure", 1989): one unit of memory a step. Every node with children has a *base* of its own. The
+child for byte c stands in unit base + c and carries c as its label. As no two nodes share a base, a
+unit with label c at place p can only be a child of the node with base p - c: to compare the label
+is enough. The base 0 is that of a leaf.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """The metadata of a GGUF file, values by name, and of them only those that are asked for.
 
 Source: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md. A file is a magic, a version, the
-counts of its tensors and of its values, the values (a name, a type and the value each), and then
-what is not looked at here: the tensors, which may be larger than the memory. Every length is
-checked before it is used, so that a damaged file is refused and none takes longer than its size.
+counts of its tensors and values, the values (a name, a type and the value each), and then the
+tensors, which may be larger than the memory. Every length is checked before it is used.
 """
 
 from __future__ import annotations

@@ -1,14 +1,12 @@
-"""What the names in ``tokenizer.ggml.pre`` stand for: parts of the tokenizer.json that a GGUF was
-made from.
+"""What the names in ``tokenizer.ggml.pre`` stand for: parts of the original tokenizer.json.
 
 A GGUF holds a name and neither pattern nor normalizer. The names are llama.cpp's; those are here
 whose parts are known from the tokenizer.json, from the script that made it or from the code of the
-original. The patterns are the originals, not those that llama.cpp runs. A name that stands for
-several originals with different patterns ("falcon-h1") is not here.
+original, whose patterns are not always those that llama.cpp runs. A name that stands for several
+originals with different patterns ("falcon-h1") is not here.
 
-The converter finds a name from the ids of one text, in which nothing is to be composed: that a name
-is given says something of the vocabulary and of the pattern, and nothing of NFC. So a pattern
-alone, which llama.cpp tells for each of its names, is not enough.
+The converter finds a name from the ids of one text, in which nothing is to be composed: a name says
+nothing of NFC. So a pattern alone, which llama.cpp has for each name, is not enough.
 """
 
 from __future__ import annotations

@@ -156,10 +156,9 @@ def _unknown(name: str) -> str:
 def _by_ranks(source: GgufTokenizer, merges: list[str]) -> list[list[str]]:
     """The merges of the file, which are of ranks, and those that its converter left out.
 
-    Of ranks the converter writes one merge for a token: the two parts that tokens of lower ranks
-    make of it. It leaves a token out that they do not make of two (or writes more than two parts),
-    but tiktoken makes it of any two, where others of higher ranks come first. Where there are two
-    parts, no others ever meet: what lower ranks can merge is merged before.
+    Of ranks the converter writes one merge for a token: the two parts that lower ranks make of it.
+    It leaves out a token that these do not make of two; tiktoken makes it of any two. Where there
+    are two parts, no others ever meet: what lower ranks can merge is merged before.
     """
     pairs = [pair for merge in merges if len(pair := merge.split(" ")) == 2]
     made = {"".join(pair) for pair in pairs}

@@ -1,9 +1,8 @@
-"""The protocol buffer of a SentencePiece ``.model``, read and written as far as it decides ids
-(``sentencepiece_model.proto``, ModelProto).
+"""The protocol buffer of a SentencePiece ``.model`` (``sentencepiece_model.proto``, ModelProto),
+read and written as far as it decides ids.
 
-A field that stands twice keeps its last value, a field of another wire type than the definition's
-is none, an enumeration with an unknown number keeps its default: so does the library that the file
-is for.
+A field that stands twice keeps its last value, one of another wire type than the definition's is
+none, an enumeration with an unknown number keeps its default: so does the library.
 """
 
 from __future__ import annotations

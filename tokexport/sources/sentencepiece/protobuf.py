@@ -1,8 +1,5 @@
-"""The wire format of protocol buffers: a message is a row of numbered fields
-(https://protobuf.dev/programming-guides/encoding).
-
-Only what a reader of one known message needs: fields in their order, with the bytes or the number
-that each holds.
+"""The wire format of protocol buffers (https://protobuf.dev/programming-guides/encoding): a message
+is a row of numbered fields, with the bytes or the number that each holds.
 """
 
 from __future__ import annotations

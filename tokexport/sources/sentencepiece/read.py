@@ -65,11 +65,10 @@ _BYTE_PIECES: Final = {f"<0x{byte:02X}>": byte for byte in range(256)}
 
 
 def read_sentencepiece(data: bytes, name: str, files: SourceFiles) -> TokenizerModel:
-    """The model of the ``.model`` file ``name`` with the bytes ``data``.
+    """The model of the ``.model`` file ``name`` with the bytes ``data``. Roles (BOS, EOS, ...) are
+    those of a tokenizer_config.json beside it, else its own.
 
-    Roles (BOS, EOS, ...) are those of a tokenizer_config.json beside it where there is one, else
-    the file's own. Raises SourceError where the library refuses the file, UnsupportedError for what
-    cannot be exact.
+    Raises SourceError where the library refuses it, UnsupportedError for what cannot be exact.
     """
     model = build(parse_model(data, name), files, Provenance("sentencepiece"))
     return replace(model, notes=(*model.notes, *numbering_notes(name, read_config(files))))

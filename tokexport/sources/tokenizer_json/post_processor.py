@@ -1,9 +1,8 @@
 """The ``post_processor`` of a tokenizer.json, as what it puts around one text and around a pair.
 
-The reference runs its processors over a list of encodings, one for each text, and a processor in a
-Sequence gets the list that the one before returned; after a template it may be longer than the
-number of texts. Running the processors here on template items in place of the texts gives the
-template.
+The reference runs its processors over a list of encodings, one for each text, and each gets the
+list that the one before returned, which after a template may be longer. They are run here on
+template items in place of the texts, which gives the template.
 """
 
 from __future__ import annotations

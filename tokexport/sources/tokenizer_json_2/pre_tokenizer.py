@@ -40,11 +40,9 @@ _AS_RUN: Final = (
 
 
 def version_1_pre_tokenizer(node: Node | None, byte_level: bool) -> Any:
-    """The ``pre_tokenizer`` of version 1.0 that is the one at ``node``. ``byte_level``: the model
-    works on bytes.
+    """The ``pre_tokenizer`` of version 1.0 for that at ``node``, before a model of bytes or not.
 
-    Raises SourceError for what the reference refuses, UnsupportedError for a pattern at which it
-    stops.
+    SourceError for what the reference refuses, UnsupportedError for a pattern at which it stops.
     """
     parts = _splits(node)
     _check_patterns(parts)

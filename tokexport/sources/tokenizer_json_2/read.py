@@ -1,10 +1,9 @@
-"""Hugging Face's tokenizer.json 2.0, which the 1.0 release candidates of ``tokenizers`` read and
-write, as one of version 1.0.
+"""Hugging Face's tokenizer.json 2.0, that of ``tokenizers`` 1.0.0rc, as one of version 1.0.
 
 Version 2.0 (``tk-serialize/SPEC.md`` in the source archive of tokenizers 1.0.0rc3) has
 ``byte_level`` on the model, Metaspace as a normalizer and a Split, and ids in templates. They are
-rewritten here as what they are in 1.0, so that all other code knows one version. Where the release
-candidate gives other ids than 0.23 for the same document, it is refused.
+rewritten here as what they are in 1.0. Where the release candidate gives other ids than 0.23 for
+the same document, it is refused.
 """
 
 from __future__ import annotations

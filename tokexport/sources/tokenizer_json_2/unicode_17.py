@@ -1,10 +1,9 @@
 r"""Regular expressions of Unicode 17 for an engine of Unicode 16.
 
-``tokenizers`` 1.0 (release candidate 3) has the properties of Unicode 17, Oniguruma in 0.23, whose
-tables tokexport holds, those of 16. Unicode never takes a character out of such a property again
-(but for U+0295, see below), so a property of 17 is that of 16 and a few ranges more. They were
-found by asking the release candidate about every scalar value, and lie in the ``Age=17.0`` of the
-Unicode Character Database.
+``tokenizers`` 1.0 (release candidate 3) has the properties of Unicode 17, Oniguruma in 0.23 those
+of 16. Unicode never takes a character out of such a property again (but for U+0295, see below), so
+a property of 17 is that of 16 and a few ranges, found by asking the release candidate about every
+scalar value; they lie in the ``Age=17.0`` of the Unicode Character Database.
 """
 
 from __future__ import annotations

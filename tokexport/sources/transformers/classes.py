@@ -66,10 +66,8 @@ def named_class(files: SourceFiles) -> NamedClass | None:
 
 def rebuilt_note(root: Node, files: SourceFiles) -> str | None:
     """A sentence where release 5 of the library is known to make another tokenizer of a
-    tokenizer.json than `tokenizers` does, as the class that is named builds a part of it anew.
-
-    Seen on Phi-3, Yi and Llama-2, whose class has no normalizer, and on StarCoder 2, whose class
-    splits no digits.
+    tokenizer.json, as its class builds a part anew: seen on Phi-3, Yi and Llama-2, whose class has
+    no normalizer, and on StarCoder 2, whose class splits no digits.
     """
     name = tokenizer_class(read_config(files))
     normalizer, split = root.optional("normalizer"), root.optional("pre_tokenizer")

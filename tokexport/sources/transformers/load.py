@@ -66,8 +66,7 @@ def reads(files: SourceFiles) -> bool:
 
 
 def from_folder(files: SourceFiles, where: str) -> Loaded:
-    """The tokenizer of a directory, by the class that its files name; ``where`` is what the user
-    gave.
+    """The tokenizer of a directory (``where`` for the user), by the class that its files name.
 
     MissingLibraryError without the library, UnsupportedError for a class that the library has in
     Python only, SourceError for files that it refuses or does not find.

@@ -1,9 +1,7 @@
-"""CLIP's vocabulary: OpenAI's bpe_simple_vocab_16e6.txt.gz, or the vocab.json and merges.txt made
-from it.
+"""CLIP's vocabulary: OpenAI's bpe_simple_vocab_16e6.txt.gz, or its vocab.json and merges.txt.
 
 It becomes the tokenizer.json that CLIP has (``CLIPTokenizerFast``), so that the reference is
-`tokenizers`. What OpenAI's ``simple_tokenizer.py`` does besides, mending text with ftfy and undoing
-HTML, is no part of it.
+`tokenizers`. What OpenAI's ``simple_tokenizer.py`` does besides (ftfy, HTML) is no part of it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""GPT-2's pair of files: vocab.json (ids by token) and merges.txt, also named encoder.json and
-vocab.bpe.
+"""GPT-2's pair of files: vocab.json and merges.txt, also named encoder.json and vocab.bpe.
 
-The pair says nothing of the pattern: it is GPT-2's, as in the encoder.py that it comes from and in
-``ByteLevelBPETokenizer`` of ``tokenizers``, which is the reference. It has no special tokens of its
-own: they can be given, and an added_tokens.json beside it names added ones. A pair of CLIP's, which
-has its special tokens, is read as CLIP's.
+The pair says nothing of the pattern: it is GPT-2's, as in ``ByteLevelBPETokenizer`` of
+``tokenizers``, which is the reference. It has no special tokens of its own: they can be given, and
+an added_tokens.json beside it names added ones. A pair with CLIP's special tokens is CLIP's.
 """
 
 from __future__ import annotations
@@ -210,8 +208,7 @@ def _added_tokens(files: SourceFiles, special_tokens: Mapping[str, int] | None) 
 
 
 def check_kind(file: str, vocab: Mapping[str, int], merges: Iterable[list[str]] = ()) -> None:
-    """Raises UnsupportedError for a pair of another class, which is in two files of the same names
-    and says nothing of its normalizer and its pre-tokenizer either.
+    """Raises UnsupportedError for a pair of another class, in files of the same names.
 
     A vocabulary of every byte is GPT-2's kind, unless every byte ends words too. U+2581 is not in
     GPT-2's alphabet, so only an added token can have it.
@@ -249,12 +246,11 @@ def parse_merges(data: bytes, file: str) -> dict[int, list[str]]:
 
 
 def read_added_tokens_json(files: SourceFiles) -> list[AddedToken]:
-    """The tokens of an added_tokens.json by rising id, if any. SourceError for what is no object
-    of ids.
+    """The tokens of an added_tokens.json by rising id, if any. SourceError for no object of ids.
 
-    It says nothing of their flags. Those are the defaults of ``tokenizers``, and a token is special
-    where special_tokens_map.json or tokenizer_config.json give it a role, as in ``transformers``,
-    which writes all three.
+    Their flags are the defaults of ``tokenizers``, and a token is special where one of the files
+    that ``transformers`` writes beside it, special_tokens_map.json or tokenizer_config.json, gives
+    it a role.
     """
     declared = parse_beside(files, ADDED_TOKENS)
     if declared is None:

@@ -1,10 +1,8 @@
-"""A ``.model`` of minbpe (https://github.com/karpathy/minbpe): a pattern, special tokens, and
-merges by pairs of ids.
+"""A ``.model`` of minbpe (https://github.com/karpathy/minbpe): pattern, special tokens, merges.
 
 Its lines are ``minbpe v1``, the pattern (empty for its BasicTokenizer), the number of special
-tokens, one of these a line with its id, then a merge a line; the first one makes the id 256. It
-becomes the tokenizer.json that says the same, so that the reference is `tokenizers`: minbpe itself
-merges the same pairs in the same order.
+tokens, one of these a line with its id, then a merge of two ids a line; the first one makes the id
+256. It becomes the tokenizer.json that says the same, so that the reference is `tokenizers`.
 """
 
 from __future__ import annotations

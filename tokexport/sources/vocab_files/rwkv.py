@@ -1,5 +1,4 @@
-"""RWKV's vocabulary (``rwkv_vocab_*.txt``): on each line an id, a Python literal of a text or of
-bytes, and its length.
+"""RWKV's vocabulary (``rwkv_vocab_*.txt``): a line is an id, a Python literal and its length.
 
 The encoder is the published one: the longest token at each place
 (https://github.com/BlinkDL/ChatRWKV, ``rwkv_tokenizer.py``).
