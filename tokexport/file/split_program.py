@@ -63,11 +63,6 @@ def _described(
     return descriptor, b"".join(parts)
 
 
-def rewriting_stage(first_op: int, op_count: int) -> bytes:
-    """The descriptor of a stage that rewrites each pre-token."""
-    return struct(layout.Stage, flags=StageFlag.REWRITE, first_op=first_op, op_count=op_count)
-
-
 def labels(stages: Sequence[SplitStage | tuple[OpTable, ...]]) -> bytes | None:
     """LABL, or None where no stage reads labels."""
     tables = [

@@ -21,7 +21,7 @@ from tokexport.compiler.tables import (
 )
 from tokexport.file.layout import NONE, AddedFlag, OpFlag, OpKind
 from tokexport.file.pack import bits, class_counts, levels, padded, rows, struct, trie
-from tokexport.file.split_program import program_bytes, program_stage, rewriting_stage
+from tokexport.file.split_program import program_bytes, program_stage
 from tokexport.limits import MAX_TRIMMING_PASSES
 
 
@@ -40,7 +40,8 @@ def splits(
             descriptors += descriptor
             body += tables
         else:
-            descriptors += rewriting_stage(first_op, len(stage))
+            counts = {"first_op": first_op, "op_count": len(stage)}
+            descriptors += struct(layout.Stage, flags=layout.StageFlag.REWRITE, **counts)
             first_op += len(stage)
     return bytes(header + descriptors + body)
 

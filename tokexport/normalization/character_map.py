@@ -82,18 +82,15 @@ def joined(first: CharacterMapping, second: CharacterMapping) -> CharacterMappin
     outputs = {UNCHANGED: 0}
     order = np.empty(len(distinct), np.uint32)
     for index, pair in enumerate(distinct.tolist()):
-        one, two = divmod(pair, len(second.outputs))
-        order[index] = outputs.setdefault(
-            _joined_output(first.outputs[one], second.outputs[two], second), len(outputs)
-        )
+        row, column = divmod(pair, len(second.outputs))
+        one, two = first.outputs[row], second.outputs[column]
+        before, after = second.apply(one.before), second.apply(one.after)
+        if one.keep and two.keep:
+            both = Output(before + two.before, True, two.after + after)
+        else:
+            both = Output(before + two.of("") * one.keep + after)
+        order[index] = outputs.setdefault(both, len(outputs))
     return CharacterMapping(order[numbers], tuple(outputs))
-
-
-def _joined_output(one: Output, two: Output, second: CharacterMapping) -> Output:
-    before, after = second.apply(one.before), second.apply(one.after)
-    if one.keep and two.keep:
-        return Output(before + two.before, True, two.after + after)
-    return Output(before + (two.of("") if one.keep else "") + after)
 
 
 @functools.cache

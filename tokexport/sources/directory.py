@@ -41,8 +41,11 @@ def tokenizer_in(folder: Path, sources: Sequence[AnySource]) -> Path:
     ]
     if others:
         return _only(folder, others, "tokenizer")
+    settings = [name for name in (TOKENIZER_JSON, CONFIG) if (folder / name).is_file()]
+    hint = "its vocabulary is missing, get that from where the model comes from"
+    only_settings = f", only the settings of one ({settings[0]}): {hint}" if settings else ""
     raise SourceError(
-        f"{folder}: there is no tokenizer in this directory{_only_settings(folder)}; looked for"
+        f"{folder}: there is no tokenizer in this directory{only_settings}; looked for"
         f" {', '.join(name for one in sources for name in one.files)}, and for"
         f" {', '.join(_OTHER_NAMES)} that are one by their content"
     )
@@ -99,16 +102,6 @@ def _only(folder: Path, found: Sequence[Path], what: str) -> Path:
             f"{folder}: there is more than one {what} in this directory ({names}); give one of them"
         )
     return found[0]
-
-
-def _only_settings(folder: Path) -> str:
-    named = next((name for name in (TOKENIZER_JSON, CONFIG) if (folder / name).is_file()), None)
-    if named is None:
-        return ""
-    return (
-        f", only the settings of one ({named}): its vocabulary is missing, get that from where the"
-        " model comes from"
-    )
 
 
 def _holds_settings(path: Path) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from itertools import accumulate
 from typing import Final, Literal, Protocol
 
 from tokexport.errors import MissingLibraryError, SourceError
+from tokexport.model import AddedToken
 
 
 class Mode(Enum):
@@ -32,15 +32,6 @@ TABLES_FROM: Final = {
 
 class ReferenceStopsError(Exception):
     """The reference itself fails at a text, so that there is nothing to compare with."""
-
-
-@dataclass(frozen=True, slots=True)
-class AddedContent:
-    """An added token as the reference itself reports it."""
-
-    id: int
-    content: str
-    special: bool
 
 
 class ReferenceTokenizer(Protocol):
@@ -102,8 +93,8 @@ class ReferenceTokenizer(Protocol):
         """Every id that decodes to something, ascending."""
         ...
 
-    def added_tokens(self) -> Sequence[AddedContent]:
-        """The tokens that are found in a text before the model runs, ascending by id."""
+    def added_tokens(self) -> Sequence[AddedToken]:
+        """What is found before the model runs, ascending by id: contents, special or not."""
         return []
 
 

@@ -6,6 +6,7 @@ import codecs
 import mmap
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -69,7 +70,10 @@ class Input:
         text = self.data.removeprefix(codecs.BOM_UTF8).lstrip()
         if not text.startswith(b"{"):
             return None
-        return parse(self.data, self.name) if _OBJECT.match(text) or _is_utf8(text) else None
+        with suppress(UnicodeDecodeError):
+            if _OBJECT.match(text) or text.decode():
+                return parse(self.data, self.name)
+        return None
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -112,12 +116,4 @@ AnySource = Source[Any]
 
 def always(content: object) -> bool:
     """For :attr:`Source.under_any_name`, where a format is known by its content without doubt."""
-    return True
-
-
-def _is_utf8(text: bytes) -> bool:
-    try:
-        text.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
     return True

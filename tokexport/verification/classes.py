@@ -7,7 +7,7 @@ apostrophes differently, and normalization puts marks in order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from tokexport.sources.reference import Mode
@@ -39,16 +39,15 @@ def groups_of(point: int) -> list[range]:
 
 def check_classes(comparison: Comparison, groups: Sequence[range]) -> None:
     """Groups of code points, each together in one text. Counted is each in each context."""
-    comparison.texts(CLASSES, _cases(groups), (Mode.TEXT,))
+    cases = (
+        (f"class:{group[0]:X}", "".join(context.format(chr(point)) for point in group))
+        for group in groups
+        for context in _contexts(group)
+    )
+    comparison.texts(CLASSES, cases, (Mode.TEXT,))
     comparison.found.counts[CLASSES] += sum(
         (len(group) - 1) * len(_contexts(group)) for group in groups
     )
-
-
-def _cases(groups: Sequence[range]) -> Iterator[tuple[str, str]]:
-    for group in groups:
-        for context in _contexts(group):
-            yield f"class:{group[0]:X}", "".join(context.format(chr(point)) for point in group)
 
 
 def _contexts(group: range) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
-from tokexport.sources.reference import AddedContent, Mode
+from tokexport.sources.reference import Mode
 from tokexport.verification.comparison import Comparison
 
 TOKENS: Final = "tokens encoded"
@@ -71,12 +71,11 @@ def whole_texts(content: bytes) -> list[str]:
 def check_added_tokens(comparison: Comparison, ids: Collection[int]) -> None:
     """Added tokens in every mode: alone, doubled, cut, and beside characters and each other."""
     added = comparison.reference.added_tokens()
-    pairs = ((token, added[n - 1]) for n, token in enumerate(added) if token.id in ids)
-    cases = (case for token, other in pairs for case in _added_cases(token, other))
+    pairs = [(token.id, token.content, added[n - 1].content) for n, token in enumerate(added)]
+    cases = (
+        (f"added:{id}", context.format(content, other, content[:-1], content[1:]))
+        for id, content, other in pairs
+        if id in ids
+        for context in ADDED_CONTEXTS
+    )
     comparison.texts(ADDED, cases, comparison.reference.modes(), decode=True)
-
-
-def _added_cases(token: AddedContent, other: AddedContent) -> Iterator[tuple[str, str]]:
-    for context in ADDED_CONTEXTS:
-        parts = (token.content, other.content, token.content[:-1], token.content[1:])
-        yield f"added:{token.id}", context.format(*parts)

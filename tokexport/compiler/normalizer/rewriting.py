@@ -133,7 +133,8 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
         ):
             return [mapping_of({step.pattern: step.content})]
         case Replace(literal=True):
-            return [ReplaceOp(compile_tree(_literal(step.pattern)), step.content)]
+            text = (Characters(members_of((each, each))) for each in map(ord, step.pattern))
+            return [ReplaceOp(compile_tree(tree.Sequence(tuple(text))), step.content)]
         case Replace():
             return [ReplaceOp(compile_replace(step), step.content)]
         case Strip():
@@ -157,10 +158,6 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
             return [AffixOp(step.content, append=True)]
         case Split():
             raise TypeError("a split rewrites nothing")
-
-
-def _literal(text: str) -> Node:
-    return tree.Sequence(tuple(Characters(members_of((c, c))) for c in map(ord, text)))
 
 
 def _white_space_at_edge(at_end: bool) -> Node:

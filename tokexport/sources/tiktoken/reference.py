@@ -8,7 +8,8 @@ from itertools import accumulate
 from typing import Literal
 
 from tokexport.errors import SourceError
-from tokexport.sources.reference import AddedContent, Mode, ReferenceTokenizer, missing, refusal
+from tokexport.model import AddedToken
+from tokexport.sources.reference import Mode, ReferenceTokenizer, missing, refusal
 
 try:
     import tiktoken
@@ -87,9 +88,9 @@ class TiktokenReference(ReferenceTokenizer):
         """The ranks and the special tokens; ids between them that are free are holes."""
         return sorted({*self._encoding._mergeable_ranks.values(), *self._special.values()})
 
-    def added_tokens(self) -> Sequence[AddedContent]:
+    def added_tokens(self) -> Sequence[AddedToken]:
         by_id = sorted((id, content) for content, id in self._special.items())
-        return [AddedContent(id, content, True) for id, content in by_id]
+        return [AddedToken(id, content, True) for id, content in by_id]
 
     def _encode(self, text: str, mode: Mode) -> list[int]:
         if mode is Mode.TEXT:

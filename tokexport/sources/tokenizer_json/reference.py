@@ -13,7 +13,6 @@ from typing import Any, Final
 from tokexport.errors import MissingLibraryError
 from tokexport.model import AddedToken
 from tokexport.sources.reference import (
-    AddedContent,
     Mode,
     ReferenceStopsError,
     ReferenceTokenizer,
@@ -167,10 +166,10 @@ class TokenizersReference(ReferenceTokenizer):
     def _ids(self) -> Sequence[int]:
         return sorted({*self._tokenizer.get_vocab(with_added_tokens=True).values(), *self._added()})
 
-    def added_tokens(self) -> Sequence[AddedContent]:
+    def added_tokens(self) -> Sequence[AddedToken]:
         """As the library numbered them, which is not always as the file does."""
         return [
-            AddedContent(id, token.content, token.special)
+            AddedToken(id, token.content, token.special)
             for id, token in sorted(self._added().items())
         ]
 

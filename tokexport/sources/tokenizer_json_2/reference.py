@@ -12,14 +12,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from tokexport.errors import MissingLibraryError
+from tokexport.model import AddedToken
 from tokexport.sources.json_node import parse
-from tokexport.sources.reference import (
-    AddedContent,
-    Mode,
-    ReferenceStopsError,
-    ReferenceTokenizer,
-    refusal,
-)
+from tokexport.sources.reference import Mode, ReferenceStopsError, ReferenceTokenizer, refusal
 from tokexport.sources.tokenizer_json.byte_characters import BYTE_OF
 
 try:
@@ -101,10 +96,10 @@ class Tokenizers1Reference(ReferenceTokenizer):
         """The ids that the library spells, up to the largest that an added token can have."""
         return sorted(self._tokens)
 
-    def added_tokens(self) -> Sequence[AddedContent]:
+    def added_tokens(self) -> Sequence[AddedToken]:
         return list(self._added.values())
 
-    def _numbered(self, declared: Mapping[str, bool]) -> Iterator[AddedContent]:
+    def _numbered(self, declared: Mapping[str, bool]) -> Iterator[AddedToken]:
         """The id of a normalized token, spelled otherwise than declared, is that of its content."""
         # Of two equal spellings, the added one has the higher id.
         of_spelling = {token: number for number, token in self._tokens.items()}
@@ -112,7 +107,7 @@ class Tokenizers1Reference(ReferenceTokenizer):
             found = self._encoded([content], Mode.IDS)[0]
             number = of_spelling.get(content, found[0] if len(found) == 1 else None)
             if number is not None:
-                yield AddedContent(number, content, special)
+                yield AddedToken(number, content, special)
 
     def _encoded(self, texts: Sequence[str | tuple[str, str]], mode: Mode) -> list[list[int]]:
         try:
