@@ -21,8 +21,7 @@ def escape(content: bytes) -> str:
     >>> escape("naïve\n".encode() + b"\xf0\x9f")
     'naïve\\n\\xf0\\x9f'
     """
-    # "surrogateescape" turns each bad byte into one code point of U+DC80 .. U+DCFF, which no UTF-8
-    # can hold.
+    # "surrogateescape" makes each bad byte U+DC80 .. U+DCFF, which no UTF-8 can hold.
     return "".join(
         _escape_character(character) for character in content.decode("utf-8", "surrogateescape")
     )

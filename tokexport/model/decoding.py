@@ -50,11 +50,9 @@ TextEdit = ReplaceLiteral | StripChars | ParseByteToken
 class Decoding:
     """What decoding does besides joining the bytes of the tokens (``Token.forms``)."""
 
-    # A run of `Token.fallback` tokens that is not UTF-8 as a whole gives one U+FFFD for each of its
-    # bytes.
+    # A run of `Token.fallback` tokens that is not UTF-8 gives a U+FFFD for each of its bytes.
     byte_fallback: bool = False
-    # With `byte_fallback`: whole characters of such a run stay, and each other byte gives one
-    # U+FFFD (SentencePiece).
+    # With it, whole characters of such a run stay, other bytes give U+FFFD (SentencePiece).
     fallback_by_character: bool = False
     # Neighbouring equal ids decode once (CTC).
     repeats_once: bool = False

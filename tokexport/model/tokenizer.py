@@ -119,14 +119,12 @@ class TokenizerModel:
     offset_trimming: Trimming | None = Trimming()
     # `None` if offsets are found step by step, as `tokenizers` does it.
     offset_alignment: Alignment | None = None
-    # After each added token the next one is searched as if the text began there, and words have
-    # other characters, as in `tokenizers` from 1.0 on.
+    # After each added token the search begins as in a new text (`tokenizers` from 1.0 on).
     restart_after_added: bool = False
     decoding: Decoding = field(default_factory=Decoding)
     special_ids: SpecialIds = SpecialIds()
     chat: ChatTemplates = field(default_factory=ChatTemplates)
-    # Sentences for the person who converts: what differs from what the source says, and what the
-    # reference does about it.
+    # For the person who converts: what differs from what the source says.
     notes: tuple[str, ...] = ()
 
 

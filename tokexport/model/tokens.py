@@ -25,8 +25,7 @@ class Tokens(Sequence[Token | None]):
     (True, [b'a', b''], [False, True])
     """
 
-    # What each id decodes to between others, as the first, and as the last: one object where these
-    # are the same.
+    # What ids decode to between others, first and last: one object where these are the same.
     contents: ByteStrings
     firsts: ByteStrings
     lasts: ByteStrings

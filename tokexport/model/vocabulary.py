@@ -28,12 +28,10 @@ class Token:
     kind: TokenKind = TokenKind.MODEL
     # Left out by `skip_special_tokens`.
     special: bool = False
-    # What it decodes to as the first or the last of the decoded ids, if that is other bytes; no
-    # token has both.
+    # What it decodes to as the first or the last id, if that is other bytes; never both.
     first: bytes | None = None
     last: bytes | None = None
-    # Its content is one byte, a part of a character that the vocabulary lacks
-    # (see `Decoding.byte_fallback`).
+    # One byte of a character that the vocabulary lacks (`Decoding.byte_fallback`).
     fallback: bool = False
 
     @property
@@ -59,16 +57,14 @@ class AddedToken:
 
     # What the reference emits, which is not always what the source declares.
     id: int
-    # Matched against the text, or, if `normalized`, its normalized form against the normalized
-    # text.
+    # Matched against the text, or, if `normalized`, in its normalized form after the normalizer.
     content: str
     special: bool = False
     single_word: bool = False
     lstrip: bool = False
     rstrip: bool = False
     normalized: bool = False
-    # With `normalized`: `content` itself is matched against the normalized text (SentencePiece's
-    # user-defined pieces).
+    # With `normalized`: matched as it is (SentencePiece's user-defined pieces).
     verbatim: bool = False
 
 
@@ -80,8 +76,7 @@ class CharacterSymbols:
     prefix: bytes = b""
     # Put after the last character (`end_of_word_suffix`).
     suffix: bytes = b""
-    # The token of each of the 256 bytes, `None` if there is none, for a character that is not in
-    # the vocabulary (`byte_fallback`).
+    # The tokens of the 256 bytes, or `None`, for characters not in the vocabulary.
     byte_ids: tuple[int | None, ...] | None = None
     # The characters are those of GPT-2's byte alphabet, that is, bytes (CLIP).
     of_bytes: bool = False
@@ -130,8 +125,7 @@ class UnigramModel:
     vocab: Mapping[bytes, int]
     # By id; 0.0 for one that is not in `vocab`.
     scores: Sequence[float]
-    # What a run of unknown characters becomes. `None`: the reference stops at one, and so does the
-    # encoder.
+    # What a run of unknown characters becomes. `None`: the reference stops, and the encoder.
     unk_id: int | None
     # The score of a character that no token of one character covers.
     unk_score: float
@@ -147,8 +141,7 @@ class WordPieceModel:
     """The longest token first, until the word is used up."""
 
     vocab: Mapping[bytes, int]
-    # What a word becomes that is too long or is not used up. `None`: the reference stops there, and
-    # so does the encoder.
+    # What a word becomes that is too long or not used up. `None`: the encoder stops there.
     unk_id: int | None
     # Put before what is looked up after the start of a word.
     prefix: bytes

@@ -28,8 +28,7 @@ from tokexport.unicode.store import looked_up
 MAX_STATES = 4096
 DEAD = 0
 
-# Where a test holds: shape (n_classes + 1, n_classes + 1), by the symbol before and the symbol
-# ahead; the last is that there is none.
+# Where a test holds, by the symbol before and the one ahead; the last: there is none.
 Truth: TypeAlias = npt.NDArray[np.bool_]
 
 
@@ -238,8 +237,7 @@ def distinct_states(
     n_states = 0
     while True:
         rows = np.concatenate([number[:, None], number[following] * n_outputs + outputs], axis=1)
-        # A chain of n states takes n rounds: a dictionary of rows is ten times as fast as sorting
-        # them.
+        # A chain of n states takes n rounds: a dictionary is ten times as fast as sorting.
         whole_row = np.dtype((np.void, rows.itemsize * rows.shape[1]))
         known: dict[bytes, int] = {}
         keys = rows.view(whole_row).reshape(-1).tolist()

@@ -58,8 +58,7 @@ class _OnigurumaParser(Parser):
             if quantifier is None:
                 return node
             low, high, greedy, possessive = quantifier
-            # After {1} the engine repeats the last character of a string, and not the group that
-            # the string stands in.
+            # After {1} the engine repeats the last character of a string, not the group around it.
             if once or isinstance(node, tree.Assertion | tree.Look | tree.SearchStart):
                 raise self.unrepeatable(offset)
             once = (low, high) == (1, 1)

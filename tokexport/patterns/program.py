@@ -28,16 +28,14 @@ MATCH_ENDS = 0x8000
 class SplitProgram:
     """The automaton of one pre-tokenizer stage."""
 
-    # The class of each code point, shape (0x110000,), or of each byte, shape (256,), for a stage
-    # after ByteLevel.
+    # By code point, (0x110000,), or for a stage after ByteLevel by byte, (256,).
     classes: npt.NDArray[np.uint8]
     n_classes: int
     # Shape (n_states, n_classes + 1), by state and class of the next symbol, the last column being
     # the end of the text: the low 15 bits are the next state (0: dead), bit 15 (MATCH_ENDS) says
     # that a match ends before this symbol.
     transitions: npt.NDArray[np.uint16]
-    # The state to start in by the class of the symbol before, shape (n_classes + 1,); the last is
-    # for the start of the text.
+    # By class of the symbol before, (n_classes + 1,); the last is for the start of the text.
     starts: npt.NDArray[np.uint16]
     # States 1 to n_memo can be passed through without bound while no match ends, and by one start
     # after the other. A runtime that stays linear remembers the positions where one of them led to

@@ -18,8 +18,7 @@ from tokexport.errors import SourceError, TokexportError
 
 T = TypeVar("T")
 
-# What sources read. A repository also holds weights, which no tokenizer needs: so no
-# *.gguf and no *.bin.
+# What sources read; no weights, so no *.gguf and no *.bin.
 FILES: Final = (
     *("tokenizer.json", "tokenizer_config.json", "config.json", "special_tokens_map.json"),
     *("added_tokens.json", "generation_config.json", "chat_template.*", "tekken.json"),
@@ -29,8 +28,7 @@ FILES: Final = (
 # A pattern's star matches slashes too, and "*.model" would find what lies deeper.
 _FOLDERS: Final = "*/*"
 
-# The hub's own rules for names, from its library's validator; a name without an owner could as well
-# be a file's.
+# The hub's own rules for names; a name without an owner could as well be a file's.
 _PART: Final = r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?"
 _NAME: Final = re.compile(rf"(?!.*(?:--|\.\.)){_PART}/{_PART}")
 _LONGEST_NAME: Final = 96

@@ -20,8 +20,7 @@ class Mode(Enum):
     SOME = "every second special token is an id"
 
 
-# The releases that the Unicode tables were made from, or hold for. The ids of another release may
-# differ, and neither is wrong.
+# The releases of the Unicode tables; ids of another may differ, and neither is wrong.
 TABLES_FROM: Final = {
     "tokenizers": ("0.23.3", "1.0.0rc3"),
     "tiktoken": ("0.14",),

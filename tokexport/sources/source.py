@@ -102,8 +102,7 @@ class Source(Generic[T]):
     files: tuple[str, ...] = ()
     # Whether a file of such a name has beside it what belongs to it.
     is_whole: Callable[[Path], bool] = Path.is_file
-    # Whether such a content is a tokenizer whatever the name of its file, so that the only one of a
-    # directory is taken.
+    # Whether it is a tokenizer under any name: then the only one of a directory is taken.
     under_any_name: Callable[[T], bool] | None = None
     # Whether a directory is read as a whole, and not one file of it.
     whole_folder: Callable[[SourceFiles], bool] | None = None

@@ -23,8 +23,7 @@ CHARACTERS: Final = tuple(
 _NO_BYTE: Final = 256
 _BYTES: Final = {ord(character): byte for byte, character in enumerate(CHARACTERS)}
 
-# Bytes that can stand in valid UTF-8; a reference that takes only text never sees the other
-# thirteen.
+# What can stand in valid UTF-8; a reference of texts never sees the other thirteen bytes.
 BYTES_OF_TEXT: Final = frozenset((*range(0xC0), *range(0xC2, 0xF5)))
 
 

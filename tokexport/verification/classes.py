@@ -15,8 +15,7 @@ from tokexport.verification.comparison import Comparison
 
 CLASSES: Final = "code points in context"
 EVERYWHERE: Final = ("  {0}'s",)
-# In the planes where characters are assigned. The others hold code points that are unassigned or
-# for private use, all alike.
+# In the planes of assigned characters; all code points of the others are alike.
 ASSIGNED: Final = ("{0}1234 \n{0}\n \n", "e{0}\u0301\u0323'{0} {0}{0}.", "x{0}Ab{0}({0}/\n中{0}文")
 ASSIGNED_PLANES: Final = (0, 1, 2, 3, 14)
 TOGETHER: Final = 64  # code points in one text

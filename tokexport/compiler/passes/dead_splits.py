@@ -12,8 +12,7 @@ from typing import Final
 
 from tokexport.model import Append, NormalizerStep, Prepend, PreTokenizerStep, Replace, Split
 
-# A pattern that is one text: no character with a meaning but after a backslash, and none after a
-# backslash that is a letter.
+# A pattern that is one text: nothing in it has a meaning, and no letter is escaped.
 LITERAL: Final = re.compile(r"(?:[^\\.+*?()|\[\]{}^$#&\-~]|\\[^\sa-zA-Z0-9])+")
 
 

@@ -34,8 +34,7 @@ from tokexport.model import (
 SPACE: Final = " "
 MARK: Final = "\u2581"
 _EXCHANGE: Final = str.maketrans(SPACE + MARK, MARK + SPACE)
-# These look at each character alone, and take neither of the two for what they look for, nor make
-# them.
+# They look at each character alone, and neither look for the two nor make them.
 _BLIND_MAPS: Final = frozenset((CharacterMap.LOWERCASE, CharacterMap.STRIP_ACCENTS))
 _BLIND_TESTS: Final = frozenset((CharacterTest.NUMERIC, CharacterTest.PUNCTUATION))
 
@@ -149,8 +148,7 @@ def _exchanged_model(model: TokenizerModel) -> BytePairModel | UnigramModel | No
         and inner.unk_id is None
         and (byte_ids is None or None in byte_ids)
     ):
-        # Spans after a character that is left out are off by its bytes, of which the mark has
-        # three.
+        # Spans after a character that is left out are off by its bytes: the mark has three.
         return None
     vocab = _exchanged_vocab(inner.vocab)
     # Mostly tokens decode to just that.

@@ -52,8 +52,7 @@ _DIGITS: Final = {"type": "Digits", "individual_digits": True}
 _NFC: Final = {"type": "NFC"}
 _GPT2: Final = Original(byte_level(True))
 _LLAMA3: Final = Original(_cuts(LLAMA3), ignore_merges=True, add_bos=True)
-# Llama 3 when it came out, and SmolLM3: its template adds no BOS. The tokens of Llama 3 are not all
-# reached by merges.
+# Llama 3 at first, and SmolLM3: no BOS. Not all tokens are reached by merges.
 _SMAUG: Final = Original(_cuts(LLAMA3), ignore_merges=True)
 _TEKKEN: Final = _cuts(TEKKEN)
 _O200K: Final = Original(_cuts(O200K), ignore_merges=True)
@@ -180,8 +179,7 @@ ORIGINALS: Final[Mapping[str, Original]] = MappingProxyType(
         "glm4": Original(_LLAMA3.pre_tokenizer, ignore_merges=True),
         "gpt-2": _GPT2,
         "gpt-4o": _O200K,
-        # No name of llama.cpp's: files of GPT-NeoX, Pythia and StableLM 3B are older than the
-        # names, and `olmo` is not what one looks for.
+        # No name of llama.cpp's: GPT-NeoX, Pythia and StableLM 3B are older than the names.
         "gpt-neox": _GPT_NEOX,
         # GPT-4's ranks, as in Granite 4, which does not normalize.
         "granite-docling": _GPT2,
@@ -217,8 +215,7 @@ ORIGINALS: Final[Mapping[str, Original]] = MappingProxyType(
         # GPT-4's ranks; its code composes and calls tiktoken.
         "stablelm2": _QWEN2,
         "starcoder": _STARCODER,
-        # Mistral's own pattern. Some tokenizer.json of the same tokens have Llama 3's, a mistake of
-        # who made them.
+        # Some tokenizer.json of the same tokens have Llama 3's, a mistake of who made them.
         "tekken": Original(_TEKKEN, ignore_merges=True, add_bos=True),
         "tiny_aya": _TINY_AYA,
     }

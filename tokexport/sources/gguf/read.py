@@ -106,8 +106,7 @@ def gguf_document(source: GgufTokenizer) -> dict[str, Any]:
         decoder=document.byte_level(True),
         model={
             "type": "BPE",
-            # Training gives one merge a token at most; ranks written as merges one for each two
-            # parts.
+            # Training gives one merge a token at most; ranks give one for each two parts.
             "ignore_merges": len(merges) > len(source.tokens)
             if original.ignore_merges is None
             else original.ignore_merges,

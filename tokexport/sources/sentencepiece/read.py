@@ -292,8 +292,7 @@ def _unigram(pieces: _Pieces, count: int) -> UnigramModel:
     for number, piece in pieces.of(PieceType.USER_DEFINED):
         data = piece.text.encode()
         vocab[data] = number
-        # Its own score does not count. So it is in sentencepiece 0.2.3, measured; before, the
-        # highest score of all did.
+        # Its own score does not count, in sentencepiece 0.2.3 (before, the highest of all).
         scores[number] = float(np.float32(len(data) * 0.1 - 0.1))
     return UnigramModel(
         vocab=vocab,

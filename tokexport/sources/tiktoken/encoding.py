@@ -59,8 +59,7 @@ def build(
         tokens[number] = Token(content.encode("utf-8"), TokenKind.ADDED, special=True)
     for data, rank in ranks.items():
         tokens[rank] = Token(data)
-    # A token without bytes (whisper's multilingual ranks have one) decodes, but no text encodes to
-    # it.
+    # A token without bytes (in whisper's multilingual ranks) decodes; no text encodes to it.
     vocab = {data: rank for data, rank in ranks.items() if data}
     split = Split(pattern, Behavior.REMOVED, True, Dialect.FANCY_REGEX, path="pattern")
     return TokenizerModel(

@@ -20,8 +20,7 @@ from tokexport.sources.tokenizer_json.config import (
 )
 from tokexport.sources.tokenizer_json.parts import flat
 
-# How the files are called of which a class makes a tokenizer, and that are bare vocabularies where
-# no class is named.
+# Of these a class makes a tokenizer; without one they are bare vocabularies.
 _VOCABULARIES: Final = ("vocab.json", "merges.txt", "encoder.json", "vocab.bpe", "vocab.txt")
 
 

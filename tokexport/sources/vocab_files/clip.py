@@ -28,8 +28,7 @@ _GZIP: Final = b"\x1f\x8b"
 END_OF_WORD: Final = "</w>"
 START: Final = "<|startoftext|>"
 END: Final = "<|endoftext|>"
-# simple_tokenizer.py takes so many lines of a file that holds five times as many: 49,152 tokens
-# without the bytes and two special ones.
+# simple_tokenizer.py takes a fifth of the file: 49,152 tokens less bytes and specials.
 _MERGES: Final = 49152 - 256 - 2
 _LONGEST: Final = 1 << 26  # bytes of the text; the published one has 3 million
 _PATTERN: Final = (

@@ -7,8 +7,7 @@ from typing import Final
 from tokexport.verification.generators.dice import Dice, listed
 
 PLAIN_SPACES: Final = (" ", "\n", "\t", "\r", "\r\n")
-# White_Space, what some engines add to it (U+001C..1F, U+180E), and what looks like it (U+200B,
-# U+2060, U+FEFF).
+# White_Space, what some engines add (U+001C..1F, U+180E), and what looks like it.
 SPACES: Final = tuple(
     "\t\n\v\f\r"
     " \x1c\x1d\x1e\x1f\x85\xa0\u1680\u180e\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
