@@ -158,67 +158,50 @@ _FALCON: Final = Original(
 # (BGE, text2vec, MacBERT) the other.
 UNCASED: Final = ("bert-bge", "bert-bge-large", "jina-v2-en")
 
+_NAMED: Final = (
+    (_AFMOE, "afmoe"),
+    (_LING, "bailingmoe bailingmoe2 llada-moe"),
+    (_BLOOM, "bloom"),
+    (Original(_LLAMA3.pre_tokenizer, ignore_merges=True, ranks=True), "chatglm-bpe"),
+    (Original(sequence(_DIGITS, byte_level(True)), _NFC), "command-r"),
+    # The ranks of GPT-4, all of which merges reach.
+    (Original(_LLAMA3.pre_tokenizer), "dbrx"),
+    (_DEEPSEEK_CODER, "deepseek-coder"),
+    (_DEEPSEEK_LLM, "deepseek-llm"),
+    (_DEEPSEEK_V3, "deepseek-v3 hunyuan-dense joyai-llm"),
+    (Original(_STARCODER.pre_tokenizer, {"type": "NFKC"}), "exaone"),
+    (_FALCON, "falcon"),
+    (Original(_LLAMA3.pre_tokenizer, ignore_merges=True), "glm4"),
+    # The last has GPT-4's ranks, as Granite 4, which does not normalize.
+    (_GPT2, "gpt-2 phi-2 granite-docling"),
+    (_O200K, "gpt-4o llama4"),
+    # The first is no name of llama.cpp's: GPT-NeoX, Pythia and StableLM 3B are older than those.
+    (_GPT_NEOX, "gpt-neox olmo"),
+    (_HUNYUAN, "hunyuan"),
+    (_KIMI_K2, "kimi-k2"),
+    (_LAGUNA, "laguna"),
+    (Original(_LLAMA3.pre_tokenizer, ignore_merges=None, add_bos=True), "lfm2"),
+    (_LLAMA3, "llama-bpe llama-v3 llama3"),
+    (_MINICPM5, "minicpm5"),
+    (_MINIMAX, "minimax-m2"),
+    (Original(byte_level(True), _NFC, mask_lstrip=True, normalized=True), "modern-bert"),
+    (Original(byte_level(True), _NFC, normalized=True), "mpt"),
+    # The third is Qwen 3 with <|im_end|> after each text; the last has GPT-4's ranks, and its code
+    # composes and calls tiktoken.
+    (_QWEN2, "qwen2 deepseek-r1-qwen f2llmv2 stablelm2"),
+    (_QWEN35, "qwen35"),
+    (Original(byte_level(True), add_sep=True, mask_lstrip=True), "roberta-bpe"),
+    (_SEED_CODER, "seed-coder"),
+    # The last has Llama 3's tokens with <|end_of_text|> after each text, and none before.
+    (_SMAUG, "smaug-bpe jina-v5-nano"),
+    (_SPARK, "spark2_5"),
+    (_STARCODER, "starcoder mellum2 refact smollm"),
+    # Some tokenizer.json of the same tokens have Llama 3's, a mistake of who made them.
+    (Original(_TEKKEN, ignore_merges=True, add_bos=True), "tekken"),
+    (_TINY_AYA, "tiny_aya"),
+)
 ORIGINALS: Final[Mapping[str, Original]] = MappingProxyType(
-    {
-        "afmoe": _AFMOE,
-        "bailingmoe": _LING,
-        "bailingmoe2": _LING,
-        "bloom": _BLOOM,
-        "chatglm-bpe": Original(_LLAMA3.pre_tokenizer, ignore_merges=True, ranks=True),
-        "command-r": Original(sequence(_DIGITS, byte_level(True)), _NFC),
-        # The ranks of GPT-4, all of which merges reach.
-        "dbrx": Original(_LLAMA3.pre_tokenizer),
-        "deepseek-coder": _DEEPSEEK_CODER,
-        "deepseek-llm": _DEEPSEEK_LLM,
-        "deepseek-r1-qwen": _QWEN2,
-        "deepseek-v3": _DEEPSEEK_V3,
-        "exaone": Original(_STARCODER.pre_tokenizer, {"type": "NFKC"}),
-        # Qwen 3's tokens with <|im_end|> after each text.
-        "f2llmv2": _QWEN2,
-        "falcon": _FALCON,
-        "glm4": Original(_LLAMA3.pre_tokenizer, ignore_merges=True),
-        "gpt-2": _GPT2,
-        "gpt-4o": _O200K,
-        # No name of llama.cpp's: GPT-NeoX, Pythia and StableLM 3B are older than the names.
-        "gpt-neox": _GPT_NEOX,
-        # GPT-4's ranks, as in Granite 4, which does not normalize.
-        "granite-docling": _GPT2,
-        "hunyuan": _HUNYUAN,
-        "hunyuan-dense": _DEEPSEEK_V3,
-        # Llama 3's tokens with <|end_of_text|> after each text, and none before.
-        "jina-v5-nano": _SMAUG,
-        # DeepSeek V3's tokens.
-        "joyai-llm": _DEEPSEEK_V3,
-        "kimi-k2": _KIMI_K2,
-        "laguna": _LAGUNA,
-        "lfm2": Original(_LLAMA3.pre_tokenizer, ignore_merges=None, add_bos=True),
-        "llada-moe": _LING,
-        "llama-bpe": _LLAMA3,
-        "llama-v3": _LLAMA3,
-        "llama3": _LLAMA3,
-        "llama4": _O200K,
-        "mellum2": _STARCODER,
-        "minicpm5": _MINICPM5,
-        "minimax-m2": _MINIMAX,
-        "modern-bert": Original(byte_level(True), _NFC, mask_lstrip=True, normalized=True),
-        "mpt": Original(byte_level(True), _NFC, normalized=True),
-        "olmo": _GPT_NEOX,
-        "phi-2": _GPT2,
-        "qwen2": _QWEN2,
-        "qwen35": _QWEN35,
-        "refact": _STARCODER,
-        "roberta-bpe": Original(byte_level(True), add_sep=True, mask_lstrip=True),
-        "seed-coder": _SEED_CODER,
-        "smaug-bpe": _SMAUG,
-        "smollm": _STARCODER,
-        "spark2_5": _SPARK,
-        # GPT-4's ranks; its code composes and calls tiktoken.
-        "stablelm2": _QWEN2,
-        "starcoder": _STARCODER,
-        # Some tokenizer.json of the same tokens have Llama 3's, a mistake of who made them.
-        "tekken": Original(_TEKKEN, ignore_merges=True, add_bos=True),
-        "tiny_aya": _TINY_AYA,
-    }
+    dict(sorted({name: one for one, names in _NAMED for name in names.split()}.items()))
 )
 
 # The tokens of Tekken without BOS have this name, with two patterns: NVIDIA kept Tekken's in
