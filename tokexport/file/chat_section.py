@@ -17,6 +17,7 @@ _STRIPS = {
     "user": layout.FrameFlag.STRIP_USER,
     "assistant": layout.FrameFlag.STRIP_ASSISTANT,
 }
+_SIZES = [field.name for field in layout.FrameHeader.subcons][4:]
 
 
 def frame(value: Frame | None, special: Collection[str]) -> bytes | None:
@@ -27,9 +28,12 @@ def frame(value: Frame | None, special: Collection[str]) -> bytes | None:
     sizes = dict(zip(_SIZES, (len(text.encode()) for text in value.texts), strict=True))
     texts = [text.encode() for text in chain(value.texts, value.reserved)]
     reserved = [len(text) for text in texts[len(value.texts) :]]
+    flags = [_STRIPS[role] for role in value.stripped]
+    flags += [layout.FrameFlag.HAS_SYSTEM] * (value.system is not None)
+    flags += [layout.FrameFlag.TAKES_EMPTY] * value.takes_empty
     header = struct(
         layout.FrameHeader,
-        flags=_flags(value),
+        flags=sum(flags),
         mark_count=len(places),
         reserved_count=len(reserved),
         text_size=sum(map(len, texts)),
@@ -37,13 +41,3 @@ def frame(value: Frame | None, special: Collection[str]) -> bytes | None:
     )
     numbers = np.array(places, layout.FRAME_MARK).tobytes()
     return header + numbers + np.array(reserved, layout.RESERVED_SIZE).tobytes() + b"".join(texts)
-
-
-_SIZES = [field.name for field in layout.FrameHeader.subcons][4:]
-
-
-def _flags(value: Frame) -> int:
-    flags = [_STRIPS[role] for role in value.stripped]
-    flags += [layout.FrameFlag.HAS_SYSTEM] * (value.system is not None)
-    flags += [layout.FrameFlag.TAKES_EMPTY] * value.takes_empty
-    return sum(flags)

@@ -107,12 +107,8 @@ class BytePairModel:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, BytePairModel):
             return NotImplemented
-        values = [
-            (getattr(self, field.name), getattr(other, field.name))
-            for field in fields(self)
-            if field.name != "merges"
-        ]
-        same = all(one == two for one, two in values)
+        names = [field.name for field in fields(self) if field.name != "merges"]
+        same = all(getattr(self, name) == getattr(other, name) for name in names)
         return same and np.array_equal(self.merges, other.merges)  # type: ignore[arg-type]
 
     __hash__ = None  # type: ignore[assignment]  # as of other values with dictionaries

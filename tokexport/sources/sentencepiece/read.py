@@ -109,7 +109,13 @@ def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance
             collapses=spec.remove_extra_whitespaces,
             protected=texts,
         ),
-        decoding=_decoding(source),
+        # The library drops one U+2581 of the first piece that is not a control piece; where it
+        # removes extra spaces, of every piece as long as there is no text.
+        decoding=Decoding(
+            byte_fallback=source.byte_fallback,
+            fallback_by_character=source.byte_fallback,
+            first_is=FirstIs.TEXT if spec.remove_extra_whitespaces else FirstIs.CONTENT,
+        ),
         special_ids=special_ids,
         chat=roles.chat,
         notes=roles.notes,
@@ -206,17 +212,6 @@ def _token(source: SentencePieceModel, piece: Piece) -> Token:
         Algorithm.CHAR,
     )
     return Token(content, TokenKind.ADDED if frozen else TokenKind.MODEL, first=first)
-
-
-def _decoding(source: SentencePieceModel) -> Decoding:
-    """The library drops one U+2581 of the first piece that is not a control piece; where it removes
-    extra spaces, of every piece as long as there is no text.
-    """
-    return Decoding(
-        byte_fallback=source.byte_fallback,
-        fallback_by_character=source.byte_fallback,
-        first_is=FirstIs.TEXT if source.normalizer.remove_extra_whitespaces else FirstIs.CONTENT,
-    )
 
 
 def _surface(text: str) -> bytes:

@@ -13,13 +13,13 @@ from typing import Any, Final
 from tokexport.errors import MissingLibraryError
 from tokexport.model import AddedToken
 from tokexport.sources.reference import (
+    BYTE_OF,
     Mode,
     ReferenceStopsError,
     ReferenceTokenizer,
     reading_note,
     refusal,
 )
-from tokexport.sources.tokenizer_json.byte_characters import BYTE_OF
 
 try:
     import tokenizers

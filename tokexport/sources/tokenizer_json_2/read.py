@@ -41,13 +41,16 @@ def version_1(root: Node, normalizer: Steps) -> Node:
     """
     fields = root.object(_FIELDS.split())
     model = root.field("model")
-    byte_level = is_byte_level(model)
+    byte_level, decoder = is_byte_level(model), root.optional("decoder")
     rewritten = document.tokenizer_document(
         added_tokens=_added_tokens(root.get("added_tokens"), normalizer),
         normalizer=fields.get("normalizer"),
         pre_tokenizer=version_1_pre_tokenizer(root.optional("pre_tokenizer"), byte_level),
         post_processor=_post_processor(root.optional("post_processor")),
-        decoder=_decoder(root.optional("decoder"), byte_level),
+        # A byte-level model decodes to its bytes, whatever decoder the file has.
+        decoder=document.byte_level(use_regex=False)
+        if byte_level
+        else decoder and _spelled_out(decoder),
         model=version_1_model(model),
     )
     switched = {name: fields.get(name) for name in ("truncation", "padding")}
@@ -83,13 +86,6 @@ def _template_item(node: Node, special: dict[str, Any]) -> dict[str, Any]:
     name = " ".join(map(str, ids))
     special[name] = {"id": name, "ids": ids, "tokens": []}
     return document.special(name, type_id)
-
-
-def _decoder(node: Node | None, byte_level: bool) -> Any:
-    """A byte-level model decodes to its bytes, whatever decoder the file has."""
-    if byte_level:
-        return document.byte_level(use_regex=False)
-    return None if node is None else _spelled_out(node)
 
 
 def _spelled_out(node: Node) -> Any:

@@ -14,8 +14,13 @@ from typing import Any, Final
 from tokexport.errors import MissingLibraryError
 from tokexport.model import AddedToken
 from tokexport.sources.json_node import parse
-from tokexport.sources.reference import Mode, ReferenceStopsError, ReferenceTokenizer, refusal
-from tokexport.sources.tokenizer_json.byte_characters import BYTE_OF
+from tokexport.sources.reference import (
+    BYTE_OF,
+    Mode,
+    ReferenceStopsError,
+    ReferenceTokenizer,
+    refusal,
+)
 
 try:
     import tokenizers
