@@ -15,7 +15,7 @@ from c_harness import COMPILERS, Library
 from tokexport.compiler.splits.compile_split import compile_split, program_table
 from tokexport.compiler.tables import SplitStage
 from tokexport.file.layout import SplitsHeader, Stage, StageFlag, Tag
-from tokexport.file.split_program import program_stage
+from tokexport.file.text_sections import program_stage
 from tokexport.model import Split
 
 OK, SPLITS, CORRUPT = 0, -34, -37

@@ -18,7 +18,6 @@ from tokexport.compiler.tables import DecoderTable, EncodingTables, SelfTestCase
 from tokexport.file import chat_section, encoder_sections, text_sections, token_sections
 from tokexport.file.layout import Tag
 from tokexport.file.pack import Part, rows, struct
-from tokexport.file.split_program import labels
 
 # A section, whole or in parts.
 Content = Part | Sequence[Part]
@@ -158,7 +157,7 @@ def _text(tables: Tables, encoding: EncodingTables) -> dict[bytes, bytes | None]
     normalizer, stages = encoding.normalizer, encoding.stages
     return {
         Tag.SPLITS: text_sections.splits(normalizer, stages),
-        Tag.LABELS: labels(stages),
+        Tag.LABELS: text_sections.labels(stages),
         Tag.CUTS: text_sections.cuts(encoding.cuts),
         Tag.NORMALIZER: text_sections.rewriting(normalizer, stages),
         Tag.ADDED_TOKENS: text_sections.added_tokens(encoding.added),
