@@ -10,8 +10,7 @@ from tokexport.sources.json_node import Node, parse_large, release
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source
 from tokexport.sources.tokenizer_json.config import TOKENIZER_JSON
-from tokexport.sources.tokenizer_json.object import read_saved, save
-from tokexport.sources.tokenizer_json.read import read_tokenizer_json
+from tokexport.sources.tokenizer_json.read import read_saved, read_tokenizer_json, save
 from tokexport.sources.tokenizer_json_2.read import VERSION as VERSION_2
 from tokexport.sources.transformers.classes import rebuilt_note
 

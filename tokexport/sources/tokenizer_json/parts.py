@@ -61,7 +61,6 @@ def flat(node: Node | None, member: str, depth: int = 0) -> list[Node]:
 
 
 def check_byte_level(node: Node) -> None:
-    """Check the fields that a ByteLevel part has, be it decoder or another."""
     node.object(_BYTE_LEVEL_FIELDS)
     for flag in _BYTE_LEVEL_FIELDS[1:3]:
         node.field(flag).boolean()

@@ -6,16 +6,18 @@ the file says something else.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Final
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any, Final
 
 import numpy as np
 
+from tokexport.errors import UnsupportedError
 from tokexport.limits import check_id
 from tokexport.model import Decoding, Reference, Template, TokenizerModel, TokenKind, Tokens
 from tokexport.model.tokens import KINDS
 from tokexport.sources.files import SourceFiles
-from tokexport.sources.json_node import Node, show
+from tokexport.sources.json_node import Node, parse, show
 from tokexport.sources.tokenizer_json.added_tokens import AddedVocabulary, read_added_tokens
 from tokexport.sources.tokenizer_json.config import read_config, read_roles
 from tokexport.sources.tokenizer_json.decoder import read_decoder
@@ -170,3 +172,45 @@ def _no_tokens(root: Node, template: Template, tokens: Tokens) -> list[str]:
     found = ", ".join(map(str, numbers))
     note = f"{root.file}: the post_processor adds the id {found}, which is no token."
     return [note] if numbers else []
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What an object saves, and the contents of its own added tokens by id."""
+
+    text: str
+    added: dict[int, str]
+
+
+def save(tokenizer: Any, name: str) -> Saved:
+    """The tokenizer.json of a ``tokenizers.Tokenizer``; UnsupportedError for parts in Python."""
+    try:
+        text = tokenizer.to_str()
+    except Exception as error:  # the library raises bare Exception
+        raise UnsupportedError(
+            name, f"a tokenizer that cannot be saved is not supported ({error})", "one that can is"
+        ) from error
+    added = tokenizer.get_added_tokens_decoder()
+    return Saved(text, {number: token.content for number, token in added.items()})
+
+
+def read_saved(
+    saved: Saved, name: str, files: SourceFiles, config: Node | None = None
+) -> TokenizerModel:
+    """The model of what an object saves; where ``files`` hold nothing, its digest is over that.
+
+    Raises UnsupportedError where the object has other ids than the file that it saves: then no one
+    else could load it as it is.
+    """
+    data = saved.text.encode("utf-8")
+    if files.folder is None:
+        files.sha256[name] = sha256(data).hexdigest()
+    model = read_tokenizer_json(parse(data, name), files, name, config)
+    read = {token.id: token.content for token in model.added_tokens}
+    if read != saved.added:
+        number = min(set(read.items()) ^ set(saved.added.items()))[0]
+        Node(name, f"{name}.added_tokens[{number}]", saved.added.get(number)).unsupported(
+            f"what it saves has {read.get(number)!r} there: save it with tokenizer.save(), load it"
+            " again, and give that"
+        )
+    return model

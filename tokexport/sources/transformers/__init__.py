@@ -11,7 +11,7 @@ from __future__ import annotations
 from tokexport.model import TokenizerModel
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source
-from tokexport.sources.tokenizer_json.object import read_saved
+from tokexport.sources.tokenizer_json.read import read_saved
 from tokexport.sources.transformers import load
 from tokexport.sources.transformers.classes import is_vocabulary, named_class
 

@@ -20,7 +20,7 @@ from tokexport.sources.tokenizer_json.config import (
     MODEL_CONFIG,
     TOKENIZER_JSON,
 )
-from tokexport.sources.tokenizer_json.object import Saved, save
+from tokexport.sources.tokenizer_json.read import Saved, save
 from tokexport.sources.transformers.classes import NamedClass, named_class
 
 INSTALL: Final = "pip install 'tokexport[transformers]'"
