@@ -54,7 +54,6 @@ def section_rows(sizes: Mapping[bytes, int]) -> list[tuple[str, str, str]]:
 
 
 def tag_text(tag: bytes) -> str:
-    """A tag of any four bytes as text."""
     return tag.decode("ascii", "backslashreplace")
 
 
@@ -153,7 +152,6 @@ class Contents:
 
     @reads(Tag.NORMALIZER)
     def normalizer(self) -> tuple[Operation, ...]:
-        """The operations that rewrite a text before it is split."""
         section = self.section(Tag.NORMALIZER)
         if section is None:
             return ()
@@ -179,7 +177,6 @@ class Contents:
 
     @reads(Tag.DECODER)
     def decoding(self) -> Decoding:
-        """What decoding does besides joining what tokens stand for."""
         return read_decoding(self.section(Tag.DECODER))
 
     @property
@@ -198,7 +195,6 @@ class Contents:
 
     @reads(Tag.TEMPLATE)
     def template(self) -> Template:
-        """What the post-processor puts around one text and around a pair."""
         section = self.section(Tag.TEMPLATE)
         if section is None:
             return Template()

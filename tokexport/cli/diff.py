@@ -124,7 +124,6 @@ def compare(one: Contents, two: Contents) -> Iterator[Difference]:
 
 
 def token_differences(one: Contents, two: Contents) -> Iterator[Example]:
-    """Ids whose bytes, kind, flags or forms differ."""
     for token_id, sides in enumerate(zip_longest(one.tokens, two.tokens)):
         if sides[0] != sides[1]:
             first, second = (None if token is None else token_value(token) for token in sides)
@@ -149,7 +148,6 @@ def merge_names(side: Contents, other: Contents) -> list[str]:
 
 
 def merge_differences(merges: Sequence[str], others: Sequence[str]) -> Iterator[Example]:
-    """Merges that one file has and the other has not."""
     yield from (Example(merge, True, None) for merge in sorted({*merges} - {*others}))
     yield from (Example(merge, None, True) for merge in sorted({*others} - {*merges}))
 
@@ -177,7 +175,6 @@ def score_differences(one: Contents, two: Contents) -> Iterator[Example]:
 
 
 def added_differences(one: Contents, two: Contents) -> Iterator[Example]:
-    """Added tokens whose ids or flags differ."""
     sides = [
         {(token.content, token.id): added_value(token) for token in side.added_tokens}
         for side in (one, two)

@@ -133,7 +133,6 @@ def write_offsets(
     unit: Literal["char", "byte"],
     as_json: bool,
 ) -> None:
-    """Prints each token with its place in the text."""
     encoding = tokenizer.encode_with_offsets(text, **how, unit=unit)
     widths = len(str(tokenizer.n_vocab)), len(str(len(text.encode())))
     items = []

@@ -201,9 +201,7 @@ def decoding_value(contents: Contents) -> dict[str, object]:
     """The rules of decoding for a program."""
     rules = contents.decoding
     return {
-        "byte_fallback": rules.byte_fallback,
-        "fallback_by_character": rules.fallback_by_character,
-        "repeats_once": rules.repeats_once,
+        **asdict(rules),
         "first_is": rules.first_is.value,
         "stripped": [edit.character for edit in rules.edits if isinstance(edit, StripChars)],
         "edits": contents.digest(Tag.EDITS),

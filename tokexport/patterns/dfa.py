@@ -183,7 +183,6 @@ def truth_of(condition: Condition, truth: Mapping[int, Truth]) -> Truth | np.boo
 
 
 def too_many_states() -> PatternError:
-    """The error for a pattern that needs more states than a program may have."""
     return PatternError(
         0, f"a need of more than {MAX_STATES} states", "smaller counted repeats are supported"
     )

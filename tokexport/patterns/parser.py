@@ -200,7 +200,6 @@ class Parser(ABC):
         return least, self.source.count(most, offset) if most else None, found[0]
 
     def unrepeatable(self, offset: int) -> tree.PatternError:
-        """The error for a quantifier at ``offset`` on an anchor or the like."""
         hint = "a quantifier on a character or group is supported"
         found = "a quantifier on something that cannot be repeated"
         return self.source.refused(found, hint, offset)
@@ -237,7 +236,6 @@ def _word_boundary(word: CodePoints) -> tree.Condition:
 
 
 def refused_reference(offset: int) -> tree.PatternError:
-    """The error for a reference that cannot be written out."""
     hint = (
         "a reference is supported to a group before it in the same sequence, of one character out"
         " of a few, where upper and lower case differ"

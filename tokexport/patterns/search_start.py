@@ -38,7 +38,6 @@ def search_starts(node: tree.Node) -> list[tree.SearchStart]:
 
 
 def misplaced(node: tree.SearchStart) -> tree.PatternError:
-    r"""The error for a ``\G`` that does not begin an alternative."""
     hint = r"\G is supported where an alternative of the pattern begins"
     return tree.PatternError(node.offset, r"an anchor \G in the midst of it", hint)
 

@@ -7,9 +7,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from tokexport.errors import FormatError
-from tokexport.runtime.encoding import Encoding
 from tokexport.sources.reference import Mode, ReferenceStopsError
-from tokexport.verification.comparison import Comparison, or_error
+from tokexport.verification.comparison import Comparison
 from tokexport.verification.generators import Vocabulary, make
 from tokexport.verification.report import Difference
 
@@ -47,10 +46,12 @@ def check_offsets(comparison: Comparison, vocabulary: Vocabulary, indexes: Seque
 
 def _found(comparison: Comparison, text: str, mode: Mode) -> _Spans | str:
     """What the file says in characters, or a sentence if in bytes it says another, or fails."""
-    encodings = or_error(lambda: [_encoded(comparison, text, mode, unit) for unit in UNITS])
-    if isinstance(encodings, str) or None in encodings:
-        return encodings if isinstance(encodings, str) else NOTE
-    characters, data = (encoding.offsets for encoding in encodings if encoding)
+    how, encode = comparison.how(mode), comparison.tokenizer.encode_with_offsets
+    try:
+        characters, data = (encode(text, **how, unit=unit).offsets for unit in UNITS)
+    except Exception as error:
+        no_spans = isinstance(error, FormatError) and error.code == NO_SPANS
+        return NOTE if no_spans else f"{type(error).__name__}: {error}"
     sizes = (len(character.encode()) for character in text)
     places = [0, *accumulate(sizes)]  # of characters, in bytes
     trims = TRIMMING in comparison.sections  # by characters, in either unit
@@ -61,17 +62,6 @@ def _found(comparison: Comparison, text: str, mode: Mode) -> _Spans | str:
         if not same and not (trims and start <= end <= places[-1]):
             return f"from {first} to {last}, in bytes from {start} to {end}, which is another place"
     return characters
-
-
-def _encoded(comparison: Comparison, text: str, mode: Mode, unit: Unit) -> Encoding | None:
-    """None where the file cannot say where ids stand."""
-    how = comparison.how(mode)
-    try:
-        return comparison.tokenizer.encode_with_offsets(text, **how, unit=unit)
-    except FormatError as error:
-        if error.code == NO_SPANS:
-            return None
-        raise
 
 
 def _differs(

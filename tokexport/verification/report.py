@@ -59,7 +59,6 @@ class Difference:
         return lines
 
     def to_json(self) -> dict[str, object]:
-        """The difference for a program; bytes become hexadecimal."""
         sides = {"expected": _plain(self.expected), "found": _plain(self.found)}
         return {**asdict(self), **sides, "index": self.index}
 
