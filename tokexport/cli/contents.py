@@ -230,7 +230,6 @@ class Contents:
 
     @reads(Tag.SPLITS)
     def stages(self) -> list[Stage]:
-        """The pre-tokenizer's stages, in their order."""
         section = self.section(Tag.SPLITS)
         if section is None:
             return []

@@ -153,7 +153,6 @@ def merge_differences(merges: Sequence[str], others: Sequence[str]) -> Iterator[
 
 
 def order_differences(merges: Sequence[str], others: Sequence[str]) -> Iterator[Example]:
-    """Common merges whose place in the order of ranks differs."""
     common = {*merges} & {*others}
     orders = ([merge for merge in side if merge in common] for side in (merges, others))
     for place, (merge, other) in enumerate(zip(*orders, strict=False)):

@@ -84,7 +84,6 @@ def encode(
 def write_stream(
     tokenizer: Tokenizer, parts: Iterator[bytes], how: dict[str, Any], tokens: bool, as_json: bool
 ) -> None:
-    """Prints ids or tokens as they come."""
     size = 0
     width = len(str(tokenizer.n_vocab))
 

@@ -22,7 +22,6 @@ def reduced(tokenizer: Tokenizer) -> tuple[Callable[..., Tokenizer], tuple[Any, 
 
 
 def _load_again(path: str, header: bytes) -> Tokenizer:
-    """The same file, or ``FormatError``."""
     tokenizer = load(path, check=False)
     if tokenizer._data[:_HEADER_SIZE] != header:
         raise FormatError(

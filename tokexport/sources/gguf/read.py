@@ -129,7 +129,6 @@ def _original(source: GgufTokenizer) -> patterns.Original:
 
 
 def _unknown(name: str) -> str:
-    """What to do about a name that is not known."""
     if name == patterns.PIXTRAL:
         return (
             'the converter gives it to tokenizers of two patterns, that of "tekken" (Nemotron 3)'

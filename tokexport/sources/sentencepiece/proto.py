@@ -169,7 +169,6 @@ def serialize(model: SentencePieceModel) -> bytes:
 
 
 def _message(record: object, fields: Fields) -> bytes:
-    """The fields of a record that have these names."""
     data = b""
     for number, (name, kind) in fields.items():
         value = getattr(record, name)

@@ -104,7 +104,6 @@ def _by_id(special_tokens: Mapping[str, int]) -> list[tuple[int, str]]:
 
 
 def _one_line(text: str) -> str:
-    """A text with line breaks and the like escaped."""
     return text.encode("unicode_escape").decode("ascii")
 
 

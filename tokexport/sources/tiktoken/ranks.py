@@ -79,12 +79,9 @@ def rank_encoding(
             " taken."
         )
     if pattern is None:
-        raise UnsupportedError(
-            name,
-            "a file of tiktoken ranks without a pattern is not supported",
-            "name one (--pattern NAME), or give the regular expression itself; known names are "
-            + ", ".join(KNOWN),
-        )
+        problem = "a file of tiktoken ranks without a pattern is not supported"
+        hint = "name one (--pattern NAME), or give the regular expression itself; known names are "
+        raise UnsupportedError(name, problem, hint + ", ".join(KNOWN))
     known = KNOWN.get(pattern) or KnownEncoding(regular_expression(pattern))
     if special_tokens is None:
         count = sum(1 for line in data.splitlines() if line)

@@ -68,7 +68,6 @@ def read_byte_pair(node: Node) -> tuple[BytePairModel, Names]:
 
 
 def _characters(node: Node, vocab: Names) -> CharacterSymbols:
-    """How the first symbols are spelled."""
     prefix, suffix = (
         b"" if affix is None else affix.string().encode()
         for affix in map(node.optional, ("continuing_subword_prefix", "end_of_word_suffix"))

@@ -64,11 +64,8 @@ def _items(processors: Sequence[Node], texts: str) -> tuple[TemplateItem, ...]:
     without = _run(processors, texts, add_special_tokens=False)
     # The file stores one template; without special tokens the same one is used, less its ids.
     if [item for item in with_ids if item.id is None] != without:
-        raise UnsupportedError(
-            processors[0].path,
-            "the processors treat texts differently with add_special_tokens=false",
-            "use a single TemplateProcessing",
-        )
+        problem = "the processors treat texts differently with add_special_tokens=false"
+        raise UnsupportedError(processors[0].path, problem, "use a single TemplateProcessing")
     return tuple(with_ids)
 
 

@@ -111,7 +111,6 @@ def _merged(token: str, ranks: Mapping[tuple[str, str], int]) -> list[str]:
 
 
 def _check_characters(model: Node, vocab: Mapping[str, Any]) -> None:
-    """Refuse a vocabulary of characters that the reference does not load or encodes otherwise."""
     suffix = model.optional("end_of_word_suffix")
     if suffix is not None and suffix.string() and any(len(token) == 1 for token in vocab):
         suffix.unsupported(

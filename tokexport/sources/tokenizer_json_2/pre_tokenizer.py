@@ -101,7 +101,6 @@ def _unicode_17(part: Node) -> list[dict[str, Any]]:
 
 
 def _check_patterns(parts: Sequence[Node]) -> None:
-    """Refuse a regular expression that the reference does not know."""
     isolates = all(_behavior(part) == ("Isolated", False) for part in parts)
     if isolates and tuple(map(_expression, parts)) == DEEPSEEK:
         return

@@ -199,8 +199,5 @@ def _read_files(tokenizer: Any, files: SourceFiles, *more: str) -> SourceFiles:
 
 
 def _refuse(where: str, named: NamedClass, why: str) -> None:
-    raise UnsupportedError(
-        Path(where).name,
-        f"{named} is not supported",
-        f"{why}; give a tokenizer.json, if there is one",
-    )
+    hint = f"{why}; give a tokenizer.json, if there is one"
+    raise UnsupportedError(Path(where).name, f"{named} is not supported", hint)

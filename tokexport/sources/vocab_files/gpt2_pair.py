@@ -55,7 +55,6 @@ class Pair:
 
     @property
     def is_clip(self) -> bool:
-        """Whether it is CLIP's, with its special tokens."""
         return is_clip(self.vocab.object(repeats=True))
 
 
@@ -111,7 +110,6 @@ def _reference(source: Input, pair: Pair, given: Given) -> ReferenceTokenizer:
 
 
 def _is_whole(path: Path) -> bool:
-    """Whether the merges lie beside a vocabulary."""
     return path.is_file() and any(
         path.name == vocab and (path.parent / merges).is_file()
         for vocab, merges in _pairs(path.name)

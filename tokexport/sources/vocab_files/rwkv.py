@@ -129,7 +129,6 @@ class RwkvReference(ReferenceTokenizer):
         return [self.encode(text, False) for text in texts]
 
     def starts(self, text: str, mode: Mode) -> list[int]:
-        """From the lengths of the tokens, which are the bytes of the text."""
         lengths = (len(self._tokens[number]) for number in self.encode(text, False))
         return [0, *accumulate(lengths)][:-1]
 
