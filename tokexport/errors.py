@@ -25,8 +25,7 @@ class UnsupportedError(TokexportError):
     """A source asks for something that cannot be exact in the file, so the conversion is refused.
 
     ``path`` names the field (``pre_tokenizer.pretokenizers[0].pattern.Regex``), ``problem`` says
-    what was found there, ``hint`` what to do or what is supported. ``file`` is the source, once
-    known.
+    what was found there, ``hint`` what to do. ``file`` is the source, once known.
 
     >>> error = UnsupportedError("normalizer.type", '"Nmt" is not supported', "use null or NFC")
     >>> error.file = "model/tokenizer.json"
@@ -84,8 +83,7 @@ class FormatError(TokexportError):
 
 
 class IdError(TokexportError, KeyError):
-    """An id that no token has: out of range, or a hole. ``args[0]`` is the id; ``id_count`` is how
-    many ids the tokenizer has.
+    """An id that no token has, of ``id_count``: out of range, or a hole. ``args[0]`` is the id.
 
     >>> print(IdError(50257, 50257))
     id 50257: no such id; this tokenizer's ids are 0 to 50,256

@@ -28,8 +28,7 @@ def escape(content: bytes) -> str:
 
 
 def visible(text: str) -> str:
-    r"""Shows a message as it is, but for characters that a terminal could obey; line ends and tabs
-    stay.
+    r"""Shows a message with escapes for what a terminal could obey but line ends and tabs.
 
     >>> visible("red: \x1b[31m")
     'red: \\x1b[31m'

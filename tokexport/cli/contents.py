@@ -1,8 +1,7 @@
 """What a tokexport file holds: header, sections, tokens, stages, merges.
 
 Reads by the declarations of :mod:`tokexport.file.layout`. The runtime has opened the file before,
-and has checked what it needs to be safe; what else is damaged is a FormatError here that names the
-section.
+and has checked what it needs to be safe; other damage is a FormatError here that names the section.
 """
 
 from __future__ import annotations

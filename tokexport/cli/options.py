@@ -80,9 +80,8 @@ def read_json(path: str) -> Any:
 
 
 class DashCommand(click.Command):
-    """A command whose arguments may begin with a dash: what begins with one and is no option of
-    the command is an argument. Two dashes and a word are always an option, so that a mistyped one
-    is found.
+    """A command whose arguments may begin with a dash: what begins with one and is no option of the
+    command is an argument. Two dashes and a word are always an option.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

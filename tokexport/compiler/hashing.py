@@ -3,8 +3,7 @@
 An index is made by hash and displace (Belazzougui, Botelho and Dietzfelbinger, 2009): keys fall
 into buckets of about four, and each bucket gets the smallest displacement that puts all its keys
 into free slots. A look-up reads one displacement and one slot, hit or miss, so it needs no loop.
-Slots can be parted into rows, each with its own keys, so that those looked up together lie
-together.
+Slots can be parted into rows, each with its own keys.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Normalizes short strings at convert time, slowly, with the tables that go into the file.
 
-Python's own ``unicodedata`` is of another Unicode version on every Python, so it would not give the
-same bytes everywhere.
+Python's own ``unicodedata`` is of another Unicode version on every Python.
 """
 
 from __future__ import annotations

@@ -43,8 +43,7 @@ def refusal(step: Replace | Split, error: PatternError) -> UnsupportedError:
 def replace_matches(program: SplitProgram, text: str, content: str) -> str:
     """The text with ``content`` in place of each match.
 
-    A match of no characters counts, at the end of the text too, but not directly after another
-    match; and not in an empty text.
+    A match of no characters counts, but not right after another one, or in an empty text.
 
     >>> replace_matches(compile_replace(Replace("a*", "-")), "baac", "-")
     '-b-c-'

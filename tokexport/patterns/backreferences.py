@@ -1,8 +1,7 @@
 r"""Back-references: ``([!?.])\1*`` is ``!!*|\?\?*|\.\.*``, an alternative for each character.
 
 References make no regular language in general. They do where a group is one character out of a few,
-as in Galactica's tokenizer. The order of the alternatives makes no difference: a text begins with
-one of these characters at most.
+as in Galactica's tokenizer. The order of the alternatives makes no difference.
 """
 
 from __future__ import annotations

@@ -32,8 +32,7 @@ def closure(members: CodePoints, dialect: Dialect) -> CodePoints:
 
 
 def folds_to_several(code_points: tuple[int, ...]) -> bool:
-    """Whether a literal of up to three characters ends in what Oniguruma matches by fewer or more
-    characters under ``(?i)``.
+    """Whether up to three characters end in what Oniguruma matches by fewer or more of them.
 
     >>> [folds_to_several(tuple(map(ord, text))) for text in ("as", "aSs", "ß")]
     [False, True, True]

@@ -15,8 +15,7 @@ def partition(
     sets: Ordered[CodePoints], alphabet: Ordered[int]
 ) -> tuple[npt.NDArray[np.integer[Any]], npt.NDArray[np.bool_]]:
     """The classes into which sets part an alphabet (code points, in any order): that of each
-    symbol, by first appearance, and ``holds[set, class]``. Surrogates go where the code point
-    before them is.
+    symbol, by first appearance, and ``holds[set, class]``. Surrogates go with what is before.
 
     >>> digits = np.zeros(CODE_POINTS, dtype=np.bool_); digits[48:58] = True
     >>> partition([digits], range(46, 60))[0].tolist()

@@ -3,8 +3,7 @@ r"""Determinise an NFA: a leftmost-first automaton that knows one symbol more th
 A state is the ordered list of threads after a symbol, before any assertion is looked at, because
 assertions (and so where a match ends) are decided when the next symbol is known; and, where a
 lookbefore can ask for it, what kind of symbol came before. Threads after a match are cut, as a
-matcher that goes back would not try them. So acceptance is on the transition, and the last one is
-the match.
+matcher that goes back would not try them. The last acceptance is the match.
 """
 
 from __future__ import annotations
@@ -34,8 +33,7 @@ Truth: TypeAlias = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Automaton:
-    """``next[state, class]`` (0 is the dead state) and ``ends[state, class]``: a match ends before
-    this symbol.
+    """``next[state, class]`` (0: dead) and ``ends[state, class]``: a match ends before it.
 
     The last column is the end of the text. ``starts[start, class]`` is the state to start in after
     a symbol of that class; the last is for the start of the text. There is a row for each start of
@@ -49,8 +47,7 @@ class Automaton:
 
 
 def determinise(nfa: Nfa, alphabet: Ordered[int]) -> Automaton:
-    """Run all threads of an automaton at once, over every class of symbols of the alphabet. It asks
-    about neighbours only.
+    """Run all threads of an automaton, which asks about neighbours only, at once.
 
     Raises PatternError where that takes too many states.
 

@@ -1,7 +1,6 @@
 r"""Bracket expressions and properties of the fancy-regex dialect, as regex-syntax reads them.
 
-``&&`` binds weaker than standing side by side. Case folding works on each part before its
-negation.
+``&&`` binds weaker than standing side by side. Cases fold in each part before its negation.
 """
 
 from __future__ import annotations

@@ -48,8 +48,7 @@ class Match:
 class Nfa:
     """``instructions``, those to start at, and the sets and conditions that they name by number.
 
-    ``starts``: one, or two where it matters whether the search for a match begins there: the second
-    is for that place.
+    ``starts``: one, or a second for where the search for a match begins.
     """
 
     instructions: list[Instruction] = field(default_factory=list)

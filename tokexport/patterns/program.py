@@ -51,8 +51,7 @@ class SplitProgram:
     search_starts: npt.NDArray[np.uint16] | None = None
 
     def read(self, text: str | Sequence[int]) -> list[int]:
-        r"""What the automaton reads of a text or of symbols, code points or bytes: their classes,
-        or the labels of these.
+        r"""What the automaton reads of a text, or of symbols: their classes, or labels of these.
 
         >>> compile_pattern(r"\s+|\S+", Dialect.ONIGURUMA).read("a b")
         [0, 1, 0]
@@ -80,8 +79,7 @@ class SplitProgram:
 def compile_pattern(pattern: str, dialect: Dialect, *, on_bytes: bool = False) -> SplitProgram:
     r"""Compile a regular expression. ``on_bytes``: it reads GPT-2's characters for bytes.
 
-    Raises PatternError where the table could not be exact, and for what the dialect's engine itself
-    refuses.
+    Raises PatternError where no table is exact, and for what the dialect's engine refuses.
 
     >>> program = compile_pattern(r"\s+(?!\S)|\s+|\S+", Dialect.ONIGURUMA)
     >>> program.n_classes, program.transitions.shape, program.n_memo

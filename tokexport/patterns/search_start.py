@@ -13,8 +13,7 @@ from tokexport.patterns import tree
 
 
 def trees_by_start(node: tree.Node) -> tuple[tree.Node, ...]:
-    r"""The tree as it is tried anywhere, and, where there is a ``\G``, as it is tried where the
-    search begins.
+    r"""The tree as it is tried anywhere, and, with a ``\G``, where the search begins.
 
     Raises PatternError for a ``\G`` that does not begin an alternative.
 

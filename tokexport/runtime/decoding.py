@@ -91,8 +91,7 @@ def decode_tokens_bytes(
 
 
 def decode_single_token_bytes(self: Tokenizer, id: int) -> bytes:
-    """The bytes of one id between others, before a decoder edits the whole text; they need not
-    be UTF-8.
+    """The bytes of one id between others, be they UTF-8 or not, before edits of the whole text.
 
     Raises ``KeyError`` for an id that is no token.
 
@@ -105,8 +104,7 @@ def decode_single_token_bytes(self: Tokenizer, id: int) -> bytes:
 def decode_with_offsets(self: Tokenizer, ids: Ids) -> tuple[str, list[int]]:
     """The text of ids, and for each id the index of the character in which its first byte lies.
 
-    Raises ``UnicodeDecodeError`` where the bytes are not UTF-8. Source of the meaning:
-    tiktoken's method of this name.
+    As in tiktoken. Raises ``UnicodeDecodeError`` where the bytes are not UTF-8.
 
     >>> tokenizer.decode_with_offsets(tokenizer.encode("hello ☃"))
     ('hello ☃', [0, 5, 6, 6, 6])

@@ -18,9 +18,8 @@ def encode_with_offsets(
 ) -> Encoding:
     """As :meth:`encode`, with the place of each id in the text, as the source's own library has it.
 
-    ``unit``: offsets count characters (code points), or bytes of the text's UTF-8. An id that
-    stands for a part of a character has the place of the whole. Raises ``FormatError`` for a file
-    without.
+    ``unit``: offsets count characters (code points), or bytes of UTF-8. An id for a part of a
+    character has the place of the whole. Raises ``FormatError`` for a file without them.
 
     >>> tokenizer.encode_with_offsets("hello world").offsets
     [(0, 5), (5, 11)]
@@ -45,8 +44,7 @@ def encode_pair_with_offsets(
     add_special_tokens: bool = True,
     unit: Unit = "char",
 ) -> Encoding:
-    """As :meth:`encode_pair`, with the places of :meth:`encode_with_offsets`, each in its own
-    text.
+    """As :meth:`encode_pair`, with the place of each id in its own text.
 
     >>> encoding = tokenizer.encode_pair_with_offsets("hello", " world")
     >>> encoding.offsets, encoding.type_ids

@@ -173,8 +173,7 @@ class Tokenizer:
         add_special_tokens: bool = False,
         num_threads: int | None = 1,
     ) -> NDArray[np.uint32]:
-        """As :meth:`encode`, as a numpy array of shape ``(ids,)``: no Python object is made for an
-        id.
+        """As :meth:`encode`, as a numpy array of shape ``(ids,)``.
 
         >>> tokenizer.encode_to_numpy("hello world")
         array([259, 264], dtype=uint32)
@@ -211,8 +210,7 @@ class Tokenizer:
         allowed_special: AllowedSpecial = (),
         add_special_tokens: bool = True,
     ) -> list[int]:
-        """The ids of two texts, put together as the source's post-processor puts a pair together;
-        one after the other without one.
+        """The ids of two texts, put together as the source's post-processor does, if any.
 
         >>> tokenizer.encode_pair("hello", " world")
         [259, 264]
@@ -300,8 +298,7 @@ class Tokenizer:
         return self.encode_batch(texts, num_threads=num_threads)
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
-        """The id of one token, by its text or its bytes; special tokens too. Raises ``KeyError``
-        for what is no token.
+        """The id of a token, special or not, by text or bytes. Raises ``KeyError`` for no token.
 
         >>> tokenizer.encode_single_token(" world"), tokenizer.encode_single_token("<|end|>")
         (264, 300)
@@ -370,8 +367,7 @@ class Tokenizer:
         return {token.content for token in self.added_tokens if token.special}
 
     def is_special_token(self, id: int) -> bool:
-        """Whether ``skip_special_tokens`` leaves an id out. Raises ``KeyError`` for an id out of
-        range.
+        """Whether ``skip_special_tokens`` leaves an id out; ``KeyError`` for one out of range.
 
         >>> tokenizer.is_special_token(300)
         True
@@ -393,9 +389,7 @@ class Tokenizer:
 
     @property
     def eot_token(self) -> int:
-        """The id of ``<|endoftext|>``, or else the one that ends a text. Raises ``KeyError`` where
-        there is none.
-        """
+        """The id of ``<|endoftext|>``, or else the one that ends a text; ``KeyError`` for none."""
         try:
             return self.encode_single_token("<|endoftext|>")
         except KeyError:
@@ -508,8 +502,7 @@ class Tokenizer:
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """Where the file came from: kind of source, SHA-256 of what was read, reference library,
-        exporter.
+        """Where the file came from: kind of source, SHA-256 of its files, reference, exporter.
 
         >>> sorted(tokenizer.provenance)
         ['exporter', 'reference', 'sha256', 'source']
@@ -520,8 +513,7 @@ class Tokenizer:
 
     @property
     def records(self) -> NDArray[np.void]:
-        """The file's table of tokens, one record an id (``offset``, ``length``, ``flags``),
-        read-only and not copied.
+        """A record an id (``offset``, ``length``, ``flags``), read-only and not copied.
 
         >>> int(tokenizer.records[264]["length"])
         6

@@ -1,5 +1,4 @@
-"""Repositories of the Hugging Face hub: their tokenizer's files, through ``huggingface_hub`` and
-into its cache.
+"""Repositories of the Hugging Face hub: their tokenizer's files, by ``huggingface_hub``.
 
 The library is an extra, imported where a name is looked up and nowhere else.
 """
@@ -38,8 +37,7 @@ _FILE_SUFFIXES: Final = (".json", ".model", ".txt", ".tiktoken", ".gguf", ".bin"
 
 
 def is_repository(source: object) -> bool:
-    """Whether a source names a repository: ``owner/name``, a string, and nothing of that name is on
-    the disk.
+    """Whether a source is a string ``owner/name``, and nothing of that name is on the disk.
 
     A ``pathlib.Path`` is always a path.
 

@@ -18,8 +18,7 @@ _POWERS: Final = tuple(float(f"1e{exponent}") for exponent in range(309))
 
 
 def serde_number(text: str) -> float:
-    """The double for a JSON number. Raises ValueError where the reference does: for a number that
-    is too large.
+    """The double for a JSON number. ValueError where the reference refuses it as too large.
 
     >>> serde_number("0.5"), serde_number("-13.510000228881837") == -13.510000228881837
     (0.5, False)

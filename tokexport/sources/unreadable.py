@@ -129,8 +129,7 @@ def _refuse(file: str, what: str, instead: str = SUPPORTED) -> NoReturn:
 
 
 def are_settings(fields: Mapping[str, Any]) -> bool:
-    """Whether a JSON object is a tokenizer_config.json, whatever its name: settings, without a
-    vocabulary.
+    """Whether a JSON object is a tokenizer_config.json by its content: no vocabulary.
 
     >>> are_settings({"tokenizer_class": "X"}), are_settings({"tokenizer_class": "X", "model": {}})
     (True, False)

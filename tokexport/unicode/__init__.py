@@ -67,8 +67,7 @@ def _symbolic_name(name: str) -> str:
 def property_set(name: str, dialect: Dialect, bracketed: bool = False) -> CodePoints:
     r"""The members of ``\p{name}``; KeyError if the engine has no property of that name.
 
-    ``bracketed``: inside a class, as in ``[\p{name}]``. The two differ for Oniguruma's ``\p{Word}``
-    alone, as for ``\w``.
+    ``bracketed``: inside a class, as in ``[\p{name}]``. Oniguruma's ``\p{Word}`` differs.
 
     >>> int(property_set("L", Dialect.ONIGURUMA).sum())
     141028

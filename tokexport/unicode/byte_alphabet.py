@@ -37,8 +37,7 @@ def to_characters(data: bytes) -> str:
 
 
 def to_bytes(token: str) -> bytes | None:
-    """The bytes that a vocabulary string stands for, or None where a character is not in the
-    alphabet.
+    """The bytes that a string stands for; None if a character is not in the alphabet.
 
     >>> to_bytes("Ġhi"), to_bytes("a b")
     (b' hi', None)

@@ -21,8 +21,7 @@ CodePoints = npt.NDArray[np.bool_]
 
 
 def unpack(packed: bytes) -> list[int]:
-    """Reads unsigned integers in LEB128: seven bits a byte, lowest first, the high bit set on all
-    but the last.
+    """Unsigned integers in LEB128: seven bits a byte, lowest first; the high bit: more follow.
 
     >>> unpack(bytes.fromhex("01ac02"))
     [1, 300]
@@ -36,9 +35,8 @@ def unpack(packed: bytes) -> list[int]:
 
 
 def set_from_numbers(numbers: Sequence[int]) -> CodePoints:
-    """A set from the distances between the places where membership changes: the first says how
-    many non-members come first. The array, of shape (0x110000,), is read-only, so that it can be
-    shared.
+    """A set from the distances between the places where membership changes: the first says how many
+    non-members come first. Read-only, shape (0x110000,).
     """
     members = np.zeros(CODE_POINTS, np.bool_)
     edges = np.cumsum(np.asarray(numbers, np.int64))

@@ -44,8 +44,7 @@ def verify(
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> Verification:
-    """Compares a tokexport file with the source that it was made from, as the reference library
-    reads that.
+    """Compares a tokexport file with its source, as the reference library reads that.
 
     ``against``, ``pattern``, ``special_tokens``, ``revision`` and ``reference`` are those of
     :func:`tokexport.convert`. ``strings`` is the number of random strings; each is a function of

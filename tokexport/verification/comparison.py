@@ -192,8 +192,7 @@ def or_error(call: Callable[[], Result]) -> Result | str:
 
 
 def batches(cases: Iterable[Case]) -> Iterator[list[Case]]:
-    """Groups of texts that are neither too many nor too long together; a text longer than that is a
-    group alone.
+    """Groups of texts that are neither too many nor too long together; or of one long text.
 
     >>> [len(batch) for batch in batches([("a", "x" * 300_000), ("b", "y" * 300_000)])]
     [1, 1]

@@ -50,8 +50,7 @@ class SelfTest:
 
 
 def self_test(model: TokenizerModel, reference: ReferenceTokenizer, limit: int) -> SelfTest:
-    """At most ``limit`` texts, 4 KB together, with the reference's ids; always the same for a
-    model.
+    """At most ``limit`` texts, 4 KB together, with the reference's ids; the same for a model.
 
     Two thirds are a fixed list that covers white space, contractions, digits, scripts, emoji,
     normalization and long words. The others hold the model's added tokens, one of each combination

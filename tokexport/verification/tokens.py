@@ -50,8 +50,7 @@ def _token_cases(comparison: Comparison, ids: Sequence[int]) -> Iterator[tuple[s
 
 
 def whole_texts(content: bytes) -> list[str]:
-    """The texts that a token's bytes stand in: themselves, or up to three with the missing parts of
-    characters added.
+    """The text of a token's bytes, or up to three with the missing parts of characters.
 
     >>> whole_texts(b"ab"), whole_texts(b"\\xa9x")
     (['ab'], ['éx', 'שx', '丩x'])

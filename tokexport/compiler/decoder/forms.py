@@ -23,8 +23,7 @@ MAX_LAST_SKIP: Final = 3
 def stored_forms(tokens: Tokens) -> StoredForms:
     """How the forms of tokens are stored.
 
-    UnsupportedError for a form that differs from the content in another way than by a few bytes at
-    one end.
+    UnsupportedError for a form that differs from the content by more than bytes at one end.
 
     >>> from tokexport.model import Token
     >>> forms = stored_forms(Tokens.of([Token(b" a", first=b"a"), Token(b"ing", first=b"##ing")]))

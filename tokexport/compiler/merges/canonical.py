@@ -38,9 +38,7 @@ class Ways:
     symbols: Numbers
 
     def of(self, tokens: Numbers) -> tuple[Numbers, Numbers]:
-        """For each way of each of some tokens: the place of the token among these, and the number
-        of the way.
-        """
+        """For each way of some tokens: the place of its token among these, and its number."""
         counts = self.counts[tokens]
         first = self.firsts[tokens].astype(np.int64)
         return np.repeat(np.arange(len(tokens)), counts), ranges(first, counts)
@@ -57,8 +55,7 @@ class CanonicalMerges:
     """The rules that can fire, and what follows from them.
 
     ``rules`` has a row for each product: (product, left, right, rank). ``ways`` has the sequences
-    of first symbols that become a token; ``whole`` the tokens that their own spelling, as a piece,
-    becomes.
+    of first symbols that become a token; ``whole`` the tokens that their own spelling becomes.
     """
 
     first: FirstSymbols
@@ -77,8 +74,7 @@ class CanonicalMerges:
 def canonical_merges(model: BytePairModel) -> CanonicalMerges:
     """Reduces the merges of a model to those that can fire.
 
-    Raises UnsupportedError where a token can be merged in two ways with a rank each, for which a
-    file has no room.
+    Raises UnsupportedError where a token can be merged in two ways with a rank each.
 
     >>> vocab = {b"a": 0, b"b": 1, b"ab": 2, b"abb": 3}
     >>> model = BytePairModel(vocab, merges=np.array([[0, 1, 2], [2, 1, 3]]))
@@ -125,9 +121,7 @@ def _are_whole(contents: ByteStrings, tokens: Numbers, first: FirstSymbols, ways
 def _by_content(
     model: BytePairModel, vocab: Vocabulary, first: FirstSymbols
 ) -> tuple[Numbers, Numbers]:
-    """The merges of a model that lists none, any two tokens whose contents together are a token,
-    and their ranks.
-    """
+    """The merges of a model that lists none (two tokens that make one), and their ranks."""
     for content, product in model.vocab.items() if model.ranks is not None else ():
         if not first.knows(content):
             raise UnsupportedError(

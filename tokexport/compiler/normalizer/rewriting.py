@@ -63,8 +63,7 @@ class ReplaceOp:
 class AffixOp:
     """``content`` before a text that is not empty, or after it.
 
-    ``only_first``: only where the text begins where the input begins; ``by_source``: where its
-    first character stems from.
+    ``only_first``: only where the input begins, ``by_source`` by what the text stems from.
     """
 
     content: str
@@ -168,8 +167,7 @@ def _white_space_at_edge(at_end: bool) -> Node:
 def runs_of_rewrites(
     steps: Sequence[PreTokenizerStep],
 ) -> list[Split | tuple[PreTokenizerStep, ...]]:
-    """The steps of a pre-tokenizer as stages: each split is one, and the rewriting steps between
-    two splits are one together.
+    """The stages of a pre-tokenizer: each split is one, and so are rewriting steps in a row.
 
     >>> len(runs_of_rewrites([Prepend("a"), Prepend("b"), Split("c")]))
     2

@@ -43,8 +43,7 @@ def leads_without_match(program: SplitProgram) -> int:
 
 
 def leads_of(members: npt.NDArray[np.bool_]) -> int:
-    """Bit b - 0xC0 is set if every character whose first byte in UTF-8 is b is among ``members``,
-    shape (0x110000,).
+    """Bit b - 0xC0: all characters whose first byte is b are among ``members``, (0x110000,).
 
     >>> leads_of(np.ones(0x110000, bool)) == (1 << 64) - 1
     True

@@ -159,9 +159,7 @@ def _exchanged_model(model: TokenizerModel) -> BytePairModel | UnigramModel | No
 
 
 def _exchanged_vocab(vocab: Mapping[bytes, int]) -> Vocabulary:
-    """The vocabulary with the two characters exchanged in all keys, by way of a byte that is not
-    in UTF-8.
-    """
+    """The vocabulary with the two exchanged in all keys, by way of a byte that is not UTF-8."""
 
     def change(keys: bytes) -> bytes:
         for old, new in ((SPACE.encode(), b"\xfe"), (MARK.encode(), SPACE.encode())):

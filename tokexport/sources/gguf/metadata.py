@@ -29,8 +29,7 @@ _SMALLEST_VALUE: Final = 13  # the length of a name, a type, and one byte
 
 
 def read_metadata(data: Any, file: str, prefixes: tuple[str, ...]) -> dict[str, Value]:
-    """The values whose names begin with one of ``prefixes``, from the bytes of a file, or a map of
-    them.
+    """The values whose names begin with one of ``prefixes``, from the bytes of a file.
 
     SourceError for a file that is damaged, or of a version that is not known.
 

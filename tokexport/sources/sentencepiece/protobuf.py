@@ -17,9 +17,7 @@ _LONGEST_VARINT = 10  # bytes, for 64 bits
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """The bytes of a message, which begin at byte ``start`` of ``file``; ``place`` says which it
-    is, for errors.
-    """
+    """A message that begins at byte ``start`` of ``file``; ``place`` names it in errors."""
 
     file: str
     place: str
@@ -27,8 +25,7 @@ class Message:
     start: int = 0
 
     def fields(self) -> Iterator[tuple[int, int | Message]]:
-        """Number and value of each field: an integer for the wire types of numbers, a message for
-        that of bytes.
+        """Number and value of each field: an integer, or a message for the wire type of bytes.
 
         Raises SourceError, with the byte, where it is not the wire format.
 

@@ -249,8 +249,7 @@ def _made_by_merges(source: SentencePieceModel, pieces: _Pieces) -> list[tuple[i
     """The pieces that a text can become; the others, as the <mask> that is put after BARThez'
     pieces, are for decoding only. A user-defined character is never merged with another.
 
-    The library merges texts, so that a character which is no piece can become a part of one; that
-    is refused.
+    The library merges texts: a character that is no piece can be a part of one; refused.
     """
     ordinary = [*pieces.of(PieceType.NORMAL)]
     user_defined = pieces.of(PieceType.USER_DEFINED)

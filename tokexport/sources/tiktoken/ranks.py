@@ -1,8 +1,6 @@
-"""tiktoken's rank files (``.tiktoken``, the ``tokenizer.model`` of Llama-3): base64 of a token and
-its rank on each line.
+"""tiktoken's rank files (``.tiktoken``, Llama-3's ``tokenizer.model``): a token in base64 a line.
 
-The pattern and the special tokens are not in such a file. They come from the first of these that
-has them:
+The pattern and the special tokens, not in it, come from the first of these that has them:
 
 1. the arguments ``pattern`` and ``special_tokens``;
 2. a JSON beside it (``NAME.json`` for ``NAME.tiktoken``, ``NAME.EXT.json`` for another name), with

@@ -1,5 +1,4 @@
-"""The files that stand beside a tokenizer: tokenizer_config.json, generation_config.json and chat
-templates.
+"""What stands beside a tokenizer: tokenizer_config.json, generation_config.json, chat templates.
 
 They decide no id. They say which ids have a role (BOS, EOS, padding, end of generation) and how a
 chat becomes text. `transformers` decides where chat templates are looked for: chat_template.jinja

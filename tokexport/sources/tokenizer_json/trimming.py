@@ -1,8 +1,7 @@
 """How the ``post_processor`` of a tokenizer.json trims white space off offsets.
 
 The reference counts the white space in the names of tokens, as the vocabulary spells them, not in
-the text; U+0120, GPT-2's letter for a space, counts too. See ``process_offsets`` in byte_level.rs
-of ``tokenizers``.
+the text; U+0120, GPT-2's letter for a space, counts too. See ``process_offsets`` in byte_level.rs.
 """
 
 from __future__ import annotations

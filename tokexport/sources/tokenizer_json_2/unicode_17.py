@@ -60,8 +60,7 @@ def _ranges(text: str) -> str:
 
 
 def with_unicode_17(pattern: str) -> str:
-    r"""A pattern whose properties have what Unicode 17 added. KeyError for a property that is not
-    known here.
+    r"""A pattern whose properties have what Unicode 17 added. KeyError for an unknown property.
 
     >>> with_unicode_17(r"\p{P}+")
     '[\\p{P}\\x{10ED0}]+'

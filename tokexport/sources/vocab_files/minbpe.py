@@ -25,8 +25,7 @@ _MAGIC: Final = b"minbpe v1"
 
 
 def minbpe_document(data: bytes, file: str) -> dict[str, Any]:
-    """The tokenizer.json for the file ``file`` with the bytes ``data``; SourceError, with the line,
-    where it is none of minbpe's.
+    """The tokenizer.json for ``data``; SourceError, with the line, for no file of minbpe's.
 
     >>> minbpe_document(b"minbpe v1\\n\\n0\\n97 98\\n", "x.model")["model"]["merges"]
     [['a', 'b']]

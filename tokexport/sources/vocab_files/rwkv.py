@@ -25,8 +25,7 @@ _LINE: Final = re.compile(rb"([0-9]{1,9}) (b?(?:'.*'|\".*\")) ([0-9]{1,9})\r?")
 
 
 def parse_vocabulary(data: bytes, file: str) -> dict[int, bytes]:
-    """The tokens by id. SourceError, with the number of the line, for a line that is not as the
-    head of this file says.
+    """The tokens by id. SourceError, with its number, for a line of another kind.
 
     >>> parse_vocabulary(b"1 'a' 1\\n2 b'\\\\xff' 1\\n", "x.txt")
     {1: b'a', 2: b'\\xff'}

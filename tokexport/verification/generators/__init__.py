@@ -52,8 +52,7 @@ SHARES: Final = MappingProxyType({name: share for name, _, share in _TABLE})
 
 
 def plan(total: int, vocabulary: Vocabulary) -> dict[str, int]:
-    """How many strings of each generator make ``total``; without added tokens, mixed strings take
-    their place.
+    """How many strings of each generator make ``total``; mixed ones stand for added tokens.
 
     >>> plan(100, Vocabulary((b"a",)))["mixed"]
     13
