@@ -73,22 +73,16 @@ def quick_check_no_or_maybe(tables: NormalizationTables) -> frozenset[int]:
     if not tables.compositions:
         return frozenset(tables.decompositions) | frozenset(HANGUL_SYLLABLES)
     seconds = {second for _, second in tables.compositions} | {*HANGUL_VOWELS, *HANGUL_TRAILING}
+
+    def composed(first: int, second: int) -> int:  # 0: not at all, and 0 composes with nothing
+        return tables.compositions.get((first, second), 0)
+
     fails = {
         code_point
-        for code_point, decomposition in tables.decompositions.items()
-        if not _recomposes(code_point, decomposition, tables) or decomposition[0] in seconds
+        for code_point, (first, *rest) in tables.decompositions.items()
+        if first in seconds or functools.reduce(composed, rest, first) != code_point
     }
     return frozenset(fails | seconds)
-
-
-def _recomposes(
-    code_point: int, decomposition: tuple[int, ...], tables: NormalizationTables
-) -> bool:
-    """Whether a full decomposition composes to the code point that it came from."""
-    composed: int | None = decomposition[0]
-    for second in decomposition[1:]:
-        composed = None if composed is None else tables.compositions.get((composed, second))
-    return composed == code_point
 
 
 def letters_of(syllable: str) -> str:

@@ -30,10 +30,8 @@ def all_groups() -> list[range]:
 def groups_of(point: int) -> list[range]:
     """The group of a code point, and each of that group alone."""
     first = point - point % TOGETHER
-    return [
-        range(first, first + TOGETHER),
-        *(range(first + n, first + n + 1) for n in range(TOGETHER)),
-    ]
+    group = range(first, first + TOGETHER)
+    return [group, *(range(each, each + 1) for each in group)]
 
 
 def check_classes(comparison: Comparison, groups: Sequence[range]) -> None:

@@ -88,7 +88,9 @@ def _step(node: Node) -> Step:
         case "WordPiece":
             return _word_piece(node)
         case "Strip":
-            return _strip(node)
+            node.object({"type", "content", "start", "stop"})
+            stripped = character(node.field("content"))
+            return _stripping(node, stripped, node.field("start").u32(), node.field("stop").u32())
         case "Metaspace":
             return _metaspace(node)
         case "BPEDecoder":
@@ -126,12 +128,6 @@ def _replace(node: Node) -> Step:
         on_text=(edit,),
         on_characters=edit if len(text) == 1 and text not in content else None,
     )
-
-
-def _strip(node: Node) -> Step:
-    node.object({"type", "content", "start", "stop"})
-    stripped = character(node.field("content"))
-    return _stripping(node, stripped, node.field("start").u32(), node.field("stop").u32())
 
 
 def _stripping(node: Node, stripped: str, start: int, stop: int) -> Step:

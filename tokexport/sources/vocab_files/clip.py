@@ -52,13 +52,8 @@ def published_vocabulary(data: bytes, file: str) -> tuple[dict[str, int], list[l
             expected = "a merge: two tokens with a space between them"
             line_of(file, number, lines[number - 1]).fail(expected)
     alphabet = sorted(CHARACTERS, key=lambda character: (ord(character) > 0xFF, ord(character)))
-    tokens = [
-        *alphabet,
-        *(character + END_OF_WORD for character in alphabet),
-        *("".join(merge) for merge in merges),
-        START,
-        END,
-    ]
+    ends = (character + END_OF_WORD for character in alphabet)
+    tokens = [*alphabet, *ends, *map("".join, merges), START, END]
     return {token: number for number, token in enumerate(tokens)}, merges
 
 
