@@ -91,8 +91,7 @@ def determinise_over(
     held = np.zeros((len(nfa.conditions), end + 1, end + 1), dtype=np.bool_)
     for number, condition in enumerate(nfa.conditions):
         held[number] = truth_of(condition, truth)
-    # Symbols before a place that no condition tells apart are one context; the same ahead.
-    # Context 0 stands for all where none asks.
+    # Symbols before, or ahead, that no condition tells apart are one context; 0: none asks.
     _, inverse = np.unique(
         held.transpose(1, 0, 2).reshape(end + 1, -1), axis=0, return_inverse=True
     )

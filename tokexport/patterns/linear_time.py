@@ -61,8 +61,7 @@ def _after_cycles(edges: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
 
 
 def _two_starts_overrun(automaton: Automaton, unbounded: npt.NDArray[np.bool_]) -> bool:
-    """Whether two runs can loop at the same time without a match end: one of them started while the
-    other was already reading.
+    """Whether two runs, one started while the other was reading, can loop without a match end.
 
     All pairs of states (of the older run, of the younger) that can be met are followed, over every
     symbol. Where they are too many the answer is yes: remembering needlessly costs only memory.

@@ -18,8 +18,7 @@ def read_bracket(source: Cursor, start: int) -> tuple[CodePoints, bool]:
     negated = source.skip("^")
     sets: list[CodePoints] = []
     members = members_of()
-    # What a hyphen would continue: a character that may begin a range, or a set, which may not;
-    # None after a range or a bracket, where a hyphen is just a hyphen.
+    # What a hyphen would continue: a character, which may begin a range, or a set, which may not.
     last: int | CodePoints | None = None
     first = True
     while True:

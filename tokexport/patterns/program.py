@@ -37,17 +37,15 @@ class SplitProgram:
     transitions: npt.NDArray[np.uint16]
     # By class of the symbol before, (n_classes + 1,); the last is for the start of the text.
     starts: npt.NDArray[np.uint16]
-    # States 1 to n_memo can be passed through without bound while no match ends, and by one start
-    # after the other. A runtime that stays linear remembers the positions where one of them led to
-    # no match end. 0 for nearly every pattern in use.
+    # States 1 to n_memo can be passed through without bound while no match ends, by one start after
+    # another: a runtime remembers where one of them led to none. Mostly 0.
     n_memo: int
     # A match may hold no character; it then ends before the first symbol that is read.
     may_be_empty: bool = False
     # With a label table, the automaton does not read classes but labels, of which there are
     # n_classes: what the table, run from the end of the text to its start, gives each symbol.
     labels: LabelTable | None = None
-    # The states to start in where the search for a match begins: at the end of the last match, or
-    # at the start of the text. None: as anywhere.
+    # The same where the search begins: at the last match's end or the text's start, if other.
     search_starts: npt.NDArray[np.uint16] | None = None
 
     def read(self, text: str | Sequence[int]) -> list[int]:

@@ -1,8 +1,7 @@
 """The syntax tree of a pattern, the same for both dialects.
 
-A parser turns a pattern into these nodes and resolves on the way everything that one dialect alone
-knows: what an escape means, which characters a set holds, what ``(?i)`` adds. What is left has one
-meaning, that of a backtracking matcher.
+A parser resolves what one dialect alone knows: what an escape means, which characters a set holds,
+what ``(?i)`` adds. What is left has one meaning, that of a backtracking matcher.
 """
 
 from __future__ import annotations

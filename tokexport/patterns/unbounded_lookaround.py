@@ -96,9 +96,8 @@ def _labelled(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
     """The labels before any are joined: a symbol's class together with the answers before it.
 
-    Returns the label by state and class; the class of each label; and, of shape (n_labels + 1,
-    n_classes + 1, n_looks), the answers before each label, and at the end of the text, by the class
-    of the symbol before.
+    Returns the label by state and class; the class of each label; and the answers before each
+    label, and at the end of the text, by the class before: (n_labels + 1, n_classes + 1, n_looks).
     """
     numbers: dict[tuple[int, bytes], int] = {}
     labels = np.zeros_like(following)

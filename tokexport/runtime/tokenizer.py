@@ -9,9 +9,8 @@ from tokexport._core import Core, EncodeStream
 from tokexport.runtime import decoding, offsets
 from tokexport.runtime.threads import thread_count
 
-# What only a type checker or few callers need is imported where it is used: a process that loads a
-# file and encodes has its first ids 10 times as soon as with dataclasses, enum, json, pathlib and
-# typing imported.
+# What few callers need is imported where it is used: the first ids come 10 times as soon as with
+# dataclasses, enum, json, pathlib and typing imported.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -52,8 +52,7 @@ def tokenizer_in(folder: Path, sources: Sequence[AnySource]) -> Path:
 
 
 def directory_notes(folder: Path, taken: str, sources: Sequence[AnySource]) -> tuple[str, ...]:
-    """Notes where a directory holds more than one tokenizer by its names, of which ``taken`` is
-    read.
+    """Notes where a directory holds other tokenizers by name than ``taken``, which is read.
 
     What lies beside a tokenizer.json is usually the same tokenizer in another form.
     """

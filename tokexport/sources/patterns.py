@@ -41,9 +41,8 @@ TEKKEN: Final = f"{_LOWER}|{_UPPER}" + r"|\p{N}" + _PUNCTUATION_AND_SLASHES
 
 
 def oniguruma(pattern: str) -> str:
-    """A pattern of tiktoken for Oniguruma, the engine of ``tokenizers``, where a plus after
-    ``{1,3}`` is not possessive but repeats it. Nothing follows it in any known pattern: there it
-    can go.
+    """A pattern of tiktoken for Oniguruma, where a plus after ``{1,3}`` is not possessive but
+    repeats it. It can go: nothing follows it in any known pattern.
 
     >>> oniguruma(r"\\p{N}{1,3}+| ")
     '\\\\p{N}{1,3}| '

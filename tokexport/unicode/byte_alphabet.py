@@ -1,8 +1,7 @@
 """GPT-2's byte alphabet: one printable character for each of the 256 bytes.
 
-Byte-level BPE keeps its vocabulary as strings of these characters. A byte that is a printable
-Latin-1 character stands for itself; the others take the code points from U+0100 on, in order
-(``bytes_to_unicode`` of GPT-2's encoder.py).
+Byte-level BPE keeps its vocabulary as strings of these. A byte that is a printable Latin-1
+character stands for itself, the others for U+0100 on (``bytes_to_unicode`` of encoder.py).
 """
 
 from __future__ import annotations

@@ -47,8 +47,7 @@ def rules_of(charsmap: CharacterSequences) -> dict[bytes, bytes]:
 def read_charsmap(data: bytes, path: str = "normalizer") -> CharacterSequences:
     """Take a charsmap apart: u32 size of the trie, its units, text. No bytes: it has no rule.
 
-    Raises UnsupportedError for one with which the reference would stop, or that is not made of
-    characters.
+    UnsupportedError where the reference would stop, or for one not made of characters.
     """
     if not data:
         return CharacterSequences(np.zeros(BLOCK, np.uint32), b"")

@@ -29,8 +29,7 @@ def keys(units: Units) -> Iterator[tuple[npt.NDArray[np.uint8], npt.NDArray[np.i
     """Every key with its value: shorter ones first, some of one length at a time, keys of shape
     (n, length) and values of shape (n,).
 
-    Nodes may be shared. IndexError where a unit points outside, ValueError where the trie has a
-    loop.
+    Nodes may be shared. IndexError for a unit that points outside, ValueError for a loop.
 
     >>> import numpy as np
     >>> [len(values) for _, values in keys(np.zeros(BLOCK, np.uint32))]

@@ -34,9 +34,8 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How much is compared. Every ``id_step``-th id is decoded, every ``token_step``-th token and
-    every ``added_step``-th added one encoded, every ``group_step``-th group of code points; none of
-    these where it is 0.
+    """How much is compared: every ``id_step``-th id is decoded, every ``token_step``-th token and
+    ``added_step``-th added one encoded, and ``group_step``-th group of code points (0: none).
     """
 
     strings: int

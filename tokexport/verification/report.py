@@ -15,11 +15,10 @@ LONGEST = 240  # characters of a text that are shown
 class Difference:
     """One place where the file and the reference do not agree.
 
-    ``check`` and ``key`` name what was compared, ``action`` what was done with it. A text was
-    encoded or a sequence of ids was decoded; the other of the two is None. ``expected`` and
-    ``found`` are ids, or the text or bytes that ids decode to, or the sentence of an error.
-    ``byte_offset`` is the place in the text where the first id that differs begins, ``smallest``
-    the shortest part of the text that was found to differ still.
+    ``check`` and ``key`` name what was compared, ``action`` what was done. Of ``text``, which was
+    encoded, and ``ids``, which were decoded, one is None. ``expected`` and ``found`` are ids, a
+    text, bytes, or the sentence of an error. ``byte_offset``: where in the text the first id that
+    differs begins; ``smallest``: the shortest part of it that was found to differ still.
     """
 
     check: str

@@ -21,8 +21,7 @@ TAILS: Final = (
     b"\x80", b"\xa9", b"\xbf", b"\x80\x80", b"\xa4\xa9", b"\x9f\x98\x80", b"\x90\x80\x80",
     b"\xbf\xbf",
 )
-# After a token: a letter, a symbol and a space that no token joins to it, so that the pre-token is
-# not the token, and has to be merged.
+# After a token stands what no token joins to it, so that it has to be merged.
 CONTEXTS: Final = ("{0}", " {0}", "{0}{0}", "x{0}x", "{0}\ua66e", "{0}\u00a4", "{0}\u2003x")
 ADDED_CONTEXTS: Final = (
     "{0}", " {0}", "{0} ", "  {0}  ", "\n\t{0}\r\n ", "x{0}x", "é{0}中", "_{0}1", "'{0}'s",

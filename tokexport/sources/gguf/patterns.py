@@ -26,10 +26,9 @@ class Original:
 
     ``add_bos`` and ``add_sep`` count where the file does not say whether to add them, as in
     llama.cpp. Where ``mask_lstrip``, the mask token takes the white space before it; where
-    ``normalized``, tokens that are not special are found after the normalizer. Where ``ranks``,
-    the original is tiktoken, and the merges of the file were found from its ranks, which are the
-    ids. Where ``ignore_merges`` is None, the name stands for trained merges and for ranks that were
-    written as merges, more than there are tokens.
+    ``normalized``, tokens that are not special are found after the normalizer. Where ``ranks``, the
+    original is tiktoken, and the merges were found from its ranks, the ids. ``ignore_merges`` is
+    None for trained merges and for ranks written as more merges than tokens.
     """
 
     pre_tokenizer: dict[str, Any]
@@ -152,10 +151,8 @@ _FALCON: Final = Original(
     )
 )
 
-# The tokenizers of these names lower-case, which a GGUF does not say. The converter finds a name
-# from the ids of a text: every model with the vocabulary of bert-base-uncased has the first or the
-# last, whichever the converter asks for last, and models of Chinese with the letters in lower case
-# (BGE, text2vec, MacBERT) the other.
+# These lower-case, which a GGUF does not say. Models with the vocabulary of bert-base-uncased have
+# the first or the last, whichever the converter asks for last; BGE, text2vec and MacBERT the other.
 UNCASED: Final = ("bert-bge", "bert-bge-large", "jina-v2-en")
 
 _NAMED: Final = (
@@ -186,8 +183,7 @@ _NAMED: Final = (
     (_MINIMAX, "minimax-m2"),
     (Original(byte_level(True), _NFC, mask_lstrip=True, normalized=True), "modern-bert"),
     (Original(byte_level(True), _NFC, normalized=True), "mpt"),
-    # The third is Qwen 3 with <|im_end|> after each text; the last has GPT-4's ranks, and its code
-    # composes and calls tiktoken.
+    # The third is Qwen 3's with <|im_end|> after a text, the last GPT-4's ranks after NFC.
     (_QWEN2, "qwen2 deepseek-r1-qwen f2llmv2 stablelm2"),
     (_QWEN35, "qwen35"),
     (Original(byte_level(True), add_sep=True, mask_lstrip=True), "roberta-bpe"),
@@ -204,16 +200,14 @@ ORIGINALS: Final[Mapping[str, Original]] = MappingProxyType(
     dict(sorted({name: one for one, names in _NAMED for name in names.split()}.items()))
 )
 
-# The tokens of Tekken without BOS have this name, with two patterns: NVIDIA kept Tekken's in
-# Nemotron 3, and the tokenizer.json that was made for Pixtral has Llama 3's. The text of the
-# converter gives the same ids by both.
+# Tekken's tokens without BOS, with two patterns: Nemotron 3 kept Tekken's, Pixtral's tokenizer.json
+# has Llama 3's. The text of the converter gives the same ids by both.
 PIXTRAL: Final = "pixtral"
 NEMOTRON_3: Final = Original(_TEKKEN, ignore_merges=True)
 PIXTRAL_12B: Final = _LLAMA3
 
-# Names above, and others of llama.cpp's that it splits as those. What their originals do is
-# not known for sure: no tokenizer.json of theirs was found where it was looked for, or only its
-# pattern. A name that llama.cpp splits as no other is in neither table.
+# Names above, and others that llama.cpp splits as those: what their originals do besides is not
+# known for sure. A name that it splits as no other is in neither table.
 _SPLIT_ALIKE: Final = {
     "bloom": "gpt3-finnish poro-chat",
     "deepseek-v3": "hy_v4",

@@ -2,9 +2,8 @@
 
 A GGUF holds less than what it was made from, so it is read as that: a byte-level BPE ("gpt2") or a
 WordPiece vocabulary ("bert") as the tokenizer.json with the same tokens, a SentencePiece vocabulary
-("llama", "t5") as the ``.model`` with the same pieces, RWKV's ("rwkv") as the vocabulary file. The
-references are those of these. What neither the GGUF nor the name in it tells (truncation, most
-flags of added tokens) is left out here.
+("llama", "t5") as the ``.model`` with the same pieces, RWKV's ("rwkv") as the vocabulary file. So
+are the references. Truncation and most flags of added tokens are left out.
 """
 
 from __future__ import annotations

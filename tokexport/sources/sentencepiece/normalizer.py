@@ -1,7 +1,6 @@
 """SentencePiece's normalizer as a list of steps.
 
-The library (``Normalizer::Normalize``) maps the text by the charsmap, longest rule first, and
-meanwhile
+The library (``Normalizer::Normalize``) maps a text by the charsmap, longest rule first, and
 
 - drops spaces at the start and after a space, and spaces (also U+2581) at the end:
   ``remove_extra_whitespaces``;
@@ -12,8 +11,7 @@ meanwhile
 Here each is a step of its own. That is the same as long as one knows a text that the charsmap
 leaves nothing of from one that was empty: the library puts a dummy space to the first, not to the
 second. Only where a user-defined piece or the value of a rule has two spaces in a row, the charsmap
-drops the spaces itself: the library leaves such two together, and drops them together after a
-third.
+drops the spaces itself: the library keeps or drops such two together.
 """
 
 from __future__ import annotations

@@ -130,8 +130,7 @@ def parse_model(data: bytes, file: str) -> SentencePieceModel:
 
 
 def _piece(message: Message) -> Piece:
-    # The plain way costs a minute for a quarter of a million pieces; nearly all are a text and a
-    # score and nothing else.
+    # The plain way takes a minute for 250,000 pieces; nearly all are a text and a score.
     data = message.data
     size = data[1] if len(data) > 2 else 0
     if size < 0x80 and size + 7 == len(data) and (data[0], data[size + 2]) == (0x0A, 0x15):

@@ -1,8 +1,7 @@
 """A SentencePiece model (BPE, Unigram, char or word) becomes a TokenizerModel.
 
-The reference is the ``sentencepiece`` library as its ``encode(text)`` is called without options:
-control pieces that stand in a text are text, user-defined ones are ids, and neither BOS nor EOS is
-added.
+The reference is ``encode(text)`` of the ``sentencepiece`` library without options: control pieces
+in a text are text, user-defined ones are ids, and neither BOS nor EOS is added.
 """
 
 from __future__ import annotations
@@ -301,9 +300,8 @@ def _unigram(pieces: _Pieces, count: int) -> UnigramModel:
 def numbering_notes(name: str, config: Node | None) -> tuple[str, ...]:
     """A sentence if a config beside ``name``, or that name, says that ids are others.
 
-    The ids of a ``.model`` are those of the ``sentencepiece`` library. Some tokenizers only cut a
-    text with it: fairseq and what comes from it put their special tokens first, Marian has a file
-    of its own. Others change a text before it is cut.
+    Some tokenizers only cut a text with the library: fairseq and what comes from it put their
+    special tokens first, Marian has a file of its own. Others change a text before.
     """
     named = tokenizer_class(config)
     if named in CLASSES:

@@ -1,8 +1,7 @@
 """A tiktoken encoding (ranks, a pattern, special tokens) becomes a TokenizerModel.
 
 The ``tiktoken`` library encodes the matches of the pattern and drops what lies between them. A
-match that is a token is that token; otherwise any two neighbours whose bytes are a token merge,
-lowest rank first.
+match that is a token is that; else neighbours whose bytes are a token merge, lowest rank first.
 """
 
 from __future__ import annotations

@@ -164,8 +164,7 @@ def read_word_level(node: Node) -> tuple[WordLevelModel, Names]:
 class HuggingFaceModel:
     """The model, its vocabulary as the source spells it, and its unknown token.
 
-    ``spelling`` has the string of each of ``ids``: more ids than ``vocab`` has where a Unigram
-    model lists a piece twice.
+    ``spelling`` has the strings of ``ids``: more than ``vocab`` where Unigram lists a piece twice.
     """
 
     model: Model

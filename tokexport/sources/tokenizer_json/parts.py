@@ -39,8 +39,7 @@ def _is_token(value: object) -> bool:
 
 
 def flat(node: Node | None, member: str, depth: int = 0) -> list[Node]:
-    """The parts at ``node`` in the order in which they run; null has none. ``member`` is the name
-    of the array in a Sequence.
+    """The parts at ``node`` in order; null has none. ``member``: the array in a Sequence.
 
     >>> node = Node("x", "n", {"type": "Sequence", "normalizers": [{"type": "NFC"}]})
     >>> flat(node, "normalizers")[0].path

@@ -65,11 +65,8 @@ def bert_note(config: Node | None, vocab: Iterable[str]) -> str | None:
     """A sentence where nothing says whether to lower-case; it counts tokens with capitals."""
     if config is not None and config.optional("do_lower_case") is not None:
         return None
-    capitals = sum(
-        token != token.lower()
-        for token in vocab
-        if not (token.startswith("[") and token.endswith("]"))
-    )
+    words = [token for token in vocab if not (token.startswith("[") and token.endswith("]"))]
+    capitals = sum(token != token.lower() for token in words)
     seems = (
         f" {capitals:,} of its tokens have capitals, so it may be a cased one: then say"
         " do_lower_case false there."
