@@ -52,10 +52,8 @@ def decode(path: str, ids: tuple[str, ...], skip_special_tokens: bool, as_json: 
                 click.echo(visible(stream.feed(part)), nl=False)
             click.echo(visible(stream.flush() or ""))
         else:
-            for content in tokenizer.decode_bytes_stream(
-                numbers, skip_special_tokens=skip_special_tokens
-            ):
-                sys.stdout.buffer.write(content)
+            how = {"skip_special_tokens": skip_special_tokens}
+            sys.stdout.buffer.writelines(tokenizer.decode_bytes_stream(numbers, **how))
     except IdError as error:
         raise TokexportError(f"{path}: {error}") from error
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from tokexport.errors import TokexportError
-from tokexport.verification import classes, ids, offsets, texts, tokens
+from tokexport.verification import classes, offsets, texts, tokens
 from tokexport.verification.comparison import Comparison
 from tokexport.verification.generators import GENERATORS, Vocabulary, plan
 
@@ -59,10 +59,10 @@ def tasks_of(
     reference, strings = comparison.reference, extent.strings
     known = reference.ids()
     for some in parts(known[:: extent.id_step], 10_000):
-        yield Task(ids.EVERY_ID, partial(ids.check_ids, ids=some))
-    yield Task(ids.EVERY_ID, ids.check_other_ids)
+        yield Task(tokens.EVERY_ID, partial(tokens.check_ids, ids=some))
+    yield Task(tokens.EVERY_ID, tokens.check_other_ids)
     for some in parts(range(strings // STRINGS_A_SEQUENCE), 4000):
-        yield Task(ids.SEQUENCES, partial(ids.check_sequences, indexes=some))
+        yield Task(tokens.SEQUENCES, partial(tokens.check_sequences, indexes=some))
     if not comparison.encodes:
         return
     added = {token.id for token in reference.added_tokens()}
@@ -96,8 +96,10 @@ def task_of_key(comparison: Comparison, vocabulary: Vocabulary, key: str) -> Tas
     pairs = partial(texts.check_pairs, vocabulary=vocabulary)
     places = partial(offsets.check_offsets, vocabulary=vocabulary)
     made: dict[str, Callable[[int], Check]] = {
-        "id": lambda n: partial(ids.check_ids, ids=[n]) if n in known else ids.check_other_ids,
-        "ids": lambda n: partial(ids.check_sequences, indexes=[n]),
+        "id": lambda n: (
+            partial(tokens.check_ids, ids=[n]) if n in known else tokens.check_other_ids
+        ),
+        "ids": lambda n: partial(tokens.check_sequences, indexes=[n]),
         "token": lambda n: partial(tokens.check_tokens, ids=[n]),
         "added": lambda n: partial(tokens.check_added_tokens, ids=[n]),
         "class": lambda n: partial(classes.check_classes, groups=classes.groups_of(n)),
