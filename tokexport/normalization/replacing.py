@@ -32,12 +32,9 @@ def compile_replace(step: Replace) -> SplitProgram:
 
 def refusal(step: Replace | Split, error: PatternError) -> UnsupportedError:
     """The refusal of a step for what its pattern has."""
-    return UnsupportedError(
-        step.path,
-        f"the {step.dialect.value} pattern {step.pattern!r} has {error.found} at offset"
-        f" {error.offset}",
-        error.hint,
-    )
+    pattern = f"the {step.dialect.value} pattern {step.pattern!r}"
+    problem = f"{pattern} has {error.found} at offset {error.offset}"
+    return UnsupportedError(step.path, problem, error.hint)
 
 
 def replace_matches(program: SplitProgram, text: str, content: str) -> str:

@@ -80,12 +80,16 @@ class ReferenceTokenizer(Protocol):
         return None
 
     def starts(self, text: str, mode: Mode) -> list[int]:
-        """For each id of ``encode_batch([text], mode)``, the byte at which its character begins.
-
-        From the offsets; nothing where the library has none.
+        """For each id of ``encode_batch([text], mode)``, the byte at which its character begins: by
+        the offsets, or else by the bytes of the tokens; nothing where the library has neither.
         """
-        places = [0, *accumulate(len(character.encode()) for character in text)]
-        return [places[first] for first, _ in self.offsets(text, mode) or ()]
+        offsets = self.offsets(text, mode)
+        if offsets is not None:
+            places = [0, *accumulate(len(character.encode()) for character in text)]
+            return [places[first] for first, _ in offsets]
+        contents = [self.token_bytes(id) for id in self.encode_batch([text], mode)[0]]
+        lengths = [len(content) for content in contents if content is not None]
+        return [0, *accumulate(lengths)][:-1] if len(lengths) == len(contents) else []
 
     def decode_batch(
         self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool

@@ -68,12 +68,9 @@ def refuse_by_head(source: Input) -> None:
     if _SAFETENSORS.match(head):
         _refuse(file, "a file of weights (safetensors), which holds no tokenizer,", DIRECTORY)
     if _PICKLE.match(head) and not is_pickle_of_tiktoken(head):
-        _refuse(
-            file,
-            "a Python pickle",
-            "to load one is to run the code in it, so it is never loaded; only that of a"
-            " tiktoken.Encoding, as nanochat saves it, is read, and not executed either",
-        )
+        hint = "to load one is to run the code in it, so it is never loaded; only that of a"
+        hint += " tiktoken.Encoding, as nanochat saves it, is read, and not executed either"
+        _refuse(file, "a Python pickle", hint)
 
 
 def is_pickle_of_tiktoken(head: bytes) -> bool:
@@ -115,12 +112,9 @@ def _refuse_object(file: str, fields: Mapping[str, Any]) -> NoReturn:
     if "model_type" in fields or "architectures" in fields:
         _refuse(file, "the config.json of a model", DIRECTORY)
     if fields.get("class_name") == "Tokenizer":
-        _refuse(
-            file,
-            "a tokenizer of Keras (words by how often they come)",
-            "no library of today gives its ids; the tokenizer.json of the library `tokenizers` has"
-            ' a field "model"',
-        )
+        hint = "no library of today gives its ids; the tokenizer.json of the library `tokenizers`"
+        hint += ' has a field "model"'
+        _refuse(file, "a tokenizer of Keras (words by how often they come)", hint)
     _refuse(file, "a JSON object of another kind", DIRECTORY)
 
 

@@ -71,9 +71,8 @@ def tasks_of(
         yield Task(tokens.TOKENS, partial(tokens.check_tokens, ids=some))
     for some in parts(sorted(added)[:: extent.added_step], 100):
         yield Task(tokens.ADDED, partial(tokens.check_added_tokens, ids=frozenset(some)))
-    for groups in parts(
-        classes.all_groups()[:: extent.group_step] if extent.group_step else [], 400
-    ):
+    every_group = classes.all_groups()[:: extent.group_step] if extent.group_step else []
+    for groups in parts(every_group, 400):
         yield Task(classes.CLASSES, partial(classes.check_classes, groups=groups))
     for name, number in plan(strings, vocabulary).items():
         check = partial(texts.check_string, vocabulary=vocabulary, name=name)

@@ -51,26 +51,16 @@ def _check_later(
     step: Replace, position: int, others: Sequence[NormalizerStep | PreTokenizerStep]
 ) -> None:
     if any(not isinstance(other, Replace | Prepend | Split) for other in others):
-        _refuse(
-            step,
-            "the reference stops at such a text where a later step goes through its characters;"
-            " no such step may follow",
-        )
+        hint = "the reference stops at such a text where a later step goes through its characters;"
+        _refuse(step, f"{hint} no such step may follow")
     if position and any(isinstance(other, Prepend) and other.only_first for other in others):
-        _refuse(
-            step,
-            "after another step it is where no Metaspace asks what comes first (prepend_scheme"
-            ' "first")',
-        )
+        hint = "after another step it is where no Metaspace asks what comes first"
+        _refuse(step, f'{hint} (prepend_scheme "first")')
 
 
 def _refuse(step: Replace, hint: str) -> NoReturn:
-    raise UnsupportedError(
-        step.path,
-        f"the pattern {step.pattern!r}, which puts {step.content!r} before a text, is not"
-        " supported",
-        hint,
-    )
+    problem = f"the pattern {step.pattern!r}, which puts {step.content!r} before a text,"
+    raise UnsupportedError(step.path, f"{problem} is not supported", hint)
 
 
 def _check_empty(step: Replace, before: Sequence[NormalizerStep]) -> None:

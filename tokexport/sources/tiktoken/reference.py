@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import Literal
 
 from tokexport.errors import SourceError
@@ -68,11 +67,6 @@ class TiktokenReference(ReferenceTokenizer):
     def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
         """Many texts, one by one: on short ones the library's threads cost more than they save."""
         return [self._encode(text, mode) for text in texts]
-
-    def starts(self, text: str, mode: Mode) -> list[int]:
-        """From the lengths of the tokens, which are the bytes of the text."""
-        lengths = map(len, self._encoding.decode_tokens_bytes(self._encode(text, mode)))
-        return [0, *accumulate(lengths)][:-1]
 
     def decode_batch(
         self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import Final
 
 from tokexport.errors import SourceError
@@ -126,10 +125,6 @@ class RwkvReference(ReferenceTokenizer):
 
     def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
         return [self.encode(text, False) for text in texts]
-
-    def starts(self, text: str, mode: Mode) -> list[int]:
-        lengths = (len(self._tokens[number]) for number in self.encode(text, False))
-        return [0, *accumulate(lengths)][:-1]
 
     def decode_batch(
         self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
