@@ -118,8 +118,8 @@ def _is_tokenizer(path: Path, sources: Sequence[AnySource]) -> bool:
     source = Input(path=path)
     try:
         refuse_by_head(source)
-        found = sniffed(source, [one for one in sources if one.under_any_name is not None])
-        known = None if found is None else found[0].under_any_name
-        return found is not None and known is not None and known(found[1])
+        found = sniffed(source, [one for one in sources if one.under_any_name])
+        known = found is not None and found[0].under_any_name
+        return known(found[1]) if found and callable(known) else bool(known)
     except TokexportError:  # it is none, and no one asked for it
         return False

@@ -102,8 +102,8 @@ class Source(Generic[T]):
     files: tuple[str, ...] = ()
     # Whether a file of such a name has beside it what belongs to it.
     is_whole: Callable[[Path], bool] = Path.is_file
-    # Whether it is a tokenizer under any name: then the only one of a directory is taken.
-    under_any_name: Callable[[T], bool] | None = None
+    # Whether all, or such a content, is a tokenizer under any name: a directory's only one is read.
+    under_any_name: Callable[[T], bool] | bool = False
     # Whether a directory is read as a whole, and not one file of it.
     whole_folder: Callable[[SourceFiles], bool] | None = None
     # The fields of :class:`Given` that the format leaves open.
@@ -111,8 +111,3 @@ class Source(Generic[T]):
 
 
 AnySource = Source[Any]
-
-
-def always(content: object) -> bool:
-    """For :attr:`Source.under_any_name`, where a format is known by its content without doubt."""
-    return True

@@ -9,7 +9,7 @@ from typing import Any
 from tokexport.model import TokenizerModel
 from tokexport.sources.gguf.metadata import MAGIC, read_metadata
 from tokexport.sources.reference import ReferenceTokenizer, reading_note
-from tokexport.sources.source import Given, Input, Source, always
+from tokexport.sources.source import Given, Input, Source
 
 
 def _sniff(source: Input) -> dict[str, Any] | None:
@@ -53,5 +53,5 @@ def _reference(source: Input, values: dict[str, Any], given: Given) -> Reference
 
 
 SOURCE = Source(
-    "GGUF file", _sniff, _read, _reference, under_any_name=always, takes=frozenset(("pattern",))
+    "GGUF file", _sniff, _read, _reference, under_any_name=True, takes=frozenset(("pattern",))
 )

@@ -7,7 +7,7 @@ from typing import Final
 
 from tokexport.model import TokenizerModel
 from tokexport.sources.reference import ReferenceTokenizer
-from tokexport.sources.source import Given, Input, Source, always
+from tokexport.sources.source import Given, Input, Source
 
 # The first field of a model is a piece (field 1), whose first is its text (field 1).
 _START: Final = re.compile(rb"\x0a.\x0a.", re.DOTALL)
@@ -43,5 +43,5 @@ SOURCE = Source(
     _read,
     _reference,
     files=("tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "spm.model"),
-    under_any_name=always,
+    under_any_name=True,
 )

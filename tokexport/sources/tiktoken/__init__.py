@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tokexport.sources.json_node import Node
 from tokexport.sources.reference import ReferenceTokenizer
-from tokexport.sources.source import Given, Input, Source, always
+from tokexport.sources.source import Given, Input, Source
 from tokexport.sources.tiktoken.encoding import read_encoding
 from tokexport.sources.tiktoken.ranks import rank_encoding, read_ranks
 from tokexport.sources.tiktoken.tekken import parse_tekken, read_tekken
@@ -88,6 +88,6 @@ TEKKEN = Source(
     read_tekken,
     _tekken_reference,
     files=("tekken.json",),
-    under_any_name=always,
+    under_any_name=True,
 )
 OBJECT = Source("tiktoken.Encoding", _sniff_object, read_encoding, _object_reference)

@@ -16,7 +16,7 @@ from tokexport.model import TokenizerModel
 from tokexport.sources.files import lines_of
 from tokexport.sources.json_node import Node, line_of, show
 from tokexport.sources.reference import ReferenceTokenizer
-from tokexport.sources.source import Given, Input, Source, always
+from tokexport.sources.source import Given, Input, Source
 from tokexport.sources.tokenizer_json import document
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 from tokexport.unicode.byte_alphabet import to_characters
@@ -113,4 +113,4 @@ def _reference(source: Input, root: Node, given: Given) -> ReferenceTokenizer:
     return TokenizersReference.from_document(root.value, str(source.path))
 
 
-SOURCE = Source("minbpe model", _sniff, _read, _reference, under_any_name=always)
+SOURCE = Source("minbpe model", _sniff, _read, _reference, under_any_name=True)
