@@ -153,7 +153,7 @@ class Charsmap:
     by_grapheme: bool
     # Texts that stay as they are (user-defined symbols).
     protected: tuple[str, ...] = ()
-    # U+0020 goes at the start and after another, but not where one replacement has both.
+    # U+0020 is dropped at the start and after another, unless one text or replacement has both.
     collapses: bool = False
     path: str = "normalizer"
 

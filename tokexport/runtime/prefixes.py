@@ -50,7 +50,7 @@ class PrefixNode:
             yield PrefixNode(self.prefix + bytes([byte]), self._core, self._order, begin, end)
 
     def child(self, byte: int) -> PrefixNode:
-        """The node of one byte, empty where no id goes on with it. ValueError for no byte."""
+        """The node of a byte, empty where no id goes on so. ValueError for what is no byte."""
         return _node(self._core, self._order, self.prefix + bytes([byte]))
 
 

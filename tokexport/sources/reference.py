@@ -70,7 +70,7 @@ class ReferenceTokenizer(Protocol):
         ...
 
     def encode_pair(self, first: str, second: str, mode: Mode = Mode.TEMPLATE) -> list[int] | None:
-        """Two texts by the template for a pair, its ids in Mode.TEMPLATE only; None: no such."""
+        """Two texts by the template for a pair, its ids in Mode.TEMPLATE only; None without."""
         return None
 
     def offsets(self, text: str, mode: Mode) -> list[tuple[int, int]] | None:

@@ -102,7 +102,7 @@ class Source(Generic[T]):
     files: tuple[str, ...] = ()
     # Whether a file of such a name has beside it what belongs to it.
     is_whole: Callable[[Path], bool] = Path.is_file
-    # Whether all, or such a content, is a tokenizer under any name: a directory's only one is read.
+    # Whether such a content is a tokenizer under any name: then a directory's only one is read.
     under_any_name: Callable[[T], bool] | bool = False
     # Whether a directory is read as a whole, and not one file of it.
     whole_folder: Callable[[SourceFiles], bool] | None = None

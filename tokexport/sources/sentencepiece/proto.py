@@ -19,6 +19,7 @@ from tokexport.errors import SourceError
 _VARINT, _BYTES = 0, 2
 _FIXED = {1: 8, 5: 4}  # bytes of numbers, by their wire type
 _LONGEST_VARINT = 10  # bytes, for 64 bits
+
 UNK_SURFACE = " \u2047 "  # what <unk> decodes to where the file does not say
 
 

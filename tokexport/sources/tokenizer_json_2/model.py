@@ -68,7 +68,7 @@ def _check_merges(node: Node) -> None:
 
 
 def _check_single_characters(model: Node, vocab: Mapping[str, Any]) -> None:
-    """Refuse a character's token that no merges make: a word of it alone is that token there."""
+    """Refuse the token of a character that no merges make, as which the reference has a word."""
     if model.flag("ignore_merges"):
         return
     ranks = {
