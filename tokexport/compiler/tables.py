@@ -45,7 +45,6 @@ class PerfectIndex:
 
     @property
     def slot_count(self) -> int:
-        """The slots of all rows."""
         return int(self.starts[-1])
 
 

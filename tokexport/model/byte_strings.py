@@ -45,7 +45,6 @@ class ByteStrings(Sequence[bytes]):
 
     @classmethod
     def of(cls, strings: Iterable[bytes]) -> ByteStrings:
-        """The columns of strings."""
         if isinstance(strings, cls):
             return strings
         data, sizes = bytearray(), array("I")
@@ -62,7 +61,6 @@ class ByteStrings(Sequence[bytes]):
 
     @property
     def begins(self) -> U32:
-        """Where each string begins."""
         return np.concatenate([np.zeros(1, np.uint32), self.ends[:-1]])[: len(self)]
 
     @property
@@ -74,7 +72,6 @@ class ByteStrings(Sequence[bytes]):
 
     @property
     def units(self) -> npt.NDArray[np.uint8]:
-        """The bytes of all strings."""
         return np.frombuffer(self.data, np.uint8)
 
     def parts(self) -> Iterator[ByteStrings]:
@@ -157,7 +154,6 @@ class ByteStrings(Sequence[bytes]):
         return differing_places(self.data, self.ends, other.data, other.ends)
 
     def __len__(self) -> int:
-        """How many strings there are."""
         return len(self.ends)
 
     @overload
@@ -165,7 +161,6 @@ class ByteStrings(Sequence[bytes]):
     @overload
     def __getitem__(self, place: slice) -> ByteStrings: ...
     def __getitem__(self, place: int | slice) -> bytes | ByteStrings:
-        """A string, or a slice of the strings."""
         if isinstance(place, slice):
             first, end, _ = place.indices(len(self))
             begin = self.ends[first - 1] if first else np.uint32(0)
@@ -175,14 +170,12 @@ class ByteStrings(Sequence[bytes]):
         return self.data[self.ends[place - 1] if place else 0 : self.ends[place]]
 
     def __iter__(self) -> Iterator[bytes]:
-        """All strings."""
         begin = 0
         for end in self.ends.data:
             yield self.data[begin:end]
             begin = end
 
     def __eq__(self, other: object) -> bool:
-        """Whether it is a sequence of the same strings."""
         return isinstance(other, Sequence) and [*self] == [*other]
 
     __hash__ = None  # type: ignore[assignment]
@@ -202,7 +195,6 @@ class Vocabulary(Mapping[bytes, int]):
 
     @classmethod
     def of(cls, ids: Mapping[bytes, int]) -> Vocabulary:
-        """The columns of a vocabulary."""
         if isinstance(ids, cls):
             return ids
         return cls(ByteStrings.of(ids), np.fromiter(ids.values(), np.uint32, len(ids)))
@@ -214,22 +206,18 @@ class Vocabulary(Mapping[bytes, int]):
         return self if sizes.all() else self.at(np.flatnonzero(sizes))
 
     def at(self, places: Numbers) -> Vocabulary:
-        """The strings at some places, with their ids."""
         return Vocabulary(self.strings.take(places), self.ids[places])
 
     def __getitem__(self, key: bytes) -> int:
-        """The id of a string."""
         places = self.strings.places_of_prefix(key, alone=True)
         if not len(places):
             raise KeyError(key)
         return int(self.ids[places[0]])
 
     def __len__(self) -> int:
-        """How many strings there are."""
         return len(self.strings)
 
     def __iter__(self) -> Iterator[bytes]:
-        """All strings."""
         return iter(self.strings)
 
 

@@ -33,18 +33,15 @@ class Names(Mapping[str, int]):
         return cls(vocabulary, Keys(vocabulary.strings.data, vocabulary.strings.ends))
 
     def __getitem__(self, name: str) -> int:
-        """The id of a name."""
         place = self.index.place(name.encode())
         if place is None:
             raise KeyError(name)
         return int(self.vocabulary.ids[place])
 
     def __len__(self) -> int:
-        """How many names there are."""
         return len(self.vocabulary)
 
     def __iter__(self) -> Iterator[str]:
-        """All names."""
         return map(bytes.decode, self.vocabulary)
 
 

@@ -122,7 +122,6 @@ class Node:
         return Node(self.file, path, self.value[name], self.ignored)
 
     def element(self, number: int) -> Node:
-        """An element of an array."""
         return Node(self.file, f"{self.path}[{number}]", self.value[number], self.ignored)
 
     def get(self, name: str) -> Node | None:
@@ -140,17 +139,14 @@ class Node:
         return None if node is None or node.value is None else node
 
     def items(self) -> Iterator[Node]:
-        """The elements of an array."""
         if not isinstance(self.value, list):
             self.fail("an array")
         return map(self.element, range(len(self.value)))
 
     def members(self) -> Iterator[tuple[str, Node]]:
-        """The names and values of an object."""
         return ((name, self.member(name)) for name in self.object())
 
     def string(self) -> str:
-        """The value as a string."""
         return self.value if isinstance(self.value, str) else self.fail("a string")
 
     def base64(self) -> bytes:
@@ -161,7 +157,6 @@ class Node:
             return self.fail("base64")
 
     def boolean(self) -> bool:
-        """The value as true or false."""
         return self.value if isinstance(self.value, bool) else self.fail("true or false")
 
     def u32(self) -> int:

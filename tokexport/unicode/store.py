@@ -55,11 +55,9 @@ class Reader:
         self._ends = np.cumsum([0, *self.header["lengths"]])
 
     def sequence(self, number: int) -> list[int]:
-        """One sequence, as it was added."""
         return unpack(self._body[self._ends[number] : self._ends[number + 1]])
 
     def members(self, number: int) -> CodePoints:
-        """The set that a sequence holds."""
         return set_from_numbers(self.sequence(number))
 
     def texts(self, number: int) -> dict[int, tuple[int, ...]]:

@@ -59,7 +59,6 @@ class _Known:
     same_start: bool = True
 
     def pass_op(self, op: Op) -> None:
-        """An operation on the text."""
         match op:
             case CharacterMapping(numbers, outputs):
                 used = [outputs[number] for number in distinct(numbers)]

@@ -102,7 +102,6 @@ class _Boundary:
         self.clean &= self.at(_clean(program), program)
 
     def pass_op(self, op: Op) -> None:
-        """An operation on the text."""
         match op:
             case NormalForm():
                 # Normalization never composes two ASCII characters; others are not followed.

@@ -86,7 +86,6 @@ class _Chain:
         self._decoding = Decoding()
 
     def run(self, step: Step) -> None:
-        """Do one step."""
         match step.name:
             case "Fuse" | "ByteLevel":
                 self._join(step)
@@ -215,7 +214,6 @@ class _Chain:
         self._decoding = replace(self._decoding, edits=(*self._decoding.edits, edit))
 
     def result(self) -> Decoded:
-        """The forms of all tokens, and what is done to the joined text."""
         texts, first, last = self._forms
         between = self._by_id(texts)
         firsts, lasts = (between if some is texts else self._by_id(some) for some in (first, last))
