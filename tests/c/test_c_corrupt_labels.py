@@ -96,10 +96,8 @@ def test_each_table_is_of_a_stage_of_its_own_that_has_a_program(library: Library
 
 def test_every_label_and_every_state_is_looked_at(library: Library) -> None:
     _, table = described()
-    states, most = (
-        table.state_count,
-        int(max(np.frombuffer(labels(), LABEL, offset=table.offset) & 0xFF)),
-    )
+    states = table.state_count
+    most = int(max(np.frombuffer(labels(), LABEL, offset=table.offset) & 0xFF))
     for number in range(states * table.class_count):
         assert opened(library, with_entry(number, label=most, state=states - 1)) == OK
         assert opened(library, with_entry(number, label=most + 1)) == SPLITS
@@ -113,14 +111,7 @@ def test_no_byte_of_the_stages_makes_it_touch_what_is_not_its_own(
 ) -> None:
     program = build(compiler, "damaged_section", *SANITIZED)
     texts = ["1233 22333 13321", "abbc abb  ; abc", "\u00e91234 b\u0661  ;c"]
-    answer = run(
-        [
-            str(program),
-            str(golden_files.FOLDER / "look-ahead.bin"),
-            section,
-            "1" if SLOW else "5",
-            *texts,
-        ]
-    )
+    golden = golden_files.FOLDER / "look-ahead.bin"
+    answer = run([program, golden, section, "1" if SLOW else "5", *texts])
     refused, _ = map(int, answer.split())
     assert refused > 0

@@ -134,16 +134,8 @@ def test_no_byte_of_the_operations_makes_it_touch_what_is_not_its_own(
     compiler: str, name: str, step: int, build: Builder
 ) -> None:
     program = build(compiler, "damaged_section", *SANITIZED)
-    answer = run(
-        [
-            str(program),
-            str(golden_files.FOLDER / f"{name}.bin"),
-            "NORM",
-            str(step),
-            TEXT,
-            "aa<a>\u00e9",
-        ]
-    )
+    golden = golden_files.FOLDER / f"{name}.bin"
+    answer = run([program, golden, "NORM", str(step), TEXT, "aa<a>\u00e9"])
     refused, corrupt = map(int, answer.split())
     assert refused > 0
     assert corrupt > 0

@@ -19,9 +19,9 @@ ADDED = RUNTIME / "golden" / "added.bin"
 pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
 
 
-def built(name: str, folder: Path, *flags: str) -> str:
+def built(name: str, folder: Path, *flags: str) -> Path:
     sources = [EXAMPLES / f"{name}.c", RUNTIME / "tokexport.c"]
-    return str(compile_c(COMPILERS[0], sources, folder / name, "-O0", *flags))
+    return compile_c(COMPILERS[0], sources, folder / name, "-O0", *flags)
 
 
 def test_every_example_is_tried_here() -> None:
@@ -35,13 +35,13 @@ def test_every_example_is_tried_here() -> None:
 def test_encode_stdin_prints_the_ids_of_standard_input(tmp_path: Path) -> None:
     program = built("encode_stdin", tmp_path)
     golden = RUNTIME / "golden" / "smallest-bpe.bin"
-    assert run([program, str(golden)], stdin=b"abba") == "2\n1\n0\n"
+    assert run([program, golden], stdin=b"abba") == "2\n1\n0\n"
 
 
 def test_decode_ids_prints_the_text_of_its_arguments(tmp_path: Path) -> None:
     ids = load(ADDED).encode("hello, world")
     program = built("decode_ids", tmp_path)
-    assert run([program, str(ADDED), *map(str, ids)]) == load(ADDED).decode(ids) + "\n"
+    assert run([program, ADDED, *map(str, ids)]) == load(ADDED).decode(ids) + "\n"
 
 
 def test_stream_reply_prints_characters_as_they_become_whole(tmp_path: Path) -> None:
@@ -50,9 +50,9 @@ def test_stream_reply_prints_characters_as_they_become_whole(tmp_path: Path) -> 
     assert len(ids) > len("héllo 😀 world") // 2
     program = built("stream_reply", tmp_path)
     lines = "".join(f"{token}\n" for token in ids)
-    assert run([program, str(ADDED)], stdin=lines.encode()) == tokenizer.decode(ids) + "\n"
+    assert run([program, ADDED], stdin=lines.encode()) == tokenizer.decode(ids) + "\n"
     stop = tokenizer.special_ids.stop[0]
-    printed = run([program, str(ADDED)], stdin=f"{ids[0]}\n{stop}\n{ids[1]}\n".encode())
+    printed = run([program, ADDED], stdin=f"{ids[0]}\n{stop}\n{ids[1]}\n".encode())
     assert printed == tokenizer.decode(ids[:1]) + "\n"
 
 
@@ -61,7 +61,7 @@ def test_chat_loop_feeds_markup_as_tokens_and_what_the_user_says_as_text(tmp_pat
     user, reply = "<s>", "</s>"
     program = built("chat_loop", tmp_path)
     said = "hello</s>"
-    shown = run([program, str(ADDED), user, reply], stdin=said.encode() + b"\n").splitlines()
+    shown = run([program, ADDED, user, reply], stdin=said.encode() + b"\n").splitlines()
     bos = [] if tokenizer.special_ids.bos is None else [tokenizer.special_ids.bos]
     fed = [
         *bos,
@@ -86,5 +86,5 @@ def test_in_model_file_finds_the_tokenizer_at_the_end_of_a_model(tmp_path: Path)
     embed(ADDED, tmp_path / "model.safetensors", tmp_path / "one.safetensors")
     program = built("in_model_file", tmp_path)
     ids = load(ADDED).encode("hello, world")
-    printed = run([program, str(tmp_path / "one.safetensors"), "hello, world"])
+    printed = run([program, tmp_path / "one.safetensors", "hello, world"])
     assert printed == "".join(f"{token}\n" for token in ids)

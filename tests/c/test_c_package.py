@@ -46,9 +46,9 @@ def consumer(folder: Path, how: str, *options: str) -> str:
     folder.mkdir()
     (folder / "CMakeLists.txt").write_text(CONSUMER.format(how=how))
     (folder / "use.c").write_text(USE)
-    run(["cmake", "-S", str(folder), "-B", str(folder / "build"), *options])
-    run(["cmake", "--build", str(folder / "build")])
-    return run([str(folder / "build" / "consumer")])
+    run(["cmake", "-S", folder, "-B", folder / "build", *options])
+    run(["cmake", "--build", folder / "build"])
+    return run([folder / "build" / "consumer"])
 
 
 def test_its_version_is_that_of_the_package() -> None:
@@ -87,9 +87,9 @@ def test_a_project_fetches_it(tmp_path: Path, shared: str) -> None:
 def test_a_project_finds_it_installed(tmp_path: Path, shared: str) -> None:
     build, prefix = tmp_path / "build", tmp_path / "prefix"
     options = (f"-DCMAKE_INSTALL_PREFIX={prefix}", f"-DBUILD_SHARED_LIBS={shared}")
-    run(["cmake", "-S", str(ROOT), "-B", str(build), "-DCMAKE_INSTALL_LIBDIR=lib", *options])
-    run(["cmake", "--build", str(build)])
-    run(["cmake", "--install", str(build)])
+    run(["cmake", "-S", ROOT, "-B", build, "-DCMAKE_INSTALL_LIBDIR=lib", *options])
+    run(["cmake", "--build", build])
+    run(["cmake", "--install", build])
     how = f"find_package(tokexport {__version__} REQUIRED)"
     assert consumer(tmp_path / "use", how, f"-DCMAKE_PREFIX_PATH={prefix}") == PRINTED
     (tmp_path / "use.c").write_text(USE)
@@ -102,6 +102,6 @@ def test_a_project_finds_it_installed(tmp_path: Path, shared: str) -> None:
         text=True,
         check=True,
     ).stdout.split()
-    program = str(tmp_path / "with_pc")
-    run(["cc", str(tmp_path / "use.c"), *found, f"-Wl,-rpath,{prefix}/lib", "-o", program])
+    program = tmp_path / "with_pc"
+    run(["cc", tmp_path / "use.c", *found, f"-Wl,-rpath,{prefix}/lib", "-o", program])
     assert run([program]) == PRINTED

@@ -26,6 +26,7 @@ from tokexport.file.layout import HeaderFlag, Tag
 from tokexport.file.write import assemble
 
 MUTATIONS = 10_000 if SLOW else 250
+ALL_FILES = f"{len(GOLDEN)} files\n"
 
 pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
 each_compiler = pytest.mark.parametrize("compiler", COMPILERS)
@@ -37,7 +38,7 @@ def test_it_compiles_without_a_warning_and_needs_nothing_but_four_functions(
     compiler: str, level: str, build: Builder
 ) -> None:
     flags = (level, "-Wsign-conversion", "-Wshadow", "-ffreestanding", "-nostdlib")
-    units = [str(build.runtime(compiler, *flags)), str(build.extra(compiler, *flags))]
+    units = [build.runtime(compiler, *flags), build.extra(compiler, *flags)]
     symbols = re.findall(r"^[0-9a-f ]* (\w) (\S+)$", run(["nm", *units]), re.MULTILINE)
     needed = {name for kind, name in symbols if kind == "U" and not name.startswith("tkx_")}
     assert needed - {"_GLOBAL_OFFSET_TABLE_"} <= {"memcpy", "memmove", "memset", "memcmp"}
@@ -60,12 +61,9 @@ def test_it_compiles_for_a_machine_that_widens_half_floats(
 def test_every_function_of_the_header_is_there_and_nothing_else_is_visible(
     compiler: str, build: Builder
 ) -> None:
-    made = {
-        "tokexport.h": build.runtime(compiler, "-O2"),
-        "tokexport_extra.h": build.extra(compiler, "-O2"),
-    }
-    for name, library in made.items():
-        visible = set(re.findall(r" T (\S+)$", run(["nm", str(library)]), re.MULTILINE))
+    runtime, extra = build.runtime(compiler, "-O2"), build.extra(compiler, "-O2")
+    for name, library in (("tokexport.h", runtime), ("tokexport_extra.h", extra)):
+        visible = set(re.findall(r" T (\S+)$", run(["nm", library]), re.MULTILINE))
         text = (RUNTIME / name).read_text(encoding="utf-8")
         header = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
         assert visible == set(re.findall(r"^\S.*?\b(tkx_\w+)\(", header, re.MULTILINE))
@@ -73,27 +71,21 @@ def test_every_function_of_the_header_is_there_and_nothing_else_is_visible(
 
 @each_compiler
 def test_every_way_to_call_it_gives_the_same(compiler: str, build: Builder) -> None:
-    program = build(compiler, "test_runtime", "-O2")
-    assert (
-        run([str(program), *("200" if SLOW else "20", "1000000" if SLOW else "100000"), *GOLDEN])
-        == f"{len(GOLDEN)} files\n"
-    )
+    rounds = ("200", "1000000") if SLOW else ("20", "100000")
+    assert run([build(compiler, "test_runtime", "-O2"), *rounds, *GOLDEN]) == ALL_FILES
 
 
 @each_compiler
 def test_it_touches_nothing_that_is_not_its_own(compiler: str, build: Builder) -> None:
-    program = build(compiler, "test_runtime", *SANITIZED)
-    assert (
-        run([str(program), *("100" if SLOW else "5", "50000" if SLOW else "10000"), *GOLDEN])
-        == f"{len(GOLDEN)} files\n"
-    )
+    rounds = ("100", "50000") if SLOW else ("5", "10000")
+    assert run([build(compiler, "test_runtime", *SANITIZED), *rounds, *GOLDEN]) == ALL_FILES
 
 
 @each_compiler
 def test_no_file_makes_it_touch_what_is_not_its_own(compiler: str, build: Builder) -> None:
     program = build(compiler, "fuzz_runtime", *SANITIZED)
     for seed in range(3 if SLOW else 1):
-        assert "taken" in run([str(program), str(seed + 1), str(MUTATIONS), *GOLDEN])
+        assert "taken" in run([program, str(seed + 1), str(MUTATIONS), *GOLDEN])
 
 
 @EMULATE
@@ -102,11 +94,9 @@ def test_it_runs_on_machines_of_another_kind(compiler: str, build: Builder) -> N
     if not (shutil.which(compiler) and shutil.which(EMULATED[compiler])):
         pytest.skip(f"{compiler} or {EMULATED[compiler]} is not installed")
     program = build(compiler, "test_runtime", "-O2", "-static")
-    assert (
-        run([EMULATED[compiler], str(program), "3", "50000", *GOLDEN]) == f"{len(GOLDEN)} files\n"
-    )
+    assert run([EMULATED[compiler], program, "3", "50000", *GOLDEN]) == ALL_FILES
     program = build(compiler, "fuzz_runtime", "-O2", "-static")
-    assert "taken" in run([EMULATED[compiler], str(program), "1", "200", *GOLDEN])
+    assert "taken" in run([EMULATED[compiler], program, "1", "200", *GOLDEN])
 
 
 def large_file(ids: int) -> bytes:
@@ -122,16 +112,8 @@ def large_file(ids: int) -> bytes:
         Tag.PAIR_INDEX: counts + bytes(8 + 10 * ids + 4 * (ids + 1)),
         Tag.SPLITS: bytes(8),
     }
-    return b"".join(
-        assemble(
-            contents,
-            id_count=ids,
-            token_count=0,
-            flags=HeaderFlag(0),
-            max_token_bytes=1,
-            unknown_id=0xFFFFFFFF,
-        )
-    )
+    none = {"token_count": 0, "flags": HeaderFlag(0), "unknown_id": 0xFFFFFFFF}
+    return b"".join(assemble(contents, id_count=ids, max_token_bytes=1, **none))
 
 
 @each_compiler
@@ -140,7 +122,7 @@ def test_opening_does_not_read_the_vocabulary(
 ) -> None:
     path = tmp_path / "large.bin"
     path.write_bytes(large_file(1_000_000))
-    answer = run([str(build(compiler, "test_open", "-O2")), str(path)])
+    answer = run([build(compiler, "test_open", "-O2"), path])
     assert int(answer.split()[0]) > 5_000
 
 
@@ -148,10 +130,5 @@ def test_opening_does_not_read_the_vocabulary(
 def test_the_header_is_a_cxx_header_too(compiler: str, tmp_path: Path) -> None:
     source = tmp_path / "use.cpp"
     source.write_text('#include "tokexport_extra.h"\nint use() { return tkx_check(nullptr); }\n')
-    run(
-        [
-            *(compiler, "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++"),
-            f"-I{RUNTIME}",
-            str(source),
-        ]
-    )
+    flags = ("-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++", f"-I{RUNTIME}")
+    run([compiler, *flags, source])

@@ -28,14 +28,14 @@ def test_the_sizes_of_a_tkx_and_of_the_code() -> None:
 @pytest.mark.parametrize("level", ["-O2", "-Os"])
 def test_the_stack_of_a_call(build: Builder, level: str) -> None:
     (bound,) = re.findall(r"at\s+most\s+(\d+)\s+KB\s+of\s+stack", HEADER)
-    used = int(run([str(build("gcc", "stack_use", level)), *GOLDEN]))
+    used = int(run([build("gcc", "stack_use", level), *GOLDEN]))
     assert 1000 * int(bound) / 2 < used <= 1000 * int(bound)
 
 
 @pytest.mark.parametrize("level", ["-O2", "-Os"])
 def test_the_largest_frames_are_those_that_the_header_names(tmp_path: Path, level: str) -> None:
-    options = ["-std=c99", level, "-fstack-usage", "-c", str(RUNTIME / "tokexport.c")]
-    run(["gcc", *options, "-o", str(tmp_path / "made.o")])
+    options = ["-std=c99", level, "-fstack-usage", "-c"]
+    run(["gcc", *options, RUNTIME / "tokexport.c", "-o", tmp_path / "made.o"])
     lines = (tmp_path / "made.su").read_text(encoding="utf-8").splitlines()
     frames = {line.split("\t")[0].split(":")[-1]: int(line.split("\t")[1]) for line in lines}
     large = {name: round(size / 1000) for name, size in frames.items() if size > 2500}

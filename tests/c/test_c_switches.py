@@ -76,11 +76,11 @@ def defines(switches: tuple[str, ...]) -> list[str]:
 
 
 def functions(path: Path) -> set[str]:
-    return set(re.findall(r" [tT] (\w+)$", run(["nm", str(path)]), re.MULTILINE))
+    return set(re.findall(r" [tT] (\w+)$", run(["nm", path]), re.MULTILINE))
 
 
 def code_size(path: Path) -> int:
-    return int(run(["size", str(path)]).splitlines()[1].split()[0])
+    return int(run(["size", path]).splitlines()[1].split()[0])
 
 
 def code_for(name: str, switches: tuple[str, ...]) -> int:
@@ -130,15 +130,8 @@ def test_any_two_switches_go_together() -> None:
     """And so do all but two: what only these two parts use is there for one of them."""
     for pair in itertools.combinations(PARTS, 2):
         for switches in (pair, tuple(switch for switch in PARTS if switch not in pair)):
-            run(
-                [
-                    "clang",
-                    *STRICT,
-                    *defines(switches),
-                    "-fsyntax-only",
-                    str(RUNTIME / "tokexport.c"),
-                ]
-            )
+            options = [*STRICT, *defines(switches), "-fsyntax-only"]
+            run(["clang", *options, RUNTIME / "tokexport.c"])
 
 
 @each_compiler
@@ -149,10 +142,8 @@ def test_each_switch_makes_the_code_smaller_and_all_together_nearly_halve_it(
     for switch in PARTS:
         assert code_size(build.runtime(compiler, *PLAIN, f"-D{switch}")) < whole, switch
     whole = code_size(build.runtime(compiler, "-Os", "-ffreestanding"))
-    assert (
-        code_size(build.runtime(compiler, "-Os", "-ffreestanding", *defines(tuple(PARTS))))
-        < 0.6 * whole
-    )
+    small = build.runtime(compiler, "-Os", "-ffreestanding", *defines(tuple(PARTS)))
+    assert code_size(small) < 0.6 * whole
 
 
 @pytest.fixture(scope="module", params=CHOICES, ids=lambda switches: "+".join(switches)[:30])

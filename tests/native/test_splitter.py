@@ -259,7 +259,7 @@ def test_a_width_that_no_processor_has_is_an_error() -> None:
 
 
 @pytest.fixture(scope="module")
-def neon_program(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+def neon_program(tmp_path_factory: pytest.TempPathFactory) -> list[str | Path]:
     """The command that cuts with NEON, or without vectors, on an emulated machine."""
     compiler, emulator = "aarch64-linux-gnu-g++", "qemu-aarch64"
     if not (shutil.which(compiler) and shutil.which(emulator)):
@@ -270,14 +270,14 @@ def neon_program(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     sources = [Path(__file__).with_name("splits.cpp"), *sorted(engine.glob("*.cpp")), bridge]
     flags = ["-std=c++17", "-O2", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-static"]
     folders = [f"-I{RUNTIME}", native]
-    run([compiler, *flags, *folders, "-DTKX_BULK", *map(str, sources), "-o", str(target)])
-    return [emulator, str(target)]
+    run([compiler, *flags, *folders, "-DTKX_BULK", *sources, "-o", target])
+    return [emulator, target]
 
 
 @EMULATE
 @pytest.mark.parametrize("name", [name for name in PATTERNS if name not in NOT_DONE])
 def test_a_pattern_in_use_cuts_with_neon_as_in_the_core(
-    name: str, core_splits: CoreSplits, neon_program: list[str]
+    name: str, core_splits: CoreSplits, neon_program: list[str | Path]
 ) -> None:
     file, r = byte_model(Split(PATTERNS[name])), random.Random(name)
     texts = [text.encode() for text in random_texts(r, EMULATED_TEXTS)]

@@ -43,8 +43,7 @@ def compile_c(
     compiler: str, sources: list[Path], target: Path, *flags: str, libraries: Sequence[str] = ()
 ) -> Path:
     """Compiles C files; a warning is an error. ``target`` is given back."""
-    files = [*map(str, sources), "-o", str(target), *libraries]
-    run([compiler, *STRICT, *flags, f"-I{RUNTIME}", *files])
+    run([compiler, *STRICT, *flags, f"-I{RUNTIME}", *sources, "-o", target, *libraries])
     return target
 
 
@@ -65,7 +64,7 @@ class Builder:
         # support.h is shared, and no program uses all of it.
         program = self._compiled(compiler, PROGRAMS / f"{name}.c", "-Wno-unused-function", *flags)
         target = self._folder / f"{name}-{len(self._made)}"
-        run([compiler, *flags, *map(str, (program, runtime, extra)), "-o", str(target)])
+        run([compiler, *flags, program, runtime, extra, "-o", target])
         return target
 
     def runtime(self, compiler: str, *flags: str) -> Path:
@@ -82,7 +81,7 @@ class Builder:
         runtime, extra = self.runtime(compiler, *options), self.extra(compiler, *options)
         target = runtime.with_suffix(".so")
         if not target.exists():
-            run([compiler, "-shared", str(runtime), str(extra), "-o", str(target)])
+            run([compiler, "-shared", runtime, extra, "-o", target])
         return Library(target)
 
     def _compiled(self, compiler: str, source: Path, *flags: str) -> Path:
@@ -93,16 +92,16 @@ class Builder:
         return self._made[key]
 
 
-def run(command: list[str], *, stdin: bytes = b"") -> str:
+def run(command: Sequence[str | Path], *, stdin: bytes = b"") -> str:
     """Runs a command and gives what it printed; fails with what it wrote to standard error."""
     return run_for_bytes(command, stdin=stdin).decode()
 
 
-def run_for_bytes(command: list[str], *, stdin: bytes = b"") -> bytes:
+def run_for_bytes(command: Sequence[str | Path], *, stdin: bytes = b"") -> bytes:
     """The same, not decoded."""
     done = subprocess.run(command, input=stdin, capture_output=True, check=False, timeout=900)
     assert done.returncode == 0, (
-        f"{' '.join(command[:3])} ...: {done.returncode}\n{done.stderr.decode()[-4000:]}"
+        f"{' '.join(map(str, command[:3]))} ...: {done.returncode}\n{done.stderr.decode()[-4000:]}"
     )
     return done.stdout
 
@@ -162,32 +161,24 @@ class Library:
         """Runs the self test; gives its count too."""
         ids, count = (ctypes.c_uint32 * 4096)(), ctypes.c_size_t()
         work = Work(ctypes.addressof(self._memory), len(self._memory), None, 0)
-        code = self.call(
-            "tkx_selftest", self._tkx, ids, len(ids), ctypes.byref(count), ctypes.byref(work)
-        )
-        return code, count.value
+        end = (ids, len(ids), ctypes.byref(count), ctypes.byref(work))
+        return self.call("tkx_selftest", self._tkx, *end), count.value
 
     def decode(self, token: int) -> int:
         """Decodes one id."""
-        out, size = ctypes.create_string_buffer(1000), ctypes.c_size_t()
-        return self.call(
-            "tkx_decode",
-            self._tkx,
-            ctypes.byref(ctypes.c_uint32(token)),
-            1,
-            out,
-            len(out),
-            ctypes.byref(size),
-        )
+        return self._decode("tkx_decode", [token])[0]
 
     def decode_text(self, ids: list[int]) -> tuple[int, str]:
         """Decodes some ids."""
+        code, text = self._decode("tkx_decode_text", ids)
+        return code, text.decode()
+
+    def _decode(self, function: str, ids: list[int]) -> tuple[int, bytes]:
         out, size = ctypes.create_string_buffer(1000), ctypes.c_size_t()
         array = (ctypes.c_uint32 * len(ids))(*ids)
-        code = self.call(
-            "tkx_decode_text", self._tkx, array, len(ids), out, len(out), ctypes.byref(size)
-        )
-        return code, out.raw[: size.value].decode()
+        end = (out, len(out), ctypes.byref(size))
+        code = self.call(function, self._tkx, array, len(ids), *end)
+        return code, out.raw[: size.value]
 
     def start_stream(self) -> int:
         """Starts to decode a stream."""
