@@ -99,18 +99,6 @@ def test_what_it_is_does_not_depend_on_its_name(
         assert name in str(caught.value)
 
 
-def test_a_pickle_is_never_loaded(tmp_path: Path) -> None:
-    class Trap:
-        def __reduce__(self) -> tuple[object, tuple[str, ...]]:
-            return (exec, (f"open({str(tmp_path / 'sprung')!r}, 'w').close()",))
-
-    (tmp_path / "tokenizer.pkl").write_bytes(pickle.dumps(Trap()))
-    for source in (tmp_path / "tokenizer.pkl", tmp_path):
-        with pytest.raises(UnsupportedError, match="pickle"):
-            read(source)
-    assert not (tmp_path / "sprung").exists()
-
-
 def test_a_tokenizer_json_under_any_name_is_read(tmp_path: Path) -> None:
     model = read_document(document(), tmp_path)
     (tmp_path / "tokenizer.json").rename(tmp_path / "x.model")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from json_parts import FUSE, normalizers
+from json_parts import normalizers
 from reader_samples import BYTE_LEVEL, added, document, read_document, reference
 
 from tokexport.errors import SourceError, UnsupportedError
@@ -114,17 +114,6 @@ def test_normal_forms_are_kept_in_order(tmp_path: Path) -> None:
     inner = normalizers({"type": "NFKC"})
     fields = document(normalizer=normalizers({"type": "NFD"}, inner, normalizers()))
     assert read_document(fields, tmp_path).normalizer == (NormalForm.NFD, NormalForm.NFKC)
-
-
-def test_byte_level_before_fuse_decodes_as_byte_level_alone(tmp_path: Path) -> None:
-    fields = document(
-        decoder={"type": "Sequence", "decoders": [BYTE_LEVEL, FUSE]}, added_tokens=[added("中")]
-    )
-    model = read_document(fields, tmp_path)
-    ids = [195, 256, 97]
-    tokens = (model.tokens[id] for id in ids)
-    expected = b"".join(token.content for token in tokens if token is not None)
-    assert reference(fields).decode(ids) == expected.decode("utf-8", "replace")
 
 
 def test_truncation_and_padding_are_named_in_notes(tmp_path: Path) -> None:

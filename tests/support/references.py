@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
+from tokexport.conversion import convert
 from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.registry import open_source
@@ -14,6 +16,13 @@ from tokexport.verification import compare
 def reference_for(source: Any, **how: Any) -> ReferenceTokenizer:
     """The reference of a source, which is opened with the options ``how``."""
     return open_source(source, **how).reference()
+
+
+def converted(source: Any, **how: Any) -> Tokenizer:
+    """The tokenizer of the file that a source is converted to, with the options ``how``."""
+    target = io.BytesIO()
+    convert(source, target, **how)
+    return load(target.getvalue())
 
 
 def assert_same(file: Tokenizer | bytes | Path, reference: ReferenceTokenizer, **how: Any) -> None:
