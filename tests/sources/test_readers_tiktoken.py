@@ -39,6 +39,12 @@ def write(path: Path, ranks: dict[bytes, int]) -> Path:
     return path
 
 
+def encoding_of(
+    ranks: dict[bytes, int], special: dict[str, int], pattern: str = PATTERN
+) -> tiktoken.Encoding:
+    return tiktoken.Encoding("x", pat_str=pattern, mergeable_ranks=ranks, special_tokens=special)
+
+
 def same_as(encoding: tiktoken.Encoding, model: TokenizerModel) -> None:
     """Hold every id's bytes, the special tokens and the ranks against the reference."""
     for number in range(encoding.max_token_value + 2):
@@ -67,16 +73,13 @@ def test_ranks_with_holes_and_special_tokens_in_them_are_read(tmp_path: Path) ->
     ranks = {**BYTES, b"ab": 256, b"abc": 260}
     special = {"<|a|>": 258, "<|end|>": 300}
     model = read(write(tmp_path / "x.tiktoken", ranks), pattern=PATTERN, special_tokens=special)
-    same_as(
-        tiktoken.Encoding("x", pat_str=PATTERN, mergeable_ranks=ranks, special_tokens=special),
-        model,
-    )
+    same_as(encoding_of(ranks, special), model)
     assert model.tokens[257] is None
 
 
 def test_the_pieces_are_the_matches_and_the_rest_is_dropped(tmp_path: Path) -> None:
     model = read(write(tmp_path / "x.tiktoken", BYTES), pattern=r"[a-z]+", special_tokens={})
-    encoding = tiktoken.Encoding("x", pat_str=r"[a-z]+", mergeable_ranks=BYTES, special_tokens={})
+    encoding = encoding_of(BYTES, {}, r"[a-z]+")
     assert encoding.encode("a-b") == [97, 98]
     same_as(encoding, model)
 
@@ -87,15 +90,11 @@ def test_an_encoding_object_is_read_and_its_digest_does_not_depend_on_order(tmp_
     random.Random(1).shuffle(shuffled)
     models = []
     for given in (ranks, dict(shuffled)):
-        encoding = tiktoken.Encoding(
-            "x", pat_str=PATTERN, mergeable_ranks=given, special_tokens={"<|end|>": 257}
-        )
+        encoding = encoding_of(given, {"<|end|>": 257})
         same_as(encoding, read(encoding))
         models.append(read(encoding))
     assert models[0] == models[1]
-    other = tiktoken.Encoding(
-        "x", pat_str=PATTERN + "|x", mergeable_ranks=ranks, special_tokens={"<|end|>": 257}
-    )
+    other = encoding_of(ranks, {"<|end|>": 257}, PATTERN + "|x")
     assert read(other).provenance != models[0].provenance
 
 
@@ -103,15 +102,7 @@ def test_a_token_without_bytes_decodes_but_is_never_emitted(tmp_path: Path) -> N
     path = write(tmp_path / "x.tiktoken", BYTES)
     path.write_bytes(path.read_bytes() + b"= 256\n")
     model = read(path, pattern=PATTERN, special_tokens={"<|end|>": 257})
-    same_as(
-        tiktoken.Encoding(
-            "x",
-            pat_str=PATTERN,
-            mergeable_ranks={**BYTES, b"": 256},
-            special_tokens={"<|end|>": 257},
-        ),
-        model,
-    )
+    same_as(encoding_of({**BYTES, b"": 256}, {"<|end|>": 257}), model)
 
 
 @pytest.mark.parametrize("name", sorted(openai_public.ENCODING_CONSTRUCTORS))
@@ -127,9 +118,7 @@ def test_a_known_name_has_the_librarys_pattern_and_special_tokens(
 
 def test_an_id_that_two_special_tokens_share_decodes_as_in_tiktoken(tmp_path: Path) -> None:
     special = KNOWN["o200k_harmony"].special_tokens(0)
-    encoding = tiktoken.Encoding(
-        "x", pat_str=PATTERN, mergeable_ranks=BYTES, special_tokens=special
-    )
+    encoding = encoding_of(BYTES, special)
     assert special["<|endofprompt|>"] == special["<|reserved_200018|>"] == 200018
     path = write(tmp_path / "x.tiktoken", BYTES)
     for model in (read(encoding), read(path, pattern="o200k_harmony")):
@@ -143,9 +132,7 @@ def test_an_id_that_two_special_tokens_share_decodes_as_in_tiktoken(tmp_path: Pa
 def test_every_known_name_makes_an_encoding_that_tiktoken_takes(name: str, tmp_path: Path) -> None:
     model = read(write(tmp_path / "x.tiktoken", BYTES), pattern=name)
     special = {token.content: token.id for token in model.added_tokens}
-    encoding = tiktoken.Encoding(
-        name, pat_str=KNOWN[name].pattern, mergeable_ranks=BYTES, special_tokens=special
-    )
+    encoding = encoding_of(BYTES, special, KNOWN[name].pattern)
     assert encoding.encode("it's 1234 a", disallowed_special=()) == list(b"it's 1234 a")
 
 
