@@ -12,9 +12,9 @@ import gguf
 import pytest
 import tokenizers
 from gguf_files import gguf_of
+from references import converted
 
-from tokexport import load
-from tokexport.conversion import convert
+from tokexport import Tokenizer
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.sources import read
 
@@ -68,8 +68,8 @@ def test_wordpiece_lower_cases_where_the_file_or_the_user_says_so(
     values: dict[str, Any], tmp_path: Path
 ) -> None:
     path = bert(tmp_path / "x.gguf", **values)
-    convert(path, tmp_path / "x.bin", pattern=None if values else "bert-bge")
-    assert_as_bert(tmp_path / "x.bin", lowercase=True)
+    tokenizer = converted(path, pattern=None if values else "bert-bge")
+    assert_as_bert(tokenizer, lowercase=True)
 
 
 @pytest.mark.parametrize("lowercase", [True, False])
@@ -80,18 +80,16 @@ def test_wordpiece_is_normalized_as_the_file_says(
     values = {"normalizer.lowercase": lowercase} | (
         {} if accents is None else {"normalizer.strip_accents": accents}
     )
-    convert(bert(tmp_path / "x.gguf", pre="new-model", **values), tmp_path / "x.bin")
-    assert_as_bert(tmp_path / "x.bin", lowercase=lowercase, strip_accents=accents)
+    tokenizer = converted(bert(tmp_path / "x.gguf", pre="new-model", **values))
+    assert_as_bert(tokenizer, lowercase=lowercase, strip_accents=accents)
 
 
-def assert_as_bert(path: Path, **options: Any) -> None:
+def assert_as_bert(tokenizer: Tokenizer, **options: Any) -> None:
     vocab = {word: number for number, word in enumerate(WORDS)}
     reference = tokenizers.BertWordPieceTokenizer(vocab, **options)
     for text in TEXTS:
-        assert (
-            load(path).encode(text, add_special_tokens=True, allowed_special="all")
-            == reference.encode(text).ids
-        ), text
+        ids = tokenizer.encode(text, add_special_tokens=True, allowed_special="all")
+        assert ids == reference.encode(text).ids, text
 
 
 def test_wordpiece_that_nobody_says_to_lower_case_is_refused(tmp_path: Path) -> None:
@@ -115,8 +113,7 @@ def test_a_separator_stands_between_two_texts(
     pre: str, values: dict[str, Any], pair: list[int | str], type_ids: int, tmp_path: Path
 ) -> None:
     path = byte_level(tmp_path / "x.gguf", pre, add_bos_token=True, add_eos_token=True, **values)
-    convert(path, tmp_path / "x.bin")
-    tokenizer = load(tmp_path / "x.bin")
+    tokenizer = converted(path)
     expected = [BYTES.index(part) if isinstance(part, str) else part for part in pair]
     encoding = tokenizer.encode_pair_with_offsets("a", "b", add_special_tokens=True)
     assert encoding.ids == expected
@@ -130,16 +127,15 @@ def test_a_separator_stands_between_two_texts(
 def test_the_mask_token_takes_the_white_space_before_it(
     pre: str, strips: bool, tmp_path: Path
 ) -> None:
-    convert(byte_level(tmp_path / "x.gguf", pre), tmp_path / "x.bin")
-    ids = load(tmp_path / "x.bin").encode("a \t<mask>", allowed_special="all")
+    tokenizer = converted(byte_level(tmp_path / "x.gguf", pre))
+    ids = tokenizer.encode("a \t<mask>", allowed_special="all")
     assert ids == [BYTES.index("a"), *([] if strips else [BYTES.index("Ġ"), BYTES.index("ĉ")]), 258]
 
 
 def test_user_defined_tokens_come_behind_the_mask_where_the_original_normalizes_them(
     tmp_path: Path,
 ) -> None:
-    convert(byte_level(tmp_path / "x.gguf", "modern-bert"), tmp_path / "x.bin")
-    tokenizer = load(tmp_path / "x.bin")
+    tokenizer = converted(byte_level(tmp_path / "x.gguf", "modern-bert"))
     assert tokenizer.encode("  <mask>  a", allowed_special="all") == [258, 259, BYTES.index("a")]
 
 
@@ -153,7 +149,7 @@ def test_a_file_without_a_tokenizer_is_called_so(model: str, tmp_path: Path) -> 
     ("model", "sentence"),
     [
         ("gemma4", "does not say which of Gemma's tokens are found before its merges"),
-        ("plamo2", "are supported"),
+        ("plamo2", 'the models "gpt2", "llama", "t5", "bert" and "rwkv" are supported'),
     ],
 )
 def test_models_that_a_gguf_does_not_tell_whole_are_refused(
@@ -187,22 +183,16 @@ def test_an_array_that_is_missing_is_named(model: str, missing: str, tmp_path: P
 
 def test_scores_may_be_whole_numbers(tmp_path: Path) -> None:
     tokens, types = ["<unk>", "\u2581", "a", "b", "ab"], [gguf.TokenType.UNKNOWN] + [NORMAL] * 4
-    whole = gguf_of(
-        tmp_path / "whole.gguf",
-        "llama",
-        tokens,
-        {"token_type": types, "scores": [0, -1, -2, -3, -4]},
-    )
-    real = gguf_of(
-        tmp_path / "real.gguf",
-        "llama",
-        tokens,
-        {"token_type": types, "scores": [0.0, -1.0, -2.0, -3.0, -4.0]},
+    whole, real = (
+        gguf_of(tmp_path / name, "llama", tokens, {"token_type": types, "scores": scores})
+        for name, scores in (
+            ("whole", [*range(0, -5, -1)]),
+            ("real", [0.0, -1.0, -2.0, -3.0, -4.0]),
+        )
     )
     one, two = read(whole), read(real)
     assert replace(one, provenance=two.provenance) == two
-    convert(whole, tmp_path / "x.bin")
-    assert load(tmp_path / "x.bin").encode("abb") == [1, 4, 3]
+    assert converted(whole).encode("abb") == [1, 4, 3]
 
 
 def test_a_pattern_for_a_model_that_splits_by_none_is_refused(tmp_path: Path) -> None:
