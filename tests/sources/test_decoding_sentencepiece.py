@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
 import pytest
 import sentencepiece
 from decoders import streamed
-from sentencepiece_training import train
+from sentencepiece_training import model_of, train
 
 from tokexport.conversion import file_bytes
 from tokexport.runtime.tokenizer import load
-from tokexport.sources import read
+from tokexport.sources.sentencepiece.proto import parse_model
 
 SENTENCES = [
     *("hello world", "the lighthouse", "a b c", "  two   spaces  ", "été 中文"),
@@ -25,7 +24,7 @@ SENTENCES = [
 @pytest.mark.parametrize("byte_fallback", [True, False])
 @pytest.mark.parametrize("unk_surface", [" \u2047 ", "?"])
 def test_ids_decode_as_the_library_decodes_them(
-    dummy_prefix: bool, remove_extra: bool, byte_fallback: bool, unk_surface: str, tmp_path: Path
+    dummy_prefix: bool, remove_extra: bool, byte_fallback: bool, unk_surface: str
 ) -> None:
     model = train(
         SENTENCES,
@@ -40,8 +39,7 @@ def test_ids_decode_as_the_library_decodes_them(
         control_symbols=["<ctrl>"],
     )
     reference = sentencepiece.SentencePieceProcessor(model_proto=model)
-    (tmp_path / "x.model").write_bytes(model)
-    tokenizer = load(file_bytes(read(tmp_path / "x.model")))
+    tokenizer = load(file_bytes(model_of(parse_model(model, "x.model"))))
     dice = random.Random(1)
     ids = range(reference.get_piece_size())
     texts = [id for id in ids if not reference.is_byte(id)]
@@ -61,7 +59,5 @@ def test_ids_decode_as_the_library_decodes_them(
     ]
     for sequence in sequences:
         expected = reference.decode(sequence)
-        assert tokenizer.decode(sequence) == expected, [
-            reference.id_to_piece(id) for id in sequence
-        ]
+        assert tokenizer.decode(sequence) == expected, reference.id_to_piece(sequence)
         assert streamed(tokenizer, sequence) == expected

@@ -6,10 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from references import assert_same, reference_for
+from references import assert_same, converted, reference_for
 from repository import SLOW
-
-import tokexport
 
 # Package, place of the file in it, --pattern.
 VOCABULARIES = {
@@ -42,16 +40,10 @@ def test_a_real_tokenizer_gives_the_ids_of_its_own_library(
         ranks = source.read_bytes().splitlines(keepends=True)[:FIRST]
         source = tmp_path / source.name
         source.write_bytes(b"".join(ranks))
-    tokexport.convert(source, tmp_path / "it.bin", pattern=pattern)
     tokenizer, reference = (
-        tokexport.load(tmp_path / "it.bin"),
+        converted(source, pattern=pattern),
         reference_for(source, pattern=pattern),
     )
-    assert_same(
-        tokenizer,
-        reference,
-        strings=10_000 if SLOW else 300,
-        seed=11,
-        code_points=SLOW,
-        token_step=1 if SLOW else 20,
-    )
+    strings, token_step = (10_000, 1) if SLOW else (300, 20)
+    how = {"strings": strings, "seed": 11, "code_points": SLOW, "token_step": token_step}
+    assert_same(tokenizer, reference, **how)

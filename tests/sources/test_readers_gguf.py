@@ -16,16 +16,16 @@ import sentencepiece
 from gguf_files import gguf_of, written
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from references import converted
 from sentencepiece_training import train
 
-from tokexport import load
-from tokexport.conversion import convert
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.sources import read
 from tokexport.sources.gguf.metadata import read_metadata
 from tokexport.sources.sentencepiece.proto import parse_model
 from tokexport.sources.vocab_files.rwkv import RwkvReference
 
+UNUSED = gguf.TokenType.UNUSED
 SENTENCES = [
     "the quick brown fox jumps over the lazy dog",
     "héllo wörld, naïve café",
@@ -53,32 +53,20 @@ def t5(
     path: Path, model: bytes, padding: int = 3, endian: gguf.GGUFEndian = gguf.GGUFEndian.LITTLE
 ) -> Path:
     """What convert_hf_to_gguf.py writes for T5."""
-    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
-    rules = parse_model(model, "spiece.model").normalizer
-    writer = gguf.GGUFWriter(path, "t5", endianess=endian)
-    size = processor.get_piece_size()
-    kinds = ((processor.is_unknown, "UNKNOWN"), (processor.is_control, "CONTROL"))
-    tokens = [processor.id_to_piece(number).encode() for number in range(size)]
-    scores = [processor.get_score(number) for number in range(size)]
-    types = [
-        gguf.TokenType[next((name for test, name in kinds if test(number)), "NORMAL")]
-        for number in range(size)
-    ]
-    tokens += [f"[PAD{number}]".encode() for number in range(size, size + padding)]
-    scores += [-10000.0] * padding
-    types += [gguf.TokenType.UNUSED] * padding
-    writer.add_tokenizer_model("t5")
-    writer.add_tokenizer_pre("default")
-    writer.add_token_list(tokens)
-    writer.add_token_scores(scores)
-    writer.add_token_types(types)
-    writer.add_add_space_prefix(rules.add_dummy_prefix)
-    writer.add_remove_extra_whitespaces(rules.remove_extra_whitespaces)
-    if rules.charsmap:
-        writer.add_precompiled_charsmap(rules.charsmap)
-    writer.add_eos_token_id(1)
-    writer.add_pad_token_id(0)
-    return written(path, writer)
+    source = parse_model(model, "spiece.model")
+    tokens = [piece.text.encode() for piece in source.pieces]
+    values = {
+        "pre": "default",
+        "scores": [*(piece.score for piece in source.pieces), *[-10000.0] * padding],
+        "token_type": [*(piece.type for piece in source.pieces), *[UNUSED] * padding],
+        "add_space_prefix": source.normalizer.add_dummy_prefix,
+        "remove_extra_whitespaces": source.normalizer.remove_extra_whitespaces,
+        "precompiled_charsmap": [*source.normalizer.charsmap] or None,
+        "eos_token_id": 1,
+        "padding_token_id": 0,
+    }
+    tokens += [f"[PAD{number}]".encode() for number in range(len(tokens), len(tokens) + padding)]
+    return gguf_of(path, "t5", tokens, values, "t5", endian)
 
 
 @pytest.mark.parametrize(
@@ -96,8 +84,7 @@ def test_a_t5_gguf_gives_the_ids_of_its_sentencepiece_model(
 ) -> None:
     model = unigram(**options)
     path = t5(tmp_path / "t5.gguf", model)
-    convert(path, tmp_path / "t5.bin")
-    tokenizer = load(tmp_path / "t5.bin")
+    tokenizer = converted(path)
     reference = sentencepiece.SentencePieceProcessor(model_proto=model)
     for text in [*SENTENCES, *texts(400)]:
         assert tokenizer.encode(text, add_special_tokens=False) == reference.encode(text), text
@@ -110,7 +97,7 @@ def rwkv(path: Path, vocab: dict[int, bytes], size: int) -> Path:
     tokens = [repr(vocab[number])[2:-1].encode() for number in range(1, max(vocab) + 1)]
     types = [gguf.TokenType.CONTROL, *[gguf.TokenType.NORMAL] * len(tokens)]
     padding = [f"[PAD{number}]".encode() for number in range(len(types), size)]
-    types += [gguf.TokenType.UNUSED] * len(padding)
+    types += [UNUSED] * len(padding)
     ids = {"bos_token_id": 0, "eos_token_id": 0}
     return gguf_of(path, "rwkv", [b"<s>", *tokens, *padding], {"token_type": types, **ids}, "rwkv6")
 
@@ -119,17 +106,14 @@ def rwkv(path: Path, vocab: dict[int, bytes], size: int) -> Path:
 def test_an_rwkv_gguf_gives_the_ids_of_its_vocabulary_file(seed: int, tmp_path: Path) -> None:
     dice = random.Random(seed)
     found = {"".join(dice.choices(PARTS, k=dice.randrange(1, 4))).encode() for _ in range(150)}
-    found |= {
-        *(b"'", b'"', b"'\"", b"\\", b"\\x41", b"\\n", b"\n\n", b"\xff\xfe", b"\xe4\xb8"),
-        b"\\'",
-    }
+    odd = (b"'", b'"', b"'\"", b"\\", b"\\x41", b"\\n", b"\n\n", b"\xff\xfe", b"\xe4\xb8", b"\\'")
+    found |= {*odd}
     found -= {bytes((byte,)) for byte in range(256)}
     vocab = dict(enumerate([*(bytes((byte,)) for byte in range(256)), *sorted(found)], 1))
     path = rwkv(tmp_path / "rwkv.gguf", vocab, len(vocab) + 5)
     lines = [f"{number} {token!r} {len(token)}\n" for number, token in vocab.items()]
     reference = RwkvReference("".join(lines).encode())
-    convert(path, tmp_path / "rwkv.bin")
-    tokenizer = load(tmp_path / "rwkv.bin")
+    tokenizer = converted(path)
     for text in texts(300):
         assert tokenizer.encode(text) == reference.encode(text, False), text
     for number, token in vocab.items():

@@ -10,8 +10,8 @@ import tokenizers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reader_samples import BYTES
+from references import converted
 
-import tokexport
 from tokexport.compiler.compile import prepared
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import BytePairModel, Split, TokenizerModel
@@ -174,8 +174,7 @@ def test_bytes_without_a_token_are_left_out_as_the_reference_leaves_them_out(
         tmp_path, {token: number for number, token in enumerate([*kept, "ab", "abc"])}, MERGES
     )
     assert any("no token for 3 of the 243 bytes" in note for note in read(vocab).notes)
-    tokexport.convert(vocab, tmp_path / "pair.bin")
-    tokenizer = tokexport.load(tmp_path / "pair.bin")
+    tokenizer = converted(vocab)
     theirs = tokenizers.ByteLevelBPETokenizer.from_file(str(vocab), str(merges))
     assert tokenizer.encode("axbxc") == theirs.encode("axbxc").ids != []
 

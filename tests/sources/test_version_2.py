@@ -20,17 +20,15 @@ import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
 from json_parts import metaspace, pre_tokenizers
-from references import assert_same, reference_for
+from reader_samples import BYTE_LEVEL, read_document
+from references import assert_same, converted, reference_for
 from repository import FIXTURES, script
 
-from tokexport import Tokenizer, load
+from tokexport import Tokenizer
 from tokexport.cli.diagnose import parts_of
-from tokexport.compiler.compile import prepared
-from tokexport.conversion import convert
 from tokexport.errors import SourceError, TokexportError, UnsupportedError
 from tokexport.model import Dialect, NormalForm, Provenance
 from tokexport.normalization.normalize import normal_form
-from tokexport.sources import read
 from tokexport.sources.tokenizer_json_2 import unicode_17
 from tokexport.unicode import property_set
 
@@ -48,11 +46,9 @@ def name(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def tokenizer(name: str, tmp_path_factory: pytest.TempPathFactory) -> Tokenizer:
+def tokenizer(name: str) -> Tokenizer:
     """The converted file."""
-    target = tmp_path_factory.mktemp("version_2") / "it.bin"
-    convert(FOLDER / f"{name}.json", target, self_test=IS_INSTALLED)
-    return load(target)
+    return converted(FOLDER / f"{name}.json", self_test=IS_INSTALLED)
 
 
 def test_the_ids_and_texts_are_those_of_the_library(name: str, tokenizer: Tokenizer) -> None:
@@ -116,12 +112,6 @@ def changed(name: str, place: str, value: object) -> dict[str, Any]:
     return result
 
 
-BYTE_LEVEL = {
-    "type": "ByteLevel",
-    "add_prefix_space": False,
-    "trim_offsets": True,
-    "use_regex": True,
-}
 METASPACE = metaspace("first", False)
 CUT = {"type": "Split", "pattern": {"String": ""}, "behavior": "Isolated", "invert": False}
 OVERLAPPING = [MAKER.added(24, "[[a]]"), MAKER.added(25, "[[b]]", special=False)]
@@ -173,10 +163,8 @@ REFUSED: list[tuple[str, Any, str, object, str]] = [
 def test_what_the_library_refuses_or_does_otherwise_is_refused(
     name: str, error: Any, place: str, value: object, words: str, tmp_path: Path
 ) -> None:
-    path = tmp_path / "tokenizer.json"
-    path.write_text(json.dumps(changed(name, place, value)), "utf-8")
     with pytest.raises(error, match=words):
-        prepared(read(path))
+        read_document(changed(name, place, value), tmp_path)
 
 
 DEFAULTS = [
@@ -190,37 +178,29 @@ DEFAULTS += [("word_level", "pre_tokenizer.pretokenizers.1.individual_digits", F
 def test_what_may_be_left_out_is_what_it_is_by_default(
     name: str, place: str, value: object, tmp_path: Path
 ) -> None:
-    models = []
-    for found in (ABSENT, value):
-        path = tmp_path / "tokenizer.json"
-        path.write_text(json.dumps(changed(name, place, found)), "utf-8")
-        models.append(replace(read(path), provenance=Provenance("test")))
-    assert models[0] == models[1]
+    absent, given = (
+        replace(read_document(changed(name, place, one), tmp_path), provenance=Provenance("test"))
+        for one in (ABSENT, value)
+    )
+    assert absent == given
 
 
 def test_pieces_of_length_0_are_no_cut(tmp_path: Path) -> None:
-    whole, none = tmp_path / "whole.json", tmp_path / "none.json"
     document = changed("word_level", "truncation", None)
-    whole.write_text(json.dumps(document), "utf-8")
+    whole = read_document(document, tmp_path)
     document["pre_tokenizer"]["pretokenizers"].insert(1, {"type": "FixedLength", "length": 0})
-    none.write_text(json.dumps(document), "utf-8")
-    assert replace(read(none), provenance=Provenance("test")) == replace(
-        read(whole), provenance=Provenance("test")
-    )
+    none = read_document(document, tmp_path)
+    assert replace(none, provenance=whole.provenance) == whole
     if IS_INSTALLED:
-        target = tmp_path / "none.bin"
-        convert(none, target)
-        assert_same(target, reference_for(none), strings=300)
+        assert_same(converted(tmp_path), reference_for(tmp_path), strings=300)
 
 
 def test_inspect_says_of_every_part_whether_it_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "tokenizer.json"
-    document = changed(
-        "characters_first", "added_tokens.0", MAKER.added(0, "\u00e9", single_word=True)
-    )
+    token = MAKER.added(0, "\u00e9", single_word=True)
+    document = changed("characters_first", "added_tokens.0", token)
     document["model"]["dropout"] = 0.1
-    path.write_text(json.dumps(document), "utf-8")
-    refused = [part.place for part in parts_of(path).parts if part.refusals]
+    (tmp_path / "tokenizer.json").write_text(json.dumps(document), "utf-8")
+    refused = [part.place for part in parts_of(tmp_path).parts if part.refusals]
     assert refused == ["model", "added_tokens[0]"]
 
 

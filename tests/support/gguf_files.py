@@ -24,9 +24,10 @@ def gguf_of(
     tokens: Sequence[str | bytes],
     values: Mapping[str, Any],
     architecture: str = "any",
+    endian: gguf.GGUFEndian = gguf.GGUFEndian.LITTLE,
 ) -> Path:
     """A GGUF with these values of ``tokenizer.ggml.``, but for those that are None."""
-    writer = gguf.GGUFWriter(path, architecture)
+    writer = gguf.GGUFWriter(path, architecture, endianess=endian)
     writer.add_tokenizer_model(model)
     writer.add_token_list(tokens)  # type: ignore[arg-type]
     kinds: dict[type, Callable[[str, Any], None]] = {
