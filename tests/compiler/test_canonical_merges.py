@@ -29,18 +29,11 @@ def ranks_of(merges: CanonicalMerges) -> dict[int, int]:
 
 def slow_encode(text: bytes, vocab: dict[bytes, int], merges: CanonicalMerges) -> list[int]:
     """Joins, one at a time, the leftmost pair of the smallest rank."""
-    symbols = [vocab[bytes([byte])] for byte in text]
-    rules, ranks = {pair: product for product, pair in rules_of(merges).items()}, ranks_of(merges)
-    while True:
-        found = [
-            (ranks[rules[pair]], position)
-            for position, pair in enumerate(itertools.pairwise(symbols))
-            if pair in rules
-        ]
-        if not found:
-            return symbols
-        _, position = min(found)
-        symbols[position : position + 2] = [rules[symbols[position], symbols[position + 1]]]
+    symbols, ranks = [vocab[bytes([byte])] for byte in text], ranks_of(merges)
+    slow_last_merge(
+        symbols, {pair: (ranks[product], product) for product, pair in rules_of(merges).items()}
+    )
+    return symbols
 
 
 def random_model(
@@ -89,7 +82,7 @@ def test_one_rule_a_token_gives_the_ids_of_all_the_rules(alphabet: str) -> None:
 def slow_last_merge(
     symbols: list[int], table: Mapping[tuple[int, int], tuple[int, int]]
 ) -> tuple[int, int] | None:
-    """The pair that is joined last where one symbol is left."""
+    """Joins in place; the pair that is joined last where one symbol is left."""
     last = None
     while len(symbols) > 1:
         found = [
