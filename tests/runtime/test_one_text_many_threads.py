@@ -91,12 +91,9 @@ def test_a_short_text_can_be_given_to_threads(text: str) -> None:
     assert subject.encode_to_numpy(text, num_threads=None).tolist() == subject.encode(text)
 
 
-def test_one_text_needs_a_thread() -> None:
-    subject = tokenizer("ranks")
-    for wrong in (0, -1):
-        with pytest.raises(ValueError, match="num_threads must be at least 1"):
-            subject.encode("a", num_threads=wrong)
-        with pytest.raises(ValueError, match="num_threads must be at least 1"):
-            subject.encode_to_numpy("a", num_threads=wrong)
-        with pytest.raises(ValueError, match="num_threads must be at least 1"):
-            subject.encode_bytes(b"a", num_threads=wrong)
+@pytest.mark.parametrize("wrong", [0, -1])
+@pytest.mark.parametrize("name", ["encode", "encode_to_numpy", "encode_bytes", "encode_batch"])
+def test_a_call_needs_a_thread(name: str, wrong: int) -> None:
+    text = {"encode_bytes": b"a", "encode_batch": ["a"]}.get(name, "a")
+    with pytest.raises(ValueError, match="num_threads must be at least 1"):
+        getattr(tokenizer("ranks"), name)(text, num_threads=wrong)

@@ -35,12 +35,6 @@ def test_a_batch_can_be_empty() -> None:
     assert tokenizer("ranks").encode_batch(["", ""], num_threads=4) == [[], []]
 
 
-def test_a_batch_needs_a_thread() -> None:
-    for wrong in (0, -1):
-        with pytest.raises(ValueError, match="num_threads must be at least 1"):
-            tokenizer("ranks").encode_batch(["a"], num_threads=wrong)
-
-
 def test_a_batch_with_a_text_that_cannot_be_encoded_is_an_error() -> None:
     with pytest.raises(UnicodeEncodeError):
         tokenizer("gpt2").encode_batch(["a"] * 1000 + ["\ud800"], num_threads=4)
