@@ -7,18 +7,18 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 import pytest
 import tiktoken
 import tokenizers
-from references import reference_for
+from references import converted, reference_for
 
 from tokexport.errors import FormatError, TokexportError
 from tokexport.runtime.encoding import Encoding
-from tokexport.sources.reference import Mode, ReferenceTokenizer
 from tokexport.verification import Verification, compare
 from tokexport.verification.comparison import shrink
 from tokexport.verification.report import Difference
@@ -60,29 +60,12 @@ def tiny_tokenizers() -> tokenizers.Tokenizer:
 Span: TypeAlias = tuple[int, int]
 
 
-class TwinStream:
-    """Gives the whole text at the end, which is allowed."""
-
-    def __init__(self, decode: Callable[[list[int]], str]) -> None:
-        self.decode = decode
-        self.ids: list[int] = []
-
-    def step(self, id: int) -> None:
-        self.ids.append(id)
-
-    def flush(self) -> str | None:
-        return self.decode(self.ids) or None
-
-
 class Twin:
-    """The reference in the place of the file: it answers as a tokexport.Tokenizer would, but for
-    what a test changes.
-    """
+    """A converted tokenizer, which answers as its reference does but for what a test changes."""
 
-    def __init__(self, reference: ReferenceTokenizer) -> None:
-        self.reference = reference
-        self.n_vocab = max(reference.ids()) + 1
-        self.encodes = True
+    def __init__(self, source: Any, **options: Any) -> None:
+        self.source, self.reference = source, reference_for(source)
+        self.subject = converted(source, self_test=False, **options)
         self.change_ids: Callable[[str, list[int]], list[int]] = lambda text, ids: ids
         self.change_streamed: Callable[[str], str] = lambda text: text
         self.change_bytes: Callable[[int, bytes], bytes] = lambda id, content: content
@@ -90,69 +73,39 @@ class Twin:
             lambda text, offsets, unit: offsets
         )
 
-    def encode_batch(
-        self, texts: Iterable[str], *, num_threads: int = 1, **how: Any
-    ) -> list[list[int]]:
-        texts = list(texts)
-        encoded = self.reference.encode_batch(texts, self.mode(**how))
-        return [self.change_ids(text, list(ids)) for text, ids in zip(texts, encoded, strict=True)]
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.subject, name)
 
-    def encode_with_offsets(self, text: str, *, unit: str = "char", **how: Any) -> Encoding:
-        offsets = self.reference.offsets(text, self.mode(**how))
-        assert offsets is not None
-        if unit == "byte":
-            sizes = [len(text[:end].encode()) for end in range(len(text) + 1)]
-            offsets = [(sizes[start], sizes[end]) for start, end in offsets]
-        ids = self.encode_batch([text], **how)[0]
-        return Encoding(ids, self.change_offsets(text, offsets, unit), [], [])
+    def encode_batch(self, texts: Sequence[str], **how: Any) -> list[list[int]]:
+        encoded = self.subject.encode_batch(texts, **how)
+        return [self.change_ids(text, ids) for text, ids in zip(texts, encoded, strict=True)]
 
-    def mode(self, *, allowed_special: Any = (), add_special_tokens: bool = False) -> Mode:
-        allowed = "all" if allowed_special == "all" else frozenset(allowed_special)
-        modes = [mode for mode in self.reference.modes() if self.allows(mode, allowed)]
-        return next(mode for mode in modes if (mode is Mode.TEMPLATE) == add_special_tokens)
+    def encode_with_offsets(self, text: str, *, unit: Any = "char", **how: Any) -> Encoding:
+        found = self.subject.encode_with_offsets(text, unit=unit, **how)
+        offsets = self.change_offsets(text, found.offsets, unit)
+        return Encoding(self.change_ids(text, found.ids), offsets, [], [])
 
-    def allows(self, mode: Mode, allowed: object) -> bool:
-        return self.reference.allowed_special(mode) == allowed
+    def encode_pair(self, first: str, second: str, **how: Any) -> list[int]:
+        return self.change_ids(first + second, self.subject.encode_pair(first, second, **how))
 
-    def encode(self, text: str) -> list[int]:
-        if self.reference.library != "tiktoken":  # which puts U+FFFD in their place
-            text.encode()
-        return self.encode_batch([text])[0]
+    def decode_stream(self, **how: Any) -> Any:
+        """Gives the whole text at the end, which is allowed."""
+        stream = self.subject.decode_stream(**how)
+        parts: list[str | None] = []
 
-    def sections(self) -> list[tuple[str, int]]:
-        return [("SPLT", 1)] if self.encodes else []
+        def flush() -> str | None:
+            whole = "".join(part or "" for part in (*parts, stream.flush()))
+            return self.change_streamed(whole) or None
 
-    def encode_pair(
-        self, first: str, second: str, *, add_special_tokens: bool, **_: object
-    ) -> list[int]:
-        mode = Mode.TEMPLATE if add_special_tokens else Mode.IDS
-        return self.change_ids(
-            first + second, list(self.reference.encode_pair(first, second, mode) or [])
-        )
-
-    def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False) -> str:
-        return self.reference.decode_batch([ids], skip_special_tokens)[0]
-
-    def decode_stream(self, *, skip_special_tokens: bool = False) -> TwinStream:
-        return TwinStream(
-            lambda ids: self.change_streamed(
-                self.decode(ids, skip_special_tokens=skip_special_tokens)
-            )
-        )
+        return SimpleNamespace(step=lambda id: parts.append(stream.step(id)), flush=flush)
 
     def decode_single_token_bytes(self, id: int) -> bytes:
-        if id not in set(self.reference.ids()):
-            raise KeyError(id)
-        content = self.reference.token_bytes(id)
-        assert content is not None
-        return self.change_bytes(id, content)
+        return self.change_bytes(id, self.subject.decode_single_token_bytes(id))
 
 
 @pytest.fixture(params=["tiktoken", "tokenizers"])
 def twin(request: pytest.FixtureRequest) -> Twin:
-    return Twin(
-        reference_for(tiny_tiktoken() if request.param == "tiktoken" else tiny_tokenizers())
-    )
+    return Twin(tiny_tiktoken() if request.param == "tiktoken" else tiny_tokenizers())
 
 
 def outcome(twin: Twin, **options: object) -> Verification:
@@ -174,12 +127,8 @@ def test_nothing_differs_from_itself_and_everything_is_counted(twin: Twin) -> No
     assert result.counts["bytes of ids"] == len(twin.reference.ids())
     assert result.counts["ids decoded"] == 2 * len(twin.reference.ids())
     assert result.counts["tokens encoded"] >= 7 * 256
-    strings = sum(
-        count
-        for name, count in result.counts.items()
-        if name.startswith("strings") and "decoded" not in name
-    )
-    assert strings > 300
+    encoded = [name for name in result.counts if "decoded" not in name]
+    assert sum(result.counts[name] for name in encoded if name.startswith("strings")) > 300
     assert f"{result.compared:,} comparisons: no differences" in result.lines()
 
 
@@ -187,13 +136,13 @@ def test_every_code_point_is_looked_at() -> None:
     """What the ids are is no matter here, so that the reference gives the same for every text and
     takes no time for it.
     """
-    twin = Twin(reference_for(tiny_tiktoken()))
+    twin = Twin(tiny_tiktoken())
     twin.reference.encode_batch = lambda texts, mode: [[1, 2]] * len(texts)  # type: ignore[method-assign]
     seen: set[str] = set()
 
     def look(text: str, ids: list[int]) -> list[int]:
         seen.update(text)
-        return ids[::-1] if any(point in text for point in "\u017f\U0010ffff\ue000\x00") else ids
+        return [2, 1] if any(point in text for point in "\u017f\U0010ffff\ue000\x00") else [1, 2]
 
     twin.change_ids = look
     result = compare(twin, twin.reference, strings=0)  # type: ignore[arg-type]
@@ -242,7 +191,7 @@ def test_the_command_that_shows_the_difference_again_is_in_the_report(twin: Twin
 
 @pytest.mark.parametrize("unit", ["char", "byte"])
 def test_an_id_that_stands_elsewhere_is_found(unit: str) -> None:
-    twin = Twin(reference_for(tiny_tokenizers()))
+    twin = Twin(tiny_tokenizers())
     assert outcome(twin).counts["offsets"] == 3 * (300 // 20)
 
     def shifted(text: str, offsets: list[Span], asked: str) -> list[Span]:
@@ -260,7 +209,7 @@ def test_an_id_that_stands_elsewhere_is_found(unit: str) -> None:
 
 
 def test_a_file_that_tells_no_offsets_is_compared_without_and_it_is_said() -> None:
-    twin = Twin(reference_for(tiny_tokenizers()))
+    twin = Twin(tiny_tokenizers())
 
     def refuse(text: str, offsets: list[Span], unit: str) -> list[Span]:
         raise FormatError("the file cannot say", -13)
@@ -331,8 +280,7 @@ def test_a_text_is_compared_whole_and_by_lines(twin: Twin, tmp_path: Path) -> No
 
 
 def test_a_file_that_only_decodes_is_compared_in_that_and_it_is_said(twin: Twin) -> None:
-    twin.encodes = False
-    result = outcome(twin)
+    result = outcome(Twin(twin.source, decode_only=True))
     assert result.ok
     sequences = {"id sequences decoded", "id sequences decoded one at a time"}
     assert set(result.counts) == {"bytes of ids", "ids decoded", "ids that are refused", *sequences}
@@ -351,14 +299,10 @@ def test_a_text_at_which_the_library_itself_fails_is_left_out_and_said() -> None
     tokenizer = tiny_tokenizers()
     # The white space that the first takes with it is what the second would begin in:
     # "AddedVocabulary bad split".
-    tokenizer.add_special_tokens(
-        [
-            tokenizers.AddedToken("[R]", rstrip=True, normalized=False),
-            tokenizers.AddedToken(" ", lstrip=True, normalized=False),
-        ]
-    )
-    twin = Twin(reference_for(tokenizer))
-    result = outcome(twin)
+    first = tokenizers.AddedToken("[R]", rstrip=True, normalized=False)
+    second = tokenizers.AddedToken(" ", lstrip=True, normalized=False)
+    tokenizer.add_special_tokens([first, second])
+    result = outcome(Twin(tokenizer))
     assert result.ok
     assert any("itself fails" in note for note in result.notes), result.notes
 
