@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+import hashlib
 import time
 
 import numpy as np
@@ -17,62 +15,50 @@ from regex_oracle import (
     steps_taken,
 )
 from regex_patterns import TIKTOKEN, TOKENIZER_JSON
-from repository import ROOT
+from repository import called
 from tokenizers import pre_tokenizers
 
 from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.model import CharacterTest, Dialect, Split
-from tokexport.patterns import MATCH_ENDS
+from tokexport.patterns import MATCH_ENDS, SplitProgram
 
 PATTERNS = {**TOKENIZER_JSON, **TIKTOKEN}
 # A run of white space that ends in a letter is read in vain from each of its characters; and from
 # each 512th of a longer one.
 REMEMBERING = {"deepseek-llm #2", "llama.cpp jais2 #1", "llama.cpp jais2 #2"}
-DIGEST = """
-import hashlib
-from regex_patterns import TIKTOKEN, TOKENIZER_JSON
-from tokexport.compiler.splits.compile_split import compile_split
-from tokexport.model import Dialect, Split
-digest = hashlib.sha256()
-for name in ("phi-4, llama3", "llama.cpp minimax-m2", "deepseek-v3 #4"):
-    program = compile_split(Split(TOKENIZER_JSON[name]))
-    for table in (program.classes, program.transitions, program.starts):
-        digest.update(table.tobytes())
-for name in ("tiktoken 0.14.0 cl100k_base", "kimi-k2"):
-    program = compile_split(Split(TIKTOKEN[name], dialect=Dialect.FANCY_REGEX))
-    for table in (program.classes, program.transitions, program.starts):
-        digest.update(table.tobytes())
-print(digest.hexdigest())
-"""
+
+
+def compiled(name: str) -> SplitProgram:
+    """The program of a pattern in the dialect of its engine."""
+    dialect = Dialect.FANCY_REGEX if name in TIKTOKEN else Dialect.ONIGURUMA
+    return compile_split(Split(PATTERNS[name], dialect=dialect))
+
+
+def digest() -> str:
+    found = hashlib.sha256()
+    for name in (
+        *("phi-4, llama3", "llama.cpp minimax-m2", "deepseek-v3 #4"),
+        *("tiktoken 0.14.0 cl100k_base", "kimi-k2"),
+    ):
+        program = compiled(name)
+        for table in (program.classes, program.transitions, program.starts):
+            found.update(table.tobytes())
+    return found.hexdigest()
 
 
 def test_the_tables_do_not_depend_on_the_hash_seed() -> None:
-    outputs = set()
     for seed in ("0", "1", "4242"):
-        environment = {**os.environ, "PYTHONHASHSEED": seed}
-        environment["PYTHONPATH"] = os.pathsep.join(
-            [str(ROOT / "tests" / "support"), environment.get("PYTHONPATH", "")]
-        )
-        outputs.add(
-            subprocess.run(
-                [sys.executable, "-c", DIGEST], env=environment, capture_output=True, check=True
-            ).stdout
-        )
-    assert len(outputs) == 1
+        assert called(__file__, "digest()", PYTHONHASHSEED=seed) == digest()
 
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_only_patterns_that_are_read_again_and_again_in_vain_remember_anything(name: str) -> None:
-    dialect = Dialect.FANCY_REGEX if name in TIKTOKEN else Dialect.ONIGURUMA
-    assert (compile_split(Split(PATTERNS[name], dialect=dialect)).n_memo > 0) == (
-        name in REMEMBERING
-    )
+    assert (compiled(name).n_memo > 0) == (name in REMEMBERING)
 
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_no_pattern_in_use_reads_a_character_more_than_a_few_times(name: str) -> None:
-    dialect = Dialect.FANCY_REGEX if name in TIKTOKEN else Dialect.ONIGURUMA
-    program = compile_split(Split(PATTERNS[name], dialect=dialect))
+    program = compiled(name)
     most, length = (520, 3000) if "jais2" in name else (6, 500)
     for run in (
         *("a", "A", " ", "1", "中", "\n", "'", "!", "a ", "\n ", " \n", "Aa", "é\u0301", "'s"),
