@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import golden_files
+import golden_run
 import numpy as np
 import pytest
 import tokexport_reader
@@ -16,6 +17,7 @@ from repository import SLOW
 from tokexport.file.layout import LABEL, LabelsHeader, LabelTable, Tag
 
 OK, SPLITS = 0, -34
+NAMES = {OK: "TKX_OK", SPLITS: "TKX_E_SPLITS"}
 
 pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
 
@@ -53,16 +55,8 @@ def with_entry(number: int, *, label: int = 0, state: int = 0) -> bytes:
 def opened(library: Library, content: bytes) -> int:
     """The answer of the core; that of the reader is the same."""
     answer = library.open(content)
-    assert read(content) == answer
+    assert golden_run.opened(tokexport_reader, content) == NAMES[answer]
     return answer
-
-
-def read(content: bytes) -> int:
-    try:
-        tokexport_reader.open_file(content)
-    except tokexport_reader.TokexportError as refused:
-        return {"TKX_E_SPLITS": SPLITS}[refused.args[0]]
-    return OK
 
 
 def test_the_numbers_of_classes_and_states_have_bounds(library: Library) -> None:
