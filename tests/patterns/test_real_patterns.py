@@ -7,7 +7,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from regex_oracle import Oniguruma, alphabet_of, fancy_matched, find_pieces, matches, random_texts
+from regex_oracle import Oniguruma, alphabet_of, fancy_matched, matches, random_texts, spans_of
 from regex_patterns import TIKTOKEN, TOKENIZER_JSON
 from repository import SLOW
 from tokenizers import pre_tokenizers
@@ -36,19 +36,10 @@ def test_a_pattern_in_use_splits_random_texts_as_fancy_regex_does(name: str) -> 
         assert [text[start:end] for start, end in matches(program, text)] == matched, text
 
 
-only_slow = pytest.mark.skipif(not SLOW, reason="set TOKEXPORT_SLOW=1")
+SLOWLY = ["whisper-tiktoken", "qwen35-llamacpp-synthetic", "deepseek-v3 #4", "kimi-k2"]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "tiktoken 0.14.0 o200k_base",
-        pytest.param("whisper-tiktoken", marks=only_slow),
-        pytest.param("qwen35-llamacpp-synthetic", marks=only_slow),
-        pytest.param("deepseek-v3 #4", marks=only_slow),
-        pytest.param("kimi-k2", marks=only_slow),
-    ],
-)
+@pytest.mark.parametrize("name", ["tiktoken 0.14.0 o200k_base", *(SLOWLY if SLOW else ())])
 def test_every_scalar_value_is_split_as_the_engine_does_in_two_orders(name: str) -> None:
     program = compile_split(Split(PATTERNS[name]))
     engine = Oniguruma(PATTERNS[name])
@@ -101,5 +92,6 @@ def test_byte_level_cuts_as_the_pattern_of_gpt2_does() -> None:
     program = compile_split(Split(GPT2))
     byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False)
     for text in random_texts(alphabet_of(program), TEXTS, longest=30):
-        pieces = [(start, end) for start, end, _ in find_pieces(program, text)]
-        assert pieces == [span for _, span in byte_level.pre_tokenize_str(text)], text
+        assert spans_of(program, text) == [span for _, span in byte_level.pre_tokenize_str(text)], (
+            text
+        )

@@ -79,6 +79,11 @@ def matches(program: SplitProgram, text: str) -> list[tuple[int, int]]:
     return [(start, end) for start, end, is_match in find_pieces(program, text) if is_match]
 
 
+def spans_of(program: SplitProgram, text: str) -> list[tuple[int, int]]:
+    """All of the pieces, matches or not."""
+    return [(start, end) for start, end, _ in find_pieces(program, text)]
+
+
 def steps_taken(program: SplitProgram, text: str) -> tuple[int, list[tuple[int, int]]]:
     """How many symbols a runtime reads that remembers where one of the first n_memo states led to
     no match; and the matches.
@@ -126,6 +131,16 @@ class Oniguruma:
     def pieces(self, text: str) -> list[tuple[int, int]]:
         """Matches, and what lies between them; a match of nothing parts it."""
         return [span for _, span in self._cut.pre_tokenize_str(text)]
+
+
+def byte_encoding(pattern: str) -> tiktoken.Encoding:
+    """An encoding with one token a byte: the ids are the bytes of what matches, and the rest is
+    dropped.
+    """
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    return tiktoken.Encoding(
+        "bytes", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"unseen": 256}
+    )
 
 
 def fancy_matched(pattern: str, texts: Sequence[str]) -> list[list[str]]:
@@ -206,8 +221,7 @@ def assert_pieces_of_oniguruma(
                     raise
                 given_up += 1
                 continue
-            pieces = [(start, end) for start, end, _ in find_pieces(program, text)]
-            assert pieces == expected, (pattern, text)
+            assert spans_of(program, text) == expected, (pattern, text)
     assert given_up <= len(alphabets) * count // 100
 
 

@@ -6,24 +6,18 @@ import itertools
 
 import numpy as np
 import pytest
-import tiktoken
 import tokenizers
+from regex_oracle import Oniguruma, byte_encoding
 from repository import SLOW
-from tokenizers import decoders, pre_tokenizers
+from tokenizers import decoders
 
 from tokexport.model import Dialect
 from tokexport.unicode import case_variants, multi_character_folds, property_set
 
-RANKS = {bytes([byte]): byte for byte in range(256)}
 UNTOUCHED_BY_CASE = "0 '中"
-CASED = "".join(
-    chr(code_point)
-    for code_point in np.flatnonzero(
-        property_set("Cased", Dialect.ONIGURUMA)
-        | property_set("Changes_When_Casemapped", Dialect.ONIGURUMA)
-        | property_set("Changes_When_Casefolded", Dialect.ONIGURUMA)
-    )
-)
+PROPERTIES = ("Cased", "Changes_When_Casemapped", "Changes_When_Casefolded")
+SETS = [property_set(name, Dialect.ONIGURUMA) for name in PROPERTIES]
+CASED = "".join(map(chr, np.flatnonzero(np.any(SETS, axis=0))))
 FOLDS = multi_character_folds(Dialect.ONIGURUMA)
 SINGLES = "".join(sorted(chr(single) for singles in FOLDS.values() for single in singles))
 
@@ -35,18 +29,13 @@ def escaped(text: str) -> str:
 def matches(pattern: str, text: str, dialect: Dialect) -> list[str]:
     """All matches of a pattern, one after the other."""
     if dialect is Dialect.ONIGURUMA:
-        split = pre_tokenizers.Split(tokenizers.Regex(pattern), "removed", invert=True)
-        return [piece for piece, _ in split.pre_tokenize_str(text)]
-    encoding = tiktoken.Encoding(
-        "bytes", pat_str=pattern, mergeable_ranks=RANKS, special_tokens={"unseen": 256}
-    )
-    return list(bytes(encoding.encode_ordinary(text)).decode())
+        return [text[start:end] for start, end in Oniguruma(pattern).matches(text)]
+    return list(bytes(byte_encoding(pattern).encode_ordinary(text)).decode())
 
 
 def whole_lines(pattern: str, lines: list[str]) -> set[str]:
     """The lines that Oniguruma matches from end to end."""
-    found = pre_tokenizers.Split(tokenizers.Regex(rf"^(?i:{pattern})$"), "removed", invert=True)
-    return {line for line, _ in found.pre_tokenize_str("\n".join(lines))}
+    return {*matches(rf"^(?i:{pattern})$", "\n".join(lines), Dialect.ONIGURUMA)}
 
 
 def spellings(sequence: tuple[int, ...]) -> set[str]:
@@ -130,13 +119,9 @@ def test_oniguruma_has_every_full_case_folding_of_unicode() -> None:
 def test_a_single_code_point_matches_the_spellings_of_its_fold_and_no_other_sequence(
     length: int,
 ) -> None:
-    members = {
-        code_point for sequence in FOLDS if len(sequence) >= length for code_point in sequence
-    }
-    alphabet = sorted(
-        {chr(v) for member in members for v in case_variants(member, Dialect.ONIGURUMA)}
-        | {"a", "'"}
-    )
+    members = itertools.chain(*(sequence for sequence in FOLDS if len(sequence) >= length))
+    variants = itertools.chain(*(case_variants(one, Dialect.ONIGURUMA) for one in members))
+    alphabet = sorted({*map(chr, variants), "a", "'"})
     lines = ["".join(line) for line in itertools.product(alphabet, repeat=length)]
     for sequence, singles in FOLDS.items():
         expected = spellings(sequence) if len(sequence) == length else set()
@@ -151,7 +136,5 @@ def test_a_sequence_matches_its_single_code_points_and_no_other() -> None:
         assert tuple(map(ord, found)) == FOLDS.get(pair, ()), pair
     for sequence, singles in FOLDS.items():
         for spelling in spellings(sequence):
-            assert (
-                tuple(map(ord, matches(f"(?i:{escaped(spelling)})", SINGLES, Dialect.ONIGURUMA)))
-                == singles
-            )
+            found = matches(f"(?i:{escaped(spelling)})", SINGLES, Dialect.ONIGURUMA)
+            assert tuple(map(ord, found)) == singles

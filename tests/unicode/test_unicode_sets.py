@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-import tiktoken
 import tokenizers
+from regex_oracle import byte_encoding
 from repository import SLOW
 from tokenizers import decoders, pre_tokenizers
 
@@ -27,34 +27,15 @@ def members_of(text: str) -> CodePoints:
     return members
 
 
-def matched_by_tokenizers(pattern: str) -> CodePoints:
-    """What is gone when every match is replaced by nothing: the pieces of a Split say the same, and
-    take ten times as long.
-    """
-    left = decoders.Replace(tokenizers.Regex(f"(?:{pattern})+"), "").decode([EVERYTHING])
-    return members_of(EVERYTHING) & ~members_of(left)
-
-
-def matched_by_tiktoken(pattern: str) -> CodePoints:
-    """With one token a byte, the ids are the bytes of what matched, and the rest is dropped."""
-    ranks = {bytes([byte]): byte for byte in range(256)}
-    encoding = tiktoken.Encoding(
-        "bytes", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"unseen": 256}
-    )
-    return members_of(
-        encoding.encode_to_numpy(EVERYTHING, disallowed_special=())
-        .astype(np.uint8)
-        .tobytes()
-        .decode()
-    )
-
-
 def matched(pattern: str, dialect: Dialect) -> CodePoints:
-    return (
-        matched_by_tokenizers(pattern)
-        if dialect is Dialect.ONIGURUMA
-        else matched_by_tiktoken(pattern)
-    )
+    """In Oniguruma what is gone when every match is replaced by nothing: the pieces of a Split say
+    the same, and take ten times as long.
+    """
+    if dialect is Dialect.ONIGURUMA:
+        left = decoders.Replace(tokenizers.Regex(f"(?:{pattern})+"), "").decode([EVERYTHING])
+        return members_of(EVERYTHING) & ~members_of(left)
+    ids = byte_encoding(pattern).encode_to_numpy(EVERYTHING, disallowed_special=())
+    return members_of(ids.astype(np.uint8).tobytes().decode())
 
 
 bracketed = partial(shorthand_set, bracketed=True)
@@ -95,9 +76,7 @@ def test_both_engines_have_the_letters_of_unicode_16() -> None:
 
 
 def test_word_characters_of_oniguruma_are_six_more_outside_a_class() -> None:
-    more = shorthand_set("w", Dialect.ONIGURUMA) & ~shorthand_set(
-        "w", Dialect.ONIGURUMA, bracketed=True
-    )
+    more = shorthand_set("w", Dialect.ONIGURUMA) & ~bracketed("w", Dialect.ONIGURUMA)
     assert "".join(map(chr, np.flatnonzero(more))) == "²³¹¼½¾"
 
 
@@ -110,14 +89,13 @@ def test_surrogates_are_in_no_set() -> None:
 def test_a_property_that_is_not_some_value_has_all_others() -> None:
     node = parse(r"\p{gc!=L}")
     assert isinstance(node, Characters)
-    assert np.array_equal(node.members, matched_by_tiktoken(r"\p{gc!=L}"))
+    assert np.array_equal(node.members, matched(r"\p{gc!=L}", Dialect.FANCY_REGEX))
     assert not node.members[0xD800:0xE000].any()
 
 
 def test_numeric_characters_are_those_that_digits_isolates() -> None:
-    fenced = "aa" + "".join(
-        f"{character}aa" for character in EVERYTHING
-    )  # what is no digit stays with its neighbours
+    # What is no digit stays with its neighbours.
+    fenced = "aa" + "".join(f"{character}aa" for character in EVERYTHING)
     pieces = pre_tokenizers.Digits(individual_digits=True).pre_tokenize_str(fenced)
     isolated = "".join(piece for piece, _ in pieces if len(piece) == 1)
     assert np.array_equal(character_test_set(CharacterTest.NUMERIC), members_of(isolated))
