@@ -5,6 +5,7 @@ that other projects publish.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 import pytest
@@ -31,17 +32,9 @@ def test_a_real_tokenizer_gives_the_ids_of_its_library(
     some = slice(None) if SLOW else ninth
     stress = tmp_path / "stress.txt"
     stress.write_bytes("\n".join(stress_strings(shared)[some]).encode())
-    job = Job(
-        folder=shared / "tokenizers",
-        found=found,
-        strings=STRINGS,
-        seed=0,
-        texts=(*texts, stress),
-        vectors=shared / "vectors",
-        code_points=SLOW,
-        token_step=TOKEN_STEP,
-    )
-    outcome = measure(job)
+    how: dict[str, Any] = {"texts": (*texts, stress), "vectors": shared / "vectors"}
+    how |= {"code_points": SLOW, "token_step": TOKEN_STEP}
+    outcome = measure(Job(shared / "tokenizers", found, STRINGS, 0, **how))
     assert (outcome.state, outcome.sentence) == ("same", "")
 
 

@@ -3,70 +3,65 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from reader_samples import document
+from reader_samples import added, document
 from references import reference_for
-from repository import SMALL
+from repository import small_source
 from runtime_samples import NAMES
 
 import tokexport
-from tokexport.model import TokenizerModel
+from tokexport.model import SelfTestCase
 from tokexport.sources import read
-from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.verification.selftest import self_test
 
 
-def sample(name: str) -> tuple[TokenizerModel, ReferenceTokenizer]:
-    source = SMALL / f"{name}.json"
-    return read(source), reference_for(source)
+def cases_of(name: str, limit: int = 32) -> Sequence[SelfTestCase]:
+    source = small_source(name)
+    return self_test(read(source), reference_for(source), limit).cases
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_cases_are_few_small_and_the_same_each_time(name: str) -> None:
-    model, reference = sample(name)
-    cases = self_test(model, reference, 32).cases
+    cases = cases_of(name)
     assert 16 <= len(cases) <= 32
     assert sum(len(case.text.encode()) for case in cases) <= 4096
-    assert cases == self_test(model, reference, 32).cases
+    assert cases == cases_of(name)
     assert len({(case.text, case.special) for case in cases}) == len(cases)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_ids_are_those_of_the_reference(name: str) -> None:
-    model, reference = sample(name)
-    for case in self_test(model, reference, 32).cases:
+    reference = reference_for(small_source(name))
+    for case in cases_of(name):
         assert list(case.ids) == reference.encode(case.text, case.special)
 
 
 def test_special_tokens_come_as_ids_and_as_text() -> None:
-    model, reference = sample("added")
-    cases = self_test(model, reference, 32).cases
-    special = {token.content: token.id for token in model.added_tokens if token.special}
+    cases, tokens = cases_of("added"), read(small_source("added")).added_tokens
+    special = {token.content: token.id for token in tokens if token.special}
     found = [case for case in cases if any(content in case.text for content in special)]
     assert any(case.special and set(special.values()) & set(case.ids) for case in found)
     assert any(not case.special and not set(special.values()) & set(case.ids) for case in found)
 
 
 def test_every_combination_of_flags_that_fits_is_among_the_texts() -> None:
-    model, reference = sample("added")
-    texts = [case.text for case in self_test(model, reference, 48).cases if case.special]
+    texts = [case.text for case in cases_of("added", 48) if case.special]
     kinds = {
         (t.special, t.single_word, t.lstrip, t.rstrip, t.normalized): t.content
-        for t in reversed(model.added_tokens)
+        for t in reversed(read(small_source("added")).added_tokens)
     }
-    assert sum(any(content in text for text in texts) for content in kinds.values()) >= min(
-        4, len(kinds)
-    )
+    found = [content for content in kinds.values() if any(content in text for text in texts)]
+    assert len(found) >= min(4, len(kinds))
 
 
 def test_the_texts_cover_white_space_scripts_normalization_and_the_edge_of_a_hundred_bytes() -> (
     None
 ):
-    model, reference = sample("qwen")
-    text = "\0".join(case.text for case in self_test(model, reference, 32).cases)
+    text = "\0".join(case.text for case in cases_of("qwen"))
     for part in (
         *("\r\n", "\u00a0", "\u2028", "it'\u017f", "e\u0301", "\u1100\u1161", "你好", "😀", "123"),
         "x" * 99,
@@ -77,8 +72,7 @@ def test_the_texts_cover_white_space_scripts_normalization_and_the_edge_of_a_hun
 
 @pytest.mark.parametrize("limit", [0, 1, 5])
 def test_fewer_cases_are_made_where_fewer_are_wanted(limit: int) -> None:
-    model, reference = sample("added")
-    assert len(self_test(model, reference, limit).cases) <= limit
+    assert len(cases_of("added", limit)) <= limit
 
 
 WORDS = {"type": "WordLevel", "vocab": {"a": 0, "=": 1}, "unk_token": "[UNK]"}
@@ -92,22 +86,21 @@ PIECES = {
 UNIGRAM = {"type": "Unigram", "vocab": [["a", -1.0], ["b", -2.0]], "unk_id": None}
 
 
-@pytest.mark.parametrize("special", [[], [{"id": 9, "content": "[UNK]", "special": True}]])
+@pytest.mark.parametrize("special", [[], [added("[UNK]", 9, special=True)]])
 @pytest.mark.parametrize("model", [WORDS, PIECES, UNIGRAM], ids=lambda model: model["type"])
 def test_texts_at_which_the_reference_stops_are_left_out_and_counted(
     model: dict[str, Any], special: list[dict[str, Any]], tmp_path: Path
 ) -> None:
-    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
     fields = document(pre_tokenizer={"type": "WhitespaceSplit"}, decoder=None)
-    fields |= {"model": model, "added_tokens": [token | flags for token in special]}
+    fields |= {"model": model, "added_tokens": special}
     (tmp_path / "tokenizer.json").write_text(json.dumps(fields))
     done = tokexport.convert(tmp_path, tmp_path / "tokenizer.bin")
     tokenizer = tokexport.load(tmp_path / "tokenizer.bin")
-    assert tokenizer.self_test() == len(self_test(done.model, reference_for(tmp_path), 32).cases)
+    texts = [case.text for case in self_test(done.model, reference_for(tmp_path), 32).cases]
+    assert tokenizer.self_test() == len(texts)
     (note,) = done.self_test_notes
     assert note in done.notes
     assert "itself stops at the others" in note
-    texts = [case.text for case in self_test(done.model, reference_for(tmp_path), 32).cases]
     assert {"a", ""} <= set(texts)
     assert f"has {len(texts)} of " in note
     with pytest.raises(ValueError, match="not in the vocabulary"):
