@@ -1,5 +1,5 @@
-"""inspect and diff say what is wrong with a damaged file that still opens: in a sentence, with exit
-code 2, whatever the damage is.
+"""inspect and diff say what is wrong with a damaged file, also one that still opens: in a sentence,
+with exit code 2, whatever the damage is.
 """
 
 from __future__ import annotations
@@ -44,6 +44,19 @@ def test_any_damage_in_any_section_is_a_sentence(
             assert outcome.stderr.count("\n") == 1
         else:
             assert outcome.code in ((0, 1) if arguments[0] == "diff" else (0,))
+
+
+def test_a_file_that_does_not_open_is_refused_in_one_sentence(
+    run: Run, small_file: PathOf, tmp_path: Path
+) -> None:
+    whole, path = small_file("gpt2").read_bytes(), tmp_path / "it.bin"
+    half = len(whole) // 2
+    for content in (whole[:-1], whole[:half] + bytes([whole[half] ^ 1]) + whole[half + 1 :]):
+        path.write_bytes(content)
+        for arguments in (["inspect", path], ["diff", path, small_file("gpt2")]):
+            outcome = run(*arguments)
+            assert (outcome.code, outcome.stdout, outcome.stderr.count("\n")) == (2, b"", 1)
+            assert "it.bin" in outcome.stderr
 
 
 def test_the_section_and_the_damage_are_named(run: Run, small_file: PathOf, tmp_path: Path) -> None:

@@ -104,9 +104,3 @@ def test_many_differences_are_counted_and_the_first_shown(run: Run, small_file: 
     assert outcome.code == 1
     assert "more" in outcome.text
     assert len(outcome.text.splitlines()) < 80
-
-
-def test_a_damaged_file_is_an_error_not_a_no(run: Run, small_file: PathOf, tmp_path: Path) -> None:
-    (tmp_path / "it.bin").write_bytes(small_file("gpt2").read_bytes()[:-1])
-    outcome = run("diff", tmp_path / "it.bin", small_file("gpt2"))
-    assert (outcome.code, outcome.stdout) == (2, b"")

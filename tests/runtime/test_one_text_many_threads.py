@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 import random_tokenizers
+from references import random_tokenizer
 from repository import SLOW
 from runtime_samples import NAMES, cases, tokenizer
 
-from tokexport.conversion import Options, file_bytes
-from tokexport.errors import SourceError, UnsupportedError
-from tokexport.runtime.tokenizer import Tokenizer, load
-from tokexport.sources import read
+from tokexport.runtime.tokenizer import Tokenizer
 
 SEEDS = 600 if SLOW else 100
 TOGETHER = 20
@@ -63,16 +60,10 @@ def test_the_small_tokenizers_give_the_same_ids_by_threads(name: str) -> None:
 def test_random_tokenizers_give_the_same_ids_by_threads(first: int, tmp_path: Path) -> None:
     converted = 0
     for seed in range(first, first + TOGETHER):
-        path = tmp_path / f"{seed}.json"
-        path.write_text(json.dumps(random_tokenizers.tokenizer_json(seed)), "utf-8")
-        try:
-            subject = load(file_bytes(read(path), Options()))
-        except (SourceError, UnsupportedError):
-            continue
-        converted += 1
-        r = random.Random(seed)
-        text = long_text(r, [random_tokenizers.text(r, 60) for _ in range(300)])
-        check(subject, text)
+        if (made := random_tokenizer(seed, tmp_path)) is not None:
+            r = random.Random(seed)
+            check(made[1], long_text(r, [random_tokenizers.text(r, 60) for _ in range(300)]))
+            converted += 1
     assert converted > TOGETHER // 3
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
+from json_parts import FUSE
+from parts.cases import document
 from reader_samples import byte_characters
 
 LETTERS = "aab#"
@@ -87,11 +89,5 @@ def tokenizer_json(seed: int) -> tuple[dict[str, Any], list[str]]:
     fields, pieces = model(r, byte_level=byte_level)
     if r.random() < 0.2:
         del fields["type"]
-    source: dict[str, Any] = {
-        "version": "1.0",
-        "added_tokens": [],
-        "pre_tokenizer": pre_tokenizer,
-        "decoder": {"type": "Fuse"},
-        "model": fields,
-    }
+    source = document(fields, pre_tokenizer=pre_tokenizer, decoder=FUSE)
     return source, [sentence(r, pieces) for _ in range(200)]

@@ -8,6 +8,8 @@ import random
 from typing import Any
 
 import tiktoken
+from json_parts import digits, normalizers, pre_tokenizers, split
+from parts.cases import document
 from reader_samples import byte_characters
 from regex_patterns import TIKTOKEN
 
@@ -70,13 +72,12 @@ def _byte_level(**flags: bool) -> dict[str, Any]:
 def _stage(r: random.Random) -> dict[str, Any]:
     kind = r.randrange(10)
     if kind < 5:
-        regex = {"Regex": r.choice(PATTERNS + ONIGURUMA)}
+        pattern, name = r.choice(PATTERNS + ONIGURUMA), "Regex"
         if r.random() >= 0.85:
-            regex = {"String": r.choice(["a", " ", "the", "é", ".", "  "])}
-        behavior = r.choice(BEHAVIORS)
-        return {"type": "Split", "pattern": regex, "behavior": behavior, "invert": r.random() < 0.4}
+            pattern, name = r.choice(["a", " ", "the", "é", ".", "  "]), "String"
+        return split(pattern, r.choice(BEHAVIORS), kind=name, invert=r.random() < 0.4)
     if kind == 5:
-        return {"type": "Digits", "individual_digits": r.random() < 0.5}
+        return digits(r.random() < 0.5)
     if kind == 6:
         return {"type": "Punctuation", "behavior": r.choice(BEHAVIORS)}
     if kind == 7:
@@ -94,12 +95,12 @@ def _pre_tokenizer(r: random.Random) -> dict[str, Any]:
         trim_offsets=r.random() < 0.5,
         use_regex=r.random() < 0.5,
     )
-    return {"type": "Sequence", "pretokenizers": [*before, level, *after]}
+    return pre_tokenizers(*before, level, *after)
 
 
 def _normalizer(r: random.Random) -> dict[str, Any] | None:
     forms = [{"type": r.choice(["NFC", "NFD", "NFKC", "NFKD"])} for _ in range(r.randint(0, 2))]
-    return r.choice([None, None, *forms, {"type": "Sequence", "normalizers": forms}])
+    return r.choice([None, None, *forms, normalizers(*forms)])
 
 
 def _vocabulary(r: random.Random) -> tuple[list[str], list[tuple[str, str]]]:
@@ -197,17 +198,14 @@ def tokenizer_json(seed: int) -> dict[str, Any]:
         "vocab": vocab,
         "merges": list(map(list if r.random() < 0.6 else " ".join, merges)),
     }
-    return {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": added,
-        "normalizer": _normalizer(r),
-        "pre_tokenizer": _pre_tokenizer(r),
-        "post_processor": _post_processor(r, added),
-        "decoder": _byte_level(add_prefix_space=True, trim_offsets=True, use_regex=True),
-        "model": model,
-    }
+    return document(
+        model,
+        added_tokens=added,
+        normalizer=_normalizer(r),
+        pre_tokenizer=_pre_tokenizer(r),
+        post_processor=_post_processor(r, added),
+        decoder=_byte_level(add_prefix_space=True, trim_offsets=True, use_regex=True),
+    )
 
 
 def encoding(seed: int) -> tiktoken.Encoding:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 from typing import Any
 
-from tokexport.conversion import convert
+import pytest
+from random_tokenizers import tokenizer_json
+
+from tokexport.conversion import convert, file_bytes
+from tokexport.errors import SourceError, UnsupportedError
 from tokexport.runtime.tokenizer import Tokenizer, load
+from tokexport.sources import read
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.registry import open_source
 from tokexport.verification import compare
@@ -23,6 +29,27 @@ def converted(source: Any, **how: Any) -> Tokenizer:
     target = io.BytesIO()
     convert(source, target, **how)
     return load(target.getvalue())
+
+
+def random_tokenizer(
+    seed: int, folder: Path
+) -> tuple[dict[str, Any], Tokenizer, ReferenceTokenizer] | None:
+    """A random tokenizer.json, its file and its reference; None where both readers refuse it, or
+    ours says that it is not supported.
+    """
+    source = tokenizer_json(seed)
+    path = folder / f"{seed}.json"
+    path.write_text(json.dumps(source), "utf-8")
+    try:
+        reference = reference_for(path)
+    except SourceError:
+        with pytest.raises((SourceError, UnsupportedError)):
+            read(path)
+        return None
+    try:
+        return source, load(file_bytes(read(path))), reference
+    except UnsupportedError:
+        return None
 
 
 def assert_same(file: Tokenizer | bytes | Path, reference: ReferenceTokenizer, **how: Any) -> None:

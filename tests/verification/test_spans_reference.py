@@ -4,24 +4,21 @@ bytes, trimming and templates.
 
 from __future__ import annotations
 
-import json
+import random
 from typing import Any
 
 import pytest
 import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
-from random_tokenizers import tokenizer_json
-from references import reference_for
+from references import random_tokenizer
 from repository import SLOW, SMALL
 from runtime_samples import NAMES, tokenizer
 from sample_texts import TEXTS
 
-from tokexport.conversion import file_bytes
-from tokexport.errors import FormatError, SourceError, UnsupportedError
+from tokexport.errors import FormatError
 from tokexport.runtime.encoding import Encoding
-from tokexport.runtime.tokenizer import Tokenizer, load
-from tokexport.sources import read
+from tokexport.runtime.tokenizer import Tokenizer
 from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
 NO_SPANS = -13
@@ -91,29 +88,17 @@ def random_texts(source: dict[str, Any]) -> list[str]:
         *(" ", "  ", "\n", "\u3000", "\u0120", "the", "ab", "tick", "é", "e\u0301", "中文", "😀"),
         *("12", "\x00", "'s", "-"),
     ]
-    seed = 1
-    texts = ["", *contents]
-    for size in range(1, 60):
-        picked = []
-        for _ in range(size % 9 + 1):
-            seed = seed * 1103515245 + 12345 & 0x7FFFFFFF
-            picked.append(parts[(seed >> 8) % len(parts)])
-        texts.append("".join(picked))
-    return texts
+    r = random.Random(1)
+    return ["", *contents, *("".join(r.choices(parts, k=size % 9 + 1)) for size in range(1, 60))]
 
 
 @pytest.mark.parametrize("first", range(0, 200 if SLOW else 80, 20))
 def test_a_random_tokenizer_has_the_offsets_of_the_library(first: int, tmp_path: Any) -> None:
     compared = 0
     for seed in range(first, first + 20):
-        source = tokenizer_json(seed)
-        path = tmp_path / f"{seed}.json"
-        path.write_text(json.dumps(source), "utf-8")
-        try:
-            library = reference_for(path)
-            subject = load(file_bytes(read(path)))
-        except (SourceError, UnsupportedError):
+        if (made := random_tokenizer(seed, tmp_path)) is None:
             continue
+        source, subject, library = made
         assert isinstance(library, TokenizersReference)
         texts = random_texts(source)
         for number, text in enumerate(texts):
