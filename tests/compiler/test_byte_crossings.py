@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import tiktoken
-from reader_samples import byte_characters, document, read_document, reference
+from reader_samples import document, read_document, reference, spelled
 from repository import SLOW
 
 from tokexport._core import Core
@@ -158,9 +158,8 @@ def test_bytes_that_only_look_like_a_character_do_not_stand_for_it(
     looks = [(alike[:size], alike[size : size + 1]) for size in range(1, len(alike))]
     rules = [*looks, *((*joined, *letter) if letter_last else (*letter, *joined))]
     tokens = [*BYTES, *(left + right for left, right in (*letter, *joined, *looks))]
-    spelled = {token: "".join(byte_characters()[byte] for byte in token) for token in tokens}
-    vocab = {spelled[token]: number for number, token in enumerate(tokens)}
-    merges = [[spelled[left], spelled[right]] for left, right in rules]
+    vocab = {spelled(token): number for number, token in enumerate(tokens)}
+    merges = [[*map(spelled, rule)] for rule in rules]
     source = document(model={"vocab": vocab, "merges": merges})
     content, library = file_bytes(read_document(source, tmp_path)), reference(source)
     engine, core = Core(content, "engine", 0), Core(content, "core", NEVER)

@@ -13,6 +13,7 @@ import gguf
 import pytest
 import tiktoken
 from gguf_files import gguf_of
+from reader_samples import spelled
 from references import assert_same, converted, reference_for
 from repository import SLOW, SMALL
 
@@ -114,10 +115,9 @@ def test_ranks_that_merges_do_not_tell_are_those_of_tiktoken(
     for token in list(ranks)[256:]:
         parts = lower_parts(ranks, token)
         if len(parts) == 2 or pre == "chatglm-bpe":
-            merges.append(" ".join("".join(CHARACTERS[byte] for byte in part) for part in parts))
-    spelled = ["".join(CHARACTERS[byte] for byte in token) for token in ranks]
+            merges.append(" ".join(map(spelled, parts)))
     values = {"pre": pre, "token_type": [NORMAL] * len(ranks), "merges": merges}
-    tokenizer = converted(gguf_of(tmp_path / "it.gguf", "gpt2", spelled, values))
+    tokenizer = converted(gguf_of(tmp_path / "it.gguf", "gpt2", [*map(spelled, ranks)], values))
     pattern = {"chatglm-bpe": LLAMA3, "kimi-k2": KIMI}[pre]
     reference = tiktoken.Encoding("it", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
     for _ in range(1500):

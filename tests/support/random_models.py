@@ -9,12 +9,11 @@ from typing import Any
 
 from json_parts import FUSE
 from parts.cases import document
-from reader_samples import byte_characters
+from reader_samples import spelled
 
 LETTERS = "aab#"
 CHARACTERS = "abc#\u00e9\u4e2d\U0001f600\u0301"
 SCORES = (-1.0, -1.0, -2.0, -3.0, -0.5, 0.0, -0.1, -0.2, -0.3, -0.30000000000000004, -0.7, 1.5)
-CHARACTERS_OF_BYTES = byte_characters()
 PREFIXES = ("##", "##", "", "#", "\u00e9", "abc")
 PRE_TOKENIZERS: tuple[dict[str, Any] | None, ...] = (
     None,
@@ -40,10 +39,6 @@ def sentence(r: random.Random, pieces: list[str]) -> str:
     return "".join(r.choice(kinds)() for _ in range(r.randint(1, 9)))
 
 
-def _mapped(content: str) -> str:
-    return "".join(CHARACTERS_OF_BYTES[byte] for byte in content.encode())
-
-
 def _pieces(r: random.Random) -> list[str]:
     prefix = r.choice(PREFIXES)
     pieces = [r.choice(["<unk>", "a", "\u00e9"])]
@@ -56,27 +51,27 @@ def _pieces(r: random.Random) -> list[str]:
 def model(r: random.Random, *, byte_level: bool) -> tuple[dict[str, Any], list[str]]:
     """The ``model`` of a tokenizer.json, and its pieces as they stand in a text."""
     pieces = _pieces(r)
-    spelled = [_mapped(piece) for piece in pieces] if byte_level else pieces
+    names = [spelled(piece) for piece in pieces] if byte_level else pieces
     kind = r.choice(["Unigram", "Unigram", "WordPiece", "WordLevel"])
     if kind == "Unigram":
         if r.random() < 0.4:
-            names = [f"<0x{byte:02X}>" for byte in range(256)]
-            spelled = [*spelled, *(name for name in names if r.random() < r.choice([0.5, 1.0]))]
-        scores = (r.choice(SCORES) if r.random() < 0.8 else r.uniform(-9, 0) for _ in spelled)
-        vocab = list(map(list, zip(spelled, scores, strict=True)))
+            bytes_of = [f"<0x{byte:02X}>" for byte in range(256)]
+            names = [*names, *(name for name in bytes_of if r.random() < r.choice([0.5, 1.0]))]
+        scores = (r.choice(SCORES) if r.random() < 0.8 else r.uniform(-9, 0) for _ in names)
+        vocab = list(map(list, zip(names, scores, strict=True)))
         unk_id = r.choice([0, 0, 1, None])
         fallback = r.random() < 0.5 and not byte_level
         unigram = {"type": kind, "unk_id": unk_id, "vocab": vocab, "byte_fallback": fallback}
         return unigram, pieces
-    ids = list(range(len(set(spelled)) + r.choice([0, 3])))
+    ids = list(range(len(set(names)) + r.choice([0, 3])))
     r.shuffle(ids)
-    vocab_ids = dict(zip(dict.fromkeys(spelled), ids, strict=False))
-    unknown = {"unk_token": r.choice([spelled[0], spelled[0], "[UNK]"])}
+    vocab_ids = dict(zip(dict.fromkeys(names), ids, strict=False))
+    unknown = {"unk_token": r.choice([names[0], names[0], "[UNK]"])}
     if kind == "WordLevel":
         return {"type": kind, "vocab": vocab_ids, **unknown}, pieces
     longest = r.choice([0, 1, 3, 5, 100, 100, 10**19])
     prefix = r.choice(PREFIXES)
-    prefix = _mapped(prefix) if byte_level else prefix
+    prefix = spelled(prefix) if byte_level else prefix
     fields = {"continuing_subword_prefix": prefix, "max_input_chars_per_word": longest}
     return {"type": kind, "vocab": vocab_ids, **unknown, **fields}, pieces
 

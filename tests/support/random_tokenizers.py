@@ -10,11 +10,10 @@ from typing import Any
 import tiktoken
 from json_parts import digits, normalizers, pre_tokenizers, split
 from parts.cases import document
-from reader_samples import byte_characters
+from reader_samples import BYTES, spelled
 from regex_patterns import TIKTOKEN
 
-CHARACTERS_OF_BYTES = byte_characters()
-ALPHABET = sorted(CHARACTERS_OF_BYTES)
+ALPHABET = sorted(BYTES)
 
 LETTERS = "abcdethsin"
 CHARACTERS = (
@@ -59,10 +58,6 @@ def text(r: random.Random, longest: int) -> str:
     return "".join(
         r.choice(LETTERS if r.random() < 0.7 else CHARACTERS) for _ in range(r.randint(1, longest))
     )
-
-
-def _mapped(content: str) -> str:
-    return "".join(CHARACTERS_OF_BYTES[byte] for byte in content.encode())
 
 
 def _byte_level(**flags: bool) -> dict[str, Any]:
@@ -113,7 +108,7 @@ def _vocabulary(r: random.Random) -> tuple[list[str], list[tuple[str, str]]]:
             tokens.remove(character)
     seen, merges = set(tokens), dict[tuple[str, str], None]()
     for _ in range(r.randint(10, 400)):
-        joined = _mapped(text(r, 3))
+        joined = spelled(text(r, 3))
         cut = r.randrange(len(joined))
         left, right = joined[:cut], joined[cut:]
         if r.random() >= 0.5:
@@ -123,7 +118,7 @@ def _vocabulary(r: random.Random) -> tuple[list[str], list[tuple[str, str]]]:
             if left + right not in seen:
                 seen.add(left + right)
                 tokens.append(left + right)
-    for content in (_mapped(text(r, 5)) for _ in range(r.choice([0, 0, 3, 8]))):
+    for content in (spelled(text(r, 5)) for _ in range(r.choice([0, 0, 3, 8]))):
         if content not in seen:  # found whole only, or never
             seen.add(content)
             tokens.append(content)

@@ -25,10 +25,17 @@ def byte_characters() -> list[str]:
     return [characters[byte] for byte in range(256)]
 
 
+def spelled(content: str | bytes) -> str:
+    """Bytes, or those of a text, in that alphabet."""
+    data = content.encode() if isinstance(content, str) else content
+    return "".join(map(CHARACTERS.__getitem__, data))
+
+
+CHARACTERS = byte_characters()
 _FLAGS = {"add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 BYTE_LEVEL = {"type": "ByteLevel", **_FLAGS}
 AFFIXES = ("continuing_subword_prefix", "end_of_word_suffix")
-BYTES = {character: byte for byte, character in enumerate(byte_characters())}
+BYTES = {character: byte for byte, character in enumerate(CHARACTERS)}
 
 
 def document(**changes: Any) -> dict[str, Any]:
