@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 import golden_files
@@ -54,19 +55,13 @@ def check_node(tokenizer: tokexport.Tokenizer, node: PrefixNode) -> list[PrefixN
     """The children of a node, which have all of its ids but those that end there."""
     contents = [tokenizer.decode_single_token_bytes(int(id)) for id in node.ids]
     assert len(node) == len(contents)
-    assert [int(id) for id in node.ending] == [
-        int(id) for id, content in zip(node.ids, contents, strict=True) if content == node.prefix
-    ]
+    ending = [id for id, each in zip(node.ids, contents, strict=True) if each == node.prefix]
+    assert [*node.ending] == ending
     children = [*node.children()]
-    assert [id for each in (node.ending, *(child.ids for child in children)) for id in each] == [
-        *node.ids
-    ]
-    bytes_after = sorted(
-        {content[len(node.prefix)] for content in contents if content != node.prefix}
-    )
-    assert [child.prefix for child in children] == [
-        node.prefix + bytes([byte]) for byte in bytes_after
-    ]
+    assert [*node.ending, *chain(*(child.ids for child in children))] == [*node.ids]
+    bytes_after = sorted({each[len(node.prefix)] for each in contents if each != node.prefix})
+    prefixes = [node.prefix + bytes([byte]) for byte in bytes_after]
+    assert [child.prefix for child in children] == prefixes
     assert [node.child(byte) for byte in bytes_after] == children
     return children
 
@@ -103,9 +98,8 @@ def test_real_vocabularies_are_found_as_by_a_scan(shared: Path, name: str, tmp_p
     r = random.Random(1)
     for content in [*r.sample(contents, 150), b" ", b"##", b"<", b"\xe2\x96"]:
         prefix = content[: r.randint(1, 4)]
-        expected = [
-            id for id, each in zip(everything, contents, strict=True) if each.startswith(prefix)
-        ]
+        both = zip(everything, contents, strict=True)
+        expected = [id for id, each in both if each.startswith(prefix)]
         assert tokenizer.prefix_ids(prefix).tolist() == expected
         check_node(tokenizer, tokenizer.prefix_trie(prefix))
     grown = (tmp_path / "with.bin").stat().st_size - (tmp_path / "without.bin").stat().st_size

@@ -7,10 +7,8 @@ import json
 import os
 import pickle
 import zipfile
-from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 import tokenizers
 from reader_samples import BYTES, added, document, read_document
@@ -18,7 +16,6 @@ from reader_samples import BYTES, added, document, read_document
 from tokexport.compiler.compile import prepared
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.file.layout import MAGIC
-from tokexport.model import BytePairModel
 from tokexport.sources import read
 from tokexport.sources.sentencepiece.proto import Piece, PieceType, SentencePieceModel, serialize
 
@@ -204,11 +201,7 @@ def test_a_tokenizer_object_is_read_as_the_file_that_it_saves(tmp_path: Path) ->
         from_file.tokens,
         from_file.pre_tokenizer,
     )
-    mine, other = from_object.model, from_file.model
-    assert isinstance(mine, BytePairModel)
-    assert isinstance(other, BytePairModel)
-    assert replace(mine, merges=None) == replace(other, merges=None)
-    assert np.array_equal(mine.merges, other.merges)  # type: ignore[arg-type]
+    assert from_object.model == from_file.model
     assert from_object.added_tokens == from_file.added_tokens
     assert list(from_object.provenance.sha256) == ["tokenizers.Tokenizer"]
 

@@ -48,6 +48,11 @@ Damage = Callable[[bytearray], None]
 NO_SLOT = (1 << 64) - 1
 
 
+def first(found: np.ndarray) -> int:
+    """The first place at which something is true."""
+    return int(np.flatnonzero(found)[0])
+
+
 def swap_two_records(file: bytearray) -> None:
     records = Sections(file).array(Tag.RECORDS, RECORD)
     first, second = records[300].copy(), records[301].copy()
@@ -93,13 +98,13 @@ def clear_a_flag_of_an_added_token(file: bytearray) -> None:
     sections = Sections(file)
     header = AddedHeader.parse(sections.view(Tag.ADDED_TOKENS))
     tokens = sections.array(Tag.ADDED_TOKENS, ADDED_TOKEN, AddedHeader.sizeof(), header.token_count)
-    number = int(np.flatnonzero(tokens["flags"] & AddedFlag.LSTRIP)[0])
+    number = first(tokens["flags"] & AddedFlag.LSTRIP)
     tokens["flags"][number] &= ~np.uint32(AddedFlag.LSTRIP)
 
 
 def forget_a_special_token(file: bytearray) -> None:
     records = Sections(file).array(Tag.RECORDS, RECORD)
-    number = int(np.flatnonzero(records["flags"] & RecordFlag.SPECIAL)[0])
+    number = first(records["flags"] & RecordFlag.SPECIAL)
     records["flags"][number] &= ~np.uint16(RecordFlag.SPECIAL)
 
 
@@ -111,9 +116,7 @@ def forget_a_composition(file: bytearray) -> None:
     compositions = sections.array(
         Tag.NORMALIZER, COMPOSITION, len(sections.view(Tag.NORMALIZER)) - size
     )
-    number = int(
-        np.flatnonzero((compositions["first"] == ord("e")) & (compositions["second"] == 0x301))[0]
-    )
+    number = first((compositions["first"] == ord("e")) & (compositions["second"] == 0x301))
     compositions["composite"][number] = 0xE8
 
 
@@ -123,7 +126,7 @@ def change_the_template(file: bytearray) -> None:
     items = sections.array(
         Tag.TEMPLATE, TEMPLATE_ITEM, TemplateHeader.sizeof(), header.single_count
     )
-    number = int(np.flatnonzero(items["kind"] == ItemKind.ID)[0])
+    number = first(items["kind"] == ItemKind.ID)
     items["id"][number] += 1
 
 
@@ -135,9 +138,7 @@ def clear_header_flag(flag: HeaderFlag, file: bytearray) -> None:
 
 def give_an_id_to_a_hole(file: bytearray) -> None:
     records = Sections(file).array(Tag.RECORDS, RECORD)
-    number = int(
-        np.flatnonzero((records["flags"] & RecordFlag.KIND_MASK) == RecordFlag.KIND_HOLE)[0]
-    )
+    number = first((records["flags"] & RecordFlag.KIND_MASK) == RecordFlag.KIND_HOLE)
     records[number] = records[0]
 
 
