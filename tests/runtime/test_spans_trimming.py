@@ -79,10 +79,8 @@ def test_trimming_changes_something() -> None:
 @pytest.mark.parametrize(
     "passes",
     [
-        [
-            processors.BertProcessing(("a", 0), ("b", 1)),
-            KEEPS,
-        ],  # whether a token is the first depends on the call
+        # Whether a token is the first depends on the call.
+        [processors.BertProcessing(("a", 0), ("b", 1)), KEEPS],
         [ROBERTA, TAKES],
         [TAKES] * 16,  # more than a file holds
     ],

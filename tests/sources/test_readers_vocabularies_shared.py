@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import tokenizers
 from references import reference_for
 from repository import SLOW
+from shared_collection import stress_strings
 
 from tokexport.sources.gguf.patterns import ORIGINALS
 from tokexport.sources.gguf.read import gguf_document
 from tokexport.sources.gguf.source import parse_gguf
 from tokexport.sources.reference import Mode
 from tokexport.sources.registry import open_source
+from tokexport.sources.tokenizer_json.reference import TokenizersReference
 from tokexport.sources.vocab_files.clip import published_vocabulary
 
 SAME = {
@@ -30,8 +33,19 @@ LARGE = {"ggml-vocab-gpt-2.gguf", "ggml-vocab-falcon.gguf", "ggml-vocab-qwen2.gg
 
 
 def texts(shared: Path) -> list[str]:
-    data = (shared / "corpora" / "generated" / "stress_strings.json").read_text(encoding="utf-8")
-    return [value for value in json.loads(data) if isinstance(value, str)][:: 1 if SLOW else 9]
+    return stress_strings(shared)[:: 1 if SLOW else 9]
+
+
+def same_ids(shared: Path, one: str, other: str) -> None:
+    """Two sources have the same ids."""
+    ours, theirs = (reference_for(shared / "tokenizers" / name) for name in (one, other))
+    for mode in (Mode.TEXT, Mode.IDS):
+        assert ours.encode_batch(texts(shared), mode) == theirs.encode_batch(texts(shared), mode)
+
+
+def document_of(shared: Path, name: str) -> Any:
+    """A tokenizer.json."""
+    return json.loads((shared / "tokenizers" / name / "tokenizer.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("name", [name for name in SAME if SLOW or name not in LARGE])
@@ -39,53 +53,31 @@ def test_a_gguf_is_its_tokenizer_json(name: str, shared: Path) -> None:
     path = shared / "tokenizers" / "gguf" / name
     source = parse_gguf(open_source(path).content, name)
     ours = tokenizers.Tokenizer.from_str(json.dumps(gguf_document(source)))
-    theirs = tokenizers.Tokenizer.from_file(
-        str(shared / "tokenizers" / SAME[name] / "tokenizer.json")
+    theirs = tokenizers.Tokenizer.from_str(json.dumps(document_of(shared, SAME[name])))
+    one, other = (
+        TokenizersReference(tokenizer).encode_batch(texts(shared), Mode.TEXT)
+        for tokenizer in (ours, theirs)
     )
-    for tokenizer in (ours, theirs):
-        tokenizer.encode_special_tokens = True
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
-    pairs = zip(
-        *(
-            tokenizer.encode_batch(texts(shared), add_special_tokens=False)
-            for tokenizer in (ours, theirs)
-        ),
-        strict=True,
-    )
-    assert all(first.ids == second.ids for first, second in pairs)
+    assert one == other
 
 
 def test_a_llama_gguf_is_its_sentencepiece_model(shared: Path) -> None:
-    ours = reference_for(shared / "tokenizers" / "gguf" / "ggml-vocab-llama-spm.gguf")
-    theirs = reference_for(shared / "tokenizers" / "llama2" / "tokenizer.model")
-    for mode in (Mode.TEXT, Mode.IDS):
-        assert ours.encode_batch(texts(shared), mode) == theirs.encode_batch(texts(shared), mode)
+    same_ids(shared, "gguf/ggml-vocab-llama-spm.gguf", "llama2/tokenizer.model")
 
 
 def test_tekken_is_the_tokenizer_json_of_nemo(shared: Path) -> None:
-    ours = reference_for(shared / "tokenizers" / "mistral-tekken" / "tekken_240718.json")
-    theirs = reference_for(shared / "tokenizers" / "mistral-nemo" / "tokenizer.json")
-    for mode in (Mode.TEXT, Mode.IDS):
-        assert ours.encode_batch(texts(shared), mode) == theirs.encode_batch(texts(shared), mode)
+    same_ids(shared, "mistral-tekken/tekken_240718.json", "mistral-nemo/tokenizer.json")
 
 
 def test_clip_s_published_vocabulary_is_that_of_its_tokenizer_json(shared: Path) -> None:
     path = shared / "tokenizers" / "clip-openai" / "bpe_simple_vocab_16e6.txt.gz"
     vocab, merges = published_vocabulary(path.read_bytes(), path.name)
-    model = json.loads(
-        (shared / "tokenizers" / "clip" / "tokenizer.json").read_text(encoding="utf-8")
-    )["model"]
+    model = document_of(shared, "clip")["model"]
     assert vocab == model["vocab"]
     assert [" ".join(merge) for merge in merges] == model["merges"]
 
 
 def test_the_name_gpt_neox_is_what_its_tokenizer_json_has(shared: Path) -> None:
-    document = json.loads(
-        (shared / "tokenizers" / "gpt-neox-20b" / "tokenizer.json").read_text(encoding="utf-8")
-    )
-    original = ORIGINALS["gpt-neox"]
-    assert (original.normalizer, original.pre_tokenizer) == (
-        document["normalizer"],
-        document["pre_tokenizer"],
-    )
+    document, original = document_of(shared, "gpt-neox-20b"), ORIGINALS["gpt-neox"]
+    assert original.normalizer == document["normalizer"]
+    assert original.pre_tokenizer == document["pre_tokenizer"]

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import tokenizers
 from reader_samples import byte_characters
-from references import reference_for
+from references import converted, reference_for
 from sentencepiece_training import train
 
 import tokexport
@@ -202,15 +202,9 @@ def test_whisper_puts_its_language_and_its_task_before_a_text(tmp_path: Path) ->
     pair(tmp_path)
     size = len(json.loads((tmp_path / "vocab.json").read_text("utf-8")))
     added = {str(size + n): {"content": c, "special": True} for n, c in enumerate(special)}
-    settle(
-        tmp_path,
-        tokenizer_class="WhisperTokenizer",
-        added_tokens_decoder=added,
-        language="german",
-        task="transcribe",
-    )
-    tokexport.convert(tmp_path, tmp_path / "it.tkx")
-    same(tokexport.load(tmp_path / "it.tkx"), auto(tmp_path))
+    chosen = {"added_tokens_decoder": added, "language": "german", "task": "transcribe"}
+    settle(tmp_path, tokenizer_class="WhisperTokenizer", **chosen)
+    same(converted(tmp_path), auto(tmp_path))
 
 
 @pytest.mark.parametrize("name", ["vocab.json", "merges.txt"])
@@ -222,11 +216,8 @@ def test_a_file_that_is_named_is_read_by_the_class_and_without_the_tokenizer_jso
     whole = read(tmp_path)
     (tmp_path / "tokenizer.json").write_text('{"added_tokens": []}', "utf-8")
     model = read(tmp_path / name)
-    assert (model.tokens, model.model, model.template) == (
-        whole.tokens,
-        whole.model,
-        whole.template,
-    )
+    parts = (whole.tokens, whole.model, whole.template)
+    assert (model.tokens, model.model, model.template) == parts
     assert "tokenizer.json" not in model.provenance.sha256
     assert {"vocab.json", "merges.txt"} < set(model.provenance.sha256)
     with pytest.raises(SourceError, match="no field 'model'"):
@@ -268,11 +259,9 @@ def test_without_the_library_a_sentence_says_what_to_install(
     pair(tmp_path)
     settle(tmp_path, tokenizer_class="GPT2Tokenizer")
     monkeypatch.setitem(sys.modules, library, None)
+    sentence = rf"GPT2Tokenizer .*\({library}\); pip install 'tokexport\[transformers\]'"
     for source in (tmp_path, tmp_path / "vocab.json"):
-        with pytest.raises(
-            MissingLibraryError,
-            match=rf"GPT2Tokenizer .*\({library}\); pip install 'tokexport\[transformers\]'",
-        ):
+        with pytest.raises(MissingLibraryError, match=sentence):
             read(source)
 
 

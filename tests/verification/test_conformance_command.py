@@ -22,7 +22,7 @@ from conformance.isolated import measure_all
 from conformance.measure import Job, Outcome, measure
 from conformance.table import cell, report, unicode_version
 from conformance.vectors import Vectors, compare_vectors
-from references import reference_for
+from references import converted, reference_for
 from repository import ROOT, SMALL
 
 import tokexport
@@ -146,10 +146,8 @@ def write_vectors(directory: Path, vectors: list[dict[str, object]]) -> Path:
 def test_vectors_are_compared_and_those_that_the_library_does_not_confirm_are_left_out(
     folder: Path, tmp_path: Path
 ) -> None:
-    tokexport.convert(folder / "one" / "tokenizer.json", tmp_path / "x.bin")
-    tokenizer = tokexport.load(tmp_path / "x.bin")
-    right = {"text": "Hello", "ids": tokenizer.encode("Hello"), "add_special": False}
-    right["ref"] = "hf:one"
+    ids = converted(folder / "one" / "tokenizer.json").encode("Hello")
+    right = {"text": "Hello", "ids": ids, "add_special": False, "ref": "hf:one"}
     of_another_text = {**right, "ids": [1, 2, 3]}
     of_another_file = {**of_another_text, "ref": "sp:one/tokenizer.model"}
     directory = write_vectors(tmp_path / "vectors", [right, of_another_text, of_another_file])
@@ -170,12 +168,11 @@ def test_a_vector_that_the_library_confirms_and_the_file_does_not_give_is_a_diff
     fields["added_tokens"] = []
     fields["model"]["merges"] = []
     (tmp_path / "tokenizer.json").write_text(json.dumps(fields), encoding="utf-8")
-    tokexport.convert(tmp_path / "tokenizer.json", tmp_path / "without_merges.bin", self_test=False)
+    tokenizer = converted(tmp_path / "tokenizer.json", self_test=False)
     reference = reference_for(source)
     ids = reference.encode("Hello", True)
     vector = {"text": "Hello", "ids": ids, "add_special": False, "ref": "hf:one"}
     directory = write_vectors(tmp_path / "vectors", [vector])
-    tokenizer = tokexport.load(tmp_path / "without_merges.bin")
     found = compare_vectors(tokenizer, reference, directory, Found("one/tokenizer.json"))
     assert (found.compared, found.differing, found.disowned) == (1, 1, 0)
     assert found.first.startswith("'Hello': expected")
@@ -189,13 +186,12 @@ def test_a_library_without_a_post_processor_is_asked_for_bos_as_the_vector_was(
     source = tmp_path / "one" / "tokenizer.model"
     source.parent.mkdir()
     source.write_bytes(serialize(SentencePieceModel("tokenizer.model", pieces)))
-    tokexport.convert(source, tmp_path / "tokenizer.bin")
     vector = {"text": "a", "ids": [1, 2], "add_special": True, "ref": "sp:one/tokenizer.model"}
     without_bos = {**vector, "ids": [2]}
     of_another_text = {**vector, "ids": [2], "add_special": False, "text": "a a"}
     directory = write_vectors(tmp_path / "vectors", [vector, without_bos, of_another_text])
-    tokenizer, reference = tokexport.load(tmp_path / "tokenizer.bin"), reference_for(source)
-    found = compare_vectors(tokenizer, reference, directory, Found("one/tokenizer.model"))
+    pair = converted(source), reference_for(source)
+    found = compare_vectors(*pair, directory, Found("one/tokenizer.model"))
     assert found == Vectors(1, 0, "", 2)
 
 

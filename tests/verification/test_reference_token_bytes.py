@@ -9,13 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tokenizers
 from json_parts import FUSE, replace
 from reader_samples import document
-from references import assert_same
-
-import tokexport
-from tokexport.sources.tokenizer_json.reference import TokenizersReference
+from references import assert_same, converted, reference_for
 
 
 @pytest.mark.parametrize(
@@ -31,9 +27,7 @@ def test_what_a_decoder_puts_around_each_token_is_not_said_of_one(
 ) -> None:
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(document(decoder=decoder)), encoding="utf-8")
-    reference = TokenizersReference(tokenizers.Tokenizer.from_file(str(path)))
-    number = tokenizers.Tokenizer.from_file(str(path)).token_to_id("a")
-    assert number is not None
+    reference = reference_for(path)
+    (number,) = reference.encode("a", False)
     assert reference.token_bytes(number) == expected
-    tokexport.convert(path, tmp_path / "x.bin")
-    assert_same(tmp_path / "x.bin", reference, strings=60)
+    assert_same(converted(path), reference, strings=60)

@@ -11,8 +11,8 @@ import pytest
 import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
-from references import random_tokenizer
-from repository import SLOW, SMALL
+from references import random_tokenizer, reference_for
+from repository import SLOW, small_source
 from runtime_samples import NAMES, tokenizer
 from sample_texts import TEXTS
 
@@ -25,10 +25,9 @@ NO_SPANS = -13
 
 
 def reference(name: str) -> tokenizers.Tokenizer:
-    loaded = tokenizers.Tokenizer.from_file(str(SMALL / f"{name}.json"))
-    loaded.no_truncation()
-    loaded.no_padding()
-    return loaded
+    loaded = reference_for(small_source(name))
+    assert isinstance(loaded, TokenizersReference)
+    return loaded._tokenizer
 
 
 REFERENCES = {name: reference(name) for name in NAMES}
