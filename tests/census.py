@@ -5,8 +5,6 @@ With $TOKEXPORT_SHARED the tokenizer.json files that lie there count for the sta
 """
 
 # ruff: noqa: E402
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -2,8 +2,6 @@
 enough to read at once.
 """
 
-from __future__ import annotations
-
 import pytest
 from repository import ROOT, script
 

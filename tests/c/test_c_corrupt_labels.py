@@ -2,8 +2,6 @@
 document.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import golden_files

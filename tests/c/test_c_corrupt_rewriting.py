@@ -2,8 +2,6 @@
 TKX_E_CORRUPT when they are met.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import golden_files

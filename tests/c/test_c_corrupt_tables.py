@@ -2,8 +2,6 @@
 is met, never anything else.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 from typing import Any

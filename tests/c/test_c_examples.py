@@ -1,7 +1,5 @@
 """The examples compile without a warning, and do what their first comments say."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import golden_files

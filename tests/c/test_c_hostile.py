@@ -2,8 +2,6 @@
 text.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 

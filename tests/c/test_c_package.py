@@ -1,7 +1,5 @@
 """The CMake project is usable without Python: from its folder, fetched, and installed."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

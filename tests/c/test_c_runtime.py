@@ -2,8 +2,6 @@
 buffers, on files that lie.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The sizes that tokexport.h states are those of the runtime."""
 
-from __future__ import annotations
-
 import platform
 import re
 from pathlib import Path

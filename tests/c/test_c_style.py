@@ -1,7 +1,5 @@
 """Every C file says its licence, and no line of it is longer than 100 columns."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 gives the same ids or refuses the file.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 met, and little memory is enough.
 """
 
-from __future__ import annotations
-
 import ctypes
 import struct
 

@@ -2,8 +2,6 @@
 for the texts that the header names.
 """
 
-from __future__ import annotations
-
 import ctypes
 import itertools
 import re

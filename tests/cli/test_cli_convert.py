@@ -1,7 +1,5 @@
 """tokexport convert: makes the file that was asked for, or nothing."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 with exit code 2, whatever the damage is.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import golden_files

@@ -1,7 +1,5 @@
 """``inspect`` and ``diff`` show how tokens decode: their forms, and the rules of the file."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """tokexport demo does the main job on any source; tokexport bench measures a file."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

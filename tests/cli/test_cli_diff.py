@@ -1,7 +1,5 @@
 """tokexport diff: no difference between equals; every part that decides an id is compared."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """tokexport encode and decode: text is bytes, ids are numbers, nothing is added or taken away."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Literal

@@ -1,7 +1,5 @@
 """tokexport inspect: says what a file holds, and shows its tokens without harm."""
 
-from __future__ import annotations
-
 import base64
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What --json prints has the members that docs/JSON.md names, and no others."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The command line as a part of pipes and scripts: streams, exit codes, help."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty

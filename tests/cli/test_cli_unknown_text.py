@@ -2,8 +2,6 @@
 ValueError in Python.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

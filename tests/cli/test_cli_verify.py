@@ -2,8 +2,6 @@
 difference, for one that does not.
 """
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path

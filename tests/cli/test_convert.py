@@ -1,7 +1,5 @@
 """A conversion writes the whole target or leaves everything as it was."""
 
-from __future__ import annotations
-
 import errno
 import io
 import json

@@ -1,7 +1,5 @@
 """Token text is harmless on a terminal, and can be had back."""
 
-from __future__ import annotations
-
 import ast
 import unicodedata
 

@@ -2,8 +2,6 @@
 the ids of tiktoken: in the C core and in the bulk engine, whatever the order of the ranks.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from itertools import product

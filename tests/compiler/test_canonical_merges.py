@@ -1,7 +1,5 @@
 """Keeping one merge for each token changes no id: against the reference library with all merges."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Mapping, Sequence

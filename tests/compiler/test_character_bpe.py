@@ -2,8 +2,6 @@
 where no merge crosses.
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 from functools import partial

@@ -1,7 +1,5 @@
 """A three-stage table gives back the value of every code point."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tokexport.compiler.class_table import CODE_POINTS, class_table

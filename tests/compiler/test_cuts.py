@@ -2,8 +2,6 @@
 sides as for the whole.
 """
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

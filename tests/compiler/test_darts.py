@@ -1,7 +1,5 @@
 """Character maps are read as their tries say."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 from unicode_tables.charsmap import charsmap_of, darts_units

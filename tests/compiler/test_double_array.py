@@ -1,7 +1,5 @@
 """The trie of a vocabulary finds its keys, all of them and no other."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 import pytest

@@ -1,7 +1,5 @@
 """The table of edits does to a text what its steps do to it one after the other."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -2,8 +2,6 @@
 steps of the library do.
 """
 
-from __future__ import annotations
-
 import functools
 
 import pytest

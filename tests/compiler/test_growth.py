@@ -1,7 +1,5 @@
 """What operations say of the growth of a text holds for every text, and is not far from it."""
 
-from __future__ import annotations
-
 import functools
 import random
 

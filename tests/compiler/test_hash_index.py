@@ -1,7 +1,5 @@
 """Every key is found with one probe, and the hash functions are those of the specification."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The rows of PIDX change nothing but the speed."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import string

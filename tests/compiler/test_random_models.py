@@ -2,8 +2,6 @@
 reference, and stops where it stops.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import partial
 from pathlib import Path

@@ -2,8 +2,6 @@
 runtime and by SPEC.md.
 """
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 import re

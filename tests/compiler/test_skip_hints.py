@@ -1,7 +1,5 @@
 """What a file says may be walked over is what its programs and maps have nothing to do with."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -2,8 +2,6 @@
 offsets are the reference's.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Sequence

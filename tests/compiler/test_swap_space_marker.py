@@ -1,7 +1,5 @@
 """Exchanging spaces and U+2581 makes an equivalent tokenizer, or is left out."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -2,8 +2,6 @@
 2: it could not be done.
 """
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The tokenizers under a folder, found by their content, and the files that are none."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase

@@ -1,7 +1,5 @@
 """A process for each tokenizer: one that crashes, even in native code, does not stop the others."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import get_context

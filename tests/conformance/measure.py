@@ -1,7 +1,5 @@
 """One tokenizer: converted, compared with its library, with texts and with published vectors."""
 
-from __future__ import annotations
-
 import tempfile
 import traceback
 from dataclasses import asdict, dataclass, field, replace

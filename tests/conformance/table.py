@@ -2,8 +2,6 @@
 tokenizer. No times, no paths of a machine.
 """
 
-from __future__ import annotations
-
 import platform
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence

@@ -5,8 +5,6 @@ A line has ``text``, ``ids``, ``add_special`` (whether the post-processor ran) a
 otherwise a kind and the path of the file.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterator

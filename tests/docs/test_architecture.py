@@ -1,7 +1,5 @@
 """The pictures of docs/ARCHITECTURE.md show what the code does."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tokexport.compiler.merges.canonical import canonical_merges

@@ -1,7 +1,5 @@
 """The figures in the documents are made by one command, which reports no speed of wrong ids."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from collections.abc import Iterator

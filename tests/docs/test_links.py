@@ -1,7 +1,5 @@
 """Every relative link in a Markdown file leads to a file, and to a heading where it names one."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the README tells a person to type works: shell, Python and C."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Prose has lines of at most 100 columns, and the words of the glossary."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

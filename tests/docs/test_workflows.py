@@ -1,7 +1,5 @@
 """What runs at night runs all slow tests."""
 
-from __future__ import annotations
-
 import re
 
 from repository import ROOT

@@ -1,7 +1,5 @@
 """What repeats the layout or the signatures of the native module is made from them."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The golden files are what the writer makes, and hold what the reference libraries give."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import struct

@@ -2,8 +2,6 @@
 to do so, one fault at a time.
 """
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 made.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

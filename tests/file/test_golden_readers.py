@@ -1,7 +1,5 @@
 """The educational reader and the runtime read the golden files as the reference libraries do."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

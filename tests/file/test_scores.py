@@ -1,7 +1,5 @@
 """Scores are -ln(rank + 1) for each token that a merge makes, and -1e6 for the others."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 

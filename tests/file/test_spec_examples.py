@@ -1,7 +1,5 @@
 """The worked values and hex dumps of SPEC.md are right."""
 
-from __future__ import annotations
-
 import re
 import zlib
 

@@ -2,8 +2,6 @@
 broken and random files.
 """
 
-from __future__ import annotations
-
 import struct
 import zlib
 from collections.abc import Callable

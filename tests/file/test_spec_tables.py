@@ -1,7 +1,5 @@
 """The numbers in the prose of SPEC.md are those of the declaration of the layout."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Added tokens are found by vectors where ``tokenizers`` finds them."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The bulk engine gives the ids of the C core, and those of tiktoken."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor

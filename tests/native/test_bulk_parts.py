@@ -2,8 +2,6 @@
 too, so that only the bulk engine can cut it.
 """
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

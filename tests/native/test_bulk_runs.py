@@ -2,8 +2,6 @@
 whatever is beside them, and in any order of merges.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 from functools import partial

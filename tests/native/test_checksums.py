@@ -1,7 +1,5 @@
 """A file whose sections are as they were written passes; one bit that differs does not."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """What stays bytes of a tokenizer.json is what Python's parser reads there, in any document."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import mmap

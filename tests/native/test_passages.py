@@ -1,7 +1,5 @@
 """Passages that come again, whole or changed by a byte, have the ids of the C core."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

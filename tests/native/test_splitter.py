@@ -2,8 +2,6 @@
 width, and reads nothing outside of the text.
 """
 
-from __future__ import annotations
-
 import ctypes
 import mmap
 import random

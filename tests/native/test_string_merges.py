@@ -1,7 +1,5 @@
 """Merges that are spelled as strings get the ids that dictionaries of Python find."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

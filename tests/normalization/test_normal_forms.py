@@ -2,8 +2,6 @@
 give what ``tokenizers`` gives.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import random

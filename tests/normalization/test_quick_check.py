@@ -2,8 +2,6 @@
 changes: the text that the model sees, and where it comes from, are those of ``tokenizers``.
 """
 
-from __future__ import annotations
-
 import functools
 import random
 

@@ -1,7 +1,5 @@
 """fixtures/fetch.py brings exactly the files that are pinned, and leaves nothing else after."""
 
-from __future__ import annotations
-
 import hashlib
 import zipfile
 from collections.abc import Callable

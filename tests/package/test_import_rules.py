@@ -1,7 +1,5 @@
 """Data goes one way, source -> model -> tables -> bytes -> ids: no part imports a later one."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the extension calls of GCC and Clang exists for Microsoft's compiler too."""
 
-from __future__ import annotations
-
 import re
 
 from repository import ROOT

@@ -1,7 +1,5 @@
 """The installed package is whole: its names, its data, its examples."""
 
-from __future__ import annotations
-
 import doctest
 import importlib
 import importlib.metadata

@@ -3,8 +3,6 @@
 Exit code 1 where a part that is converted differs from the library; then no file is changed.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -5,8 +5,6 @@ A line of cases.jsonl names the model, what of it is changed, and the other part
 one without options, and of an added token's flags only those stand there that are on.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What becomes of a case: it is exact, or refused; and the table of all cases, as Markdown."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

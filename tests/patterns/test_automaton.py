@@ -1,7 +1,5 @@
 """The tables themselves: the same for everyone, as small as can be, and read in linear time."""
 
-from __future__ import annotations
-
 import hashlib
 import time
 

@@ -1,7 +1,5 @@
 """A reference to a group of one character out of a few finds what the engines find."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

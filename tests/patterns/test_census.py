@@ -2,8 +2,6 @@
 docs/CENSUS.md says which.
 """
 
-from __future__ import annotations
-
 import census
 
 

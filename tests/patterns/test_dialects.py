@@ -1,7 +1,5 @@
 """What each dialect means by its signs, held against the engine that defines it: a case a line."""
 
-from __future__ import annotations
-
 import pytest
 from regex_oracle import Oniguruma, fancy_matched, matches
 

@@ -2,8 +2,6 @@
 engine does.
 """
 
-from __future__ import annotations
-
 import re
 
 import hypothesis.strategies as st

@@ -2,8 +2,6 @@
 reference: in any order, in long texts.
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 

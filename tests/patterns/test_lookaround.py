@@ -2,8 +2,6 @@
 keeps what it takes, a match may hold nothing: the pieces are those of the engines, in linear time.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from regex_oracle import (

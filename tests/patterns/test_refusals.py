@@ -2,8 +2,6 @@
 the place in it.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from tokexport.compiler.splits.compile_split import compile_split

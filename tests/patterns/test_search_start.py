@@ -2,8 +2,6 @@ r"""``\G`` holds where the search for a match began, as in both engines: Trinity
 numbers with it.
 """
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """Many texts to one array: the same ids as one by one, from lists and from Arrow arrays."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A stream gives the text of its ids, in parts that are whole characters."""
 
-from __future__ import annotations
-
 import pytest
 from bare_models import merge_rows, tokenizer_model
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Threads that encode the parts of one text give the ids that one thread gives for it."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import Any

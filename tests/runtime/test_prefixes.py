@@ -2,8 +2,6 @@
 the trie share them out.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from itertools import chain

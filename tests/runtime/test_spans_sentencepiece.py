@@ -2,8 +2,6 @@
 and unknown words that are one id.
 """
 
-from __future__ import annotations
-
 import random
 import struct
 from dataclasses import replace

@@ -2,8 +2,6 @@
 the reference library does.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """``Tokenizer`` decodes ids of any kind of sequence, and refuses an id that is no token."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Callable
 

@@ -2,8 +2,6 @@
 out.
 """
 
-from __future__ import annotations
-
 import itertools
 import pickle
 from typing import Any

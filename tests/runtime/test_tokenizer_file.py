@@ -2,8 +2,6 @@
 the file holds.
 """
 
-from __future__ import annotations
-
 import copy
 import math
 import pickle

@@ -1,7 +1,5 @@
 """One tokenizer serves many threads and processes at once."""
 
-from __future__ import annotations
-
 import multiprocessing
 import random
 import sys

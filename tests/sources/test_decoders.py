@@ -2,8 +2,6 @@
 the reference gives.
 """
 
-from __future__ import annotations
-
 import contextlib
 import random
 from collections.abc import Sequence

@@ -2,8 +2,6 @@
 one call and in a stream.
 """
 
-from __future__ import annotations
-
 import pytest
 import tokexport_reader
 from decoders import decode_only, streamed

@@ -1,7 +1,5 @@
 """The file of a SentencePiece model decodes any ids as the library does, also in a stream."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

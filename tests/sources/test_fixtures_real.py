@@ -1,7 +1,5 @@
 """Real vocabularies, brought from packages on the index, give the ids of their own libraries."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -5,8 +5,6 @@ Looking a name up and caching is the library's; here it is replaced by one folde
 the errors that it raises.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable

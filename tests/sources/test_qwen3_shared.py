@@ -1,7 +1,5 @@
 """Qwen3's file is small, and each of its merged tokens has the score of its merge."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A tokenizer never seen before is converted exactly, or refused; never approximated."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from pathlib import Path
 

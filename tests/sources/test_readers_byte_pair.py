@@ -1,7 +1,5 @@
 """The BPE model of a tokenizer.json gives the ids of the reference, or is refused as it is."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 from typing import Any

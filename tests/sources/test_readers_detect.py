@@ -1,7 +1,5 @@
 """A source is known by its content; what cannot be read is refused by the name of what it is."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -2,8 +2,6 @@
 what they were made from.
 """
 
-from __future__ import annotations
-
 import contextlib
 import random
 import struct

@@ -1,7 +1,5 @@
 """The name in tokenizer.ggml.pre chooses pre-tokenizer and normalizer of a byte-level GGUF."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import random

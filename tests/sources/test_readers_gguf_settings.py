@@ -2,8 +2,6 @@
 mask; and what is missing is refused.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

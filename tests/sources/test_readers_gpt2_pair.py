@@ -1,7 +1,5 @@
 """vocab.json with merges.txt is read as ByteLevelBPETokenizer of the reference reads it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

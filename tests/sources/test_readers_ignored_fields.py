@@ -2,8 +2,6 @@
 refuses the file, so does the reader.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace

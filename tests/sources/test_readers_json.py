@@ -1,7 +1,5 @@
 """A tokenizer.json is as strict as the reference's parser, and every refusal says where."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Every type of model of a tokenizer.json is read as the reference reads it, or refused."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

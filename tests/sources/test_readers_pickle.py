@@ -2,8 +2,6 @@
 nothing in it runs.
 """
 
-from __future__ import annotations
-
 import io
 import pickle
 import random

@@ -2,8 +2,6 @@
 to a pair.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

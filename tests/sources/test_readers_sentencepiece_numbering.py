@@ -2,8 +2,6 @@
 becomes a note, and nothing else does.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

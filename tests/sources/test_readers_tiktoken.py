@@ -1,7 +1,5 @@
 """Rank files and tiktoken.Encoding objects become what tiktoken makes of them."""
 
-from __future__ import annotations
-
 import base64
 import json
 import random

@@ -2,8 +2,6 @@
 the ids of their references.
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Real GGUF, tekken and CLIP files say the same as the tokenizer.json of the same model."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

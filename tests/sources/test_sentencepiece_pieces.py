@@ -1,7 +1,5 @@
 """SentencePiece models with pieces of every type, and with odd ones, are exact or refused."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path

@@ -2,8 +2,6 @@
 the ids of their library: by the C core, and by the specification.
 """
 
-from __future__ import annotations
-
 import contextlib
 import random
 from collections.abc import Callable

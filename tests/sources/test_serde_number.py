@@ -1,7 +1,5 @@
 """A number of a tokenizer.json is read as the reference reads it, to the last bit."""
 
-from __future__ import annotations
-
 import json
 import random
 

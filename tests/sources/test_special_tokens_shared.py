@@ -1,7 +1,5 @@
 """Special tokens of real rank files are those that their own repositories list."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

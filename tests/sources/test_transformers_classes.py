@@ -2,8 +2,6 @@
 AutoTokenizer, for every class of that library that has a tokenizer.json.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import sys

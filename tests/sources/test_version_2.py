@@ -5,8 +5,6 @@ The ids in fixtures/version_2 were made by that library (fixtures/make_version_2
 installed, the files are also compared with it on random strings.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import unicodedata

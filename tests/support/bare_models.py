@@ -1,7 +1,5 @@
 """Models of the converter, from what a test writes down."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The types of the fixtures that run `tokexport` and make small files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A tokenizer.json in the reference library, and its file in both readers of the format."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from itertools import accumulate, product

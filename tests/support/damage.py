@@ -1,7 +1,5 @@
 """Damage in a tokexport file that its checksums do not show."""
 
-from __future__ import annotations
-
 import zlib
 
 import numpy as np

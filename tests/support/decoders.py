@@ -2,8 +2,6 @@
 and ours; and what a stream makes of ids.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any

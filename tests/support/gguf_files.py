@@ -1,7 +1,5 @@
 """Writes GGUF files by the library that defines them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The golden files, and the script that makes them."""
 
-from __future__ import annotations
-
 import json
 import struct
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Everything that the golden files ask of a reader, and the runtime as such a reader."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

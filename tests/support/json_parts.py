@@ -1,7 +1,5 @@
 """The parts of a tokenizer.json that many tests are made of, as JSON."""
 
-from __future__ import annotations
-
 from typing import Any
 
 Json = dict[str, Any]

@@ -2,8 +2,6 @@
 affixes, unknown tokens.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

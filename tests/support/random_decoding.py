@@ -2,8 +2,6 @@
 hypothesis.
 """
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 
 from tokexport.model import (

@@ -2,8 +2,6 @@
 missing, unknown tokens everywhere.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Random small SentencePiece models of every kind, with texts that are hard for them."""
 
-from __future__ import annotations
-
 import random
 
 from unicode_tables.charsmap import charsmap_of

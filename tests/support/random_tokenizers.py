@@ -2,8 +2,6 @@
 encoding for tiktoken.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

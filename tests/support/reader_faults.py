@@ -4,8 +4,6 @@ A line of the table is ``what is wrong: what stands in the module => what is put
 a heading names the module and the golden file that must show it.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import sys

@@ -1,7 +1,5 @@
 """Small tokenizer.json documents for the tests of the readers, and how to ask both sides of one."""
 
-from __future__ import annotations
-
 import copy
 import json
 from pathlib import Path

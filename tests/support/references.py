@@ -1,7 +1,5 @@
 """The reference library's tokenizer for any source, and whether a file is the same."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

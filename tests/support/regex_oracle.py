@@ -2,8 +2,6 @@
 themselves, and a slow runner for the tables.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Sequence
 

@@ -2,8 +2,6 @@
 and the switch for slow tests.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Tokexport files for the tests of the Python runtime, made from fixtures/small."""
 
-from __future__ import annotations
-
 import base64
 import json
 from functools import cache

@@ -1,7 +1,5 @@
 """Small tokenizers, and texts made of what is special to them."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 from runtime_samples import NAMES, content, tokenizer
 

@@ -2,8 +2,6 @@
 each conversion goes.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 # What nmt_nfkc says about the characters that texts of tests have.

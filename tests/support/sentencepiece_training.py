@@ -1,7 +1,5 @@
 """Small SentencePiece models, trained on a few sentences or made piece by piece."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from typing import Any

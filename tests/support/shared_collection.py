@@ -6,8 +6,6 @@ The environment variable TOKEXPORT_SHARED names the collection's directory, with
 TOKEXPORT_SLOW=1 makes them compare everything, which takes minutes for each tokenizer.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

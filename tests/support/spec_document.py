@@ -1,7 +1,5 @@
 """Reads ``formats/tokexport/SPEC.md``, so that tests can hold it against other things."""
 
-from __future__ import annotations
-
 import re
 
 from repository import ROOT

@@ -1,7 +1,5 @@
 """What matches what under ``(?i)``, single code points and sequences, is what the engines say."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -2,8 +2,6 @@
 normalizer does.
 """
 
-from __future__ import annotations
-
 import importlib.util
 from importlib import metadata, resources
 

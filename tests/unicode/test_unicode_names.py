@@ -1,7 +1,5 @@
 """A property is found by every name that its engine takes, and by no other."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """A class of a regular expression has the members that its engine gives it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

@@ -2,8 +2,6 @@
 one table.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

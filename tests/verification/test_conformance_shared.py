@@ -2,8 +2,6 @@
 that other projects publish.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 from zlib import crc32

@@ -2,8 +2,6 @@
 refusal of each field, not only the first one of all.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Callable

@@ -2,8 +2,6 @@
 what comes out.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

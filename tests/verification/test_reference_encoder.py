@@ -2,8 +2,6 @@
 alone (``tokexport_reader``).
 """
 
-from __future__ import annotations
-
 import pytest
 import tokexport_reader
 from hypothesis import given

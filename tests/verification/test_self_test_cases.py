@@ -1,7 +1,5 @@
 """A file's self test is small, the same each time, and covers what differs between tokenizers."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

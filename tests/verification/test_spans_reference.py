@@ -2,8 +2,6 @@
 bytes, trimming and templates.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

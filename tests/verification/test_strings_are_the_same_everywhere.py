@@ -2,8 +2,6 @@
 made it.
 """
 
-from __future__ import annotations
-
 import hashlib
 
 import pytest

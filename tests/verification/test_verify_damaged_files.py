@@ -2,8 +2,6 @@
 right.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from functools import partial

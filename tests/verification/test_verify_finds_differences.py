@@ -2,8 +2,6 @@
 none where there is none.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import os
