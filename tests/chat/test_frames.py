@@ -1,7 +1,5 @@
 """A template that puts fixed texts between messages is found to be a frame, and no other one is."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -2,8 +2,6 @@
 in a message is never markup.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import sys

@@ -1,7 +1,5 @@
 """The chat templates that publishers ship give the text and the ids that `transformers` gives."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What templates are written with works as in `transformers`: the same text and the same ids."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum

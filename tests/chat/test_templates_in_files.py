@@ -1,7 +1,5 @@
 """Chat templates travel from every kind of source into the file, with what they read by name."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Tokenizing as a step of other people's pipelines gives the ids of each text."""
 
-from __future__ import annotations
-
 import pickle
 
 import pytest

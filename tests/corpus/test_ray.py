@@ -1,7 +1,5 @@
 """The steps of Ray Data lose no row and no word, also where a worker is killed."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Documents become shards: every document once and in order, with exactly its ids."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import lzma

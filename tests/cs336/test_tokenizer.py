@@ -1,7 +1,5 @@
 """The assignment's tokenizer: ids of the merges in their order, special tokens first."""
 
-from __future__ import annotations
-
 import random
 import re
 import subprocess

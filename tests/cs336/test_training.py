@@ -2,8 +2,6 @@
 the most frequent pairs the greatest is merged.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from pathlib import Path

@@ -2,8 +2,6 @@
 place.
 """
 
-from __future__ import annotations
-
 import pickle
 import struct
 from pathlib import Path

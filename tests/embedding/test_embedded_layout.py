@@ -1,7 +1,5 @@
 """The files that `tokexport embed` writes are as formats/embedded says."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

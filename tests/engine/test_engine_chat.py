@@ -2,8 +2,6 @@
 keeps what it has computed from turn to turn.
 """
 
-from __future__ import annotations
-
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path

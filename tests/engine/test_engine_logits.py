@@ -1,7 +1,5 @@
 """The engine computes what a plain transformer computes, in float32 and in int8."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -2,8 +2,6 @@
 compiled and run, with what PyTorch made of the same checkpoint beside it. PyTorch is not needed.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Text ends at the first stop string, wherever it is cut."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

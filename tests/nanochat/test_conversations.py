@@ -1,7 +1,5 @@
 """A conversation is rendered as nanochat's documents are, and one that is malformed is refused."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

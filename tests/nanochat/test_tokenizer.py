@@ -1,7 +1,5 @@
 """The methods of nanochat's tokenizer, over a tokexport file."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import pickle

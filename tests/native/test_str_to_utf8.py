@@ -1,7 +1,5 @@
 """A str of any characters is encoded as its UTF-8 is, by each width of vectors."""
 
-from __future__ import annotations
-
 import tempfile
 from functools import cache
 from pathlib import Path

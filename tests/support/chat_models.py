@@ -1,7 +1,5 @@
 """Small tokenizers with a chat template, and conversations to put through it."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Small checkpoints with random weights, and what a model of theirs computes, written plainly."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The trainer of Stanford's CS336, as its handout describes it: slow and plain."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from itertools import pairwise

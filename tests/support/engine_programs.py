@@ -1,7 +1,5 @@
 """Builds the engine of ``examples/engine``, and the programs that test its parts."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What other trainers learn, and what ours does, as pairs of bytes in the order of merging."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

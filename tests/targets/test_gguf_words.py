@@ -2,8 +2,6 @@
 llama.cpp makes of words.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

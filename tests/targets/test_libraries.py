@@ -1,7 +1,5 @@
 """The formats that libraries read: what these make of the files is what they make of the source."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What other runtimes make of a text, by their own algorithms, and how it is counted."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A file of another runtime becomes a tokexport file with that runtime's ids, or is refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

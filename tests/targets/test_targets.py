@@ -2,8 +2,6 @@
 and reading it back loses what is listed and nothing else.
 """
 
-from __future__ import annotations
-
 import json
 import struct
 from collections.abc import Iterator

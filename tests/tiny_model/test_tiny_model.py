@@ -1,7 +1,5 @@
 """Each part of the tiny model is what PyTorch's own is, and training makes a model that learns."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

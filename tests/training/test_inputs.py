@@ -1,7 +1,5 @@
 """Training reads a corpus as it lies on disk; its memory grows with the distinct words alone."""
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess

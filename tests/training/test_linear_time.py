@@ -3,8 +3,6 @@
 Run with -s it prints what each took.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The merges are those of other trainers, each under its own tie-break."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from functools import cache

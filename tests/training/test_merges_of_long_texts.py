@@ -3,8 +3,6 @@
 Late merges have many ties, which is where tie-breaks differ: thousands are compared.
 """
 
-from __future__ import annotations
-
 import json
 from itertools import chain
 from pathlib import Path

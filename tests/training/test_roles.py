@@ -1,7 +1,5 @@
 """Special tokens that are given a role have it in every file that is written, by the same id."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Special tokens: in the texts by the rules of other trainers, and with the ids that are wanted."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

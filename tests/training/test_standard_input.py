@@ -1,7 +1,5 @@
 """Standard input is counted and learned from as a file of the same content."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

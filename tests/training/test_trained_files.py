@@ -1,7 +1,5 @@
 """What training writes: files that give the same ids, in their own libraries."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

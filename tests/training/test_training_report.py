@@ -1,7 +1,5 @@
 """The report of a training says what was learned, and every number of it is true."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Word counts as a file: every document counted once, however counting was interrupted."""
 
-from __future__ import annotations
-
 import json
 import random
 import signal

@@ -1,7 +1,5 @@
 """tokexport view: one page, in which a text is only ever text."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """The page of tokexport view works in Chromium: pointer, keys, light and dark, nothing refused."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """tokexport encode --show: each token can be seen, by colours on a terminal, by bars elsewhere."""
 
-from __future__ import annotations
-
 import os
 import pty
 import re

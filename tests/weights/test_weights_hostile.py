@@ -1,7 +1,5 @@
 """A damaged weights file is refused, or run within its bounds."""
 
-from __future__ import annotations
-
 import random
 import struct
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The weights file is what formats/weights says, and holds what the checkpoint has."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any
