@@ -14,18 +14,12 @@ from json_parts import FUSE
 from parts.cases import document
 from reader_samples import read_document, reference
 from repository import SLOW
-from sentencepiece_training import library_of, model_of
+from sentencepiece_training import library_of, model_of, small
 
 from tokexport._core import Core
 from tokexport.conversion import file_bytes
 from tokexport.sources import read
-from tokexport.sources.sentencepiece.proto import (
-    Algorithm,
-    NormalizerSpec,
-    Piece,
-    PieceType,
-    SentencePieceModel,
-)
+from tokexport.sources.sentencepiece.proto import NormalizerSpec, Piece, SentencePieceModel
 
 NEVER = 2**63
 MODELS = 600 if SLOW else 120
@@ -109,14 +103,9 @@ def pieces(r: random.Random) -> SentencePieceModel:
         Piece(text, -1e9 if is_tied and set(text) == {MARK} else -float(rank))
         for rank, text in enumerate(order)
     ]
-    return SentencePieceModel(
-        "runs.model",
-        (Piece("<unk>", 0.0, PieceType.UNKNOWN), *made),
-        algorithm=Algorithm.BPE,
-        normalizer=NormalizerSpec(
-            add_dummy_prefix=r.random() < 0.5, remove_extra_whitespaces=False
-        ),
-    )
+    prefix = r.random() < 0.5
+    spec = NormalizerSpec(add_dummy_prefix=prefix, remove_extra_whitespaces=False)
+    return small(*made, normalizer=spec)
 
 
 def random_texts(r: random.Random) -> Iterator[str]:

@@ -13,27 +13,18 @@ from damage import Sections
 from golden_files import patched
 from random_piece_models import piece_model, piece_texts
 from repository import SLOW
-from sentencepiece_training import library_of, model_of
+from sentencepiece_training import library_of, model_of, small
 
 from tokexport.conversion import file_bytes
 from tokexport.errors import FormatError
 from tokexport.file.layout import AlignmentFlag
 from tokexport.runtime.tokenizer import load
-from tokexport.sources.sentencepiece.proto import (
-    Algorithm,
-    NormalizerSpec,
-    Piece,
-    PieceType,
-    SentencePieceModel,
-)
+from tokexport.sources.sentencepiece.proto import Algorithm, NormalizerSpec, Piece, PieceType
 
 CORRUPT = -37
-WORDS = SentencePieceModel(
-    "words.model",
-    (Piece("<unk>", 0.0, PieceType.UNKNOWN), Piece("\u2581ab", -1.0), Piece("ab", -1.0)),
-    algorithm=Algorithm.WORD,
-    normalizer=NormalizerSpec(remove_extra_whitespaces=False),
-)
+SPEC = NormalizerSpec(remove_extra_whitespaces=False)
+PIECES = (Piece("\u2581ab", -1.0), Piece("ab", -1.0))
+WORDS = small(*PIECES, algorithm=Algorithm.WORD, normalizer=SPEC)
 
 
 @pytest.mark.parametrize("first", range(0, 48 if SLOW else 24, 12))

@@ -40,16 +40,11 @@ def test_ids_decode_as_the_specification_says(
 
 @given(tokens)
 def test_every_form_of_a_token_comes_back_from_the_file(tokens: list[Token]) -> None:
-    content = decode_only(
-        tokens, Decoding(edits=(StripChars("x", 1),))
-    )  # so that there is a DECO in any case
-    file = tokexport_reader.open_file(content)
+    decoding = Decoding(edits=(StripChars("x", 1),))  # so that there is a DECO in any case
+    file = tokexport_reader.open_file(decode_only(tokens, decoding))
+    places = ((False, False), (True, False), (False, True))
     for id, token in enumerate(tokens):
-        forms = tuple(
-            decode.form(file, id, first, last)
-            for first, last in ((False, False), (True, False), (False, True))
-        )
-        assert forms == token.forms
+        assert tuple(decode.form(file, id, *place) for place in places) == token.forms
 
 
 def test_a_file_that_only_joins_bytes_has_no_decoder() -> None:
@@ -87,14 +82,9 @@ def test_a_run_is_text_as_a_whole_or_not_at_all() -> None:
 
 def test_a_stream_holds_a_run_back_until_it_is_known_to_be_text() -> None:
     stream = DecodeStream(load(decode_only(BYTE_TOKENS, RUN)))
-    assert [stream.step(id) for id in (*"é".encode(), 256)] == [None, None, "éx"]
-    assert [stream.step(id) for id in (0x41, 0xE2, 0xFF, 0x41, 256)] == [
-        None,
-        None,
-        "\ufffd" * 3,
-        "\ufffd",
-        "x",
-    ]
+    assert [*map(stream.step, (*"é".encode(), 256))] == [None, None, "éx"]
+    parts = [*map(stream.step, (0x41, 0xE2, 0xFF, 0x41, 256))]
+    assert parts == [None, None, "\ufffd" * 3, "\ufffd", "x"]
     assert stream.step(0x41) is None
     assert stream.flush() == "A"
 
@@ -114,21 +104,14 @@ def test_a_run_of_any_length_is_exact_in_one_call_and_long_valid_ones_in_a_strea
 def test_a_stream_decodes_the_last_id_as_the_last() -> None:
     tokenizer = load(decode_only([Token(b"a ", last=b"a"), Token(b"b")], Decoding()))
     stream = DecodeStream(tokenizer)
-    assert [stream.step(0), stream.step(0), stream.step(1), stream.step(0)] == [
-        None,
-        "a ",
-        "a b",
-        None,
-    ]
+    assert [*map(stream.step, (0, 0, 1, 0))] == [None, "a ", "a b", None]
     assert stream.flush() == "a"
     assert stream.flush() is None
 
 
 def test_a_bad_id_changes_nothing_in_a_stream() -> None:
-    tokenizer = load(
-        decode_only([Token(b"a ", last=b"a"), None, Token(b"\xe2", fallback=True)], RUN)
-    )
-    stream = DecodeStream(tokenizer)
+    tokens = [Token(b"a ", last=b"a"), None, Token(b"\xe2", fallback=True)]
+    stream = DecodeStream(load(decode_only(tokens, RUN)))
     stream.step(0)
     for wrong in (1, 3, 2**32 - 1):
         with pytest.raises(KeyError):
@@ -140,9 +123,6 @@ def test_a_bad_id_changes_nothing_in_a_stream() -> None:
 
 
 def test_offsets_count_the_characters_of_the_text() -> None:
-    tokenizer = load(
-        decode_only(
-            [Token(b" a", first=b"a"), Token("é".encode())], Decoding(edits=(StripChars(" ", 1),))
-        )
-    )
+    tokens = [Token(b" a", first=b"a"), Token("é".encode())]
+    tokenizer = load(decode_only(tokens, Decoding(edits=(StripChars(" ", 1),))))
     assert tokenizer.decode_with_offsets([0, 1, 0]) == ("aé a", [0, 1, 2])

@@ -55,9 +55,8 @@ def same_added_tokens(fields: dict[str, Any], model: TokenizerModel) -> None:
         if token_or_none is not None:
             whole = token_or_none.content.decode("utf-8", "replace")
             assert theirs.decode([number], skip_special_tokens=False) == whole
-            assert theirs.decode([number], skip_special_tokens=True) == (
-                "" if token_or_none.special else whole
-            )
+            kept = "" if token_or_none.special else whole
+            assert theirs.decode([number], skip_special_tokens=True) == kept
 
 
 @settings(max_examples=300)
@@ -106,10 +105,8 @@ def is_doubtful(tokens: list[Any], vocab: dict[str, int], normalizer: Any) -> bo
 
 def test_a_declared_id_is_ignored_and_a_note_says_so(tmp_path: Path) -> None:
     model = read_document(document(added_tokens=[added("<s>", 1000), added("a", 999)]), tmp_path)
-    assert [(token.content, token.id) for token in model.added_tokens] == [
-        ("a", BYTES["a"]),
-        ("<s>", 256),
-    ]
+    found = [(token.content, token.id) for token in model.added_tokens]
+    assert found == [("a", BYTES["a"]), ("<s>", 256)]
     assert any("1000" in note and "256" in note for note in model.notes)
     assert any("999" in note and "97" in note for note in model.notes)
 
@@ -123,9 +120,8 @@ def test_a_token_without_content_is_left_out(tmp_path: Path) -> None:
 
 
 def test_a_content_once_special_stays_special(tmp_path: Path) -> None:
-    fields = document(
-        added_tokens=[added("<s>", 256, special=True), added("<s>", 256, lstrip=True)]
-    )
+    tokens = [added("<s>", 256, special=True), added("<s>", 256, lstrip=True)]
+    fields = document(added_tokens=tokens)
     model = read_document(fields, tmp_path)
     assert model.added_tokens[0].special
     assert model.added_tokens[0].lstrip
@@ -160,9 +156,8 @@ def test_two_tokens_that_normalize_to_one_text_are_refused(tmp_path: Path) -> No
 def test_the_normal_form_of_a_content_is_the_references_and_not_pythons(tmp_path: Path) -> None:
     # U+11938 came with Unicode 13: the reference's older tables leave it alone
     content = "a\U00011938\u0301"
-    fields = document(
-        added_tokens=[added(content, 256, normalized=True)], normalizer={"type": "NFD"}
-    )
+    tokens = [added(content, 256, normalized=True)]
+    fields = document(added_tokens=tokens, normalizer={"type": "NFD"})
     token = read_document(fields, tmp_path).tokens[256]
     assert token is not None
     assert token.content.decode() == reference(fields).decode([256], skip_special_tokens=False)

@@ -100,14 +100,14 @@ def test_a_tokenizer_json_under_any_name_is_read(tmp_path: Path) -> None:
     assert read(tmp_path / "x.model").tokens == model.tokens
 
 
+ONLY_SETTINGS = r"only the settings of one \({}\.json\): its vocabulary is missing"
+
+
 def test_a_directory_is_read_by_what_is_in_it(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="there is no tokenizer in this directory"):
         read(tmp_path)
     (tmp_path / "tokenizer_config.json").write_text("{}")
-    with pytest.raises(
-        SourceError,
-        match=r"only the settings of one \(tokenizer_config\.json\): its vocabulary is missing",
-    ):
+    with pytest.raises(SourceError, match=ONLY_SETTINGS.format("tokenizer_config")):
         read(tmp_path)
     for name in ("a.tiktoken", "b.tiktoken"):
         (tmp_path / name).write_bytes(b"IQ== 0\n")
@@ -143,12 +143,9 @@ def test_tokenizers_of_a_directory_that_are_not_read_are_noted(tmp_path: Path) -
     assert not any("not read" in note for note in read(tmp_path).notes)
     for name in ("tokenizer.model", "vocab.txt", "source.spm"):
         (tmp_path / name).write_bytes(b"anything")
-    notes = [note for note in read(tmp_path).notes if "not read" in note]
-    assert len(notes) == 1
-    assert (
-        "vocab.json is read; also there, and not read: source.spm, tokenizer.model, vocab.txt."
-        in notes[0]
-    )
+    (note,) = [note for note in read(tmp_path).notes if "not read" in note]
+    others = "also there, and not read: source.spm, tokenizer.model, vocab.txt."
+    assert f"vocab.json is read; {others}" in note
     assert not any("not read" in note for note in read(tmp_path / "vocab.json").notes)
 
 
@@ -157,21 +154,15 @@ def test_a_tokenizer_json_that_holds_settings_does_not_hide_the_tokenizer(tmp_pa
     settings.write_text(
         '{"tokenizer_class": "T5Tokenizer", "eos_token": "</s>", "model_max_length": 512}'
     )
-    with pytest.raises(
-        SourceError,
-        match=r"only the settings of one \(tokenizer\.json\): its vocabulary is missing",
-    ):
+    with pytest.raises(SourceError, match=ONLY_SETTINGS.format("tokenizer")):
         read(tmp_path)
     pieces = (Piece("<unk>", 0.0, PieceType.UNKNOWN), Piece("a", -1.0))
     (tmp_path / "spiece.model").write_bytes(serialize(SentencePieceModel("spiece.model", pieces)))
     model = read(tmp_path)
     assert model.provenance.source == "sentencepiece"
-    assert any(
-        "tokenizer.json in the directory holds settings only" in note for note in model.notes
-    )
-    with pytest.raises(
-        UnsupportedError, match="give the file with its vocabulary, or the directory with both"
-    ):
+    assert any("tokenizer.json in the directory holds settings only" in n for n in model.notes)
+    either = "give the file with its vocabulary, or the directory with both"
+    with pytest.raises(UnsupportedError, match=either):
         read(settings)
     settings.write_text(json.dumps(document()))
     assert read(tmp_path).provenance.source == "tokenizer.json"
@@ -180,10 +171,8 @@ def test_a_tokenizer_json_that_holds_settings_does_not_hide_the_tokenizer(tmp_pa
 def test_a_vocab_txt_beside_a_sentencepiece_model_is_noted(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_text("[UNK]\n[CLS]\n[SEP]\nthe\n")
     (tmp_path / "vocab.model").write_bytes(b"anything")
-    assert any(
-        "vocab.txt is read; also there, and not read: vocab.model." in note
-        for note in read(tmp_path).notes
-    )
+    both = "vocab.txt is read; also there, and not read: vocab.model."
+    assert any(both in note for note in read(tmp_path).notes)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
@@ -195,10 +184,8 @@ def test_a_tokenizer_object_is_read_as_the_file_that_it_saves(tmp_path: Path) ->
     fields = document(added_tokens=[added("<s>", 256, special=True)])
     from_object = prepared(read(tokenizers.Tokenizer.from_str(json.dumps(fields))))
     from_file = read_document(fields, tmp_path)
-    assert (from_object.tokens, from_object.pre_tokenizer) == (
-        from_file.tokens,
-        from_file.pre_tokenizer,
-    )
+    assert from_object.tokens == from_file.tokens
+    assert from_object.pre_tokenizer == from_file.pre_tokenizer
     assert from_object.model == from_file.model
     assert from_object.added_tokens == from_file.added_tokens
     assert list(from_object.provenance.sha256) == ["tokenizers.Tokenizer"]

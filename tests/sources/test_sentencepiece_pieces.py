@@ -3,13 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from repository import SLOW
-from sentencepiece_training import library_of, model_of
+from sentencepiece_training import library_of, model_of, small
 from unicode_tables.charsmap import charsmap_of
 
 from tokexport.conversion import file_bytes
@@ -29,17 +28,6 @@ from tokexport.sources.sentencepiece.read import read_sentencepiece
 
 LETTERS = tuple(Piece(letter, -9.0) for letter in "abcdef\u2581")
 BYTES = tuple(Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256))
-
-
-def small(*pieces: Piece, **changes: Any) -> SentencePieceModel:
-    """A BPE model of an unknown piece and others, without a dummy prefix."""
-    model = SentencePieceModel(
-        "x.model",
-        (Piece("<unk>", 0.0, PieceType.UNKNOWN), *pieces),
-        algorithm=Algorithm.BPE,
-        normalizer=NormalizerSpec(add_dummy_prefix=False),
-    )
-    return replace(model, **changes)
 
 
 def check(source: SentencePieceModel, texts: Iterable[str]) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from references import assert_same
 from repository import SLOW
 from sentencepiece import SentencePieceProcessor
-from sentencepiece_training import library_of, model_of, train
+from sentencepiece_training import library_of, model_of, small, train
 from unicode_tables.charsmap import charsmap_of
 
 from tokexport.conversion import file_bytes
@@ -60,17 +60,15 @@ def model(
     texts = {piece.text for piece in known}
     added = [Piece(text, 0.0, PieceType.USER_DEFINED) for text in symbols if text not in texts]
     prefix, suffix, escapes = flags
-    return SentencePieceModel(
-        "x.model",
-        (Piece("<unk>", 0.0, PieceType.UNKNOWN), *known, *added),
-        algorithm=algorithm,
-        whitespace_as_suffix=suffix,
-        normalizer=NormalizerSpec(
-            charsmap_of(rules) if rules else b"",
-            add_dummy_prefix=prefix,
-            escape_whitespaces=escapes,
-        ),
-    )
+    charsmap = charsmap_of(rules) if rules else b""
+    spec = NormalizerSpec(charsmap, add_dummy_prefix=prefix, escape_whitespaces=escapes)
+    how = {"algorithm": algorithm, "whitespace_as_suffix": suffix, "normalizer": spec}
+    return small(*known, *added, **how)
+
+
+def collapses(source: SentencePieceModel) -> bool:
+    steps = model_of(source).normalizer
+    return any(isinstance(step, Charsmap) and step.collapses for step in steps)
 
 
 def texts(dice: random.Random, count: int) -> Iterator[str]:
@@ -113,15 +111,10 @@ def test_ids_offsets_and_texts_are_those_of_the_library(algorithm: Algorithm) ->
     dice = random.Random(algorithm.value)
     either = (False, True)
     for flags in dice.sample([*product(either, either, either)], 4):
-        rules = (
-            {key: RULES[key] for key in sorted(dice.sample([*RULES], 6))}
-            if dice.random() < 0.7
-            else {}
-        )
-        source = model(["  ", *dice.sample(SYMBOLS[1:], 4)], rules, algorithm, flags)
-        assert any(
-            isinstance(step, Charsmap) and step.collapses for step in model_of(source).normalizer
-        )
+        keys = sorted(dice.sample([*RULES], 6)) if dice.random() < 0.7 else []
+        symbols = ["  ", *dice.sample(SYMBOLS[1:], 4)]
+        source = model(symbols, {key: RULES[key] for key in keys}, algorithm, flags)
+        assert collapses(source)
         content = file_bytes(model_of(source))
         subject, library = load(content), library_of(source)
         file = tokexport_reader.open_file(content)
@@ -159,6 +152,4 @@ def test_a_text_of_lone_spaces_gets_no_space_behind_it_and_one_of_two_together_d
     assert library.Normalize("\t\t") == library.Normalize("  ") == MARK
     # Without such pieces nothing is different.
     plain = replace(source, pieces=tuple(piece for piece in source.pieces if piece.text != "  "))
-    assert not any(
-        isinstance(step, Charsmap) and step.collapses for step in model_of(plain).normalizer
-    )
+    assert not collapses(plain)

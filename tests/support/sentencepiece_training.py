@@ -8,7 +8,14 @@ import sentencepiece
 
 from tokexport.model import Provenance, TokenizerModel
 from tokexport.sources.files import SourceFiles
-from tokexport.sources.sentencepiece.proto import SentencePieceModel, serialize
+from tokexport.sources.sentencepiece.proto import (
+    Algorithm,
+    NormalizerSpec,
+    Piece,
+    PieceType,
+    SentencePieceModel,
+    serialize,
+)
 from tokexport.sources.sentencepiece.read import build
 
 SENTENCES = [
@@ -35,6 +42,16 @@ def train(sentences: Sequence[str] = SENTENCES * 3, **options: Any) -> bytes:
         sentence_iterator=iter(sentences), model_writer=model, **settings
     )
     return model.getvalue()
+
+
+def small(*pieces: Piece, **changes: Any) -> SentencePieceModel:
+    """A BPE model of an unknown piece and others, without a dummy prefix."""
+    unknown, normalizer = (
+        Piece("<unk>", 0.0, PieceType.UNKNOWN),
+        NormalizerSpec(add_dummy_prefix=False),
+    )
+    fields = {"algorithm": Algorithm.BPE, "normalizer": normalizer, **changes}
+    return SentencePieceModel("x.model", (unknown, *pieces), **fields)
 
 
 def model_of(source: SentencePieceModel) -> TokenizerModel:
