@@ -14,11 +14,9 @@ from tokexport._core import give_back_memory
 from tokexport.chat.device import device_frame
 from tokexport.chat.frame import Frame
 from tokexport.compiler.compile import compile_model, prepared
-from tokexport.compiler.normalizer.rewriting import compile_steps
 from tokexport.compiler.tables import Tables
 from tokexport.errors import MissingLibraryError
 from tokexport.model import ChatTemplates, SelfTestCase, TokenizerModel
-from tokexport.normalization.graphemes import grapheme_program
 from tokexport.output import refuse_sources, resolve, writing
 from tokexport.sources.registry import Opened, open_source
 
@@ -176,9 +174,6 @@ def convert(
     step("compiling merges, splits and indexes")
     with opened.naming_the_file():
         tables = compile_model(model, decode_only=decode_only)
-    # Programs and maps have a number for each code point: a megabyte each, for the next conversion.
-    compile_steps.cache_clear()
-    grapheme_program.cache_clear()
     give_back_memory()
     made = _sections(tables, options)
     del tables  # jinja2, which finds the frame, takes 5 MB
