@@ -22,16 +22,17 @@ static void write_held(stops *s, size_t size, FILE *out) {
 int stops_write(stops *s, const char *text, size_t size, FILE *out) {
     size_t i, at;
     for (at = 0; at < size; at++) {
-        size_t longest = 0;
+        size_t longest = 0, whole = 0; /* of those that end here, the one that begins first */
         s->held[s->held_size++] = text[at];
         for (i = 0; i < s->count; i++) {
             const size_t same = overlap(s, s->strings[i]);
-            if (s->strings[i][same] == 0) {
-                write_held(s, s->held_size - same, out);
-                s->held_size = 0;
-                return 1;
-            }
             longest = same > longest ? same : longest;
+            if (s->strings[i][same] == 0 && same > whole) whole = same;
+        }
+        if (whole) {
+            write_held(s, s->held_size - whole, out);
+            s->held_size = 0;
+            return 1;
         }
         write_held(s, s->held_size - longest, out);
     }

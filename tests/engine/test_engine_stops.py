@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from c_harness import COMPILERS
 from engine_programs import output, stops_program
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
@@ -29,6 +29,7 @@ def slow(stops: Sequence[str], text: str) -> str:
     return f"{text}|\n"
 
 
+@example(["b", "ab"], ["ab"])
 @given(st.lists(TEXTS, max_size=4), st.lists(TEXTS, max_size=8))
 def test_the_text_is_written_up_to_the_first_stop_string(
     program: Path, stops: list[str], parts: list[str]
