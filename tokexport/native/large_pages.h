@@ -6,8 +6,8 @@
 namespace tokexport {
 
 // A page that is touched for the first time costs 0.6 to 2 us, and more where two threads do it; a
-// large one, which is 512 of them, costs as much as 40 to 120. Of 10 MB that were encoded to an array
-// these were a fifth of the time.
+// large one, which is 512 of them, costs as much as 40 to 120. Where 10 MB are encoded to an array
+// small pages take a fifth of the time.
 
 // The size of one, where the system has them; of less memory it would be nearly all that is taken
 // and not used.

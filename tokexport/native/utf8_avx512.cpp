@@ -1,17 +1,8 @@
 // UTF-8 by AVX-512 with VBMI and VBMI2: 16 characters at a time, 64 where all are ASCII.
+#include "engine/avx512.h"
 #include "utf8.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
-
-#include <immintrin.h>
-
-#if !defined(__clang__)
-// GCC 12 takes the intrinsics' own undefined lanes for a mistake of ours.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-
-#define AVX512                                                                                     \
-    __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")))
 
 namespace tokexport {
 
@@ -115,13 +106,7 @@ AVX512 std::size_t write(const void *characters, int kind, std::size_t count, st
 
 }  // namespace
 
-WriteUtf8 utf8_writer_avx512() {
-    __builtin_cpu_init();
-    const bool has_it = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-                        __builtin_cpu_supports("avx512vbmi") &&
-                        __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("bmi2");
-    return has_it ? write : nullptr;
-}
+WriteUtf8 utf8_writer_avx512() { return has_avx512() ? write : nullptr; }
 
 }  // namespace tokexport
 

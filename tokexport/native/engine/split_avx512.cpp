@@ -1,20 +1,11 @@
 // The steps of the splitter by AVX-512 with VBMI and VBMI2: 64 bytes at a time.
+#include "avx512.h"
 #include "split_chunk.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
 #include <algorithm>
 #include <cstring>
-
-#include <immintrin.h>
-
-#if !defined(__clang__)
-// GCC 12 takes the intrinsics' own undefined lanes for a mistake of ours.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-
-#define AVX512                                                                                     \
-    __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")))
 
 namespace tokexport {
 
@@ -208,13 +199,7 @@ const SplitSteps steps = {read, pair, mark, position, harvest};
 
 }  // namespace
 
-const SplitSteps *split_steps_avx512() {
-    __builtin_cpu_init();
-    const bool has_it = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-                        __builtin_cpu_supports("avx512vbmi") &&
-                        __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("bmi2");
-    return has_it ? &steps : nullptr;
-}
+const SplitSteps *split_steps_avx512() { return has_avx512() ? &steps : nullptr; }
 
 }  // namespace tokexport
 

@@ -212,9 +212,9 @@ public:
 
 private:
     // The size in bytes. Pages are touched as words come, and a fresh one costs as much as merging
-    // some words: the table starts small and doubles, where it is, when two fifths of it are in use. At a third,
-    // many scripts are 3 % slower when they are new, and 4 % faster when they come again; at a half
-    // it is the other way round by 5 % and 15 %.
+    // some words: the table starts small and doubles, where it is, when two fifths of it are in
+    // use. At a third, many scripts are 3 % slower when they are new, and 4 % faster when they come
+    // again; at a half it is the other way round by 5 % and 15 %.
     static constexpr std::size_t first_size = std::size_t(1) << 22;
     static constexpr std::size_t last_size = std::size_t(1) << 24;
 

@@ -1,0 +1,28 @@
+// What AVX-512 with VBMI and VBMI2 needs, where the compiler has it.
+#pragma once
+
+#if defined(__x86_64__) && defined(__GNUC__)
+
+#include <immintrin.h>
+
+#if !defined(__clang__)
+// GCC 12 takes the intrinsics' own undefined lanes for a mistake of ours.
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
+#define AVX512                                                                                     \
+    __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")))
+
+namespace tokexport {
+
+// Whether the processor has it.
+inline bool has_avx512() {
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
+           __builtin_cpu_supports("bmi2");
+}
+
+}  // namespace tokexport
+
+#endif
