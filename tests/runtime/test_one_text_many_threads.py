@@ -65,6 +65,35 @@ def test_random_tokenizers_give_the_same_ids_by_threads(first: int, tmp_path: Pa
     assert converted > TOGETHER // 3
 
 
+@pytest.mark.parametrize("name", ["gpt2", "ranks"])
+@pytest.mark.parametrize("character", ["e", "\xe9", "\u4e2d", "\U0001f600"])
+@pytest.mark.parametrize("distance", [1, 60, 2_500, 9_000, 200_000])
+def test_places_to_cut_that_are_near_and_far(name: str, character: str, distance: int) -> None:
+    # A str of one, two and four bytes a character. It can be cut between "," and " ".
+    subject = tokenizer(name)
+    text = ((character * distance + ", ") * (200_000 // distance + 1))[:200_000]
+    expected = subject.encode(text.encode().decode())
+    assert subject.encode(text, num_threads=2) == expected
+    batch = subject.encode_batch([text, "a", text[1:], ""], num_threads=3)
+    assert batch == [subject.encode(part) for part in (text, "a", text[1:], "")]
+
+
+@pytest.mark.parametrize("place", [0, 100_000, 199_999])
+@pytest.mark.parametrize("character", ["e", "\xe9", "\u4e2d", "\U0001f600"])
+def test_lone_surrogates_are_replaced_as_by_one_thread(character: str, place: int) -> None:
+    subject = tokenizer("ranks")
+    text = ((character * 20 + ", ") * 10_000)[:200_000]
+    text = f"{text[:place]}\ud83d{text[place:]}"
+    texts = [character * 50, text, "a", "\udc4d", text + character]
+    expected = [subject.encode(text) for text in texts]
+    assert "\ufffd" in subject.decode(expected[1])
+    assert subject.encode(text, num_threads=2) == expected[1]
+    assert subject.encode_batch(texts, num_threads=2) == expected
+    assert subject.encode_batch(texts, num_threads=1) == expected
+    with pytest.raises(UnicodeEncodeError, match=f"position {place}: surrogates not allowed"):
+        tokenizer("gpt2").encode(text, num_threads=2)
+
+
 def test_bytes_that_are_no_text_are_named_by_their_place_in_the_whole() -> None:
     data = b"hello world\n" * 20_000
     damaged = data[:150_001] + b"\xff" + data[150_001:]

@@ -27,10 +27,26 @@ constexpr std::size_t bytes_a_thread = std::size_t(1) << 15;
 // another process holds up leaves them to the others.
 constexpr std::size_t parts_a_thread = 16, longest_part = std::size_t(1) << 20;
 
-std::size_t bytes_of(const std::vector<std::string_view> &texts) {
+// In a str that has no UTF-8 yet, a place to cut it is looked for in so many characters at a time.
+constexpr std::size_t cut_window = 2048;
+
+// Bytes, or about as many: characters are counted where the UTF-8 is not there.
+std::size_t size_of(const std::vector<BatchText> &texts) {
+    std::size_t size = 0;
+    for (const BatchText &text : texts) size += text.source.size;
+    return size;
+}
+
+std::size_t likely_ids(const std::vector<BatchText> &texts) {
     std::size_t bytes = 0;
-    for (std::string_view text : texts) bytes += text.size();
-    return bytes;
+    for (const BatchText &text : texts)
+        bytes += text.source.kind < 2 ? text.source.size : 2 * text.source.size;
+    return tokexport::likely_ids(bytes);
+}
+
+std::size_t characters_in(std::string_view utf8) {
+    return static_cast<std::size_t>(
+        std::count_if(utf8.begin(), utf8.end(), [](char byte) { return (byte & 0xC0) != 0x80; }));
 }
 
 // Hands chunks of work to threads: to each of n threads every n-th, and when these are done, those
@@ -73,19 +89,22 @@ template <class Work> void on_threads(std::size_t threads, Work work) {
 
 }  // namespace
 
-// The parts of the texts, and the ids of all of them: those of one thread are in its workspace,
+// The texts and their parts, and the ids of all of them: those of one thread are in its workspace,
 // those of several are gathered.
 struct Core::Batch {
     struct Part {
-        std::string_view bytes;
+        SourceText source;
         std::size_t text;  // its number
         bool is_first, is_last;
         std::size_t count = 0;
     };
     std::vector<std::unique_ptr<WorkspacePool::Lease>> spaces;
+    nb::object owner;  // of the texts
+    std::vector<BatchText> texts;
+    std::vector<Text> made;  // UTF-8 of some
     std::vector<Part> parts;
     std::vector<std::size_t> first_parts;  // of each text, and how many parts there are
-    // What cuts the texts, where the core does not: then all parts but the first are rests.
+    // What cuts the texts where the core does not: then all parts but the first are rests.
     const Engine *cutter = nullptr;
     std::unique_ptr<GatheredIds> gathered;
 
@@ -106,90 +125,102 @@ struct Core::Batch {
 
     // Where the ids of each text begin, and their number.
     std::unique_ptr<std::uint64_t[]> offsets() const {
-        const std::size_t texts = first_parts.size() - 1;
-        std::unique_ptr<std::uint64_t[]> made(new std::uint64_t[texts + 1]);
+        std::unique_ptr<std::uint64_t[]> result(new std::uint64_t[texts.size() + 1]);
         std::size_t count = 0;
-        for (std::size_t i = 0; i < texts; i++) {
-            made[i] = count;
+        for (std::size_t i = 0; i < texts.size(); i++) {
+            result[i] = count;
             for (std::size_t k = first_parts[i]; k < first_parts[i + 1]; k++)
                 count += parts[k].count;
         }
-        made[texts] = count;
-        return made;
+        result[texts.size()] = count;
+        return result;
     }
 };
 
-// Cuts a text where that is certain to change nothing, into parts of about `size` bytes.
-void Core::add_parts(std::string_view text, std::size_t number, std::size_t size,
-                     Batch &batch) const {
-    bool is_first = true;
-    while (text.size() / 2 > size) {
-        std::size_t searched = 0, until = size, cut = 0;
-        const auto last_cut = [&](const char *from, std::size_t length) {
-            return batch.cutter ? batch.cutter->last_cut(from, length)
-                                : tkx_cut(&file_, from, length);
-        };
-        while ((cut = last_cut(text.data() + searched, until - searched)) == 0 &&
-               until < text.size()) {
-            // From the last three characters on, of which one may be cut off.
-            searched = until - std::min<std::size_t>(until, 12);
-            while (searched && (text[searched] & 0xC0) == 0x80) searched--;
-            until = std::min(until + size, text.size());
-        }
-        if (cut == 0) break;
-        cut += searched;
-        batch.parts.push_back({text.substr(0, cut), number, is_first, false});
-        text.remove_prefix(cut);
-        is_first = false;
+// Where a text can be cut so that this is certain to change nothing, before `size` or soon after;
+// 0: nowhere.
+std::size_t Core::first_cut(const SourceText &text, std::size_t size, Batch &batch) const {
+    // What of the window before is looked at again: three characters, of which one may be cut off.
+    const std::size_t again = text.kind ? 3 : 12;
+    std::size_t from = size - std::min(size, cut_window), until = size;
+    for (;;) {
+        while (!text.kind && from && (text.utf8()[from] & 0xC0) == 0x80) from--;
+        const auto window = utf8_of(text.part(from, until - from), write_utf8_, batch.text());
+        if (!window) return 0;
+        const std::size_t cut = batch.cutter
+                                    ? batch.cutter->last_cut(window->data(), window->size())
+                                    : tkx_cut(&file_, window->data(), window->size());
+        if (cut) return from + (text.kind ? characters_in(window->substr(0, cut)) : cut);
+        if (until == text.size) return 0;
+        from = until - std::min(until, again);
+        until = std::min(until + cut_window, text.size);
     }
-    batch.parts.push_back({text, number, is_first, true});
 }
 
 // What cuts texts in place of the core: the engine, where the file has no places for that since a
 // space is put before each text. Null: nothing.
-const Engine *Core::cutting_engine(std::size_t bytes, std::size_t part_size) const {
+const Engine *Core::cutting_engine(std::size_t size, std::size_t part_size) const {
     if (file_.cuts.data || part_size < bulk_from_ ||
-        std::max(bytes, bytes_without_tables_.load(std::memory_order_relaxed)) < worth_tables_)
+        std::max(size, bytes_without_tables_.load(std::memory_order_relaxed)) < worth_tables_)
         return nullptr;
     const Engine *made = engine();
     return made && made->has_light_normalizer ? made : nullptr;
 }
 
-// Encodes all texts, whose bytes must stay, by at most so many threads; the GIL is free in between.
-void Core::encode_texts(const std::vector<std::string_view> &sources, const Allowed &chosen,
-                        bool template_, std::size_t threads, bool is_utf8, Batch &batch) {
-    const std::size_t bytes = bytes_of(sources);
-    threads = std::max<std::size_t>(1, std::min(threads, bytes / bytes_a_thread));
+// Encodes all texts of a batch by at most so many threads; the GIL is free in between.
+void Core::encode_texts(const Allowed &chosen, bool template_, std::size_t threads, bool is_utf8,
+                        Batch &batch) {
+    const std::size_t size = size_of(batch.texts);
+    threads = std::max<std::size_t>(1, std::min(threads, size / bytes_a_thread));
     const bool may_cut = threads > 1 && holds_text_once(items_of(1, template_));
-    const std::size_t part_size =
-        may_cut ? std::min(bytes / (threads * parts_a_thread), longest_part) : SIZE_MAX;
+    std::size_t part_size =
+        may_cut ? std::min(size / (threads * parts_a_thread), longest_part) : SIZE_MAX;
     if (may_cut && is_utf8 && chosen.mode == Allowed::none)
-        batch.cutter = cutting_engine(bytes, part_size);
+        batch.cutter = cutting_engine(size, part_size);
     // Many short texts are worth the tables, too.
-    if (bytes >= worth_tables_) bytes_without_tables_.fetch_add(bytes, std::memory_order_relaxed);
-    cut_texts(sources, part_size, batch);
-    if (encode_parts(sources, chosen, template_, threads, is_utf8, batch)) return;
-    batch.cutter = nullptr;
-    cut_texts(sources, SIZE_MAX, batch);
-    encode_parts(sources, chosen, template_, threads, is_utf8, batch);
+    if (size >= worth_tables_) bytes_without_tables_.fetch_add(size, std::memory_order_relaxed);
+    for (;;) {
+        cut_texts(part_size, batch);
+        switch (encode_parts(chosen, template_, threads, is_utf8, batch)) {
+            case Encoded::all: return;
+            case Encoded::not_the_rests:
+                batch.cutter = nullptr;
+                part_size = SIZE_MAX;
+                break;
+            case Encoded::not_surrogates:
+                for (BatchText &text : batch.texts) {
+                    if (!text.source.kind) continue;
+                    batch.made.push_back(text_of(text.str));
+                    text.source = SourceText(batch.made.back().bytes);
+                }
+        }
+    }
 }
 
-void Core::cut_texts(const std::vector<std::string_view> &sources, std::size_t part_size,
-                     Batch &batch) const {
+// Into parts of about that size.
+void Core::cut_texts(std::size_t part_size, Batch &batch) const {
     batch.parts.clear();
-    batch.parts.reserve(sources.size());
+    batch.parts.reserve(batch.texts.size());
     batch.first_parts.clear();
-    batch.first_parts.reserve(sources.size() + 1);
-    for (std::size_t i = 0; i < sources.size(); i++) {
+    batch.first_parts.reserve(batch.texts.size() + 1);
+    for (std::size_t i = 0; i < batch.texts.size(); i++) {
         batch.first_parts.push_back(batch.parts.size());
-        add_parts(sources[i], i, part_size, batch);
+        SourceText rest = batch.texts[i].source;
+        bool is_first = true;
+        while (rest.size / 2 > part_size) {
+            const std::size_t cut = first_cut(rest, part_size, batch);
+            if (!cut) break;
+            batch.parts.push_back({rest.part(0, cut), i, is_first, false});
+            rest = rest.part(cut, rest.size - cut);
+            is_first = false;
+        }
+        batch.parts.push_back({rest, i, is_first, true});
     }
     batch.first_parts.push_back(batch.parts.size());
 }
 
-// False: the engine has refused a rest.
-bool Core::encode_parts(const std::vector<std::string_view> &sources, const Allowed &chosen,
-                        bool template_, std::size_t threads, bool is_utf8, Batch &batch) {
+Core::Encoded Core::encode_parts(const Allowed &chosen, bool template_, std::size_t threads,
+                                 bool is_utf8, Batch &batch) {
     const std::vector<Item> &items = items_of(1, template_);
     auto &parts = batch.parts;
     const std::size_t count = parts.size();
@@ -198,13 +229,14 @@ bool Core::encode_parts(const std::vector<std::string_view> &sources, const Allo
         std::max<std::size_t>(1, std::min<std::size_t>(64, count / (threads * parts_a_thread)));
     while (batch.spaces.size() < threads) batch.add_space(pool_);
 
-    const std::size_t bytes = bytes_of(sources), chunk_count = (count + step - 1) / step;
-    if (threads > 1) batch.gathered = std::make_unique<GatheredIds>(chunk_count, likely_ids(bytes));
+    const std::size_t chunk_count = (count + step - 1) / step;
+    if (threads > 1)
+        batch.gathered = std::make_unique<GatheredIds>(chunk_count, likely_ids(batch.texts));
     else batch.gathered.reset();
 
     std::vector<Outcome> outcomes(threads);    // of each worker, the first that was no success
     std::vector<std::size_t> failed(threads);  // and the text it befell
-    std::vector<char> out_of_memory(threads, 0);
+    std::vector<char> out_of_memory(threads, 0), has_surrogate(threads, 0);
     std::vector<GatheredIds::Waiting> waiting(threads);
     Chunks chunks(chunk_count, threads);
     auto work = [&](std::size_t worker) noexcept {
@@ -217,7 +249,13 @@ bool Core::encode_parts(const std::vector<std::string_view> &sources, const Allo
                     Batch::Part &part = parts[i];
                     const std::size_t before = used;
                     const bool is_rest = batch.cutter && !part.is_first;
-                    Outcome outcome = encode_items(space, used, &part.bytes, items, chosen, is_utf8,
+                    const auto utf8 = utf8_of(part.source, write_utf8_, space.text);
+                    if (!utf8) {
+                        has_surrogate[worker] = 1;
+                        chunks.stop();
+                        return;
+                    }
+                    Outcome outcome = encode_items(space, used, &*utf8, items, chosen, is_utf8,
                                                    {part.is_first, part.is_last, is_rest});
                     if (outcome.code != TKX_OK) {
                         outcomes[worker] = outcome;
@@ -235,7 +273,7 @@ bool Core::encode_parts(const std::vector<std::string_view> &sources, const Allo
             chunks.stop();
         }
     };
-    if (threads == 1 && bytes < bytes_a_thread) {
+    if (threads == 1 && size_of(batch.texts) < bytes_a_thread) {
         work(0);
     } else {
         nb::gil_scoped_release released;
@@ -243,51 +281,46 @@ bool Core::encode_parts(const std::vector<std::string_view> &sources, const Allo
     }
     for (std::size_t i = 0; i < threads; i++) {
         if (out_of_memory[i]) throw std::bad_alloc();
-        if (outcomes[i].code == TKX_E_NOT_FOUND && batch.cutter) return false;
-        if (outcomes[i].code != TKX_OK) fail_text(outcomes[i], sources[failed[i]]);
+        if (has_surrogate[i]) return Encoded::not_surrogates;
+        if (outcomes[i].code == TKX_E_NOT_FOUND && batch.cutter) return Encoded::not_the_rests;
+        if (outcomes[i].code != TKX_OK)
+            fail_text(outcomes[i], batch.texts[failed[i]].source.utf8());
     }
     if (batch.gathered) {
         batch.gathered->make_room();
         for (std::size_t i = 0; i < threads; i++)
             waiting[i].finish(*batch.gathered, (**batch.spaces[i]).ids.data());
     }
-    return true;
+    return Encoded::all;
 }
 
-// A tuple of our own, so that no other thread changes it while the GIL is free, and the bytes of
-// its texts.
-std::vector<Text> Core::texts_of(nb::handle texts, nb::object &items) const {
+void Core::add_text(nb::handle text, Batch &batch) const {
+    SourceText source = source_of(text);
+    if (!source.data) {
+        batch.made.push_back(text_of(text));
+        source = SourceText(batch.made.back().bytes);
+    }
+    batch.texts.push_back({source, text});
+}
+
+// Several texts, in a tuple of our own, so that no other thread changes it while the GIL is free.
+void Core::add_texts(nb::handle texts, Batch &batch) const {
     if (PyUnicode_Check(texts.ptr()) || PyBytes_Check(texts.ptr()))
         fail_type("texts must be several texts (encode takes one)", texts);
-    items = owned(PySequence_Tuple(texts.ptr()));
-    const Py_ssize_t count = PyTuple_GET_SIZE(items.ptr());
-    std::vector<Text> sources;
-    sources.reserve(static_cast<std::size_t>(count));
-    for (Py_ssize_t i = 0; i < count; i++)
-        sources.push_back(text_of(PyTuple_GET_ITEM(items.ptr(), i)));
-    return sources;
+    batch.owner = owned(PySequence_Tuple(texts.ptr()));
+    const Py_ssize_t count = PyTuple_GET_SIZE(batch.owner.ptr());
+    batch.texts.reserve(static_cast<std::size_t>(count));
+    for (Py_ssize_t i = 0; i < count; i++) add_text(PyTuple_GET_ITEM(batch.owner.ptr(), i), batch);
 }
-
-namespace {
-
-std::vector<std::string_view> views_of(const std::vector<Text> &texts) {
-    std::vector<std::string_view> views;
-    views.reserve(texts.size());
-    for (const Text &text : texts) views.push_back(text.bytes);
-    return views;
-}
-
-}  // namespace
 
 nb::object Core::encode_batch(nb::handle texts, nb::handle allowed, Truth template_,
                               std::size_t threads) {
-    nb::object items;
-    const std::vector<Text> sources = texts_of(texts, items);
     Batch batch(pool_);
-    encode_texts(views_of(sources), allowed_of(allowed), template_, threads, true, batch);
-    nb::object lists = owned(PyList_New(static_cast<Py_ssize_t>(sources.size())));
+    add_texts(texts, batch);
+    encode_texts(allowed_of(allowed), template_, threads, true, batch);
+    nb::object lists = owned(PyList_New(static_cast<Py_ssize_t>(batch.texts.size())));
     const auto offsets = batch.offsets();
-    for (std::size_t i = 0; i < sources.size(); i++)
+    for (std::size_t i = 0; i < batch.texts.size(); i++)
         PyList_SET_ITEM(lists.ptr(), static_cast<Py_ssize_t>(i),
                         ints_.list(batch.ids().data() + offsets[i], offsets[i + 1] - offsets[i])
                             .release()
@@ -299,32 +332,32 @@ nb::object Core::encode_parallel(nb::handle text, nb::handle allowed, Truth temp
                                  std::size_t threads) {
     const bool is_bytes = PyBytes_Check(text.ptr());
     Batch batch(pool_);
-    const Text source = is_bytes ? bytes_of(text) : text_of(text, &batch.text());
-    encode_texts({source.bytes}, allowed_of(allowed), template_, threads, !is_bytes, batch);
+    if (is_bytes) batch.texts.push_back({SourceText(bytes_of(text).bytes), text});
+    else add_text(text, batch);
+    encode_texts(allowed_of(allowed), template_, threads, !is_bytes, batch);
     return ints_.list(batch.ids().data(), batch.offsets()[1]);
 }
 
 nb::object Core::encode_parallel_numpy(nb::handle text, nb::handle allowed, Truth template_,
                                        std::size_t threads) {
     Batch batch(pool_);
-    const Text source = text_of(text, &batch.text());
-    encode_texts({source.bytes}, allowed_of(allowed), template_, threads, true, batch);
+    add_text(text, batch);
+    encode_texts(allowed_of(allowed), template_, threads, true, batch);
     return array_of_ids(batch.ids(), batch.offsets()[1]);
 }
 
 nb::object Core::encode_flat(nb::handle texts, nb::handle allowed, Truth template_,
                              std::size_t threads) {
-    nb::object items;
-    std::vector<Text> sources;
-    std::optional<ArrowTexts> arrow = ArrowTexts::of(texts);
-    if (!arrow) sources = texts_of(texts, items);
-    const std::vector<std::string_view> views = arrow ? arrow->views() : views_of(sources);
     Batch batch(pool_);
-    encode_texts(views, allowed_of(allowed), template_, threads, !arrow, batch);
+    const std::optional<ArrowTexts> arrow = ArrowTexts::of(texts);
+    if (arrow)
+        for (std::string_view view : arrow->views()) batch.texts.push_back({SourceText(view)});
+    else add_texts(texts, batch);
+    encode_texts(allowed_of(allowed), template_, threads, !arrow, batch);
 
     std::unique_ptr<std::uint64_t[]> offsets = batch.offsets();
-    nb::object ids = array_of_ids(batch.ids(), offsets[views.size()]);
-    return nb::make_tuple(std::move(ids), array_of(std::move(offsets), views.size() + 1));
+    nb::object ids = array_of_ids(batch.ids(), offsets[batch.texts.size()]);
+    return nb::make_tuple(std::move(ids), array_of(std::move(offsets), batch.texts.size() + 1));
 }
 
 }  // namespace tokexport

@@ -113,25 +113,25 @@ static bool is_without_utf8(PyObject *text) {
 }
 #endif
 
-Text Core::text_of(nb::handle text, Buffer<std::uint8_t> *memory) const {
-    if (!PyUnicode_Check(text.ptr())) fail_type("text must be a str", text);
+SourceText source_of(nb::handle text) {
+    PyObject *str = text.ptr();
+    if (!PyUnicode_Check(str)) fail_type("text must be a str", text);
 #if !defined(PYPY_VERSION)
-    if (PyUnicode_IS_COMPACT_ASCII(text.ptr()))
-        return {nb::borrow(text),
-                {reinterpret_cast<const char *>(PyUnicode_1BYTE_DATA(text.ptr())),
-                 static_cast<std::size_t>(PyUnicode_GET_LENGTH(text.ptr()))}};
-    if (is_without_utf8(text.ptr())) {
+    const auto size = static_cast<std::size_t>(PyUnicode_GET_LENGTH(str));
+    if (PyUnicode_IS_COMPACT_ASCII(str)) return {PyUnicode_DATA(str), size, 0};
+    if (is_without_utf8(str)) return {PyUnicode_DATA(str), size, PyUnicode_KIND(str)};
+#endif
+    return {};
+}
+
+Text Core::text_of(nb::handle text, Buffer<std::uint8_t> *memory) const {
+    if (const SourceText source = source_of(text); source.data) {
         Text result{nb::borrow(text), {}};
-        if (!memory) memory = &result.made;
-        const std::size_t size =
-            write_utf8(write_utf8_, PyUnicode_DATA(text.ptr()), PyUnicode_KIND(text.ptr()),
-                       static_cast<std::size_t>(PyUnicode_GET_LENGTH(text.ptr())), *memory);
-        if (size != not_utf8) {
-            result.bytes = {reinterpret_cast<const char *>(memory->data()), size};
+        if (const auto utf8 = utf8_of(source, write_utf8_, memory ? *memory : result.made)) {
+            result.bytes = *utf8;
             return result;
         }
     }
-#endif
     Py_ssize_t size = 0;
     const char *utf8 = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
     if (utf8) return {nb::borrow(text), {utf8, static_cast<std::size_t>(size)}};
@@ -229,8 +229,7 @@ Outcome Core::encode_text(Workspace &space, std::size_t &used, std::string_view 
                           const Allowed &allowed, bool is_utf8, bool is_rest) const {
     // If there are more, this comes out of the loop below.
     const std::size_t guess = likely_ids(text.size());
-    if (!used)
-        space.ids.renew(guess);
+    if (!used) space.ids.renew(guess);
     else if (space.ids.capacity() - used < guess)
         space.ids.resize(std::max(used + guess, space.ids.capacity() + space.ids.capacity() / 2));
     space.memory.reserve(Workspace::first_memory);

@@ -33,6 +33,12 @@ struct Allowed {
     std::vector<std::uint8_t> bits;  // of the added tokens, in the order of the file; for `some`
 };
 
+// A text of a batch; `str` is what it belongs to, where Python may have to make its UTF-8.
+struct BatchText {
+    SourceText source;
+    nanobind::handle str{};
+};
+
 // How encoding one text went. `detail`: what the C core put into *count.
 struct Outcome {
     int code = TKX_OK;
@@ -47,6 +53,10 @@ struct Text {
 };
 
 Text bytes_of(nanobind::handle data);
+
+// What a str has in it: UTF-8 or characters. Without data: Python has to make its UTF-8. Raises
+// TypeError for what is no str.
+SourceText source_of(nanobind::handle text);
 
 // The bytes of a Python object, which stay where they are as long as this lives.
 class HeldBytes {
@@ -158,19 +168,21 @@ private:
     };
     struct Located;
     struct Batch;
+    // What of a batch was encoded: if not all, nothing of it counts.
+    enum class Encoded { all, not_the_rests, not_surrogates };
 
     // `memory`: null, or where UTF-8 that is not there is to be written.
     Text text_of(nanobind::handle text, Buffer<std::uint8_t> *memory = nullptr) const;
-    std::vector<Text> texts_of(nanobind::handle texts, nanobind::object &items) const;
+    void add_text(nanobind::handle text, Batch &batch) const;
+    void add_texts(nanobind::handle texts, Batch &batch) const;
     static bool holds_text_once(const std::vector<Item> &items);
-    void add_parts(std::string_view text, std::size_t number, std::size_t size, Batch &batch) const;
-    const Engine *cutting_engine(std::size_t bytes, std::size_t part_size) const;
-    void cut_texts(const std::vector<std::string_view> &sources, std::size_t part_size,
-                   Batch &batch) const;
-    void encode_texts(const std::vector<std::string_view> &sources, const Allowed &chosen,
-                      bool template_, std::size_t threads, bool is_utf8, Batch &batch);
-    bool encode_parts(const std::vector<std::string_view> &sources, const Allowed &chosen,
-                      bool template_, std::size_t threads, bool is_utf8, Batch &batch);
+    std::size_t first_cut(const SourceText &text, std::size_t size, Batch &batch) const;
+    const Engine *cutting_engine(std::size_t size, std::size_t part_size) const;
+    void cut_texts(std::size_t part_size, Batch &batch) const;
+    void encode_texts(const Allowed &chosen, bool template_, std::size_t threads, bool is_utf8,
+                      Batch &batch);
+    Encoded encode_parts(const Allowed &chosen, bool template_, std::size_t threads, bool is_utf8,
+                         Batch &batch);
     Allowed allowed_of(nanobind::handle allowed);
     std::vector<Item> template_of(int pair) const;
     std::size_t encode_texts(Workspace &space, const Text *texts, std::size_t count,

@@ -1,5 +1,6 @@
 #include "utf8.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace tokexport {
@@ -80,26 +81,26 @@ WriteUtf8 utf8_writer(unsigned width) {
     return widest ? widest : write_portable;
 }
 
-std::size_t write_utf8(WriteUtf8 write, const void *characters, int kind, std::size_t count,
-                       Buffer<std::uint8_t> &out) {
+std::optional<std::string_view> utf8_of(const SourceText &text, WriteUtf8 write,
+                                        Buffer<std::uint8_t> &memory) {
+    if (!text.kind) return text.utf8();
     // Most texts need little more than a byte a character: only what one block may need at most is
     // always there, so that little memory is taken and not used.
     constexpr std::size_t block = 4096;
-    const std::size_t most = utf8_bytes(kind);
-    const std::uint8_t *from = static_cast<const std::uint8_t *>(characters);
-    out.renew(count + count / 4 + std::min(block, count) * most + utf8_slack);
+    const std::size_t most = utf8_bytes(text.kind);
+    memory.renew(text.size + text.size / 4 + std::min(block, text.size) * most + utf8_slack);
     std::size_t size = 0;
-    for (std::size_t done = 0; done < count;) {
-        const std::size_t now = std::min(block, count - done);
-        if (out.capacity() - size < now * most + utf8_slack)
-            out.resize(size + (count - done) * most + utf8_slack);
+    for (std::size_t done = 0; done < text.size;) {
+        const std::size_t now = std::min(block, text.size - done);
+        if (memory.capacity() - size < now * most + utf8_slack)
+            memory.resize(size + (text.size - done) * most + utf8_slack);
         const std::size_t made =
-            write(from + done * static_cast<std::size_t>(kind), kind, now, out.data() + size);
-        if (made == not_utf8) return not_utf8;
+            write(text.part(done, now).data, text.kind, now, memory.data() + size);
+        if (made == not_utf8) return std::nullopt;
         size += made;
         done += now;
     }
-    return size;
+    return std::string_view(reinterpret_cast<const char *>(memory.data()), size);
 }
 
 }  // namespace tokexport

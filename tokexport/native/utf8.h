@@ -2,9 +2,10 @@
 // and takes three times as long or more.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 #include "workspace.h"
 
@@ -30,8 +31,31 @@ WriteUtf8 utf8_writer(unsigned width);
 // What utf8_writer chooses from; null where the processor or the compiler does not have it.
 WriteUtf8 utf8_writer_avx512();
 
-// Writes any number of characters; what it returns is as WriteUtf8 says. Throws std::bad_alloc.
-std::size_t write_utf8(WriteUtf8 write, const void *characters, int kind, std::size_t count,
-                       Buffer<std::uint8_t> &out);
+// A text as its owner has it: UTF-8, or the characters of a str.
+struct SourceText {
+    const void *data = nullptr;
+    std::size_t size = 0;  // bytes of UTF-8, or characters
+    int kind = 0;          // bytes of a character; 0: it is UTF-8
+
+    SourceText() = default;
+    explicit SourceText(std::string_view utf8) : data(utf8.data()), size(utf8.size()) {}
+    SourceText(const void *characters, std::size_t count, int k)
+        : data(characters),
+          size(count),
+          kind(k) {}
+
+    // Of a text in UTF-8.
+    std::string_view utf8() const { return {static_cast<const char *>(data), size}; }
+
+    SourceText part(std::size_t from, std::size_t length) const {
+        const std::size_t unit = kind ? static_cast<std::size_t>(kind) : 1;
+        return {static_cast<const std::uint8_t *>(data) + from * unit, length, kind};
+    }
+};
+
+// The text in UTF-8, written into `memory` where it is not. Nothing: it has a surrogate. Throws
+// std::bad_alloc.
+std::optional<std::string_view> utf8_of(const SourceText &text, WriteUtf8 write,
+                                        Buffer<std::uint8_t> &memory);
 
 }  // namespace tokexport
