@@ -1,5 +1,5 @@
-// Functions that CPython itself calls, for what is called once a token or once a short text: 20 ns a
-// call, where a method of nanobind takes 45.
+// Functions that CPython itself calls, for what is called once a token or once a short text: 20 ns
+// a call, where a method of nanobind takes 45.
 #pragma once
 
 #include <exception>

@@ -82,9 +82,9 @@ inline std::size_t likely_ids(std::size_t bytes) {
 class Core {
 public:
     // Texts from this many bytes on are encoded by the bulk engine, where it does the file; below,
-    // the core is as fast. The engine's tables and the pages of its cache cost 1.5 ms at first, which
-    // pays off after about a quarter of a megabyte: in the first text of `worth_tables`, or when
-    // that many bytes were encoded without it.
+    // the core is as fast. The engine's tables and the pages of its cache cost 1.5 ms at first,
+    // which pays off after about a quarter of a megabyte: in the first text of `worth_tables`, or
+    // when that many bytes were encoded without it.
     static constexpr std::size_t bulk_from = 256, worth_tables = std::size_t(1) << 18;
 
     // Opens the bytes of `buffer` (read-only, as long as the Core lives). `name` stands for the

@@ -1,5 +1,5 @@
-// Hashes keys and puts them into free slots: the inner loops of tokexport.compiler.hashing, which in
-// numpy took a third of converting a large vocabulary.
+// Hashes keys and puts them into free slots: the inner loops of tokexport.compiler.hashing, which
+// in numpy took a third of converting a large vocabulary.
 #pragma once
 
 #include <cstdint>

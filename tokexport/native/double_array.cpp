@@ -29,8 +29,8 @@ constexpr std::size_t most_bytes = std::size_t{1} << 27;
 // Places that are looked at for a smaller node, before it goes where nothing stands yet.
 constexpr int patience = 60;
 
-// Bits of any number, false at first. Those that are true lie close together: a bit for each word says
-// whether it is full, so that the next false one is found in a few steps.
+// Bits of any number, false at first. Those that are true lie close together: a bit for each word
+// says whether it is full, so that the next false one is found in a few steps.
 class Flags {
 public:
     bool operator[](std::size_t at) const {
@@ -211,19 +211,18 @@ private:
     }
 
     bool has_room(std::size_t base) const {
-        return std::none_of(children_.begin(), children_.end(), [&](const Child &child) {
-            return taken_[base + child.label];
-        });
+        return std::none_of(children_.begin(), children_.end(),
+                            [&](const Child &child) { return taken_[base + child.label]; });
     }
 
     const Sorted &keys_;
     const std::uint32_t no_id_;
-    std::vector<Node> waiting_;     // the next one last
-    std::vector<Child> children_;   // of the node that is placed
-    Flags taken_;                   // places that hold a node
-    Flags used_;                    // bases that a node has
-    std::size_t end_ = 1;           // nothing stands from here on
-    std::size_t start_ = 1;         // all places before are taken
+    std::vector<Node> waiting_;    // the next one last
+    std::vector<Child> children_;  // of the node that is placed
+    Flags taken_;                  // places that hold a node
+    Flags used_;                   // bases that a node has
+    std::size_t end_ = 1;          // nothing stands from here on
+    std::size_t start_ = 1;        // all places before are taken
     std::size_t last_base_ = 0;
     // For an only child with a label: where the search goes on. Places before are taken, or their
     // base is used, and stay so.

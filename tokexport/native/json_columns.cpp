@@ -13,7 +13,7 @@ namespace tokexport {
 
 namespace {
 
-constexpr int most_digits = 19;  // of which 64 bits have room for any
+constexpr int most_digits = 19;    // of which 64 bits have room for any
 constexpr int most_id_digits = 9;  // of which 32 bits have room for any
 constexpr std::string_view header = "#version";
 
@@ -49,8 +49,11 @@ bool is_utf8(std::string_view text) {
     for (std::size_t at = 0; at < text.size();) {
         const auto first = static_cast<unsigned char>(text[at++]);
         if (first < 0x80) continue;
-        const int more =
-            first < 0xC2 ? 0 : first < 0xE0 ? 1 : first < 0xF0 ? 2 : first < 0xF5 ? 3 : 0;
+        const int more = first < 0xC2   ? 0
+                         : first < 0xE0 ? 1
+                         : first < 0xF0 ? 2
+                         : first < 0xF5 ? 3
+                                        : 0;
         if (!more) return false;
         char32_t point = first & (0x3Fu >> more);
         for (int i = 0; i < more; i++, at++) {
@@ -165,7 +168,8 @@ bool JsonColumns::hex(char32_t &unit) {
     return true;
 }
 
-// As tokexport.sources.serde_number has it: the digits as a whole number, divided by a power of ten.
+// As tokexport.sources.serde_number has it: the digits as a whole number, divided by a power of
+// ten.
 bool JsonColumns::number() {
     const bool is_negative = skip('-');
     const char *begin = at_;
@@ -206,34 +210,34 @@ nb::list long_values(nb::handle document) {
     nb::list found;
     for (std::size_t depth = 0; at < end; at++) {
         switch (*at) {
-        case '"': {
-            const char *quote = end_of_string(at + 1, end);
-            last = std::string_view(at + 1, static_cast<std::size_t>(quote - at - 1));
-            if (quote == end) return {};
-            at = quote;
-            break;
-        }
-        case ':':
-            if (depth < keys.size()) keys[depth] = last;
-            break;
-        case '}':
-        case ']':
-            if (!depth--) return {};
-            break;
-        case '{':
-        case '[':
-            if (depth == 2 && keys[1] == "model") {
-                JsonColumns value(text.substr(static_cast<std::size_t>(at - text.data())));
-                const char *after = end_of_long_value(value, keys[2]);
-                if (after) {
-                    found.append(nb::make_tuple(nb::str(keys[2].data(), keys[2].size()),
-                                                at - text.data(), after - text.data()));
-                    at = after - 1;
-                    break;
-                }
+            case '"': {
+                const char *quote = end_of_string(at + 1, end);
+                last = std::string_view(at + 1, static_cast<std::size_t>(quote - at - 1));
+                if (quote == end) return {};
+                at = quote;
+                break;
             }
-            if (++depth < keys.size()) keys[depth] = {};
-            break;
+            case ':':
+                if (depth < keys.size()) keys[depth] = last;
+                break;
+            case '}':
+            case ']':
+                if (!depth--) return {};
+                break;
+            case '{':
+            case '[':
+                if (depth == 2 && keys[1] == "model") {
+                    JsonColumns value(text.substr(static_cast<std::size_t>(at - text.data())));
+                    const char *after = end_of_long_value(value, keys[2]);
+                    if (after) {
+                        found.append(nb::make_tuple(nb::str(keys[2].data(), keys[2].size()),
+                                                    at - text.data(), after - text.data()));
+                        at = after - 1;
+                        break;
+                    }
+                }
+                if (++depth < keys.size()) keys[depth] = {};
+                break;
         }
     }
     return found;
@@ -249,10 +253,8 @@ nb::tuple strings_and_numbers(nb::handle document, std::size_t begin) {
     while (value.next()) {
         strings += value.first;
         ends.push_back(static_cast<std::uint32_t>(strings.size()));
-        if (value.kind() == JsonColumns::Kind::ids)
-            ids.push_back(value.id);
-        else
-            scores.push_back(value.score);
+        if (value.kind() == JsonColumns::Kind::ids) ids.push_back(value.id);
+        else scores.push_back(value.score);
     }
     nb::object numbers = ids.empty() ? array_of(std::move(scores)) : array_of(std::move(ids));
     return nb::make_tuple(nb::bytes(strings.data(), strings.size()), array_of(std::move(ends)),

@@ -1,5 +1,5 @@
-// The long values of a tokenizer.json, read from its bytes, or any other buffer: as objects of Python,
-// a million strings take ten times as much memory and time.
+// The long values of a tokenizer.json, read from its bytes, or any other buffer: as objects of
+// Python, a million strings take ten times as much memory and time.
 #pragma once
 
 #include <cstddef>
@@ -51,8 +51,8 @@ private:
 };
 
 // The places in a document of model.merges and model.vocab, a list of (name, begin, end), of those
-// that JsonColumns reads to the end, where no string has a lone surrogate or begins as the header of
-// a merges.txt. The rest of the document is not checked.
+// that JsonColumns reads to the end, where no string has a lone surrogate or begins as the header
+// of a merges.txt. The rest of the document is not checked.
 nanobind::list long_values(nanobind::handle document);
 
 // The strings and the numbers of such a value of scores or ids: the strings as one, their ends, and

@@ -23,8 +23,8 @@ struct Merge {
     Id left, right, product;
 };
 
-// The merges by their pair: open addressing over their rows, at most three quarters full. Most pairs
-// that are asked for do not merge: a bit for each hash says so, in little memory.
+// The merges by their pair: open addressing over their rows, at most three quarters full. Most
+// pairs that are asked for do not merge: a bit for each hash says so, in little memory.
 class Merges {
 public:
     Merges(const Id *numbers, std::size_t count, const Id *ranks)

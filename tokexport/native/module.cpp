@@ -1,4 +1,5 @@
-// The module tokexport._core: names and signatures, nothing else. The documentation is on the Python classes over it.
+// The module tokexport._core: names and signatures, nothing else. The documentation is on the
+// Python classes over it.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
@@ -34,15 +35,16 @@ using tokexport::Stream;
 #define U64S "numpy.typing.NDArray[numpy.uint64]"
 
 NB_MODULE(_core, m) {
-    // A tokenizer in a global variable lives until the interpreter is gone; that is no leak to warn of.
+    // A tokenizer in a global variable lives until the interpreter is gone; that is no leak to warn
+    // of.
     nb::set_leak_warnings(false);
 
     m.attr("REPLACE_SURROGATES") = tokexport::replace_surrogates;
 
     m.def("differing_places", &tokexport::differing_places, "joined"_a, "ends"_a, "other_joined"_a,
           "other_ends"_a,
-          nb::sig("def differing_places(joined: bytes, ends: " U32S ", other_joined: bytes, other_ends: "
-                  U32S ") -> " U32S));
+          nb::sig("def differing_places(joined: bytes, ends: " U32S
+                  ", other_joined: bytes, other_ends: " U32S ") -> " U32S));
     m.def("displace", &tokexport::displace, "hashes"_a, "rows"_a, "starts"_a, "bucket_count"_a,
           nb::sig("def displace(hashes: " U64S ", rows: " U32S ", starts: " U32S
                   ", bucket_count: int) -> tuple[" U32S
@@ -58,9 +60,11 @@ NB_MODULE(_core, m) {
           nb::sig("def joined_parts(data: bytes, begins: " U32S ", sizes: " U32S ") -> bytes"));
     m.def("long_values", &tokexport::long_values, "document"_a,
           nb::sig("def long_values(document: bytes | mmap.mmap) -> list[tuple[str, int, int]]"));
-    m.def("strings_and_numbers", &tokexport::strings_and_numbers, "document"_a, "begin"_a,
-          nb::sig("def strings_and_numbers(document: bytes | mmap.mmap, begin: int) -> tuple[bytes, " U32S
-                  ", numpy.typing.NDArray[typing.Any]]"));
+    m.def(
+        "strings_and_numbers", &tokexport::strings_and_numbers, "document"_a, "begin"_a,
+        nb::sig(
+            "def strings_and_numbers(document: bytes | mmap.mmap, begin: int) -> tuple[bytes, " U32S
+            ", numpy.typing.NDArray[typing.Any]]"));
 
     using tokexport::Keys;
     nb::class_<Keys>(m, "Keys")
@@ -87,7 +91,8 @@ NB_MODULE(_core, m) {
     nb::class_<Core>(m, "Core")
         .def(nb::init<nb::object, nb::object, std::optional<std::size_t>, unsigned>(), "buffer"_a,
              "name"_a, "bulk_from"_a.none() = nb::none(), "width"_a = tokexport::Engine::widest,
-             nb::sig("def __init__(self, buffer: bytes | mmap.mmap | memoryview, name: str, bulk_from: int | "
+             nb::sig("def __init__(self, buffer: bytes | mmap.mmap | memoryview, name: str, "
+                     "bulk_from: int | "
                      "None = None, width: int = 512) -> None"))
         .def_prop_ro("encode", &tokexport::encode_of,
                      nb::sig("def encode(self, /) -> collections.abc.Callable[[str, typing.Any, "
@@ -95,33 +100,37 @@ NB_MODULE(_core, m) {
         .def_prop_ro("encode_numpy", &tokexport::encode_numpy_of,
                      nb::sig("def encode_numpy(self, /) -> collections.abc.Callable[[str, "
                              "typing.Any, bool], " U32S "]"))
-        .def("encode_bytes", &Core::encode_bytes, "data"_a.none(), "allowed"_a.none(), "template"_a.none(),
+        .def("encode_bytes", &Core::encode_bytes, "data"_a.none(), "allowed"_a.none(),
+             "template"_a.none(),
              nb::sig("def encode_bytes(self, data: bytes, " ALLOWED
                      ", template: bool) -> list[int]"))
-        .def("encode_pair", &Core::encode_pair, "a"_a.none(), "b"_a.none(), "allowed"_a.none(), "template"_a.none(),
+        .def("encode_pair", &Core::encode_pair, "a"_a.none(), "b"_a.none(), "allowed"_a.none(),
+             "template"_a.none(),
              nb::sig("def encode_pair(self, a: str, b: str, " ALLOWED
                      ", template: bool) -> list[int]"))
-        .def("encode_batch", &Core::encode_batch, "texts"_a.none(), "allowed"_a.none(), "template"_a.none(), "threads"_a,
+        .def("encode_batch", &Core::encode_batch, "texts"_a.none(), "allowed"_a.none(),
+             "template"_a.none(), "threads"_a,
              nb::sig("def encode_batch(self, texts: collections.abc.Iterable[str], " ALLOWED
                      ", template: bool, threads: int) -> list[list[int]]"))
-        .def("encode_parallel", &Core::encode_parallel, "text"_a.none(), "allowed"_a.none(), "template"_a.none(),
-             "threads"_a,
+        .def("encode_parallel", &Core::encode_parallel, "text"_a.none(), "allowed"_a.none(),
+             "template"_a.none(), "threads"_a,
              nb::sig("def encode_parallel(self, text: str | bytes, " ALLOWED
                      ", template: bool, threads: int) -> list[int]"))
-        .def("encode_parallel_numpy", &Core::encode_parallel_numpy, "text"_a.none(), "allowed"_a.none(),
-             "template"_a.none(), "threads"_a,
+        .def("encode_parallel_numpy", &Core::encode_parallel_numpy, "text"_a.none(),
+             "allowed"_a.none(), "template"_a.none(), "threads"_a,
              nb::sig("def encode_parallel_numpy(self, text: str, " ALLOWED
                      ", template: bool, threads: int) -> " U32S ""))
-        .def("encode_flat", &Core::encode_flat, "texts"_a.none(), "allowed"_a.none(), "template"_a.none(), "threads"_a,
+        .def("encode_flat", &Core::encode_flat, "texts"_a.none(), "allowed"_a.none(),
+             "template"_a.none(), "threads"_a,
              nb::sig("def encode_flat(self, texts: typing.Any, " ALLOWED
                      ", template: bool, threads: int) -> tuple[" U32S ", " U64S "]"))
-        .def("encode_spans", &Core::encode_spans, "texts"_a.none(), "allowed"_a.none(), "template"_a.none(),
-             "characters"_a,
+        .def("encode_spans", &Core::encode_spans, "texts"_a.none(), "allowed"_a.none(),
+             "template"_a.none(), "characters"_a,
              nb::sig("def encode_spans(self, texts: tuple[str, ...], " ALLOWED
                      ", template: bool, characters: bool) -> tuple[list[int], list[tuple[int, "
                      "int]], list[int], list[int]]"))
-        .def("encode_spans_numpy", &Core::encode_spans_numpy, "texts"_a.none(), "allowed"_a.none(), "template"_a.none(),
-             "characters"_a,
+        .def("encode_spans_numpy", &Core::encode_spans_numpy, "texts"_a.none(), "allowed"_a.none(),
+             "template"_a.none(), "characters"_a,
              nb::sig("def encode_spans_numpy(self, texts: tuple[str, ...], " ALLOWED
                      ", template: bool, characters: bool) -> tuple[" U32S ", " U32S ", " U32S
                      ", " U32S "]"))
@@ -129,7 +138,8 @@ NB_MODULE(_core, m) {
              nb::sig("def decode(self, " IDS ", skip_special: bool, errors: str) -> str"))
         .def("decode_bytes", &Core::decode_bytes, "ids"_a.none(), "skip_special"_a.none(),
              nb::sig("def decode_bytes(self, " IDS ", skip_special: bool) -> bytes"))
-        .def("decode_tokens_bytes", &Core::decode_tokens_bytes, "ids"_a.none(), "skip_special"_a.none(),
+        .def("decode_tokens_bytes", &Core::decode_tokens_bytes, "ids"_a.none(),
+             "skip_special"_a.none(),
              nb::sig("def decode_tokens_bytes(self, " IDS ", skip_special: bool) -> list[bytes]"))
         .def("token_bytes", &Core::token_bytes, "id"_a.none(),
              nb::sig("def token_bytes(self, id: int) -> bytes"))
@@ -158,8 +168,7 @@ NB_MODULE(_core, m) {
         .def_prop_ro("id_count", &Core::id_count)
         .def_prop_ro("token_count", &Core::token_count);
 
-    m.def("split_widths", &tokexport::split_widths,
-          nb::sig("def split_widths() -> list[int]"));
+    m.def("split_widths", &tokexport::split_widths, nb::sig("def split_widths() -> list[int]"));
     nb::class_<tokexport::SplitText>(m, "SplitText")
         .def(nb::init<const Core &, unsigned>(), "core"_a, "width"_a,
              nb::sig("def __init__(self, core: Core, width: int) -> None"))

@@ -27,8 +27,8 @@ public:
                (!rule_ || is_known(left) + is_known(right) >= rule_);
     }
 
-    // The last cut of a text that is not normalized, valid UTF-8, whose last byte may be anywhere in
-    // a character; or 0.
+    // The last cut of a text that is not normalized, valid UTF-8, whose last byte may be anywhere
+    // in a character; or 0.
     std::size_t last_cut(const std::uint8_t *text, std::size_t size) const;
 
 private:

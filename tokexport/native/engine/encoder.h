@@ -117,8 +117,8 @@ private:
     const Engine &engine_;
     WordCache words_;
     // A document of 300 bytes is kept in a third of the time where the memory is in use already: so
-    // short ones have 4 MB of their own. The others have room for two texts of 3 MB, with their ids,
-    // and touch two large pages before any is found: with 6 MB new text was 3 % slower.
+    // short ones have 4 MB of their own. The others have room for two texts of 3 MB, with their
+    // ids, and touch two large pages before any is found: with 6 MB new text was 3 % slower.
     PassageCache short_passages_, long_passages_;
     CharacterWords character_words_;
     std::unique_ptr<std::uint32_t[]> ends_, miss_ids_, scratch_;

@@ -40,8 +40,8 @@ public:
         return crossings ? crossings->last_cut(text, size) : splitter->last_cut(text, size);
     }
 
-    // Where a text, valid UTF-8, can be cut in or before its last byte so that both sides, the right
-    // one as a rest (bridge.h), give its ids; 0: nowhere, or not in such a file.
+    // Where a text, valid UTF-8, can be cut in or before its last byte so that both sides, the
+    // right one as a rest (bridge.h), give its ids; 0: nowhere, or not in such a file.
     std::size_t last_cut(const char *text, std::size_t size) const;
 
     Engine(const tkx &f, PairTable p) : file(f), pairs(std::move(p)) {}

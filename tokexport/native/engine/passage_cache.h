@@ -28,8 +28,8 @@ struct Passage {
 class PassageCache {
 public:
     // `size`: bytes of memory, of which the pages are touched as passages come. `budget`: how many
-    // of them may be in use before any passage is found. `set_bits`: the table has 4 << set_bits slots. `is_narrow`: no
-    // id has more than 16 bits.
+    // of them may be in use before any passage is found. `set_bits`: the table has 4 << set_bits
+    // slots. `is_narrow`: no id has more than 16 bits.
     PassageCache(std::size_t size, std::size_t budget, unsigned set_bits, bool is_narrow);
 
     void prefetch(const Passage &passage) const {
@@ -43,9 +43,9 @@ public:
     std::size_t take(const Passage &passage, std::uint32_t *ids, std::size_t room);
 
     // Keeps a passage that is not there, with its ids, of which there is at least one: if there is
-    // memory, and either budget or the turn of one in `sample`. What is found gives budget for twice
-    // as much: to keep all of a corpus, of which nothing comes again, would take 4 to 10 % of the
-    // time, most of it for pages that are touched for the first time.
+    // memory, and either budget or the turn of one in `sample`. What is found gives budget for
+    // twice as much: to keep all of a corpus, of which nothing comes again, would take 4 to 10 % of
+    // the time, most of it for pages that are touched for the first time.
     void add(const Passage &passage, const std::uint32_t *ids, std::size_t count);
 
 private:

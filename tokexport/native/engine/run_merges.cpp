@@ -152,8 +152,9 @@ private:
             runs_[at - 1].count += rounds * made;
             seen_count_ = 0;
         }
-        // What is compared with is replaced after 1, 2, 4... times, since a round may come here more
-        // than once (Mistral: 14 spaces, and 2 more make 16), and the first ones are different.
+        // What is compared with is replaced after 1, 2, 4... times, since a round may come here
+        // more than once (Mistral: 14 spaces, and 2 more make 16), and the first ones are
+        // different.
         if (seen_count_ && ++times_seen_ < times_kept_) return;
         if (seen_count_) times_kept_ *= 2;
         std::copy_n(runs_, count_, seen_);

@@ -12,8 +12,8 @@ inline std::size_t first_lead(const std::uint8_t *text, std::size_t at, std::siz
     return at;
 }
 
-// Reads what is left of a chunk from `at` on, which may be inside of the last character that has been
-// read.
+// Reads what is left of a chunk from `at` on, which may be inside of the last character that has
+// been read.
 inline void read_rest(const SplitClasses &classes, const std::uint8_t *text, std::size_t at,
                       std::size_t size, SplitChunk &chunk) {
     for (std::size_t k = at; k < size && chunk.is_ascii; k++)

@@ -12,8 +12,8 @@ namespace tokexport {
 
 class StableCharacters {
 public:
-    // Of all normal forms in a file, which has them looked up here as long as this lives; by vectors
-    // of at most `width` bits, as the processor has them.
+    // Of all normal forms in a file, which has them looked up here as long as this lives; by
+    // vectors of at most `width` bits, as the processor has them.
     StableCharacters(tkx &file, unsigned width);
 
 private:

@@ -131,9 +131,9 @@ private:
 };
 
 // Sets of two slots in one line of the machine's cache. A hit writes nothing. A new word takes a
-// free slot of its set, the first one first; if there is none, one of the set beside it, the second one
-// first; if there is none, the second slot of its set. So the words that came first stay, which are
-// nearly the frequent ones.
+// free slot of its set, the first one first; if there is none, one of the set beside it, the second
+// one first; if there is none, the second slot of its set. So the words that came first stay, which
+// are nearly the frequent ones.
 class WordCache {
 public:
     WordCache();

@@ -265,20 +265,18 @@ std::uint32_t PairMerger::first_place(std::uint32_t pair) {
 std::uint64_t PairMerger::key_of(std::uint32_t pair) {
     const Pair &found = pairs_[pair];
     switch (tie_break_) {
-    case TieBreak::first_seen:
-        return first_place(pair);
-    case TieBreak::greatest_bytes: {
-        std::uint64_t key = 0;
-        const std::uint8_t *bytes = &bytes_[examples_[found.left]];
-        for (std::uint32_t i = 0; i < 8; i++)
-            key = key << 8 | (i < lengths_[found.left] ? bytes[i] : 0);
-        return ~key;
-    }
-    case TieBreak::lowest_gpt2_ids:
-        return std::uint64_t(found.left < byte_count ? orders_[found.left] : found.left) << 32 |
-               (found.right < byte_count ? orders_[found.right] : found.right);
-    default:
-        return std::uint64_t(found.left) << 32 | found.right;
+        case TieBreak::first_seen: return first_place(pair);
+        case TieBreak::greatest_bytes: {
+            std::uint64_t key = 0;
+            const std::uint8_t *bytes = &bytes_[examples_[found.left]];
+            for (std::uint32_t i = 0; i < 8; i++)
+                key = key << 8 | (i < lengths_[found.left] ? bytes[i] : 0);
+            return ~key;
+        }
+        case TieBreak::lowest_gpt2_ids:
+            return std::uint64_t(found.left < byte_count ? orders_[found.left] : found.left) << 32 |
+                   (found.right < byte_count ? orders_[found.right] : found.right);
+        default: return std::uint64_t(found.left) << 32 | found.right;
     }
 }
 

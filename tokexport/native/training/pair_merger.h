@@ -30,8 +30,8 @@ struct LearnedMerge {
 
 class PairMerger {
 public:
-    // A pair whose bytes are more than `longest` is never merged. Throws std::length_error where the
-    // words have 4 GB or more.
+    // A pair whose bytes are more than `longest` is never merged. Throws std::length_error where
+    // the words have 4 GB or more.
     PairMerger(const WordMap &words, TieBreak tie_break, std::size_t longest);
 
     // Up to `count` merges: fewer if no pair is left. `progress` is called now and then with the
@@ -97,7 +97,7 @@ private:
     std::vector<Pair> pairs_;
     std::vector<std::uint64_t> pair_counts_;
     std::vector<std::uint32_t> occurrences_;
-    std::vector<std::uint32_t> orders_;       // of bytes, for keys
+    std::vector<std::uint32_t> orders_;  // of bytes, for keys
 
     // Of the merge that is made: the new pairs by their other symbol, on each side.
     std::uint32_t product_ = 0;

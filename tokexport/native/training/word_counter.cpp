@@ -117,8 +117,7 @@ void WordCounter::add(nb::handle texts, std::size_t threads) {
         const Part whole{{utf8, length}, bytes_ + bytes};
         if (length > UINT32_MAX || (threads > 1 && length > 2 * part_size))
             divide(parts, whole, part_size);
-        else if (length)
-            parts.push_back(whole);
+        else if (length) parts.push_back(whole);
         bytes += length;
     }
     const auto worth = static_cast<std::size_t>(bytes / bytes_a_thread);
@@ -186,10 +185,9 @@ nb::object WordCounter::words_of_all(bool sorted) {
     std::unique_ptr<std::uint8_t[]> bytes(new std::uint8_t[size + 1]);
     {
         nb::gil_scoped_release released;
-        std::sort(slots.begin(), slots.end(),
-                  [&](const WordMap::Slot *a, const WordMap::Slot *b) {
-                      return sorted ? map.view(*a) < map.view(*b) : a->first < b->first;
-                  });
+        std::sort(slots.begin(), slots.end(), [&](const WordMap::Slot *a, const WordMap::Slot *b) {
+            return sorted ? map.view(*a) < map.view(*b) : a->first < b->first;
+        });
         std::uint8_t *end = bytes.get();
         for (std::size_t i = 0; i < slots.size(); i++) {
             counts[i] = slots[i]->count;

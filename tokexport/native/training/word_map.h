@@ -16,7 +16,7 @@ namespace tokexport {
 class WordMap {
 public:
     struct Slot {
-        WordKey key;          // all zeros: free
+        WordKey key;  // all zeros: free
         std::uint64_t count;
         std::uint64_t first;  // the least place where it was seen
     };
