@@ -1,7 +1,5 @@
 """tokexport: any model's tokenizer as one small file, mapped into memory, with the same ids."""
 
-from __future__ import annotations
-
 # Not from typing, which takes longer to import than the package: type checkers know the name.
 TYPE_CHECKING = False
 if TYPE_CHECKING:

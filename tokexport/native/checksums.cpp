@@ -9,6 +9,7 @@
 #include <immintrin.h>
 
 #define CARRYLESS __attribute__((target("pclmul,sse2")))
+#define WIDE __attribute__((target("pclmul,vpclmulqdq,avx512f")))
 
 namespace tokexport {
 
@@ -49,6 +50,12 @@ CARRYLESS inline __m128i load16(const std::uint8_t *p) {
     return _mm_loadu_si128(reinterpret_cast<const __m128i *>(p));
 }
 
+// What moves bytes that are so many bits farther from the end of a text.
+template <unsigned bits> CARRYLESS inline __m128i powers() {
+    constexpr std::uint64_t low = power(bits + 32), high = power(bits - 32);
+    return _mm_set_epi64x(static_cast<long long>(high), static_cast<long long>(low));
+}
+
 // What is as far from the end of the text as `x` was, with the bytes that stand there.
 CARRYLESS inline __m128i fold(__m128i x, __m128i powers, __m128i bytes) {
     const __m128i low = _mm_clmulepi64_si128(x, powers, 0x00),
@@ -56,16 +63,12 @@ CARRYLESS inline __m128i fold(__m128i x, __m128i powers, __m128i bytes) {
     return _mm_xor_si128(_mm_xor_si128(low, high), bytes);
 }
 
-CARRYLESS std::uint32_t crc32(const std::uint8_t *p, std::size_t size) {
-    if (size < 128) return ~crc_of_few(~std::uint32_t(0), p, size);
-    constexpr std::uint64_t far_low = power(4 * 128 + 32), far_high = power(4 * 128 - 32);
-    constexpr std::uint64_t near_low = power(128 + 32), near_high = power(128 - 32);
-    const __m128i far =
-        _mm_set_epi64x(static_cast<long long>(far_high), static_cast<long long>(far_low));
-    const __m128i near =
-        _mm_set_epi64x(static_cast<long long>(near_high), static_cast<long long>(near_low));
-    __m128i x[4] = {_mm_xor_si128(load16(p), _mm_cvtsi32_si128(-1)), load16(p + 16), load16(p + 32),
-                    load16(p + 48)};
+// `first` is added to the first four bytes.
+CARRYLESS std::uint32_t crc_by_128(std::uint32_t first, const std::uint8_t *p, std::size_t size) {
+    if (size < 128) return ~crc_of_few(first, p, size);
+    const __m128i far = powers<4 * 128>(), near = powers<128>();
+    __m128i x[4] = {_mm_xor_si128(load16(p), _mm_cvtsi32_si128(static_cast<int>(first))),
+                    load16(p + 16), load16(p + 32), load16(p + 48)};
     for (p += 64, size -= 64; size >= 64; p += 64, size -= 64)
         for (std::size_t i = 0; i < 4; i++) x[i] = fold(x[i], far, load16(p + 16 * i));
     for (std::size_t i = 1; i < 4; i++) x[0] = fold(x[0], near, x[i]);
@@ -74,10 +77,34 @@ CARRYLESS std::uint32_t crc32(const std::uint8_t *p, std::size_t size) {
     return ~crc_of_few(crc_of_few(0, rest, sizeof rest), p, size);
 }
 
+// Opening a file of 3 MB is mostly this: 0.1 ms, where 128 bits take 0.3.
+constexpr std::size_t wide_block = 4 * 64;
+
+WIDE std::uint32_t crc_by_512(std::uint32_t first, const std::uint8_t *p, std::size_t size) {
+    if (size < 2 * wide_block) return crc_by_128(first, p, size);
+    const __m512i far = _mm512_broadcast_i32x4(powers<4 * 512>());
+    __m512i x[4];
+    for (std::size_t i = 0; i < 4; i++) x[i] = _mm512_loadu_si512(p + 64 * i);
+    x[0] =
+        _mm512_xor_si512(x[0], _mm512_zextsi128_si512(_mm_cvtsi32_si128(static_cast<int>(first))));
+    for (p += wide_block, size -= wide_block; size >= wide_block;
+         p += wide_block, size -= wide_block)
+        for (std::size_t i = 0; i < 4; i++)
+            x[i] = _mm512_ternarylogic_epi64(_mm512_clmulepi64_epi128(x[i], far, 0x00),
+                                             _mm512_clmulepi64_epi128(x[i], far, 0x11),
+                                             _mm512_loadu_si512(p + 64 * i), 0x96);  // xor
+    std::uint8_t rest[2 * wide_block];
+    for (std::size_t i = 0; i < 4; i++) _mm512_storeu_si512(rest + 64 * i, x[i]);
+    std::memcpy(rest + wide_block, p, size);
+    return crc_by_128(0, rest, wide_block + size);
+}
+
 }  // namespace
 
 bool sections_are_intact(const tkx &file) {
     if (!__builtin_cpu_supports("pclmul")) return false;
+    const bool is_wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("vpclmulqdq");
+    const auto crc32 = is_wide ? crc_by_512 : crc_by_128;
     const std::uint8_t *entry = file.data + header_size;
     const std::uint8_t *end = entry + file.section_count * entry_size;
     for (std::uint32_t i = 0; i < file.section_count; i++, entry += entry_size) {
@@ -85,7 +112,8 @@ bool sections_are_intact(const tkx &file) {
         const std::size_t size = load<std::uint64_t>(entry + at_size);
         for (; end < data; end++)
             if (*end) return false;
-        if (crc32(data, size) != load<std::uint32_t>(entry + at_crc)) return false;
+        if (crc32(~std::uint32_t(0), data, size) != load<std::uint32_t>(entry + at_crc))
+            return false;
         end = data + size;
     }
     return true;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <new>
+#include <vector>
 
 #include <nanobind/nanobind.h>
 
@@ -14,14 +15,18 @@ class ObjectTable {
 public:
     using Entry = std::atomic<PyObject *>;
 
-    explicit ObjectTable(std::uint32_t size) : size_(size) {}
+    explicit ObjectTable(std::uint32_t size) : size_(size), in_use_(size / block + 1) {}
     ObjectTable(const ObjectTable &) = delete;
     ObjectTable &operator=(const ObjectTable &) = delete;
     ~ObjectTable() {
         Entry *entries = entries_.load();
         if (!entries) return;
-        for (std::uint32_t id = 0; id < size_; id++)
-            Py_XDECREF(entries[id].load(std::memory_order_relaxed));
+        for (std::uint32_t i = 0; i < in_use_.size(); i++) {
+            if (!in_use_[i].load()) continue;
+            const std::uint32_t from = i * block;
+            for (std::uint32_t id = from; id < size_ && id - from < block; id++)
+                Py_XDECREF(entries[id].load(std::memory_order_relaxed));
+        }
         std::free(entries);
     }
 
@@ -43,6 +48,7 @@ public:
     // first.
     PyObject *put(std::uint32_t id, PyObject *made) {
         PyObject *expected = nullptr;
+        in_use_[id / block].store(true, std::memory_order_relaxed);
         if (entries()[id].compare_exchange_strong(expected, made, std::memory_order_acq_rel))
             return made;
         Py_DECREF(made);
@@ -50,7 +56,11 @@ public:
     }
 
 private:
+    // Entries of a page of memory: what nothing was put into is not touched when all are freed.
+    static constexpr std::uint32_t block = 4096 / sizeof(Entry);
+
     std::uint32_t size_;
+    std::vector<std::atomic<bool>> in_use_;
     std::atomic<Entry *> entries_{nullptr};
 };
 

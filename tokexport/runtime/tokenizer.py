@@ -1,16 +1,13 @@
 """A tokenizer that runs from a mapped tokexport file."""
 
-from __future__ import annotations
-
 import os
 from mmap import ACCESS_READ, mmap
 
 from tokexport._core import Core, EncodeStream
-from tokexport.runtime import decoding, offsets
-from tokexport.runtime.threads import thread_count
 
 # What few callers need is imported where it is used: the first ids come 10 times as soon as with
-# dataclasses, enum, json, pathlib and typing imported.
+# dataclasses, enum, json, pathlib and typing imported. `from __future__ import annotations` imports
+# a module, too: so annotations stand in quotes here.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -22,6 +19,7 @@ if TYPE_CHECKING:
 
     from tokexport.chat.frame import Frame
     from tokexport.model import AddedToken, SpecialIds
+    from tokexport.runtime import decoding, offsets
     from tokexport.runtime.prefixes import PrefixNode
 
     Ids: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
@@ -32,17 +30,32 @@ if TYPE_CHECKING:
         """What has strings in Arrow's memory layout."""
 
         def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]: ...
-        def __getitem__(self, part: slice) -> ArrowArray: ...
+        def __getitem__(self, part: slice) -> "ArrowArray": ...
 
 
-MAGIC: Final = b"\x89TKX\r\n\x1a\n"
+MAGIC: "Final" = b"\x89TKX\r\n\x1a\n"
 # RecordFlag.SPECIAL of the layout, which takes longer to import than a file takes to open.
-_SPECIAL: Final = 4
+_SPECIAL: "Final" = 4
+
+
+class _Imported:
+    """A method that is imported when it is first asked for, from a module of this package."""
+
+    def __init__(self, module: str) -> None:
+        self._module = f"tokexport.runtime.{module}"
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: object, owner: type) -> "Any":
+        method = getattr(__import__(self._module, fromlist=("",)), self._name)
+        setattr(owner, self._name, method)
+        return method if instance is None else method.__get__(instance)
 
 
 def load(
     source: str | os.PathLike[str] | bytes | bytearray | memoryview, *, check: bool = True
-) -> Tokenizer:
+) -> "Tokenizer":
     """Open a tokexport file, or one that was embedded in a model's file, by path or as bytes.
 
     A file is mapped, not read: it must not change while the tokenizer lives. ``check=True``
@@ -95,8 +108,8 @@ class Tokenizer:
     __slots__ = ("_core", "_data", "_encode", "_encode_numpy", "_path")
 
     _core: Core
-    _encode: Callable[[str, Any, bool], list[int]]
-    _encode_numpy: Callable[[str, Any, bool], NDArray[np.uint32]]
+    _encode: "Callable[[str, Any, bool], list[int]]"
+    _encode_numpy: "Callable[[str, Any, bool], NDArray[np.uint32]]"
     _data: bytes | mmap | memoryview
     _path: str | None
 
@@ -108,14 +121,14 @@ class Tokenizer:
         write("_data", data)
         write("_path", path)
 
-    def __setattr__(self, name: str, value: object) -> NoReturn:
+    def __setattr__(self, name: str, value: object) -> "NoReturn":
         raise AttributeError(f"a Tokenizer cannot be changed: {name} cannot be set")
 
-    def __delattr__(self, name: str) -> NoReturn:
+    def __delattr__(self, name: str) -> "NoReturn":
         raise AttributeError(f"a Tokenizer cannot be changed: {name} cannot be deleted")
 
     @property
-    def path(self) -> Path | None:
+    def path(self) -> "Path | None":
         """The mapped file, or ``None``."""
         from pathlib import Path
 
@@ -129,7 +142,7 @@ class Tokenizer:
     def encode(
         self,
         text: str,
-        allowed_special: AllowedSpecial = (),
+        allowed_special: "AllowedSpecial" = (),
         add_special_tokens: bool = False,
         num_threads: int | None = 1,
     ) -> list[int]:
@@ -153,6 +166,8 @@ class Tokenizer:
         if num_threads == 1:
             encode = self._encode  # Python is slower at calling an attribute than a variable
             return encode(text, allowed_special, add_special_tokens)
+        from tokexport.runtime.threads import thread_count
+
         threads = thread_count(num_threads)
         return self._core.encode_parallel(text, allowed_special, add_special_tokens, threads)
 
@@ -168,10 +183,10 @@ class Tokenizer:
     def encode_to_numpy(
         self,
         text: str,
-        allowed_special: AllowedSpecial = (),
+        allowed_special: "AllowedSpecial" = (),
         add_special_tokens: bool = False,
         num_threads: int | None = 1,
-    ) -> NDArray[np.uint32]:
+    ) -> "NDArray[np.uint32]":
         """As :meth:`encode`, as a numpy array of shape ``(ids,)``.
 
         >>> tokenizer.encode_to_numpy("hello world")
@@ -180,6 +195,8 @@ class Tokenizer:
         if num_threads == 1:
             encode = self._encode_numpy
             return encode(text, allowed_special, add_special_tokens)
+        from tokexport.runtime.threads import thread_count
+
         threads = thread_count(num_threads)
         return self._core.encode_parallel_numpy(text, allowed_special, add_special_tokens, threads)
 
@@ -187,7 +204,7 @@ class Tokenizer:
         self,
         data: bytes,
         *,
-        allowed_special: AllowedSpecial = (),
+        allowed_special: "AllowedSpecial" = (),
         add_special_tokens: bool = False,
         num_threads: int | None = 1,
     ) -> list[int]:
@@ -198,6 +215,8 @@ class Tokenizer:
         """
         if num_threads == 1 or not isinstance(data, bytes):
             return self._core.encode_bytes(data, allowed_special, add_special_tokens)
+        from tokexport.runtime.threads import thread_count
+
         threads = thread_count(num_threads)
         return self._core.encode_parallel(data, allowed_special, add_special_tokens, threads)
 
@@ -206,7 +225,7 @@ class Tokenizer:
         first: str,
         second: str,
         *,
-        allowed_special: AllowedSpecial = (),
+        allowed_special: "AllowedSpecial" = (),
         add_special_tokens: bool = True,
     ) -> list[int]:
         """The ids of two texts, put together as the source's post-processor does, if any.
@@ -218,18 +237,22 @@ class Tokenizer:
 
     # ---- from text to ids and their places: offsets.py
 
-    encode_with_offsets = offsets.encode_with_offsets
-    encode_pair_with_offsets = offsets.encode_pair_with_offsets
-    encode_with_offsets_to_numpy = offsets.encode_with_offsets_to_numpy
+    encode_with_offsets = offsets.encode_with_offsets if TYPE_CHECKING else _Imported("offsets")
+    encode_pair_with_offsets = (
+        offsets.encode_pair_with_offsets if TYPE_CHECKING else _Imported("offsets")
+    )
+    encode_with_offsets_to_numpy = (
+        offsets.encode_with_offsets_to_numpy if TYPE_CHECKING else _Imported("offsets")
+    )
 
     # ---- from many texts, or a text in parts
 
     def encode_batch(
         self,
-        texts: Iterable[str],
+        texts: "Iterable[str]",
         *,
         num_threads: int | None = None,
-        allowed_special: AllowedSpecial = (),
+        allowed_special: "AllowedSpecial" = (),
         add_special_tokens: bool = False,
     ) -> list[list[int]]:
         """The ids of each text, encoded by ``num_threads`` threads (``None``: one a processor that
@@ -238,17 +261,19 @@ class Tokenizer:
         >>> tokenizer.encode_batch(["hello", "hello world"])
         [[259], [259, 264]]
         """
+        from tokexport.runtime.threads import thread_count
+
         threads = thread_count(num_threads)
         return self._core.encode_batch(texts, allowed_special, add_special_tokens, threads)
 
     def encode_batch_to_numpy(
         self,
-        texts: Iterable[str] | ArrowArray,
+        texts: "Iterable[str] | ArrowArray",
         *,
         num_threads: int | None = None,
-        allowed_special: AllowedSpecial = (),
+        allowed_special: "AllowedSpecial" = (),
         add_special_tokens: bool = False,
-    ) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
+    ) -> "tuple[NDArray[np.uint32], NDArray[np.uint64]]":
         """As :meth:`encode_batch`, as two arrays: the ids of all texts, and the ``len(texts) + 1``
         offsets between them; the ids of text ``i`` are ``ids[offsets[i]:offsets[i + 1]]``.
 
@@ -259,16 +284,18 @@ class Tokenizer:
         >>> tokenizer.encode_batch_to_numpy(["hello", "hello world"])
         (array([259, 259, 264], dtype=uint32), array([0, 1, 3], dtype=uint64))
         """
+        from tokexport.runtime.threads import thread_count
+
         threads = thread_count(num_threads)
         return self._core.encode_flat(texts, allowed_special, add_special_tokens, threads)
 
     def encode_stream(
         self,
-        parts: Iterable[str | bytes],
+        parts: "Iterable[str | bytes]",
         *,
-        allowed_special: Literal["all"] | tuple[()] = (),
+        allowed_special: "Literal['all'] | tuple[()]" = (),
         add_special_tokens: bool = False,
-    ) -> Iterator[NDArray[np.uint32]]:
+    ) -> "Iterator[NDArray[np.uint32]]":
         """As :meth:`encode`, of a text that comes in parts of any length: gives arrays of ids as
         soon as these are certain. All of them joined are the ids of the parts joined.
 
@@ -287,7 +314,7 @@ class Tokenizer:
             yield ids
 
     def encode_ordinary_batch(
-        self, texts: Iterable[str], *, num_threads: int | None = None
+        self, texts: "Iterable[str]", *, num_threads: int | None = None
     ) -> list[list[int]]:
         """As :meth:`encode_batch`; special tokens are plain text.
 
@@ -312,14 +339,16 @@ class Tokenizer:
 
     # ---- from ids to text: decoding.py
 
-    decode = decoding.decode
-    decode_bytes = decoding.decode_bytes
-    decode_batch = decoding.decode_batch
-    decode_stream = decoding.decode_stream
-    decode_bytes_stream = decoding.decode_bytes_stream
-    decode_tokens_bytes = decoding.decode_tokens_bytes
-    decode_single_token_bytes = decoding.decode_single_token_bytes
-    decode_with_offsets = decoding.decode_with_offsets
+    decode = decoding.decode if TYPE_CHECKING else _Imported("decoding")
+    decode_bytes = decoding.decode_bytes if TYPE_CHECKING else _Imported("decoding")
+    decode_batch = decoding.decode_batch if TYPE_CHECKING else _Imported("decoding")
+    decode_stream = decoding.decode_stream if TYPE_CHECKING else _Imported("decoding")
+    decode_bytes_stream = decoding.decode_bytes_stream if TYPE_CHECKING else _Imported("decoding")
+    decode_tokens_bytes = decoding.decode_tokens_bytes if TYPE_CHECKING else _Imported("decoding")
+    decode_single_token_bytes = (
+        decoding.decode_single_token_bytes if TYPE_CHECKING else _Imported("decoding")
+    )
+    decode_with_offsets = decoding.decode_with_offsets if TYPE_CHECKING else _Imported("decoding")
 
     # ---- what the file says
 
@@ -342,7 +371,7 @@ class Tokenizer:
         return self._core.token_count
 
     @property
-    def added_tokens(self) -> tuple[AddedToken, ...]:
+    def added_tokens(self) -> "tuple[AddedToken, ...]":
         """The tokens that are found in a text before the model runs, special or not.
 
         >>> tokenizer.added_tokens[0].content
@@ -374,7 +403,7 @@ class Tokenizer:
         return bool(self._core.token_flags(id) & _SPECIAL)
 
     @property
-    def special_ids(self) -> SpecialIds:
+    def special_ids(self) -> "SpecialIds":
         """The ids that have a role: ``bos``, ``eos``, ``pad``, ``unk`` (``None``: none), and
         ``stop``, all that end a generation.
 
@@ -408,7 +437,7 @@ class Tokenizer:
         model = (self.records["flags"] & RecordFlag.KIND_MASK) == RecordFlag.KIND_MODEL
         return sorted(map(self._core.token_bytes, model.nonzero()[0].tolist()))
 
-    def prefix_ids(self, prefix: bytes) -> NDArray[np.uint32]:
+    def prefix_ids(self, prefix: bytes) -> "NDArray[np.uint32]":
         """The ids whose bytes (:meth:`decode_single_token_bytes`) begin with a prefix, sorted by
         these; not copied. Raises ``FormatError`` for a file made without ``--prefix-index``.
 
@@ -417,7 +446,7 @@ class Tokenizer:
         """
         return self.prefix_trie(prefix).ids
 
-    def prefix_trie(self, prefix: bytes = b"") -> PrefixNode:
+    def prefix_trie(self, prefix: bytes = b"") -> "PrefixNode":
         """The vocabulary as a trie: the node of a prefix, or the root. Raises as `prefix_ids`.
 
         >>> [(node.prefix, node.ids.tolist()) for node in tokenizer.prefix_trie(b"h").children()]
@@ -448,16 +477,16 @@ class Tokenizer:
 
     def apply_chat_template(
         self,
-        messages: Iterable[Mapping[str, Any]],
+        messages: "Iterable[Mapping[str, Any]]",
         *,
-        tools: Iterable[Mapping[str, Any]] | None = None,
-        documents: Iterable[Mapping[str, Any]] | None = None,
+        tools: "Iterable[Mapping[str, Any]] | None" = None,
+        documents: "Iterable[Mapping[str, Any]] | None" = None,
         chat_template: str | None = None,
         add_generation_prompt: bool = False,
         continue_final_message: bool | str = False,
         tokenize: bool = True,
-        **variables: Any,
-    ) -> Any:
+        **variables: "Any",
+    ) -> "Any":
         """The ids of a conversation, or with ``tokenize=False`` its text, as `transformers` gives
         them: special tokens of the template and of the messages become ids.
 
@@ -483,13 +512,13 @@ class Tokenizer:
         return self.encode(text, "all") if tokenize else text
 
     @property
-    def chat_frame(self) -> Frame | None:
+    def chat_frame(self) -> "Frame | None":
         """The fixed texts that the chat template puts between messages, if it does no more."""
         from tokexport.runtime.chat import chat_frame
 
         return chat_frame(self)
 
-    def encode_chat(self, messages: Sequence[Mapping[str, str]]) -> list[int]:
+    def encode_chat(self, messages: "Sequence[Mapping[str, str]]") -> list[int]:
         """The ids of a conversation by :attr:`chat_frame`, up to where the model goes on, as in C.
         Text in a message never becomes a special token. Needs no jinja2.
 
@@ -500,7 +529,7 @@ class Tokenizer:
         return encode_chat(self, messages)
 
     @property
-    def provenance(self) -> dict[str, Any]:
+    def provenance(self) -> "dict[str, Any]":
         """Where the file came from: kind of source, SHA-256 of its files, reference, exporter.
 
         >>> sorted(tokenizer.provenance)
@@ -511,7 +540,7 @@ class Tokenizer:
         return {name: value for name, value in metadata(self).items() if name != "chat"}
 
     @property
-    def records(self) -> NDArray[np.void]:
+    def records(self) -> "NDArray[np.void]":
         """A record an id (``offset``, ``length``, ``flags``), read-only and not copied.
 
         >>> int(tokenizer.records[264]["length"])
@@ -522,7 +551,7 @@ class Tokenizer:
         return records
 
     @property
-    def scores(self) -> NDArray[np.float32] | NDArray[np.float64] | None:
+    def scores(self) -> "NDArray[np.float32] | NDArray[np.float64] | None":
         """-ln(rank + 1) for each token that a merge makes and -1e6 for the others, or the scores of
         a Unigram model, read-only; ``None`` if the file has no scores.
 
@@ -533,7 +562,7 @@ class Tokenizer:
         return self._view(b"SCOR", "SCORE") if double is None else double
 
     @property
-    def ranks(self) -> NDArray[np.uint32] | None:
+    def ranks(self) -> "NDArray[np.uint32] | None":
         """The rank of each token's merge, read-only; ``None`` where rank is the order of ids."""
         return self._view(b"RANK", "RANK")
 
@@ -559,22 +588,22 @@ class Tokenizer:
         """
         return self._core.self_test()
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> "tuple[Any, ...]":
         from tokexport.runtime.pickling import reduced
 
         return reduced(self)
 
-    def __copy__(self) -> Tokenizer:
+    def __copy__(self) -> "Tokenizer":
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Tokenizer:
+    def __deepcopy__(self, memo: "dict[int, Any]") -> "Tokenizer":
         return self
 
     def __repr__(self) -> str:
         count = self._core.token_count
         return f"<tokexport.Tokenizer {count:,} tokens, {self._path or 'from bytes'}>"
 
-    def _view(self, tag: bytes, dtype: str) -> NDArray[Any] | None:
+    def _view(self, tag: bytes, dtype: str) -> "NDArray[Any] | None":
         from tokexport.runtime.views import section_view
 
         return section_view(self._core, self._data, tag, dtype)
