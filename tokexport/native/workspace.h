@@ -85,13 +85,15 @@ struct Workspace {
 
     Buffer<std::uint8_t> memory, text;  // scratch, and the UTF-8 of a str
     Buffer<std::uint32_t> ids;
-    std::unique_ptr<void, decltype(&std::free)> cache{
-        std::calloc(1, cache_size), &std::free};  // zeroed pages, touched as words come
+    std::unique_ptr<void, decltype(&std::free)> cache{nullptr, &std::free};  // of the core
 
     std::unique_ptr<tkx_bulk> bulk;  // made for the first long text
 
     // `bulk_is_used`: by the bulk engine, if there is one. `is_utf8`: the text is not examined.
     tkx_work work(bool bulk_is_used = false, bool is_utf8 = false) {
+        // Zeroed pages, touched as words come. Where they had another use, they are written: 0.2 ms
+        // that a long text saves.
+        if (!cache && !bulk_is_used) cache.reset(std::calloc(1, cache_size));
         return {memory.data(),
                 memory.capacity(),
                 cache.get(),

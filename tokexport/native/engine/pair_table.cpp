@@ -64,16 +64,28 @@ bool PairTable::fill_bytes(const tkx &file) {
         if (byte_of[byte_ids_[i]] != 256) return false;
         byte_of[byte_ids_[i]] = static_cast<std::uint16_t>(i);
     }
+    // The highest bit: a product is too large, in a slot that may have a pair. By vectors.
+    std::uint64_t is_damaged = 0;
+    for (std::size_t i = 0; i < file.pair_slots; i++)
+        is_damaged |= (std::uint64_t(file.id_count - 1) - (slots_[i] & no_id)) & ~slots_[i];
+    if (is_damaged >> 63) return false;
+
     byte_pair_keys_.reset(new std::int32_t[1 << 16]);
     std::fill_n(byte_pair_keys_.get(), 1 << 16, no_pair);
-    for (std::size_t i = 0; i < file.pair_slots; i++) {
-        const Slot slot = slots_[i];
-        const std::uint32_t left = static_cast<std::uint32_t>(slot >> 42),
-                            right = slot >> 21 & no_id, product = slot & no_id;
-        if (product >= file.id_count && slot != free_slot) return false;
-        if ((left <= most) & (right <= most) && byte_of[left] < 256 && byte_of[right] < 256)
-            byte_pair_keys_[static_cast<std::size_t>(byte_of[left]) << 8 | byte_of[right]] =
-                static_cast<std::int32_t>(product << 5);
+    std::vector<std::uint32_t> rows;
+    for (std::uint32_t id : byte_ids_)
+        if (id != no_id) rows.push_back(id >> row_shift_);
+    std::sort(rows.begin(), rows.end());
+    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    for (std::uint32_t row : rows) {
+        const std::uint8_t *start = rows_ + 4 * std::size_t(row);
+        for (std::size_t i = load_u32(start); i < load_u32(start + 4); i++) {
+            const std::uint32_t left = static_cast<std::uint32_t>(slots_[i] >> 42),
+                                right = slots_[i] >> 21 & no_id;
+            if ((left <= most) & (right <= most) && byte_of[left] < 256 && byte_of[right] < 256)
+                byte_pair_keys_[static_cast<std::size_t>(byte_of[left]) << 8 | byte_of[right]] =
+                    static_cast<std::int32_t>((slots_[i] & no_id) << 5);
+        }
     }
     return true;
 }

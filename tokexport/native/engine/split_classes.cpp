@@ -89,7 +89,8 @@ private:
     }
 
     std::uint16_t leaf(const Numbers &middles, std::size_t block) {
-        Numbers numbers;
+        Numbers &numbers = leaf_numbers_;
+        numbers.clear();
         for (std::uint32_t i = 0; i < file_.stage_count; i++)
             numbers.push_back(load(file_.stages[i].middle + 2 * (64 * middles[i] + block)));
         const std::size_t known = leaves_.size();
@@ -105,6 +106,7 @@ private:
     const tkx &file_;
     SplitClasses &out_;
     Interner tops_, leaves_;
+    Numbers leaf_numbers_;
     // [stage][number of the combination before it * 256 + its class]: the number with it, + 1
     std::vector<Numbers> numbers_;
     Numbers counts_;  // [stage]: the last of its numbers

@@ -25,6 +25,12 @@ bool is_match_start(std::uint32_t where) { return where == match || where == joi
 
 using Elements = std::vector<std::uint32_t>;
 
+struct ElementRange {
+    const std::uint32_t *first, *last;
+    const std::uint32_t *begin() const { return first; }
+    const std::uint32_t *end() const { return last; }
+};
+
 // The elements of one stage: {where, ended, passed ...}, the last in ascending order.
 class Stage {
 public:
@@ -64,19 +70,16 @@ public:
                             [this](std::uint32_t q) { return accepts(q, s_.class_count); });
     }
 
-    // What a character leads to.
-    const Elements &step(std::uint32_t element, std::uint32_t class_) {
+    // What a character leads to, until the next call.
+    ElementRange step(std::uint32_t element, std::uint32_t class_) {
         const std::size_t at = std::size_t(element) * s_.class_count + class_;
-        if (at >= steps_.size()) {
-            steps_.resize(2 * at + s_.class_count);
-            is_known_.resize(steps_.size());
+        if (at >= steps_.size()) steps_.resize(2 * at + s_.class_count);
+        if (!steps_[at].is_known) {
+            const auto begin = static_cast<std::uint32_t>(reached_.size());
+            find_step(element, class_);
+            steps_[at] = {begin, static_cast<std::uint32_t>(reached_.size()), true};
         }
-        if (!is_known_[at]) {
-            is_known_[at] = true;
-            Elements result = find_step(element, class_);
-            steps_[at] = std::move(result);
-        }
-        return steps_[at];
+        return {reached_.data() + steps_[at].begin, reached_.data() + steps_[at].end};
     }
 
 private:
@@ -91,45 +94,55 @@ private:
     }
     std::uint32_t number(const Elements &element) { return elements_.intern(element); }
 
-    std::uint32_t with(std::uint32_t where, std::uint32_t ended, const Elements &passed) {
-        scratch_ = {where, ended};
-        scratch_.insert(scratch_.end(), passed.begin(), passed.end());
-        return number(scratch_);
+    // Adds an element with the matches passed.
+    void reach(std::uint32_t where, std::uint32_t ended) {
+        scratch_.assign({where, ended});
+        scratch_.insert(scratch_.end(), passed_.begin(), passed_.end());
+        reached_.push_back(number(scratch_));
     }
 
-    Elements find_step(std::uint32_t element, std::uint32_t class_) {
-        const Elements from(elements_.begin(element), elements_.end(element));
-        Elements passed;
+    void find_step(std::uint32_t element, std::uint32_t class_) {
+        const std::uint32_t *from = elements_.begin(element), *end = elements_.end(element),
+                            where = from[0], ended = from[1];
+        passed_.clear();
         const auto pass = [&](std::uint32_t q) {
             const std::uint32_t to = next(q, class_);
-            const auto place = std::lower_bound(passed.begin(), passed.end(), to);
-            if (live_[to] && (place == passed.end() || *place != to)) passed.insert(place, to);
+            const auto place = std::lower_bound(passed_.begin(), passed_.end(), to);
+            if (live_[to] && (place == passed_.end() || *place != to)) passed_.insert(place, to);
         };
-        for (std::size_t i = 2; i < from.size(); i++) {
-            if (accepts(from[i], class_)) return {};
-            pass(from[i]);
+        for (const std::uint32_t *q = from + 2; q < end; q++) {
+            if (accepts(*q, class_)) return;
+            pass(*q);
         }
-        if (from[1]) {
-            if (!accepts(from[1], class_)) return {};
-            pass(from[1]);
+        if (ended) {
+            if (!accepts(ended, class_)) return;
+            pass(ended);
         }
-        if (is_gap(from[0])) {  // the character is in a gap: no match may begin with it
+        if (is_gap(where)) {  // the character is in a gap: no match may begin with it
             pass(s_.start);
-            return {with(joined_gap, 0, passed), with(match_after_gap_, 0, passed)};
+            reach(joined_gap, 0);
+            reach(match_after_gap_, 0);
+            return;
         }
-        const std::uint32_t q = next(is_match_start(from[0]) ? s_.start : from[0], class_);
-        if (!live_[q] || std::binary_search(passed.begin(), passed.end(), q)) return {};
-        return {with(q, 0, passed), with(after_match_, q, passed),
-                with(gap_after_match_, q, passed)};
+        const std::uint32_t q = next(is_match_start(where) ? s_.start : where, class_);
+        if (!live_[q] || std::binary_search(passed_.begin(), passed_.end(), q)) return;
+        reach(q, 0);
+        reach(after_match_, q);
+        reach(gap_after_match_, q);
     }
+
+    struct Step {
+        std::uint32_t begin = 0, end = 0;
+        bool is_known = false;
+    };
 
     const tkx_stage &s_;
     std::uint32_t after_match_, gap_after_match_, match_after_gap_;
     std::vector<std::uint8_t> live_;  // [state]: it may still accept
     Interner elements_;
-    Elements starts_, scratch_;
-    std::vector<Elements> steps_;  // [element * class_count + class]
-    std::vector<std::uint8_t> is_known_;
+    Elements starts_, scratch_, passed_;
+    std::vector<Step> steps_;  // [element * class_count + class]: where in `reached_`
+    Elements reached_;
 };
 
 // The elements of all stages: one of each.
@@ -190,7 +203,7 @@ private:
             return;
         }
         Stage &s = stages_[stage];
-        const Elements &reached = s.step(from_[stage], classes_[class_][stage]);
+        const ElementRange reached = s.step(from_[stage], classes_[class_][stage]);
         if (is_cut) {
             if (std::none_of(reached.begin(), reached.end(),
                              [&](std::uint32_t element) { return s.ends(element); }))
