@@ -237,6 +237,14 @@ def test_a_bitmap_of_crossings_may_hold_anything(library: Library, name: str) ->
         assert library.encode("ab\u4e2d\u6587 \u00e9\u00ea".encode())[0] == OK
 
 
+def test_a_byte_of_a_character_may_have_no_id(library: Library) -> None:
+    """Its pairs were looked up all the same, far outside of the file: 32 MB, with this row_shift."""
+    for byte in "\u00e9\u4e2d".encode():
+        changes = (b"PIDX", 8, "I", 9), (b"BIDS", 4 * byte, "I", NONE)
+        assert library.open(patched("normalized", *changes)) == OK
+        assert library.encode("a\u00e9 \u00e9\u4e2da \u4e2d\u4e2d".encode())[0] == OK
+
+
 def test_a_row_of_merges_that_ends_before_it_begins_or_after_the_last_slot(
     library: Library,
 ) -> None:

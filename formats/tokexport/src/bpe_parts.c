@@ -26,10 +26,11 @@ static int is_ascii(const uint8_t *p, size_t size) {
 
 /* The symbol that the bytes of a character merge to, or TKX_NONE. */
 static TKX_INLINE uint32_t character_symbol(tkx_context *ctx, const uint8_t *p, size_t length) {
+    const uint32_t first = byte_id(ctx, *p), last = byte_id(ctx, p[length - 1]);
     uint32_t id, flags;
     int found;
-    if (length == 1) return byte_id(ctx, *p);
-    if (length == 2) return find_merge(ctx, byte_id(ctx, p[0]), byte_id(ctx, p[1]));
+    if (length == 1 || first == TKX_NONE || last == TKX_NONE) return length == 1 ? first : TKX_NONE;
+    if (length == 2) return find_merge(ctx, first, last);
     found = find_token(ctx->t, p, length, &id, &flags);
     if (found == TKX_E_CORRUPT) fail(ctx, found);
     return found == TKX_OK && (flags & TKX_WHOLE) ? id : TKX_NONE;
