@@ -5,6 +5,8 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -21,21 +23,27 @@ SHARDS = 8
 CHARACTERS = 250_000_000 if SLOW else 400_000  # of a shard
 ROWS = 1000  # of a group
 CAP = 10_000  # characters of a document
-DRAW = random.Random(17)
 LETTERS = "etaoinshrdlucmfwypvbgkqjxz"
-LEXICON = ["".join(DRAW.choices(LETTERS, k=DRAW.randint(1, 11))) for _ in range(30_000)]
-WEIGHTS = [1 / rank for rank in range(1, len(LEXICON) + 1)]
-# The last is longer than the cap.
-PARAGRAPHS = [
-    " ".join(DRAW.choices(LEXICON, WEIGHTS, k=DRAW.randint(20, 900))) + ".\n" for _ in range(2000)
-] + [" ".join(DRAW.choices(LEXICON, WEIGHTS, k=3000))]
+
+
+@cache
+def paragraphs() -> list[str]:
+    """Words as in a language, where some are frequent. The last is longer than the cap."""
+    draw = random.Random(17)
+    words = ["".join(draw.choices(LETTERS, k=draw.randint(1, 11))) for _ in range(30_000)]
+    weights = [*accumulate(1 / rank for rank in range(1, len(words) + 1))]
+
+    def text(size: int) -> str:
+        return " ".join(draw.choices(words, cum_weights=weights, k=size))
+
+    return [*(text(draw.randint(20, 900)) + ".\n" for _ in range(2000)), text(3000)]
 
 
 def documents(shard: int) -> Iterator[str]:
     """Those of one shard."""
     draw, held = random.Random(shard), 0
     while held < CHARACTERS:
-        text = "".join(draw.choices(PARAGRAPHS, k=draw.randint(1, 3)))
+        text = "".join(draw.choices(paragraphs(), k=draw.randint(1, 3)))
         held += len(text)
         yield text
 
@@ -109,7 +117,7 @@ def peak(command: list[object]) -> int:
 
 def test_memory_does_not_grow_with_the_texts(tmp_path: Path) -> None:
     """The same words in more documents, and in one document, need no more memory."""
-    text = "".join(PARAGRAPHS)
+    text = "".join(paragraphs())
     peaks = []
     for times in (4, 20):
         path = tmp_path / f"{times}.txt"
