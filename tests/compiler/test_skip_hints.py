@@ -31,7 +31,7 @@ def test_no_match_begins_with_a_character_whose_first_byte_is_skipped_and_one_do
         for number, to in enumerate(program.transitions[program.starts[0]].tolist())
         if to & 0x7FFF
     }
-    classes = program.classes.tolist()
+    classes = program.classes.array().tolist()
     begins = {character.encode()[0] for character in CHARACTERS if classes[ord(character)] in first}
     leads = {character.encode()[0] for character in CHARACTERS}
     assert {lead for lead in leads if not bits >> (lead - 0xC0) & 1} == begins

@@ -112,7 +112,7 @@ def test_no_two_states_and_no_two_classes_of_a_label_table_are_the_same(pattern:
     n_states, n_classes = table.next.shape
     assert n_states > 1
     assert table.labels.shape == (n_states, n_classes)
-    assert set(np.unique(program.classes)) == set(range(n_classes))
+    assert set(np.unique(program.classes.array())) == set(range(n_classes))
     assert set(np.unique(table.labels)) == set(range(program.n_classes))
     columns = np.concatenate([table.next, table.labels])
     assert len({column.tobytes() for column in columns.T}) == n_classes

@@ -177,8 +177,9 @@ def alphabet_of(program: SplitProgram, seed: int = 0) -> str:
     """One or two characters of each class, and characters that patterns are about."""
     generator = random.Random(seed)
     characters = []
-    by_class = np.argsort(program.classes, kind="stable")
-    for members in np.split(by_class, np.cumsum(np.bincount(program.classes))[:-1]):
+    classes = program.classes.array()
+    by_class = np.argsort(classes, kind="stable")
+    for members in np.split(by_class, np.cumsum(np.bincount(classes))[:-1]):
         members = members[(members < 0xD800) | (members >= 0xE000)]
         if len(members):
             characters += [

@@ -101,6 +101,7 @@ def prepared(model: TokenizerModel) -> TokenizerModel:
 def _encoding(original: TokenizerModel, tokens: Tokens) -> EncodingTables:
     splits = without_dead_splits(original.normalizer, original.pre_tokenizer)
     model = swap_space_marker(replace(original, pre_tokenizer=splits))
+    give_back_memory()
     normalizer = compile_steps(model.normalizer)
     stages = tuple(_stage(step) for step in runs_of_rewrites(model.pre_tokenizer))
     _check_stages(stages, normalizer)

@@ -136,7 +136,7 @@ class TrieTables:
 
 @dataclass(frozen=True, slots=True)
 class ProgramTable:
-    """A program without its classes of code points, and these (None: it reads bytes)."""
+    """A program and its classes of code points (None: it reads bytes)."""
 
     program: SplitProgram
     classes: ClassTable | None

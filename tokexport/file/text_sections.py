@@ -67,7 +67,7 @@ def _described(
     rows[:, :columns] = program.transitions
     counts: dict[str, int] = {}
     if table.classes is None:
-        classes = program.classes.astype(np.uint8).tobytes()
+        classes = program.classes.array().tobytes()
     else:
         classes = levels(table.classes, "u1", ascii=True)
         counts = class_counts(table.classes)

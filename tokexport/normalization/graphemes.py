@@ -17,7 +17,7 @@ import numpy.typing as npt
 from tokexport.model import Dialect
 from tokexport.normalization.normal_forms import HANGUL_SYLLABLES
 from tokexport.patterns import SplitProgram, compile_pattern
-from tokexport.unicode.store import CODE_POINTS, looked_up, shipped
+from tokexport.unicode.store import CODE_POINTS, CodePoints, Intervals, looked_up, shipped
 
 _JOINER: Final = 0x200D
 # R, N: CR, LF; C: controls; P: what is joined to the next character. l, v, t: leading consonants,
@@ -37,30 +37,33 @@ _CLUSTER: Final = (
 def _letters() -> npt.NDArray[np.uint8]:
     """The letter of each code point, shape (0x110000,)."""
     data = shipped("characters.dat")
-    sets = {name: data.members(number) for name, number in data.header["graphemes"].items()}
-    attach, extend = sets["attach"], sets["attach"] & sets["extend"]
+
+    def members(name: str) -> CodePoints:
+        return data.members(data.header["graphemes"][name])
+
+    attach = members("attach")
+    extend = attach & members("extend")
     syllables = np.zeros(CODE_POINTS, np.bool_)
     syllables[HANGUL_SYLLABLES] = True
     letters = np.full(CODE_POINTS, ord("o"), np.uint8)
-    for letter, members in (
-        ("t", sets["before_trailing"]),
-        ("S", sets["before_trailing"] & syllables),
-        ("v", sets["before_vowel"]),
-        ("s", sets["before_vowel"] & syllables),
-        ("l", sets["before_leading"]),
-        ("P", sets["prepend"]),
-        ("k", sets["consonant"]),
-        ("g", sets["pictographic"]),
-        ("m", attach),
-        ("b", extend),
-        ("e", extend & sets["conjunct_extend"]),
-        ("n", attach & sets["linker"]),
-        ("C", sets["control"]),
-        ("j", [_JOINER]),
-        ("R", [ord("\r")]),
-        ("N", [ord("\n")]),
+    for letter, name, within in (
+        ("t", "before_trailing", None),
+        ("S", "before_trailing", syllables),
+        ("v", "before_vowel", None),
+        ("s", "before_vowel", syllables),
+        ("l", "before_leading", None),
+        ("P", "prepend", None),
+        ("k", "consonant", None),
+        ("g", "pictographic", None),
+        ("m", "attach", None),
+        ("b", "extend", attach),
+        ("e", "conjunct_extend", extend),
+        ("n", "linker", attach),
+        ("C", "control", None),
     ):
-        letters[members] = ord(letter)
+        found = members(name)  # one at a time: each takes a megabyte
+        letters[found if within is None else found & within] = ord(letter)
+    letters[[_JOINER, ord("\r"), ord("\n")]] = np.frombuffer(b"jRN", np.uint8)
     return letters
 
 
@@ -73,4 +76,5 @@ def grapheme_program() -> SplitProgram:
     [2, 2, 1]
     """
     program = compile_pattern(_CLUSTER, Dialect.ONIGURUMA)
-    return replace(program, classes=looked_up(program.classes[:256], _letters()))
+    classes = looked_up(program.classes[np.arange(256)], _letters())
+    return replace(program, classes=Intervals.of(classes))

@@ -19,6 +19,7 @@ from tokexport.patterns.tree import LookFar, Node, PatternError
 from tokexport.patterns.unbounded_lookaround import LabelTable, determinise_with_labels
 from tokexport.unicode import CODE_POINTS, Dialect
 from tokexport.unicode.byte_alphabet import CHARACTERS
+from tokexport.unicode.store import Intervals
 
 MAX_CLASSES = 254
 MATCH_ENDS = 0x8000
@@ -28,8 +29,8 @@ MATCH_ENDS = 0x8000
 class SplitProgram:
     """The automaton of one pre-tokenizer stage."""
 
-    # By code point, (0x110000,), or for a stage after ByteLevel by byte, (256,).
-    classes: npt.NDArray[np.uint8]
+    # By code point, 0x110000 of them, or for a stage after ByteLevel by byte, 256: uint8.
+    classes: Intervals
     n_classes: int
     # Shape (n_states, n_classes + 1), by state and class of the next symbol, the last column being
     # the end of the text: the low 15 bits are the next state (0: dead), bit 15 (MATCH_ENDS) says
@@ -54,8 +55,8 @@ class SplitProgram:
         >>> compile_pattern(r"\s+|\S+", Dialect.ONIGURUMA).read("a b")
         [0, 1, 0]
         """
-        symbols = map(ord, text) if isinstance(text, str) else text
-        classes = [int(self.classes[symbol]) for symbol in symbols]
+        symbols = [*map(ord, text)] if isinstance(text, str) else [*text]
+        classes: list[int] = self.classes[symbols].tolist()
         return classes if self.labels is None else self.labels.run(classes)
 
     def match_end(self, read: Sequence[int], start: int, *, searched: bool = False) -> int | None:
@@ -143,7 +144,7 @@ def _program(automaton: Automaton, labels: LabelTable | None = None) -> SplitPro
     transitions = number[automaton.next] | np.where(automaton.ends, MATCH_ENDS, 0)
     starts, *search_starts = number[automaton.starts].astype(np.uint16)
     return SplitProgram(
-        classes=automaton.classes.astype(np.uint8, copy=False),
+        classes=Intervals.of(automaton.classes.astype(np.uint8, copy=False)),
         n_classes=n_classes,
         transitions=transitions[order].astype(np.uint16),
         starts=starts,

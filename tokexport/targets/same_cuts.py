@@ -82,7 +82,7 @@ def _equal(one: SplitProgram | None, other: SplitProgram | None, cover: bool) ->
     looks = (one.labels, one.search_starts, other.labels, other.search_starts)
     if any(found is not None for found in looks) or one.may_be_empty != other.may_be_empty:
         return False
-    if not np.array_equal(one.classes, other.classes):
+    if not np.array_equal(one.classes.array(), other.classes.array()):
         return False
     at = {(int(a), int(b), True, not cover) for a, b in zip(one.starts, other.starts, strict=True)}
     seen = set[tuple[int, int, bool, bool]]()

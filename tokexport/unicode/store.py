@@ -10,6 +10,7 @@ import functools
 import json
 import pkgutil
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,38 @@ def shipped(name: str) -> Reader:
     return Reader(pkgutil.get_data(__package__, name) or b"")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Intervals:
+    """The numbers of all code points, or bytes, of which neighbours are mostly alike: where each
+    interval of equal ones starts, and its number. As an array they take a megabyte.
+
+    >>> numbers = Intervals.of(np.array([7, 7, 0, 7]))
+    >>> numbers.starts.tolist(), numbers.values.tolist(), int(numbers[1]), numbers.array().tolist()
+    ([0, 2, 3], [7, 0, 7], 7, [7, 7, 0, 7])
+    """
+
+    starts: npt.NDArray[np.int32]
+    values: npt.NDArray[Any]
+    size: int
+
+    @classmethod
+    def of(cls, numbers: npt.NDArray[Any]) -> Intervals:
+        starts = np.flatnonzero(np.concatenate([[True], numbers[1:] != numbers[:-1]]))
+        return cls(starts.astype(np.int32), numbers[starts], len(numbers))
+
+    def array(self, values: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
+        """The number of each, or what ``values`` has for it."""
+        found = self.values if values is None else values[self.values]
+        return np.repeat(found, np.diff(self.starts, append=self.size))
+
+    def __getitem__(self, places: npt.ArrayLike) -> npt.NDArray[Any]:
+        found: npt.NDArray[Any] = self.values[np.searchsorted(self.starts, places, "right") - 1]
+        return found
+
+    def __len__(self) -> int:
+        return self.size
+
+
 def looked_up(values: npt.NDArray[Any], places: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """``values[places]``. For bytes it does not make the places numbers of eight bytes, as numpy
     does, of which there may be one for each code point.
@@ -107,7 +140,7 @@ def distinct_values(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDA
     >>> [array.tolist() for array in distinct_values(np.array([7, 7, 0, 7]))]
     [[0, 7], [1, 1, 0, 1]]
     """
-    starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
-    distinct, indices = np.unique(values[starts], return_inverse=True)
+    intervals = Intervals.of(values)
+    distinct, indices = np.unique(intervals.values, return_inverse=True)
     indices = indices.reshape(-1).astype(np.min_scalar_type(len(distinct)))
-    return distinct, np.repeat(indices, np.diff(starts, append=len(values)))
+    return distinct, replace(intervals, values=indices).array()

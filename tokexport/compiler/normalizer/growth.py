@@ -27,7 +27,7 @@ from tokexport.normalization.normal_forms import (
 from tokexport.patterns import MATCH_ENDS, SplitProgram
 from tokexport.unicode.byte_alphabet import CHARACTERS
 from tokexport.unicode.darts import keys
-from tokexport.unicode.store import CODE_POINTS, looked_up
+from tokexport.unicode.store import CODE_POINTS
 
 # By code point, shape (0x110000,), at most MOST; of 32 bits, since several are held at once.
 Weights = npt.NDArray[np.uint32]
@@ -132,8 +132,7 @@ def _replace(weights: Weights, program: SplitProgram, content: str) -> int:
     """
     added = _sum(weights, content)
     is_inside = (program.transitions[:, :-1] & ~np.uint16(MATCH_ENDS)).any(0)
-    inside = looked_up(is_inside, program.classes)
-    np.maximum(weights, added, out=weights, where=inside)
+    np.maximum(weights, added, out=weights, where=program.classes.array(is_inside))
     if not program.may_be_empty:
         return 0
     np.minimum(weights, MOST - added, out=weights)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from tokexport.compiler.class_table import SURROGATES
 from tokexport.patterns import MATCH_ENDS, SplitProgram
-from tokexport.unicode.store import CODE_POINTS, looked_up
+from tokexport.unicode.store import CODE_POINTS, Intervals
 
 # The first code point of each first byte from 0xC2 to 0xF4.
 FIRST_OF_LEADS = [
@@ -39,7 +39,7 @@ def leads_without_match(program: SplitProgram) -> int:
     ):
         return 0
     begins = (program.transitions[program.starts[0]] & (MATCH_ENDS - 1)) != 0
-    return leads_of(looked_up(~begins, program.classes))
+    return leads_of(program.classes.array(~begins))
 
 
 def leads_of(members: npt.NDArray[np.bool_]) -> int:
@@ -75,13 +75,13 @@ def with_plain_classes(
             for second in [*plain, symbol]
         ):
             plain.append(symbol)
-    classes = clusters.classes.copy()
+    classes = clusters.classes.array()
     for number, symbol in enumerate(plain, clusters.n_classes):
-        classes[untouched & (clusters.classes == symbol)] = number
+        classes[untouched & (classes == symbol)] = number
     columns = [*range(clusters.n_classes), *plain]
     program = replace(
         clusters,
-        classes=classes,
+        classes=Intervals.of(classes),
         n_classes=len(columns),
         transitions=clusters.transitions[:, [*columns, clusters.n_classes]],
         starts=clusters.starts[[*columns, clusters.n_classes]],

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from tokexport.compiler.class_table import CODE_POINTS, class_table
@@ -74,6 +72,5 @@ def program_table(program: SplitProgram) -> ProgramTable:
     """
     if len(program.classes) != CODE_POINTS:
         return ProgramTable(program, None, 0)
-    classes, leads = class_table(program.classes), leads_without_match(program)
-    # The table says in little what takes a megabyte.
-    return ProgramTable(replace(program, classes=program.classes[:0].copy()), classes, leads)
+    classes = class_table(program.classes.array())
+    return ProgramTable(program, classes, leads_without_match(program))

@@ -113,9 +113,9 @@ class _Boundary:
                 self.pass_program(program)
                 if program.may_be_empty:
                     self.clean[:] = False  # each side may get the content at the boundary
-                stays = _unmatched(program)[program.classes]
-                self._left = np.where(stays[self._left], self._left, LOST)
-                self._right = np.where(stays[self._right], self._right, LOST)
+                stays = _unmatched(program)
+                self._left = np.where(stays[program.classes[self._left]], self._left, LOST)
+                self._right = np.where(stays[program.classes[self._right]], self._right, LOST)
             case rewriting.CharsmapOp():
                 # A mark that follows can change what a character becomes.
                 self.clean[:] = False
