@@ -5,7 +5,7 @@ objects it would take ten times the memory, and most of the time of a conversion
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, overload
 
@@ -213,6 +213,10 @@ class Vocabulary(Mapping[bytes, int]):
         if not len(places):
             raise KeyError(key)
         return int(self.ids[places[0]])
+
+    def items(self) -> ItemsView[bytes, int]:
+        """All at once, and not by a look-up each."""
+        return dict(zip(self.strings, self.ids.tolist(), strict=True)).items()
 
     def __len__(self) -> int:
         return len(self.strings)

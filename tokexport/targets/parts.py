@@ -73,7 +73,7 @@ def parts_of_model(model: TokenizerModel) -> dict[Part, Any]:
             found[Part.PAIRS] = None if merges_any_two(inner) else merges_of(inner)
             found[Part.UNKNOWN] = _unknown(inner)
         case UnigramModel():
-            found[Part.SCORES] = {id: inner.scores[id] for id in inner.vocab.values()}
+            found[Part.SCORES] = {id: inner.scores[id] for _, id in inner.vocab.items()}
             found[Part.UNKNOWN] = (inner.unk_id, inner.unk_score, inner.byte_ids)
         case WordPieceModel():
             found[Part.UNKNOWN] = (inner.unk_id, inner.prefix, inner.max_characters)
@@ -152,7 +152,7 @@ def merges_any_two(model: BytePairModel) -> bool:
     products = model.merges[:, 2].tolist()
     if len([*groupby(products)]) > len({*products}):
         return False
-    keys, pairs = model.vocab, {merge[:2] for merge in merges_of(model)}
+    keys, pairs = dict(model.vocab.items()), {merge[:2] for merge in merges_of(model)}
     return all(
         (keys[key[:at]], keys[key[at:]]) in pairs
         for key in keys

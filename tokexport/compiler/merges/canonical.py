@@ -122,12 +122,12 @@ def _by_content(
     model: BytePairModel, vocab: Vocabulary, first: FirstSymbols
 ) -> tuple[Numbers, Numbers]:
     """The merges of a model that lists none (two tokens that make one), and their ranks."""
-    for content, product in model.vocab.items() if model.ranks is not None else ():
+    for place, content in enumerate(vocab.strings if model.ranks is not None else ()):
         if not first.knows(content):
             raise UnsupportedError(
                 "model.vocab",
-                f"the token {content.decode('utf-8', 'replace')!r} (id {product}), one of whose"
-                " characters is no token, is not supported",
+                f"the token {content.decode('utf-8', 'replace')!r} (id {vocab.ids[place]}), one of"
+                " whose characters is no token, is not supported",
                 "tokens whose characters are tokens too are",
             )
     keys = Keys(vocab.strings.data, vocab.strings.ends)
