@@ -26,22 +26,23 @@ def records_and_bytes(tables: Tables) -> tuple[memoryview, bytes]:
     """RECS and BYTS. What is equal is stored once."""
     tokens, forms = tables.tokens, tables.forms
     encoder = tables.encoding.encoder if tables.encoding else None
-    kinds = np.array([RecordFlag[f"KIND_{kind.name}"] for kind in KINDS], np.uint16)
-    flags = kinds[tokens.kinds]
+    records = np.zeros(len(tokens), layout.RECORD)
+    records["offset"] = forms.offsets
+    records["length"] = tokens.contents.sizes
+    flags = records["flags"]
+    for number, kind in enumerate(KINDS):
+        flags[tokens.kinds == number] = RecordFlag[f"KIND_{kind.name}"]
     if isinstance(encoder, BytePairTables):
         flags[encoder.tokens.whole] |= np.uint16(RecordFlag.WHOLE)
-    for number, factor in (
+    for column, factor in (
         (tokens.special, RecordFlag.SPECIAL),
         (tokens.fallback, RecordFlag.FALLBACK),
         (forms.first_skip, RecordFlag.FIRST_SKIP.put(1)),
         (forms.first_more, RecordFlag.FIRST_MORE.put(1)),
         (forms.last_skip, RecordFlag.LAST_SKIP.put(1)),
     ):
-        flags |= number.astype(np.uint16) * np.uint16(factor)
-    records = np.zeros(len(tokens), layout.RECORD)
-    records["offset"] = forms.offsets
-    records["length"] = tokens.contents.sizes
-    records["flags"] = np.where(tokens.is_hole, np.uint16(0), flags)
+        flags |= column * np.uint16(factor)
+    flags[tokens.is_hole] = 0
     return view(records), forms.data
 
 

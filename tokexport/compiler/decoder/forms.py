@@ -7,7 +7,7 @@ from typing import Final, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from tokexport._core import Keys
+from tokexport._core import Keys, give_back_memory
 from tokexport.compiler.tables import Numbers, StoredForms
 from tokexport.errors import UnsupportedError
 from tokexport.escape import escape
@@ -32,6 +32,25 @@ def stored_forms(tokens: Tokens) -> StoredForms:
     >>> forms.first_skip.tolist(), forms.first_more.tolist()
     ([1, 0], [0, 2])
     """
+    longer, (skip, more, end) = _cuts(tokens)
+    is_token = ~tokens.is_hole
+    stored = tokens.contents.replaced(longer).take(np.flatnonzero(is_token))
+    give_back_memory()
+    first = Keys(stored.data, stored.ends).firsts()
+    is_first = first == np.arange(len(stored), dtype=np.uint32)
+    distinct = stored.take(np.flatnonzero(is_first))
+    begins = np.zeros(len(stored), np.uint32)
+    begins[is_first] = distinct.begins
+    offsets = np.zeros(len(tokens), np.uint32)
+    offsets[is_token] = begins[first]
+    offsets += more
+    return StoredForms(distinct.data, offsets, skip, more, end)
+
+
+def _cuts(tokens: Tokens) -> tuple[dict[int, bytes], tuple[npt.NDArray[np.uint8], ...]]:
+    """The first forms that are longer than the content, and for each id the bytes that its first
+    form lacks at the front, those that it has more, and those that its last form lacks at the end.
+    """
     longer: dict[int, bytes] = {}
     skip, more, end = (np.zeros(len(tokens), np.uint8) for _ in range(3))
     with_forms = tokens.with_forms
@@ -51,15 +70,7 @@ def stored_forms(tokens: Tokens) -> StoredForms:
                 longer[number], more[number] = first, change
             else:
                 _refuse(number, content, first, lasts[place])
-    ids = np.flatnonzero(~tokens.is_hole).astype(np.uint32)
-    stored = tokens.contents.replaced(longer).take(ids)
-    places = np.arange(len(stored), dtype=np.uint32)
-    equal = Keys(stored.data, stored.ends).firsts()
-    distinct = stored.take(np.flatnonzero(equal == places))
-    places[equal == places] = distinct.begins
-    offsets = np.zeros(len(tokens), np.uint32)
-    offsets[ids] = places[equal]
-    return StoredForms(distinct.data, offsets + more, skip, more, end)
+    return longer, (skip, more, end)
 
 
 def _shorter(

@@ -178,24 +178,29 @@ def _step_of_form(form: NormalForm) -> Step:
 def _step_of_charsmap(op: rewriting.CharsmapOp) -> Step:
     """Of each sequence every character adds its share, by bytes."""
     whole = op.sequences.text.decode()
-    # Of the replacement at each place: its characters, from one number up to another.
+    # A replacement is a range of characters, from that at its place on.
     starts = np.flatnonzero(np.frombuffer(op.sequences.text + b"\0", np.uint8) & 0xC0 != 0x80)
     text = np.frombuffer(whole.encode("utf-32-le"), np.uint32)
-    ends = np.flatnonzero(np.append(text, 0) == 0)
+    is_end = np.append(text, 0) == 0
+    ends = np.flatnonzero(is_end)[np.cumsum(is_end) - is_end]
     found = []
     for sequences, places in keys(op.sequences.units):
-        first = np.searchsorted(starts, places).astype(np.int32)
-        last = ends[np.searchsorted(ends, first)].astype(np.int32)
         points = np.frombuffer(sequences.tobytes().decode().encode("utf-32-le"), np.uint32)
-        found.append((points, sequences.shape[1], first, last))
+        found.append((_small(points), sequences.shape[1], _small(np.searchsorted(starts, places))))
 
     def step(weights: Weights) -> int:
         sums = np.concatenate([[0], np.cumsum(weights[text], dtype=np.int64)])
-        for points, size, first, last in found:
+        replacements = np.minimum(sums[ends] - sums, MOST)
+        for points, size, places in found:
             widths = 1 + sum((points >= some.start).astype(np.int64) for some in _OF_WIDTH[1:])
             of_sequence = (np.cumsum(widths) - 1) // size
-            added = np.minimum(sums[last] - sums[first], MOST)[of_sequence]
+            added = replacements[places[of_sequence]]
             np.maximum.at(weights, points, _capped(-(-added * widths // size)))
         return 0
 
     return step
+
+
+def _small(numbers: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.unsignedinteger[Any]]:
+    """In as many bytes as the largest one needs: there may be a million."""
+    return numbers.astype(np.min_scalar_type(numbers.max()))
