@@ -12,7 +12,8 @@ ACCEPT = MATCH_ENDS
 
 def test_the_split_has_the_states_and_bars_of_its_picture() -> None:
     program = compile_split(Split(r"\s+(?!\S)|\S+"))
-    n, s, end = program.classes[ord("a")], program.classes[ord(" ")], 2
+    n, s = program.classes[[ord("a"), ord(" ")]].tolist()
+    end = program.n_classes
     start = program.starts[end]
     word, space = (int(program.transitions[start, symbol]) for symbol in (n, s))
     expected = {
