@@ -1,4 +1,4 @@
-// Arrays of numpy that come in, and that go out.
+// numpy arrays, as arguments and as results.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ using ArrayOf = nanobind::ndarray<const T, nanobind::numpy, nanobind::ndim<1>, n
 using Numbers = ArrayOf<std::uint64_t>;
 using SmallNumbers = ArrayOf<std::uint32_t>;
 
-// An array over data, which it frees.
+// An array that owns `data` and frees it.
 template <typename T> nanobind::object array_of(std::unique_ptr<T[]> data, std::size_t count) {
     nanobind::capsule owner(data.get(),
                             [](void *memory) noexcept { delete[] static_cast<T *>(memory); });
@@ -25,7 +25,7 @@ template <typename T> nanobind::object array_of(std::unique_ptr<T[]> data, std::
         nanobind::ndarray<nanobind::numpy, T, nanobind::ndim<1>>(data.release(), {count}, owner));
 }
 
-// Numbers as an array that owns them.
+// An array that owns the numbers.
 template <typename T> nanobind::object array_of(std::vector<T> numbers) {
     auto owned = std::make_unique<std::vector<T>>(std::move(numbers));
     T *const data = owned->data();

@@ -10,7 +10,7 @@ namespace tokexport {
 
 namespace {
 
-// The two structures of the C data interface, as its specification has them.
+// The two structures of the Arrow C data interface, as specified.
 struct Schema {
     const char *format, *name, *metadata;
     std::int64_t flags, child_count;
@@ -59,8 +59,8 @@ std::optional<ArrowTexts> ArrowTexts::of(nb::handle source) {
     nb::object pair = source.attr("__arrow_c_array__")();
     const Schema &schema = *pointer_of<Schema>(pair[0], "arrow_schema");
     const Array &array = *pointer_of<Array>(pair[1], "arrow_array");
-    // u and z have offsets of 32 bits, U and Z of 64; of bytes (z, Z) it is found out later whether
-    // they are UTF-8.
+    // u and z have 32-bit offsets, U and Z 64-bit ones. Bytes (z, Z) are checked later for being
+    // UTF-8.
     if (std::strlen(schema.format) != 1 || !std::strchr("uUzZ", schema.format[0])) {
         PyErr_Format(PyExc_TypeError,
                      "texts must be strings, not an Arrow array of the format %s; cast it to "

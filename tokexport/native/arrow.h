@@ -1,4 +1,4 @@
-// Texts of an Arrow array, by the Arrow PyCapsule interface: no copy, and no dependency on pyarrow.
+// The texts of an Arrow array, by the Arrow PyCapsule interface: no copy, no dependency on pyarrow.
 // Source: https://arrow.apache.org/docs/format/CDataInterface.html
 #pragma once
 
@@ -13,11 +13,11 @@ namespace tokexport {
 
 class ArrowTexts {
 public:
-    // Nothing where the object is no Arrow array. Raises TypeError for an array of another type
-    // than strings, ValueError for one with nulls.
+    // Empty if the object is not an Arrow array. Raises TypeError if the elements are not strings,
+    // ValueError if there are nulls.
     static std::optional<ArrowTexts> of(nanobind::handle source);
 
-    // As long as this lives.
+    // Valid as long as this object lives.
     const std::vector<std::string_view> &views() const { return views_; }
 
 private:

@@ -20,17 +20,17 @@ namespace tokexport {
 
 namespace {
 
-// A thread costs some 20 microseconds to start; it is worth it for this much text.
+// Starting a thread costs some 20 microseconds; it pays off for this much text.
 constexpr std::size_t bytes_a_thread = std::size_t(1) << 15;
 
-// A long text is cut into so many parts a thread, each of at most so many bytes: a thread that
-// another process holds up leaves them to the others.
+// A long text is cut into this many parts per thread, each of at most this many bytes, so that the
+// other threads can take the parts of one that another process holds up.
 constexpr std::size_t parts_a_thread = 16, longest_part = std::size_t(1) << 20;
 
-// In a str that has no UTF-8 yet, a place to cut it is looked for in so many characters at a time.
+// In a str without UTF-8, cuts are searched for in windows of this many characters.
 constexpr std::size_t cut_window = 2048;
 
-// Bytes, or about as many: characters are counted where the UTF-8 is not there.
+// The size in bytes; approximate, since texts without UTF-8 count in characters.
 std::size_t size_of(const std::vector<BatchText> &texts) {
     std::size_t size = 0;
     for (const BatchText &text : texts) size += text.source.size;
@@ -49,13 +49,13 @@ std::size_t characters_in(std::string_view utf8) {
         std::count_if(utf8.begin(), utf8.end(), [](char byte) { return (byte & 0xC0) != 0x80; }));
 }
 
-// Hands chunks of work to threads: to each of n threads every n-th, and when these are done, those
-// of others. So texts that come again go to the thread that has them in its caches.
+// Hands chunks of work to threads: each of n threads takes every n-th chunk, then the remaining
+// chunks of the other threads. So a repeated text goes to the thread that has it in its caches.
 class Chunks {
 public:
     Chunks(std::size_t count, std::size_t threads) : count_(count), taken_(threads) {}
 
-    // The next chunk for a thread, or `count` and more.
+    // The next chunk for a thread; `count` or more if none is left.
     std::size_t next(std::size_t thread) {
         std::size_t chunk = count_;
         for (std::size_t i = 0; i < taken_.size() && chunk >= count_; i++) {
@@ -81,7 +81,7 @@ template <class Work> void on_threads(std::size_t threads, Work work) {
     try {
         for (std::size_t i = 1; i < threads; i++) others.emplace_back(work, i);
     } catch (const std::system_error &) {
-        // No more threads to be had: those that run do the work.
+        // The system gives no more threads: those that run do the work.
     }
     work(0);
     for (std::thread &other : others) other.join();
@@ -89,28 +89,28 @@ template <class Work> void on_threads(std::size_t threads, Work work) {
 
 }  // namespace
 
-// The texts and their parts, and the ids of all of them: those of one thread are in its workspace,
-// those of several are gathered.
+// The texts, their parts, and the ids of all of them: one thread leaves its ids in its workspace,
+// the ids of several threads are gathered.
 struct Core::Batch {
     struct Part {
         SourceText source;
-        std::size_t text;  // its number
+        std::size_t text;  // its index
         bool is_first, is_last;
         std::size_t count = 0;
     };
     std::vector<std::unique_ptr<WorkspacePool::Lease>> spaces;
-    nb::object owner;  // of the texts
+    nb::object owner;  // keeps the texts alive
     std::vector<BatchText> texts;
-    std::vector<Text> made;  // UTF-8 of some
+    std::vector<Text> made;  // the UTF-8 of texts that had none
     std::vector<Part> parts;
-    std::vector<std::size_t> first_parts;  // of each text, and how many parts there are
-    // What cuts the texts where the core does not: then all parts but the first are rests.
+    std::vector<std::size_t> first_parts;  // of each text, then the number of parts
+    // If set, it cuts the texts, not the core; then all parts but the first are rests.
     const Engine *cutter = nullptr;
     std::unique_ptr<GatheredIds> gathered;
 
     explicit Batch(WorkspacePool &pool) { add_space(pool); }
 
-    // Gives the workspaces back so that the next batch takes them in the same order.
+    // Returns the workspaces so that the next batch takes them in the same order.
     ~Batch() {
         if (!spaces.empty()) spaces.front().reset();
         while (!spaces.empty()) spaces.pop_back();
@@ -123,7 +123,7 @@ struct Core::Batch {
     Buffer<std::uint8_t> &text() { return (**spaces[0]).text; }
     Buffer<std::uint32_t> &ids() { return gathered ? gathered->ids() : (**spaces[0]).ids; }
 
-    // Where the ids of each text begin, and their number.
+    // Where the ids of each text begin, then the number of ids.
     std::unique_ptr<std::uint64_t[]> offsets() const {
         std::unique_ptr<std::uint64_t[]> result(new std::uint64_t[texts.size() + 1]);
         std::size_t count = 0;
@@ -137,10 +137,10 @@ struct Core::Batch {
     }
 };
 
-// Where a text can be cut so that this is certain to change nothing, before `size` or soon after;
-// 0: nowhere.
+// The first offset found where the text can be cut without changing any id, before `size` or soon
+// after; 0: none.
 std::size_t Core::first_cut(const SourceText &text, std::size_t size, Batch &batch) const {
-    // What of the window before is looked at again: three characters, of which one may be cut off.
+    // How much of the last window is searched again: three characters, one of them incomplete.
     const std::size_t again = text.kind ? 3 : 12;
     std::size_t from = size - std::min(size, cut_window), until = size;
     for (;;) {
@@ -157,8 +157,8 @@ std::size_t Core::first_cut(const SourceText &text, std::size_t size, Batch &bat
     }
 }
 
-// What cuts texts in place of the core: the engine, where the file has no places for that since a
-// space is put before each text. Null: nothing.
+// The engine, if it has to find the cuts: the core finds none in a file that puts a space before
+// each text. Null: the core cuts, or nothing does.
 const Engine *Core::cutting_engine(std::size_t size, std::size_t part_size) const {
     if (file_.cuts.data || part_size < bulk_from_ ||
         std::max(size, bytes_without_tables_.load(std::memory_order_relaxed)) < worth_tables_)
@@ -167,7 +167,7 @@ const Engine *Core::cutting_engine(std::size_t size, std::size_t part_size) cons
     return made && made->has_light_normalizer ? made : nullptr;
 }
 
-// Encodes all texts of a batch by at most so many threads; the GIL is free in between.
+// Encodes all texts of a batch with at most `threads` threads, without holding the GIL.
 void Core::encode_texts(const Allowed &chosen, bool template_, std::size_t threads, bool is_utf8,
                         Batch &batch) {
     const std::size_t size = size_of(batch.texts);
@@ -177,7 +177,7 @@ void Core::encode_texts(const Allowed &chosen, bool template_, std::size_t threa
         may_cut ? std::min(size / (threads * parts_a_thread), longest_part) : SIZE_MAX;
     if (may_cut && is_utf8 && chosen.mode == Allowed::none)
         batch.cutter = cutting_engine(size, part_size);
-    // Many short texts are worth the tables, too.
+    // Many short texts justify building the engine's tables, too.
     if (size >= worth_tables_) bytes_without_tables_.fetch_add(size, std::memory_order_relaxed);
     for (;;) {
         cut_texts(part_size, batch);
@@ -197,7 +197,7 @@ void Core::encode_texts(const Allowed &chosen, bool template_, std::size_t threa
     }
 }
 
-// Into parts of about that size.
+// Cuts the texts into parts of about `part_size` bytes.
 void Core::cut_texts(std::size_t part_size, Batch &batch) const {
     batch.parts.clear();
     batch.parts.reserve(batch.texts.size());
@@ -234,8 +234,8 @@ Core::Encoded Core::encode_parts(const Allowed &chosen, bool template_, std::siz
         batch.gathered = std::make_unique<GatheredIds>(chunk_count, likely_ids(batch.texts));
     else batch.gathered.reset();
 
-    std::vector<Outcome> outcomes(threads);    // of each worker, the first that was no success
-    std::vector<std::size_t> failed(threads);  // and the text it befell
+    std::vector<Outcome> outcomes(threads);    // of each worker, its first failure
+    std::vector<std::size_t> failed(threads);  // the text that failed
     std::vector<char> out_of_memory(threads, 0), has_surrogate(threads, 0);
     std::vector<GatheredIds::Waiting> waiting(threads);
     Chunks chunks(chunk_count, threads);
@@ -303,7 +303,7 @@ void Core::add_text(nb::handle text, Batch &batch) const {
     batch.texts.push_back({source, text});
 }
 
-// Several texts, in a tuple of our own, so that no other thread changes it while the GIL is free.
+// Copies the texts into a tuple, which no other thread can change while the GIL is released.
 void Core::add_texts(nb::handle texts, Batch &batch) const {
     if (PyUnicode_Check(texts.ptr()) || PyBytes_Check(texts.ptr()))
         fail_type("texts must be several texts (encode takes one)", texts);

@@ -1,5 +1,5 @@
-// Functions that CPython itself calls, for what is called once a token or once a short text: 20 ns
-// a call, where a method of nanobind takes 45.
+// Builtin functions that CPython calls directly, for calls made once per token or per short text:
+// 20 ns a call, against 45 for a method of nanobind.
 #pragma once
 
 #include <exception>
@@ -13,7 +13,7 @@
 
 namespace tokexport {
 
-// What `body` returns, or null and the exception that it raised.
+// Returns what `body` returns, or null with a Python exception set if it throws.
 template <class Body> PyObject *guarded(Body body) noexcept {
     try {
         return body().release().ptr();
@@ -27,7 +27,7 @@ template <class Body> PyObject *guarded(Body body) noexcept {
     return nullptr;
 }
 
-// A method of Core that takes (text, allowed, template), as a function of an open file.
+// A method of Core that takes (text, allowed, template), as a function bound to an open file.
 template <nanobind::object (Core::*method)(nanobind::handle, nanobind::handle, Truth)>
 PyObject *call_core(PyObject *self, PyObject *const *arguments, Py_ssize_t count) noexcept {
     if (count != 3) {
@@ -49,7 +49,7 @@ inline PyObject *call_step(PyObject *self, PyObject *id) noexcept {
     });
 }
 
-// The functions of one object, which they keep alive.
+// The functions bound to an object, which they keep alive.
 inline nanobind::object bound(PyMethodDef &definition, nanobind::handle self) {
     return owned(PyCFunction_New(&definition, self.ptr()));
 }

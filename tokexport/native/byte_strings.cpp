@@ -35,7 +35,7 @@ nb::object differing_places(nb::bytes joined, SmallNumbers ends, nb::bytes other
     const Strings others(std::move(other_joined), std::move(other_ends));
     if (strings.size() != others.size()) throw nb::value_error("as many strings as others");
     std::vector<std::uint32_t> places;
-    places.reserve(strings.size());  // untouched, it takes no memory
+    places.reserve(strings.size());  // pages that are not written take no memory
     for (std::uint32_t i = 0; i < strings.size(); i++) {
         if (strings[i] != others[i]) places.push_back(i);
     }

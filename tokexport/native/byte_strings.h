@@ -1,5 +1,5 @@
-// Byte strings in columns (tokexport.model.byte_strings): what in numpy takes an index for each
-// byte.
+// Byte strings in columns (tokexport.model.byte_strings): operations for which numpy would need an
+// index per byte.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -8,12 +8,12 @@
 
 namespace tokexport {
 
-// Parts of data, joined: sizes[i] bytes from begins[i] on. Raises ValueError where the arrays do
-// not belong together.
+// Joins parts of data: sizes[i] bytes from begins[i] on. Raises ValueError where the arrays do not
+// fit together.
 nanobind::bytes joined_parts(const nanobind::bytes &data, SmallNumbers begins, SmallNumbers sizes);
 
-// The places at which strings (Strings of keys.h) differ from as many others; ValueError where
-// these are not as many.
+// The indices at which strings (Strings of keys.h) differ from those of another list. Raises
+// ValueError if the lists differ in length.
 nanobind::object differing_places(nanobind::bytes joined, SmallNumbers ends,
                                   nanobind::bytes other_joined, SmallNumbers other_ends);
 

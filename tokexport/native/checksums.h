@@ -1,11 +1,11 @@
-// Whether the sections of a file are what was written, 10 times as fast as the C core finds it out.
+// Checks the CRCs of a file's sections, 10 times as fast as the C core does.
 #pragma once
 
 #include "tokexport.h"
 
 namespace tokexport {
 
-// True: tkx_check would say TKX_OK. False: it may, and it alone says what is wrong.
+// True: tkx_check would return TKX_OK. False: it may still; only tkx_check can say what is wrong.
 bool sections_are_intact(const tkx &file);
 
 }  // namespace tokexport

@@ -9,9 +9,9 @@
 
 namespace tokexport {
 
-// Contents have ids. Any two whose bytes together are a third merge to it: returns left, right and
-// product, three ids in a row for each, by products in their order and then from the shortest left
-// part on. Raises ValueError where there is not one id for each content.
+// Each content has an id. Any two contents whose concatenation is a third one merge to it. Returns
+// three ids per merge, left, right and merged id, in the order of the merged ids, and for each of
+// them with the shortest left part first. Raises ValueError unless there is one id per content.
 nanobind::object merges_of_contents(const Keys &contents, SmallNumbers ids);
 
 }  // namespace tokexport

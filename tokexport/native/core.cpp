@@ -17,8 +17,8 @@ namespace tokexport {
 
 namespace {
 
-// Letting go of the GIL and taking it again costs about as much as encoding a few hundred bytes;
-// below this it is kept.
+// Releasing and reacquiring the GIL costs about as much as encoding a few hundred bytes; for texts
+// shorter than this it is held.
 constexpr std::size_t release_gil_above = std::size_t(1) << 14;
 
 class MaybeReleasedGil {
@@ -70,7 +70,7 @@ Core::Core(nb::object buffer, nb::object name, std::optional<std::size_t> given_
       worth_tables_(given_bulk_from ? 0 : worth_tables),
       width_(width),
       write_utf8_(utf8_writer(width)) {
-    // Without special tokens the template is the same one, without the ids of its own.
+    // Without special tokens, the template keeps its texts and loses its own ids.
     const auto is_text = [](const Item &item) { return item.kind != 0; };
     std::copy_if(single_.begin(), single_.end(), std::back_inserter(plain_single_), is_text);
     std::copy_if(pair_.begin(), pair_.end(), std::back_inserter(plain_pair_), is_text);
@@ -103,7 +103,7 @@ bool Core::holds_text_once(const std::vector<Item> &items) {
 }
 
 #if !defined(PYPY_VERSION)
-// Whether a str is an array of characters, of which Python has made no UTF-8 so far.
+// Whether a str stores characters for which Python has not made UTF-8 yet.
 static bool is_without_utf8(PyObject *text) {
 #if defined(Py_GIL_DISABLED)
     return PyUnicode_IS_COMPACT(text);  // another thread may be writing what is read below
@@ -138,8 +138,8 @@ Text Core::text_of(nb::handle text, Buffer<std::uint8_t> *memory) const {
     if (!(file_.flags & replace_surrogates) || !PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
         fail_python();
     PyErr_Clear();
-    // As tiktoken does it: two lone surrogates that make a pair become one character, the others
-    // U+FFFD each.
+    // As tiktoken does it: a high and a low surrogate in a row become one character, any other
+    // surrogate becomes U+FFFD.
     nb::object utf16 = owned(PyUnicode_AsEncodedString(text.ptr(), "utf-16-le", "surrogatepass"));
     int order = -1;
     nb::object repaired = owned(PyUnicode_DecodeUTF16(
@@ -193,8 +193,8 @@ Allowed Core::allowed_of(nb::handle allowed) {
     return result;
 }
 
-// The engine, if there is one for this file. The first to ask makes it; others that ask meanwhile
-// do without, as the core is there.
+// The engine, if this file can have one. The first caller builds it; callers that come meanwhile
+// use the core instead of waiting.
 const Engine *Core::engine() const {
     EngineState state = EngineState::none;
     if (engine_state_.compare_exchange_strong(state, EngineState::in_making,
@@ -211,7 +211,7 @@ const Engine *Core::engine() const {
     return state == EngineState::made ? engine_.get() : nullptr;
 }
 
-// Whether the bulk engine encodes a text of that size in a workspace; makes what it needs.
+// Whether the bulk engine encodes a text of this size in a workspace; builds what it needs.
 bool Core::take_bulk(Workspace &space, std::size_t size, bool is_rest) const {
     if (size < bulk_from_ && !is_rest) return false;
     if (!space.bulk) {
@@ -224,10 +224,10 @@ bool Core::take_bulk(Workspace &space, std::size_t size, bool is_rest) const {
     return space.bulk != nullptr;
 }
 
-// Runs without the GIL at times: no Python here. `is_utf8`: the bytes are those of a str.
+// May run without the GIL, so it must not call Python. `is_utf8`: the bytes come from a str.
 Outcome Core::encode_text(Workspace &space, std::size_t &used, std::string_view text,
                           const Allowed &allowed, bool is_utf8, bool is_rest) const {
-    // If there are more, this comes out of the loop below.
+    // If there are more ids, the loop below finds out and makes room.
     const std::size_t guess = likely_ids(text.size());
     if (!used) space.ids.renew(guess);
     else if (space.ids.capacity() - used < guess)
@@ -287,7 +287,7 @@ Outcome Core::encode_items(Workspace &space, std::size_t &used, const std::strin
 
 void Core::fail_text(Outcome outcome, std::string_view text) const {
     if (outcome.code == TKX_E_UTF8) {
-        // Python says it best: UnicodeDecodeError with the bytes and the place.
+        // Python's own error is the best: a UnicodeDecodeError with the bytes and the position.
         owned(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "strict"));
     }
     fail(name_, outcome.code, outcome.detail);

@@ -23,8 +23,8 @@
 
 namespace tokexport {
 
-// HeaderFlag.REPLACE_SURROGATES of layout.py: what a lone surrogate becomes is decided before there
-// is UTF-8, so here and not in the C core.
+// HeaderFlag.REPLACE_SURROGATES of layout.py. Lone surrogates must be replaced before the text is
+// UTF-8, so this is done here and not in the C core.
 constexpr std::uint32_t replace_surrogates = 1u << 4;
 
 // Which special tokens of a text become ids.
@@ -33,19 +33,19 @@ struct Allowed {
     std::vector<std::uint8_t> bits;  // of the added tokens, in the order of the file; for `some`
 };
 
-// A text of a batch; `str` is what it belongs to, where Python may have to make its UTF-8.
+// A text of a batch. `str` owns the text, if Python may have to make its UTF-8.
 struct BatchText {
     SourceText source;
     nanobind::handle str{};
 };
 
-// How encoding one text went. `detail`: what the C core put into *count.
+// The result of encoding one text. `detail`: what the C core stored in *count.
 struct Outcome {
     int code = TKX_OK;
     std::size_t detail = 0;
 };
 
-// UTF-8 that stays as long as this and, if it was given, the memory that it was written into.
+// UTF-8 that is valid as long as this object, and the memory it was written into, if any.
 struct Text {
     nanobind::object owner;
     std::string_view bytes;
@@ -54,11 +54,11 @@ struct Text {
 
 Text bytes_of(nanobind::handle data);
 
-// What a str has in it: UTF-8 or characters. Without data: Python has to make its UTF-8. Raises
-// TypeError for what is no str.
+// The contents of a str: UTF-8 or characters. `data` is null if Python has to make the UTF-8.
+// Raises TypeError if the object is not a str.
 SourceText source_of(nanobind::handle text);
 
-// The bytes of a Python object, which stay where they are as long as this lives.
+// The bytes of a Python object, which do not move as long as this object lives.
 class HeldBytes {
 public:
     explicit HeldBytes(nanobind::handle source);
@@ -73,30 +73,30 @@ private:
     Py_buffer view_{};
 };
 
-// Room for the ids of so many bytes of text, which seldom has more ids than bytes; much text has
-// seldom more than half as many.
+// An estimate of the ids of a text. A text seldom has more ids than bytes, and a long one seldom
+// more than half as many.
 inline std::size_t likely_ids(std::size_t bytes) {
     return bytes <= (std::size_t(1) << 24) ? bytes + 16 : bytes / 2;
 }
 
 class Core {
 public:
-    // Texts from this many bytes on are encoded by the bulk engine, where it does the file; below,
-    // the core is as fast. The engine's tables and the pages of its cache cost 1.5 ms at first,
-    // which pays off after about a quarter of a megabyte: in the first text of `worth_tables`, or
-    // when that many bytes were encoded without it.
+    // Texts of at least this many bytes are encoded by the bulk engine, if it supports the file;
+    // for shorter ones the core is as fast. Building the engine's tables and touching the pages of
+    // its cache costs 1.5 ms, which pays off after about a quarter of a megabyte: so it is done for
+    // a text of `worth_tables` bytes, or once that many bytes were encoded without the engine.
     static constexpr std::size_t bulk_from = 256, worth_tables = std::size_t(1) << 18;
 
     // Opens the bytes of `buffer` (read-only, as long as the Core lives). `name` stands for the
-    // file in error messages. Tests give `bulk_from`, where SIZE_MAX is no engine, and how many
-    // bits the vectors of the engine have at most.
+    // file in error messages. Tests pass `bulk_from`, where SIZE_MAX disables the engine, and the
+    // largest width in bits of the vectors that it may use.
     Core(nanobind::object buffer, nanobind::object name, std::optional<std::size_t> bulk_from,
          unsigned width);
     Core(const Core &) = delete;
     Core &operator=(const Core &) = delete;
 
-    // core.cpp. `allowed`: "all", or a collection of contents of added tokens. `template_`: put the
-    // post-processor's tokens around.
+    // core.cpp. `allowed`: "all", or a collection of contents of added tokens. `template_`: whether
+    // to add the tokens of the post-processor.
     nanobind::object encode(nanobind::handle text, nanobind::handle allowed, Truth template_);
     nanobind::object encode_numpy(nanobind::handle text, nanobind::handle allowed, Truth template_);
     nanobind::object encode_bytes(nanobind::handle data, nanobind::handle allowed, Truth template_);
@@ -105,23 +105,23 @@ public:
     void check() const;
     std::size_t self_test();
 
-    // spans.cpp. `texts`: a tuple of one or two. Lists of ids, (start, end), type ids and 0 or 1
-    // for an id of the template; or arrays.
+    // spans.cpp. `texts`: a tuple of one or two. Returns ids, (start, end), type ids, and per id 1
+    // if it comes from the template, else 0; as lists or as arrays.
     nanobind::object encode_spans(nanobind::handle texts, nanobind::handle allowed, Truth template_,
                                   Truth characters);
     nanobind::object encode_spans_numpy(nanobind::handle texts, nanobind::handle allowed,
                                         Truth template_, Truth characters);
 
-    // batch.cpp. Long texts are cut into parts where that is certain to change nothing.
+    // batch.cpp. Long texts are cut into parts where a cut cannot change any id.
     nanobind::object encode_batch(nanobind::handle texts, nanobind::handle allowed, Truth template_,
                                   std::size_t threads);
-    // One text, a str; the first takes bytes, too.
+    // One text, a str; encode_parallel also takes bytes.
     nanobind::object encode_parallel(nanobind::handle text, nanobind::handle allowed,
                                      Truth template_, std::size_t threads);
     nanobind::object encode_parallel_numpy(nanobind::handle text, nanobind::handle allowed,
                                            Truth template_, std::size_t threads);
-    // `texts`: an iterable of str, or an Arrow array of strings. The ids of all, and count + 1
-    // offsets into them.
+    // `texts`: an iterable of str, or an Arrow array of strings. Returns the ids of all texts, and
+    // count + 1 offsets into them.
     nanobind::object encode_flat(nanobind::handle texts, nanobind::handle allowed, Truth template_,
                                  std::size_t threads);
 
@@ -137,9 +137,9 @@ public:
     nanobind::object stop_ids() const;
     nanobind::object section(nanobind::handle tag) const;
 
-    // extra.cpp. Ids of a conversation, or (code, index) where the frame is not for a message.
+    // extra.cpp. Ids of a conversation, or (code, index) if the frame cannot render a message.
     nanobind::object encode_chat(nanobind::list roles, nanobind::list texts);
-    // Ranges of SORT: of a prefix, or None without SORT; of each next byte, with the byte.
+    // Ranges of SORT: for a prefix, or None without SORT; for each next byte, with the byte.
     nanobind::object prefix_ids(nanobind::bytes prefix) const;
     nanobind::list prefix_children(std::uint32_t begin, std::uint32_t end,
                                    std::uint32_t depth) const;
@@ -151,7 +151,7 @@ public:
     std::uint32_t token_count() const { return file_.token_count; }
 
     const tkx &file() const { return file_; }
-    // The texts of tokens that are characters each by themselves, as streams give them.
+    // The texts of tokens that consist of whole characters, as streams return them.
     ObjectTable &texts() { return texts_; }
     nanobind::handle name() const { return name_; }
 
@@ -161,17 +161,17 @@ private:
     struct Item {
         std::uint32_t kind, id, type_id;
     };
-    // Which items of a template to take besides the texts, and whether the text is a rest
+    // Which items of a template to add besides the texts, and whether the text is a rest
     // (engine/bridge.h).
     struct Ends {
         bool before = true, after = true, is_rest = false;
     };
     struct Located;
     struct Batch;
-    // What of a batch was encoded: if not all, nothing of it counts.
+    // How much of a batch was encoded: unless all of it was, the results are discarded.
     enum class Encoded { all, not_the_rests, not_surrogates };
 
-    // `memory`: null, or where UTF-8 that is not there is to be written.
+    // `memory`: where to write UTF-8 if the str has none; or null.
     Text text_of(nanobind::handle text, Buffer<std::uint8_t> *memory = nullptr) const;
     void add_text(nanobind::handle text, Batch &batch) const;
     void add_texts(nanobind::handle texts, Batch &batch) const;

@@ -19,7 +19,7 @@ nb::object make_int(std::size_t value) { return owned(PyLong_FromSize_t(value));
 
 }  // namespace
 
-// Reads ids into space.ids, without the special ones where they are not wanted.
+// Reads ids into space.ids, leaving out special ones if `skip_special`.
 std::size_t Core::wanted_ids(Workspace &space, nb::handle ids, bool skip_special) const {
     std::size_t count = read_ids(ids, space.ids, file_.id_count);
     if (!skip_special) return count;
@@ -34,7 +34,7 @@ std::size_t Core::wanted_ids(Workspace &space, nb::handle ids, bool skip_special
 }
 
 // Decodes the first `count` of space.ids into space.memory, by one of the functions of the C core.
-// Gives the size.
+// Returns the size in bytes.
 template <class Decode> std::size_t Core::join(Workspace &space, std::size_t count, Decode decode) {
     const std::uint32_t *ids = space.ids.data();
     Buffer<std::uint8_t> &out = space.memory;
@@ -56,8 +56,8 @@ nb::object Core::decode(nb::handle ids, Truth skip_special, nb::handle errors_na
     if (!errors) fail_python();
     WorkspacePool::Lease space(pool_);
     std::size_t count = wanted_ids(*space, ids, skip_special);
-    // A file with a decoder has rules of its own for what is no text; without one they are
-    // Python's, which is faster.
+    // A file with a decoder has its own rules for invalid UTF-8; without one, Python's rules hold,
+    // and Python is faster.
     bool by_rules = file_.decoder.data && std::strcmp(errors, "replace") == 0;
     std::size_t size = join(*space, count, [&](auto... arguments) {
         return by_rules ? tkx_decode_text(&file_, arguments...) : tkx_decode(&file_, arguments...);

@@ -14,7 +14,7 @@ namespace tokexport {
 
 namespace {
 
-// Of SPEC.md, 5.1 and 5.2.
+// From SPEC.md, 5.1 and 5.2.
 constexpr std::uint64_t K0 = 0x9E3779B97F4A7C15;
 constexpr std::uint64_t K1 = 0xD6E8FEB86659FD93;
 constexpr std::uint64_t K2 = 0xFF51AFD7ED558CCD;
@@ -63,7 +63,7 @@ public:
           rows_(rows),
           starts_(starts),
           taken_(starts(starts.shape(0) - 1)) {
-        // Each end is a count first, then a beginning.
+        // `ends` holds the sizes of the buckets first, then offsets.
         std::vector<std::uint32_t> ends(bucket_count), members(hashes.shape(0));
         for (std::size_t key = 0; key < members.size(); key++) ends[bucket_of(key)]++;
         std::vector<std::uint32_t> order(bucket_count);
@@ -102,7 +102,7 @@ private:
         return static_cast<std::size_t>((hashes_(key) & 0xFFFFFFFF) * displacements.size() >> 32);
     }
 
-    // Takes a slot for each key of a bucket; if one is taken already, gives back those before it.
+    // Takes a slot for each key of a bucket; if one is occupied, releases those taken before it.
     bool take(Member first, Member end, std::uint64_t displacement) {
         for (Member key = first; key != end; key++) {
             const std::uint64_t start = starts_(rows_(*key));
@@ -119,7 +119,7 @@ private:
         return true;
     }
 
-    // Two keys of a row with one hash never part.
+    // Two keys of a row that have the same hash can never get different slots.
     void check(Member first, Member end) const {
         for (Member key = first; key != end; key++) {
             for (Member other = first; other != key; other++) {

@@ -21,16 +21,16 @@ namespace {
 constexpr std::size_t labels_of_a_node = 256;
 constexpr std::uint64_t no_label = 256;
 constexpr int label_bits = 9;
-// A node of more children goes where nothing stands yet: to look for a hole that has all of their
-// places would take too long. Smaller nodes fill the holes that this leaves.
+// A node with more children is placed after all others: finding a hole that fits all of them would
+// take too long. Smaller nodes fill the holes that this leaves.
 constexpr std::size_t crowd = 8;
-// Of all keys. More than 8 children take at most 256 units, so that units have 32 bits.
+// For all keys together. A node of more than 8 children takes at most 256 units: 32 bits suffice.
 constexpr std::size_t most_bytes = std::size_t{1} << 27;
-// Places that are looked at for a smaller node, before it goes where nothing stands yet.
+// How many positions are tried for a smaller node before it is placed after all others.
 constexpr int patience = 60;
 
-// Bits of any number, false at first. Those that are true lie close together: a bit for each word
-// says whether it is full, so that the next false one is found in a few steps.
+// A bit set, all false at first. True bits are clustered: a second level says which words are full,
+// so that the next false bit is found in a few steps.
 class Flags {
 public:
     bool operator[](std::size_t at) const {
@@ -45,7 +45,7 @@ public:
         if (words_[word] == all) full_[word / bits] |= Word{1} << word % bits;
     }
 
-    // The first that is false, from a place on.
+    // The first false bit at or after `at`.
     std::size_t next_free(std::size_t at) const {
         const std::size_t word = at / bits;
         const bool is_here = word >= words_.size() || ~words_[word] & all << at % bits;
@@ -57,7 +57,7 @@ private:
     static constexpr std::size_t bits = 32;
     static constexpr Word all = UINT32_MAX;
 
-    // The first bit that is not set, from a place on.
+    // The first zero bit at or after `at`.
     static std::size_t next_in(const std::vector<Word> &words, std::size_t at) {
         std::size_t word = at / bits;
         if (word >= words.size()) return at;
@@ -77,7 +77,7 @@ class Sorted {
 public:
     Sorted(const Strings &strings, const SmallNumbers &ids) : strings_(strings), ids_(ids) {
         struct Entry {
-            std::uint64_t head;  // the first eight bytes, of which most keys differ
+            std::uint64_t head;  // the first eight bytes; most keys already differ in them
             std::uint32_t place;
         };
         places_.reserve(strings.size());
@@ -102,7 +102,7 @@ public:
     std::uint32_t size() const { return static_cast<std::uint32_t>(places_.size()); }
     std::string_view operator[](std::uint32_t i) const { return strings_[places_[i]]; }
     std::uint32_t id(std::uint32_t i) const { return ids_(places_[i]); }
-    // With how many bytes of the key before a key begins.
+    // The length in bytes of the prefix that a key shares with the key before it.
     std::uint32_t common(std::uint32_t i) const { return common_[i]; }
 
 private:
@@ -118,16 +118,16 @@ private:
     std::vector<std::uint32_t> places_, common_;
 };
 
-// Gives each node a place and each one with children a base. Nodes are placed in depth-first order,
-// so that what is read together lies together. Every base leaves room for all labels. What a node
-// is follows from its keys: nodes of their own would take more memory than all units.
+// Assigns a position to each node and a base to each node with children. Nodes are placed in
+// depth-first order, so that nodes read together are close in memory. Every base leaves room for
+// all labels. Nodes are derived from the keys: storing them would take more memory than all units.
 class Placing {
 public:
     Placing(const Sorted &keys, std::size_t bytes, std::uint32_t no_id)
         : keys_(keys),
           no_id_(no_id) {
         for (std::size_t label = 0; label < resume_.size(); label++) resume_[label] = 1 + label;
-        units.reserve(bytes + labels_of_a_node);  // untouched, it takes no memory
+        units.reserve(bytes + labels_of_a_node);  // pages that are not written take no memory
         place({0, keys.size(), 0, 0});
         while (!waiting_.empty()) {
             const Node node = waiting_.back();
@@ -141,8 +141,8 @@ public:
     std::uint32_t root = 0;
 
 private:
-    // Keys that begin with the same ``depth`` bytes, from one to before another, and the place of
-    // their node; the root has none.
+    // The range of keys that begin with the same ``depth`` bytes, and the position of their node;
+    // the root has none.
     struct Node {
         std::uint32_t first, last, depth;
         std::size_t place;
@@ -217,15 +217,15 @@ private:
 
     const Sorted &keys_;
     const std::uint32_t no_id_;
-    std::vector<Node> waiting_;    // the next one last
-    std::vector<Child> children_;  // of the node that is placed
-    Flags taken_;                  // places that hold a node
+    std::vector<Node> waiting_;    // a stack
+    std::vector<Child> children_;  // of the node being placed
+    Flags taken_;                  // positions that hold a node
     Flags used_;                   // bases that a node has
-    std::size_t end_ = 1;          // nothing stands from here on
-    std::size_t start_ = 1;        // all places before are taken
+    std::size_t end_ = 1;          // all positions from here on are free
+    std::size_t start_ = 1;        // all positions before are taken
     std::size_t last_base_ = 0;
-    // For an only child with a label: where the search goes on. Places before are taken, or their
-    // base is used, and stay so.
+    // By label: where the search for a node with only this child resumes. Earlier positions are
+    // taken or their base is used, which does not change.
     std::array<std::size_t, labels_of_a_node> resume_;
 };
 

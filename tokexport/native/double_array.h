@@ -1,5 +1,5 @@
 // Places the nodes of a trie in a double array: the inner loops of
-// tokexport.compiler.tries.trie_tables, which in Python took most of converting a Unigram model.
+// tokexport.compiler.tries.trie_tables. In Python they took most of converting a Unigram model.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -9,10 +9,10 @@
 
 namespace tokexport {
 
-// Keys (Strings of keys.h) have ids; they are distinct and not empty. Returns the units, and the
-// base of the root: a unit is the base of the node that stands there << 32 | its id << 9 | its
-// label. Where there is no node the label is 256; no_id is where no key ends. Raises ValueError
-// where the arrays do not belong together.
+// Each key (Strings of keys.h) has an id; keys are distinct and not empty. Returns the units and
+// the base of the root. A unit is the base of its node << 32 | the id << 9 | the label. A unit
+// without a node has the label 256; one where no key ends has no_id. Raises ValueError if the
+// arrays do not fit together.
 nanobind::tuple double_array(nanobind::bytes keys, SmallNumbers ends, SmallNumbers ids,
                              std::uint32_t no_id);
 

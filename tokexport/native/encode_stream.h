@@ -1,4 +1,4 @@
-// Encoding a text that comes in parts.
+// Encoding a text that arrives in parts.
 #pragma once
 
 #include <cstring>
@@ -31,7 +31,7 @@ public:
         add_template(0);
     }
 
-    // Takes a part, a str or bytes, and gives the ids that are certain.
+    // Takes a part, a str or bytes, and returns the ids that later parts cannot change.
     nanobind::object feed(nanobind::handle part) {
         const Text text = PyBytes_Check(part.ptr()) ? bytes_of(part) : core_.text_of(part);
         for (std::size_t at = 0; at < text.bytes.size();) {
@@ -46,7 +46,7 @@ public:
         return given();
     }
 
-    // Gives the last ids.
+    // Returns the remaining ids.
     nanobind::object finish() {
         add([&](std::uint32_t *ids, std::size_t room, std::size_t *count) {
             return tkx_encoder_finish(&encoder_, ids, room, count);
@@ -71,7 +71,7 @@ private:
         }
     }
 
-    // Calls a function of the C core until it has the room that it wants.
+    // Calls a function of the C core again until it has as much room as it needs.
     template <class Call> void add(Call call) {
         for (;;) {
             std::size_t count = 0;
@@ -114,7 +114,7 @@ private:
     tkx_work work_{};
     tkx_encoder encoder_{};
     std::size_t taken_ = 0;  // bytes of the text
-    std::size_t used_ = 0;   // ids that wait to be given
+    std::size_t used_ = 0;   // ids that are not returned yet
 };
 
 }  // namespace tokexport

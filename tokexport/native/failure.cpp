@@ -7,7 +7,7 @@ namespace nb = nanobind;
 namespace tokexport {
 
 void fail(nb::handle name, int code, std::size_t detail) {
-    // The sentences are in Python: they are prose, and an exception is no hot path.
+    // The messages are in Python: they are prose, and exceptions are not on a hot path.
     nb::object make = nb::module_::import_("tokexport.runtime.failure").attr("failure");
     nb::object error = make(name, code, detail, tkx_error(code));
     PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(error.ptr())), error.ptr());

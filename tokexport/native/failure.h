@@ -9,19 +9,19 @@
 namespace tokexport {
 
 // Raises what tokexport.runtime.failure.failure(name, code, detail, sentence) returns. `detail` is
-// what the C function put into *count.
+// what the C function stored in *count.
 [[noreturn]] void fail(nanobind::handle name, int code, std::size_t detail = 0);
 
-// Raises tokexport.errors.IdError, a KeyError, for an id that no token has.
+// Raises tokexport.errors.IdError, a KeyError, for an id that has no token.
 [[noreturn]] void fail_id(nanobind::handle id, std::uint32_t id_count);
 
 // Raises TypeError: "text must be a str, not int".
 [[noreturn]] void fail_type(const char *what, nanobind::handle found);
 
-// Raises whatever Python exception is set.
+// Raises the Python exception that is set.
 [[noreturn]] inline void fail_python() { throw nanobind::python_error(); }
 
-// The object that a C API call returned, or the exception that it set.
+// Takes ownership of what a C API call returned, or raises the exception that it set.
 inline nanobind::object owned(PyObject *result) {
     if (!result) fail_python();
     return nanobind::steal(result);

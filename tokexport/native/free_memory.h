@@ -1,10 +1,10 @@
-// Memory that was freed.
+// Returning freed memory to the system.
 #pragma once
 
 namespace tokexport {
 
-// Gives the pages that were freed back to the system, where the allocator keeps them: after an
-// array of some MB was freed, glibc's keeps all that are not larger, in the size of each.
+// Returns freed pages that the allocator retains to the system. After an array of some MB was
+// freed, glibc retains every later block that is not larger.
 void give_back_memory();
 
 }  // namespace tokexport

@@ -10,7 +10,7 @@ GatheredIds::GatheredIds(std::size_t chunks, std::size_t likely)
     ids_.resize(likely);
 }
 
-// Counts the ids of a chunk. Returns how many chunks, from the first one on, have a place.
+// Notes the number of ids of a chunk. Returns how many leading chunks have a known position.
 std::size_t GatheredIds::count(std::size_t chunk, std::size_t ids) {
     std::lock_guard<std::mutex> guard(mutex_);
     counts_[chunk] = {ids, true};
@@ -31,7 +31,7 @@ void GatheredIds::Waiting::finish(GatheredIds &all, const std::uint32_t *memory)
     copy(all, memory, all.counts_.size());
 }
 
-// `known`: how many chunks have a place. These places no longer change.
+// `known`: how many chunks have a known position, which no longer changes.
 void GatheredIds::Waiting::copy(GatheredIds &all, const std::uint32_t *memory, std::size_t known) {
     std::size_t kept = 0;
     for (const Item &item : items_) {

@@ -1,4 +1,4 @@
-// One array of what several threads make in chunks.
+// One array for the ids that several threads make in chunks.
 #pragma once
 
 #include <cstddef>
@@ -10,23 +10,23 @@
 
 namespace tokexport {
 
-// The ids of chunks, one after the other. Where those of a chunk belong is known when all before it
-// are counted: nearly always soon, so that they are copied while they are in the processor's cache,
-// and the thread that made them uses the same memory for its next ones.
+// The ids of all chunks, one after the other. The position of a chunk is known once all chunks
+// before it are counted, which is nearly always soon: its ids are copied while they are in the
+// processor's cache, and the thread that made them reuses the same memory.
 class GatheredIds {
 public:
-    // With room for `likely` ids; more find their place at the end.
+    // With room for `likely` ids; any more are copied at the end.
     GatheredIds(std::size_t chunks, std::size_t likely);
 
-    // Of one thread: the chunks whose ids are in its memory, up to `end_`.
+    // Of one thread: the chunks whose ids are still in its memory, up to `end_`.
     class Waiting {
     public:
-        // Notes a chunk whose ids end at `used`, and copies what has a place. Returns how much of
-        // the memory is in use then.
+        // Notes a chunk whose ids end at `used`, and copies the chunks whose position is known.
+        // Returns how much of the memory is still in use.
         std::size_t add(GatheredIds &all, std::size_t chunk, const std::uint32_t *memory,
                         std::size_t used);
 
-        // Copies the rest, when all chunks are counted and there is room for them.
+        // Copies the remaining ids, once all chunks are counted and there is room for them.
         void finish(GatheredIds &all, const std::uint32_t *memory);
 
     private:
@@ -40,7 +40,7 @@ public:
         std::size_t end_ = 0;
     };
 
-    // Makes room for all, when they are counted.
+    // Makes room for all ids, once they are counted.
     void make_room() { ids_.reserve(places_.back()); }
 
     Buffer<std::uint32_t> &ids() { return ids_; }

@@ -13,8 +13,8 @@ namespace tokexport {
 
 namespace {
 
-constexpr int most_digits = 19;    // of which 64 bits have room for any
-constexpr int most_id_digits = 9;  // of which 32 bits have room for any
+constexpr int most_digits = 19;    // any such number fits into 64 bits
+constexpr int most_id_digits = 9;  // any such number fits into 32 bits
 constexpr std::string_view header = "#version";
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
@@ -26,14 +26,14 @@ double power_of_ten(int exponent) {
     return power;
 }
 
-// The end of a string whose first quote was read, at its last quote; the end of the text where it
-// has none.
+// The closing quote of a string, given a position after the opening one; the end of the text if
+// there is none.
 const char *end_of_string(const char *at, const char *end) {
     while (at < end && *at != '"') at += 1 + (*at == '\\');
     return at < end ? at : end;
 }
 
-// The end of the value of model.merges or model.vocab, where that is a long one; else null.
+// The end of the value of model.merges or model.vocab, if it is a long one; else null.
 const char *end_of_long_value(JsonColumns &value, std::string_view name) {
     using Kind = JsonColumns::Kind;
     if (name != "merges" && name != "vocab") return nullptr;
@@ -44,7 +44,7 @@ const char *end_of_long_value(JsonColumns &value, std::string_view name) {
     return value.is_whole() && is_vocab == (name == "vocab") ? value.at() : nullptr;
 }
 
-// Whether a text is UTF-8, which has no surrogates.
+// Whether a text is UTF-8; surrogates are not.
 bool is_utf8(std::string_view text) {
     for (std::size_t at = 0; at < text.size();) {
         const auto first = static_cast<unsigned char>(text[at++]);
@@ -68,7 +68,7 @@ bool is_utf8(std::string_view text) {
     return true;
 }
 
-// Adds a code point in UTF-8.
+// Appends a code point as UTF-8.
 void append(std::string &text, char32_t point) {
     const int more = point < 0x80 ? 0 : point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
     static constexpr std::array<unsigned char, 4> firsts{0x00, 0xC0, 0xE0, 0xF0};
@@ -133,7 +133,7 @@ bool JsonColumns::string(std::string &found) {
     return skip('"');
 }
 
-// What a backslash begins; no lone surrogate.
+// Reads an escape sequence; false if it is invalid or a lone surrogate.
 bool JsonColumns::escape(std::string &found) {
     static constexpr std::string_view names = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
     if (end_ - at_ < 2) return false;
@@ -168,8 +168,8 @@ bool JsonColumns::hex(char32_t &unit) {
     return true;
 }
 
-// As tokexport.sources.serde_number has it: the digits as a whole number, divided by a power of
-// ten.
+// Computed like tokexport.sources.serde_number: the digits as a whole number, divided by a power
+// of ten.
 bool JsonColumns::number() {
     const bool is_negative = skip('-');
     const char *begin = at_;
@@ -185,7 +185,7 @@ bool JsonColumns::number() {
         }
         if (!fraction) return false;
     } else if (is_negative && !digits) {
-        return false;  // which Python has as a whole number, without the sign
+        return false;  // -0 is an int in Python, without a sign
     }
     score = static_cast<double>(digits) / power_of_ten(fraction);
     if (is_negative) score = -score;
@@ -206,7 +206,7 @@ nb::list long_values(nb::handle document) {
     const std::string_view text = held.text();
     const char *at = text.data(), *const end = at + text.size();
     std::string_view last;                 // the last string
-    std::array<std::string_view, 3> keys;  // by depth: the key whose value is read
+    std::array<std::string_view, 3> keys;  // by depth: the key whose value is being read
     nb::list found;
     for (std::size_t depth = 0; at < end; at++) {
         switch (*at) {

@@ -1,5 +1,5 @@
-// The long values of a tokenizer.json, read from its bytes, or any other buffer: as objects of
-// Python, a million strings take ten times as much memory and time.
+// Reads the long values of a tokenizer.json from its bytes, or from any other buffer: as Python
+// objects, a million strings would take ten times as much memory and time.
 #pragma once
 
 #include <cstddef>
@@ -17,23 +17,23 @@ class JsonColumns {
 public:
     enum class Kind { strings, pairs, scores, ids };
 
-    // What next gives: two strings in UTF-8, of which the second is empty except in a pair.
+    // The results of next(): two strings in UTF-8; the second is empty unless there is a pair.
     std::string first, second;
     double score = 0;
     std::uint32_t id = 0;
 
-    // Text from the bracket that opens the value on.
+    // `text` starts at the bracket that opens the value.
     explicit JsonColumns(std::string_view text)
         : at_(text.data()),
           end_(text.data() + text.size()) {}
 
-    // Reads the next element; false at the end of the value, or where it goes on otherwise.
+    // Reads the next element; false at the end of the value, or at anything unexpected.
     bool next();
 
-    // After next gave false: whether the value has ended, with one element or more.
+    // After next() has returned false: whether the value ended, with one element or more.
     bool is_whole() const { return is_whole_; }
     Kind kind() const { return kind_; }
-    // Where the reading is.
+    // The current read position.
     const char *at() const { return at_; }
 
 private:
@@ -50,13 +50,13 @@ private:
     bool is_first_ = true, is_whole_ = false, is_object_ = false;
 };
 
-// The places in a document of model.merges and model.vocab, a list of (name, begin, end), of those
-// that JsonColumns reads to the end, where no string has a lone surrogate or begins as the header
-// of a merges.txt. The rest of the document is not checked.
+// Where model.merges and model.vocab are in a document, as a list of (name, begin, end): only those
+// that JsonColumns reads to the end, without a string that has a lone surrogate or begins like the
+// header of a merges.txt. The rest of the document is not checked.
 nanobind::list long_values(nanobind::handle document);
 
-// The strings and the numbers of such a value of scores or ids: the strings as one, their ends, and
-// an array of numbers.
+// The strings and numbers of such a value of scores or ids: the strings joined, their ends, and an
+// array of numbers.
 nanobind::tuple strings_and_numbers(nanobind::handle document, std::size_t begin);
 
 }  // namespace tokexport

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t factor = 0x9E3779B97F4A7C15;
 
-// The first eight bytes of a string, or all of a shorter one.
+// The first eight bytes of a string, or all bytes of a shorter one.
 std::uint64_t word_of(std::string_view key) {
     std::uint64_t word = 0;
     std::memcpy(&word, key.data(), std::min(key.size(), sizeof word));

@@ -1,4 +1,4 @@
-// Byte strings that come in as one, with the end of each, and where among them a string is.
+// Byte strings passed as one, with the end of each; and the lookup of a string among them.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace tokexport {
 
-// String i is the bytes of joined from ends[i - 1] (the first one: from 0) up to ends[i].
+// String i is the bytes of `joined` from ends[i - 1] (the first one: from 0) up to ends[i].
 class Strings {
 public:
-    // Raises ValueError where an end is before the last one or outside.
+    // Raises ValueError if an end is less than the one before or out of bounds.
     Strings(nanobind::bytes joined, SmallNumbers ends);
 
     std::size_t size() const { return ends_.shape(0); }
@@ -25,7 +25,7 @@ public:
         return {bytes_ + begin, ends_(i) - begin};
     }
 
-    // Asks for the memory of a string, where there is one of that number.
+    // Prefetches where a string ends, if there is a string with this index.
     void fetch_end(std::size_t i) const {
         if (i < size()) __builtin_prefetch(&ends_.data()[i]);
     }
@@ -39,7 +39,7 @@ private:
     SmallNumbers ends_;
 };
 
-// The places of strings: open addressing, at most half full.
+// A hash table from strings to their indices: open addressing, at most half full.
 class Keys {
 public:
     static constexpr std::uint32_t missing = UINT32_MAX;
@@ -49,11 +49,11 @@ public:
 
     const Strings &strings() const { return strings_; }
 
-    // The place of a string, the first one where it stands twice; missing where it is none of them.
+    // The index of a string, the first one if it occurs twice; `missing` if it does not occur.
     std::uint32_t find(std::string_view key) const { return find(key, hash_of(key)); }
 
-    // The same in steps, for many keys at a time, whose memory then comes while others are asked
-    // for: the hash, the slot, the end of the string there, its bytes, and the place.
+    // The same in steps, so that the memory accesses of many keys overlap: the hash, the slot, the
+    // end of the string there, its bytes, and the index.
     static std::uint64_t hash_of(std::string_view key);
     void fetch_slot(std::uint64_t hash) const { __builtin_prefetch(&first_slot(hash)); }
     void fetch_end(std::uint64_t hash) const { strings_.fetch_end(first_slot(hash).place); }
@@ -62,14 +62,14 @@ public:
         return slots_[slot(key, hash)].place;
     }
 
-    // The same for Python, where None is missing.
+    // The same for Python, with None for `missing`.
     nanobind::object place(const nanobind::bytes &key) const;
 
-    // Of each string, the first place where it stands.
+    // For each string, the index of its first occurrence.
     nanobind::object firsts() const;
 
 private:
-    // The tag is a part of the hash, which parts most strings without a look at their bytes.
+    // The tag is a part of the hash, which tells most strings apart without reading their bytes.
     struct Slot {
         std::uint32_t tag, place;
     };

@@ -17,14 +17,14 @@ using Row = std::uint32_t;
 
 constexpr std::uint32_t none = UINT32_MAX;
 constexpr std::size_t columns = 3;            // of a merge
-constexpr std::size_t symbols_of_a_way = 16;  // are rarely more
+constexpr std::size_t symbols_of_a_way = 16;  // few ways are longer
 
 struct Merge {
     Id left, right, product;
 };
 
-// The merges by their pair: open addressing over their rows, at most three quarters full. Most
-// pairs that are asked for do not merge: a bit for each hash says so, in little memory.
+// A hash table from pairs to rows of merges: open addressing, at most three quarters full. Most
+// pairs looked up have no merge: a bit per hash says so, in little memory.
 class Merges {
 public:
     Merges(const Id *numbers, std::size_t count, const Id *ranks)
@@ -45,7 +45,7 @@ public:
         }
     }
 
-    // The row of the merge of two symbols, the last one where it is listed twice, or none.
+    // The row of the merge of two symbols, the last one if it is listed twice, or none.
     Row find(Id left, Id right) const {
         const std::uint64_t hash = hash_of(left, right);
         if (!is_taken_[hash & (is_taken_.size() - 1)]) return none;
@@ -78,7 +78,7 @@ private:
 
     const Id *numbers_;
     std::size_t count_;
-    const Id *ranks_;  // null: a rank is the number of a row
+    const Id *ranks_;  // null: the rank is the row
     std::vector<bool> is_listed_again_;
     std::vector<Row> slots_;
     std::vector<bool> is_taken_;
@@ -86,19 +86,19 @@ private:
 
 using Symbols = std::vector<Id>;
 
-// Some symbols that stand in a row.
+// Consecutive symbols.
 struct Range {
     const Id *first, *last;
 
     std::size_t size() const { return static_cast<std::size_t>(last - first); }
 };
 
-// Finds the merge that leaves one symbol.
+// Merges a sequence of symbols to find the last merge.
 class Merging {
 public:
     explicit Merging(const Merges &merges) : merges_(merges) {}
 
-    // The row of the merge that comes last, or none where more than one symbol is left.
+    // The row of the last merge, or none if more than one symbol is left.
     Row last_merge(const Symbols &symbols) {
         symbols_ = symbols;
         joins_.clear();
@@ -138,7 +138,7 @@ private:
     std::vector<Join> joins_;
 };
 
-// Makes the ways of ids, those of parts before those of their products.
+// Finds the ways of ids, those of the parts before those of the merged id.
 class Search {
 public:
     Search(const Merges &merges, std::size_t id_count)
@@ -149,11 +149,11 @@ public:
           makers_ends_(id_count) {
         found.firsts.resize(id_count);
         found.counts.resize(id_count);
-        // Untouched, they take no memory.
+        // Pages that are not written take no memory.
         found.symbols.reserve(symbols_of_a_way * id_count);
         found.bounds.reserve(id_count + 1);
         found.rows.reserve(id_count);
-        // The rows of one product side by side: each end is a count first, then a beginning.
+        // Groups the rows by merged id. makers_ends_ holds counts first, then begins, then ends.
         each_row([this](Row, Id product) { makers_ends_[product]++; });
         Row begin = 0;
         for (Row &end : makers_ends_) end = std::exchange(begin, begin + end);
@@ -163,7 +163,7 @@ public:
 
     void begin_with(Id symbol) { is_symbol_[symbol] = true; }
 
-    // Finds all ways; gives an id that is made out of itself, if there is one.
+    // Finds all ways; returns an id that is made out of itself, if there is one.
     std::optional<Id> run() {
         std::vector<Id> path;
         bool makes = true;
@@ -190,7 +190,7 @@ public:
         return std::nullopt;
     }
 
-    // As ways_of_merges returns them.
+    // What ways_of_merges returns.
     struct Found {
         std::vector<Row> rows;
         std::vector<Id> firsts, counts, bounds{0};
@@ -208,7 +208,7 @@ private:
 
     Row makers_begin(Id id) const { return id ? makers_ends_[id - 1] : 0; }
 
-    // The ways of an id whose parts have theirs; false where two have different last merges.
+    // Finds the ways of an id whose parts have theirs; false if two have different last merges.
     bool make(Id id) {
         found.firsts[id] = static_cast<Id>(found.bounds.size() - 1);
         if (is_symbol_[id]) add(id, {id});
@@ -240,7 +240,7 @@ private:
         return {symbols + found.bounds[number], symbols + found.bounds[number + 1]};
     }
 
-    // Sets joined_ to two ways in a row; false where that was tried for this id.
+    // Sets joined_ to two ways joined; false if the result was tried for this id already.
     bool join(Range head, Range tail) {
         const std::size_t size = head.size() + tail.size();
         std::size_t begin = 0;
@@ -269,9 +269,9 @@ private:
     Merging merging_;
     std::vector<bool> is_symbol_;
     std::vector<State> states_;
-    // The merges that make id i: from the end of those of i - 1 to makers_ends_[i].
+    // makers_ holds the merges that make id i from makers_ends_[i - 1] up to makers_ends_[i].
     std::vector<Row> makers_ends_, makers_;
-    // What was tried for an id, joined, and the end of each.
+    // The sequences tried for an id, one after the other; tried_ends_ has the end of each.
     Symbols tried_, joined_;
     std::vector<std::size_t> tried_ends_;
 };

@@ -1,5 +1,5 @@
-// Finds the merges that can fire: the inner loop of tokexport.compiler.merges.canonical, which in
-// Python took half of converting a large vocabulary.
+// Finds the merges that can fire: the inner loop of tokexport.compiler.merges.canonical. In Python
+// it took half of the time of converting a large vocabulary.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace tokexport {
 
-// Merges are rows of three ids below id_count: left, right and product; of a pair that is listed
-// twice the last counts. A rank is that of ranks, or where these are none the number of the row. A
-// way of an id is a sequence of symbols that merging, smallest rank first and leftmost of equals,
-// makes that id: each of symbols is one of itself, and for each merge the ways of its left part
-// before those of its right part are tried. Parts come before products.
-// Returns five arrays: of each id that a merge makes the row of the one that comes last; of each id
-// its first way and how many it has; of each way where its symbols begin, and after them the end of
-// the last ones; the symbols. An id that has another last merge already ends the search; both are
-// given then, its second one as the last of all.
-// Returns an id instead that is made out of itself, if there is one. Raises ValueError where the
-// arrays do not belong together.
+// Each merge is a row of three ids below id_count: left, right and merged id. Where a pair is
+// listed twice, the last merge counts. Ranks are those of `ranks`, or the row numbers if it is
+// empty. A way of an id is a sequence of symbols from which merging, smallest rank first and
+// leftmost of equals, makes that id. An id in `symbols` is a way of itself; each merge tries the
+// ways of its left part joined with those of its right part. Parts come before merged ids.
+// Returns five arrays: for each id that a merge makes, the row of its last merge; for each id, its
+// first way and the number of its ways; for each way, where its symbols begin, followed by the end
+// of the last one; the symbols. If an id has two different last merges, the search ends there, and
+// both rows are in the first array, the second one as its last element.
+// If an id is made out of itself, returns that id instead. Raises ValueError if the arrays do not
+// fit together.
 nanobind::object ways_of_merges(SmallNumbers merges, SmallNumbers ranks, SmallNumbers symbols,
                                 std::uint32_t id_count);
 

@@ -1,5 +1,5 @@
-// The module tokexport._core: names and signatures, nothing else. The documentation is on the
-// Python classes over it.
+// The module tokexport._core: names and signatures only. The documentation is on the Python classes
+// that wrap it.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
@@ -35,8 +35,7 @@ using tokexport::Stream;
 #define U64S "numpy.typing.NDArray[numpy.uint64]"
 
 NB_MODULE(_core, m) {
-    // A tokenizer in a global variable lives until the interpreter is gone; that is no leak to warn
-    // of.
+    // A tokenizer in a global variable lives until the interpreter exits, which is not a leak.
     nb::set_leak_warnings(false);
 
     m.attr("REPLACE_SURROGATES") = tokexport::replace_surrogates;

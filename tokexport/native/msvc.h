@@ -1,5 +1,5 @@
-// What GCC and Clang have built in. Microsoft's compiler reads this before each source of the
-// extension (CMakeLists.txt); no other compiler sees it.
+// Replacements for builtins of GCC and Clang. Microsoft's compiler includes this before each source
+// of the extension (CMakeLists.txt); no other compiler sees it.
 #pragma once
 
 #include <intrin.h>
@@ -7,7 +7,7 @@
 #define __builtin_expect(value, expected) (value)
 #define __builtin_prefetch(address) ((void)(address))
 
-// The number is not 0.
+// The number must not be 0.
 inline int __builtin_ctz(unsigned number) {
     unsigned long bit;
     _BitScanForward(&bit, number);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t copied_below = 4096;
 
-// numpy is imported with the first array: a process that takes lists does without.
+// numpy is imported for the first array: a process that only uses lists does not need it.
 void need_numpy() {
     if (!PyArray_API && _import_array() < 0) fail_python();
 }
@@ -32,7 +32,7 @@ nb::object array_of_ids(Buffer<std::uint32_t> &ids, std::size_t count) {
                         count * sizeof *ids.data());
         return array;
     }
-    // No copy where realloc shrinks in place.
+    // realloc does not copy if it shrinks in place.
     ids.resize(count);
     nb::capsule owner(ids.data(), [](void *memory) noexcept { std::free(memory); });
     nb::object array = owned(PyArray_SimpleNewFromData(1, shape, NPY_UINT32, ids.release()));

@@ -1,5 +1,5 @@
-// Arrays of ids by numpy's own C interface, which makes one in 100 ns; by the buffer protocol and
-// nanobind it takes 600.
+// Arrays of ids by numpy's own C interface, which creates one in 100 ns; the buffer protocol and
+// nanobind need 600.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace tokexport {
 
-// The first `count` ids as an array of uint32. A long one takes over the memory of `ids`, which is
-// empty afterwards.
+// The first `count` ids as an array of uint32. A long array takes over the memory of `ids`, leaving
+// it empty.
 nanobind::object array_of_ids(Buffer<std::uint32_t> &ids, std::size_t count);
 
 }  // namespace tokexport

@@ -1,4 +1,4 @@
-// One Python object an id, made when it is first asked for, and shared by threads.
+// One Python object per id, created on demand and shared by threads.
 #pragma once
 
 #include <atomic>
@@ -32,7 +32,7 @@ public:
 
     std::uint32_t size() const { return size_; }
 
-    // Null for what is not there yet.
+    // An entry is null until its object is created.
     Entry *entries() {
         Entry *entries = entries_.load(std::memory_order_acquire);
         if (entries) return entries;
@@ -44,8 +44,8 @@ public:
         return entries;
     }
 
-    // Takes over `made`. The object that is there now, which is another thread's where that was
-    // first.
+    // Stores `made`, taking ownership, and returns it; or returns the object that another thread
+    // has stored first.
     PyObject *put(std::uint32_t id, PyObject *made) {
         PyObject *expected = nullptr;
         in_use_[id / block].store(true, std::memory_order_relaxed);
@@ -56,7 +56,7 @@ public:
     }
 
 private:
-    // Entries of a page of memory: what nothing was put into is not touched when all are freed.
+    // Entries per page of memory. Pages without an object are skipped when all are freed.
     static constexpr std::uint32_t block = 4096 / sizeof(Entry);
 
     std::uint32_t size_;

@@ -46,8 +46,8 @@ std::uint32_t read_id(nb::handle source, std::uint32_t id_count) {
 
 namespace {
 
-// The value of an int that is small and not negative, as ids are, or -1. A list is read in 1 ns an
-// id this way, and in 5 ns by the call that takes ints of any size.
+// The value of a small int that is not negative, as ids are, or -1. This reads a list in 1 ns per
+// id; the C API call for ints of any size takes 5 ns.
 inline long small_value(PyObject *source) {
     if (!PyLong_CheckExact(source)) return -1;
     auto *value = reinterpret_cast<PyLongObject *>(source);
@@ -147,7 +147,7 @@ std::size_t read_ids(nb::handle source, Buffer<std::uint32_t> &ids, std::uint32_
     ids.reserve(count);
     std::uint32_t *out = ids.data();
     for (std::size_t i = 0; i < count; i++) {
-        // An object's __index__ may have changed the list, so its length is looked at each time.
+        // An object's __index__ may change the list, so the length is checked each time.
         if (i >= static_cast<std::size_t>(PySequence_Fast_GET_SIZE(items.ptr()))) return i;
         PyObject *item = PySequence_Fast_GET_ITEM(items.ptr(), static_cast<Py_ssize_t>(i));
         const long value = small_value(item);

@@ -1,4 +1,4 @@
-// Encoding with the place of each id in its text.
+// Encoding with the span of each id in its text.
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
@@ -13,7 +13,7 @@ namespace nb = nanobind;
 
 namespace tokexport {
 
-// The ids of the texts and of the template around them: an element an id in each array, two in
+// The ids of the texts and of the template around them: one element per id in each array, two in
 // `spans`.
 struct Core::Located {
     Buffer<std::uint32_t> ids, spans, type_ids, from_template;
@@ -28,7 +28,7 @@ struct Core::Located {
         from_template.resize(room);
     }
 
-    // Says of the ids from `first` on where they come from.
+    // Sets the type id and the origin of the ids from `first` on.
     void label(std::size_t first, std::uint32_t type_id, std::uint32_t is_from_template) {
         std::fill(type_ids.data() + first, type_ids.data() + count, type_id);
         std::fill(from_template.data() + first, from_template.data() + count, is_from_template);
@@ -70,8 +70,7 @@ void Core::locate(Workspace &space, nb::handle texts, nb::handle allowed, bool t
         sources.push_back(text_of(PyTuple_GET_ITEM(items.ptr(), static_cast<Py_ssize_t>(i))));
     const Allowed chosen = allowed_of(allowed);
     space.memory.reserve(Workspace::first_memory);
-    // Without the template its texts are the same ones, with the same type ids, and its own ids are
-    // left out.
+    // Without the template's own ids, its texts are the same, with the same type ids.
     for (const Item &item : items_of(number, true)) {
         const std::size_t first = out.count;
         if (item.kind == 0) {
@@ -101,7 +100,7 @@ nb::object Core::encode_spans(nb::handle texts, nb::handle allowed, Truth templa
         PyList_SET_ITEM(spans.ptr(), static_cast<Py_ssize_t>(i),
                         owned(PyTuple_Pack(2, start.ptr(), end.ptr())).release().ptr());
     }
-    // `ints_` has an int ready for each id, and for other numbers makes one.
+    // `ints_` has a cached int for each id, and creates ints for other numbers.
     return nb::make_tuple(ints_.list(located.ids.data(), located.count), spans,
                           ints_.list(located.type_ids.data(), located.count),
                           ints_.list(located.from_template.data(), located.count));
@@ -109,7 +108,7 @@ nb::object Core::encode_spans(nb::handle texts, nb::handle allowed, Truth templa
 
 namespace {
 
-// An array that takes over memory.
+// An array that takes over the memory of `values`.
 nb::object array(Buffer<std::uint32_t> &values, std::size_t ndim, const std::size_t *shape) {
     std::size_t size = 1;
     for (std::size_t i = 0; i < ndim; i++) size *= shape[i];

@@ -1,4 +1,4 @@
-// The bulk engine's splitter alone, for the tests that hold it to the core's stages.
+// The bulk engine's splitter alone, for tests that compare it with the core's stages.
 #pragma once
 
 #include <memory>
@@ -11,20 +11,20 @@
 
 namespace tokexport {
 
-// The widths of vectors, in bits, that this processor has steps for; 0 is without vectors.
+// The vector widths, in bits, that this processor supports; 0 means no vectors.
 std::vector<unsigned> split_widths();
 
 class SplitText {
 public:
-    // Raises ValueError where the processor does not have the width.
+    // Raises ValueError if the processor does not support the width.
     SplitText(const Core &core, unsigned width);
 
-    // The ends of the pre-tokens of valid UTF-8, as an array; None where the splitter does not do
+    // The ends of the pre-tokens of valid UTF-8, as an array; None if the splitter does not support
     // the file's stages.
     nanobind::object ends(nanobind::handle text) const;
 
-    // The last place in valid UTF-8 where both sides, split alone, have the ends of the whole, if
-    // the splitter is certain of one; or 0.
+    // The last offset in valid UTF-8 where both sides, split alone, have the ends of the whole, as
+    // far as the splitter can tell; or 0.
     std::size_t last_cut(nanobind::handle text) const;
 
 private:

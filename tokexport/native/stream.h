@@ -8,7 +8,7 @@ namespace tokexport {
 
 class Stream {
 public:
-    // With `as_bytes` it gives bytes, which need not be UTF-8, and not text.
+    // With `as_bytes` it returns bytes, which need not be UTF-8, instead of text.
     Stream(nanobind::object core, Truth skip_special, bool as_bytes)
         : owner_(std::move(core)),
           core_(nanobind::cast<Core &>(owner_)),
@@ -21,8 +21,8 @@ public:
 
     nanobind::object step(nanobind::handle id) {
         const std::uint32_t value = read_id(id, core_.id_count());
-        // In a file without rules a token that is characters is the same text wherever no character
-        // is incomplete before it.
+        // Without a decoder section, a token of whole characters is the same text everywhere,
+        // unless an incomplete character is pending.
         const bool stands_alone = texts_ && decoder_.held_size == 0 && value < core_.id_count();
         if (stands_alone)
             if (PyObject *text = texts_[value].load(std::memory_order_acquire))
@@ -49,7 +49,7 @@ public:
         return end;
     }
 
-    // Adds many ids. Gives what is complete, and where nothing is, an empty text.
+    // Adds many ids. Returns the text that is complete, which may be empty.
     nanobind::object feed(nanobind::handle ids) {
         Buffer<std::uint32_t> values;
         const std::size_t count = read_ids(ids, values, core_.id_count());
@@ -74,7 +74,7 @@ public:
     }
 
 private:
-    // The text that `write` writes; into more memory where the stack has too little.
+    // What `write` writes; a second call gets more memory if the stack buffer is too small.
     template <class Write> nanobind::object grown(Write write) {
         std::uint8_t small[1024];
         std::size_t size = 0;

@@ -22,7 +22,7 @@ constexpr std::int32_t malformed = -2;
 using Text = std::optional<std::string_view>;
 using Pair = std::optional<std::pair<std::string_view, std::string_view>>;  // of a merge
 
-// A string of Python in UTF-8; nothing where the object is none, or has a lone surrogate.
+// A Python string as UTF-8; empty if the object is not a str, or has a lone surrogate.
 Text text_of(PyObject *object) {
     if (!PyUnicode_Check(object)) return std::nullopt;
     Py_ssize_t size = 0;
@@ -34,7 +34,7 @@ Text text_of(PyObject *object) {
     return std::string_view(bytes, static_cast<std::size_t>(size));
 }
 
-// The two strings of a line, which has one space.
+// The two strings of a line that has exactly one space.
 Pair parts_of_line(std::string_view line) {
     const std::size_t space = line.find(' ');
     if (space == line.npos || line.find(' ', space + 1) != line.npos) return std::nullopt;
@@ -50,7 +50,7 @@ Pair parts(PyObject *merge) {
     return std::pair(*left, *right);
 }
 
-// Finds the ids of merges, some at a time: each of three look-ups a merge waits for memory.
+// Looks up the ids of merges in batches: each merge takes three lookups that wait for memory.
 class Finder {
 public:
     Finder(const Keys &vocab, SmallNumbers ids, std::size_t prefix_size)
@@ -75,7 +75,7 @@ public:
         if (keys_.size() >= most_keys) find_all();
     }
 
-    // The ids of all that was added.
+    // The ids of all merges added.
     std::vector<std::int32_t> &all() {
         find_all();
         return found_;
@@ -118,7 +118,7 @@ private:
     const Keys &vocab_;
     SmallNumbers ids_;
     std::size_t prefix_size_;
-    std::string bytes_;  // of the keys that wait
+    std::string bytes_;  // of the keys not looked up yet
     std::vector<Key> keys_;
     std::vector<std::int32_t> found_;
 };
@@ -138,7 +138,7 @@ nb::object merges_of_array(const Keys &vocab, SmallNumbers ids, nb::handle docum
     if (begin > held.size()) throw nb::value_error("a value outside of its document");
     Finder finder(vocab, std::move(ids), prefix_size);
     JsonColumns array(held.text().substr(begin));
-    // A merge has six bytes or more. What is not used is never touched, and so takes no memory.
+    // A merge has six bytes or more. Pages that are not written take no memory.
     finder.reserve((held.size() - begin) / 2);
     while (array.next()) {
         const bool is_line = array.kind() == JsonColumns::Kind::strings;

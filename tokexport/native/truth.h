@@ -1,4 +1,4 @@
-// An argument that is true or false: any object, as Python's own `if` takes it.
+// A boolean argument: any object, by its truth value as in Python's `if`.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -11,7 +11,7 @@ constexpr std::size_t lanes = 8;
 
 bool is_surrogate(std::uint32_t c) { return (c & 0xFFFFF800) == 0xD800; }
 
-// Whether so many characters as there are lanes are all ASCII.
+// Whether as many characters as there are lanes are all ASCII.
 template <class Character> bool is_ascii(const Character *characters) {
     constexpr std::uint64_t ones = ~std::uint64_t(0) / static_cast<Character>(-1),
                             others = ones * static_cast<Character>(~0x7Fu);
@@ -84,8 +84,8 @@ WriteUtf8 utf8_writer(unsigned width) {
 std::optional<std::string_view> utf8_of(const SourceText &text, WriteUtf8 write,
                                         Buffer<std::uint8_t> &memory) {
     if (!text.kind) return text.utf8();
-    // Most texts need little more than a byte a character: only what one block may need at most is
-    // always there, so that little memory is taken and not used.
+    // Most texts need little more than one byte per character. To save memory, only one block
+    // always has room for the maximum.
     constexpr std::size_t block = 4096;
     const std::size_t most = utf8_bytes(text.kind);
     memory.renew(text.size + text.size / 4 + std::min(block, text.size) * most + utf8_slack);

@@ -16,7 +16,7 @@ AVX512 inline __m512i all(std::uint32_t value) {
     return _mm512_set1_epi32(static_cast<int>(value));
 }
 
-// 16 characters, or as many as `lanes` says, then zeros.
+// 16 characters, or those that `lanes` selects, then zeros.
 AVX512 inline __m512i load(const std::uint8_t *p, __mmask16 lanes) {
     return _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(lanes, p));
 }
@@ -27,7 +27,7 @@ AVX512 inline __m512i load(const std::uint32_t *p, __mmask16 lanes) {
     return _mm512_maskz_loadu_epi32(lanes, p);
 }
 
-// Writes 64 characters as a byte each, and says whether they are: all are ASCII.
+// Writes 64 characters as one byte each; returns whether that was right: all are ASCII.
 AVX512 inline bool write_ascii(const std::uint8_t *p, std::uint8_t *out) {
     const __m512i bytes = _mm512_loadu_si512(p);
     _mm512_storeu_si512(out, bytes);
@@ -49,9 +49,9 @@ AVX512 inline bool write_ascii(const std::uint32_t *p, std::uint8_t *out) {
     return _mm512_test_epi32_mask(any, all(~0x7Fu)) == 0;
 }
 
-// Writes 16 characters, one a lane: each as four bytes, of which those that it has are taken.
+// Writes 16 characters, one per lane: each as four bytes, of which only those it needs are kept.
 AVX512 inline std::uint8_t *write_lanes(__m512i c, __mmask16 lanes, std::uint8_t *out) {
-    // Bits 18, 12, 6 and 0 of the character on, each in a byte, the last one on top.
+    // The character from bit 18, 12, 6 and 0 on, each in a byte, the last one on top.
     const __m512i shifts = _mm512_set1_epi64(0x20262C32'00060C12);
     const __m512i parts = _mm512_multishift_epi64_epi8(shifts, c);
     const __mmask16 two = _mm512_cmpge_epu32_mask(c, all(0x80)),
@@ -65,7 +65,7 @@ AVX512 inline std::uint8_t *write_lanes(__m512i c, __mmask16 lanes, std::uint8_t
     taken = _mm512_mask_mov_epi32(taken, four, all(0x3F3F3F07));
     marks = _mm512_mask_mov_epi32(marks, four, all(0x808080F0));
     const __m512i bytes = _mm512_or_si512(_mm512_and_si512(parts, taken), marks);
-    // All bytes of a character of several have a mark; of an ASCII character it is the last one.
+    // All bytes of a multi-byte character have a mark; an ASCII character has one byte, the last.
     const std::uint64_t last = _pdep_u64(lanes, 0x8888888888888888);
     const __mmask64 kept = _mm512_movepi8_mask(marks) | last;
     _mm512_storeu_si512(out, _mm512_maskz_compress_epi8(kept, bytes));

@@ -1,4 +1,4 @@
-// The memory that the C core works in: one workspace a running call, kept in a pool between calls.
+// The memory that the C core works in: one workspace per running call, pooled between calls.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 
 namespace tokexport {
 
-// An array that is not initialised and keeps its contents when it grows. std::vector would write
-// every element first.
+// An uninitialised array that keeps its contents when it grows. std::vector would write every
+// element first.
 template <class T> class Buffer {
 public:
     Buffer() = default;
@@ -36,7 +36,7 @@ public:
         if (count > capacity_) resize(count);
     }
 
-    // Room for so many, in which what was there need not be.
+    // Makes room for `count` elements; the contents may be lost.
     void renew(std::size_t count) {
         if (count <= capacity_) return;
         std::free(release());
@@ -57,7 +57,7 @@ public:
         if (capacity_ > limit) std::free(release());
     }
 
-    // The caller frees what it gets, by std::free.
+    // Passes ownership to the caller, who frees the memory by std::free.
     T *release() {
         T *data = data_;
         data_ = nullptr;
@@ -76,11 +76,11 @@ struct Workspace {
     static constexpr std::size_t kept_memory =
         std::size_t(1) << 22;  // bytes of scratch and of ids that outlive a call
     static constexpr std::size_t kept_ids = kept_memory / sizeof(std::uint32_t);
-    // UTF-8 of a text that comes again is written again: as much as the caches keep of it.
+    // Repeated texts are converted to UTF-8 again: the buffer stays as large as the caches allow.
     static constexpr std::size_t kept_text = std::size_t(1) << 24;
-    // The word cache. English prose seen before, cl100k, one thread: 144 MB/s with 512 KB, 165 with
-    // 1 MB, 192 with 2 MB, 203 with 4 MB; by the step from 2 MB to 4, real text of Gemma 3 and
-    // Llama-2 runs 1.03 to 1.31 times as fast, XLNet's 0.95 to 1.03.
+    // The word cache. Repeated English prose, cl100k, one thread: 144 MB/s with 512 KB, 165 with
+    // 1 MB, 192 with 2 MB, 203 with 4 MB. From 2 MB to 4 MB, real text runs 1.03 to 1.31 times as
+    // fast with Gemma 3 and Llama-2, and 0.95 to 1.03 times with XLNet.
     static constexpr std::size_t cache_size = std::size_t(1) << 22;
 
     Buffer<std::uint8_t> memory, text;  // scratch, and the UTF-8 of a str
@@ -89,7 +89,7 @@ struct Workspace {
 
     std::unique_ptr<tkx_bulk> bulk;  // made for the first long text
 
-    // `bulk_is_used`: by the bulk engine, if there is one. `is_utf8`: the text is not examined.
+    // `bulk_is_used`: use the bulk engine, if there is one. `is_utf8`: skip checking the text.
     tkx_work work(bool bulk_is_used = false, bool is_utf8 = false) {
         // Zeroed pages, touched as words come. Where they had another use, they are written: 0.2 ms
         // that a long text saves.
@@ -103,9 +103,9 @@ struct Workspace {
     }
 };
 
-// Workspaces that wait for a call, the last one used on top: its cache is the warmest. Leases are
-// taken and given back with the GIL held, so a fork never copies a locked mutex; the mutex is for
-// interpreters without a GIL.
+// Unused workspaces, the last one used on top: its cache is the warmest. Leases are taken and
+// returned with the GIL held, so a fork never copies a locked mutex; the mutex is for interpreters
+// without a GIL.
 class WorkspacePool {
 public:
     class Lease {
@@ -153,7 +153,7 @@ private:
             std::lock_guard<std::mutex> guard(mutex_);
             waiting_.push_back(std::move(workspace));
         } catch (const std::bad_alloc &) {
-            // No room to remember it: it is freed.
+            // No memory to put it into the list: it is freed.
         }
     }
 
@@ -166,7 +166,7 @@ private:
                                             std::memory_order_relaxed);
     }
 #else
-    // The GIL is held: an exchange of the processor would take 5 ns longer.
+    // The GIL is held; an atomic exchange would take 5 ns longer.
     Workspace *take_top() {
         Workspace *top = top_.load(std::memory_order_relaxed);
         top_.store(nullptr, std::memory_order_relaxed);
@@ -180,7 +180,7 @@ private:
     }
 #endif
 
-    // The one that a single thread uses again and again, without the mutex: 30 ns of the 180 of a
+    // The workspace that a single thread reuses without the mutex: this saves 30 of 180 ns for a
     // call with two words.
     std::atomic<Workspace *> top_{nullptr};
     std::mutex mutex_;

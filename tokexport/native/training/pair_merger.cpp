@@ -16,7 +16,7 @@ unsigned log2_of(std::uint64_t count) {
     return 63u - static_cast<unsigned>(__builtin_clzll(count));
 }
 
-// The ids of bytes in GPT-2's vocabulary: first those that it shows as they are in Latin-1.
+// The order of bytes in GPT-2's vocabulary: first those that it shows as themselves in Latin-1.
 std::vector<std::uint32_t> gpt2_orders() {
     const auto is_shown = [](unsigned byte) {
         return (byte > 0x20 && byte < 0x7F) || (byte > 0xA0 && byte != 0xAD);
@@ -40,7 +40,7 @@ PairMerger::PairMerger(const WordMap &words, TieBreak tie_break, std::size_t lon
     if (tie_break == TieBreak::lowest_gpt2_ids) orders_ = gpt2_orders();
     read_words(words);
     count_byte_pairs();
-    // The symbols were bytes so far, and places_ has lost none of them.
+    // All symbols are still bytes, and no place has been merged away.
     if (tie_break != TieBreak::greatest_bytes) return;
     bytes_.resize(places_.size());
     for (std::size_t i = 0; i < places_.size(); i++) {
@@ -51,7 +51,7 @@ PairMerger::PairMerger(const WordMap &words, TieBreak tie_break, std::size_t lon
     }
 }
 
-// A place between words, and each word with one after it. A word of one byte has no pair.
+// Layout: a separator, then each word with a separator after it. A word of one byte has no pair.
 void PairMerger::read_words(const WordMap &words) {
     std::vector<const WordMap::Slot *> slots = words.words();
     if (tie_break_ == TieBreak::first_seen)
@@ -130,7 +130,7 @@ std::vector<std::uint64_t> PairMerger::uses() const {
     return uses;
 }
 
-// The pair of the product and its neighbour, which comes up with this merge.
+// The pair of the merged id and a neighbour, created by this merge if it is new.
 std::uint32_t PairMerger::pair_with(std::uint32_t other, bool is_left) {
     std::uint32_t &pair = (is_left ? with_left_ : with_right_)[other];
     if (pair == none) {
@@ -141,7 +141,7 @@ std::uint32_t PairMerger::pair_with(std::uint32_t other, bool is_left) {
     return pair;
 }
 
-// Makes each occurrence of a pair the product, from left to right.
+// Replaces each occurrence of a pair by the merged id, from left to right.
 void PairMerger::merge(std::uint32_t pair, std::uint32_t product) {
     const Pair merged = pairs_[pair];
     const std::uint32_t left_length = lengths_[merged.left], length = lengths_[product];
@@ -163,7 +163,7 @@ void PairMerger::merge(std::uint32_t pair, std::uint32_t product) {
         const std::uint64_t weight = word_counts_[places_[at].word];
         const std::uint32_t before = places_[at - 1].symbol, after = places_[end].symbol;
         if (before == product) {
-            // The occurrence before ends here: its pair with what begins here was never there.
+            // Adjacent occurrences: the pair of the previous one with our left symbol never was.
             const Event cancelled = right_events_.back();
             right_events_.pop_back();
             pairs_[cancelled.pair].size--;
@@ -191,7 +191,7 @@ void PairMerger::merge(std::uint32_t pair, std::uint32_t product) {
     }
 }
 
-// Writes the lists of the new pairs, which have their sizes.
+// Writes the occurrences of the new pairs, whose sizes are known.
 void PairMerger::write_occurrences() {
     std::uint64_t end = occurrences_.size();
     for (std::size_t i = first_new_; i < pairs_.size(); i++) {
@@ -222,14 +222,14 @@ void PairMerger::offer(std::uint32_t pair) {
                    [this](const Candidate &a, const Candidate &b) { return comes_later(a, b); });
 }
 
-// Lets those of the next lower level into the heap, which is empty.
+// The heap is empty: moves the pairs of the next lower level into it.
 void PairMerger::warm_up() {
     std::vector<std::uint32_t> pairs;
     pairs.swap(waiting_[--level_]);
     for (std::uint32_t pair : pairs) offer(pair);
 }
 
-// The pair to be merged, or none.
+// The pair to merge next, or none.
 std::uint32_t PairMerger::next_best() {
     const auto later = [this](const Candidate &a, const Candidate &b) { return comes_later(a, b); };
     for (;;) {
@@ -252,7 +252,7 @@ std::uint32_t PairMerger::next_best() {
     }
 }
 
-// The first occurrence that is still there.
+// The first occurrence that no merge has removed.
 std::uint32_t PairMerger::first_place(std::uint32_t pair) {
     Pair &found = pairs_[pair];
     while (places_[occurrences_[found.first]].pair != pair) {

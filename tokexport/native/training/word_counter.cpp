@@ -17,10 +17,10 @@ namespace tokexport {
 
 namespace {
 
-// Less text than this is not worth a thread.
+// Less text than this is not worth starting a thread.
 constexpr std::size_t bytes_a_thread = std::size_t(1) << 18;
 constexpr std::size_t block = 64;
-// A text above twice this size is counted in parts, by several threads.
+// A text of more than twice this size is cut into parts that several threads count.
 constexpr std::size_t part_size = std::size_t(1) << 20;
 
 TieBreak tie_break_of(std::string_view name) {
@@ -51,7 +51,7 @@ void WordCounter::count(Worker &worker, const Part &part) const {
     for (std::size_t count; (count = run.next(worker.ends.get())) != 0;) {
         worker.words += count;
         const std::uint32_t *ends = worker.ends.get();
-        // First the keys of a block, so that the misses of the machine's cache overlap.
+        // The keys of a block first, so that the cache misses overlap.
         for (std::size_t from = 0; from < count; from += block) {
             WordKey keys[block];
             const std::size_t size = std::min(block, count - from);
@@ -82,7 +82,7 @@ void WordCounter::count(Worker &worker, const Part &part) const {
     }
 }
 
-// Cuts a text after about every `size` bytes, or later where that is the first place to cut.
+// Cuts a text after about every `size` bytes, or at the next offset where a cut is possible.
 void WordCounter::divide(std::vector<Part> &parts, Part whole, std::size_t size) const {
     for (std::size_t window = size; whole.text.size() > window;) {
         std::size_t end = window;
@@ -103,7 +103,7 @@ void WordCounter::divide(std::vector<Part> &parts, Part whole, std::size_t size)
 }
 
 void WordCounter::add(nb::handle texts, std::size_t threads) {
-    // A tuple of our own, so that no other thread changes it while the GIL is free.
+    // A tuple of our own, so that no other thread changes it while the GIL is released.
     nb::object items = owned(PySequence_Tuple(texts.ptr()));
     std::vector<Part> parts;
     std::uint64_t bytes = 0;
@@ -140,7 +140,7 @@ void WordCounter::add(nb::handle texts, std::size_t threads) {
         try {
             for (std::size_t i = 1; i < threads; i++) others.emplace_back(work, i);
         } catch (const std::system_error &) {
-            // No more threads to be had: those that run do the work.
+            // The system gives no more threads: those that run do the work.
         }
         work(0);
         for (std::thread &other : others) other.join();
@@ -149,7 +149,7 @@ void WordCounter::add(nb::handle texts, std::size_t threads) {
     bytes_ += bytes;
 }
 
-// The maps of all workers into that of the first.
+// Adds the maps of all workers to the map of the first one.
 void WordCounter::join() {
     Worker &first = *workers_.front();
     for (; workers_.size() > 1; workers_.pop_back()) {

@@ -1,4 +1,4 @@
-// Counts the words of texts by a compiled pattern, and learns merges from them, for Python.
+// Counts the words of texts by a compiled pattern and learns merges from them, for Python.
 #pragma once
 
 #include <cstdint>
@@ -22,35 +22,35 @@ public:
     using Bytes = nanobind::ndarray<const std::uint8_t, nanobind::numpy, nanobind::ndim<1>,
                                     nanobind::c_contig>;
 
-    // The pattern is that of `core`, a Core. Raises ValueError where the splitter does not do it.
+    // `core`: a Core, whose pattern is used. Raises ValueError if the splitter does not support it.
     explicit WordCounter(nanobind::object core);
     WordCounter(const WordCounter &) = delete;
     WordCounter &operator=(const WordCounter &) = delete;
 
-    // Adds texts, a sequence of str, with at most so many threads. Raises ValueError for 4 GB
-    // without a place to cut.
+    // Adds texts, a sequence of str, with at most `threads` threads. Raises ValueError for 4 GB of
+    // text that cannot be cut.
     void add(nanobind::handle texts, std::size_t threads);
 
-    // The distinct words, in the order in which they were seen first, or `sorted` by their bytes:
-    // arrays of counts, of lengths, and of all bytes.
+    // The distinct words, in the order of their first occurrences, or `sorted` by their bytes, as
+    // arrays of counts, of lengths, and of the bytes of all words.
     nanobind::object words_of_all(bool sorted);
 
-    // Adds such words, as if they were seen after all that was added before. Raises ValueError,
-    // and adds nothing, where the arrays do not fit together.
+    // Adds words in that form, as if their texts came after all texts so far. Raises ValueError,
+    // and adds nothing, if the arrays do not fit together.
     void add_words(const Numbers &counts, const Lengths &lengths, const Bytes &bytes);
 
-    // Distinct words, words, and bytes, of all texts that were added.
+    // The number of distinct words, of words, and of bytes, in all texts added.
     std::size_t distinct();
     std::uint64_t words() const;
     std::uint64_t bytes() const { return bytes_; }
 
-    // The last position where UTF-8 may be cut, with the words of the whole, or 0 (tkx_cut).
+    // The last offset where UTF-8 can be cut without changing its words, or 0 (tkx_cut).
     std::size_t cut(nanobind::handle data) const;
 
-    // Up to `count` merges, of tokens of at most `longest` bytes, as an array of three numbers for
-    // each: left, right, how often. How often each token stands in the texts then, as an array. How
-    // many pairs were left out for their length. `progress` is called with the number of merges now
-    // and then.
+    // Learns up to `count` merges, of tokens of at most `longest` bytes. Returns an array of three
+    // numbers per merge: left, right, how often; an array with how often each token then occurs in
+    // the texts; and the number of pairs left out for their length. `progress` is called from time
+    // to time with the number of merges.
     nanobind::object merges(std::size_t count, const char *tie_break, std::size_t longest,
                             nanobind::handle progress);
 
@@ -61,8 +61,8 @@ private:
         std::uint64_t words = 0;
     };
 
-    // A text, or a part of one that has the words of the whole; `place`: that of its first byte
-    // among all texts.
+    // A text, or a part of one that has the same words as in the whole. `place`: the position of
+    // its first byte in all texts.
     struct Part {
         std::string_view text;
         std::uint64_t place;

@@ -1,4 +1,4 @@
-// Words (pre-tokens) and how often each of them was seen.
+// Words (pre-tokens) and their counts.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,19 @@
 
 namespace tokexport {
 
-// A hash table with open addressing. A word of at most 15 bytes lies in its slot, with its length
-// in the last byte of the key; of a longer one the slot has a hash, and where its bytes lie.
+// A hash table with open addressing. A word of at most 15 bytes is stored in its slot, with its
+// length in the last byte of the key; for a longer one, the slot holds a hash and an offset.
 class WordMap {
 public:
     struct Slot {
         WordKey key;  // all zeros: free
         std::uint64_t count;
-        std::uint64_t first;  // the least place where it was seen
+        std::uint64_t first;  // the position of its first occurrence
     };
 
     WordMap() : slots_(first_size) {}
 
-    // The key of a word of at most WordKey::longest bytes, after whose start 16 may be read.
+    // The key of a word of at most WordKey::longest bytes; 16 bytes from `at` must be readable.
     static WordKey key_of(const std::uint8_t *at, std::size_t size) {
         const std::uint64_t full = ~std::uint64_t(0);
         const std::uint64_t low = size >= 8 ? full : (std::uint64_t(1) << 8 * size) - 1;
@@ -33,14 +33,14 @@ public:
 
     void prefetch(const WordKey &key) const { __builtin_prefetch(&slots_[slot_of(key)]); }
 
-    // A word of at most WordKey::longest bytes, by its key.
+    // Adds a word of at most WordKey::longest bytes by its key.
     void add_short(const WordKey &key, std::uint64_t count, std::uint64_t first);
 
-    // A longer one.
+    // Adds a longer word.
     void add_long(const std::uint8_t *bytes, std::size_t size, std::uint64_t count,
                   std::uint64_t first);
 
-    // A word of any length but 0.
+    // Adds a word of any length except 0.
     void add(const std::uint8_t *bytes, std::size_t size, std::uint64_t count, std::uint64_t first);
 
     // Adds the words of another map.
@@ -70,7 +70,7 @@ private:
     static constexpr std::uint64_t offset_mask = (std::uint64_t(1) << 56) - 1;
 
     std::size_t slot_of(const WordKey &key) const {
-        // Of a long word the offset is not known before it is found.
+        // The hash must not depend on the offset of a long word, which a lookup does not know.
         const std::uint64_t b = key.b >> 56 == is_long ? 0 : key.b;
         const std::uint64_t h = (key.a ^ b * 0x9E3779B97F4A7C15) * 0xD6E8FEB86659FD93;
         return static_cast<std::size_t>((h ^ h >> 32) & (slots_.size() - 1));
