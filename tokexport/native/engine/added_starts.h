@@ -8,8 +8,8 @@ namespace tokexport {
 
 class AddedStarts {
 public:
-    // Of a file, which looks its added tokens up with these as long as they live; by vectors of at
-    // most `width` bits, as the processor has them.
+    // For a file, whose added tokens are then looked up with these as long as they live; uses
+    // vectors of at most `width` bits that the processor supports.
     AddedStarts(tkx &file, unsigned width);
     AddedStarts(const AddedStarts &) = delete;
     AddedStarts &operator=(const AddedStarts &) = delete;

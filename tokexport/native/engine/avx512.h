@@ -1,4 +1,4 @@
-// What AVX-512 with VBMI and VBMI2 needs, where the compiler has it.
+// What is needed to use AVX-512 with VBMI and VBMI2, if the compiler supports it.
 #pragma once
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -6,7 +6,7 @@
 #include <immintrin.h>
 
 #if !defined(__clang__)
-// GCC 12 takes the intrinsics' own undefined lanes for a mistake of ours.
+// GCC 12 reports the lanes that the intrinsics leave undefined on purpose.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
@@ -15,7 +15,7 @@
 
 namespace tokexport {
 
-// Whether the processor has it.
+// Whether the processor supports it.
 inline bool has_avx512() {
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&

@@ -1,12 +1,12 @@
-/* The C core, and the functions of bridge.h over it. */
+/* The C core, and the functions of bridge.h on top of it. */
 #include "bridge.h"
 
 #include <string.h>
 
-/* A text that is rewritten is encoded in blocks of this size: the engine is better at long ones. */
+/* The block size for texts that are rewritten: the engine is better at long ones. */
 #define TKX_BLOCK (ctx->bulk ? (size_t)1 << 18 : 8192)
 
-/* What the core skips of a text, by vectors. */
+/* Places where the core skips text, here with vectors. */
 #define TKX_SKIP_STABLE(n, p, end) skip_stable((n)->op, p, end)
 #define TKX_SKIP_TO_START(f, p, end) skip_to_start((f)->ctx->t, (f)->starts, p, end)
 
@@ -14,7 +14,7 @@ static const uint8_t *skip_stable(const tkx_op *op, const uint8_t *p, const uint
     return op->stable ? op->stable->skip(op->stable, p, end) : p;
 }
 
-/* `bits`: which trie of added tokens it is. */
+/* `bits` identifies the trie of added tokens. */
 static const uint8_t *skip_to_start(const tkx *t, const uint8_t *bits, const uint8_t *p,
                                     const uint8_t *end) {
     const tkx_bulk_starts *starts = t->starts[bits != t->added.data + 32];
@@ -34,7 +34,7 @@ int tkx_bulk_find_stable(tkx *t, uint32_t number, tkx_bulk_stable *stable) {
     for (c = 0; c < 0x10000; c += 64, known = leaf) {
         uint64_t *points = &stable->points[c / 64];
         leaf = find_leaf(n.table.top, n.table.middle, n.table.middle_count, n.table.leaf_count, c);
-        /* most blocks are as the one before */
+        /* most blocks are equal to the one before */
         if (leaf == known && is_hangul(c) == is_hangul(c - 64) &&
             is_hangul(c + 63) == is_hangul(c - 1)) {
             *points = points[-1];
@@ -65,7 +65,7 @@ void tkx_bulk_find_starts(tkx *t, int normalized, tkx_bulk_starts *starts) {
         uint32_t edge = load_u32(entry), end = load_u32(entry + NODE_SIZE);
         if (!node) continue;
         add_to_set(&starts->first, first, bit);
-        /* a content of one byte, or of more */
+        /* a content of one byte, or longer ones */
         if (load_u32(entry + 4) != TKX_NONE) {
             for (edge = 0; edge < 256; edge++) add_to_set(&starts->second, edge, bit);
         } else if (end <= f.edge_count) {
@@ -79,7 +79,7 @@ void tkx_bulk_find_starts(tkx *t, int normalized, tkx_bulk_starts *starts) {
     if (ctx.code == TKX_OK) t->starts[normalized] = starts;
 }
 
-/* Encodes a segment by the engine, with a space before it if `is_spaced`; 0 if the core has to. */
+/* Encodes a segment by the engine, with a space before it if `is_spaced`; 0: the core has to. */
 static int encode_segment_in_bulk(tkx_context *ctx, const uint8_t *text, size_t size,
                                   int is_spaced) {
     tkx_bulk_segment segment;
@@ -98,7 +98,7 @@ static int encode_segment_in_bulk(tkx_context *ctx, const uint8_t *text, size_t 
     return 1;
 }
 
-/* The operation that puts a space before a text; NULL: none does. */
+/* The operation that puts a space before a text, or NULL. */
 static const tkx_op *find_affix(const tkx_op *op, uint32_t count) {
     for (; count; count--, op++)
         if (op->kind == AFFIX) return op;
@@ -115,7 +115,7 @@ static int has_mark(const uint8_t *text, size_t size) {
     return 0;
 }
 
-/* Encodes a segment that normalizing would leave as it is, but for a space before it. */
+/* Encodes a segment that the normalizer would not change, except for a space before it. */
 static int encode_as_it_is(tkx_context *ctx, const uint8_t *text, size_t size) {
     const tkx *t = ctx->t;
     const tkx_op *affix = find_affix(t->ops, t->normalizer_count);
@@ -151,7 +151,7 @@ static int encode_bulk(tkx_context *ctx, const uint8_t *text, size_t size, int n
     return is_done;
 }
 
-/* Whether an operation leaves all characters but U+2581 as they are. */
+/* Whether an operation leaves all characters except U+2581 unchanged. */
 static int maps_marks_only(const tkx *t, const tkx_op *op) {
     const uint8_t *data = op->table.data, *direct = data + MAP_HEADER;
     const tkx_entries map = entries_at(direct + ASCII_SIZE, data);
@@ -160,7 +160,7 @@ static int maps_marks_only(const tkx *t, const tkx_op *op) {
     context_init(&ctx, t, 0);
     for (c = 0; c < 128; c++)
         if (direct[c] != c) return 0;
-    /* the lead bytes of a text: 0xE2 is that of U+2000 to U+2FFF */
+    /* the lead bytes of UTF-8: 0xE2 is that of U+2000 to U+2FFF */
     for (c = 0xC2; c <= 0xF4; c++)
         if (c != 0xE2 && !(load_u64(data + 16) >> (c & 63) & 1)) return 0;
     for (c = 0x2000; c < 0x3000; c++) {
@@ -188,11 +188,11 @@ int tkx_bulk_has_light_normalizer(const tkx *t) {
 int tkx_bulk_has_plain_tokens(const tkx *t) { return t->plain_raw || t->plain_normalized; }
 
 int tkx_bulk_is_byte_level(const tkx *t) {
-    return t->model == MODEL_BPE && t->splits.data && !t->characters.data &&
-           t->byte_ids.data && t->id_count <= MAX_IDS;
+    return t->model == MODEL_BPE && t->splits.data && !t->characters.data && t->byte_ids.data &&
+           t->id_count <= MAX_IDS;
 }
 
-/* Whether the stages are one that rewrites the text, or none. */
+/* Whether there is no stage, or a single one that rewrites the text. */
 static int only_rewrites(const tkx *t) {
     return t->stage_count == 0 || (t->stage_count == 1 && (t->stages[0].flags & REWRITE));
 }
@@ -218,8 +218,8 @@ int tkx_bulk_find(const tkx *t, tkx_bulk_word *words, size_t count) {
         TKX_PREFETCH(token_displacement(t, words[i].hash));
     }
     for (i = 0; i < count; i++) TKX_PREFETCH(token_slot(t, words[i].hash));
-    /* Those whose slot fits, a half of them, are listed without a branch: which ones they are
-       cannot be predicted. Nearly all of them are the token of their slot. */
+    /* About half of the words have a slot that fits. These are listed without a branch, which could
+       not be predicted. Nearly all of them are the token in their slot. */
     for (i = 0; i < count; i++) {
         const uint32_t slot = words[i].slot = load_u32(token_slot(t, words[i].hash));
         words[found].listed = (uint32_t)i;
@@ -247,7 +247,7 @@ int tkx_bulk_find(const tkx *t, tkx_bulk_word *words, size_t count) {
     return TKX_OK;
 }
 
-/* Lets `ctx` write somewhere else. */
+/* Redirects the output of `ctx`. */
 static void write_to(tkx_context *ctx, uint32_t *ids, size_t capacity, size_t count) {
     ctx->ids = ids;
     ctx->capacity = capacity;

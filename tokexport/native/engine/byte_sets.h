@@ -1,4 +1,4 @@
-// Which of eight sets each of 32 bytes may be in.
+// Finds in which of eight sets each of 32 bytes may be.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ TOKEXPORT_AVX2 inline ByteSets load_sets(const tkx_bulk_byte_sets &sets) {
         _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i *>(sets.high)))};
 }
 
-// The sets of each byte, as bits.
+// The sets of each byte, one bit per set.
 TOKEXPORT_AVX2 inline __m256i sets_of(const std::uint8_t *p, const ByteSets &sets) {
     const __m256i four_bits = _mm256_set1_epi8(15),
                   bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(p)),
@@ -38,7 +38,7 @@ TOKEXPORT_AVX2 inline __m256i sets_of(const std::uint8_t *p, const ByteSets &set
                             _mm256_shuffle_epi8(sets.high, high));
 }
 
-// A bit for each byte that is not 0.
+// A bit for each byte, set if the byte is not 0.
 TOKEXPORT_AVX2 inline std::uint32_t bits_of(__m256i bytes) {
     return ~static_cast<std::uint32_t>(
         _mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, _mm256_setzero_si256())));

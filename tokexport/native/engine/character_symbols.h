@@ -1,4 +1,4 @@
-// The first symbols of BPE over characters.
+// The symbols that BPE over characters starts from.
 #pragma once
 
 #include <array>
@@ -11,27 +11,27 @@
 
 namespace tokexport {
 
-// A character has a symbol, or its bytes have one each (SPEC.md 3.5). Immutable, and shared by
-// threads.
+// A character is one symbol, or its bytes are one symbol each (SPEC.md 3.5). Immutable, and shared
+// by threads.
 class CharacterSymbols {
 public:
-    // Of a file that tkx_bulk_is_characters.
+    // The file must satisfy tkx_bulk_is_characters.
     CharacterSymbols(const tkx &file, const PairTable &pairs);
 
-    // Writes the symbols of a text, at most as many as it has bytes, and returns how many; 0: the
-    // core has to merge it. It has a character that is unknown, or the order of its merges is not
-    // that of symbols.
+    // Writes the symbols of a text, at most one per byte, and returns their number. 0: the core has
+    // to merge the text, because it has an unknown character, or because the ranks of its merges
+    // are not in the order of symbols.
     std::size_t read(const std::uint8_t *bytes, std::size_t size, std::uint32_t *symbols) const;
 
-    // Of a character; PairTable::no_id: its bytes have symbols, or nothing has.
+    // The symbol of a character; PairTable::no_id if only its bytes have symbols, or not even they.
     std::uint32_t symbol(std::uint32_t code_point) const;
 
 private:
-    static constexpr std::uint32_t table_size = 1 << 16;  // others are rare
+    static constexpr std::uint32_t table_size = 1 << 16;  // other code points are rare
 
     const tkx &file_;
     const PairTable &pairs_;
-    std::unique_ptr<std::uint32_t[]> symbols_;  // of code points; PairTable::no_id: none
+    std::unique_ptr<std::uint32_t[]> symbols_;  // by code point; PairTable::no_id: none
 };
 
 }  // namespace tokexport

@@ -18,8 +18,8 @@ std::uint32_t load_u32(const std::uint8_t *p) { return load_u16(p) | load_u16(p 
 
 bool begins_character(std::uint8_t byte) { return (byte & 0xC0) != 0x80; }
 
-// As is_ascii, for 1 to 16 bytes of which 16 can be read, without a branch that depends on the
-// size: tokens come in all sizes.
+// Like is_ascii, for 1 to 16 bytes where 16 can be read. There is no branch on the size: tokens
+// come in all sizes.
 bool is_short_ascii(const std::uint8_t *p, std::size_t size) {
     std::uint8_t bits[16];
     std::memcpy(bits, p, 16);
@@ -29,7 +29,7 @@ bool is_short_ascii(const std::uint8_t *p, std::size_t size) {
     return !((load_u64(bits) & load_u64(m)) | (load_u64(bits + 8) & load_u64(m + 8)));
 }
 
-// The size of a character that is whole: all its bytes are there. Else 0.
+// The size of a character if all its bytes are present, else 0.
 std::size_t whole_size(const std::uint8_t *p, const std::uint8_t *end) {
     const std::size_t size = character_size(*p);
     if (!begins_character(*p) || static_cast<std::size_t>(end - p) < size) return 0;
@@ -38,8 +38,8 @@ std::size_t whole_size(const std::uint8_t *p, const std::uint8_t *end) {
     return size;
 }
 
-// Whether a whole character of two or three bytes needs as many. Others are in no text, but a token
-// may have them, and their number is that of a character.
+// Whether a whole character of two or three bytes has the shortest encoding. An overlong one is in
+// no text, but a token may have it, and it decodes to the number of another character.
 bool is_shortest(const std::uint8_t *p, std::size_t size) {
     return decode_character(p) >= (size == 2 ? 0x80u : 0x800u);
 }
@@ -82,7 +82,7 @@ bool CharacterTable::fill(const tkx &file, const PairTable &pairs) {
     return true;
 }
 
-// As add_token, for a token of whole characters, as most are; else false.
+// Like add_token, for a token of whole characters, as most are; returns false for another token.
 bool CharacterTable::add_characters(const std::uint8_t *bytes, std::size_t size) {
     const std::uint8_t *p = bytes, *const end = bytes + size;
     std::size_t length = whole_size(p, end);
@@ -97,7 +97,7 @@ bool CharacterTable::add_characters(const std::uint8_t *bytes, std::size_t size)
     return true;
 }
 
-// Notes what a token says about the boundaries in it.
+// Notes which boundaries a token crosses, in whole or in part.
 void CharacterTable::add_token(const std::uint8_t *bytes, std::size_t size) {
     for (std::size_t at = 1; at < size; at++) {
         if (!begins_character(bytes[at])) continue;
@@ -118,8 +118,8 @@ void CharacterTable::add_token(const std::uint8_t *bytes, std::size_t size) {
     }
 }
 
-// The bytes beside a boundary as one number, which is not 0, as one side is not whole. Numbers of
-// bytes need not be in it: only a character of one byte begins with the byte 0.
+// The bytes on both sides of a boundary as one number. It is not 0, as one side is not whole. The
+// sizes need not be part of it: only a character of one byte begins with the byte 0.
 std::uint64_t CharacterTable::pattern(const std::uint8_t *at, std::size_t before,
                                       std::size_t after) {
     std::uint64_t left = 0, right = 0;
@@ -143,7 +143,7 @@ void CharacterTable::add_pattern(const std::uint8_t *at, std::size_t before, std
     *found = added;
 }
 
-// Where a pattern is, or would be.
+// The slot that a pattern is in, or belongs in.
 std::uint64_t *CharacterTable::slot(std::uint64_t wanted) {
     std::size_t i = hash_of(wanted);
     while (patterns_[i & (patterns_.size() - 1)] != 0 &&

@@ -1,4 +1,4 @@
-// What merges do at the boundaries of characters: derived from the vocabulary of a file.
+// What merges do at the boundaries of characters; derived from the vocabulary of a file.
 #pragma once
 
 #include <cstddef>
@@ -11,42 +11,42 @@
 
 namespace tokexport {
 
-// A boundary between two characters x and y of a pre-token is crossed if some token has both,
-// whole, side by side; and crossed in part if some token has a part of one of them, at its own end,
-// beside the other or a part of it. A merge that joins over the boundary makes such a token:
-// without one no merge does, and a pre-token may be cut there. Where no boundary of a character is
-// crossed in part, what joins it to others joins it whole, after its own bytes are merged. XPRS is
-// in a file only where all such merges have greater ranks than those of the bytes: the bytes of all
-// characters may then be merged first.
+// A boundary between two characters x and y of a pre-token is crossed if some token has both of
+// them, whole and adjacent; it is crossed in part if some token has, at its own end, only a part of
+// one of them next to the other or a part of it. A merge across the boundary makes such a token: if
+// there is none, no merge crosses, and a pre-token may be cut there. If no boundary of a character
+// is crossed in part, merges with its neighbours take it whole, after its own bytes are merged. A
+// file has XPRS only if all such merges have greater ranks than those of the bytes: then the bytes
+// of all characters may be merged first.
 class CharacterTable {
 public:
     static constexpr std::uint32_t no_symbol = 0x1FFFFF;
-    // Code points that `symbol` knows; others are rare.
+    // `symbol` knows the code points below this; others are rare.
     static constexpr std::size_t symbol_count = 1 << 16;
 
-    // False: the file is damaged, or has keys that are not the bytes of tokens.
+    // False: the file is damaged, or has keys that differ from the bytes of its tokens.
     bool fill(const tkx &file, const PairTable &pairs);
 
-    // May be true without need: between two characters of ASCII, and where a hash says so.
+    // May be true for a boundary that is not crossed: in ASCII, or by a hash collision.
     bool is_crossed(std::uint32_t x, std::uint32_t y) const {
         const std::size_t bit = place(x, y);
         return ((crossed_[bit >> 6] >> (bit & 63)) & 1) | ((x | y) < 128);
     }
 
-    // False: not crossed in part. `last` and `first` are the bytes beside the boundary.
+    // False: certainly not crossed in part. `last` and `first` are the bytes at the boundary.
     bool may_be_crossed_in_part(std::uint8_t last, std::uint8_t first) const {
         const std::size_t bit = std::size_t(last) << 8 | first;
         return (part_filter_[bit >> 6] >> (bit & 63)) & 1;
     }
 
-    // Of the characters before and after `at`, of that many bytes.
+    // `before` and `after`: the sizes in bytes of the characters before and after `at`.
     bool is_crossed_in_part(const std::uint8_t *at, std::size_t before, std::size_t after) const;
 
-    // Whether `symbol` knows a character.
+    // Whether `symbol` knows a code point.
     static bool has_symbol(std::uint32_t code_point) { return code_point < symbol_count; }
 
-    // The one symbol that the bytes of a character are merged to; or no_symbol if there is none, or
-    // if it is not known.
+    // The single symbol that the bytes of a character merge to; no_symbol if there is none, or if
+    // it is not known.
     std::uint32_t symbol(std::uint32_t code_point) const {
         return code_point < symbol_count ? symbols_[code_point] : no_symbol;
     }
@@ -73,15 +73,15 @@ private:
     std::unique_ptr<std::uint64_t[]> crossed_, part_filter_;
     std::unique_ptr<std::uint32_t[]> symbols_;
     std::vector<std::uint64_t> patterns_;  // a hash table with linear probing; its size is a power
-    std::size_t pattern_count_ = 0;        // of 2, and 0 is a free place
+    std::size_t pattern_count_ = 0;        // of 2, and 0 is a free slot
 };
 
-// How many bytes the character has that begins with a byte; 1 for a byte that begins none.
+// The size in bytes of a character with this first byte; 1 for a byte that begins none.
 inline std::size_t character_size(std::uint8_t first) {
     return first < 0xC0 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
 }
 
-// A character of valid UTF-8.
+// Decodes a character of valid UTF-8.
 inline std::uint32_t decode_character(const std::uint8_t *p) {
     if (p[0] < 0x80) return p[0];
     if (p[0] < 0xE0) return (p[0] & 31u) << 6 | (p[1] & 63u);

@@ -12,14 +12,14 @@ namespace tokexport {
 void CharacterWords::begin() {
     const CharacterTable *const characters = engine_.characters();
     if (!characters) return;
-    // From calloc: most of it is never touched.
+    // From calloc: most pages are never touched.
     known_.reset(static_cast<std::uint64_t *>(
         std::calloc(CharacterTable::symbol_count, sizeof(std::uint64_t))));
     if (!known_) throw std::bad_alloc();
     characters_ = characters;
 }
 
-// Decodes at most `window` characters; returns their number.
+// Decodes at most `window` characters; returns how many.
 std::size_t CharacterWords::read(const std::uint8_t *bytes, const std::uint8_t *end) {
     const std::uint8_t *p = bytes;
     std::size_t count = 0, size_before = 0;
@@ -34,8 +34,8 @@ std::size_t CharacterWords::read(const std::uint8_t *bytes, const std::uint8_t *
         if (count) {
             const bool is_crossed = characters_->is_crossed(before, c);
             crossed |= std::uint64_t(is_crossed) << (count - 1);
-            // As if in part where one has no symbol here: from their bytes, the symbols of these
-            // two come out. Whether a boundary is crossed cannot be predicted, the rest can be.
+            // If a character has no known symbol, the boundary counts as crossed in part: then the
+            // symbols are made from the bytes. Only is_crossed is unpredictable.
             const bool is_far = !CharacterTable::has_symbol(before | c),
                        may_be_in_part = characters_->may_be_crossed_in_part(p[-1], *p);
             if (__builtin_expect(is_far | may_be_in_part, 0) &&
@@ -54,7 +54,7 @@ std::size_t CharacterWords::read(const std::uint8_t *bytes, const std::uint8_t *
     return count;
 }
 
-// Finds the slots of pairs that may be merged: together, so that they are there when each is read.
+// Prefetches the slots of pairs that may be merged, all together, before any is read.
 void CharacterWords::find_pairs() {
     for (std::uint64_t rest = crossed_; rest; rest &= rest - 1) {
         const unsigned i = lowest_bit(rest);
@@ -70,13 +70,13 @@ int CharacterWords::merge(tkx_context *ctx, const std::uint8_t *bytes, std::size
     while (bytes < end) {
         std::size_t n = read(bytes, end);
         const bool is_last = bytes + starts_[n] == end;
-        // A character without a symbol that no merge touches in part is cut off: whatever takes it
-        // in whole would need the symbol. The right side of the last character is not known.
+        // A character without a symbol that no merge touches in part is cut off: to take it whole,
+        // a merge would need its symbol. The right boundary of the last character is not known.
         std::uint64_t alone = no_symbol_ & ~(crossed_in_part_ | crossed_in_part_ << 1);
         if (!is_last) alone &= ~(std::uint64_t(1) << (n - 1));
         std::uint64_t joined = (crossed_ & ~(alone | alone >> 1)) | crossed_in_part_;
         if (!is_last) {
-            // Up to the last cut: what comes after it may go on beyond the window.
+            // Up to the last cut: the fragment after it may continue beyond the window.
             while (n > 1 && joined >> (n - 2) & 1) n--;
             if (--n == 0) {
                 std::size_t made = 0;
@@ -91,7 +91,7 @@ int CharacterWords::merge(tkx_context *ctx, const std::uint8_t *bytes, std::size
         joined &= all >> 1;
         crossed_ &= joined;
         find_pairs();
-        // Where something else than the symbol of a character comes.
+        // Characters that do not stand for just their own symbol.
         const std::uint64_t special = (joined | no_symbol_) & all;
         for (std::size_t first = 0, last; first < n; first = last) {
             const std::uint64_t rest = special >> first;
@@ -132,7 +132,7 @@ int CharacterWords::merge(tkx_context *ctx, const std::uint8_t *bytes, std::size
     return TKX_OK;
 }
 
-// A fragment of two symbols: those, or their product, without a branch.
+// Merges a fragment of two symbols without a branch.
 void CharacterWords::merge_two(std::size_t first) {
     const std::uint32_t left = symbols_[first], right = symbols_[first + 1],
                         product = PairTable::product_in(*slots_[first], left, right);
@@ -142,7 +142,7 @@ void CharacterWords::merge_two(std::size_t first) {
     ids_ += is_pair ? 1 : 2;
 }
 
-// The same for three.
+// The same for three symbols.
 void CharacterWords::merge_three(std::size_t first) {
     const std::uint32_t *const symbols = symbols_ + first;
     const std::uint32_t one = PairTable::product_in(*slots_[first], symbols[0], symbols[1]),
@@ -158,7 +158,7 @@ void CharacterWords::merge_three(std::size_t first) {
     ids_ += 3 - is_pair - is_all;
 }
 
-// The ids of a character without a symbol; false: those of a rare one, which are not kept.
+// Writes the ids of a character without a symbol; false for a rare one, whose ids are not kept.
 bool CharacterWords::write_known(const std::uint8_t *bytes) {
     const std::uint32_t c = decode_character(bytes);
     if (__builtin_expect(!CharacterTable::has_symbol(c), 0)) return false;
@@ -176,7 +176,7 @@ bool CharacterWords::write_known(const std::uint8_t *bytes) {
     return true;
 }
 
-// A fragment that is merged from its bytes.
+// Merges a fragment from its bytes.
 int CharacterWords::merge_bytes(tkx_context *ctx, const std::uint8_t *bytes, std::size_t size) {
     std::size_t count = 0;
     WordKey key{0, 0};

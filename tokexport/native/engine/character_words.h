@@ -15,9 +15,9 @@
 
 namespace tokexport {
 
-// Cuts a pre-token that is not ASCII where no merge crosses, and merges the fragments. Chinese and
-// Japanese after the split: 29 and 36 ns a byte -> 10. Four of five fragments of Chinese are one
-// character (cl100k), which has its symbol in a table.
+// Cuts a pre-token that is not ASCII where no merge crosses, and merges the fragments. For Chinese
+// and Japanese, after the split: 29 and 36 ns a byte -> 10. Four of five fragments of Chinese are
+// one character (cl100k), whose symbol is in a table.
 class CharacterWords {
 public:
     CharacterWords(const Engine &engine, WordCache &cache)
@@ -25,8 +25,8 @@ public:
           pairs_(engine.pairs),
           cache_(cache) {}
 
-    // Whether a pre-token of a size should be merged so: the tables pay off after some kilobytes
-    // that are not ASCII.
+    // Whether to merge a pre-token of this size so: the tables pay off after some kilobytes of text
+    // that is not ASCII.
     bool is_worth_it(std::size_t size) {
         if (characters_) return true;
         seen_ += size;
@@ -34,17 +34,17 @@ public:
         return characters_ != nullptr;
     }
 
-    // Ids beyond those made that may be written.
+    // How many ids after the last one may be overwritten.
     static constexpr std::size_t spare = 8;
 
-    // Fragments that are merged together, later: in the order of their ids.
+    // Fragments to be merged together later, in the order of their ids.
     struct Later {
         ShortWord *words;
         std::size_t count, capacity;
     };
 
-    // As tkx_bulk_merge, but that there are symbols where fragments are merged later, which may
-    // become fewer. `later` may be null: none are.
+    // Like tkx_bulk_merge, except that fragments to be merged later are written as symbols; merging
+    // may leave fewer ids. If `later` is null, there are no such fragments.
     int merge(tkx_context *ctx, const std::uint8_t *bytes, std::size_t size, std::uint32_t *ids,
               std::size_t *count, Later *later);
 
@@ -70,16 +70,16 @@ private:
     const CharacterTable *characters_ = nullptr;
     std::size_t seen_ = 0;
     WordCache &cache_;
-    // Of each character that `symbol` knows: the two or three ids of one without a symbol, 21 bits
-    // each, the first lowest, no_id for the third of two; 0 until it is asked for.
+    // By code point that `symbol` knows: the two or three ids of a character without a symbol, 21
+    // bits each, the first lowest, no_id if there is no third; 0 until computed on demand.
     std::unique_ptr<std::uint64_t[], Free> known_;
-    // The characters of the window: symbols, where each begins in the pre-token, and where its pair
-    // with the next one would be, if that is crossed. And bits: i of the first two for the boundary
-    // between characters i and i + 1.
+    // The characters of the window: their symbols, their offsets in the pre-token, and the slots of
+    // the pairs with the next one, where crossed. Then bit sets: in the first two, bit i is the
+    // boundary between characters i and i + 1.
     std::uint32_t symbols_[window + 3], starts_[window + 1];
     const PairTable::Slot *slots_[window];
     std::uint64_t crossed_ = 0, crossed_in_part_ = 0, no_symbol_ = 0;
-    std::uint32_t *ids_ = nullptr;  // where the next id belongs
+    std::uint32_t *ids_ = nullptr;  // where the next id goes
 };
 
 }  // namespace tokexport

@@ -11,14 +11,14 @@ namespace {
 
 constexpr std::size_t map_offset = 8 + 2048;  // in XPRS: a header, and the map for ASCII
 
-// What normalizing makes a space of, so that the maps say nothing of it.
+// What the normalizer makes of a space. In text that is not normalized, the maps do not cover it.
 constexpr std::uint32_t space_mark = 0x2581;
 
 std::uint32_t load_u32(const std::uint8_t *p) {
     return p[0] | std::uint32_t(p[1]) << 8 | std::uint32_t(p[2]) << 16 | std::uint32_t(p[3]) << 24;
 }
 
-// Whether four characters of three bytes begin here, in valid UTF-8.
+// Whether the next four characters have three bytes each, in valid UTF-8.
 inline bool are_of_three_bytes(const std::uint8_t *p) {
     const unsigned all = p[0] & p[3] & p[6] & p[9], any = p[0] | p[3] | p[6] | p[9];
     return all >= 0xE0 && any < 0xF0;
@@ -58,7 +58,7 @@ std::size_t CrossingSplitter::last_cut(const std::uint8_t *text, std::size_t siz
         while (at > 0 && (text[--at] & 0xC0) == 0x80) continue;
         return at;
     };
-    // The last character may be cut off.
+    // The last character may be incomplete.
     for (right = step_back(step_back(size)); right > 0;) {
         const std::size_t left = step_back(right);
         const std::uint32_t x = decode_character(text + left), y = decode_character(text + right);
@@ -84,7 +84,7 @@ std::size_t CrossingRun::next(std::uint32_t *ends) {
     std::uint32_t *out = ends, left = left_;
     while (at < end_ && out < full) {
         if (end_ - at >= 8 && left < 128 && !(load_u64(at) & high)) {
-            // Eight boundaries, each written, and kept if it is a cut: where there is one cannot be
+            // Eight boundaries: each is written, and kept if it is a cut. A branch could not be
             // predicted.
             const std::uint64_t word = load_u64(at);
             const std::uint32_t from = static_cast<std::uint32_t>(at - text_);
@@ -99,7 +99,7 @@ std::size_t CrossingRun::next(std::uint32_t *ends) {
             continue;
         }
         if (end_ - at >= 12 && are_of_three_bytes(at)) {
-            // Four at once: where the next one begins does not have to be waited for.
+            // Four at once: no load waits for the size of the character before.
             for (std::uint32_t i = 0; i < 12; i += 3) {
                 const std::uint32_t right = decode_three_bytes(at + i);
                 *out = static_cast<std::uint32_t>(at - text_) + i;

@@ -1,4 +1,4 @@
-// Where a text of a model without a pre-tokenizer can be cut: where no merge crosses.
+// Where a text can be cut for a model without a pre-tokenizer: where no merge crosses.
 #pragma once
 
 #include <cstddef>
@@ -9,17 +9,17 @@
 
 namespace tokexport {
 
-// The pairs of characters between which a text may be cut (SPEC.md, annex B), from XPRS. Immutable,
+// The pairs of characters between which a text can be cut (SPEC.md, annex B), from XPRS. Immutable,
 // and shared by threads.
 class CrossingSplitter {
 public:
-    // Null: the file is none of BPE over characters with XPRS.
+    // Null if the file is not BPE over characters with XPRS.
     static std::unique_ptr<const CrossingSplitter> make(const tkx &file);
 
-    // Of two characters of ASCII, as two bytes, the first one lowest.
+    // For two ASCII characters, given as two bytes, the first one lowest.
     bool is_ascii_cut(std::uint32_t two) const { return ascii_cuts_[two >> 6] >> (two & 63) & 1; }
 
-    // Of two characters that are not both ASCII; false is right of any.
+    // For two characters that are not both ASCII. False is always safe.
     bool is_cut(std::uint32_t left, std::uint32_t right) const {
         const std::uint64_t h = (left * 0x9E3779B97F4A7C15 ^ right) * 0xD6E8FEB86659FD93;
         const std::size_t bit = static_cast<std::size_t>(h >> shift_);
@@ -27,12 +27,12 @@ public:
                (!rule_ || is_known(left) + is_known(right) >= rule_);
     }
 
-    // The last cut of a text that is not normalized, valid UTF-8, whose last byte may be anywhere
-    // in a character; or 0.
+    // The last cut of a text that is not normalized, or 0. The text is valid UTF-8, except that its
+    // last character may be incomplete.
     std::size_t last_cut(const std::uint8_t *text, std::size_t size) const;
 
 private:
-    // Others are taken for unknown ones: no emoji, and no character of Chinese in use.
+    // Higher code points count as unknown: no emoji, and no Chinese character in use.
     static constexpr std::uint32_t known_count = 1 << 18;
 
     unsigned is_known(std::uint32_t c) const {
@@ -41,22 +41,22 @@ private:
 
     const std::uint8_t *map_ = nullptr;  // of XPRS
     unsigned shift_ = 0, rule_ = 0;
-    std::unique_ptr<std::uint64_t[]> ascii_cuts_;  // 8 KB, for any two bytes
+    std::unique_ptr<std::uint64_t[]> ascii_cuts_;  // 8 KB, for all pairs of bytes
     std::unique_ptr<std::uint64_t[]> known_;       // if there is a rule
 };
 
-// One text: valid UTF-8 of less than 4 GB, not empty. The splitter and the text must outlive it.
+// Splits one text: valid UTF-8 of less than 4 GB, not empty. The splitter and text must outlive it.
 class CrossingRun {
 public:
     CrossingRun(const CrossingSplitter &splitter, const std::uint8_t *text, std::size_t size);
 
-    // As SplitRun::next, with the same room.
+    // Like SplitRun::next, with the same room.
     std::size_t next(std::uint32_t *ends);
 
 private:
     const CrossingSplitter &splitter_;
     const std::uint8_t *const text_, *const end_;
-    const std::uint8_t *at_;  // the next boundary to look at
+    const std::uint8_t *at_;  // the next boundary to check
     std::uint32_t left_;      // the character before it
     bool is_done_ = false;
 };

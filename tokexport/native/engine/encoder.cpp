@@ -11,8 +11,8 @@ namespace tokexport {
 
 namespace {
 
-// What makes the key of a pre-token from the 16 bytes at its start. One of more than 15 bytes gets
-// a key that no entry has.
+// Masks that turn 16 bytes into the key of the pre-token at their start. A pre-token of more than
+// 15 bytes gets a key that no entry has.
 struct KeyMask {
     std::uint64_t a, b, size;
 };
@@ -58,7 +58,7 @@ int Encoder::encode(tkx_context *ctx, tkx_bulk_segment &segment) {
     return code;
 }
 
-// Encodes a text that follows what was encoded before.
+// Encodes consecutive new passages.
 int Encoder::encode_run(const std::uint8_t *text, std::size_t size, bool is_spaced) {
     text_ = text;
     return engine_.crossings
@@ -94,7 +94,7 @@ template <class Run> int Encoder::encode_pre_tokens(Run run, bool is_spaced) {
     return resolve();
 }
 
-// Notes keys and sets of a block, and prefetches the sets. The lengths or-ed.
+// Computes keys and sets for a block, and prefetches the sets. Returns the bitwise or of lengths.
 template <class Load>
 inline std::uint32_t Encoder::find_sets(std::uint32_t start, const std::uint32_t *ends,
                                         std::size_t count, Load load) {
@@ -131,7 +131,7 @@ inline std::uint32_t Encoder::find_sets(std::uint32_t start, const std::uint32_t
     return lengths;
 }
 
-// Writes the ids of the pre-tokens that are in the cache, and notes the others.
+// Writes the ids of the pre-tokens that are in the cache, and sets the others aside.
 inline void Encoder::take_hits(const std::uint8_t *text, std::uint32_t start,
                                const std::uint32_t *ends, std::size_t count) {
     const WordSlot *slots = words_.slots();
@@ -139,7 +139,7 @@ inline void Encoder::take_hits(const std::uint8_t *text, std::uint32_t start,
     for (std::size_t i = 0; i < count; i++) {
         const Probe &probe = probes_[i];
         const WordSlot *slot = slots + probe.set;
-        // The second slot of the set, without a branch: which of the two it is cannot be predicted.
+        // Selects one of the two slots of the set without a branch, which could not be predicted.
         slot += ((slot->key.a ^ probe.key.a) | (slot->key.b ^ probe.key.b)) != 0;
         bool is_hit = ((slot->key.a ^ probe.key.a) | (slot->key.b ^ probe.key.b)) == 0;
         if (__builtin_expect(!is_hit, 0)) {
@@ -174,8 +174,8 @@ inline void Encoder::take_hits(const std::uint8_t *text, std::uint32_t start,
     at_ = at;
 }
 
-// Notes a pre-token that is missing, and reserves a slot for it: if it comes again before it is
-// encoded (in code two of five do) it is encoded once. `pending`: the slot that it has, if any.
+// Sets a miss aside and reserves a slot for it: a pre-token that is repeated before it is encoded
+// (in code two of five are) is encoded only once. `pending`: the slot it already has, or null.
 inline void Encoder::set_aside(const Probe &probe, const WordSlot *pending,
                                const std::uint8_t *bytes, std::uint32_t size, std::uint32_t at) {
     const std::uint32_t number = static_cast<std::uint32_t>(miss_count_++);
@@ -184,7 +184,7 @@ inline void Encoder::set_aside(const Probe &probe, const WordSlot *pending,
     miss_bytes_ += size;
     if (pending) {
         const std::uint32_t same = pending->pending_number();
-        // Keys that are hashes may be equal by chance.
+        // Hashed keys of different pre-tokens can collide.
         if (!probe.key.is_hashed() || std::memcmp(misses_[same].bytes, bytes, size) == 0)
             miss.same = same;
     } else if (!probe.key.is_hashed() || size <= WordRing::longest) {
@@ -192,7 +192,7 @@ inline void Encoder::set_aside(const Probe &probe, const WordSlot *pending,
     }
 }
 
-// Where a block is read from: the text, or a copy of its end, beyond which there is nothing.
+// Reads from the text, or from a copy of its last bytes, since nothing after the end may be read.
 struct Encoder::Reader {
     const std::uint8_t *text;
     std::uint32_t tail_from;
@@ -219,7 +219,7 @@ int Encoder::encode_block(std::uint32_t start, const std::uint32_t *ends, std::s
             ? find_sets(start, ends, count, [=](std::uint32_t at) { return text + at; })
             : find_sets(start, ends, count, Reader(text, limit_));
     if (lengths >= longest) {
-        // Up to the first long one, that, and the rest.
+        // The part before the first long pre-token, that pre-token, and the rest.
         std::size_t before = 0;
         while ((before ? ends[before] - ends[before - 1] : ends[0] - start) < longest &&
                before + 1 < count)
@@ -250,8 +250,8 @@ int Encoder::encode_block(std::uint32_t start, const std::uint32_t *ends, std::s
     return TKX_OK;
 }
 
-// The first pre-token, with a space before it: that the text may perhaps be cut there, too, makes
-// no difference to the ids.
+// The first pre-token, with a space before it. The text might be cut after the space, too; that
+// makes no difference to the ids.
 int Encoder::encode_spaced(std::uint32_t end) {
     std::uint8_t spaced[256] = {' '};
     std::size_t made = 0;
@@ -270,7 +270,7 @@ int Encoder::encode_spaced(std::uint32_t end) {
     return code;
 }
 
-// A pre-token of at least `longest` bytes.
+// Encodes a pre-token of at least `longest` bytes.
 int Encoder::encode_long(std::uint32_t start, std::uint32_t end) {
     int code = resolve();
     if (code != TKX_OK) return code;
@@ -279,7 +279,7 @@ int Encoder::encode_long(std::uint32_t start, std::uint32_t end) {
     if (engine_.symbols) {
         made = merge_runs(engine_.pairs, {text_ + start, size, engine_.symbols.get()}, ids_ + first,
                           capacity_ - first);
-    } else if (size > engine_.file.max_token_bytes &&  // so it is no token as a whole
+    } else if (size > engine_.file.max_token_bytes &&  // so it cannot itself be a token
                capacity_ - first >= size + CharacterWords::spare &&
                engine_.pairs.has_ids(text_ + start, size)) {
         made = merge_runs(engine_.pairs, {text_ + start, size}, ids_ + first, size);
@@ -295,7 +295,7 @@ int Encoder::encode_long(std::uint32_t start, std::uint32_t end) {
     return TKX_OK;
 }
 
-// Encodes what was set aside, and puts its ids in. Then out_ is where the next id belongs.
+// Encodes the misses and inserts their ids. Afterwards out_ is where the next id goes.
 int Encoder::resolve() {
     if (miss_count_) {
         const int code = engine_.symbols ? merge_characters() : merge_bytes();
@@ -310,7 +310,7 @@ int Encoder::resolve() {
     return TKX_OK;
 }
 
-// Counts the ids from out_ to at_, and copies them to where they belong if they are elsewhere.
+// Counts the ids from out_ to at_, and copies them to the output if they are elsewhere.
 void Encoder::write_out() {
     const std::size_t made = static_cast<std::size_t>(at_ - out_);
     const std::size_t first = std::min(count_, capacity_);

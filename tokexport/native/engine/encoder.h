@@ -15,16 +15,16 @@
 
 namespace tokexport {
 
-// Encodes segments, as the core would. Pre-tokens are looked up in the word cache in blocks, in two
-// passes: keys and prefetches first, then ids. Those that are not there are set aside; when there
-// are enough, they are encoded together, and their ids are put in where they belong.
+// Encodes segments exactly like the core. Pre-tokens are looked up in the word cache in blocks, in
+// two passes: keys and prefetches first, then ids. Misses are set aside; when there are enough,
+// they are encoded together, and their ids are inserted at their positions.
 class Encoder {
 public:
     explicit Encoder(const Engine &engine);
     Encoder(const Encoder &) = delete;
     Encoder &operator=(const Encoder &) = delete;
 
-    // As tkx_bulk_encode.
+    // Implements tkx_bulk_encode.
     int encode(tkx_context *ctx, tkx_bulk_segment &segment);
 
     const Engine &engine() const { return engine_; }
@@ -33,18 +33,18 @@ public:
     bool is_rest = false;
 
 private:
-    // In L1 there is room for the keys and the slots of 128; 64 are 5 % slower, 512 as well.
+    // The keys and slots of 128 pre-tokens fit into L1; 64 are 5 % slower, 512 as well.
     static constexpr std::size_t block = 128;
-    // Misses that are encoded together; 128 to 1024 are the same within 5 %.
+    // Misses that are encoded together; 128 to 1024 perform the same within 5 %.
     static constexpr std::size_t enough_misses = 256, most_misses = enough_misses + block;
-    // Bytes of a pre-token that takes part in blocks: a power of 2.
+    // Pre-tokens of at least this many bytes are not encoded in blocks; a power of 2.
     static constexpr std::size_t longest = 1024;
     static constexpr std::size_t enough_miss_bytes = std::size_t(1) << 16,
                                  most_miss_bytes = enough_miss_bytes + block * longest;
-    // What is written beyond the last id: ids are copied without counting.
+    // How many ids after the last one may be overwritten: ids are copied without counting.
     static constexpr std::size_t spare = 16;
-    // Words and fragments that are merged together: a fragment of three characters, for which four
-    // ids are kept, has three bytes at least.
+    // Words and fragments merged together. A fragment of three characters, which gets room for four
+    // ids, has at least three bytes.
     static constexpr std::size_t most_short_words = 4096,
                                  most_miss_ids = most_miss_bytes + most_miss_bytes / 3 +
                                                  most_misses * ShortWord::least_room + 4 + spare;
@@ -58,27 +58,27 @@ private:
         WordKey key;
         const std::uint8_t *bytes;
         std::uint32_t size;
-        std::uint32_t at;     // where its ids belong, without those of the misses
-        std::uint32_t first;  // its ids in miss_ids_
+        std::uint32_t at;     // where its ids go, not counting the ids of misses
+        std::uint32_t first;  // where its ids begin in miss_ids_
         std::uint32_t count;
-        std::uint32_t words;  // how many of short_words_ make them, or one_long_word
-        std::uint32_t place;  // of the slot that is reserved for it, or no_place
-        std::uint32_t same;   // the number of an earlier miss with the same bytes, or its own
+        std::uint32_t words;  // how many of short_words_ make its ids, or one_long_word
+        std::uint32_t place;  // the slot reserved for it, or no_place
+        std::uint32_t same;   // the index of an earlier miss with the same bytes, or its own
     };
 
     static constexpr std::uint32_t no_place = ~std::uint32_t(0), one_long_word = no_place,
                                    no_end = no_place;
 
-    // Where a passage of the run that is encoded ends.
+    // The end of a passage in the current run.
     struct PassageEnd {
         std::uint32_t at;  // in bytes from text_
-        // The number of ids up to there. Until that is known: of those from out_ on, without those
-        // of the misses, and how many misses there are among them.
+        // The number of ids up to there. Until that is known: the number of ids from out_ on,
+        // without those of misses; and how many misses there are up to there.
         std::size_t ids, misses;
     };
 
     static constexpr std::size_t short_passage = 2048;  // bytes, at most
-    // Passages that are looked for together.
+    // Passages that are looked up together.
     static constexpr std::size_t most_passages = 16;
 
     struct Reader;
@@ -116,9 +116,9 @@ private:
 
     const Engine &engine_;
     WordCache words_;
-    // A document of 300 bytes is kept in a third of the time where the memory is in use already: so
-    // short ones have 4 MB of their own. The others have room for two texts of 3 MB, with their
-    // ids, and touch two large pages before any is found: with 6 MB new text was 3 % slower.
+    // Storing a document of 300 bytes takes a third of the time in memory already in use, so short
+    // passages have 4 MB of their own. The other cache has room for two texts of 3 MB with their
+    // ids, and touches two large pages before any hit: with 6 MB new text was 3 % slower.
     PassageCache short_passages_, long_passages_;
     CharacterWords character_words_;
     std::unique_ptr<std::uint32_t[]> ends_, miss_ids_, scratch_;
@@ -128,17 +128,17 @@ private:
     std::unique_ptr<LongWord[]> long_words_;
     Probe probes_[block];
 
-    // Of the segment that is encoded.
+    // The current segment.
     tkx_context *ctx_ = nullptr;
     const std::uint8_t *text_ = nullptr, *limit_ = nullptr;
     std::uint32_t *ids_ = nullptr;
     std::size_t capacity_ = 0, count_ = 0;
-    // The ids since the last call of resolve, without those of the misses, go from out_ to at_.
+    // The ids since the last call of resolve, without those of misses, are from out_ up to at_.
     std::uint32_t *out_ = nullptr, *at_ = nullptr;
     std::size_t miss_count_ = 0, miss_bytes_ = 0;
 
-    // Of the run that is encoded: the ends of its passages, how many of them were reached, and of
-    // how many of those the ids are counted. next_end_ is that of the next one, or no_end.
+    // In the current run: the ends of its passages, how many were reached, and for how many of them
+    // the ids are counted. next_end_ is the offset of the next end, or no_end.
     PassageEnd passage_ends_[most_passages];
     std::size_t passage_count_ = 0, reached_ends_ = 0, counted_ends_ = 0;
     std::uint32_t next_end_ = no_end;
@@ -146,7 +146,7 @@ private:
 
 }  // namespace tokexport
 
-// The name of an encoder in C.
+// The encoder as the C code names it.
 struct tkx_bulk : tokexport::Encoder {
     using Encoder::Encoder;
 };

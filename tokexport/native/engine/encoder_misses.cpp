@@ -1,4 +1,4 @@
-// What the encoder does with pre-tokens that are not in the cache.
+// How the encoder handles pre-tokens that are not in the cache.
 #include <algorithm>
 #include <cstring>
 
@@ -11,7 +11,7 @@ namespace tokexport {
 
 namespace {
 
-// The ids that are kept for a word.
+// How many ids a word has room for.
 std::size_t room_of(const ShortWord &word) {
     return std::max<std::size_t>(word.symbols ? word.symbols : word.key.b >> 56,
                                  ShortWord::least_room);
@@ -23,13 +23,13 @@ bool has_long_character(const WordKey &key) {
     return ((key.a & key.a << 1 & key.a << 2) | (key.b & key.b << 1 & key.b << 2)) & high;
 }
 
-// Moves `count` ids up by `distance`, from the end. `before`: how many ids there are below them.
+// Moves `count` ids up by `distance`, from the end. `before`: how many ids precede them.
 void move_up(std::uint32_t *from, std::size_t count, std::size_t distance, std::size_t before) {
     if (distance < 4 || before < 3) {
         std::memmove(from + distance, from, count * sizeof *from);
         return;
     }
-    // Four at a time: up to three below the first go with them, to where other ids come.
+    // Four at a time: up to three ids before the first move too, to where others are written later.
     for (std::uint32_t *p = from + count; p > from;) {
         std::uint64_t two[2];
         p -= 4;
@@ -38,8 +38,8 @@ void move_up(std::uint32_t *from, std::size_t count, std::size_t distance, std::
     }
 }
 
-// Copies `count` ids, which end at `from`, to where they end at `to`. `distance`: how many ids
-// below them come later, and may be overwritten.
+// Copies the `count` ids that end at `from` so that they end at `to`. `distance`: how many ids
+// before them are written later, and may be overwritten.
 void put_up_to(std::uint32_t *to, const std::uint32_t *from, std::size_t count,
                std::size_t distance) {
     if (distance < 4) {
@@ -57,23 +57,23 @@ void put_up_to(std::uint32_t *to, const std::uint32_t *from, std::size_t count,
 
 }  // namespace
 
-// Forgets misses that an error has left: what has no ids must not be found.
+// Releases the slots of misses that an error has left: a slot without ids must not be found.
 void Encoder::release_slots() {
     for (std::uint32_t i = 0; i < miss_count_; i++)
         if (misses_[i].place != no_place) words_.release(misses_[i].place, i);
     miss_count_ = miss_bytes_ = 0;
 }
 
-// Encodes misses of BPE over bytes.
+// Encodes misses for BPE over bytes.
 int Encoder::merge_bytes() {
-    // From 4 on: ids are copied four at a time, from their end.
+    // Begins at 4, because ids are copied four at a time from their end.
     std::size_t used = 4, asked = 0, long_count = 0;
     for (std::size_t i = 0; i < miss_count_; i++)
         if (misses_[i].same == i)
             queries_[asked++] = {misses_[i].bytes, misses_[i].size, 0, 0, 0, 0};
     int code = tkx_bulk_find(&engine_.file, queries_.get(), asked);
     if (code != TKX_OK) return code;
-    // There is room for a short word for each miss, whatever fragments there are.
+    // Fragments leave room for one short word per miss.
     CharacterWords::Later later{short_words_.get(), 0, most_short_words - most_misses};
     const tkx_bulk_word *query = queries_.get();
     for (std::size_t i = 0; i < miss_count_; i++) {
@@ -89,7 +89,7 @@ int Encoder::merge_bytes() {
         } else if (!engine_.pairs.has_ids(miss.bytes, miss.size)) {
             code = tkx_bulk_merge(ctx_, miss.bytes, miss.size, ids, &made);
         } else if (miss.size <= WordKey::longest && !has_long_character(miss.key)) {
-            // From their bytes words of letters of one or two are merged as fast.
+            // Words of characters of one or two bytes are merged as fast from their bytes.
             made = std::max<std::size_t>(miss.size, ShortWord::least_room);
             later.words[later.count++] = {miss.key, ids, 0, 0};
         } else if (is_ascii(miss.bytes, miss.size) && miss.size <= LongWord::most_symbols) {
@@ -112,8 +112,8 @@ int Encoder::merge_bytes() {
     return TKX_OK;
 }
 
-// The same for BPE over characters. A word that is a token as a whole is not looked up: merging
-// gives it.
+// The same for BPE over characters. Words are not looked up as whole tokens: merging produces the
+// same id.
 int Encoder::merge_characters() {
     std::size_t used = 4, words = 0;
     for (std::size_t i = 0; i < miss_count_; i++) {
@@ -142,8 +142,8 @@ int Encoder::merge_characters() {
     return TKX_OK;
 }
 
-// Moves the ids of misses together that short words have left apart. Those that came again have the
-// ids of the first.
+// Closes the gaps that short words leave between the ids of a miss. A repeated miss shares the ids
+// of the first one.
 void Encoder::close_gaps() {
     const ShortWord *word = short_words_.get();
     const LongWord *long_word = long_words_.get();
@@ -173,7 +173,7 @@ void Encoder::close_gaps() {
     }
 }
 
-// Moves the ids that come after each miss up, puts its ids before them, and remembers it.
+// Inserts the ids of each miss, moving the ids after them up, and adds the miss to the cache.
 void Encoder::insert_ids() {
     std::size_t distance = 0;
     for (std::size_t i = 0; i < miss_count_; i++) distance += misses_[i].count;
@@ -192,7 +192,7 @@ void Encoder::insert_ids() {
     for (std::uint32_t i = 0; i < miss_count_; i++) {
         const Miss &miss = misses_[i];
         if (miss.place == no_place) continue;
-        // Some ids may be missing for want of memory. None at all: characters are dropped.
+        // Without memory, ids may be missing. A miss may have no ids: its characters are dropped.
         if (lacks_memory | !miss.count) words_.release(miss.place, i);
         else words_.fill(miss.place, i, miss.bytes, miss.size, &miss_ids_[miss.first], miss.count);
     }

@@ -1,4 +1,4 @@
-// How the encoder cuts segments into passages, and finds those that come again.
+// How the encoder cuts segments into passages, and finds repeated ones.
 #include <algorithm>
 
 #include "encoder.h"
@@ -7,15 +7,15 @@ namespace tokexport {
 
 namespace {
 
-// Bytes of a passage of a text that goes on, about. With 4 KB new text was 1 to 4 % slower, with 16
-// KB it was as fast, and less of a text that has changed would be found.
+// About the size in bytes of a passage of a longer text. With 4 KB new text was 1 to 4 % slower;
+// 16 KB was as fast, but would find less of a text that has changed.
 constexpr std::size_t usual_size = 8192;
-// A cut is looked for in so many bytes, and where there is none, in so many at twice the distance.
+// A cut is searched for in a window of this size; if there is none, then at twice the distance.
 constexpr std::size_t window = 512;
 
 }  // namespace
 
-// Encodes a segment. Passages that are not there are encoded in runs, with their misses together.
+// Encodes a segment. Consecutive new passages are encoded in one run, with their misses together.
 int Encoder::encode_by_passages(const std::uint8_t *text, std::size_t size, bool is_spaced) {
     next_end_ = no_end;
     passage_count_ = reached_ends_ = counted_ends_ = 0;
@@ -51,7 +51,7 @@ int Encoder::encode_passages(const Passage *passages, std::size_t count) {
     return TKX_OK;
 }
 
-// Takes the ids of a passage that was encoded before. False: it is not there.
+// Takes the ids of a passage from the cache; false if it is not there.
 bool Encoder::take_passage(const Passage &passage) {
     const std::size_t first = std::min(count_, capacity_);
     const std::size_t made = cache_of(passage).take(passage, ids_ + first, capacity_ - first);
@@ -69,7 +69,7 @@ int Encoder::encode_new_passages(const Passage *passages, std::size_t count) {
     next_end_ = passage_ends_[0].at;
     std::size_t from = count_;
     const int code = encode_run(passages->bytes, passage_ends_[count - 1].at, passages->is_spaced);
-    // With too little room, or memory, there are not all of the ids.
+    // With too little room or memory, some ids are missing.
     if (code != TKX_OK || count_ > capacity_ || tkx_bulk_lacks_memory(ctx_)) return code;
     for (std::size_t i = 0; i < counted_ends_; i++) {
         const std::size_t to = passage_ends_[i].ids;
@@ -91,11 +91,11 @@ std::size_t Encoder::passage_size(const std::uint8_t *text, std::size_t size) co
     return size;
 }
 
-// Notes that the pre-tokens so far end where the next passage ends.
+// Notes the end of a passage, if it is where the last pre-token ended.
 void Encoder::note_passage_end(std::uint32_t start) {
     PassageEnd &end = passage_ends_[reached_ends_];
     if (start != end.at) {
-        // Never, if a cut is one: nothing is kept.
+        // Never happens if cuts are correct; then nothing is stored.
         next_end_ = no_end;
         return;
     }
@@ -104,7 +104,7 @@ void Encoder::note_passage_end(std::uint32_t start) {
     next_end_ = ++reached_ends_ < passage_count_ ? passage_ends_[reached_ends_].at : no_end;
 }
 
-// Counts the ids up to the ends that were reached, when the misses before them have theirs.
+// Counts the ids up to each end that was reached, once the misses before it have their ids.
 void Encoder::count_ids_of_passages() {
     std::size_t of_misses = 0, i = 0;
     for (; counted_ends_ < reached_ends_; counted_ends_++) {

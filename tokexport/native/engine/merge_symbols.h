@@ -1,4 +1,4 @@
-// Merging a few symbols, one pair after the other.
+// Merging a few symbols, one pair at a time.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@ namespace tokexport {
 
 constexpr std::size_t most_symbols = 64;
 
-// Merges 1 to `most_symbols` symbols in place, as SPEC.md 3.5; returns how many are left.
+// Merges 1 to `most_symbols` symbols in place, as in SPEC.md 3.5; returns how many are left.
 inline std::size_t merge_symbols(const PairTable &pairs, std::uint32_t *symbols,
                                  std::size_t count) {
-    // products[i] is that of symbols i and i + 1
+    // products[i] belongs to the pair of symbols i and i + 1
     std::uint32_t products[most_symbols];
     for (std::size_t i = 0; i + 1 < count; i++)
         products[i] = pairs.product(symbols[i], symbols[i + 1]);

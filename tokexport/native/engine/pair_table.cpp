@@ -7,10 +7,10 @@ namespace {
 constexpr std::size_t pair_index_header = 16;
 constexpr PairTable::Slot free_slot = ~PairTable::Slot(0);
 
-// Ranks above this are not sorted by counting.
+// A file with a greater rank is not supported: ranks are sorted by counting.
 constexpr std::uint32_t largest_rank = std::uint32_t(1) << 23;
 
-// Whether a byte is in no text of UTF-8.
+// Whether a byte never occurs in UTF-8.
 bool is_never_in_text(std::size_t byte) { return byte == 0xC0 || byte == 0xC1 || byte > 0xF4; }
 
 std::uint32_t load_u32(const std::uint8_t *p) {
@@ -47,7 +47,7 @@ bool PairTable::fill(const tkx &file) {
     return fill_bytes(file);
 }
 
-// Fills what is by bytes, and checks the slots.
+// Fills the tables by byte, and checks the slots.
 bool PairTable::fill_bytes(const tkx &file) {
     std::uint32_t most = 0;
     for (std::size_t i = 0; i < 256; i++) {
@@ -60,7 +60,7 @@ bool PairTable::fill_bytes(const tkx &file) {
     std::vector<std::uint16_t> byte_of(most + 1, 256);
     for (std::size_t i = 0; i < 256; i++) {
         if (byte_ids_[i] == no_id) continue;
-        // Two bytes with one id have the same products: the table below would miss one of them.
+        // If two bytes share an id, their products are the same: the table below would miss one.
         if (byte_of[byte_ids_[i]] != 256) return false;
         byte_of[byte_ids_[i]] = static_cast<std::uint16_t>(i);
     }
@@ -114,7 +114,7 @@ bool PairTable::rank_slots(const tkx &file) {
     for (std::size_t i = 0; i < file.pair_slots; i++) {
         const std::uint32_t product = given[i] & no_id;
         if (product >= file.id_count && given[i] != free_slot) return false;
-        // What has no rank is no product.
+        // An id without a rank is not a product.
         const bool is_pair = given[i] != free_slot && rank_of(product) != TKX_NONE;
         ranked_slots_[i] = is_pair ? (given[i] & ~Slot(no_id)) | numbers[product] : free_slot;
     }
@@ -123,8 +123,8 @@ bool PairTable::rank_slots(const tkx &file) {
     return !has_ties || find_tied_symbol(file, counts);
 }
 
-// Finds the symbol of which products with equal ranks are runs; false: they are not. `counts`: how
-// many products have each rank.
+// Finds the one symbol whose runs are the products with equal ranks; false if there is no such
+// symbol. `counts`: how many products have each rank.
 bool PairTable::find_tied_symbol(const tkx &file, const std::vector<std::uint32_t> &counts) {
     const auto rank_of = [&](std::size_t id) { return load_u32(file.ranks.data + 4 * id); };
     const auto is_tied = [&](std::size_t id) {

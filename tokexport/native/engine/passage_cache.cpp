@@ -10,13 +10,13 @@ namespace {
 
 constexpr std::uint64_t factor = 0x9E3779B97F4A7C15;
 
-// Where the parts of an entry begin.
+// Rounds up to where a part of an entry can begin.
 constexpr std::size_t rounded(std::size_t bytes) { return (bytes + 15) & ~std::size_t(15); }
 
 }  // namespace
 
-// Eight lanes: a multiplication waits for that of 64 bytes before. The last round is of the last 64
-// bytes, some of which may be in the round before it.
+// Eight lanes: a multiplication depends only on the one 64 bytes before. The last round reads the
+// last 64 bytes, some of which the round before may have read already.
 void Passage::set_hash() {
     std::uint64_t lanes[8] = {1, 2, 3, 4, 5, 6, 7, 8};
     const auto round = [&](const std::uint8_t *p) {
@@ -32,7 +32,7 @@ void Passage::set_hash() {
         hash = (hash ^ lane) * factor;
         hash ^= hash >> 32;
     }
-    hash |= 1;  // the lowest bit is not used
+    hash |= 1;  // the lowest bit is not used as part of the hash
 }
 
 PassageCache::PassageCache(std::size_t size, std::size_t budget, unsigned set_bits, bool is_narrow)
@@ -84,14 +84,14 @@ void PassageCache::add(const Passage &passage, const std::uint32_t *ids, std::si
     if (!budget_ && ++turn_ % sample) return;
     const std::size_t ids_from = sizeof(Header) + rounded(passage.size),
                       room = size_of(passage, count);
-    // One passage must not take the place of many.
+    // One passage must not displace many.
     if (room > ring_size_ / 16 || (!slots_ && !allocate())) return;
     std::size_t place = static_cast<std::size_t>(end_ % ring_size_);
     if (place + room > ring_size_) {
         end_ += ring_size_ - place;
         place = 0;
     }
-    // The slot of the oldest passage of the set; a free one is older than any.
+    // Replaces the oldest passage of the set; a free slot counts as the oldest.
     Slot *const set = slots_ + set_of(passage);
     *std::min_element(set, set + set_size, [](const Slot &a, const Slot &b) {
         return a.position < b.position;

@@ -1,5 +1,5 @@
-// A cache of passages that were encoded before: the beginning of a conversation, a system prompt or
-// a document that comes again is found whole.
+// A cache of passages encoded before: the beginning of a conversation, a system prompt or a
+// document that is repeated is found as a whole.
 #pragma once
 
 #include <cstddef>
@@ -10,46 +10,46 @@
 
 namespace tokexport {
 
-// A text that is encoded alone, of `shortest` bytes at least: to look for less costs as much as to
-// encode it.
+// A text that is encoded on its own. Below `shortest` bytes a lookup costs as much as encoding, so
+// shorter passages are not looked up.
 struct Passage {
     static constexpr std::size_t shortest = 64;
 
     const std::uint8_t *bytes;
     std::size_t size;
     bool is_spaced;          // bridge.h
-    std::uint64_t hash = 0;  // of all bytes; 0: it is shorter, and not looked for
+    std::uint64_t hash = 0;  // of all bytes; 0: too short to be looked up
 
     void set_hash();
 };
 
-// Bytes and ids in a ring, the oldest of which make room for new ones, and a table of hashes. A
-// passage is found if all of its bytes are equal, whatever its hash is.
+// Bytes and ids are in a ring, where new entries overwrite the oldest, and a hash table refers to
+// them. A hit requires that all bytes are equal, not just the hash.
 class PassageCache {
 public:
-    // `size`: bytes of memory, of which the pages are touched as passages come. `budget`: how many
-    // of them may be in use before any passage is found. `set_bits`: the table has 4 << set_bits
-    // slots. `is_narrow`: no id has more than 16 bits.
+    // `size`: bytes of memory, whose pages are touched as passages are added. `budget`: how many
+    // bytes may be in use before the first hit. `set_bits`: the table has 4 << set_bits slots.
+    // `is_narrow`: all ids fit into 16 bits.
     PassageCache(std::size_t size, std::size_t budget, unsigned set_bits, bool is_narrow);
 
     void prefetch(const Passage &passage) const {
         if (slots_) __builtin_prefetch(slots_ + set_of(passage));
     }
 
-    // Whether a passage is there.
+    // Whether a passage is in the cache.
     bool has(const Passage &passage) const { return find(passage) != nullptr; }
 
-    // Writes at most `room` ids of a passage, and returns how many it has; 0: it is not there.
+    // Writes at most `room` ids of a passage, and returns how many it has; 0 if it is not cached.
     std::size_t take(const Passage &passage, std::uint32_t *ids, std::size_t room);
 
-    // Keeps a passage that is not there, with its ids, of which there is at least one: if there is
-    // memory, and either budget or the turn of one in `sample`. What is found gives budget for
-    // twice as much: to keep all of a corpus, of which nothing comes again, would take 4 to 10 % of
-    // the time, most of it for pages that are touched for the first time.
+    // Adds a passage that is not cached, with at least one id, if there is memory, and if budget is
+    // left or this is one in `sample` such passages. A hit adds budget of twice the entry's size:
+    // storing a whole corpus in which nothing is repeated would take 4 to 10 % of the time, most of
+    // it for touching pages for the first time.
     void add(const Passage &passage, const std::uint32_t *ids, std::size_t count);
 
 private:
-    // A set is a line of the machine's cache.
+    // A set is one cache line.
     static constexpr std::size_t set_size = 4;
     static constexpr unsigned sample = 8;
 
@@ -65,7 +65,7 @@ private:
         return static_cast<std::size_t>(passage.hash >> set_shift_) * set_size;
     }
 
-    // The bytes of an entry.
+    // The size of an entry in bytes.
     std::size_t size_of(const Passage &passage, std::size_t count) const;
     const std::uint8_t *find(const Passage &passage) const;
     bool allocate();
@@ -75,8 +75,8 @@ private:
     std::unique_ptr<ZeroedPages> pages_;  // the table, then the ring
     Slot *slots_ = nullptr;
     std::uint8_t *ring_ = nullptr;
-    std::uint64_t end_ = 0;  // position % ring_size_ is the place
-    std::size_t budget_;     // bytes that may be kept
+    std::uint64_t end_ = 0;  // end_ % ring_size_ is the offset in the ring
+    std::size_t budget_;     // bytes that may be added
     unsigned turn_ = 0;
 };
 

@@ -14,7 +14,7 @@ struct Run {
     std::size_t count;
 };
 
-// How many bytes there are of the first `length` ones and what repeats them, whole.
+// The size in bytes of the first `length` bytes and all whole repetitions that follow.
 std::size_t repeated(const std::uint8_t *bytes, std::size_t size, std::size_t length) {
     std::size_t i = length;
     while (i + 8 <= size && load64(bytes + i) == load64(bytes + i - length)) i += 8;
@@ -22,9 +22,9 @@ std::size_t repeated(const std::uint8_t *bytes, std::size_t size, std::size_t le
     return i / length * length;
 }
 
-// The steps of SPEC.md 3.5 on runs. Which pair is the next one depends on the symbols of the runs,
-// and on which of them have more than one; not on how many more. So what is certain to be repeated
-// is done at once, in two cases: may_halve and skip_rounds.
+// The steps of SPEC.md 3.5 on runs. The next pair depends on the symbols of the runs, and on which
+// runs have more than one, but not on how many more. So steps that are certain to be repeated are
+// done at once, in two cases: may_halve and skip_rounds.
 class Runs {
 public:
     explicit Runs(const PairTable &pairs) : pairs_(pairs) {}
@@ -48,7 +48,7 @@ public:
         return true;
     }
 
-    // False: it would take too many steps, or runs.
+    // False: it would take too many steps or runs.
     bool merge() {
         for (std::size_t step = 0; step < most_steps; step++) {
             Pair best{0, false, PairTable::no_id, no_rank};
@@ -78,7 +78,7 @@ public:
     }
 
 private:
-    // With the vocabularies that there are a few runs of any length take fewer than 200 steps.
+    // With existing vocabularies, a few runs of any length take fewer than 200 steps.
     static constexpr std::size_t most = 32, most_at_first = 8, bytes_a_run = 16, most_steps = 1024;
     static constexpr std::uint32_t no_rank = 0xFFFFFFFF;
 
@@ -102,10 +102,10 @@ private:
         if (rank < best.rank) best = {at, is_inner, product, rank};
     }
 
-    // Whether the pairs of a run, the least ones of all, are merged from left to right with nothing
-    // in between: no pair that this makes on the way, of the product with the symbol before the
-    // run, with one of the run, or with itself, has a rank that is less, or the same and farther
-    // left. Where products are of higher ranks than their parts none has.
+    // Whether the pairs of a run, which have the smallest rank, are merged from left to right with
+    // no other merge in between. They are if no pair created on the way, of the merged id with the
+    // symbol before the run, with one of the run, or with itself, has a smaller rank, or the same
+    // rank farther left. Where merged ids have greater ranks than their parts, none has.
     bool may_halve(const Pair &pair) const {
         const Run &run = runs_[pair.at];
         const std::uint32_t id = pairs_.id_of(pair.product);
@@ -136,13 +136,13 @@ private:
         forget_round(pair);
     }
 
-    // A run of x that cannot be halved is eaten up from its left: the first two become a symbol
-    // that takes in one x after the other (31 spaces of Gemma), until it is one more y of the run
-    // before that of x, and all is as it was but for the lengths of these two runs. That was a
-    // round. If its steps have merged nothing at y or farther left, and have made no x, then the
-    // run of y has only grown, and that of x has only become shorter. So the steps were those of
-    // any number of y and x that is large enough for pairs of two, and for not halving; and the
-    // rounds that the next ones are bound to be are done at once.
+    // A run of x that cannot be halved is consumed from the left: its first two symbols merge, and
+    // the result absorbs one x after the other (31 spaces with Gemma) until it equals the symbol y
+    // of the run before. Then all is as it was, except for the lengths of these two runs: that was
+    // a round. If its steps merged nothing at y or farther left, and made no x, then the run of y
+    // has only grown, and the run of x has only shrunk. So the same steps happen for all
+    // counts of y and x that are large enough for pairs of two and for not halving; all rounds that
+    // are certain to follow are done at once.
     void skip_rounds(std::size_t at) {
         if (is_round(at)) {
             const std::size_t eaten = seen_[at].count - runs_[at].count,
@@ -152,8 +152,8 @@ private:
             runs_[at - 1].count += rounds * made;
             seen_count_ = 0;
         }
-        // What is compared with is replaced after 1, 2, 4... times, since a round may come here
-        // more than once (Mistral: 14 spaces, and 2 more make 16), and the first ones are
+        // The state to compare with is replaced after 1, 2, 4... times, since a round may come here
+        // more than once (Mistral: 14 spaces, and 2 more make 16), and the first rounds are
         // different.
         if (seen_count_ && ++times_seen_ < times_kept_) return;
         if (seen_count_) times_kept_ *= 2;
@@ -175,7 +175,7 @@ private:
                (y.count > 1 || rank(y.symbol, y.symbol) == no_rank);
     }
 
-    // Forgets what was seen after a step that no round has.
+    // Forgets the saved state after a step that cannot be part of a round.
     void forget_round(const Pair &pair) {
         if (seen_count_ &&
             (pair.at < seen_at_ || pairs_.id_of(pair.product) == seen_[seen_at_].symbol))
@@ -188,7 +188,7 @@ private:
         count_++;
     }
 
-    // Drops empty runs, and makes one of neighbours with the same symbol.
+    // Drops empty runs, and joins neighbours with the same symbol.
     void unite() {
         std::size_t kept = 0;
         for (std::size_t i = 0; i < count_; i++) {
@@ -203,7 +203,7 @@ private:
     const PairTable &pairs_;
     Run runs_[most], seen_[most];
     std::size_t count_ = 0;
-    // Of seen_; no run: nothing was seen.
+    // Describe seen_; a count of 0 means that nothing is saved.
     std::size_t seen_count_ = 0, seen_at_ = 0, times_seen_ = 0, times_kept_ = 1;
 };
 

@@ -10,20 +10,20 @@ namespace tokexport {
 
 namespace {
 
-// Several words are merged in turn, one step of each before the next step of any, so that what one
-// waits for (a slot in L2 or farther) overlaps with the work on the others. And no step has a
-// branch that cannot be predicted: a misprediction costs about 25 cycles, and a word has 6 merges.
-// With 8 at a time a new English word takes 15 % longer, with 40 as long. To prefetch displacements
-// of pairs in a pass of its own, before their slots: 10 % longer, and no faster with 16 at a time.
+// Several words are merged in turn, one step of each at a time, so that while one word waits for a
+// slot in L2 or farther, work on the others continues. No step has an unpredictable branch: a
+// misprediction costs about 25 cycles, and a word has 6 merges. With 8 words at a time a new
+// English word takes 15 % longer, with 40 the same. Prefetching the displacements of pairs in a
+// pass before their slots took 10 % longer, and was no faster with 16 at a time.
 constexpr std::size_t lanes = 32;
 
-// The key of a pair: its product << 5 | the position of its left symbol; so the least one is that
-// of least rank, the leftmost of several.
+// The key of a pair: its product << 5 | the position of its left symbol. So the smallest key has
+// the smallest rank, and is the leftmost of equals.
 constexpr std::int32_t no_pair = PairTable::no_pair;
 constexpr std::uint32_t position_mask = 31;
 
-// The symbols of a word have the positions 1 to n. There are guards with no_id, which has no pair,
-// at 0 and n + 1, and at `parked`, where a word begins.
+// The symbols of a word are at positions 1 to n. Positions 0, n + 1 and `parked`, where a word
+// starts, hold guards: no_id, which has no pair.
 template <class Word> struct alignas(64) Lane {
     static constexpr std::uint32_t positions = Word::most_symbols + 1, parked = positions + 1;
     using Bits = std::conditional_t < positions<32, std::uint32_t, std::uint64_t>;
@@ -31,8 +31,8 @@ template <class Word> struct alignas(64) Lane {
     std::int32_t keys[parked + 1];
     std::uint32_t ids[parked + 1];
     Bits alive;                             // of positions: symbols and both guards
-    std::uint32_t left, at, next;           // the symbol that was merged last, and its neighbours
-    const PairTable::Slot *before, *after;  // of the pairs that it makes with them
+    std::uint32_t left, at, next;           // the symbol merged last, between its neighbours
+    const PairTable::Slot *before, *after;  // of the pairs that it forms with them
     Word *word;
 };
 
@@ -44,8 +44,8 @@ inline std::uint32_t highest_bit(std::uint64_t v) {
     return 63 - static_cast<std::uint32_t>(__builtin_clzll(v));
 }
 
-// The key of a pair at a position, by what its slot holds. The compiler must not make a branch of
-// it: 129 -> 190 ns a word.
+// The key of a pair at a position, given its slot. The compiler must not make a branch of it:
+// 129 -> 190 ns a word.
 inline std::int32_t key_in(PairTable::Slot slot, std::uint32_t left, std::uint32_t right,
                            std::uint32_t position) {
     const std::uint64_t difference = slot >> 21 ^ (std::uint64_t(left) << 21 | right);
@@ -55,14 +55,14 @@ inline std::int32_t key_in(PairTable::Slot slot, std::uint32_t left, std::uint32
            no_pair;
 }
 
-// Symbols and keys of a word that is given by its bytes. Returns how many symbols there are.
+// Reads a word given by its bytes. Returns the number of symbols.
 inline std::uint32_t take_bytes(Lane<ShortWord> &lane, const PairTable &pairs, const WordKey &key) {
     std::uint8_t bytes[lane.positions];
     std::memcpy(bytes, &key, sizeof bytes);
     const std::uint32_t size = bytes[WordKey::longest];
     for (std::uint32_t i = 1; i < lane.positions; i++) {
         lane.ids[i] = pairs.byte_id(bytes[i - 1]);
-        // Ones where there is no pair: those with the last symbol, and beyond it.
+        // All ones at and after the last symbol, where no pair begins.
         const std::int32_t none = -static_cast<std::int32_t>(i >= size) & no_pair;
         lane.keys[i] =
             pairs.byte_pair_key(bytes[i - 1], bytes[i]) | static_cast<std::int32_t>(i) | none;
@@ -70,7 +70,7 @@ inline std::uint32_t take_bytes(Lane<ShortWord> &lane, const PairTable &pairs, c
     return size;
 }
 
-// The same where the symbols are given.
+// Reads a word given by its symbols.
 inline std::uint32_t take_symbols(Lane<ShortWord> &lane, const PairTable &pairs,
                                   const ShortWord &word) {
     for (std::uint32_t i = 1; i < lane.positions; i++) lane.keys[i] = no_pair;
@@ -94,8 +94,8 @@ inline std::uint32_t take(Lane<LongWord> &lane, const PairTable &pairs, const Lo
     return word.size;
 }
 
-// All ones for a guard: the other symbol of its pair is changed to a guard, too, so that all such
-// pairs, a quarter of those looked up (of Chinese a half), have one slot, which is in L1.
+// All ones for a guard, else 0: turns the other symbol of the pair into a guard, too, so that all
+// such pairs, a quarter of the lookups (half of them in Chinese), read one slot, which is in L1.
 inline std::uint32_t ones_for_guard(std::uint32_t id) {
     return (0 - static_cast<std::uint32_t>(id == PairTable::no_id)) & PairTable::no_id;
 }
@@ -143,8 +143,8 @@ template <class Word> void merge_all(const PairTable &pairs, Word *words, std::s
         start(room[i], pairs, words[i]);
     }
     while (running) {
-        // The pairs of the symbols that were merged last. A pass of its own: wide loads of keys
-        // right after these stores would have to wait for them.
+        // Looks up the pairs of the symbols merged last. This is a separate pass because wide loads
+        // of keys right after these stores would stall.
         for (std::size_t i = 0; i < running; i++) {
             Lane<Word> &lane = *active[i];
             const std::uint32_t id = lane.ids[lane.at];

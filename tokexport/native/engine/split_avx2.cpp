@@ -1,5 +1,5 @@
-// The steps of the splitter by AVX2: 32 bytes at a time, of which characters that are not ASCII are
-// looked up one by one.
+// The steps of the splitter with AVX2: 32 bytes at a time. Characters that are not ASCII are looked
+// up one by one.
 #include "split_positions.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -35,8 +35,8 @@ template <typename T> AVX2 inline void store(T *p, __m256i v) {
     _mm256_storeu_si256(reinterpret_cast<__m256i *>(p), v);
 }
 
-// The bytes of a table that ASCII names: its low four bits choose in each part, and each of the
-// others, shifted to the sign, halves the parts.
+// Looks up ASCII bytes in a table: the low four bits select a byte of each part, and each of the
+// other bits, shifted to the sign bit, halves the number of parts.
 AVX2 inline __m256i look_up(const AsciiTable &table, __m256i bytes) {
     __m256i found[8];
     for (std::size_t i = 0; i < 8; i++) found[i] = _mm256_shuffle_epi8(table.parts[i], bytes);
@@ -55,15 +55,15 @@ AVX2 inline __m256i widen(__m256i bytes, int half) {
                                      : _mm256_castsi256_si128(bytes));
 }
 
-// Adds the characters of up to three bytes that begin in 32 bytes of the text at `at`, which two
-// more follow. The number of the leaf and the place in it are found for all of them together.
+// Adds the characters of up to three bytes that begin in the 32 bytes at `at`, which two more bytes
+// follow. The leaf numbers and the positions in the leaves are computed for all of them together.
 AVX2 void add_wide(const SplitClasses &classes, const std::uint8_t *text, std::size_t at,
                    __m256i bytes, SplitChunk &chunk) {
     const __m256i second = load(text + at + 1), third = load(text + at + 2);
     const __m256i wide = _mm256_cmpgt_epi8(_mm256_setzero_si256(), bytes);
     const __m256i three = _mm256_and_si256(wide, _mm256_cmpgt_epi8(bytes, all_lanes(0xDF)));
     const __m256i last = _mm256_blendv_epi8(_mm256_blendv_epi8(bytes, second, wide), third, three);
-    // The number has ten bits: `upper` has three of them, `lower` seven.
+    // The leaf number has ten bits: `upper` has three of them, `lower` seven.
     const __m256i upper =
         _mm256_and_si256(three, _mm256_and_si256(_mm256_srli_epi16(bytes, 1), all_lanes(7)));
     const __m256i of_three =
@@ -131,7 +131,7 @@ AVX2 void pair(SplitChunk &chunk, std::size_t count, std::uint32_t class_count) 
         store(chunk.pairs + i / 2, _mm256_maddubs_epi16(load(chunk.codes + 1 + i), factors));
 }
 
-// The lowest bit of each byte, once it is shifted left by `shift`, that of its sign.
+// One bit of each byte: the bit that a left shift by `shift` moves to the sign bit.
 template <int shift> AVX2 inline std::uint64_t gather(const std::uint8_t *p) {
     const int low = _mm256_movemask_epi8(_mm256_slli_epi16(load(p), shift));
     const int high = _mm256_movemask_epi8(_mm256_slli_epi16(load(p + 32), shift));

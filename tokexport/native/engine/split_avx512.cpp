@@ -1,4 +1,4 @@
-// The steps of the splitter by AVX-512 with VBMI and VBMI2: 64 bytes at a time.
+// The steps of the splitter with AVX-512, VBMI and VBMI2: 64 bytes at a time.
 #include "avx512.h"
 #include "split_chunk.h"
 
@@ -11,25 +11,25 @@ namespace tokexport {
 
 namespace {
 
-// The first `count` lanes; all of them from 64 on.
+// A mask of the first `count` lanes; all of them from 64 on.
 AVX512 inline __mmask64 first_lanes(std::size_t count) {
     return _bzhi_u64(~UINT64_C(0), static_cast<unsigned>(std::min<std::size_t>(count, 64)));
 }
 
 AVX512 inline __m512i all_lanes(unsigned byte) { return _mm512_set1_epi8(static_cast<char>(byte)); }
 
-// The byte of a table of 128 that each lane names by its low 7 bits.
+// Looks up the low 7 bits of each lane in a table of 128 bytes.
 AVX512 inline __m512i look_up(const std::uint8_t *table, __m512i index) {
     return _mm512_permutex2var_epi8(_mm512_loadu_si512(table), index,
                                     _mm512_loadu_si512(table + 64));
 }
 
-// Leaves whose characters have several classes, and that were seen last: those of a text are few,
-// and they are looked up without waiting for one another.
+// The leaves used last, of those whose characters differ in class. A text uses few of them, and
+// their lookups do not wait for one another.
 struct RecentLeaves {
     static constexpr unsigned count = 4;
     struct Leaf {
-        __m512i lower, upper;  // the number
+        __m512i lower, upper;  // the leaf number
         __m512i classes;
 
         AVX512 __mmask64 lanes(__mmask64 of, __m512i lowers, __m512i uppers) const {
@@ -41,8 +41,8 @@ struct RecentLeaves {
     unsigned oldest;
 };
 
-// Sets the lanes of `found` where characters of more than one byte begin to their classes. `size`
-// bytes follow at p. Most leaves have one class; where one has several, all characters of that leaf
+// Sets those lanes of `found` to their classes where characters of more than one byte begin; `size`
+// bytes follow at p. Most leaves have one class; if a leaf has several, all characters of that leaf
 // are looked up together.
 AVX512 __m512i add_wide(const SplitClasses &classes, RecentLeaves &recent, const std::uint8_t *p,
                         std::size_t size, __m512i bytes, __mmask64 wide, __m512i found) {
@@ -52,7 +52,7 @@ AVX512 __m512i add_wide(const SplitClasses &classes, RecentLeaves &recent, const
     const __mmask64 threes = _mm512_mask_cmpge_epu8_mask(wide & ~fours, bytes, all_lanes(0xE0));
     const __m512i last =
         _mm512_and_si512(_mm512_mask_blend_epi8(threes, second, third), all_lanes(63));
-    // The leaf has a number of ten bits: `upper` has three of them, `lower` seven.
+    // The leaf number has ten bits: `upper` has three of them, `lower` seven.
     const __m512i upper =
         _mm512_and_si512(_mm512_maskz_mov_epi8(threes, _mm512_srli_epi16(bytes, 1)), all_lanes(7));
     const __m512i middle =
@@ -104,7 +104,7 @@ AVX512 void read(const SplitClasses &classes, const std::uint8_t *text, std::siz
     const std::uint8_t *const ascii = classes.ascii.data();
     std::size_t count = 0;
     RecentLeaves recent = {};
-    for (RecentLeaves::Leaf &leaf : recent.leaves) leaf.upper = all_lanes(0xFF);  // of no number
+    for (RecentLeaves::Leaf &leaf : recent.leaves) leaf.upper = all_lanes(0xFF);  // matches no leaf
     chunk.is_ascii = true;
     for (std::size_t block = 0; 64 * block < size; block++) {
         const std::uint8_t *p = text + 64 * block;
@@ -163,7 +163,7 @@ AVX512 inline __m512i number_lanes() {
     return _mm512_load_si512(numbers);
 }
 
-// Writes 16 of the bytes, + base.
+// Writes 16 bytes as 32-bit numbers, each with `base` added.
 AVX512 inline void put(std::uint32_t *ends, __m128i bytes, __m512i base) {
     _mm512_storeu_si512(ends, _mm512_add_epi32(_mm512_cvtepu8_epi32(bytes), base));
 }
@@ -178,7 +178,7 @@ AVX512 std::size_t harvest(const SplitChunk &chunk, std::uint32_t base, std::uin
             const std::size_t from = chunk.positions[block], shift = from % 64;
             cuts = chunk.cuts[from / 64] >> shift;
             if (shift) cuts |= chunk.cuts[from / 64 + 1] << (64 - shift);
-            cuts = _pdep_u64(cuts, leads);  // takes no more of them than there are leads
+            cuts = _pdep_u64(cuts, leads);  // uses only as many low bits as there are leads
         }
         const __m512i found = _mm512_maskz_compress_epi8(cuts, lane_numbers);
         const __m512i first =

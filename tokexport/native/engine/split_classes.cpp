@@ -13,13 +13,13 @@ using Numbers = std::vector<std::uint32_t>;
 constexpr std::size_t ascii_size = 128;  // SPEC.md 2.2
 constexpr std::size_t blocks_in_top = 64, top_count = SplitClasses::leaf_count / blocks_in_top;
 
-// One less than not_shared, and the class after them is the end of the text.
+// Two more values are needed: the end of the text, the class after the last one, and not_shared.
 constexpr std::size_t max_classes = 254;
 
 std::uint32_t load(const std::uint8_t *p) { return std::uint32_t(p[0]) | std::uint32_t(p[1]) << 8; }
 
-// The classes of 64 characters, or of all that begin with the same top index, are looked up once
-// for each combination of the stages' leaves: most of the code points share a few.
+// The classes of 64 characters, or of all that share a top index, are computed once for each
+// combination of the stages' leaves: most code points share a few combinations.
 class Builder {
 public:
     Builder(const tkx &file, SplitClasses &classes)
@@ -59,8 +59,8 @@ public:
     }
 
 private:
-    // The class of the characters that have class_in(i) in stage i: the combinations of the first i
-    // stages are numbered for each i. To hash those of 20,000 characters took 0.3 ms.
+    // The class of the characters that have class_in(i) in stage i. For each i, the combinations of
+    // classes in the first i stages are numbered. Hashing them took 0.3 ms for 20,000 characters.
     template <typename ClassIn> std::uint8_t number(ClassIn class_in) {
         std::size_t prefix = 0;
         if (out_.of_stages.size() > max_classes) return 0;
@@ -78,7 +78,7 @@ private:
         return static_cast<std::uint8_t>(prefix);
     }
 
-    // Leaves for ASCII: the tables of the stages have none.
+    // Adds leaves for ASCII, which the tables of the stages do not have.
     void add_ascii() {
         for (std::size_t i = 0; i < ascii_size / SplitClasses::leaf_size; i++) {
             const std::uint8_t *from = out_.ascii.data() + SplitClasses::leaf_size * i;
@@ -109,7 +109,7 @@ private:
     Numbers leaf_numbers_;
     // [stage][number of the combination before it * 256 + its class]: the number with it, + 1
     std::vector<Numbers> numbers_;
-    Numbers counts_;  // [stage]: the last of its numbers
+    Numbers counts_;  // [stage]: its largest number
 };
 
 }  // namespace

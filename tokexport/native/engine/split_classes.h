@@ -1,4 +1,4 @@
-// The classes of a splitter: characters that all stages of a file treat alike have one.
+// The classes of a splitter: characters that all stages of a file treat alike share a class.
 #pragma once
 
 #include <array>
@@ -27,22 +27,22 @@ struct SplitClasses {
         return leaves.data() + leaf_size * leaf_of[number];
     }
 
-    // The number of the leaf of a character of more than one byte: its code point / 64.
+    // The leaf number of a character of more than one byte: its code point / 64.
     static std::uint32_t leaf_number(const std::uint8_t *p) {
         if (*p < 0xE0) return p[0] & 31u;
         if (*p < 0xF0) return (p[0] & 15u) << 6 | (p[1] & 63u);
         return (p[0] & 7u) << 12 | (p[1] & 63u) << 6 | (p[2] & 63u);
     }
 
-    // The class of the character at p, which is valid UTF-8, and its length.
+    // The class and the length of the character at p, which is valid UTF-8.
     std::uint8_t read(const std::uint8_t *p, std::size_t &length) const {
         length = *p < 0x80 ? 1 : *p < 0xE0 ? 2 : *p < 0xF0 ? 3 : 4;
         return length == 1 ? ascii[*p] : leaf(leaf_number(p))[p[length - 1] & 63];
     }
 };
 
-// The classes of a file's stages, which have programs that read characters. False where there are
-// more than 254.
+// The classes of a file's stages, whose programs must read characters. False if there are more than
+// 254.
 bool make_classes(const tkx &file, SplitClasses &classes);
 
 }  // namespace tokexport

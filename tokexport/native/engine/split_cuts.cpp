@@ -12,8 +12,8 @@ public:
         : machine_(machine),
           classes_(machine.class_count) {}
 
-    // Which classes on the left of `right` make a cut that is certain, and no difference to other
-    // places: [left].
+    // For each class on the left of `right`: whether there is certainly a cut between them, and
+    // cutting the text there changes no other boundary.
     void find(std::uint32_t right, std::vector<std::uint8_t> &cuts) const {
         std::vector<std::uint8_t> begins(machine_.state_count);
         for (std::uint32_t state = 0; state < machine_.state_count; state++)
@@ -41,8 +41,8 @@ private:
         return machine_.decisions[decision * machine_.stride() + c];
     }
 
-    // Whether the place before the character read last is a cut, whatever comes, and all that comes
-    // is read as after the first character of a text. Equal states have one number.
+    // Whether the boundary before the last character read is a cut, whatever follows, and all that
+    // follows is read as after the first character of a text. Equal states have one number.
     bool begins_as(std::uint32_t state, std::uint32_t first) const {
         for (std::uint32_t c = 0; c <= classes_; c++) {
             if (verdict(state, c) != cut) return false;
@@ -51,15 +51,15 @@ private:
         return true;
     }
 
-    // Whether the place before the character read last is a cut, or not, before `right` as at the
-    // end of a text.
+    // Whether the boundary before the last character read has the same, decided verdict before
+    // `right` as at the end of a text.
     bool ends_as(std::uint32_t state, std::uint32_t right) const {
         const std::uint8_t seen = verdict(state, right);
         return !(seen & undecided) && seen == verdict(state, classes_);
     }
 
-    // Whether what may be undecided after the left character is decided by the right one as by the
-    // end of a text.
+    // Whether `right` decides whatever may be undecided after `left`, and decides it as the end of
+    // a text does.
     bool are_decided(std::uint32_t left, std::uint32_t right) const {
         const auto is_decided = [&](std::uint32_t decision) {
             if (decision < first_open_decision) return true;
@@ -101,7 +101,7 @@ std::size_t SplitCuts::last_cut(const SplitClasses &classes, const std::uint8_t 
         while (at > 0 && (text[--at] & 0xC0) == 0x80) continue;
         return at;
     };
-    // The last character may be cut off.
+    // The last character may be incomplete.
     std::size_t right = step_back(step_back(size)), length;
     if (!right) return 0;
     for (std::uint8_t of_right = classes.read(text + right, length); right > 0;) {

@@ -1,5 +1,5 @@
-// Where a text can be cut whatever comes before and after: between which classes of characters the
-// two sides, split alone, have the pre-tokens of the whole.
+// Where a text can be cut whatever comes before and after: between which classes of characters a
+// cut leaves the pre-tokens of both sides, split alone, as they are in the whole.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ public:
         return cuts_[std::size_t(left) * class_count_ + right] != 0;
     }
 
-    // The last cut of valid UTF-8, whose last byte may be anywhere in a character; or 0.
+    // The last cut of valid UTF-8 whose last character may be incomplete; or 0.
     std::size_t last_cut(const SplitClasses &classes, const std::uint8_t *text,
                          std::size_t size) const;
 

@@ -14,10 +14,10 @@ enum Behavior { isolated, removed, merged_with_previous, merged_with_next, conti
 enum Flag { invert = 1, on_bytes = 2, rewrite = 4, empty_matches = 8, search_starts = 16 };
 
 // The published patterns have 8 to 560 elements, with up to 3,900 successors; more than this would
-// take long at load.
+// take long to load.
 constexpr std::size_t max_elements = 2000, max_successors = 20000;
 
-// Where a stage is, besides a state: the JOINED ones begin a match or a gap without a cut.
+// The situation of a stage, other than a state. The JOINED ones begin a match or gap without a cut.
 enum Where : std::uint32_t { match = 0x10000, joined_match, gap, joined_gap };
 
 bool is_gap(std::uint32_t where) { return where == gap || where == joined_gap; }
@@ -31,7 +31,7 @@ struct ElementRange {
     const std::uint32_t *end() const { return last; }
 };
 
-// The elements of one stage: {where, ended, passed ...}, the last in ascending order.
+// The elements of one stage: {where, ended, passed ...}, with `passed` in ascending order.
 class Stage {
 public:
     explicit Stage(const tkx_stage &stage) : s_(stage), live_(stage.state_count) {
@@ -61,8 +61,8 @@ public:
         return where(element) == match || where(element) == gap;
     }
 
-    // Whether the text of the stage may end here. A gap or a match that does not begin counts as
-    // the beginning of a match: one of two equal ends is enough.
+    // Whether the text of the stage may end here. Only elements in which a match begins qualify: a
+    // gap, or a match that continues, would be the same end a second time.
     bool ends(std::uint32_t element) const {
         const std::uint32_t *p = elements_.begin(element), *end = elements_.end(element);
         if (!is_match_start(p[0]) || (p[1] && !accepts(p[1], s_.class_count))) return false;
@@ -70,7 +70,7 @@ public:
                             [this](std::uint32_t q) { return accepts(q, s_.class_count); });
     }
 
-    // What a character leads to, until the next call.
+    // The elements that a character leads to. The range is valid until the next call.
     ElementRange step(std::uint32_t element, std::uint32_t class_) {
         const std::size_t at = std::size_t(element) * s_.class_count + class_;
         if (at >= steps_.size()) steps_.resize(2 * at + s_.class_count);
@@ -145,7 +145,7 @@ private:
     Elements reached_;
 };
 
-// The elements of all stages: one of each.
+// The elements of all stages: tuples with one element per stage.
 class Sequence {
 public:
     Sequence(const tkx &file, const std::vector<std::vector<std::uint8_t>> &classes)
@@ -196,7 +196,7 @@ private:
         }
     }
 
-    // Where a stage cuts, the text of each later one ends, and its next one begins.
+    // At a cut of a stage, the texts of all later stages end, and their next texts begin.
     void add_steps(std::size_t stage, std::uint32_t class_, bool is_cut) {
         if (stage == stages_.size()) {
             found_.push_back(elements_.intern(tuple_));
@@ -226,7 +226,7 @@ private:
     Elements from_, tuple_, found_;
 };
 
-// Leaves out the elements from which no text goes on to an end.
+// Removes the elements from which no text can reach its end.
 void prune(ElementGraph &graph) {
     const std::uint32_t count = static_cast<std::uint32_t>(graph.cuts.size());
     std::vector<std::uint8_t> useful = graph.ends;
@@ -283,7 +283,7 @@ bool make_elements(const tkx &file, const std::vector<std::vector<std::uint8_t>>
         }
     }
     prune(graph);
-    // A stage that drops gaps must not have any.
+    // A stage that drops gaps is supported only if it never has any.
     for (std::uint32_t i = 0; i < file.stage_count; i++) {
         if (file.stages[i].behavior != removed) continue;
         const auto drops = [&](std::uint32_t element) {

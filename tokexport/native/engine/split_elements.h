@@ -1,21 +1,21 @@
-// What is known of a place in a text: the elements, and how a character leads from one to the next.
+// What is known at a boundary of a text: its elements, and which elements a character leads to.
 //
-// A place is between two characters, or at either end of the text. There the stages of a file are
-// in one definite situation, but what it is may depend on text that has not been read: whether the
-// match that runs will still accept, say. An element is a guess of it. For one stage it is
+// A boundary is between two characters, or at either end of the text. There, each stage of a file
+// is in one definite situation, but this may depend on text that has not been read: will the
+// current match still accept? An element is a guess at the situation. For one stage it is
 //
 //     (where, ended, passed)
-//     where   a state: inside a match that goes on after this place; MATCH: a match begins here;
-//             GAP: a gap begins here or goes on
+//     where   a state: inside a match that continues after this boundary; MATCH: a match begins
+//             here; GAP: a gap begins or continues here
 //     ended   0, or the state in which a match was guessed to end here: the next character must
 //             make it accept
 //     passed  the states of matches that were guessed to have met their last accept: they must
 //             never meet another
 //
-// and for several stages one of each. A character leads from an element to all that the next place
-// may then be in, and to none where it refutes a guess. So the run of SPEC.md 3.4 is a path from a
-// starting element to one in which the text may end, and as every guess is checked, it is the only
-// such path of its text: what all paths agree on is certain.
+// and for several stages, one of these per stage. A character leads from an element to all that are
+// possible at the next boundary, and to none if it refutes a guess. So the run of SPEC.md 3.4 is a
+// path from a starting element to one in which the text may end. As every guess is checked, it is
+// the only such path of its text, and what all paths agree on is certain.
 #pragma once
 
 #include <cstdint>
@@ -42,13 +42,13 @@ struct ElementGraph {
     }
 };
 
-// Whether the elements describe what these stages do: not where they rewrite, read bytes or labels,
-// match nothing, or look at the character before a match.
+// Whether elements can describe these stages: not if they rewrite, read bytes or labels, match the
+// empty text, or look at the character before a match.
 bool has_elements(const tkx &file);
 
-// The elements of a file's stages, without those from which no text goes on. `classes`: for each
-// class of the splitter the class in each stage. False where they are too many, or where a stage
-// drops a part of the text.
+// The elements of a file's stages, without those from which no text can reach its end. `classes`:
+// for each class of the splitter, the class in each stage. False if there are too many elements, or
+// if a stage drops a part of the text.
 bool make_elements(const tkx &file, const std::vector<std::vector<std::uint8_t>> &classes,
                    ElementGraph &graph);
 

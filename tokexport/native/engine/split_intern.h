@@ -1,4 +1,4 @@
-// Numbers for sequences of numbers.
+// Interns sequences of numbers.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace tokexport {
 
-// Equal sequences have one number, from 0 on in the order in which they come. One flat array and a
+// Gives equal sequences one number, from 0 on in order of first occurrence. One flat array and a
 // table of 4-byte slots: a splitter interns some thousand sequences at load, in well under 1 ms.
 class Interner {
 public:
@@ -25,7 +25,7 @@ public:
     }
 
 private:
-    // The slot of a sequence, or the empty one where it belongs.
+    // The slot of a sequence, or the empty slot where it belongs.
     std::size_t find(const std::uint32_t *values, std::size_t count) const {
         std::uint64_t hash = count;
         for (std::size_t i = 0; i < count; i++) {

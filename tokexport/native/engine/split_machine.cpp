@@ -9,18 +9,18 @@ namespace tokexport {
 
 namespace {
 
-// Published patterns have 30 to 300 states before they are minimised.
+// Published patterns have 30 to 300 states before minimisation.
 constexpr std::size_t max_states = 3000;
-// What a verdict has bits for.
+// The number of decision states that a verdict has bits for.
 constexpr std::uint32_t max_first_decisions = 64;
-// What is kept of decisions that read far has a byte for each (splitter.h).
+// Results of decisions that read far are stored with one byte per decision state (splitter.h).
 constexpr std::uint32_t max_decisions = 256;
-// The pairs must stay in the first-level cache beside the text.
+// The pairs must fit into the first-level cache together with the text.
 constexpr std::size_t max_pairs = 16384;
 
 using Numbers = std::vector<std::uint32_t>;
 
-// An automaton of `width` symbols with an output at each step.
+// An automaton with an output at each step.
 struct Mealy {
     std::uint32_t width;
     Numbers next, outputs;  // [state * width + symbol]
@@ -28,7 +28,7 @@ struct Mealy {
     std::uint32_t size() const { return static_cast<std::uint32_t>(next.size() / width); }
 };
 
-// For each state the number of its class of equal states (Moore), in the order of first states.
+// For each state, the number of its class of equal states (Moore), in the order of first states.
 Numbers minimize(const Mealy &automaton, std::uint32_t &class_count) {
     const std::uint32_t size = automaton.size(), width = automaton.width;
     Numbers block(size), refined(size), signature;
@@ -82,7 +82,7 @@ public:
     }
 
 private:
-    // An item is element * 2 + what it says of the place before its own.
+    // An item is element * 2 + whether it makes the boundary before its own a cut.
     bool find_states() {
         Numbers items;
         for (std::uint32_t start : graph_.starts) items.push_back(2 * start);
@@ -116,7 +116,7 @@ private:
         return true;
     }
 
-    // The decision between the elements of yes_ and of no_.
+    // The decision between the elements of yes_ and those of no_.
     std::uint32_t decision() {
         if (yes_.empty()) return is_no_cut;
         if (no_.empty()) return is_cut;
@@ -155,8 +155,8 @@ private:
         return true;
     }
 
-    // Equal decisions get one number, those that a verdict names the first ones, and the machine
-    // gets verdicts.
+    // Gives equal decisions one number, the smallest ones to those that a verdict refers to, and
+    // turns the machine's outputs into verdicts.
     void number_decisions() {
         std::uint32_t count;
         decision_blocks_ = minimize(decisions_, count);

@@ -1,5 +1,5 @@
-// The steps of the splitter by NEON: 16 bytes at a time, of which characters that are not ASCII are
-// looked up one by one.
+// The steps of the splitter with NEON: 16 bytes at a time. Characters that are not ASCII are looked
+// up one by one.
 #include "split_positions.h"
 
 #if defined(__aarch64__) && defined(__GNUC__) && !defined(__AARCH64EB__)
@@ -17,22 +17,22 @@ struct AsciiTable {
     uint8x16x4_t lower, upper;
 };
 
-// The bytes of a table that ASCII names: each half gives what it has, where the number is its own.
+// Looks up ASCII bytes in a table: each half of it handles the indices that it has.
 inline uint8x16_t look_up(const AsciiTable &table, uint8x16_t bytes) {
     return vqtbx4q_u8(vqtbl4q_u8(table.lower, bytes), table.upper, vsubq_u8(bytes, vdupq_n_u8(64)));
 }
 
 inline bool any_from(uint8x16_t bytes, std::uint8_t least) { return vmaxvq_u8(bytes) >= least; }
 
-// Adds the characters of up to three bytes that begin in 16 bytes of the text at `at`, which two
-// more follow. The number of the leaf and the place in it are found for all of them together.
+// Adds the characters of up to three bytes that begin in the 16 bytes at `at`, which two more bytes
+// follow. The leaf numbers and the positions in the leaves are computed for all of them together.
 void add_wide(const SplitClasses &classes, const std::uint8_t *text, std::size_t at,
               uint8x16_t bytes, SplitChunk &chunk) {
     const uint8x16_t second = vld1q_u8(text + at + 1), third = vld1q_u8(text + at + 2);
     const uint8x16_t wide = vcgeq_u8(bytes, vdupq_n_u8(0x80));
     const uint8x16_t three = vcgeq_u8(bytes, vdupq_n_u8(0xE0));
     const uint8x16_t last = vbslq_u8(three, third, vbslq_u8(wide, second, bytes));
-    // The number has ten bits: `upper` has three of them, `lower` seven.
+    // The leaf number has ten bits: `upper` has three of them, `lower` seven.
     const uint8x16_t upper = vandq_u8(three, vandq_u8(vshrq_n_u8(bytes, 1), vdupq_n_u8(7)));
     const uint8x16_t of_three =
         vorrq_u8(vandq_u8(second, vdupq_n_u8(63)), vandq_u8(vshlq_n_u8(bytes, 6), vdupq_n_u8(64)));
@@ -43,7 +43,7 @@ void add_wide(const SplitClasses &classes, const std::uint8_t *text, std::size_t
     vst1q_u8(places, vandq_u8(last, vdupq_n_u8(63)));
     vst1q_u16(numbers, vorrq_u16(vshll_n_u8(vget_low_u8(upper), 7), vmovl_u8(vget_low_u8(lower))));
     vst1q_u16(numbers + 8, vorrq_u16(vshll_high_n_u8(upper, 7), vmovl_high_u8(lower)));
-    // Four bits for each byte that begins a character, of which one is left.
+    // Four bits for each byte that begins a character; one of them is kept.
     const uint8x16_t begins = vcgtq_s8(vreinterpretq_s8_u8(bytes), vdupq_n_s8(-65));
     const uint8x8_t nibbles = vshrn_n_u16(vreinterpretq_u16_u8(begins), 4);
     std::uint64_t leads =
@@ -100,7 +100,7 @@ void pair(SplitChunk &chunk, std::size_t count, std::uint32_t class_count) {
     }
 }
 
-// Whether each of 16 bytes has a bit, as a bit of its own for each of eight.
+// Tests a bit of 16 bytes. In each half, byte i of the result has bit i if that byte has the bit.
 inline uint8x16_t test(const std::uint8_t *p, std::uint8_t bit) {
     const uint8x16_t places = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
     return vandq_u8(vtstq_u8(vld1q_u8(p), vdupq_n_u8(bit)), places);

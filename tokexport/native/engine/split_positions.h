@@ -1,4 +1,4 @@
-// Steps that the widths share which note where each character begins.
+// Shared steps of the widths that store where each character begins.
 #pragma once
 
 #include "split_chunk.h"
@@ -6,14 +6,13 @@
 
 namespace tokexport {
 
-// The first place from `at` on that is not inside of a character, at most `size`.
+// The first offset from `at` on that is not inside a character, at most `size`.
 inline std::size_t first_lead(const std::uint8_t *text, std::size_t at, std::size_t size) {
     while (at < size && (text[at] & 0xC0) == 0x80) at++;
     return at;
 }
 
-// Reads what is left of a chunk from `at` on, which may be inside of the last character that has
-// been read.
+// Reads the rest of a chunk from `at` on, which may be inside the last character that was read.
 inline void read_rest(const SplitClasses &classes, const std::uint8_t *text, std::size_t at,
                       std::size_t size, SplitChunk &chunk) {
     for (std::size_t k = at; k < size && chunk.is_ascii; k++)
@@ -29,8 +28,8 @@ inline std::size_t position_noted(const SplitChunk &chunk, std::size_t character
     return chunk.is_ascii ? character : chunk.positions[character];
 }
 
-// Four ends a turn, whether there are as many or not: a processor guesses the number of turns that
-// are left better than that of ends.
+// Writes four ends per iteration, even if fewer are left: the number of iterations is easier to
+// predict than the number of ends.
 inline std::size_t harvest_noted(const SplitChunk &chunk, std::uint32_t base, std::uint32_t *ends) {
     std::uint32_t *out = ends;
     for (std::size_t block = 0; 64 * block < chunk.count; block++) {

@@ -1,4 +1,4 @@
-// Eight bytes at a time, in plain C++.
+// Processing eight bytes at a time in plain C++.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ inline std::uint64_t load_u64(const std::uint8_t *p) {
     return word;
 }
 
-// Whether none of some bytes is 128 or above.
+// Whether all of some bytes are below 128.
 inline bool is_ascii(const std::uint8_t *bytes, std::size_t size) {
     std::uint64_t bits = 0;
     for (; size >= 8; bytes += 8, size -= 8) bits |= load_u64(bytes);
@@ -39,7 +39,7 @@ inline unsigned count_bits(std::uint64_t v) {
 #endif
 }
 
-// The lowest bit of each byte, as eight bits in their order.
+// The lowest bit of each byte, as eight bits in the same order.
 inline std::uint64_t gather(std::uint64_t word) {
     return (word & low_bits) * UINT64_C(0x0102040810204080) >> 56;
 }

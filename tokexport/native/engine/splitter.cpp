@@ -15,25 +15,25 @@ namespace tokexport {
 
 namespace {
 
-// Characters that a part of a chunk reads before its first one, from the state at the beginning of
-// a text: by then it is nearly always in the state that the part before ends in.
+// How many characters before its first one a part of a chunk reads, from the state at the beginning
+// of a text: after them, it is nearly always in the state in which the part before ends.
 constexpr std::size_t warm_up = 16;
 
 constexpr std::size_t parts = 5;
 
-// A chunk of fewer characters is not cut into parts.
+// A chunk of fewer characters is not divided into parts.
 constexpr std::size_t min_parts = 128;
 static_assert(min_parts / parts >= warm_up, "a part begins after its first characters");
 
-// How far an undecided place is looked at in the codes.
+// How many codes are read to decide an undecided boundary.
 constexpr std::size_t near_codes = 256;
 
 std::size_t length_of(std::uint8_t lead) {
     return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
 }
 
-// `count` verdicts from each of the states, at codes that are `size` apart; leaves the states after
-// them. The loops over the parts are unrolled, so that `rows` are registers.
+// Computes `count` verdicts from each state, at codes that are `size` apart, and leaves the states
+// after them. The loops over the parts are unrolled so that `rows` is in registers.
 void step_parts(const std::uint32_t *entries, std::size_t stride, const std::uint8_t *codes,
                 std::size_t size, std::size_t count, std::uint8_t *verdicts,
                 std::uint32_t (&states)[parts]) {
@@ -51,7 +51,7 @@ void step_parts(const std::uint32_t *entries, std::size_t stride, const std::uin
         states[k] = static_cast<std::uint32_t>(rows[k] / stride);
 }
 
-// The same by pairs of codes; `size` and `count` are even.
+// The same with pairs of codes; `size` and `count` are even.
 void step_parts_by_pairs(const std::uint32_t *entries, std::size_t stride,
                          const std::uint16_t *pairs, std::size_t size, std::size_t count,
                          std::uint8_t *verdicts, std::uint32_t (&states)[parts]) {
@@ -70,7 +70,7 @@ void step_parts_by_pairs(const std::uint32_t *entries, std::size_t stride,
         states[k] = static_cast<std::uint32_t>(rows[k] / stride);
 }
 
-// The first byte after `at` that is another one than that at `at`, but not beyond `limit`.
+// The first byte after `at` that differs from the byte at `at`, at most `limit`.
 const std::uint8_t *skip_run(const std::uint8_t *at, const std::uint8_t *limit) {
     const std::uint8_t byte = *at;
     for (at++; limit - at >= 8; at += 8) {
@@ -134,8 +134,8 @@ std::size_t SplitRun::next(std::uint32_t *ends) {
     return 0;
 }
 
-// Fills the verdicts of the chunk. The one on the place before a character comes with the code of
-// the next character, or of the end of the text.
+// Fills the verdicts of the chunk. The verdict on the boundary before a character comes with the
+// code of the next character, or of the end of the text.
 void SplitRun::judge(bool is_last) {
     const SplitMachine &machine = splitter_.machine_;
     const std::size_t count = chunk_.count - is_last;
@@ -146,9 +146,9 @@ void SplitRun::judge(bool is_last) {
             machine.entries[state_ * machine.stride() + machine.class_count]);
 }
 
-// The verdicts [0, count), from several places at once: one step waits for the one before, but not
-// for those of the other parts. Each part but the first begins in a state that is only likely, and
-// is done again if the part before it ends in another one.
+// Computes the verdicts [0, count) in several parts at once: a step waits for the previous step of
+// its own part only. Each part except the first begins in a state that is only likely, and is
+// repeated if the part before it ends in a different state.
 void SplitRun::judge_parts(std::size_t count) {
     const SplitMachine &machine = splitter_.machine_;
     const std::size_t size = ((count + parts - 1) / parts + 1) & ~std::size_t(1);
@@ -179,7 +179,7 @@ void SplitRun::judge_parts(std::size_t count) {
     state_ = states[parts - 1];
 }
 
-// The verdicts [from, to), from a state; returns the state after them.
+// Computes the verdicts [from, to), beginning in `state`; returns the state after them.
 std::uint32_t SplitRun::judge_part(std::uint32_t state, std::size_t from, std::size_t to) {
     const SplitMachine &machine = splitter_.machine_;
     const std::uint32_t *entries = machine.entries.data();
@@ -192,8 +192,8 @@ std::uint32_t SplitRun::judge_part(std::uint32_t state, std::size_t from, std::s
     return row / machine.stride();
 }
 
-// Makes a cut or none of each undecided place of the chunk. Most are decided by the next codes;
-// where they are not, the text is read.
+// Decides the undecided boundaries of the chunk. For most of them the next codes are enough; for
+// the others, the text is read.
 void SplitRun::resolve() {
     for (std::size_t i = 0; 64 * i < chunk_.count; i++) {
         for (std::uint64_t open = chunk_.undecided[i]; open; open &= open - 1) {
@@ -211,8 +211,8 @@ void SplitRun::resolve() {
     }
 }
 
-// The decision's state after the codes from a character on, until it is decided: but not after more
-// than near_codes of them, nor those of the next chunk.
+// Reads codes from a character on until the decision is made, and returns its state. Stops after
+// near_codes of them, and at the end of the chunk.
 std::uint32_t SplitRun::decide_in_chunk(std::size_t character, std::uint32_t decision) const {
     const std::uint16_t *decisions = splitter_.machine_.decisions.data();
     const std::size_t stride = splitter_.machine_.stride();
@@ -227,9 +227,9 @@ std::uint32_t SplitRun::decide_in_chunk(std::size_t character, std::uint32_t dec
     return decision;
 }
 
-// Reads on from a character with a decision's state until it is decided. A pattern may leave many
-// places undecided until a character that is far away: what has been found on the way to it is
-// kept, so that no text takes more than linear time.
+// Reads text from `at` on until the decision is made. A pattern may leave many boundaries undecided
+// until a character that is far away: results on the way are stored, so that every text takes
+// linear time.
 std::uint32_t SplitRun::decide(const std::uint8_t *at, std::uint32_t decision) {
     const SplitMachine &machine = splitter_.machine_;
     const std::size_t stride = machine.stride();

@@ -1,10 +1,10 @@
 // Where the pre-tokens of a text end, several times as fast as stage by stage.
 //
 // The stages of a file become one automaton of 13 to 28 states (split_machine.h), derived from its
-// tables at load in about 1 ms at most. Its steps do not depend on where the match before has
-// ended, so it runs at several places of a chunk of text at once; classes, verdicts and ends are
-// found by vectors where the processor has them (split_chunk.h). The result is exactly that of
-// SPEC.md 3.4.
+// tables at load in at most about 1 ms. Its steps do not depend on where the previous match ended,
+// so it runs in several parts of a chunk of text at once; classes, verdicts and ends are computed
+// with vectors if the processor has them (split_chunk.h). The result is exactly that of SPEC.md
+// 3.4.
 #pragma once
 
 #include <cstddef>
@@ -23,18 +23,18 @@ namespace tokexport {
 // Derived from an open file. Immutable, and shared by threads.
 class Splitter {
 public:
-    // Null where the file's stages are of a kind that it does not do: they rewrite the text, drop a
-    // part of it, read bytes or labels, match nothing, or look at the character before a match; or
-    // where their machine would be large.
+    // Null if the file's stages are not supported: they rewrite the text, drop a part of it, read
+    // bytes or labels, match the empty text, or look at the character before a match; or their
+    // machine would be too large.
     static std::unique_ptr<const Splitter> make(const tkx &file) { return make_up_to(file, 512); }
 
     // For tests: with the widest vectors that the processor has, up to this width.
     static std::unique_ptr<const Splitter> make_up_to(const tkx &file, unsigned width);
 
-    // For tests: with vectors of this width (split_steps), which the processor must have.
+    // For tests: with vectors of this width (split_steps), which the processor must support.
     static std::unique_ptr<const Splitter> make(const tkx &file, unsigned width);
 
-    // As SplitCuts::last_cut.
+    // The same as SplitCuts::last_cut.
     std::size_t last_cut(const std::uint8_t *text, std::size_t size) const {
         return cuts_.last_cut(classes_, text, size);
     }
@@ -48,16 +48,16 @@ private:
     const SplitSteps *steps_ = nullptr;
 };
 
-// One text: valid UTF-8 of less than 4 GB. The splitter and the text must outlive it.
+// Splits one text: valid UTF-8 of less than 4 GB. The splitter and the text must outlive it.
 class SplitRun {
 public:
-    // Room that `ends` must have.
+    // The room that `ends` must have.
     static constexpr std::size_t block = split_chunk_size + 64;
 
     SplitRun(const Splitter &splitter, const std::uint8_t *text, std::size_t size);
 
-    // Offsets from `text` where the next pre-tokens end, ascending; the last one of all is `size`.
-    // Returns how many; 0 after the last.
+    // Writes offsets from `text` where the next pre-tokens end, in ascending order; the last one of
+    // the text is `size`. Returns how many; 0 when there are no more.
     std::size_t next(std::uint32_t *ends);
 
 private:
@@ -73,11 +73,11 @@ private:
     const std::uint8_t *at_;   // where the chunk begins
     std::uint32_t state_ = 0;  // the machine's, after the first character of the chunk
 
-    // What decisions that read far have found: for each `known_step` bytes, for the first character
-    // that begins in them, and each state of a decision: 0 not known, 1 no cut, 2 a cut.
+    // The results of decisions that read far: for each block of `known_step` bytes, at the first
+    // character that begins in it, and for each decision state: 0 unknown, 1 no cut, 2 a cut.
     static constexpr std::size_t known_step = 256;
     std::vector<std::uint8_t> known_;
-    std::size_t known_from_ = 0;  // the number of the first row
+    std::size_t known_from_ = 0;  // the index of the first row
     std::vector<std::size_t> trail_;
 
     SplitChunk chunk_;

@@ -7,7 +7,7 @@ namespace tokexport {
 
 namespace {
 
-// Of a character that is not ASCII.
+// For a character that is not ASCII.
 inline bool is_stable(const tkx_bulk_stable &stable, const std::uint8_t *p) {
     const unsigned lead = *p;
     if (lead >= 0xF0) return false;
@@ -32,7 +32,7 @@ const std::uint8_t *skip(const tkx_bulk_stable *stable, const std::uint8_t *p,
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
-// 32 bytes at a time, of which the characters are looked up that may not be stable.
+// 32 bytes at a time; only characters that may not be stable are looked up.
 TOKEXPORT_AVX2 const std::uint8_t *skip_avx2(const tkx_bulk_stable *stable, const std::uint8_t *p,
                                              const std::uint8_t *end) {
     const ByteSets first = load_sets(stable->first), second = load_sets(stable->second),
@@ -59,9 +59,9 @@ auto fastest_skip(unsigned) { return skip; }
 
 #endif
 
-// Which set the characters go to that begin with a byte, and have this second one: any choice is
-// right. This one keeps apart what is common beside what is not stable: kana, and punctuation of
-// General Punctuation and of full width.
+// The set for the characters that begin with these two bytes. Any choice is correct; this one
+// separates frequent stable characters from those that are not stable: kana, General Punctuation,
+// and full-width punctuation.
 unsigned set_of(unsigned lead, unsigned second) {
     if (lead < 0xE0) return 0;
     switch (lead) {
@@ -77,10 +77,10 @@ void add(tkx_bulk_byte_sets &sets, unsigned byte, unsigned set) {
     sets.high[byte >> 4] |= static_cast<std::uint8_t>(1 << set);
 }
 
-// Fills the sets of characters that are not stable.
+// Fills the sets with the characters that are not stable.
 void fill_sets(tkx_bulk_stable &stable) {
     stable.first = stable.second = stable.third = {};
-    // What follows does not count; after two bytes it is another character.
+    // In sets 0 and of 0xF0, later bytes are not checked; a short character may end before them.
     for (unsigned byte = 0; byte < 256; byte++) {
         for (unsigned set : {0u, set_of(0xF0, byte)}) {
             add(stable.second, byte, set);

@@ -1,5 +1,5 @@
-// The characters that a file's normal forms leave alone: skipping them is what such a normalizer
-// costs for a text that it does not change.
+// The characters that a file's normal forms leave unchanged. For a text that such a normalizer does
+// not change, skipping them is its whole cost.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@ namespace tokexport {
 
 class StableCharacters {
 public:
-    // Of all normal forms in a file, which has them looked up here as long as this lives; by
-    // vectors of at most `width` bits, as the processor has them.
+    // For all normal forms in a file, which are then looked up here as long as this lives; uses
+    // vectors of at most `width` bits that the processor supports.
     StableCharacters(tkx &file, unsigned width);
 
 private:

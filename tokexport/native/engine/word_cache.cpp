@@ -14,8 +14,8 @@ namespace tokexport {
 
 #if defined(__linux__)
 
-// From the system, not from calloc, which would write all of what a table before has left. On large
-// pages, if there are any: page faults were a sixth of the time of 4 MB of English.
+// From the system, since calloc would clear memory that an earlier table has left. On large pages
+// if possible: page faults were a sixth of the time for 4 MB of English.
 ZeroedPages::ZeroedPages(std::size_t size) : size_(size + large_page) {
     memory_ = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory_ == MAP_FAILED) memory_ = nullptr;
@@ -53,8 +53,8 @@ void WordCache::set_size(std::size_t size) {
     for (std::size_t sets = size / (2 * sizeof(WordSlot)); sets > 1; sets /= 2) shift_--;
 }
 
-// A set becomes two, in the place of the two sets that were there: these have moved before, as the
-// last ones move first. What a set and the one beside it have goes together; there is always room.
+// Splits each set into two, in place. The sets that occupied their memory have been moved already,
+// as the last sets move first. Two sets side by side are moved together; there is always room.
 void WordCache::grow() {
     constexpr std::size_t count = 4;
     const std::size_t old_size = size_ / sizeof(WordSlot);

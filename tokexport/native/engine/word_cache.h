@@ -1,4 +1,4 @@
-// The caches of pre-tokens that were encoded before, one of each in a workspace.
+// The caches of pre-tokens encoded before, one of each kind per workspace.
 #pragma once
 
 #include <cstddef>
@@ -22,10 +22,10 @@ inline bool is_equal16(const std::uint8_t *p, const std::uint8_t *q) {
     return ((load64(p) ^ load64(q)) | (load64(p + 8) ^ load64(q + 8))) == 0;
 }
 
-// Zeroed memory, which begins on a large page; what is not touched costs nothing.
+// Zeroed memory, which begins on a large page; untouched pages cost nothing.
 class ZeroedPages {
 public:
-    // It is false if there is no memory.
+    // Converts to false if there was no memory.
     explicit ZeroedPages(std::size_t size);
     ZeroedPages(const ZeroedPages &) = delete;
     ZeroedPages &operator=(const ZeroedPages &) = delete;
@@ -39,8 +39,8 @@ private:
     void *memory_ = nullptr;
 };
 
-// The bytes of a pre-token of at most 15 bytes, zeros, and in byte 15 its length, with `part` if
-// it is a part of a pre-token. Of a longer one, a hash and the length, with `hashed` in byte 15.
+// For a pre-token of at most 15 bytes: its bytes, zeros, and in byte 15 its length, with `part` if
+// it is a part of a pre-token. For a longer one: a hash and the length, with `hashed` in byte 15.
 struct WordKey {
     static constexpr std::size_t longest = 15;
     static constexpr std::uint64_t part = std::uint64_t(0x40) << 56, hashed = std::uint64_t(0x80)
@@ -64,10 +64,10 @@ struct WordKey {
     }
 };
 
-// What has more than most_inline ids, or a key that is a hash, has its ids in a WordRing: then
-// `ids` are the number of ids, with `in_ring` in its upper bits, and the position in the ring. Of a
-// word that waits for its ids the first one is a number that it was given when the slot was
-// reserved, with `pending` in its upper bits.
+// A word with more than most_inline ids, or with a hashed key, has its ids in a WordRing: then
+// `ids` is the number of ids, with `in_ring` in its upper bits, and the position in the ring. While
+// a word waits for its ids, the first element is the number given when the slot was reserved, with
+// `pending` in its upper bits.
 struct WordSlot {
     static constexpr std::size_t most_inline = 4;
     static constexpr std::uint32_t in_ring = std::uint32_t(15) << id_count_shift,
@@ -82,24 +82,24 @@ struct WordSlot {
     std::uint64_t ring_position() const { return ids[2] | std::uint64_t(ids[3]) << 32; }
 };
 
-// Entries of any size, one after the other; the oldest ones make room for new ones. An entry is the
-// bytes of a key that is a hash, and ids; both begin on multiples of 16 bytes.
+// Entries of any size, one after the other; new ones overwrite the oldest. An entry is the bytes of
+// a hashed key, and ids; both begin at multiples of 16 bytes.
 class WordRing {
 public:
-    // Bytes of a key, and ids, that an entry may have at most.
+    // The most key bytes and the most ids of an entry.
     static constexpr std::size_t longest = 256, most_ids = 128;
-    // Ids of an entry that may be read, whatever it has.
+    // At least this many ids can be read from any entry.
     static constexpr std::size_t readable = 12;
 
     WordRing();
     WordRing(const WordRing &) = delete;
     WordRing &operator=(const WordRing &) = delete;
 
-    // `key_size`: 0 where the slot has the key. Returns the entry's position.
+    // `key_size`: 0 if the slot has the key. Returns the entry's position.
     std::uint64_t add(const std::uint8_t *key, std::size_t key_size, const std::uint32_t *ids,
                       std::size_t count);
 
-    // The ids of an entry, or nullptr: it is no longer there, or its key is another one.
+    // The ids of an entry; nullptr if it was overwritten, or has another key.
     const std::uint32_t *find(std::uint64_t position, const std::uint8_t *key,
                               std::size_t key_size) const {
         if (__builtin_expect(end_ - position > size, 0)) return nullptr;
@@ -113,7 +113,7 @@ public:
         return reinterpret_cast<const std::uint32_t *>(entry + rounded(key_size));
     }
 
-    // The lines of the machine's cache that most entries have.
+    // Prefetches the cache lines that most entries have.
     void prefetch(std::uint64_t position) const {
         const std::uint8_t *entry = memory_ + (position & (size - 1));
         __builtin_prefetch(entry);
@@ -121,19 +121,19 @@ public:
     }
 
 private:
-    static constexpr std::size_t size = std::size_t(1) << 23;  // touched as words come
+    static constexpr std::size_t size = std::size_t(1) << 23;  // touched as words are added
 
     static std::size_t rounded(std::size_t bytes) { return (bytes + 15) & ~std::size_t(15); }
 
     ZeroedPages pages_;
     std::uint8_t *memory_;
-    std::uint64_t end_ = 0;  // position % size is the place
+    std::uint64_t end_ = 0;  // end_ % size is the offset in the ring
 };
 
-// Sets of two slots in one line of the machine's cache. A hit writes nothing. A new word takes a
-// free slot of its set, the first one first; if there is none, one of the set beside it, the second
-// one first; if there is none, the second slot of its set. So the words that came first stay, which
-// are nearly the frequent ones.
+// Sets of two slots, one cache line each. A hit writes nothing. A new word takes a free slot of its
+// set, the first one first; if there is none, a free slot of the set beside it, the second one
+// first; if there is none, the second slot of its own set. So the words that came first stay, and
+// these are mostly the frequent ones.
 class WordCache {
 public:
     WordCache();
@@ -150,7 +150,7 @@ public:
         return static_cast<std::size_t>(h >> shift) * 2;
     }
 
-    // Prefetches what the ring has for a key that is a hash, if that is in its set.
+    // Prefetches the ring's entry for a hashed key, if the key is in its set.
     void prefetch_entry(const WordKey &key, std::size_t set) const {
         const WordSlot *slot = slots_ + set;
         slot += !is(*slot, key);
@@ -165,7 +165,7 @@ public:
         return is(slot[1], key) ? slot + 1 : find_beside(set, key);
     }
 
-    // The slot of a key that is not in its set, or nullptr.
+    // The slot of a key that is not in its own set, or nullptr.
     const WordSlot *find_beside(std::size_t set, const WordKey &key) const {
         if (is_free(slots_[set + 1])) return nullptr;
         const WordSlot *slot = slots_ + (set ^ 2);
@@ -173,8 +173,8 @@ public:
         return is(*slot, key) ? slot : nullptr;
     }
 
-    // Keeps a word. `bytes` are those of a key that is a hash, of any size; what is too long is not
-    // kept. Of `ids` most_inline may be read.
+    // Adds a word. `bytes` are needed for a hashed key; words that are too long are not added. At
+    // least most_inline elements of `ids` must be readable.
     void insert(const WordKey &key, const std::uint8_t *bytes, std::size_t size,
                 const std::uint32_t *ids, std::size_t count) {
         const std::size_t place = place_for(key, set_of(key, shift_));
@@ -183,8 +183,8 @@ public:
         put_ids(slots_[place], bytes, size, ids, count);
     }
 
-    // Keeps a slot for a key, which is not there, until its ids come: it is found as pending, with
-    // that number. The place of the slot.
+    // Reserves a slot for a key that is not in the cache, until its ids are known: find returns it
+    // as pending, with that number. Returns the index of the slot.
     std::uint32_t reserve(const WordKey &key, std::size_t set, std::uint32_t number) {
         const std::size_t place = place_for(key, set);
         used_ += is_free(slots_[place]);
@@ -193,28 +193,28 @@ public:
         return static_cast<std::uint32_t>(place);
     }
 
-    // As insert, into a slot that was reserved; unless another word has taken it since.
+    // Like insert, into a reserved slot, unless another word has taken it since.
     void fill(std::uint32_t place, std::uint32_t number, const std::uint8_t *bytes,
               std::size_t size, const std::uint32_t *ids, std::size_t count) {
         if (slots_[place].ids[0] == (number | WordSlot::pending))
             put_ids(slots_[place], bytes, size, ids, count);
     }
 
-    // Frees such a slot: there are no ids.
+    // Frees a reserved slot, if there are no ids for it.
     void release(std::uint32_t place, std::uint32_t number) {
         if (slots_[place].ids[0] == (number | WordSlot::pending)) free(slots_[place]);
     }
 
-    // Makes more room if that is due. Places, and pointers to slots, become invalid.
+    // Grows the table if it is due. Indices of slots, and pointers to them, become invalid.
     void grow_if_full() {
         if (used_ > limit_ && size_ < last_size) grow();
     }
 
 private:
-    // The size in bytes. Pages are touched as words come, and a fresh one costs as much as merging
-    // some words: the table starts small and doubles, where it is, when two fifths of it are in
-    // use. At a third, many scripts are 3 % slower when they are new, and 4 % faster when they come
-    // again; at a half it is the other way round by 5 % and 15 %.
+    // The size in bytes. Pages are touched as words are added, and touching one costs as much as
+    // merging some words: so the table starts small and doubles in place when two fifths of it are
+    // in use. At a third, texts in many scripts are 3 % slower when new, and 4 % faster when
+    // repeated; at a half it is the other way round by 5 % and 15 %.
     static constexpr std::size_t first_size = std::size_t(1) << 22;
     static constexpr std::size_t last_size = std::size_t(1) << 24;
 
@@ -232,12 +232,12 @@ private:
         used_--;
     }
 
-    // The slot that a key has, or takes.
+    // The slot that a key has, or will take.
     std::size_t place_for(const WordKey &key, std::size_t set) const {
         const auto takes = [&](std::size_t at) {
             return is_free(slots_[at]) | is(slots_[at], key);
         };
-        const std::size_t place = set + !takes(set);  // which one cannot be predicted
+        const std::size_t place = set + !takes(set);  // without a branch: it is unpredictable
         if (__builtin_expect(takes(place), 1)) return place;
         if (takes((set ^ 2) + 1)) return (set ^ 2) + 1;
         return takes(set ^ 2) ? set ^ 2 : place;
