@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* Measures what a C program pays for a tokexport file: the time of tkx_open, and memory. Linux.
+/* Measures what a tokexport file costs a C program: the time of tkx_open, and memory. Linux.
 
        open FILE       maps FILE, opens it, encodes a sentence; prints one line of numbers:
-                       first open ns, median open ns, ids, private KiB that opening and encoding took
+                       first open ns, median open ns, ids, private KiB of opening and encoding
  */
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
@@ -29,8 +29,8 @@ static long long now(void) {
     return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-/* This process' private memory in KiB: stack, work memory and all else that is not a file's page. Counted page by page; the figures in
-   /proc/self/status come in steps of many pages. */
+/* This process's private memory in KiB: stack, work memory and everything else that is not a page
+   of a file. Exact to a page; the figures in /proc/self/status come in steps of many pages. */
 static long private_memory(void) {
     static char text[4096];
     ssize_t size;
@@ -64,7 +64,7 @@ int main(int argc, char **argv) {
     if (argc != 2 || (file = open(argv[1], O_RDONLY)) < 0 || fstat(file, &info) != 0) return 2;
     data = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, file, 0);
     if (data == MAP_FAILED) return 2;
-    private_memory(); /* its own pages come first */
+    private_memory(); /* touches the pages that it needs itself */
     before = private_memory();
     for (i = 0; i < OPENS; i++) {
         long long begin = now();

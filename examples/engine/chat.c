@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A conversation: its texts are copies. */
+/* A conversation; it owns copies of its texts. */
 typedef struct conversation {
     tkx_message *messages;
     size_t count, room;
@@ -26,12 +26,12 @@ static int add(conversation *c, int role, const void *text, size_t size) {
     return 1;
 }
 
-/* Takes the last messages back, down to a number of them. */
+/* Removes the last messages, leaving `count` of them. */
 static void take_back(conversation *c, size_t count) {
     while (c->count > count) free((void *)(uintptr_t)c->messages[--c->count].text);
 }
 
-/* What the model said, as the next prompt has it: without what it thought. */
+/* Adds the reply as the next prompt needs it: without the reasoning part. */
 static int add_reply(conversation *c, const char *text, size_t size) {
     static const char thought[] = "</think>";
     const size_t length = sizeof thought - 1;
@@ -59,7 +59,7 @@ int chat(session *s, const char *system) {
                                        &work)) != TKX_OK &&
                make_room(code, count, &ids, &capacity, &work))
             continue;
-        if (code == TKX_E_MESSAGE && count == before) { /* what the person said is not for it */
+        if (code == TKX_E_MESSAGE && count == before) { /* the user's message is not supported */
             fail("message", tkx_error(code));
             take_back(&c, before);
             continue;

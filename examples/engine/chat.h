@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* A conversation by the frame of the chat template, a line of standard input for each turn. */
+/* A conversation using the frame of the chat template, with one turn per line of standard input. */
 #ifndef CHAT_H
 #define CHAT_H
 
 #include "session.h"
 
-/* Answers each line, until there is none. `system`: what the system message says, or NULL. Returns
-   0 on an error. */
+/* Answers each line until the input ends. `system`: the system message, or NULL. Returns 0 on an
+   error. */
 int chat(session *s, const char *system);
 
 #endif

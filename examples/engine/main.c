@@ -44,7 +44,7 @@ typedef struct options {
     int wants_perplexity, chats;
 } options;
 
-/* Options of one letter for the long ones, which getopt of POSIX does not know. */
+/* Replaces long options by their letters, since getopt of POSIX does not support long ones. */
 static void shorten(char **argv) {
     static const char *const names[][2] = {
         {"--chat", "-c"}, {"--system", "-y"}, {"--stop-id", "-i"}, {"--help", "-h"}};
@@ -91,11 +91,11 @@ static int parse(int argc, char **argv, options *o, session *s) {
     if (o->threads < 1 || o->threads > 256) return fail("-j", "give 1 to 256 threads");
     o->weights = argv[optind];
     o->tokenizer = argv[optind + 1];
-    o->prompt = argv[optind + 2]; /* NULL at the end */
+    o->prompt = argv[optind + 2]; /* NULL if there is none */
     return 1;
 }
 
-/* Maps a file; it stays mapped until the process ends. */
+/* Maps a file; it stays mapped until the process exits. */
 static const void *map_file(const char *path, size_t *size) {
     const int file = open(path, O_RDONLY);
     struct stat status;
@@ -111,7 +111,7 @@ static const void *map_file(const char *path, size_t *size) {
     return data == MAP_FAILED ? NULL : data;
 }
 
-/* All of standard input; NULL where there is not enough memory. */
+/* Reads all of standard input; NULL if there is not enough memory. */
 static char *read_input(size_t *size) {
     size_t room = 1 << 16;
     char *text = (char *)malloc(room), *more;
@@ -127,7 +127,7 @@ static char *read_input(size_t *size) {
     return NULL;
 }
 
-/* Encodes the prompt as a whole input of the model; an empty one is the token that begins a text. */
+/* Encodes the prompt as a complete input of the model; an input without any id becomes BOS. */
 static int encode(session *s, const char *text, size_t size, uint32_t **ids, size_t *count) {
     tkx_work work = {NULL, 0, NULL, 0};
     size_t capacity = 0;
@@ -164,7 +164,7 @@ static int open_session(session *s, const options *o) {
     return 1;
 }
 
-/* exp of the mean of -ln p(next id), over the positions that there is room for. */
+/* exp of the mean of -ln p(next id), over as many positions as there is room for. */
 static void write_perplexity(session *s, const uint32_t *ids, size_t count) {
     double sum = 0;
     size_t i, j;
@@ -178,7 +178,7 @@ static void write_perplexity(session *s, const uint32_t *ids, size_t count) {
     printf("perplexity %.4f over %lu tokens\n", i ? exp(sum / (double)i) : 1.0, (unsigned long)i);
 }
 
-/* Writes the prompt, and what follows it. */
+/* Writes the prompt and its continuation. */
 static int go_on(session *s, const uint32_t *ids, size_t count) {
     timing took;
     if (!reply(s, ids, count, 1, &took)) return 0;
@@ -188,7 +188,7 @@ static int go_on(session *s, const uint32_t *ids, size_t count) {
     return 1;
 }
 
-/* Makes room for as many positions as are wanted, but no more than the model has. */
+/* Makes room for the positions wanted, up to the maximum of the model. */
 static int start(session *s, threads *pool, size_t wanted) {
     const uint32_t most = s->weights.context;
     const uint32_t positions = wanted < most ? (uint32_t)wanted : most;

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Four numbers that are added as one: a compiler may not reorder a sum by itself. */
+/* Four numbers added with one instruction: a compiler may not reorder a sum on its own. */
 #ifdef __GNUC__
 typedef float lanes __attribute__((vector_size(16)));
 #else
@@ -15,7 +15,7 @@ typedef struct lanes {
 } lanes;
 #endif
 
-enum { LANES = 4, SUMS = 4 }; /* four sums, since an addition waits for the one before it */
+enum { LANES = 4, SUMS = 4 }; /* four sums, since each addition waits for the one before */
 
 void quantize(vector *x, uint32_t size, uint32_t group) {
     uint32_t begin, i;
@@ -60,7 +60,7 @@ static float dot(const float *a, const float *b, uint32_t size) {
     return sum;
 }
 
-/* Two products at a time fit 16 bits: the codes of x are at most 127, those of a at most 128. */
+/* The sum of two products fits into 16 bits: codes of x are at most 127, those of a at most 128. */
 static int32_t dot_of_group(const int8_t *a, const int8_t *x, uint32_t size) {
     const uint32_t half = size / 2;
     int32_t sum = size % 2 ? a[size - 1] * x[size - 1] : 0;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* Matrix times vector: nearly all of the time that a model takes. */
+/* Matrix times vector, which takes nearly all of the time of a model. */
 #ifndef MATRIX_H
 #define MATRIX_H
 
 #include "weights.h"
 
-/* A vector, and the same in groups of int8 where the weights are int8. */
+/* A vector, also in groups of int8 if the weights are int8. */
 typedef struct vector {
     float *values;
     int8_t *codes;
     float *scales;
 } vector;
 
-/* Fills codes and scales from values: symmetric, the largest of each group becomes 127. `size` is a
-   multiple of `group`, which is 0 for float32 weights: then nothing is to do. */
+/* Fills codes and scales from values: symmetric, with the largest of each group becoming 127.
+   `size` is a multiple of `group`. For float32 weights `group` is 0, and nothing is done. */
 void quantize(vector *x, uint32_t size, uint32_t group);
 
 /* out[row] = row of m times x, for begin <= row < end. */

@@ -28,7 +28,7 @@ static uint32_t largest(const float *logits, uint32_t count) {
     return best;
 }
 
-/* Moves the candidate at `at` of a heap, the worst of which is first, to where it belongs. */
+/* Moves the candidate at `at` down a heap, whose first element is the worst, to its position. */
 static void sift(candidate *heap, uint32_t count, uint32_t at) {
     for (;;) {
         uint32_t worst = at, child = 2 * at + 1, end = child + 2;
@@ -44,7 +44,7 @@ static void sift(candidate *heap, uint32_t count, uint32_t at) {
     }
 }
 
-/* The best `wanted` of all ids, best first. */
+/* Selects the best `wanted` of all ids, best first. */
 static void select_best(candidate *room, const float *logits, uint32_t count, uint32_t wanted) {
     uint32_t i;
     for (i = 0; i < wanted; i++) room[i] = (candidate){logits[i], i};

@@ -14,13 +14,13 @@ typedef struct candidate {
 
 typedef struct sampler {
     float temperature; /* 0: always the largest logit */
-    uint32_t top_k;    /* of the k largest; 0: of all */
-    float top_p;       /* of the fewest whose probabilities sum to p; 1: of all */
+    uint32_t top_k;    /* sample from the k largest logits; 0: from all */
+    float top_p;       /* from the fewest ids whose probabilities sum to p; 1: from all */
     uint64_t seed;     /* not 0; each draw changes it */
-    candidate *room;   /* for as many as there are ids */
+    candidate *room;   /* one for each id */
 } sampler;
 
-/* The id that is chosen; equal logits go to the smaller id. */
+/* Samples an id; of equal logits, the smaller id is preferred. */
 uint32_t sample(sampler *s, const float *logits, uint32_t count);
 
 #endif

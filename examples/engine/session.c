@@ -44,19 +44,19 @@ static int is_stop_id(const session *s, uint32_t id) {
     return tkx_special_id(t, TKX_EOS, &stop) == TKX_OK && stop == id;
 }
 
-/* Writes the text that an id completes; 1 where it ends the text, -1 on an error. */
+/* Writes the text that an id completes; returns 1 if it ends the text, -1 on an error. */
 static int write_id(tkx_decoder *d, uint32_t id, stops *ends, FILE *out) {
-    static uint8_t text[1 << 18]; /* three bytes for each of the longest token, and what is held */
+    static uint8_t text[1 << 18]; /* three bytes per byte of the longest token, and what is held */
     size_t size;
     int code;
-    if (id >= tkx_id_count(d->t)) return 0; /* a row of the weights that is no token */
+    if (id >= tkx_id_count(d->t)) return 0; /* the weights have more rows than there are tokens */
     code = tkx_decoder_step(d, id, text, sizeof text, &size);
     if (code == TKX_E_ID) return 0; /* a hole */
     if (code != TKX_OK) return fail("output", tkx_error(code)), -1;
     return stops_write(ends, (const char *)text, size, out);
 }
 
-/* Writes what has been kept since the last time. */
+/* Prints what was added to the text since the last call. */
 static void show(const session *s, FILE *kept, size_t *shown) {
     fflush(kept);
     fwrite(s->text + *shown, 1, s->text_size - *shown, stdout);
@@ -64,7 +64,7 @@ static void show(const session *s, FILE *kept, size_t *shown) {
     *shown = s->text_size;
 }
 
-/* Puts ids into the cache, from where it has others. Returns the logits after the last. */
+/* Feeds ids to the model, from the first one that is not in the cache. Returns the last logits. */
 static const float *feed(session *s, const uint32_t *ids, size_t count) {
     const float *logits = NULL;
     size_t at = 0;
@@ -77,7 +77,7 @@ static const float *feed(session *s, const uint32_t *ids, size_t count) {
     return logits;
 }
 
-/* Samples until the reply ends. Returns -1 on an error, 1 where a stop text ended it. */
+/* Samples until the reply ends. Returns -1 on an error, 1 if a stop string ended it. */
 static int generate(session *s, const float *logits, tkx_decoder *decoder, FILE *kept,
                     timing *took) {
     size_t shown = 0;
@@ -114,7 +114,7 @@ int reply(session *s, const uint32_t *ids, size_t count, int shows_prompt, timin
     size_t i;
     if (count > s->transformer.positions)
         return fail("prompt", "it is longer than what the model can see");
-    /* the decoder sees the prompt, so that a reply begins as a part of the text */
+    /* the decoder is given the prompt, too, so that the reply is decoded as its continuation */
     free(s->text);
     s->text = NULL;
     kept = open_memstream(&s->text, &s->text_size);

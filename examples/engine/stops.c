@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* How many bytes of `stop` the held text ends with, at most all of them. */
+/* The length of the longest prefix of `stop` with which the held text ends. */
 static size_t overlap(const stops *s, const char *stop) {
     size_t size = strlen(stop);
     if (size > s->held_size) size = s->held_size;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* Ends a text at the first of some stop strings, wherever the tokens cut it: text that may be the
-   begin of one is held back until it is known. */
+/* Ends a text at the first of several stop strings, wherever token boundaries are: text that may be
+   the beginning of a stop string is held back until this is decided. */
 #ifndef STOPS_H
 #define STOPS_H
 
@@ -18,8 +18,8 @@ typedef struct stops {
     size_t held_size;
 } stops;
 
-/* Writes what of the held text and `text` is certain. Returns 1 where a stop string has come:
-   nothing of it is written, nor what follows. */
+/* Writes as much of the held text and `text` as cannot be part of a stop string. Returns 1 if a
+   stop string was found: neither it nor what follows is written. */
 int stops_write(stops *s, const char *text, size_t size, FILE *out);
 
 /* Writes what is held back, as the end of the text. */

@@ -15,16 +15,16 @@ typedef struct worker {
 struct threads {
     pthread_mutex_t mutex;
     pthread_cond_t has_task, is_done;
-    worker *workers; /* of all threads but the caller's */
+    worker *workers; /* all threads except the caller's */
     uint32_t count, running;
-    unsigned long turn; /* how many tasks there were */
+    unsigned long turn; /* the number of tasks started */
     int ends;
     task run;
     void *context;
     uint32_t parts;
 };
 
-/* What thread `index` does of a task. */
+/* Runs the share of a task that belongs to thread `index`. */
 static void run_share(const threads *t, uint32_t index) {
     const uint32_t begin = (uint32_t)((uint64_t)t->parts * index / t->count);
     const uint32_t end = (uint32_t)((uint64_t)t->parts * (index + 1) / t->count);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The next `count` of an array that is parted. */
+/* Takes the next `count` elements of an array that is divided into parts. */
 static float *part(float **next, size_t count) {
     float *begin = *next;
     *next += count;
@@ -14,7 +14,8 @@ static float *part(float **next, size_t count) {
 }
 
 int transformer_start(transformer *t, const weights *w, threads *pool, uint32_t positions) {
-    const size_t queries = (size_t)w->heads * w->head_size, keys = (size_t)w->key_heads * w->head_size;
+    const size_t queries = (size_t)w->heads * w->head_size,
+                 keys = (size_t)w->key_heads * w->head_size;
     const size_t cache = (size_t)w->layers * positions * keys;
     const size_t widest = queries > w->hidden ? queries : w->hidden;
     const size_t scales = w->group ? (w->width + widest) / w->group : 0;
@@ -22,10 +23,10 @@ int transformer_start(transformer *t, const weights *w, threads *pool, uint32_t 
     t->w = w;
     t->pool = pool;
     t->positions = positions;
-    t->memory = (float *)calloc(2 * (size_t)w->width + queries + (size_t)w->heads * positions +
-                                    2 * (size_t)w->hidden + w->vocabulary + widest + scales +
-                                    2 * cache,
-                                sizeof(float));
+    t->memory =
+        (float *)calloc(2 * (size_t)w->width + queries + (size_t)w->heads * positions +
+                            2 * (size_t)w->hidden + w->vocabulary + widest + scales + 2 * cache,
+                        sizeof(float));
     t->codes = (int8_t *)calloc(w->width + widest, 1);
     if (!t->memory || !t->codes) return transformer_stop(t), 0;
     next = t->memory;
@@ -54,7 +55,8 @@ void transformer_stop(transformer *t) {
 }
 
 /* out = x / sqrt(mean(x^2) + epsilon) * weight; out may be x. */
-static void rms_norm(const float *x, const float *weight, float epsilon, uint32_t size, float *out) {
+static void rms_norm(const float *x, const float *weight, float epsilon, uint32_t size,
+                     float *out) {
     float sum = 0, scale;
     uint32_t i;
     for (i = 0; i < size; i++) sum += x[i] * x[i];
@@ -62,7 +64,7 @@ static void rms_norm(const float *x, const float *weight, float epsilon, uint32_
     for (i = 0; i < size; i++) out[i] = x[i] * scale * weight[i];
 }
 
-/* Turns the pairs (i, i + size / 2) of a head by the angles of its position. */
+/* Rotates the pairs (i, i + size / 2) of a head by the angles of its position. */
 static void rotate(const weights *w, uint32_t position, float *head) {
     const uint32_t half = w->head_size / 2;
     uint32_t i;
@@ -74,7 +76,7 @@ static void rotate(const weights *w, uint32_t position, float *head) {
     }
 }
 
-/* Up to three matrices times one vector, as one task: their rows follow each other. */
+/* Up to three matrices times the same vector, as one task over all of their rows. */
 typedef struct products {
     const matrix *matrices[3];
     float *outs[3];
@@ -89,8 +91,7 @@ static void multiply_share(void *context, uint32_t begin, uint32_t end) {
         const uint32_t rows = p->matrices[i]->rows, last = first + rows;
         const uint32_t from = begin > first ? begin - first : 0;
         const uint32_t to = end < last ? end - first : rows;
-        if (begin < last && end > first)
-            multiply_rows(p->matrices[i], p->x, p->outs[i], from, to);
+        if (begin < last && end > first) multiply_rows(p->matrices[i], p->x, p->outs[i], from, to);
         first = last;
     }
 }
@@ -107,7 +108,7 @@ typedef struct attention {
     uint32_t position;
 } attention;
 
-/* Scaled dot-product attention of some heads, over the positions so far. */
+/* Scaled dot-product attention for some heads, over the positions so far. */
 static void attend(void *context, uint32_t begin, uint32_t end) {
     const attention *a = (const attention *)context;
     const weights *w = a->t->w;

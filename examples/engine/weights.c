@@ -8,8 +8,8 @@
 
 enum { HEADER = 64, ALIGNMENT = 64, QK_NORM = 1, TIED = 2 };
 
-/* What is left of the file. Offsets are 64-bit, so that no product of sizes overflows: each size is
-   at most 2^21. */
+/* The unread part of the file. Offsets are 64-bit, so that no product of sizes overflows: each size
+   is at most 2^21. */
 typedef struct reader {
     const unsigned char *data;
     uint64_t size, at;
@@ -19,7 +19,7 @@ static uint32_t u32(const unsigned char *p) {
     return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* The next `bytes`, aligned; past the end of the file only the position moves. */
+/* Takes the next `bytes`, aligned; beyond the end of the file, only the position advances. */
 static const void *take(reader *r, uint64_t bytes) {
     const uint64_t begin = (r->at + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     r->at = begin + bytes;
@@ -68,8 +68,8 @@ static const char *check(const weights *w) {
     if (w->heads % w->key_heads) return "the heads are no multiple of the key heads";
     if (w->head_size == 0 || w->head_size % 2 || w->head_size > 4096)
         return "the size of a head is out of range";
-    if (w->group && (w->width % w->group || w->hidden % w->group ||
-                     w->heads * w->head_size % w->group))
+    if (w->group &&
+        (w->width % w->group || w->hidden % w->group || w->heads * w->head_size % w->group))
         return "a row is no multiple of the group";
     return NULL;
 }

@@ -1,4 +1,4 @@
-"""Checkpoints: a folder as Hugging Face's, with config.json and model.safetensors."""
+"""Checkpoints: a folder in Hugging Face's format, with config.json and model.safetensors."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def save(
     optimizer: AdamW | None = None,
     dtype: torch.dtype | None = None,
 ) -> None:
-    """Writes the model, in another type if asked, and with an optimizer what training needs to go
-    on.
+    """Writes the model, converted to ``dtype`` if given, and with an optimizer also the state that
+    training needs to resume.
     """
     config = model.config
     folder.mkdir(parents=True, exist_ok=True)
@@ -46,7 +46,7 @@ def save(
 
 
 def load(folder: Path) -> tuple[LanguageModel, AdamW | None]:
-    """The model of a folder, and its optimizer where that was saved."""
+    """The model of a folder, and its optimizer if it was saved."""
     described = json.loads((folder / "config.json").read_text())
     config = Config(
         vocabulary=described["vocab_size"],

@@ -35,7 +35,7 @@ class Linear(nn.Module):
         self.weight = nn.Parameter(weight * deviation)
 
     def forward(self, x: Tensor) -> Tensor:
-        """x: (..., inputs). Gives (..., outputs)."""
+        """x: (..., inputs). Returns (..., outputs)."""
         return x @ self.weight.T
 
 
@@ -47,12 +47,12 @@ class Embedding(nn.Module):
         self.weight = nn.Parameter(nn.init.trunc_normal_(torch.empty(count, width), 0, 1, -3, 3))
 
     def forward(self, ids: Tensor) -> Tensor:
-        """ids: (...), whole numbers. Gives (..., width)."""
+        """ids: (...), integers. Returns (..., width)."""
         return self.weight[ids]
 
 
 class RMSNorm(nn.Module):
-    """x over the root of its mean square, times a weight (Zhang and Sennrich, 2019)."""
+    """x over its root mean square, times a weight (Zhang and Sennrich, 2019)."""
 
     def __init__(self, width: int, epsilon: float) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ class RMSNorm(nn.Module):
         self.epsilon = epsilon
 
     def forward(self, x: Tensor) -> Tensor:
-        """x: (..., width). Gives the same shape."""
+        """x: (..., width). Returns the same shape."""
         return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + self.epsilon) * self.weight
 
 
@@ -79,7 +79,7 @@ class SwiGLU(nn.Module):
         self.down_proj = Linear(hidden, width)
 
     def forward(self, x: Tensor) -> Tensor:
-        """x: (..., width). Gives the same shape."""
+        """x: (..., width). Returns the same shape."""
         down: Tensor = self.down_proj(silu(self.gate_proj(x)) * self.up_proj(x))
         return down
 
@@ -87,7 +87,7 @@ class SwiGLU(nn.Module):
 def rotary(x: Tensor, theta: float) -> Tensor:
     """Rotary positions (Su et al., 2021) of x: (..., positions, head size).
 
-    Pair (i, i + half) of a head turns by position * theta ** (-i / half) radians.
+    Pair (i, i + half) of a head is rotated by position * theta ** (-i / half) radians.
     """
     half = x.shape[-1] // 2
     frequencies = theta ** (-torch.arange(half, dtype=torch.float32) / half)
@@ -98,7 +98,7 @@ def rotary(x: Tensor, theta: float) -> Tensor:
 
 
 def softmax(x: Tensor) -> Tensor:
-    """exp(x) over its sum, along the last axis; the largest is taken off first."""
+    """exp(x) over its sum, along the last axis; the maximum is subtracted first."""
     powers = (x - x.amax(-1, keepdim=True)).exp()
     return powers / powers.sum(-1, keepdim=True)
 
@@ -107,14 +107,14 @@ def attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> Tensor
     """Scaled dot-product attention.
 
     query: (..., positions, size); key, value: (..., others, size); mask: (positions, others), true
-    where a position sees another.
+    where a position may attend to another.
     """
     scores = query @ key.transpose(-1, -2) / math.sqrt(query.shape[-1])
     return softmax(scores.masked_fill(~mask, -torch.inf)) @ value
 
 
 class Attention(nn.Module):
-    """Causal attention of several heads, some of which share their keys and values."""
+    """Causal attention with several heads, some of which share their keys and values."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
@@ -125,7 +125,7 @@ class Attention(nn.Module):
         self.o_proj = Linear(config.heads * config.head_size, config.width)
 
     def forward(self, x: Tensor) -> Tensor:
-        """x: (batch, positions, width). Gives the same shape."""
+        """x: (batch, positions, width). Returns the same shape."""
         config, positions = self.config, x.shape[-2]
         query, key, value = (
             part(x).unflatten(-1, (-1, config.head_size)).transpose(-2, -3)
@@ -141,7 +141,7 @@ class Attention(nn.Module):
 
 
 class Block(nn.Module):
-    """Attention, then the feed-forward part, each after a norm and added to its input."""
+    """Attention, then the feed-forward part, each applied after a norm and added to its input."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
@@ -151,7 +151,7 @@ class Block(nn.Module):
         self.mlp = SwiGLU(config.width, config.hidden)
 
     def forward(self, x: Tensor) -> Tensor:
-        """x: (batch, positions, width). Gives the same shape."""
+        """x: (batch, positions, width). Returns the same shape."""
         x = x + self.self_attn(self.input_layernorm(x))
         out: Tensor = x + self.mlp(self.post_attention_layernorm(x))
         return out
@@ -167,7 +167,7 @@ class Decoder(nn.Module):
         self.norm = RMSNorm(config.width, config.epsilon)
 
     def forward(self, ids: Tensor) -> Tensor:
-        """ids: (batch, positions). Gives (batch, positions, width)."""
+        """ids: (batch, positions). Returns (batch, positions, width)."""
         x = self.embed_tokens(ids)
         for layer in self.layers:
             x = layer(x)
@@ -176,7 +176,7 @@ class Decoder(nn.Module):
 
 
 class LanguageModel(nn.Module):
-    """Logits of the next id after each position. Its tensors have the names of Llama's."""
+    """Logits of the next id at each position. The tensors are named as in Llama."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
@@ -185,6 +185,6 @@ class LanguageModel(nn.Module):
         self.lm_head = Linear(config.width, config.vocabulary)
 
     def forward(self, ids: Tensor) -> Tensor:
-        """ids: (batch, positions). Gives (batch, positions, vocabulary)."""
+        """ids: (batch, positions). Returns (batch, positions, vocabulary)."""
         logits: Tensor = self.lm_head(self.model(ids))
         return logits

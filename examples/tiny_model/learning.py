@@ -1,4 +1,4 @@
-"""What turns a loss into better weights."""
+"""Loss, optimizer, schedule and gradient clipping."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class AdamW:
 
     @torch.no_grad()
     def step(self, rate: float) -> None:
-        """Moves each parameter against its gradient, and forgets the gradient."""
+        """Moves each parameter against its gradient, and clears the gradient."""
         self.step_count += 1
         one, two = self.betas
         correction = math.sqrt(1 - two**self.step_count) / (1 - one**self.step_count)
@@ -49,11 +49,11 @@ class AdamW:
             parameter.grad = None
 
     def state(self) -> dict[str, object]:
-        """What a checkpoint needs to go on."""
+        """The state that a checkpoint needs to resume."""
         return {"step_count": self.step_count, "means": self.means, "squares": self.squares}
 
     def load(self, state: dict[str, object]) -> None:
-        """Goes on from a state."""
+        """Resumes from a state."""
         self.step_count, self.means, self.squares = (  # type: ignore[assignment]
             state[name] for name in ("step_count", "means", "squares")
         )
@@ -73,7 +73,7 @@ def cosine_rate(step: int, steps: int, warmup: int, largest: float, smallest: fl
 
 @torch.no_grad()
 def clip_gradients(parameters: Iterable[nn.Parameter], largest: float) -> float:
-    """Scales all gradients so that their norm is at most ``largest``; gives the norm before."""
+    """Scales all gradients so that their norm is at most ``largest``; returns the norm before."""
     gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
     norm = math.sqrt(sum(float(gradient.square().sum()) for gradient in gradients))
     if norm > largest:

@@ -1,4 +1,4 @@
-"""Stories made by a small grammar: text that a tiny model can learn, under this licence."""
+"""Stories from a small grammar: text that a tiny model can learn, under this project's licence."""
 
 from __future__ import annotations
 
@@ -39,6 +39,6 @@ def story(rng: random.Random) -> str:
 
 
 def stories(count: int, seed: int) -> list[str]:
-    """The same stories for the same seed."""
+    """Stories; the same ones for the same seed."""
     rng = random.Random(seed)
     return [story(rng) for _ in range(count)]

@@ -23,7 +23,7 @@ from learning import AdamW, clip_gradients, cosine_rate, cross_entropy
 from stories import stories
 
 END = "<|endoftext|>"
-# The user begins a story, the model ends it.
+# The user begins a story, the model continues it.
 CHAT = (
     "{% for m in messages %}{{ m.content }}"
     "{% if m.role == 'assistant' %}{{ eos_token }}{% endif %}{% endfor %}"
@@ -36,7 +36,7 @@ def tokexport(*arguments: str) -> None:
 
 
 def prepare(folder: Path, count: int, vocabulary: int) -> None:
-    """Writes stories, learns a tokenizer from them and makes ids of both parts."""
+    """Writes stories, trains a tokenizer on them, and encodes both parts."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, number, seed in (("train", count, 1), ("held-out", count // 20, 2)):
         lines = (json.dumps({"text": text}) + "\n" for text in stories(number, seed))
@@ -76,7 +76,7 @@ def greedy(model: LanguageModel, ids: list[int], count: int) -> list[int]:
 
 
 def record(folder: Path, prompt: str, count: int) -> None:
-    """Writes what PyTorch makes of the saved checkpoint: greedy.json beside it."""
+    """Writes greedy.json: PyTorch's continuation of a prompt with the saved checkpoint."""
     from tokexport import load
 
     model, _ = checkpoint.load(folder / "model")
@@ -87,7 +87,7 @@ def record(folder: Path, prompt: str, count: int) -> None:
 
 
 def train(folder: Path, steps: int, size: int, positions: int, config: Config) -> LanguageModel:
-    """Trains for some steps, and saves the checkpoint on the way and at the end."""
+    """Trains for some steps, and saves checkpoints on the way and at the end."""
     torch.manual_seed(1)
     rng = np.random.default_rng(1)
     model = LanguageModel(config)
@@ -109,7 +109,7 @@ def train(folder: Path, steps: int, size: int, positions: int, config: Config) -
 
 
 def main() -> None:
-    """Reads the options, and does all of it."""
+    """Reads the options, and runs all steps."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--stories", type=int, default=20000)
