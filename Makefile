@@ -1,5 +1,5 @@
-# The commands of this repository, by name: `make` lists them. They run in the environment that is
-# active (CONTRIBUTING.md, "Set up").
+# The commands of this repository; `make` lists them. They run in the active environment
+# (CONTRIBUTING.md, "Set up").
 
 RUNTIME := formats/tokexport
 SHARED ?= $(TOKEXPORT_SHARED)
