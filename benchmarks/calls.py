@@ -1,13 +1,13 @@
-"""Measures short calls, documents of 300 bytes, decoding, texts made to be slow and fresh
-processes, beside every library that is installed, and writes docs/BENCHMARKS.md.
+"""Measures short calls, documents of 300 bytes, decoding, adversarial texts and fresh processes,
+with every library that is installed, and writes docs/BENCHMARKS.md.
 
     pip install tiktoken tokenizers gigatoken fastokens rs-bpe quicktok-v1 sentencepiece
     pip install --no-deps --target RC tokenizers==1.0.0rc3
     TOKEXPORT_SHARED=FOLDER python benchmarks/calls.py [--print] [--rounds N] [--rc RC]
 
-The libraries take turns in each round; ids and texts are compared in every round, and a library
-that gives others is named and left out of that row. Medians of the time of the CPU, and of the
-clock for tokexport.
+The libraries alternate in each round. Ids and texts are compared in every round; a library with
+different results is reported and left out of that row. The figures are medians of CPU time, and
+for tokexport also of wall-clock time.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from worker import RemoteWorker, Worker
 from tokexport.conversion import convert
 
 DOCUMENT = 300  # bytes
-WARM = 700_000  # bytes of prose that each library encodes first, as one that is in use has
-LONG = 1_000_000  # characters of a text made to be slow
+WARM = 700_000  # bytes of prose that each library encodes first, to warm up
+LONG = 1_000_000  # characters of an adversarial text
 HEAD = ["tokenizer", "work", "tokexport", "by the clock", "times as fast as"]
 
 
 @dataclass(frozen=True)
 class Work:
-    """A row: ``inputs`` of a round by its number, and the unit: how many there are of it in them.
+    """A row: ``inputs`` for each round, by its number; ``count``: how many units they contain.
 
-    ``kinds``: what it is called by the library; the first that it has counts.
+    ``kinds``: names of this kind of work; the first one that a library supports is used.
     """
 
     name: str
@@ -56,7 +56,7 @@ UNITS = {"ns": 1e9, "µs": 1e6, "ms": 1e3}
 
 
 def works(encode: Callable[[str], list[int]]) -> list[Work]:
-    """All rows but those of a fresh process."""
+    """All rows except those of a fresh process."""
     prose = english()[WARM:]
     documents = [prose[at : at + DOCUMENT] for at in range(0, len(prose) - DOCUMENT, DOCUMENT)]
     random.Random(1).shuffle(documents)
@@ -68,7 +68,7 @@ def works(encode: Callable[[str], list[int]]) -> list[Work]:
         return unseen[first : first + 300]
 
     def slow(letter: str) -> Callable[[int], list[str]]:
-        # Another length each time: a cache of whole pre-tokens is not what this is about.
+        # A different length each time, so that no cache of whole pre-tokens has it.
         return lambda number: [letter * (LONG + 1 + number)]
 
     lists, arrays = ("list",), ("array",)
@@ -103,7 +103,7 @@ def measured(work: Work, workers: Sequence[Any], rounds: int) -> list[str]:
                 continue
             timed = worker.run(kind, inputs)
             results[worker.name] = timed.results
-            if number:  # the first fills caches
+            if number:  # round 0 fills caches
                 units = work.count(inputs) / UNITS[work.unit]
                 times[worker.name].append((timed.cpu / units, timed.wall / units))
         expected = results["tokexport"]
@@ -127,7 +127,7 @@ def measured(work: Work, workers: Sequence[Any], rounds: int) -> list[str]:
 
 
 def same(found: Sequence[Any], expected: Sequence[Any]) -> bool:
-    """Whether a library gives what tokexport gives, whatever the type of its lists."""
+    """Whether a library returns the same as tokexport, whatever the type of its lists."""
     return all(
         left == right if isinstance(left, str) else _plain(left) == _plain(right)
         for left, right in zip(found, expected, strict=True)
@@ -145,7 +145,7 @@ def _plain(value: Any) -> Any:
 
 
 def subjects(folder: Path) -> list[Subject]:
-    """Ranks, and a tokenizer.json; their files are made in ``folder``."""
+    """Ranks, and a tokenizer.json; their files are created in ``folder``."""
     shared = shared_tokenizers()
     ranks = shared / "cl100k_base" / "cl100k_base.tiktoken"
     found = [
@@ -159,7 +159,7 @@ def subjects(folder: Path) -> list[Subject]:
 
 
 def rows_of(subject: Subject, rounds: int, rc: Path | None) -> list[list[str]]:
-    """All rows of a tokenizer."""
+    """All rows for a tokenizer."""
     workers: list[Any] = [Worker(name, subject) for name in names(subject)]
     if rc and subject.pattern is None:
         workers.append(RemoteWorker("tokenizers 1.0rc3", "tokenizers", subject, rc))

@@ -2,9 +2,9 @@
 
     TOKEXPORT_SHARED=FOLDER python benchmarks/converting.py [--print] [--rounds N]
 
-Each tokenizer.json is converted in processes of their own: the least CPU seconds and the peak of
-memory, both beyond those of Python with numpy, which finds modules compiled, as pip leaves them.
-Needs Linux.
+Each tokenizer.json is converted in separate processes. The figures are the minimum of CPU seconds
+and the peak of memory, both without those of Python with numpy; modules are compiled already, as
+after an installation by pip. Needs Linux.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ print(time.process_time() - seconds, peak() - memory)
 
 
 def measured(source: Path, rounds: int, *, self_test: bool) -> tuple[float, float]:
-    """The least CPU seconds, and the peak of memory in bytes."""
+    """The minimum of CPU seconds, and the peak of memory in bytes."""
     found = []
     with tempfile.TemporaryDirectory() as folder:
         target = f"{folder}/tokenizer.bin"
@@ -54,7 +54,7 @@ def measured(source: Path, rounds: int, *, self_test: bool) -> tuple[float, floa
 
 
 def row(name: str, source: Path, rounds: int) -> list[str]:
-    """A tokenizer, without the self test and with it."""
+    """The row of a tokenizer, without the self test and with it."""
     size = os.path.getsize(source)
     cells = [name, f"{size / 1e6:.1f}"]
     for self_test in (False, True):

@@ -1,13 +1,13 @@
-"""Measures long documents beside the fastest libraries there are, and writes docs/BENCHMARKS.md.
+"""Measures long documents with the fastest libraries available, and writes docs/BENCHMARKS.md.
 
     pip install gigatoken fastokens
     TOKEXPORT_SHARED=FOLDER python benchmarks/documents.py [--print] [--rounds N]
 
-Each library that is installed loads the tokenizer anew, in turn, and encodes one text (cold),
-another of the same size (unseen), the first again (warm), each to an array, and the second again to
-a list. Each call gets a str of its own, as it comes from a file: UTF-8 that one library has made of
-it, which Python keeps in the str, is not there for the next. Time of the CPU, one thread; the ids
-of every call are compared first.
+Each installed library, in turn, loads the tokenizer and encodes one text (cold), another of the
+same size (unseen), and the first again (warm), each to an array; then the second again to a list.
+Each call gets a new str, as if read from a file, since Python keeps the UTF-8 of a str that one
+library has asked for, and the next would find it. CPU time, one thread; the ids of every call are
+compared first.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LIBRARIES = ("tokexport", "gigatoken", "fastokens")
 
 
 def subjects(folder: Path) -> list[Subject]:
-    """From the collection of real tokenizers; their own files are to be made in ``folder``."""
+    """From the collection of real tokenizers; their tokexport files will be in ``folder``."""
     shared, file = shared_tokenizers(), folder / "tokenizer.bin"
     labels = {
         "Llama 3": "llama3",
@@ -57,15 +57,15 @@ def subjects(folder: Path) -> list[Subject]:
 
 
 def ids_of(result: Any) -> Any:
-    """What a library gives, as an array."""
+    """The result of a library, as an array."""
     if isinstance(result, bytes):
         return np.frombuffer(result, np.uint32)
     return np.asarray(getattr(result, "ids", result), np.uint32)
 
 
 def halves(name: str) -> tuple[bytes, bytes]:
-    """Two parts of a text, of the same size, without what gigatoken always takes for special; as
-    UTF-8.
+    """Two parts of a text, of the same size, as UTF-8, without strings that gigatoken always takes
+    for special tokens.
     """
     text = english_and_documentation() if name == "English" else TEXTS[name](2 * SIZE)
     text = re.sub(r"<\|[^|]*\|>|</?s>|<unk>", "", text)
@@ -76,7 +76,7 @@ def halves(name: str) -> tuple[bytes, bytes]:
 def measure(
     subject: Subject, texts: dict[str, tuple[bytes, bytes]], rounds: int
 ) -> list[list[str]]:
-    """A row for each text: ns a byte of ours, and how many times the speed of the fastest peer."""
+    """A row per text: our ns per byte, and how many times as fast we are as the fastest peer."""
     convert(subject.path, subject.file, pattern=subject.pattern, self_test=False, force=True)
     found = [name for name in names(subject) if name in LIBRARIES]
     rows = []
@@ -84,7 +84,7 @@ def measure(
         record: dict[str, list[list[float]]] = {name: [] for name in found}
         ours = tokexport.load(subject.file)
         expected = [ids_of(ours.encode(half.decode())) for half in (first, second)]
-        for number in range(-1, rounds):  # one that is not counted: memory that is new to all
+        for number in range(-1, rounds):  # the first is not counted: its memory is untouched
             for name in random.sample(found, len(found)):
                 times = one_round(name, load(name, subject), (first, second), expected)
                 if number >= 0:
@@ -97,7 +97,7 @@ def measure(
 def one_round(
     name: str, calls: Calls, texts: tuple[bytes, bytes], expected: Sequence[Any]
 ) -> list[float]:
-    """ns a byte of each kind of work. Ends the program where ids differ."""
+    """ns per byte for each kind of work. Exits if ids differ."""
     to_array, to_list = calls["array"], calls.get("long list", calls["list"])
     times = []
     for number, encode in ((0, to_array), (1, to_array), (0, to_array), (1, to_list)):
@@ -109,7 +109,7 @@ def one_round(
 
 
 def cells(record: dict[str, list[list[float]]]) -> list[str]:
-    """For each kind of work ours in ns a byte, and the ratio to the fastest peer."""
+    """For each kind of work, our ns per byte and the ratio to the fastest peer."""
     made = []
     for number in range(len(WORK)):
         medians = {who: statistics.median(times[number] for times in all_)

@@ -1,8 +1,8 @@
-"""The libraries that are measured at every kind of work, each as calls of one shape.
+"""The libraries that are measured for every kind of work, behind the same interface.
 
-A kind of work is a call that takes one input: ``list`` and ``array`` a text, ``batch`` texts,
-``decode`` and ``step`` a list of ids. A library that does not do a kind has no call for it; one
-that is not installed is left out. Special tokens in a text are text; one thread.
+A kind of work is a call with one input: a text for ``list`` and ``array``, texts for ``batch``, a
+list of ids for ``decode`` and ``step``. A library that does not support a kind has no call for it;
+libraries that are not installed are left out. Special tokens in a text are plain text; one thread.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-# Read when the libraries are imported.
+# These are read when the libraries are imported.
 os.environ |= {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
 
 Calls = Mapping[str, Callable[[Any], Any]]
@@ -22,8 +22,8 @@ Calls = Mapping[str, Callable[[Any], Any]]
 
 @dataclass(frozen=True)
 class Subject:
-    """A tokenizer: its name, the file that libraries read, of ranks also the name of the pattern,
-    and tokexport's own file.
+    """A tokenizer: its name, the file that the other libraries read, the name of the pattern if
+    that file has ranks, and tokexport's own file.
     """
 
     name: str
@@ -108,7 +108,7 @@ def _fastokens(subject: Subject) -> Calls:
 
 
 def _tokenizers(subject: Subject) -> Calls:
-    """0.23, or 1.0, which has no stream for decoding and takes all options by the call."""
+    """0.23, or 1.0, which has no streaming decoder and takes all options per call."""
     import tokenizers
 
     tokenizer = tokenizers.Tokenizer.from_file(str(subject.path))
@@ -164,7 +164,7 @@ def _sentencepiece(subject: Subject) -> Calls:
     return {"list": processor.encode, "batch": processor.encode, "decode": processor.decode}
 
 
-# By name: the module, what loads a tokenizer, and which ones it does.
+# By name: the module, how to load a tokenizer, and which tokenizers are supported.
 LIBRARIES: Mapping[str, tuple[str, Callable[[Subject], Calls], Callable[[Subject], bool]]] = {
     "tokexport": ("tokexport", _tokexport, lambda _: True),
     "tiktoken": ("tiktoken", _tiktoken, lambda subject: subject.pattern is not None),
@@ -182,7 +182,7 @@ LIBRARIES: Mapping[str, tuple[str, Callable[[Subject], Calls], Callable[[Subject
 
 
 def names(subject: Subject) -> list[str]:
-    """The libraries that are installed and do a tokenizer, tokexport first."""
+    """The installed libraries that support a tokenizer, tokexport first."""
     return [
         name
         for name, (module, _, does) in LIBRARIES.items()
@@ -196,5 +196,5 @@ def missing() -> list[str]:
 
 
 def load(name: str, subject: Subject) -> Calls:
-    """Opens a tokenizer by one library."""
+    """Opens a tokenizer with one library."""
     return LIBRARIES[name][1](subject)

@@ -1,6 +1,6 @@
 """A fresh process until it has the ids of two words: CPU and private memory beyond Python's own.
 
-Needs Linux: the memory is what /proc/self/smaps_rollup says.
+Needs Linux: memory is read from /proc/self/smaps_rollup.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ print(sum(int(line.split()[1]) for line in open("/proc/self/smaps_rollup") if "P
 
 
 def programs(subject: Subject) -> dict[str, str]:
-    """By library, what it does first; the one without a name does nothing."""
+    """By library, a program that loads it and encodes; the one without a name does nothing."""
     path, file = str(subject.path), str(subject.file)
     every = {
         "tokexport": f"import tokexport; tokexport.load({file!r}).encode('hello world')",
@@ -45,7 +45,7 @@ def programs(subject: Subject) -> dict[str, str]:
 
 
 def fresh_rows(subject: Subject, rounds: int) -> list[list[str]]:
-    """For each library the median of the CPU's milliseconds, and the memory in KB."""
+    """For each library, the median CPU time in milliseconds, and the memory in KB."""
     every = programs(subject)
     times: dict[str, list[float]] = {name: [] for name in every}
     for number in range(rounds + 1):
@@ -53,7 +53,7 @@ def fresh_rows(subject: Subject, rounds: int) -> list[list[str]]:
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             run(every[name])
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            if number:  # the first reads files
+            if number:  # round 0 reads files from disk
                 user, system = after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime
                 times[name].append((user + system) * 1e3)
     memory = {name: int(run(program + MEMORY)) for name, program in every.items()}
@@ -66,6 +66,6 @@ def fresh_rows(subject: Subject, rounds: int) -> list[list[str]]:
 
 
 def run(program: str) -> str:
-    """What a program prints."""
+    """The output of a program."""
     command = [sys.executable, "-c", program]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout

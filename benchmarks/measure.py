@@ -1,9 +1,9 @@
-"""How speed is measured: libraries in turns, on text that they have not seen, ids compared.
+"""How speed is measured: libraries alternate, on text that they have not seen, with ids compared.
 
-A text is cut into documents of 2,000 characters, and these into slices. In each round every library
-encodes the same slice, so that all meet the same state of the machine. No slice comes twice: a
-corpus does not repeat itself either. The ids of every timed call are compared; where they differ
-nothing is reported.
+A text is cut into documents of 2,000 characters, and these are grouped into slices. In each round
+every library encodes the same slice, so that all of them see the machine in the same state. No
+slice is used twice, since a corpus does not repeat itself either. The ids of every timed call are
+compared; if they differ, nothing is reported.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Speed:
-    """Of one text, in the order of the libraries: MB of UTF-8 a second (medians), and how many
-    times the speed of each the first one has (medians of the ratios of a round).
+    """For one text, in the order of the libraries: MB of UTF-8 per second (medians), and how many
+    times as fast the first library is (medians of the ratios of each round).
     """
 
     rates: tuple[float, ...]
@@ -38,8 +38,8 @@ class Speed:
 
 
 def slices(name: str) -> list[list[str]]:
-    """The slices of a text, each a list of documents. The one that is made of one letter is a
-    single document, every time: whether its time is linear is what it is for.
+    """The slices of a text, each a list of documents. The text of a single letter is always one
+    document, since it tests whether time is linear in its length.
     """
     text = TEXTS[name]()
     if name == ONE_LETTER:
@@ -85,7 +85,7 @@ def measure(encoders: Sequence[tuple[str, Encode]], parts: Sequence[list[str]]) 
 
 
 def measure_calls(encoders: Sequence[tuple[str, Encode]], texts: Sequence[str]) -> list[float]:
-    """The median time of one call on a short text, in microseconds, in turns."""
+    """The median time of one call on a short text, in microseconds; the encoders alternate."""
     times: list[list[float]] = [[] for _ in encoders]
     for text in texts:
         for record, (_, encode) in zip(times, encoders, strict=True):
@@ -94,7 +94,7 @@ def measure_calls(encoders: Sequence[tuple[str, Encode]], texts: Sequence[str]) 
 
 
 def measure_loading(libraries: Sequence[Library]) -> tuple[list[tuple[str, Encode]], list[float]]:
-    """Loads each once; the time is in milliseconds."""
+    """Loads each library once; the times are in milliseconds."""
     loaded = [timed(library.load) for library in libraries]
     names = [library.name for library in libraries]
     return (
@@ -104,10 +104,10 @@ def measure_loading(libraries: Sequence[Library]) -> tuple[list[tuple[str, Encod
 
 
 def timed(action: Callable[[], T]) -> tuple[T, float]:
-    """What an action gives, and the seconds of CPU that this process took for it.
+    """The result of an action, and the CPU seconds that this process spent on it.
 
-    All work is on one thread, so that on a quiet machine this is the time by the clock; on a busy
-    one it leaves out the time of others.
+    All work is on one thread, so on a quiet machine this equals wall-clock time; on a busy one it
+    excludes other processes.
     """
     begin = time.process_time()
     result = action()

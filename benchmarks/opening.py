@@ -1,4 +1,4 @@
-"""What a file costs: its size, and the time and memory of a C program that opens it."""
+"""The cost of a file: its size, and the time and memory of a C program that opens it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ RUNTIME = ROOT / "formats" / "tokexport"
 
 @dataclass(frozen=True)
 class Cost:
-    """Sizes in bytes, the median time of tkx_open in microseconds, and the private memory that
-    opening and encoding a sentence took, in KiB.
+    """Sizes in bytes, the median time of tkx_open in microseconds, and the private memory of
+    opening and encoding a sentence, in KiB.
     """
 
     ids: int
@@ -38,7 +38,7 @@ def compiled(folder: Path) -> Path:
 
 
 def code_size(folder: Path, *flags: str) -> int:
-    """Bytes of code and constants of the C core, compiled for size."""
+    """Bytes of code and constants of the C core when compiled for size."""
     made = folder / "core.o"
     command = [os.environ.get("CC", "cc"), "-Os", "-std=c99", "-c", *flags, "-o", str(made)]
     subprocess.run([*command, str(RUNTIME / "tokexport.c")], check=True)
@@ -50,7 +50,7 @@ def code_size(folder: Path, *flags: str) -> int:
 
 
 def cost(program: Path, subject: Subject, target: Path) -> Cost:
-    """Of a subject whose file is at ``target``."""
+    """The cost for a subject whose file is at ``target``."""
     output = subprocess.run(
         [str(program), str(target)], check=True, capture_output=True, text=True
     ).stdout

@@ -1,7 +1,7 @@
-"""The tokenizers that are measured, and the libraries that they are measured beside.
+"""The tokenizers that are measured, and the libraries that tokexport is compared with.
 
-A subject is one tokenizer. Each library gets it from the file that the library itself reads:
-tokexport from a file that is converted for the run.
+A subject is one tokenizer. Each library loads it from the file format that it reads itself;
+tokexport, from a file that is converted for the run.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
 @dataclass(frozen=True)
 class Subject:
-    """A tokenizer: its name, what it is, and for each library the file that it reads.
+    """A tokenizer: its name, its kind, and the file that each library reads.
 
-    ``source`` is what tokexport converts, with ``pattern`` where it is a file of ranks.
+    ``source`` is what tokexport converts, with ``pattern`` if it is a file of ranks.
     """
 
     name: str
@@ -47,9 +47,9 @@ class Subject:
 
 @dataclass(frozen=True)
 class Library:
-    """A library under measurement: ``load`` opens the tokenizer and gives what encodes documents.
+    """A library under measurement: ``load`` opens the tokenizer and returns its encoder.
 
-    Special tokens in a text are text, and nothing is put around it.
+    Special tokens in a text are plain text, and no template is applied.
     """
 
     name: str
@@ -57,8 +57,8 @@ class Library:
 
 
 def subjects() -> list[Subject]:
-    """All of them, from ``$TOKEXPORT_SHARED/tokenizers``; without it those that fixtures/fetch.py
-    brings.
+    """All subjects, from ``$TOKEXPORT_SHARED/tokenizers``; if it is not set, those that
+    fixtures/fetch.py downloads.
     """
     if "TOKEXPORT_SHARED" not in os.environ:
         return _fetched()
@@ -97,7 +97,7 @@ def _fetched() -> list[Subject]:
 
 
 def libraries(subject: Subject, target: Path) -> list[Library]:
-    """tokexport, on a file that is made at ``target``, then the peers."""
+    """tokexport, with a file created at ``target``, then the peers."""
     model = convert(
         subject.source, target, pattern=subject.pattern, self_test=False, force=True
     ).model
@@ -130,7 +130,7 @@ def _tiktoken(path: Path, model: TokenizerModel) -> Encode:
 
 
 def _tokenizers(path: Path) -> Encode:
-    """By the library's fastest call on one thread, which leaves out offsets."""
+    """Uses the library's fastest call on one thread, which leaves out offsets."""
     tokenizer = tokenizers.Tokenizer.from_file(str(path))
     tokenizer.encode_special_tokens = True
     tokenizer.no_truncation()

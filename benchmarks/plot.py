@@ -1,7 +1,7 @@
 """Draws bars as SVG: one group for each tokenizer, one bar for each library, panels side by side.
 
-By hand, since the picture is simple: no library is needed, it follows the reader's light or dark
-theme, and the same numbers give the same bytes.
+Written by hand, since the picture is simple: this needs no library, follows the reader's light or
+dark theme, and makes the same bytes from the same numbers.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 BAR, GAP, GROUP = 14, 3, 12  # heights: of a bar, between bars, between groups
 LABEL, PANEL, SPACE = 92, 300, 36  # widths: of names, of a panel, between panels
 HEAD, FOOT = 44, 26
-ROOM = 128  # of a panel's width, for the words after its longest bar
+ROOM = 128  # of a panel's width, for the label after its longest bar
 
 STYLE = """
 text { font: 12px system-ui, sans-serif; fill: #1f2328 }
@@ -32,7 +32,7 @@ text { font: 12px system-ui, sans-serif; fill: #1f2328 }
 
 @dataclass(frozen=True)
 class Bar:
-    """A library's speed in MB/s, and how many times it the first library of the group has."""
+    """A library's speed in MB/s, and how many times as fast the group's first library is."""
 
     library: str
     rate: float
@@ -41,7 +41,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Panel:
-    """A title, and the bars of each tokenizer; the first bar of each is ours."""
+    """A title, and the bars of each tokenizer; our bar is the first one."""
 
     title: str
     groups: Sequence[Sequence[Bar]]
@@ -80,7 +80,7 @@ def draw(names: Sequence[str], panels: Sequence[Panel], note: str) -> str:
 
 
 def bar_lines(bar: Bar, left: float, top: float, scale: float, ours: bool) -> list[str]:
-    """A bar, and after it its words."""
+    """A bar, and its label after it."""
     width = max(1.0, bar.rate * scale)
     times = "" if ours else f" ({rate(bar.ratio)}×)"
     kind = "ours" if ours else "peer"
@@ -91,7 +91,7 @@ def bar_lines(bar: Bar, left: float, top: float, scale: float, ours: bool) -> li
 
 
 def rate(value: float) -> str:
-    """Two digits: a speed, or a ratio.
+    """A speed or ratio, rounded to two digits.
 
     >>> rate(9.96), rate(9.94), rate(123.4)
     ('10', '9.9', '123')

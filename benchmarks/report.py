@@ -1,12 +1,12 @@
-"""Measures tokexport beside tiktoken, tokenizers and sentencepiece, and writes what README.md and
-docs/BENCHMARKS.md show: one command, three minutes.
+"""Measures tokexport, tiktoken, tokenizers and sentencepiece, and writes the figures of README.md
+and docs/BENCHMARKS.md: one command, three minutes.
 
     python benchmarks/report.py             measure, print, and write the documents
     python benchmarks/report.py --print     measure and print
 
-The documents are written only where all tokenizers are there, which is with ``TOKEXPORT_SHARED``
-set (texts.py, peers.py): without it the figures are printed for those that fixtures/fetch.py
-brings. Run it on a quiet machine; only ratios of one run mean anything.
+The documents are only written if all tokenizers are available, which requires ``TOKEXPORT_SHARED``
+(texts.py, peers.py): otherwise the figures are printed for those that fixtures/fetch.py downloads.
+Run it on a quiet machine; only ratios within one run are meaningful.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ MODULES = {
 
 @dataclass(frozen=True)
 class Result:
-    """What was measured of one subject; ``names`` are the libraries, ours first."""
+    """The measurements of one subject; ``names`` are the libraries, ours first."""
 
     subject: Subject
     names: tuple[str, ...]
@@ -60,7 +60,7 @@ class Result:
 
 
 def measured(subject: Subject, parts: dict[str, list[list[str]]], folder: Path) -> Result:
-    """Everything about one subject."""
+    """Measures everything about one subject."""
     target = folder / "tokenizer.bin"
     encoders, loading = measure_loading(libraries(subject, target))
     speeds = {name: measure(encoders, documents) for name, documents in parts.items()}
@@ -95,7 +95,7 @@ def bars(result: Result, text: str) -> list[Bar]:
 
 
 def speed_table(results: Sequence[Result], texts: Iterable[str], *, full: bool) -> str:
-    """A row for each tokenizer: MB/s, and how many times the speed of each peer that is."""
+    """A row for each tokenizer: MB/s, and how many times as fast as each peer that is."""
     texts = list(texts)
     head = ["tokenizer", *(["model"] if full else []), "beside", *texts]
     rows = []
@@ -126,7 +126,7 @@ def call_table(results: Sequence[Result]) -> str:
 
 
 def size_table(results: Sequence[Result]) -> str:
-    """Sizes of files, and what opening costs."""
+    """Sizes of files, and the cost of opening them."""
     head = ["tokenizer", "ids", "source, MB", "file, MB", "decode only, MB", "tkx_open, µs"]
     rows = [
         [
@@ -155,7 +155,7 @@ def code_table(whole: int, least: int) -> str:
 
 
 def comparison(results: Sequence[Result], core: str) -> str:
-    """README's table of the alternatives: what is known of them, with what was measured here."""
+    """The README's table of alternatives: known facts, with the figures measured here."""
     peers = ("tokenizers", "tiktoken", "sentencepiece")
     modules = {name: f"{module_size(name) / 1e6:.1f} MB" for name in peers}
     speeds = {name: [] for name in peers}  # type: dict[str, list[float]]
@@ -199,7 +199,7 @@ def module_size(name: str) -> int:
 
 
 def machine() -> str:
-    """What made the figures."""
+    """The machine and the versions that the figures were measured with."""
     cpu = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
@@ -220,7 +220,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, left: int) -> s
 
 
 def put(document: str, name: str, content: str) -> str:
-    """A document with another content between the marks of a part.
+    """A document with the content between the marks of a part replaced.
 
     >>> begin, end = marks("speed")
     >>> put(f"a\\n{begin}{end}\\nb", "speed", "| 1 |").splitlines()[3:4]
@@ -233,7 +233,7 @@ def put(document: str, name: str, content: str) -> str:
 
 
 def marks(name: str) -> tuple[str, str]:
-    """What stands around a part that is made here."""
+    """The marks around a generated part."""
     return f"<!-- {name}: made by benchmarks/report.py -->\n", f"<!-- {name}: end -->"
 
 

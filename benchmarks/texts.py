@@ -1,8 +1,8 @@
-"""The texts that are measured. They are the same on every run; those of
-``$TOKEXPORT_SHARED/corpora`` are real, where it is set.
+"""The texts that are measured, the same on every run. If ``$TOKEXPORT_SHARED`` is set, those in its
+``corpora`` are used, which are real.
 
-Without it English is the documentation of Python's standard library, and text in other scripts is
-made of random words, which is harder than real text: no word comes twice.
+Otherwise English is the documentation of Python's standard library, and text in other scripts
+consists of random words, which is harder than real text, since no word is repeated.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 SIZE = 2_000_000  # bytes of a long text
-WORST = 1_000_000  # characters of a text made to be slow
+WORST = 1_000_000  # characters of an adversarial text
 ONE_LETTER = "'a' * 1,000,000"
 SCRIPTS = {
     "Cyrillic": (0x430, 0x44F),
@@ -111,7 +111,7 @@ TEXTS: Mapping[str, Callable[..., str]] = {
 
 
 def shared_tokenizers() -> Path:
-    """The real tokenizers of ``$TOKEXPORT_SHARED``; ends the program where it is not set."""
+    """The real tokenizers of ``$TOKEXPORT_SHARED``; exits if it is not set."""
     if "TOKEXPORT_SHARED" not in os.environ:
         sys.exit("TOKEXPORT_SHARED must name the folder of real tokenizers (CONTRIBUTING.md)")
     return Path(os.environ["TOKEXPORT_SHARED"]).resolve() / "tokenizers"
@@ -127,7 +127,7 @@ def _shared(*names: str) -> str:
 
 
 def _library() -> list[Path]:
-    """Source files of this Python's library, in a mixed but fixed order."""
+    """Source files of Python's standard library, in a shuffled but fixed order."""
     folder = Path(sysconfig.get_path("stdlib"))
     paths = sorted(folder.glob("*.py")) + sorted(folder.glob("[a-z]*/*.py"))
     paths = [path for path in paths if "site-packages" not in path.parts]
@@ -160,5 +160,5 @@ def _word(chance: random.Random, first: int, last: int, longest: int) -> str:
 
 
 def _cut(text: str, size: int) -> str:
-    """The first bytes."""
+    """The first ``size`` bytes."""
     return text.encode("utf-8", "ignore")[:size].decode("utf-8", "ignore")

@@ -1,10 +1,10 @@
-"""Measures what a second thread gives, and writes docs/BENCHMARKS.md.
+"""Measures the speed-up by a second thread, and writes docs/BENCHMARKS.md.
 
     TOKEXPORT_SHARED=FOLDER python benchmarks/threads.py [--print] [--rounds N]
 
-One document of 10 MB, and its parts of 2,000 characters in one call, each to an array, by one
-thread and by two, after they have encoded it before. The time is by the clock, the least of many
-rounds: on a machine of two processors at least, with nothing beside it.
+One document of 10 MB, and its parts of 2,000 characters in one call, are encoded to an array with
+one thread and with two, after a warm-up. Figures are the minimum of wall-clock time in many
+rounds. Needs at least two processors, and an idle machine.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NAMES = ("cl100k_base", "Llama 2")
 
 
 def least(action: Callable[[], Any], rounds: int) -> float:
-    """The least time of an action, in milliseconds."""
+    """The minimum time of an action, in milliseconds."""
     times = []
     for _ in range(rounds):
         begin = time.perf_counter()
@@ -44,7 +44,7 @@ def least(action: Callable[[], Any], rounds: int) -> float:
 
 
 def row(name: str, what: str, encode: Callable[[int], Any], rounds: int) -> list[str]:
-    """Ends the program where two threads give other ids."""
+    """Exits if two threads return other ids than one."""
     expected, found = encode(1), encode(2)
     if not np.array_equal(expected, found):
         sys.exit(f"{name}: two threads give other ids; nothing is reported")
@@ -55,7 +55,7 @@ def row(name: str, what: str, encode: Callable[[int], Any], rounds: int) -> list
 
 
 def rows_of(subject: Subject, text: str, rounds: int) -> list[list[str]]:
-    """Both rows of a tokenizer, whose file is made."""
+    """Both rows of a tokenizer, whose file exists already."""
     convert(subject.path, subject.file, pattern=subject.pattern, self_test=False, force=True)
     made = tokexport.load(subject.file)
     documents = [text[start : start + DOCUMENT] for start in range(0, len(text), DOCUMENT)]

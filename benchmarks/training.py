@@ -1,16 +1,16 @@
-"""Measures training beside rustbpe, tokenizers and gigatoken, and writes docs/TRAINING.md's tables.
+"""Measures training with rustbpe, tokenizers and gigatoken, and writes docs/TRAINING.md's tables.
 
     pip install rustbpe gigatoken
     TOKEXPORT_SHARED=FOLDER python benchmarks/training.py [--print] [--sizes 100 1000]
 
-Every run is a process of its own that reads a file of documents and learns; the learned tokens are
-compared first, each trainer's with ours under its tie-break, and nothing is reported where those of
-rustbpe or tokenizers differ; how many of gigatoken's do is a column. Time is that of the processor,
-of all threads together, and on the clock, without imports and without compiling the pattern; memory
-is the growth of the peak while it learns (Linux).
+Every run is a separate process that reads a file of documents and learns. First the learned tokens
+are compared, those of each trainer with ours under its tie-break. If those of rustbpe or tokenizers
+differ, nothing is reported; for gigatoken, a column says how many differ. Times are CPU time of all
+threads together, and wall-clock time, without imports and without compiling the pattern; memory is
+the growth of the peak while learning (Linux).
 
-The text is real English and documentation; what goes beyond that repeats it, with every 40th word
-changed, so that new words go on coming up as they do in a corpus.
+The text is real English and documentation; beyond its size it is repeated with every 40th word
+changed, so that new words keep appearing as they do in a corpus.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from peers import ROOT
 from report import put, table
 from texts import english_and_documentation
 
-# Which of our tie-breaks is that of each.
+# Which of our tie-breaks each trainer uses.
 PEERS = {"rustbpe": "lowest-ids", "tokenizers": "lowest-gpt2-ids", "gigatoken": "lowest-gpt2-ids"}
-DOCUMENT = 5000  # characters, about
+DOCUMENT = 5000  # characters, approximately
 MB = 1_000_000
-# 450 billion characters of English: bytes, and distinct words, which are a guess.
+# 450 billion characters of English: bytes, and distinct words, which are an estimate.
 CORPUS = 460_000_000_000, 100_000_000
 
 
@@ -60,7 +60,7 @@ def write_text(path: Path, size: int) -> None:
 
 
 def documents(path: Path) -> Iterator[str]:
-    """Parts of a text, cut at line ends where the words are those of the whole."""
+    """Parts of a text, cut at line ends where a cut does not change the words."""
     pending: list[str] = []
     held = 0
     with path.open(encoding="utf-8", newline="") as file:
@@ -117,7 +117,7 @@ def child(name: str, path: Path, vocab_size: int, threads: int) -> None:
     """Learns once and prints what it took."""
     warm = path.with_name("warm.txt")
     learn(name, warm, 260, threads)  # imports, and compiles the pattern
-    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    Path("/proc/self/clear_refs").write_text("5")  # resets the peak
     before = memory("VmRSS")
     processor, wall = time.process_time(), time.monotonic()
     tokens = learn(name, path, vocab_size, threads)
@@ -128,13 +128,13 @@ def child(name: str, path: Path, vocab_size: int, threads: int) -> None:
 
 
 def memory(field: str) -> int:
-    """Of this process, in bytes (Linux)."""
+    """A memory figure of this process, in bytes (Linux)."""
     status = Path("/proc/self/status").read_text()
     return 1024 * int(status.split(f"{field}:")[1].split()[0])
 
 
 def one_run(name: str, path: Path, vocab_size: int, threads: int) -> dict[str, Any]:
-    """What a process printed last."""
+    """The last line that a process has printed."""
     command = [sys.executable, __file__, "--child", name, str(path), str(vocab_size), str(threads)]
     env = {**os.environ, "RAYON_NUM_THREADS": str(threads), "TOKENIZERS_PARALLELISM": "true"}
     run = subprocess.run(command, env=env, check=True, stdout=subprocess.PIPE,
@@ -144,7 +144,7 @@ def one_run(name: str, path: Path, vocab_size: int, threads: int) -> dict[str, A
 
 
 def measure(path: Path, vocab_size: int, threads: int, rounds: int) -> list[list[str]]:
-    """A row for each trainer. Ends the program where the tokens of one that is exact differ."""
+    """A row for each trainer. Exits if the tokens of an exact trainer differ."""
     names = ["lowest-ids", "lowest-gpt2-ids", *PEERS]
     runs: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
     for _ in range(rounds):
@@ -195,7 +195,7 @@ def growth(folder: Path) -> list[list[str]]:
 
 
 def rates(path: Path) -> None:
-    """Prints how fast one thread counts and merges a text, and the memory of a distinct word."""
+    """Prints the speed of counting and merging on one thread, and the memory per distinct word."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -224,7 +224,7 @@ def rates(path: Path) -> None:
 
 
 def cluster(path: Path) -> list[list[str]]:
-    """What CORPUS would take, computed from rates that are measured on a text."""
+    """What CORPUS would take, computed from rates measured on a text."""
     found = one_run("rates", path, 32_768, 1)
     size, words = CORPUS
     counted, merged = found["word_counted"], found["word_merged"]

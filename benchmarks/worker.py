@@ -1,8 +1,8 @@
-"""A library under measurement: in this process, or in one of its own, where another version of a
-package is installed.
+"""A library under measurement: in this process, or in another one, with a different version of a
+package.
 
-Both answer the same question: what a kind of work gives for each input, and the seconds of CPU and
-of the clock that all took together. The process reads and writes pickles on its standard streams.
+Both have the same interface: the results of a kind of work for each input, and the CPU and
+wall-clock seconds for all of them. The process exchanges pickles over its standard streams.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fast_peers import Subject, load
 
 @dataclass(frozen=True)
 class Timed:
-    """What came out, one result an input, and what it took."""
+    """The results, one per input, and the time they took."""
 
     results: list[Any]
     cpu: float
@@ -37,7 +37,7 @@ class Worker:
         self._calls = load(name, subject)
 
     def kinds(self) -> list[str]:
-        """The kinds of work that it does."""
+        """The kinds of work that it supports."""
         return list(self._calls)
 
     def run(self, kind: str, inputs: Sequence[Any]) -> Timed:
@@ -63,7 +63,7 @@ class RemoteWorker:
         self._kinds: list[str] = self._ask((name, subject))
 
     def kinds(self) -> list[str]:
-        """The kinds of work that it does."""
+        """The kinds of work that it supports."""
         return self._kinds
 
     def run(self, kind: str, inputs: Sequence[Any]) -> Timed:
@@ -81,7 +81,7 @@ class RemoteWorker:
 
 def main() -> None:
     """The other process: answers until its standard input ends."""
-    sys.modules["worker"] = sys.modules["__main__"]  # so that both sides call Timed the same
+    sys.modules["worker"] = sys.modules["__main__"]  # so that both sides pickle the same Timed
     Timed.__module__ = "worker"
     questions, answers = sys.stdin.buffer, sys.stdout.buffer
     name, subject = pickle.load(questions)
