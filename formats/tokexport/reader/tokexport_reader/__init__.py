@@ -1,7 +1,7 @@
-"""A reader of tokexport files to read along with SPEC.md: slow, and as plain as can be.
+"""A reader of tokexport files to read along with SPEC.md: slow, and as plain as possible.
 
-It needs the standard library only and nothing of the rest of this project. The modules, in the
-order in which a text meets them:
+It only needs the standard library, and nothing else of this project. The modules, in the order in
+which a text passes through them:
 
     data            numbers in bytes, errors            SPEC 1.1
     container       header and section table            SPEC 1.3, 4.1
@@ -14,12 +14,12 @@ order in which a text meets them:
     bpe             first symbols and merges            SPEC 3.5
     trie_models     Unigram, WordPiece, WordLevel, greedy: SPEC 3.6
     encode          all of that, in order               SPEC 3.1
-    template        what goes around texts              SPEC 3.7
+    template        what is added around texts          SPEC 3.7
     decode          ids to bytes or text                SPEC 3.8
     self_test       the cases in a file                 SPEC 3.9
     prefixes        ids by the bytes they begin with    EXTRA, SORT
     chat            conversations to ids                EXTRA, FRAM
-    spans, align    where ids stand in the input        SPEC annex A
+    spans, align    where ids are in the input          SPEC annex A
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Added tokens, which are looked for before anything else (SPEC 3.2)."""
+"""Added tokens, which are searched for before anything else (SPEC 3.2)."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ Part = tuple[int, int, int | None]  # bytes from, up to; an id, or None for a se
 
 @dataclass(frozen=True)
 class Places:
-    """Where special tokens are found: only where they begin at some bytes of the input."""
+    """Where special tokens are allowed: only where they begin at certain bytes of the input."""
 
     bytes: frozenset[int]
 
 
 def is_allowed(allowed: Allowed, index: int, place: int | None) -> bool:
-    """Whether a special token is found that begins at a byte of the input, if that is known."""
+    """Whether a special token is allowed, given the byte of the input where it begins, if known."""
     return place in allowed.bytes if isinstance(allowed, Places) else index in allowed
 
 
@@ -41,7 +41,7 @@ class AddedToken:
 
 
 def added_count(file: File) -> int:
-    """How many added tokens there are."""
+    """The number of added tokens."""
     return u32(file.sections[b"ADDT"], 0) if b"ADDT" in file.sections else 0
 
 
@@ -54,7 +54,7 @@ def added_token(file: File, index: int) -> AddedToken:
 
 
 def content(file: File, index: int) -> bytes:
-    """The content of an added token, as the source has it. Encoding does not need it."""
+    """The content of an added token, as in the source. Encoding does not need it."""
     section = file.sections[b"ADDT"]
     _, offset, length, _ = u32s(section, HEADER_SIZE + TOKEN_SIZE * index, 4)
     text_size = u32(section, 20)
@@ -110,7 +110,7 @@ def find(
         if search_anew:
             at = edge = stop
         if start >= stop:
-            continue  # the token before has taken all of it
+            continue  # the previous token has stripped all of it
         if done < start:
             yield done, start, None
         yield start, stop, token.id
@@ -120,7 +120,7 @@ def find(
 
 
 def first_content(trie: ByteTrie, text: bytes, at: int) -> tuple[int, int, int] | None:
-    """The first content at or after an offset, the longest there: start, stop, and index."""
+    """The first content at or after an offset, the longest one there: start, stop, and index."""
     for start in range(at, len(text)):
         stop, index = trie.longest(text, start)
         if stop > start:

@@ -21,7 +21,7 @@ def align(file: File, segment: bytes, sources: Sequence[Source], normalized: byt
     flags, _, _, reserved = u32s(file.sections[b"ALGN"], 0, 4)
     require(flags & ~(PREFIX | SUFFIX | COLLAPSE) == 0 and reserved == 0, "TKX_E_CORRUPT")
     collapse = bool(flags & COLLAPSE)
-    left = characters(normalized)  # what has no source yet
+    left = characters(normalized)  # characters without a source yet
     apart = left.pop() if flags & SUFFIX else b""
     starts: list[int] = []
     missing: int | None = None

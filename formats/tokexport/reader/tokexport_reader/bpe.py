@@ -35,7 +35,7 @@ def encode_pre_token(file: File, text: bytes) -> list[Found]:
 
 
 def merge(file: File, symbols: list[Symbol]) -> list[Symbol]:
-    """Merge the pair of smallest rank, the leftmost of several, one at a time."""
+    """Merges the pair of smallest rank, the leftmost of equals, one at a time."""
     while True:
         merged = [merged_id(file, left, right) for (left, _), (right, _) in pairwise(symbols)]
         ranks = [(rank(file, id), at) for at, id in enumerate(merged) if id is not None]
@@ -53,7 +53,7 @@ def rank(file: File, merged: int) -> int:
 
 
 def first_symbols(file: File, text: bytes) -> list[Symbol]:
-    """The symbols that merging begins with."""
+    """The symbols that merging starts from."""
     flags, unknown_id = file.header.flags, file.header.unknown_id
     of_bytes = file.unit == UNIT_BYTE
     units = [text[at : at + 1] for at in range(len(text))] if of_bytes else characters(text)
@@ -80,7 +80,7 @@ def first_symbols(file: File, text: bytes) -> list[Symbol]:
 
 
 def byte_length(file: File, byte: int) -> int:
-    """The length of a byte: in UTF-8, of the character that GPT-2's alphabet has for it."""
+    """The length of a byte: of the UTF-8 of the character for it in GPT-2's alphabet."""
     return 1 if file.unit != UNIT_BYTE or 0x21 <= byte <= 0x7E else 2
 
 

@@ -14,7 +14,7 @@ from .tables import ByteTrie
 BY_CLUSTER, COLLAPSE = 8, 32
 HEADER_SIZE, MAX_CLUSTER = 24, 5
 
-Parts = Iterator[tuple[bytes, bytes]]  # what stood there, and what it becomes
+Parts = Iterator[tuple[bytes, bytes]]  # the old text, and what it becomes
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Charsmap:
 
     @property
     def protected(self) -> ByteTrie:
-        """The texts that are kept as they are."""
+        """The texts that are not changed."""
         units, nodes, edges = u32s(self.table, 0, 3)
         return ByteTrie(self.table, HEADER_SIZE + 4 * units, nodes, edges)
 
@@ -78,7 +78,7 @@ class Charsmap:
         return found
 
     def parts(self, text: bytes) -> Parts:
-        """The parts of a text, and what becomes of each."""
+        """The parts of a text, and what each becomes."""
         parts = self._by_cluster(text) if self.flags & BY_CLUSTER else self.longest_first(text)
         return collapsed(parts) if self.flags & COLLAPSE else parts
 
@@ -108,7 +108,7 @@ class Charsmap:
                     yield character, alone[0][1] if alone else character
 
     def run(self, text: bytes) -> list[tuple[bytes, int]]:
-        """The characters of the result, each with the offset of the character it stems from."""
+        """The characters of the result, each with the offset of the character it comes from."""
         offsets = [*accumulate(map(len, characters(text)), initial=0)]
         takes: list[tuple[bytes, int]] = []  # characters, and how many of the text each takes
         for old, new in self.parts(text):
@@ -116,7 +116,7 @@ class Charsmap:
             for character in characters(new):
                 takes.append((character, int(left > 0)))
                 left = max(left - 1, 0)
-            if takes:  # the last character so far takes what is left
+            if takes:  # the last character so far takes the remaining ones
                 takes[-1] = takes[-1][0], takes[-1][1] + left
         made = []
         taken = 0
@@ -127,7 +127,7 @@ class Charsmap:
 
 
 def collapsed(parts: Iterable[tuple[bytes, bytes]]) -> Parts:
-    """What COLLAPSE leaves of what each part becomes."""
+    """The parts after COLLAPSE."""
     spaced = True
     for old, new in parts:
         kept = new.lstrip(b" ") if spaced else new

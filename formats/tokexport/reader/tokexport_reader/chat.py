@@ -50,14 +50,14 @@ def read_frame(file: File) -> Frame:
 
 
 def stripped(text: bytes) -> bytes:
-    """Without the white space at its ends, as Python's ``str.strip`` takes it. What is not UTF-8
-    is no white space.
+    """Without the white space at its ends, as Python's ``str.strip`` defines it. Bytes that are not
+    UTF-8 are not white space.
     """
     return text.decode(errors="surrogateescape").strip().encode(errors="surrogateescape")
 
 
 def check_messages(frame: Frame, messages: Sequence[Message]) -> None:
-    """Whether the frame is for these messages."""
+    """Checks whether the frame supports these messages."""
     first = messages[:1] and messages[0][0] == "system" and frame.flags & HAS_SYSTEM
     rest = messages[1:] if first else messages
     for number, (role, text) in enumerate(messages):
@@ -87,6 +87,6 @@ def chat_prompt(frame: Frame, messages: Sequence[Message]) -> tuple[bytes, list[
 
 
 def encode_chat(file: File, messages: Sequence[Message]) -> list[int]:
-    """The ids of a conversation, up to where the model goes on."""
+    """The ids of a conversation, up to where the model continues."""
     prompt, marks = chat_prompt(read_frame(file), messages)
     return encode(file, prompt, Places(frozenset(marks)))

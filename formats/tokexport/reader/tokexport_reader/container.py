@@ -71,7 +71,7 @@ def read_header(data: bytes) -> Header:
 
 
 def read_section_table(data: bytes) -> list[Entry]:
-    """The section table, after checks I12 to I15; the header is good."""
+    """The section table, after checks I12 to I15; the header has been checked."""
     count = u32(data, 12)
     entries = []
     required = []
@@ -91,7 +91,7 @@ def read_section_table(data: bytes) -> list[Entry]:
 
 
 def next_section(end: int) -> int:
-    """Where a section begins: the first multiple of 64 at or after the end of what is before it."""
+    """Where a section begins: the first multiple of 64 at or after the end of the previous one."""
     return -(-end // 64) * 64
 
 

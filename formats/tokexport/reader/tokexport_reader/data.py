@@ -16,7 +16,7 @@ class TokexportError(Exception):
 
 
 def require(truth: bool, name: str) -> None:
-    """Refuse with the error ``name`` unless something is true."""
+    """Refuses with the error ``name`` unless a condition is true."""
     if not truth:
         raise TokexportError(name)
 
@@ -37,17 +37,17 @@ def u64(data: bytes, at: int) -> int:
 
 
 def u16s(data: bytes, at: int, count: int) -> tuple[int, ...]:
-    """Some 16-bit numbers in a row."""
+    """Consecutive 16-bit numbers."""
     return struct.unpack_from(f"<{count}H", data, at)
 
 
 def u32s(data: bytes, at: int, count: int) -> tuple[int, ...]:
-    """Some 32-bit numbers in a row."""
+    """Consecutive 32-bit numbers."""
     return struct.unpack_from(f"<{count}I", data, at)
 
 
 def is_utf8(data: bytes) -> bool:
-    """Whether bytes are UTF-8: Python's decoder is as strict as SPEC 3.1 asks."""
+    """Whether bytes are UTF-8: Python's decoder is as strict as SPEC 3.1 requires."""
     try:
         data.decode()
     except UnicodeDecodeError:

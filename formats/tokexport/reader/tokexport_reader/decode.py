@@ -20,7 +20,7 @@ REPLACEMENT = "\ufffd"
 
 @dataclass(frozen=True)
 class Part:
-    """What an id, or a run of ids, gives; ``in_run``: of ids with FALLBACK."""
+    """The output of an id, or of a run of ids; ``in_run``: the ids have FALLBACK."""
 
     data: bytes
     in_run: bool
@@ -28,7 +28,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Rules:
-    """DECO: its flags, and what is dropped at the start, if anything."""
+    """DECO: its flags, and the byte to drop at the start, if any."""
 
     flags: int = 0
     strip_left: bytes = b""
@@ -40,7 +40,7 @@ def decode_bytes(file: File, ids: Sequence[int], skip_special: bool = False) -> 
 
 
 def decode_tokens(file: File, ids: Sequence[int], skip_special: bool = False) -> list[bytes]:
-    """The bytes of each id that is not left out."""
+    """The bytes of each id that is not skipped."""
     rules = read_rules(file)
     return edited(file, rules, given(file, rules, listed(file, ids, skip_special)))
 
@@ -64,13 +64,13 @@ def read_rules(file: File) -> Rules:
 
 
 def listed(file: File, ids: Sequence[int], skip_special: bool) -> list[int]:
-    """The ids that are not left out."""
+    """The ids that are not skipped."""
     flags = {id: file.record(id)[2] for id in ids}
     return [id for id in ids if not (skip_special and flags[id] & SPECIAL)]
 
 
 def given(file: File, rules: Rules, ids: Sequence[int]) -> list[Part]:
-    """What each id gives: its form, or nothing if it repeats the one before it."""
+    """The output of each id: its surface form, or nothing if it repeats the id before it."""
     repeats = {
         at for at in range(1, len(ids)) if rules.flags & REPEATS_ONCE and ids[at] == ids[at - 1]
     }
@@ -83,7 +83,7 @@ def given(file: File, rules: Rules, ids: Sequence[int]) -> list[Part]:
     parts: list[Part] = []
     for at, id in enumerate(ids):
         if at in repeats:
-            parts.append(Part(b"", in_run=True))  # it ends no run
+            parts.append(Part(b"", in_run=True))  # it does not end a run
         elif rules.flags & BYTE_FALLBACK and file.record(id)[2] & FALLBACK:
             parts.append(Part(file.token_bytes(id), in_run=True))
         else:
@@ -95,7 +95,7 @@ def given(file: File, rules: Rules, ids: Sequence[int]) -> list[Part]:
 
 
 def form(file: File, token: int, is_first: bool, is_last: bool) -> bytes:
-    """The form of an id."""
+    """The surface form of an id."""
     offset, length, flags = file.record(token)
     first_skip, first_more, last_skip = flags >> 5 & 31, flags >> 10 & 3, flags >> 12 & 3
     start, end = offset, offset + length
@@ -109,7 +109,7 @@ def form(file: File, token: int, is_first: bool, is_last: bool) -> bytes:
 
 
 def texts(rules: Rules, parts: Sequence[Part]) -> Iterator[Part]:
-    """The text of what ids give, as UTF-8, before EDIT and strip_left change it."""
+    """The text of the output of ids, as UTF-8, before EDIT and strip_left change it."""
     if not rules.flags & BYTE_FALLBACK:
         yield Part(replaced(b"".join(part.data for part in parts)).encode(), in_run=False)
         return
@@ -127,7 +127,7 @@ def texts(rules: Rules, parts: Sequence[Part]) -> Iterator[Part]:
 
 
 def edited(file: File, rules: Rules, parts: Iterable[Part]) -> list[bytes]:
-    """What becomes of each part: EDIT changes them, or strip_left is dropped at the start."""
+    """The final text of each part: EDIT changes it, or strip_left is dropped at the start."""
     if b"EDIT" in file.sections:
         return Edits(file, rules).run(list(parts))
     data = [part.data for part in parts]
@@ -152,7 +152,7 @@ class Edits:
         require(not rules.strip_left and max(self.section[16:272]) < byte_classes, "TKX_E_CORRUPT")
 
     def step(self, number: int, byte: bytes = b"") -> tuple[int, bytes]:
-        """The next state of an entry, and what it appends."""
+        """The next state according to an entry, and what it appends."""
         following, length, offset = struct.unpack_from("<HHI", self.section, 272 + 8 * number)
         size = length & ~KEEPS
         require(following < self.states and offset + size <= self.text_size, "TKX_E_CORRUPT")
@@ -160,7 +160,7 @@ class Edits:
         return following, text + byte * bool(length & KEEPS)
 
     def run(self, parts: Sequence[Part]) -> list[bytes]:
-        """What is appended for each part; at the end of the text, for the last one."""
+        """The output for each part; the last one also gets the output at the end of the text."""
         made, state = [], 0
         for part in parts:
             output = b""
@@ -176,12 +176,12 @@ class Edits:
 
 
 def replaced(data: bytes) -> str:
-    """Bytes with U+FFFD for each maximal part that is no character, as Python's decoder has it."""
+    """Bytes with U+FFFD for each maximal part that is not a character, as in Python's decoder."""
     return data.decode(errors="replace")
 
 
 def by_characters(data: bytes) -> str:
-    """Bytes with U+FFFD for each byte that is in no character."""
+    """Bytes with U+FFFD for each byte that is not part of a character."""
     text = ""
     while data:
         size = next((size for size in (1, 2, 3, 4) if is_character(data[:size])), 0)

@@ -1,4 +1,4 @@
-"""Encoding, from the input to ids (SPEC 3.1), with what each id stands for (annex A)."""
+"""Encoding, from the input to ids (SPEC 3.1), with the span of each id (annex A)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Source = tuple[int, int]  # bytes of the input from, up to
 
 @dataclass(frozen=True)
 class Text:
-    """A text on its way: the input, or what became of a part of it.
+    """A text being encoded: the input, or the rewritten text of a part of it.
 
-    ``sources``: of each byte, or None where they are not asked for. ``is_first``: it begins where
-    the input begins.
+    ``sources``: of each byte, or None if they are not needed. ``is_first``: it begins where the
+    input begins.
     """
 
     data: bytes
@@ -36,7 +36,7 @@ class Text:
         return Text(self.data[start:end], sources, self.is_first and start == 0)
 
     def source(self, start: int, end: int) -> Source:
-        """From the start of the source of a byte to the end of that of another."""
+        """From the start of the source of one byte to the end of the source of another."""
         if self.sources is None:
             return 0, 0
         return self.sources[start][0], self.sources[end - 1][1]
@@ -56,13 +56,13 @@ class Found:
 
 def encode(file: File, data: bytes, allowed: Allowed = ()) -> list[int]:
     """The ids of a text, without its template; ``allowed``: the special tokens that are found, by
-    their index in ADDT or by their place.
+    their index in ADDT or by their offset.
     """
     return [found.id for found in locate(file, data, allowed, follow=False)]
 
 
 def locate(file: File, data: bytes, allowed: Allowed, *, follow: bool) -> Iterator[Found]:
-    """The ids of a text with what they stand for; ``follow``: with their sources."""
+    """The ids of a text with what they stand for; ``follow``: compute their sources, too."""
     require(b"SPLT" in file.sections, "TKX_E_NO_ENCODER")
     try:
         data.decode()
@@ -105,7 +105,7 @@ def normalize(file: File, segment: Text, follow: bool) -> Text:
 
 
 def rewrite(text: Text, operations: Sequence[Operation]) -> Text:
-    """What operations make of a text."""
+    """The text after some operations."""
     for operation in operations:
         if not text.data:
             break
@@ -140,7 +140,7 @@ def encode_segment(file: File, segment: Text) -> Iterator[Found]:
 
 
 def run_stage(file: File, stage: Stage, text: Text) -> list[Text]:
-    """What a stage makes of a text."""
+    """The parts that a stage makes of a text."""
     if not stage.flags & REWRITE:
         return [text.part(start, end) for start, end in stage.split(text.data)]
     rewritten = rewrite(text, [file.operations[number] for number in stage.operations])
@@ -148,7 +148,7 @@ def run_stage(file: File, stage: Stage, text: Text) -> list[Text]:
 
 
 def fused(file: File, found: Iterator[Found]) -> Iterator[Found]:
-    """WordLevel with FUSE_UNKNOWN: unknown pre-tokens in a row are one id."""
+    """WordLevel with FUSE_UNKNOWN: consecutive unknown pre-tokens become one id."""
     last: Found | None = None
     for next_found in found:
         if (

@@ -33,7 +33,7 @@ HEADS = {
     b"SPID": 20,
     b"TEST": 16,
 }
-WRONG = -1  # no size is right
+WRONG = -1  # no size is valid
 
 
 @dataclass
@@ -73,11 +73,11 @@ class File:
 
     @property
     def unit(self) -> int:
-        """What BPE starts from, by CHRS: characters or bytes."""
+        """What BPE starts from, according to CHRS: characters or bytes."""
         return u32(self.sections[b"CHRS"], 0) if b"CHRS" in self.sections else UNIT_BYTE
 
     def record(self, token: int) -> tuple[int, int, int]:
-        """Offset, length and flags of an id that is no hole."""
+        """Offset, length and flags of an id that is not a hole."""
         require(0 <= token < self.header.id_count, "TKX_E_ID")
         records = self.sections[b"RECS"]
         offset, length, flags = (
@@ -95,7 +95,7 @@ class File:
         return self.sections[b"BYTS"][offset : offset + length]
 
     def byte_id(self, byte: int) -> int:
-        """What BIDS has for a byte, or NONE."""
+        """The id of a byte in BIDS, or NONE."""
         token = u32(self.sections[b"BIDS"], 4 * byte)
         require(token == NONE or token < self.header.id_count, "TKX_E_CORRUPT")
         return token
@@ -109,7 +109,7 @@ def open_file(data: bytes) -> File:
     for tag, section in file.sections.items():
         size = wanted_size(tag, section, header.id_count, header.token_count)
         require(size is None or size == len(section), "TKX_E_SECTION_SIZE")
-    _ = file.operations, file.stages  # read once, so checked once
+    _ = file.operations, file.stages  # reading them checks them
     return file
 
 
@@ -119,7 +119,7 @@ def check_file(file: File) -> None:
 
 
 def check_present(file: File) -> None:
-    """I16: what must be there is there."""
+    """I16: required sections are present."""
     sections = file.sections
     require(b"RECS" in sections and b"BYTS" in sections, "TKX_E_MISSING")
     require(b"DECO" in sections or b"EDIT" not in sections, "TKX_E_MISSING")

@@ -38,17 +38,17 @@ def hash_bytes(b: bytes) -> int:
 
 
 def hash_pair(left: int, right: int) -> int:
-    """The hash of two ids side by side."""
+    """The hash of two adjacent ids."""
     return finish(mix(0, left << 21 | right))
 
 
 def bucket_of(h: int, bucket_count: int) -> int:
-    """The number of the displacement of a hash."""
+    """The index of the displacement for a hash."""
     return (h & 0xFFFFFFFF) * bucket_count >> 32
 
 
 def slot_of(h: int, displacement: int, slot_count: int) -> int:
-    """The number of the slot of a hash."""
+    """The index of the slot for a hash."""
     x = (h ^ displacement * K3 & MASK) * K1 & MASK
     return (x >> 32) * slot_count >> 32
 
@@ -80,7 +80,7 @@ def key_of(file: File, token: int) -> bytes:
 
 
 def merged_id(file: File, left: int, right: int) -> int | None:
-    """What two ids side by side merge to, or None."""
+    """The merged id of two adjacent ids, or None."""
     index = file.sections[b"PIDX"]
     slots, buckets, row_shift = u32s(index, 0, 3)
     rows_at = 16 + 8 * slots

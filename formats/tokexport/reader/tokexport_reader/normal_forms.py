@@ -1,4 +1,4 @@
-"""FORM: Unicode normalization (SPEC 3.3, and annex A for what each code point stems from)."""
+"""FORM: Unicode normalization (SPEC 3.3, and annex A for the source of each code point)."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ class Form:
         return list(u32s(self.table, self._points_at + 4 * start, length)) or [c]
 
     def points(self, text: str) -> list[tuple[int, int]]:
-        """The code points of the normal form, each with how many characters it takes of the
-        text.
+        """The code points of the normal form, each with the number of characters of the text that
+        it takes.
         """
         points = [
             (point, int(number == 0))
@@ -80,7 +80,7 @@ class Form:
         return self._composed(points) if u32(self.table, 0) in (NFC, NFKC) else points
 
     def _composed(self, points: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Step 3: a code point joins the last starter, if nothing between them blocks it."""
+        """Step 3: a code point joins the last starter, unless something between them blocks it."""
         kept: list[tuple[int, int]] = []
         starter: int | None = None  # its index in `kept`
         for c, takes in points:
@@ -105,8 +105,8 @@ class Form:
         return self._compositions.get((a, b))
 
     def run(self, text: bytes) -> list[tuple[bytes, int]]:
-        """The characters of the normal form, each with the offset of the character that it stems
-        from: the first that it takes, or else the last that was taken.
+        """The characters of the normal form, each with the offset of the character that it comes
+        from: the first one that it takes, or else the last one taken.
         """
         offsets = [*accumulate(map(len, characters(text)), initial=0)]
         made = []

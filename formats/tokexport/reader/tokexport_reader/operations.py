@@ -1,7 +1,7 @@
-"""Operations, which make one text of another (SPEC 3.3).
+"""Operations, which rewrite a text (SPEC 3.3).
 
-An operation gives what it makes in parts, each with the offset of the byte of the old text that it
-stems from. Ids do not depend on those offsets; spans do (SPEC, annex A).
+An operation returns its result in parts, each with the offset of the byte of the old text that it
+comes from. Ids do not depend on those offsets; spans do (SPEC, annex A).
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ FLAGS_OF_KIND = {
 }
 MAP_OTHER, MAP_LETTERS = 0x80, 2
 MAX_OPERATIONS, OPERATION_SIZE, MAX_CONTENT = 24, 32, 65_535
-NOWHERE = -1  # in place of an offset: an empty source where the text begins
+NOWHERE = -1  # instead of an offset: an empty source at the start of the text
 
 Made = Iterable[tuple[bytes, int]]
 
 
 class Operation(Protocol):
-    """What makes one text of another."""
+    """Rewrites a text."""
 
     def run(self, text: bytes) -> Made:
-        """What it makes of a text that is not empty."""
+        """The result for a text that is not empty."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Replace:
     content: bytes
 
     def run(self, text: bytes) -> Made:
-        """What it makes of a text."""
+        """The result for a text."""
         at = 0
         for start, end in self.program.replaced(text):
             yield from kept(text, at, start)
@@ -76,7 +76,7 @@ class Map:
         return Levels(self.table, 152, middle_count, leaf_count, 2)
 
     def becomes(self, character: bytes) -> bytes:
-        """What one character becomes."""
+        """The text for one character."""
         c = ord(character.decode())
         if c < 128 and self.table[24 + c] < MAP_OTHER:
             return self.table[24 + c : 25 + c]
@@ -100,7 +100,7 @@ class Map:
         return first + character * bool(keep) + last
 
     def run(self, text: bytes) -> Made:
-        """What it makes of a text."""
+        """The result for a text."""
         at = 0
         for character in characters(text):
             yield self.becomes(character), at
@@ -109,7 +109,7 @@ class Map:
 
 @dataclass(frozen=True)
 class Affix:
-    """AFFIX: the content is put before the text, or after it. Who runs it looks at ONLY_FIRST and
+    """AFFIX: the content is put before the text, or after it. The caller checks ONLY_FIRST and
     FIRST_SOURCE.
     """
 
@@ -117,7 +117,7 @@ class Affix:
     flags: int
 
     def run(self, text: bytes) -> Made:
-        """What it makes of a text."""
+        """The result for a text."""
         adds = not (self.flags & UNLESS_PRESENT and text.startswith(self.content))
         if adds and not self.flags & APPEND:
             yield self.content, 0
@@ -131,7 +131,7 @@ class SpellBytes:
     """BYTES: each byte becomes a character of GPT-2's alphabet."""
 
     def run(self, text: bytes) -> Made:
-        """What it makes of a text."""
+        """The result for a text."""
         for at, byte in enumerate(text):
             yield ALPHABET[byte].encode(), at
 
@@ -146,7 +146,7 @@ ALPHABET = _alphabet()
 
 
 def kept(text: bytes, start: int, end: int) -> Iterator[tuple[bytes, int]]:
-    """A part of a text that stays: each byte stems from itself."""
+    """A part of a text that is not changed: each byte is its own source."""
     return ((text[at : at + 1], at) for at in range(start, end))
 
 
@@ -159,7 +159,7 @@ def read_operations(section: bytes) -> list[Operation]:
 
 
 def read_operation(section: bytes, at: int) -> Operation:
-    """One operation, whose table and content lie in ``section``."""
+    """One operation, whose table and content are in ``section``."""
     kind, flags, reserved = struct.unpack_from("<BBH", section, at)
     table_at, table_size, content_at, content_size, reserved_2 = u32s(section, at + 12, 5)
     require(kind in FLAGS_OF_KIND and flags & ~FLAGS_OF_KIND[kind] == 0, "TKX_E_SPLITS")

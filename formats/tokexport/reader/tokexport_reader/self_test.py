@@ -11,7 +11,7 @@ SPECIAL = 1
 
 
 def self_test(file: File) -> int:
-    """Encode each case of TEST; the number of cases."""
+    """Encodes each case of TEST; returns the number of cases."""
     require(b"TEST" in file.sections, "TKX_E_NOT_FOUND")
     section = file.sections[b"TEST"]
     case_count, id_count, text_size = u32s(section, 0, 3)

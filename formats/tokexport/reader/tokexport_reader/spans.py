@@ -54,7 +54,7 @@ def _until_end(passes: int) -> Iterator[int]:
 def white_space(
     file: File, found: Found, exceptions: dict[int, tuple[int, int]]
 ) -> tuple[int, int]:
-    """How many characters of white space are at both ends of the name of a token."""
+    """The number of white space characters at each end of a token's name."""
     if found.added is None:
         if found.id in exceptions:
             return exceptions[found.id]

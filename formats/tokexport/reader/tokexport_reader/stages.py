@@ -45,7 +45,7 @@ class Stage:
     operations: range = range(0)
 
     def read(self, text: bytes) -> tuple[list[int], list[int]]:
-        """The input classes of a text, and where each character of it begins and the last ends."""
+        """The input classes of a text, and the offsets where its characters begin and it ends."""
         assert self.classes is not None
         if self.flags & ON_BYTES:
             offsets = list(range(len(text) + 1))
@@ -112,7 +112,7 @@ class Stage:
                 at = last_end = end
 
     def split(self, text: bytes) -> list[Range]:
-        """The parts that the stage makes of a text."""
+        """The parts into which the stage divides a text."""
         invert = bool(self.flags & INVERT)
         parts = [(start, end, matched != invert) for start, end, matched in self.divide(text)]
         if self.behavior == ISOLATED:
@@ -125,12 +125,12 @@ class Stage:
 
 
 def _joined(parts: list[tuple[int, int, bool]], behavior: int, invert: bool) -> list[Range]:
-    """Parts, each joined to the one before it where the behavior says so."""
+    """Parts, each joined to the previous one if the behavior says so."""
     joined: list[Range] = []
     before: bool | None = None
     for start, end, matched in parts:
         joins = matched and before is False
-        if behavior == CONTIGUOUS:  # but two gaps side by side were divided by an empty match
+        if behavior == CONTIGUOUS:  # except two adjacent gaps, which an empty match divides
             joins = before == matched != invert
         if joins:
             start, end = min(start, joined[-1][0]), max(end, joined.pop()[1])
@@ -141,7 +141,7 @@ def _joined(parts: list[tuple[int, int, bool]], behavior: int, invert: bool) -> 
 
 def read_stages(section: bytes, labels: bytes, op_count: int, of_characters: bool) -> list[Stage]:
     """The stages of SPLT and LABL, after the checks of SPEC 3.4; ``of_characters``: the model
-    cannot take parts of characters.
+    requires whole characters.
     """
     count, reserved = u32s(section, 0, 2)
     table_count, labels_reserved = u32s(labels, 0, 2)
@@ -168,7 +168,7 @@ def read_stages(section: bytes, labels: bytes, op_count: int, of_characters: boo
 
 
 def read_labels(section: bytes, at: int) -> Labels:
-    """A label table; its labels are checked with its stage."""
+    """A label table; its labels are checked together with its stage."""
     class_count, state_count, offset = section[at + 1], u16(section, at + 2), u32(section, at + 4)
     require(1 <= class_count <= MAX_CLASSES, "TKX_E_SPLITS")
     require(1 <= state_count <= MAX_STATES, "TKX_E_SPLITS")
@@ -189,7 +189,7 @@ def read_rewriting_stage(entry: bytes, op_count: int) -> Stage:
 
 
 def read_stage(section: bytes, at: int, labels: Labels | None = None) -> Stage:
-    """A stage with a program, whose tables lie in ``section``."""
+    """A stage with a program, whose tables are in ``section``."""
     behavior, flags, class_count, row_shift = section[at : at + 4]
     state_count, memo_count, middle, leaves = u16s(section, at + 4, 4)
     classes_at, starts_at, transitions_at, others = u32s(section, at + 12, 4)

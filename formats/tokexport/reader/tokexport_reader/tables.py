@@ -1,4 +1,4 @@
-"""Tables that several sections have: by code point (SPEC 2.2), and tries of bytes (SPEC 2.3)."""
+"""Tables that several sections use: by code point (SPEC 2.2), and tries of bytes (SPEC 2.3)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ TOP, BLOCK = 272, 64
 
 @dataclass(frozen=True)
 class Levels:
-    """A table of three levels over code points; it lies in ``data`` from ``at`` on.
+    """A table of three levels over code points, stored in ``data`` from ``at`` on.
 
-    ``width``: bytes of an entry of the third level; ``tops``: how many first levels it has.
+    ``width``: bytes of an entry of the third level; ``tops``: the number of first levels.
     """
 
     data: bytes
@@ -30,7 +30,7 @@ class Levels:
         return 2 * TOP * self.tops + BLOCK * blocks
 
     def find(self, c: int, top: int = 0) -> int:
-        """The entry of a code point; block numbers are checked as they are used."""
+        """The entry of a code point; block numbers are checked when they are used."""
         middle_at = self.at + 2 * TOP * self.tops
         leaves_at = middle_at + 2 * BLOCK * self.middle_count
         block = u16(self.data, self.at + 2 * (TOP * top + (c >> 12)))
@@ -43,7 +43,7 @@ class Levels:
 
 @dataclass(frozen=True)
 class ClassTable:
-    """The class of each code point, or of each of 256 bytes where ``levels`` is None."""
+    """The class of each code point, or of each of 256 bytes if ``levels`` is None."""
 
     low: bytes
     levels: Levels | None
@@ -61,7 +61,7 @@ def class_table(data: bytes, at: int, middle_count: int, leaf_count: int) -> Cla
 
 @dataclass(frozen=True)
 class ByteTrie:
-    """A trie of byte strings; it lies in ``data`` from ``at`` on."""
+    """A trie of byte strings, stored in ``data`` from ``at`` on."""
 
     data: bytes
     at: int
@@ -86,8 +86,8 @@ class ByteTrie:
         return 0
 
     def longest(self, text: bytes, at: int) -> tuple[int, int]:
-        """Where the longest string of the trie ends that stands in a text at an offset, and its
-        token; (at, NONE) if none does.
+        """Where the longest string of the trie that occurs at an offset of a text ends, and its
+        token; (at, NONE) if there is none.
         """
         found = at, NONE
         node = 0
@@ -95,7 +95,7 @@ class ByteTrie:
             node = self.child(node, text[end - 1])
             if node == 0:
                 break
-            require(end - at <= self.node_count, "TKX_E_CORRUPT")  # else it has a cycle
+            require(end - at <= self.node_count, "TKX_E_CORRUPT")  # otherwise there is a cycle
             token = u32(self.data, self.at + 8 * node + 4)
             if token != NONE:
                 found = end, token

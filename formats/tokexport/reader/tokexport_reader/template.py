@@ -1,4 +1,4 @@
-"""The template: what goes around one text or two (SPEC 3.7)."""
+"""The template: what is added around one text or two (SPEC 3.7)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def encode_with_template(
     *,
     special: bool = True,
 ) -> tuple[list[int], list[int]]:
-    """The ids of one text or two with their template, and the type id of each; ``special``: with
+    """The ids of one text or two with their template, and the type id of each; ``special``: include
     the ids that the template adds.
     """
     sequences = {SEQUENCE_A: encode(file, text, allowed)}

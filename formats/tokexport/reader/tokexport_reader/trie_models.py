@@ -48,16 +48,16 @@ class Trie:
 
     @property
     def depth(self) -> int:
-        """No string in the trie is longer."""
+        """An upper bound for the length of strings in the trie."""
         return min(self.file.header.max_token_bytes, self.unit_count)
 
     def whole(self, text: bytes) -> int | None:
-        """The token that is all of a text, or None."""
+        """The token that equals a text, or None."""
         return dict(self.tokens(text, self.root)).get(len(text))
 
 
 def read_trie(file: File) -> Trie:
-    """TRIE, with the checks of its head."""
+    """TRIE, after checks of its header."""
     fields = struct.unpack_from("<4Id2I", file.sections[b"TRIE"])
     unit_count, root, continuation, max_characters, unknown_score, flags, reserved = fields
     require(flags & ~SINGLE_PRECISION == 0 and reserved == 0, "TKX_E_CORRUPT")
@@ -86,7 +86,7 @@ def encode_pre_token(file: File, text: bytes) -> list[Found]:
 
 
 def is_unknown_word(file: File, text: bytes) -> bool:
-    """Whether WordLevel lacks a pre-token."""
+    """Whether a pre-token is unknown to WordLevel."""
     return file.header.model == WORDLEVEL and read_trie(file).whole(text) is None
 
 
@@ -97,7 +97,7 @@ def unknown(file: File) -> int:
 
 
 def longest_first(trie: Trie, text: bytes, next_base: int) -> list[tuple[int | None, int, int]]:
-    """The longest token, then again of what is left; None, for one byte, where there is none."""
+    """The longest token, then again for the rest of the text; None, for one byte, if none fits."""
     found: list[tuple[int | None, int, int]] = []
     at, base = 0, trie.root
     while at < len(text):
@@ -128,7 +128,7 @@ class Unigram:
         return found
 
     def segmentation(self) -> list[Found]:
-        """The tokens of the best way, in the order of the text."""
+        """The tokens of the best segmentation, in the order of the text."""
         text, single = self.text, bool(self.trie.flags & SINGLE_PRECISION)
         best: dict[int, tuple[float, int, int]] = {0: (0.0, 0, NONE)}
 
@@ -182,5 +182,5 @@ class Unigram:
 
 
 def rounded(value: float) -> float:
-    """A double, rounded to a single."""
+    """A double, rounded to single precision."""
     return float(struct.unpack("<f", struct.pack("<f", value))[0])
