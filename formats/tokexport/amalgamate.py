@@ -1,8 +1,8 @@
 """Makes ``tokexport.c`` and ``tokexport_extra.c``, which users compile, from the units in ``src/``.
 
 Every ``#include "..."`` of ``src/all.c`` and ``src/extra.c`` that names a file beside it is
-replaced by that file. Run it after each change of a unit; ``tests/c/test_amalgamation.py`` notices
-when it was forgotten.
+replaced by that file. Run this after each change of a unit; ``tests/c/test_amalgamation.py`` fails
+if it was forgotten.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Final
 
 HERE = Path(__file__).resolve().parent
 SOURCES = HERE / "src"
-# What is made, and the file that names its units.
+# Each file that is made, and the file that lists its units.
 TARGETS: Final = {HERE / "tokexport.c": "all.c", HERE / "tokexport_extra.c": "extra.c"}
 
-LICENSE_LINES = 3  # at the head of every unit, with the blank line after them; all.c has them too
+LICENSE_LINES = 3  # at the head of every unit, including a blank line; all.c has them too
 # Blank lines around the title of a part, after the start of a condition, and before its end.
 USELESS_BLANK: Final = re.compile(
     r"^(/\* ---- .*|#(?:if|else)(?:.*\\\n)*.*)\n\n+|\n\n+(?=#(?:else|endif)|/\* ---- )",
@@ -25,7 +25,7 @@ USELESS_BLANK: Final = re.compile(
 
 
 def unit_names(listing: str = "all.c") -> list[str]:
-    """The units that a file names, in the order in which they are compiled.
+    """The units that a file includes, in the order in which they are compiled.
 
     >>> unit_names()[0]
     'base.h'
@@ -35,7 +35,7 @@ def unit_names(listing: str = "all.c") -> list[str]:
 
 
 def amalgamation(listing: str = "all.c") -> str:
-    """The text of ``tokexport.c``, or of what the units of another file make."""
+    """The text of ``tokexport.c``, or of the file made from another listing."""
     made = []
     for line in (SOURCES / listing).read_text(encoding="utf-8").splitlines():
         name = _included(line)

@@ -1,9 +1,9 @@
 """Makes everything that repeats the declaration of the layout (``tokexport/file/layout``).
 
-That is: the constants of the C core (``src/layout.h``, and with it ``tokexport.c``); in
-``tokexport.h`` and in the tables of SPEC.md what stands between two marks that name a part of the
-layout; and ``tokexport/_core.pyi``, from the signatures in the native module. Run it after a change
-of any of them; ``tests/file/test_generated.py`` notices when it was forgotten.
+That is: the constants of the C core (``src/layout.h``, and with it ``tokexport.c``); the parts of
+``tokexport.h`` and of the tables of SPEC.md between two marks that name a part of the layout; and
+``tokexport/_core.pyi``, from the signatures in the native module. Run this after a change of any of
+them; ``tests/file/test_generated.py`` fails if it was forgotten.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from amalgamate import SOURCES, write_targets  # noqa: E402
 import tokexport.file.layout as layout  # noqa: E402
 from tokexport import limits  # noqa: E402
 
-# The names that C has for sizes of structs and records, for enumerations, by their prefix, and for
+# The C names of the sizes of structs and records, the prefixes of enumerations, and the C names of
 # single numbers.
 C_SIZES: Final = (
     "HEADER_SIZE Header, SECTION_SIZE Section, RECORD_SIZE RECORD, DECODER_SIZE Decoder,"
@@ -83,7 +83,7 @@ C_NUMBERS: Final = {
     "TRIE_FLAGS": sum(layout.TrieFlag),
 }
 C_PUBLIC: Final = {"RecordFlag": "TKX_", "AddedFlag": "TKX_ADDED_"}
-# Types that many signatures of the native module have, by the names that the stub gives them.
+# Types that occur in many signatures of the native module, by their names in the stub.
 STUB_TYPES: Final = {
     **{
         f"{kind[0].upper()}{bits}": f"numpy.typing.NDArray[numpy.{kind}{bits}]"
@@ -119,7 +119,7 @@ def parts_of_the_layout() -> list[str]:
 
 
 def c_layout() -> str:
-    """``src/layout.h``: enumerations of as many names as a line holds."""
+    """``src/layout.h``: enumerations, with as many names per line as fit."""
     sizes = {name: size_of(of) for name, of in map(str.split, C_SIZES.split(","))}
     groups = {"Sizes in bytes.": sizes, "Limits, places and masks.": C_NUMBERS} | {
         f"{enum.__doc__}".strip().split("\n")[0].replace("``", ""): {
@@ -130,7 +130,7 @@ def c_layout() -> str:
     lines = [C_HEAD]
     for title, group in groups.items():
         lines.append(f"/* {title} */")
-        # NUL for each space that a line must not end at.
+        # NUL stands for each space that must not become a line break.
         text = ", ".join(f"{name}\0=\0{int(value)}" for name, value in group.items())
         for line in textwrap.wrap(text, 100 - len("enum {  };")):
             lines.append(f"enum {{ {line.rstrip(',')} }};".replace("\0", " "))
@@ -138,7 +138,7 @@ def c_layout() -> str:
 
 
 def c_enum(name: str) -> str:
-    """A public enumeration, each name under what it means."""
+    """A public enumeration, with the meaning above each name."""
     members = getattr(layout, name).__members__.items()
     lines = []
     for member, value in members:
@@ -149,14 +149,14 @@ def c_enum(name: str) -> str:
 
 
 def specified(names: str) -> str:
-    """What stands in SPEC.md between two marks: structs, records, enumerations, the sections."""
+    """The text in SPEC.md between two marks: structs, records, enumerations, the sections."""
     lines = [line for name in names.split(", ") for line in declaration(name)]
     return "\n".join(f"    {line}" for line in lines)
 
 
 def declaration(name: str) -> list[str]:
-    """A part of the layout, a line a field, without reserved ones; in few lines if no field says
-    what it means.
+    """A part of the layout, one line per field, without reserved fields; or in few lines if no
+    field has a meaning to state.
     """
     part = getattr(layout, name)
     rows: list[tuple[Any, ...]] = []
@@ -175,14 +175,14 @@ def declaration(name: str) -> list[str]:
         rows = [row for row in _fields(part) if row[-1] != "zero"]
     if any(row[-1] for row in rows):
         return [title, *(f"  {line}" for line in _rows(rows))]
-    # NUL for each space that a line must not end at.
+    # NUL stands for each space that must not become a line break.
     fields = ", ".join("\0".join(map(str, row[:-1])) for row in rows)
     found = textwrap.wrap(f"{title}: {fields}", WIDTH, subsequent_indent="  ")
     return [line.replace("\0", " ") for line in found]
 
 
 def _rows(rows: list[tuple[Any, ...]]) -> list[str]:
-    """Rows in columns; what does not fit into the last one goes on in the next line."""
+    """Rows in columns; text that does not fit into the last column continues on the next line."""
     columns = list(zip(*rows, strict=True))[:-1]
     widths = [max(len(str(cell)) for cell in column) for column in columns]
     lines = []
@@ -202,7 +202,7 @@ def _rows(rows: list[tuple[Any, ...]]) -> list[str]:
 
 
 def _meaning(name: str, value: Any) -> str:
-    """What a number means; a second name for one is a mask."""
+    """The meaning of a number; a second name for a number is a mask."""
     return str(value.meaning) if value.name == name else "all bits of these"
 
 
@@ -220,7 +220,7 @@ def _fields(part: Any) -> Iterator[tuple[int, str, str, str]]:
 
 
 def between_marks(text: str, mark: str, close: str, part: Callable[[str], str]) -> str:
-    """The text with what ``part`` makes between each ``mark`` with names and the next end."""
+    """The text with the result of ``part`` between each ``mark`` with names and the next end."""
     begin, end = re.escape(mark), re.escape(close)
     pattern = rf"({begin}layout: ([\w, ]+){end}\n).*?(\n{begin}layout: end)"
     found = re.compile(pattern, re.DOTALL)
@@ -228,7 +228,7 @@ def between_marks(text: str, mark: str, close: str, part: Callable[[str], str]) 
 
 
 def stub() -> str:
-    """``_core.pyi``, by nanobind's own generator."""
+    """``_core.pyi``, made by nanobind's own generator."""
     from nanobind.stubgen import StubGen
 
     import tokexport._core as core
@@ -251,7 +251,7 @@ def stub() -> str:
 
 
 def generated() -> dict[Path, str]:
-    """Every file that is made, and every file of which parts are made, with its text."""
+    """Every file that is generated, wholly or in part, with its text."""
     header = HERE / "tokexport.h"
     return {
         SOURCES / "layout.h": c_layout(),

@@ -1,7 +1,7 @@
 """Measures the sizes that the first comment of ``tokexport.h`` states, and writes them there.
 
-Run it after a change of the runtime, where gcc makes code for x86-64;
-``tests/c/test_c_sizes.py`` notices when it was forgotten.
+Run this after a change of the runtime, on a machine where gcc compiles for x86-64;
+``tests/c/test_c_sizes.py`` fails if it was forgotten.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ SENTENCES = {
 
 
 def measured() -> dict[str, int]:
-    """``tkx``, ``code``: bytes of a tkx, KB of code; ``small_``: with all macros, but for
-    ``small_tkx``, which TKX_NO_NORMALIZER makes.
+    """``tkx``, ``code``: bytes of a tkx, KB of code. ``small_code``: with all macros;
+    ``small_tkx``: with TKX_NO_NORMALIZER.
     """
     macros = set(re.findall(r"TKX_NO_\w+", HEADER.read_text(encoding="utf-8")))
     return {
@@ -34,7 +34,7 @@ def measured() -> dict[str, int]:
 
 
 def stated(header: str, sizes: dict[str, int]) -> str:
-    """The header with these sizes in its comment, which is filled by hand."""
+    """The header with these sizes in its comment, whose lines are filled by hand."""
     for pattern, sentence in SENTENCES.items():
         numbers = iter(re.findall(NUMBER, sentence.format(**sizes)))
         found = re.search(pattern, header)

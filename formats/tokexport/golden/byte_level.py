@@ -1,5 +1,5 @@
-"""Byte-level BPE in golden files: the model for the writer, and the same tokenizer in the reference
-library.
+"""Byte-level BPE in golden files: the model for the writer, and the same tokenizer in the
+reference.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def library(
     post_processor: Mapping[str, Any] | None = None,
     **model_fields: Any,
 ) -> tuple[Encode, Locate]:
-    """The same tokenizer in the reference library: its ids, and its spans."""
+    """The same tokenizer in the reference: its ids, and its spans."""
     fields: dict[str, Any] = {"added_tokens": added_tokens, "normalizer": normalizer}
     fields |= {"pre_tokenizer": pre_tokenizer, "post_processor": post_processor}
     tokenizer = _loaded(tokens, merges, **fields, **model_fields)
@@ -86,7 +86,7 @@ def library(
 def library_template(
     tokens: Sequence[str | bytes], merges: Sequence[tuple[str | bytes, str | bytes]], **parts: Any
 ) -> Around:
-    """The template of the tokenizer in the reference library."""
+    """The template of the tokenizer in the reference."""
     tokenizer = _loaded(tokens, merges, **parts)
 
     def around(text: str, pair: str | None, adds: bool) -> tuple[Sequence[int], Sequence[int]]:
@@ -138,8 +138,8 @@ def added_json(added_tokens: Sequence[AddedToken]) -> list[dict[str, Any]]:
 
 
 def _spelled(content: str | bytes) -> str:
-    """Bytes in GPT-2's byte alphabet, as tokenizer.json spells them. ``<unk>`` is ASCII and stays
-    as it is.
+    """Bytes in GPT-2's byte alphabet, as tokenizer.json spells them. ``<unk>`` is ASCII and is not
+    changed.
     """
     return "".join(BYTE_ALPHABET[byte] for byte in _raw(content))
 

@@ -1,4 +1,4 @@
-"""Golden files of BPE over characters, with tokens for bytes, and of BPE with affixes; beside
+"""Golden files of BPE over characters, with tokens for bytes, and of BPE with affixes; used by
 ``models.py``.
 """
 
@@ -30,8 +30,8 @@ Parts = tuple[
 
 
 def byte_fallback() -> Parts:
-    """CHRS and XPRS: some bytes have tokens, so that a character is its bytes, or the unknown
-    token after them.
+    """CHRS and XPRS: some bytes have tokens, so that a character becomes its bytes, or the unknown
+    token if one of them has none.
     """
     letters = [
         "<unk>",
@@ -67,7 +67,7 @@ def byte_fallback() -> Parts:
 
 
 def affixes() -> Parts:
-    """CHRS with four places, and KEYS: a prefix inside of words and a suffix at their ends. Unknown
+    """CHRS with four places, and KEYS: a prefix inside words and a suffix at their ends. Unknown
     characters are dropped.
     """
     letters = [*"ab", "a@", "b@", "##a", "##b", "##a@", "##b@", "\u00e9", "##\u00e9"]
@@ -129,8 +129,8 @@ def byte_suffix() -> Parts:
 
 
 def stopping() -> Parts:
-    """A character without a symbol stops the encoder, as the library stops whose unknown token is
-    no token.
+    """A character without a symbol stops the encoder, as it stops the reference if the unknown
+    token is not in the vocabulary.
     """
     merges = [("a", "b"), ("ab", "ab"), ("b", "a")]
     vocab = _vocab("ab", merges)
@@ -165,7 +165,7 @@ def _model(
         TokenKind.UNKNOWN if number == fields.get("unk_id") else TokenKind.MODEL
         for number in vocab.values()
     ]
-    # What a token decodes to: bytes for <0x0A>, a space for the end of a word.
+    # The bytes that a token decodes to: of <0x0A>, a byte; of the end of a word, a space.
     contents = [
         bytes.fromhex(key[3:5].decode())
         if key.startswith(b"<0x")

@@ -1,5 +1,5 @@
-"""Golden files that only decode: one for each kind of rule that a decoder can have, with the text
-that its reference gives.
+"""Golden files that only decode: one for each kind of decoder rule, with the text that the
+reference returns.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tokexport.sources.sentencepiece.read import build
 from tokexport.sources.tokenizer_json.decoder import read_decoder
 from tokexport.sources.tokenizer_json.decoder_chain import Spelling, decode_forms
 
-# What some ids decode to, with special tokens or without.
+# What ids decode to, with special tokens (True) or without.
 Texts = Mapping[tuple[tuple[int, ...], bool], str]
 
 
@@ -63,10 +63,10 @@ METASPACE = {
 }
 CTC = {"type": "CTC", "pad_token": "<pad>", "word_delimiter_token": "|", "cleanup": True}
 LLAMA = sequence(replace("\u2581", " "), FALLBACK, FUSE, strip(" ", 1))
-# Replacements that reach from one token into the next, between two strips.
+# Replacements that span two tokens, between two strips.
 EDITED = sequence(FUSE, strip("b", 1), replace("a\u2581", "\u00e9"), strip("\u00e9", 1))
 BYTES = ["<0xE2>", "<0x96>", "<0x81>", "<0x20>", "<0xFF>"]
-# Tokens with a decoder; those that are special stand last.
+# Tokens with a decoder; special tokens come last.
 DECODERS: tuple[tuple[str, dict[str, Any], list[str]], ...] = (
     ("decode-fallback", LLAMA, ["\u2581hello", "\u2581", "x", *BYTES, "<s>"]),
     ("decode-runs", sequence(FALLBACK, METASPACE), ["\u2581", "<0xE2>", "<0x96>", "<0x81>", "<s>"]),
@@ -113,8 +113,8 @@ def _by_tokenizers(name: str, decoder: dict[str, Any], vocab: list[str]) -> Gold
 
 def _by_sentencepiece(name: str, *, removes_spaces: bool) -> GoldenDecoder:
     """What sentencepiece decodes; the texts of the last ids, which it does not have, are written
-    here. One of them is no byte of a run and no character, one is a byte of a run with a form that
-    does not count, and two are parts of a character.
+    here. One of them is neither a byte of a run nor a character, one is a byte of a run whose
+    surface form is ignored, and two are parts of a character.
     """
     pieces = (
         Piece("<s>", 0, PieceType.CONTROL),
@@ -155,7 +155,7 @@ def _by_sentencepiece(name: str, *, removes_spaces: bool) -> GoldenDecoder:
 
 
 def _sequences(count: int) -> list[tuple[int, ...]]:
-    """Each id, each two, and some longer ones that go round."""
+    """Each id, each pair, and some longer cyclic sequences."""
     pairs: list[tuple[int, ...]] = [*product(range(count), repeat=2)]
     longer = [
         tuple((start + step * place) % count for place in range(count))

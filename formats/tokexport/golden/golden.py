@@ -1,4 +1,4 @@
-"""What a golden file is made of."""
+"""The parts of a golden file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROVENANCE = Provenance("golden")
 Special = bool | tuple[int, ...]
 Encode = Callable[[str, Special], Sequence[int]]
 Locate = Callable[[str, Special], Sequence[tuple[int, int]]]  # spans in characters
-# A text, perhaps another, with the ids that the template adds: ids and type ids.
+# A text, possibly a second one, and whether the template adds its ids; returns ids and type ids.
 Around = Callable[[str, str | None, bool], tuple[Sequence[int], Sequence[int]]]
 
 Messages = Sequence[tuple[str, str]]  # a role and a text
@@ -31,13 +31,13 @@ class UnknownTextError(Exception):
 class Golden:
     """One golden file: the model, the reference's encoder, and texts to try.
 
-    ``locate``: the reference's spans, where it has any. ``around``: the reference's template, and
-    ``pairs`` to try it with. ``some``: texts of which some special tokens are found. ``unknown``:
-    texts that the reference refuses. ``prefixes``: the file has SORT, which is asked for them.
-    ``frame``: that of FRAM; ``chats``: conversations, each with the special tokens of the prompt
-    that the reference finds, or with the error.
-    ``self_test``: the file holds the texts too. ``trimmed``: its
-    tables are those of the characters in the texts.
+    ``locate``: the reference's spans, if it has any. ``around``: the reference's template, and
+    ``pairs`` to try it with. ``some``: texts in which some special tokens are found. ``unknown``:
+    texts that the reference refuses. ``prefixes``: the file has SORT, and is queried for these.
+    ``frame``: the contents of FRAM; ``chats``: conversations, each with the special tokens of the
+    prompt that the reference finds, or with the error.
+    ``self_test``: the file also holds the texts. ``trimmed``: its tables only cover the characters
+    in the texts.
     """
 
     name: str
@@ -58,5 +58,5 @@ class Golden:
 
 
 def merge_rows(merges: Iterable[Sequence[int]] = ()) -> npt.NDArray[np.int64]:
-    """Rows (left, right, product) as ``BytePairModel`` has them."""
+    """Rows (left, right, merged id) as ``BytePairModel`` has them."""
     return np.array([*merges], np.int64).reshape(-1, 3)

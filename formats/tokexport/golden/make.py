@@ -1,7 +1,7 @@
-"""Makes the golden files anew: ``python formats/tokexport/golden/make.py [directory]``.
+"""Makes all golden files: ``python formats/tokexport/golden/make.py [directory]``.
 
-The same models give the same bytes on every platform, so this changes nothing unless the format or
-the writer has changed. The expected ids come from the reference libraries, not from this project.
+The same models produce the same bytes on every platform, so this changes nothing unless the format
+or the writer has changed. The expected ids come from the reference libraries, not from this one.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from tokexport.model import (
 
 
 def make() -> dict[str, bytes]:
-    """Every file of this folder that is made, by its path in the folder."""
+    """Every generated file, by its path in this folder."""
     files = {"smallest-decode.bin": smallest_decode(), "smallest-bpe.bin": smallest_bpe()}
     for golden in all_goldens():
         file = file_bytes(golden.model, _options(golden))
@@ -86,7 +86,7 @@ def all_goldens() -> list[Golden]:
 
 
 def smallest_decode() -> bytes:
-    """One id, whose token is the byte A; no more sections than there must be."""
+    """One id, whose token is the byte A; with only the required sections."""
     token = TokenizerModel(
         (Token(b"A"),),
         BytePairModel({b"A": 0}, merge_rows()),
@@ -108,7 +108,7 @@ def smallest_decode() -> bytes:
 
 
 def smallest_bpe() -> bytes:
-    """Three ids and one merge; no more sections than an encoder needs."""
+    """Three ids and one merge; with only the sections that an encoder needs."""
     vocab = {b"a": 0, b"b": 1, b"ab": 2}
     model = TokenizerModel(
         tuple(Token(content) for content in vocab),
@@ -142,7 +142,7 @@ def smallest_bpe() -> bytes:
 
 
 def expected(golden: Golden) -> dict[str, Any]:
-    """What a reader must give, in the shape of annex C of SPEC.md."""
+    """The results that a reader must return, in the form of annex C of SPEC.md."""
     asked: dict[str, Any] = {
         "reference": golden.version,
         "tokens": [None if token is None else token.content.hex() for token in golden.model.tokens],
@@ -169,7 +169,7 @@ def expected(golden: Golden) -> dict[str, Any]:
 
 
 def _encoded(golden: Golden, text: str, special: bool) -> dict[str, Any]:
-    """A case: ids, and spans in the one of two cases of a text that has more kinds of them."""
+    """A case: ids, and spans in one of the two cases of a text that has several kinds of them."""
     case = {"text": text, "special": special, "ids": list(golden.encode(text, special))}
     if golden.locate is not None and special:
         case["spans"] = [list(span) for span in golden.locate(text, special)]
@@ -177,7 +177,7 @@ def _encoded(golden: Golden, text: str, special: bool) -> dict[str, Any]:
 
 
 def _refused(golden: Golden, text: str) -> dict[str, Any]:
-    """A text that the reference refuses too."""
+    """A text that the reference refuses as well."""
     try:
         ids = golden.encode(text, True)
     except UnknownTextError:
@@ -186,7 +186,7 @@ def _refused(golden: Golden, text: str) -> dict[str, Any]:
 
 
 def _with_prefix(model: TokenizerModel, prefix: bytes) -> dict[str, Any]:
-    """A look at every token, sorted."""
+    """The tokens with a prefix, found by looking at every token."""
     tokens = enumerate(model.tokens)
     found = sorted((token.content, number) for number, token in tokens if token is not None)
     ids = [number for content, number in found if content.startswith(prefix)]
@@ -194,7 +194,7 @@ def _with_prefix(model: TokenizerModel, prefix: bytes) -> dict[str, Any]:
 
 
 def _chat(golden: Golden, messages: Messages, found: tuple[int, ...] | str) -> dict[str, Any]:
-    """The ids that the reference gives for the prompt, with some special tokens; or an error."""
+    """The reference's ids for the prompt, with some special tokens; or an error."""
     asked = {"messages": [list(message) for message in messages]}
     fields = [{"role": role, "content": content} for role, content in messages]
     assert golden.frame is not None
@@ -212,8 +212,8 @@ def _around(golden: Golden, text: str, pair: str | None, adds: bool) -> dict[str
 
 
 def expected_texts(golden: GoldenDecoder) -> dict[str, Any]:
-    """What a reader must give: the tokens' bytes between others in hexadecimal, and the text of
-    ids.
+    """The results that a reader must return: the bytes of tokens between others in hexadecimal, and
+    the text of ids.
     """
     return {
         "reference": golden.model.reference.value,
@@ -238,7 +238,7 @@ def _options(golden: Golden) -> Options:
 
 
 def _tables_of_large_models(model: TokenizerModel) -> dict[bytes, bytes]:
-    """What the writer makes for thousands of merges only: a row for each two ids."""
+    """What the writer only makes for thousands of merges: one row for every two ids."""
     assert isinstance(model.model, BytePairModel)
     merges = canonical_merges(model.model)
     index = pair_index(merges.rules, len(model.tokens), ROW_SHIFT)
@@ -246,8 +246,8 @@ def _tables_of_large_models(model: TokenizerModel) -> dict[bytes, bytes]:
 
 
 def _unversioned(file: bytes, contents: Mapping[bytes, bytes], model: TokenizerModel) -> bytes:
-    """A file with these sections, and a provenance that names no versions, so that a release does
-    not change the golden files.
+    """A file with these sections, and a provenance without versions, so that a release does not
+    change the golden files.
     """
     reference = model.reference.value
     provenance = (
@@ -257,7 +257,7 @@ def _unversioned(file: bytes, contents: Mapping[bytes, bytes], model: TokenizerM
 
 
 def _pretty(value: Mapping[str, Any]) -> bytes:
-    """JSON with a line a case."""
+    """JSON with one line per case."""
     lines = [f" {json.dumps(key)}: {_lines(part)}" for key, part in value.items()]
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
 

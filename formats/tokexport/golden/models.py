@@ -1,7 +1,7 @@
-"""The tokenizers of the golden files: each as a model for the writer, and as the reference library
-sees it.
+"""The tokenizers of the golden files: each as a model for the writer, and as the same tokenizer in
+the reference.
 
-They are tiny, and each is there for a part of the format that the others leave out.
+They are tiny, and each covers a part of the format that the others leave out.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from tokexport.model import (
 
 GPT2_PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
-# Of the special tokens 0, <|end|>, and 1, <|endof|>; 2, |><|, is in a message or between the two.
+# Special tokens: 0 is <|end|>, 1 is <|endof|>; 2, |><|, is in a message or between the two.
 FRAME = Frame(
     "<|endof|>the ",
     Opening("<|endof|>", "<|end|> the"),
@@ -243,7 +243,7 @@ def added() -> Golden:
 
 
 def normalized() -> Golden:
-    """NORM: NFC, with an added token that is found under its normalized form."""
+    """NORM: NFC, with an added token that is found by its normalized content."""
     tokens = [*byte_tokens(), "\u00e9", "e\u00e9"]
     first, second = "\u00e9".encode()
     merges: list[tuple[str | bytes, str | bytes]] = [
@@ -282,7 +282,7 @@ def normalized() -> Golden:
 
 def rewriting() -> Golden:
     """Operations in NORM: a charsmap by cluster, a map, programs; and a stage that rewrites each
-    piece.
+    pre-token.
     """
     tokens = [*byte_tokens(), "_a", "fi", "iv", "<>"]
     merges = [("_", "a"), ("f", "i"), ("i", "v"), ("<", ">")]
@@ -328,7 +328,7 @@ def sequences() -> Golden:
 
 def spelled() -> Golden:
     """Bytes that become letters of GPT-2's alphabet, before a model over the bytes of those
-    letters; and a prefix for the piece that stems from the start of the input.
+    letters; and a prefix for the pre-token that comes from the start of the input.
     """
     tokens = [*byte_tokens(), "\u0120", "\u0120a", "_a", "ab"]
     first, second = "\u0120".encode()
@@ -366,7 +366,7 @@ def spelled() -> Golden:
 
 
 def bytes_stages() -> Golden:
-    """Stages that read bytes, as Falcon has after ByteLevel, and one with contiguous matches."""
+    """Stages that read bytes, as in Falcon after ByteLevel, and one with contiguous matches."""
     tokens = [*byte_tokens(), "12", "123", "1234", " a", "!!", "\u00e9"]
     first, second = "\u00e9".encode()
     merges: list[tuple[str | bytes, str | bytes]] = [
@@ -467,8 +467,8 @@ def behaviors() -> Golden:
 
 
 def ranks_with_holes() -> Golden:
-    """tiktoken: whole pieces first, ranks instead of merges, specials that overlap, and holes among
-    the ids.
+    """tiktoken: whole pre-token first, ranks instead of merges, special tokens that overlap, and
+    holes.
     """
     ranks = {bytes([byte]): byte for byte in range(256)}
     ranks |= {b"th": 256, b"he": 257, b"the": 258, b" the": 259, b"xyzzy": 260, b"xyzzyxyzzy": 261}
@@ -519,7 +519,7 @@ def ranks_with_holes() -> Golden:
 
 def look_ahead() -> Golden:
     """Label tables: digits in groups of three from the right. EMPTY_MATCHES: a lookahead alone,
-    which cuts where it matches. SEARCH_STARTS: what follows the last match.
+    which cuts where it matches. SEARCH_STARTS: a pattern that depends on the end of the last match.
     """
     words = ["12", "34", "123", "1234", "  ", "ab", "xx"]
     tokens = [*byte_tokens(), *words]

@@ -1,5 +1,5 @@
-"""The golden file of a SentencePiece model, whose spans are found by walking through the normalizer
-once more (ALGN).
+"""The golden file of a SentencePiece model, whose spans are found by a second pass through the
+normalizer (ALGN).
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ TEXTS = (
 
 
 def piece_goldens() -> tuple[Golden, ...]:
-    """A charsmap with protected texts; spaces are dropped, and one is put before; unknown
-    characters in a row are one id.
+    """A charsmap with protected texts; spaces are dropped, and one is put before; consecutive
+    unknown characters become one id.
     """
     source = SentencePieceModel(
         "golden.model", PIECES, normalizer=NormalizerSpec(charsmap_of(RULES))

@@ -1,5 +1,5 @@
-"""Golden files for what the others do not show: each is read from a tiny document as a user's would
-be, and its ids and spans are those of the document's own library.
+"""Golden files for features that the others do not have: each is read from a tiny document like a
+user's, and its ids and spans are those of the document's own library.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def keys() -> Golden:
 
 
 def dropped() -> Golden:
-    """Bytes without an id and without an unknown token give nothing, and move what follows."""
+    """Bytes without an id and without an unknown token produce nothing, and shift what follows."""
     tokens = ["a", "b", "\u0120", "ab", "\u00c3"]
     model = _byte_pairs(tokens, [("a", "b")])
     texts = ["\u00e9 ab", "xab a", "\u00e8\u00e9ab a b", "a\u4e2dab"]
@@ -91,8 +91,8 @@ def contiguous() -> Golden:
 
 
 def decomposed() -> Golden:
-    """NFD: Hangul, marks in an order of their own, and no composition. Raw added tokens are not
-    found in what the normalizer makes.
+    """NFD: Hangul, reordered marks, and no composition. Raw added tokens are not found in the
+    normalizer's output.
     """
     letters = "ae\u0301\u0316\u0325\u0308\u1100\u1161\u11a8\u212b\u030aA"
     texts = [
@@ -113,7 +113,7 @@ def decomposed() -> Golden:
 
 
 def stripped_marks() -> Golden:
-    """MAP_LETTERS: what strips marks also takes Hangul syllables apart."""
+    """MAP_LETTERS: stripping marks also decomposes Hangul syllables."""
     normalizer = _sequence("normalizers", {"type": "NFD"}, {"type": "StripAccents"})
     model = _unigram("ae\u1100\u1161\u11a8o")
     texts = ["\uac00\uac01a", "\u00e9e\u0301a", "\u00f6\u0308", "\u01d5"]
@@ -121,8 +121,8 @@ def stripped_marks() -> Golden:
 
 
 def trimmed(name: str, keeps_first: bool) -> Golden:
-    """TRIM: exceptions, for white space that is no U+0020; two passes; with ``keeps_first``, one
-    space at the start of a text stays.
+    """TRIM: exceptions, for white space other than U+0020; two passes; with ``keeps_first``, one
+    space at the start of a text is not trimmed.
     """
     merges = [("\u3000", "a"), (" ", "a"), (" ", " a"), ("a", "\u3000"), ("b", " ")]
     merges += [("\u2003", "b "), ("\u0120", "x")]
@@ -166,7 +166,7 @@ def trimmed(name: str, keeps_first: bool) -> Golden:
 
 
 def single_precision() -> Golden:
-    """SINGLE_PRECISION: sums that differ in the last bit, and sums so large that they are moved.
+    """SINGLE_PRECISION: sums that differ in the last bit, and sums so large that they are rebased.
     ALGN with bytes of unknown text.
     """
     scores = {
@@ -195,7 +195,7 @@ def single_precision() -> Golden:
 
 
 def fused_words() -> Golden:
-    """WORDLEVEL with FUSE_UNKNOWN; ALGN with a protected text that the words part."""
+    """WORDLEVEL with FUSE_UNKNOWN; ALGN with a protected text that word boundaries divide."""
     pieces = [UNKNOWN, *(Piece(f"\u2581{word}", -1.0) for word in ("a", "b", "y"))]
     pieces.append(Piece("x y", 0.0, PieceType.USER_DEFINED))
     model = SentencePieceModel("golden.model", tuple(pieces), Algorithm.WORD)
@@ -204,7 +204,7 @@ def fused_words() -> Golden:
 
 
 def suffix() -> Golden:
-    """ALGN with SUFFIX, and spaces that stay."""
+    """ALGN with SUFFIX, and spaces that are not removed."""
     pieces = [UNKNOWN, *(Piece(letter, -3.0) for letter in "\u2581ab"), Piece("a\u2581", -1.0)]
     model = SentencePieceModel(
         "golden.model",
@@ -217,7 +217,7 @@ def suffix() -> Golden:
 
 
 def collapsed() -> Golden:
-    """COLLAPSE, of CHARSMAP and of ALGN: spaces that are protected or come together."""
+    """COLLAPSE, of CHARSMAP and of ALGN: spaces that are protected, or that become adjacent."""
     pieces = [UNKNOWN, *(Piece(letter, -3.0) for letter in "\u2581ab<"), Piece("a\u2581", -1.0)]
     pieces.append(Piece("b  <", 0.0, PieceType.USER_DEFINED))
     model = SentencePieceModel(

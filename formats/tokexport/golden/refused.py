@@ -1,5 +1,5 @@
-"""Files that a reader refuses, each one broken rule away from a good file. Their names begin with
-the error.
+"""Files that a reader must refuse; each differs from a good file in one violated rule. Their names
+begin with the error.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def refused_files(decode: bytes, bpe: bytes) -> dict[str, bytes]:
 
 
 def _unsealed(good: bytes) -> dict[str, bytes]:
-    """Damage that checksums or what comes before them find."""
+    """Damage that checksums, or the checks before them, detect."""
     return {
         "EMPTY.bin": b"",
         "MAGIC-another-file.bin": b"\x89PNG\r\n\x1a\n" + good[8:],
@@ -56,7 +56,7 @@ def _unsealed(good: bytes) -> dict[str, bytes]:
 
 
 def _changes_of_any_file() -> dict[str, Change]:
-    """Changes of smallest-decode.bin after which all checksums are made right again."""
+    """Changes of smallest-decode.bin after which all checksums are recomputed."""
     return {
         "VERSION-major-2.bin": _set(8, 2, 2),
         "VERSION-major-0.bin": _set(8, 2, 0),
@@ -90,7 +90,7 @@ def _changes_of_any_file() -> dict[str, Change]:
 
 
 def _changes_of_an_encoder() -> dict[str, Change]:
-    """Changes of smallest-bpe.bin after which all checksums are made right again."""
+    """Changes of smallest-bpe.bin after which all checksums are recomputed."""
     return {
         "MISSING-byte-ids.bin": _tagged(BIDS, b"bids", required=False),
         "MISSING-token-index.bin": _tagged(TIDX, b"tidx", required=False),
@@ -112,7 +112,7 @@ def _changes_of_an_encoder() -> dict[str, Change]:
 
 
 def _stages() -> dict[str, list[dict[str, int]]]:
-    """Stages with one fault each: what is not given is good (on bytes, one class, one state)."""
+    """Stages with one fault each; fields not given are valid (on bytes, one class, one state)."""
     text = {"flags": 0, "middle_count": 1, "leaf_count": 1}
     return {
         "behavior": [{"behavior": 5}],
@@ -150,7 +150,7 @@ def _entry(index: int) -> int:
 
 
 def _labels() -> dict[str, dict[str, int]]:
-    """Label tables with one fault each: what is not given is good for a stage of one class."""
+    """Label tables with one fault each; fields not given are valid for a stage of one class."""
     return {
         "reserved": {"reserved": 1},
         "of-no-stage": {"stage": 1},
@@ -173,7 +173,7 @@ def _set(offset: int, size: int, value: int) -> Change:
 
 
 def _tagged(index: int, tag: bytes, *, required: bool = True) -> Change:
-    """Give a section another tag; without its flag, a reader skips what it does not know."""
+    """Gives a section another tag; unless it is required, a reader skips unknown sections."""
 
     def change(content: bytearray) -> None:
         content[_entry(index) : _entry(index) + 4] = tag
@@ -183,7 +183,7 @@ def _tagged(index: int, tag: bytes, *, required: bool = True) -> Change:
 
 
 def _without_encoder(last: bytes) -> Change:
-    """A decode-only file of sections of no meaning, but for the tag of the last."""
+    """A decode-only file of sections without a meaning, except for the tag of the last one."""
 
     def change(content: bytearray) -> None:
         for index, tag in ((BIDS, b"bids"), (TIDX, b"tidx"), (PIDX, b"pidx"), (SPLT, last)):
@@ -206,7 +206,7 @@ def _swapped(content: bytearray) -> None:
 
 
 def _apart(content: bytearray) -> None:
-    """64 bytes more before the last section."""
+    """Inserts 64 bytes before the last section."""
     start = int.from_bytes(content[_entry(BYTS) + 8 : _entry(BYTS) + 16], "little")
     content[start:start] = bytes(64)
     _set(_entry(BYTS) + 8, 8, start + 64)(content)
@@ -214,11 +214,11 @@ def _apart(content: bytearray) -> None:
 
 
 def _with_stages(stages: Sequence[Mapping[str, int]]) -> Change:
-    """Put stages into SPLT, the last section: each is good but for the fields that are given, and
-    all share their tables.
+    """Puts stages into SPLT, the last section: each is valid except for the fields given, and all
+    share their tables.
 
-    Offsets are given from the tables' start. Before the tables there are 8 bytes of 255, out of the
-    range of everything, or of ``before``; ``after``: eight bytes more at the end.
+    Offsets are relative to the start of the tables. Before the tables there are 8 bytes of 255, out
+    of range for everything, or ``before``. ``after`` adds eight bytes at the end.
     """
     tables = SplitsHeader.sizeof() + Stage.sizeof() * len(stages) + 8
     good = dict.fromkeys(
@@ -254,7 +254,7 @@ def _with_stages(stages: Sequence[Mapping[str, int]]) -> Change:
 
 
 def _with_labels(table_count: int = 1, reserved: int = 0, entry: int = 0, **fields: int) -> Change:
-    """A good stage, and LABL with a table of one entry for it."""
+    """A valid stage, and LABL with a table of one entry for it."""
     table = LabelTable.build(
         {"stage": 0, "class_count": 1, "state_count": 1, "offset": 16} | fields
     )
@@ -274,8 +274,8 @@ def _flipped(good: bytes, offset: int) -> bytes:
 
 
 def _sealed(content: bytearray, sections: int) -> bytes:
-    """With the right checksums again, as far as header and table allow; ``sections``: how many
-    there are in truth.
+    """Recomputes the checksums, as far as header and table allow; ``sections``: their true
+    number.
     """
     for at in map(_entry, range(sections)):
         start, size = (

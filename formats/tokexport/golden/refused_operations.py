@@ -1,4 +1,4 @@
-"""Refused files whose fault is in NORM: one operation, good but for one thing."""
+"""Refused files whose fault is in NORM: one operation, valid except for one thing."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ ASCII = 128
 
 
 def refused_operations(good: bytes) -> dict[str, bytes]:
-    """Every refused file, by its name: smallest-decode.bin with a NORM, which is looked at in it
-    too.
+    """Every refused file, by its name: smallest-decode.bin with a NORM, which is checked in that
+    file, too.
     """
     header, contents = Header.parse(good), contents_of(good)
     return {
@@ -131,7 +131,7 @@ def _sections() -> dict[str, bytes]:
 def _clusters(
     *, flags: int = OpFlag.BY_CLUSTER, program: bytes | None = None, **fields: int
 ) -> bytes:
-    """CHARSMAP by cluster, good but for what is given."""
+    """CHARSMAP by cluster, valid except for the fields given."""
     code = _program(flags=0) if program is None else program
     counts = {"unit_count": 1, "node_count": 0, "edge_count": 0, "program_size": len(code)}
     counts |= {"text_size": 0, "first_plain": 0, **fields}
@@ -161,14 +161,14 @@ def _operation(*, table: bytes = b"", content: bytes = b"", **changes: int) -> b
 
 
 def _reserved(section: bytes) -> bytes:
-    """With a reserved byte of the operation that is not zero."""
+    """Sets a reserved byte of the operation."""
     at = RewriteHeader.sizeof() + 2
     return section[:at] + b"\1" + section[at + 1 :]
 
 
 def _program(**changes: int) -> bytes:
-    """A program that matches nothing: good for a stage. On bytes, or with ``flags`` that say
-    otherwise on characters.
+    """A program that matches nothing, which is a valid stage: on bytes, or on characters if
+    ``flags`` say so.
     """
     on_bytes = changes.get("flags", 2) & 2
     classes = bytes(256 if on_bytes else ASCII + LEVELS + 128 + 64)

@@ -1,4 +1,4 @@
-"""Refused files whose fault is in what few files have, or in how many of something they have."""
+"""Refused files whose fault is in something that few files have, or in an excessive number."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tokexport.file.layout import (
 
 Contents = dict[bytes, bytes]
 ON_BYTES, REWRITE = StageFlag.ON_BYTES, StageFlag.REWRITE
-EMPTY_CLASSES = bytes(128 + 544 + 128 + 64)  # of characters: one block a level
+EMPTY_CLASSES = bytes(128 + 544 + 128 + 64)  # of characters: one block per level
 
 
 def refused_rare(decode: bytes, bpe: bytes) -> dict[str, bytes]:
@@ -96,7 +96,7 @@ def _encoders() -> dict[str, Contents]:
 
 
 def _unigrams() -> dict[str, Contents]:
-    """Sections put into smallest-decode.bin, whose model is Unigram then."""
+    """Sections put into smallest-decode.bin, whose model then is Unigram."""
     numbers = dict.fromkeys(("unit_count", "root", "continuation", "max_characters", "flags"), 0)
     trie = TrieHeader.build({**numbers, "unknown_score": 0.0, "reserved": None})
     no_stages = SplitsHeader.build({"stage_count": 0, "reserved": None})
@@ -113,8 +113,8 @@ def _file(header: Any, contents: Contents, model: ModelType = ModelType.BPE) -> 
 
 
 def _stages(*stages: Mapping[str, int]) -> bytes:
-    """Stages on bytes of one class and one state, but for the fields that are given; their tables
-    are as large as they must be, and are one.
+    """Stages on bytes with one class and one state, except for the fields given; their tables have
+    the minimum size, and are shared.
     """
     good = {"flags": ON_BYTES, "class_count": 1, "state_count": 1, "row_shift": 1}
     fields = [{**good, **stage} for stage in stages]
@@ -140,14 +140,14 @@ def _stage(fields: Mapping[str, int]) -> bytes:
 
 
 def _labels(*tables: Mapping[str, int]) -> bytes:
-    """Label tables of one entry, which is one for all."""
+    """Label tables that share one entry."""
     good = {"stage": 0, "class_count": 1, "state_count": 1, "offset": 8 + 8 * len(tables)}
     entries = b"".join(bytes(LabelTable.build({**good, **table})) for table in tables)
     return len(tables).to_bytes(4, "little") + bytes(4) + entries + bytes(4)
 
 
 def _operations(count: int) -> bytes:
-    """Operations that put nothing before a text."""
+    """Operations that put an empty text before a text."""
     names = [field.name for field in RewriteOp.subcons if "reserved" not in field.name]
     fields = dict.fromkeys(names, 0) | {"kind": OpKind.AFFIX}
     entry = bytes(RewriteOp.build({**fields, "reserved": None, "reserved2": None}))
@@ -156,7 +156,7 @@ def _operations(count: int) -> bytes:
 
 
 def _stripping() -> bytes:
-    """ADDT without tokens, whose flags say that some strip white space."""
+    """ADDT without tokens, whose flags claim that some strip white space."""
     names = [field.name for field in AddedHeader.subcons if field.name != "reserved"]
     fields: dict[str, Any] = dict.fromkeys(names, 0)
     fields |= {"flags": AddedFlag.LSTRIP, "reserved": None}
@@ -165,6 +165,6 @@ def _stripping() -> bytes:
 
 
 def _many_sections(decode: bytes) -> bytes:
-    """One section more than there may be, most of them empty and private."""
+    """One section more than allowed, most of them empty and private."""
     private = {f"a{number:03}".encode(): b"" for number in range(63)}
     return _file(Header.parse(decode), contents_of(decode) | private)

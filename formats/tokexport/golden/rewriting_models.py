@@ -1,7 +1,7 @@
 """Models for the golden files that hold operations: every kind, with every flag.
 
-``tokenizers`` is the reference for what it has a part for. A charsmap by longest sequence and text
-put after are SentencePiece's: there ``re`` rewrites the text before ``tokenizers`` sees it.
+``tokenizers`` is the reference for the operations that it has. A charsmap by longest sequence and
+text put after are SentencePiece's: there ``re`` rewrites the text before ``tokenizers`` sees it.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ SEQUENCE_TEXTS = ["aaa<a><ab", "e\u0301\u0302\u00e9e", "x<a>xax", "", "\u00e9", 
 
 
 def rewritten(text: str) -> str:
-    """What the steps for sequences make of a text."""
+    """The text after the steps that rewrite sequences."""
     if not text:
         return ""
     pattern = "|".join(map(re.escape, sorted((*PROTECTED, *SEQUENCES), key=len, reverse=True)))

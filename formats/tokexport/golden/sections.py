@@ -1,4 +1,4 @@
-"""Takes a file apart into its sections, and puts such together."""
+"""Splits a file into its sections, and joins sections into a file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def contents_of(file: bytes) -> dict[bytes, bytes]:
 
 
 def file_of(header: Any, contents: Mapping[bytes, bytes], model: int | None = None) -> bytes:
-    """A file with the fields of a header, of another model perhaps, and these sections."""
+    """A file with the fields of a header, possibly another model, and these sections."""
     parts = assemble(
         dict(contents),
         id_count=header.id_count,

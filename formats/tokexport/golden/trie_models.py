@@ -1,6 +1,4 @@
-"""The golden files of the models that look pieces up in a trie: Unigram, WordPiece, WordLevel,
-greedy.
-"""
+"""The golden files of the models that use a trie: Unigram, WordPiece, WordLevel, greedy."""
 
 from __future__ import annotations
 
@@ -77,8 +75,8 @@ def unigram() -> Golden:
 
 
 def unigram_fallback() -> Golden:
-    """SC64, BIDS without some bytes, splits; the sums of two ways differ in their last bit; unknown
-    text that is a token, the unknown one.
+    """SC64, BIDS without some bytes, splits; two ways whose sums differ in the last bit; unknown
+    text that is a token, namely the unknown one.
     """
     pieces = [
         "<unk>",
@@ -122,8 +120,8 @@ def unigram_fallback() -> Golden:
 
 
 def word_pieces() -> Golden:
-    """WordPiece with a word that is too long, one that has no last piece, and characters of several
-    bytes.
+    """WordPiece with a word that is too long, one without a matching last token, and characters of
+    several bytes.
     """
     tokens = [
         "[UNK]",
@@ -189,7 +187,7 @@ def words() -> Golden:
 
 
 def greedy() -> Golden:
-    """RWKV: tokens of any bytes, parts of characters among them. The reference is the published
+    """RWKV: tokens of any bytes, including parts of characters. The reference is the published
     algorithm: the longest token first.
     """
     vocab = {bytes([byte]): byte for byte in range(256)}
@@ -226,7 +224,7 @@ def _tokenizer(tokens: Sequence[str], model: Model, *splits: Split) -> Tokenizer
 
 
 def _reference(model: Mapping[str, Any], *, spaces: bool = False) -> tuple[Encode, Locate]:
-    """The same tokenizer in the reference library: its ids, and its spans."""
+    """The same tokenizer in the reference: its ids, and its spans."""
     pre_tokenizer = {"type": "WhitespaceSplit"} if spaces else None
     source: dict[str, Any] = {"version": "1.0", "added_tokens": [], "model": model}
     source["pre_tokenizer"] = pre_tokenizer

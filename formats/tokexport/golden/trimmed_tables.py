@@ -1,5 +1,5 @@
-"""Tables of some characters only, in place of those of all of Unicode, so that golden files stay
-small: what they say of these characters is what the writer makes for them.
+"""Tables that cover some characters only, instead of all of Unicode, so that golden files stay
+small: for these characters they hold what the writer makes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ASCII = 128
 
 
 def trimmed(contents: Mapping[bytes, bytes], texts: Iterable[str]) -> dict[bytes, bytes]:
-    """NORM, SPLT and ACLS for the characters of some texts, and what these become."""
+    """NORM, SPLT and ACLS for the characters of some texts, and for what these become."""
     known = {ord(character) for text in texts for character in text} | set(range(ASCII))
     changed: dict[bytes, bytes] = {}
     if Tag.NORMALIZER in contents:
@@ -81,7 +81,7 @@ def _form(table: bytes, known: set[int]) -> bytes:
     rows = [*struct.iter_unpack("<IBBBB", table[entries_at:points_at])]
     points = struct.unpack_from(f"<{header.point_count}I", table, points_at)
     compositions = [*struct.iter_unpack("<III", table[points_at + 4 * len(points) :])]
-    while True:  # what the characters become, and what they compose to, is known too
+    while True:  # what the characters become, and what they compose to, must be covered, too
         more = {c for c in known for c in _points(rows[old.find(c)], points)}
         more |= {both for a, b, both in compositions if a in known and b in known}
         if more <= known:
@@ -139,7 +139,7 @@ def _map(table: bytes, known: set[int]) -> bytes:
 
 
 def _programs(section: bytes, entries_at: int, count: int, known: set[int]) -> bytes:
-    """Stages, or the program of a REPLACE, with smaller tables of classes."""
+    """Stages, or the program of a REPLACE, with smaller class tables."""
     entries, tables = b"", b""
     tables_at = entries_at + count * Stage.sizeof()
     for at in range(entries_at, tables_at, Stage.sizeof()):
@@ -169,7 +169,7 @@ def _programs(section: bytes, entries_at: int, count: int, known: set[int]) -> b
 def _levels(
     old: Levels, known: set[int], numbers: Mapping[int, int], ascii: bytes = b""
 ) -> tuple[bytes, dict[str, int]]:
-    """A table of three levels that has 0 for all others, and the numbers of its blocks."""
+    """A table of three levels with 0 for all other code points, and the numbers of its blocks."""
     values = np.zeros(0x110000, dtype=np.uint16)
     for c in known:
         values[c] = numbers.get(old.find(c), old.find(c))

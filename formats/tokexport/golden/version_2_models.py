@@ -1,5 +1,5 @@
-"""A golden file whose ids come from `tokenizers` 1.0.0rc3, which is not installed together with
-0.23: they stand in the fixtures.
+"""A golden file whose ids come from `tokenizers` 1.0.0rc3. It cannot be installed together with
+0.23, so the ids are taken from the fixtures.
 """
 
 from __future__ import annotations
