@@ -19,8 +19,8 @@ public:
     CharacterSymbols(const tkx &file, const PairTable &pairs);
 
     // Writes the symbols of a text, at most one per byte, and returns their number. 0: the core has
-    // to merge the text, because it has an unknown character, or because the ranks of its merges
-    // are not in the order of symbols.
+    // to merge the text, because it has an unknown character, or because it repeats the tied symbol
+    // (PairTable::tied_symbol).
     std::size_t read(const std::uint8_t *bytes, std::size_t size, std::uint32_t *symbols) const;
 
     // The symbol of a character; PairTable::no_id if only its bytes have symbols, or not even they.
