@@ -192,8 +192,8 @@ knows. A feature that no published tokenizer needs is refused
 """
 STATEMENTS = """
 Statements of the pattern compiler that no published pattern reaches. Most raise an error; others
-spell out a dialect (the options `m` and `s`, `{,n}`) or are of functions whose results are kept;
-`spans` and `read` run a program in the examples.
+handle details of a dialect (the options `m` and `s`, `{,n}`) or are in functions whose results are
+cached; `spans` and `read` run a program in the examples.
 
 """
 
