@@ -46,10 +46,10 @@ def report(outcomes: Sequence[Outcome], others: Sequence[Other], command: str) -
         "",
         summary(outcomes),
         "",
-        "- **strings**: texts encoded in every mode: random ones, pairs, files and their lines",
+        "- **strings**: texts encoded in every mode: random strings, pairs, files and their lines",
         "- **vectors**: ids that other projects publish",
-        "- **all**: these, every id decoded, every token encoded, what ids decode to, and, where",
-        "  `--no-code-points` is not given, every code point",
+        "- **all**: the above, every id decoded, every token encoded, the decoded text of ids,",
+        "  and, unless `--no-code-points` is given, every code point",
         "",
         *rows(outcomes),
     ]
