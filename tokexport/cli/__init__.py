@@ -1,7 +1,7 @@
-"""The command line, one command a file.
+"""The command line: one command per file.
 
-Results go to stdout, everything else to stderr. Exit code 0: done, or yes; 1: the answer is no; 2:
-it could not be done. No command asks a question or overwrites a file without ``--force``.
+Results go to stdout, everything else to stderr. Exit code 0: success, or yes; 1: the answer is no;
+2: failure. No command asks a question, and none overwrites a file without ``--force``.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import sys
 
 __all__ = ["main"]
 
-INTERRUPTED = 130  # as a shell counts a process that SIGINT ended
+INTERRUPTED = 130  # as shells report a process killed by SIGINT
 
 
 def main() -> None:
-    """The entry point. Ctrl-C during the imports ends the process at once: code that imports may
-    print an interrupt as a traceback, or lose it. ``Commands.get_command`` ends this.
+    """The entry point. Ctrl-C during the imports ends the process at once, because an interrupted
+    import may print a traceback, or lose the interrupt. ``Commands.get_command`` ends this.
     """
     try:
         import signal

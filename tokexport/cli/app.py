@@ -1,4 +1,4 @@
-"""The group of commands: which there are, and what becomes of errors."""
+"""The command group: the list of commands, and how errors are reported."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ COMMANDS = (
     *("tokenize", "count", "train", "model", "diff", "bench", "demo"),
 )
 COULD_NOT = 2
-BROKEN_PIPE = 141  # as a shell counts a process that SIGPIPE ended
+BROKEN_PIPE = 141  # as shells report a process killed by SIGPIPE
 
 
 class Commands(click.Group):
-    """Finds a command in the module of its name, and turns expected errors into a sentence on
-    stderr (with --json an object) and exit code 2.
+    """Loads a command from the module of its name, and reports expected errors as a sentence on
+    stderr (with --json as an object) and exit code 2.
 
-    Only the command that was asked for is imported: `encode` needs no compiler.
+    Only the requested command is imported: `encode` needs no compiler.
     """
 
     is_interrupted = False
@@ -53,19 +53,19 @@ class Commands(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> object:
-        """Runs the command and writes all of its output."""
+        """Runs the command and flushes its output."""
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
         except BrokenPipeError:
-            # The reader has gone (`| head`). Python would complain again when it flushes at exit.
+            # The reader is gone (`| head`). Python would complain again when it flushes at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(BROKEN_PIPE)
         return result
 
     def main(self, *positional: Any, **named: Any) -> Any:
-        """Runs the command that was asked for, and exits. An error that is not expected is a bug:
-        it shows its traceback, and exits with 2, because 1 would be an answer.
+        """Runs the requested command and exits. An unexpected error is a bug: its traceback is
+        shown, and the exit code is 2, because 1 would be an answer.
         """
         words = list(named.get("args") or sys.argv[1:])
         as_json = "--json" in words[: [*words, "--"].index("--")]
@@ -76,7 +76,7 @@ class Commands(click.Group):
         except (KeyboardInterrupt, click.Abort):
             code = INTERRUPTED
         except Exception as error:
-            if self.is_interrupted:  # of which some libraries make an error of their own
+            if self.is_interrupted:  # some libraries turn it into an error of their own
                 code = INTERRUPTED
             else:
                 show(error, as_json)
@@ -84,7 +84,7 @@ class Commands(click.Group):
 
 
 def show(error: Exception, as_json: bool) -> None:
-    """The sentence of an error that is expected, the traceback of any other."""
+    """Prints the message of an expected error, or the traceback of any other."""
     is_ours = isinstance(error, ImportError) and error.name == "tokexport._core"
     if is_ours or isinstance(error, (click.ClickException, TokexportError, OSError)):
         report(error, as_json)
@@ -93,7 +93,7 @@ def show(error: Exception, as_json: bool) -> None:
 
 
 def prepare_streams() -> None:
-    """Characters that an output cannot say become escapes. TokexportError for a closed stdout."""
+    """Escapes characters that an output cannot encode. TokexportError if stdout is closed."""
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 -- until the process ends
     if sys.stdout is None:
@@ -125,16 +125,16 @@ def report(error: Exception, as_json: bool) -> None:
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
     epilog=(
-        "Exit code: 0 done, or yes; 1 the answer is no; 2 it could not be done. Every command takes"
-        " --json (docs/JSON.md). A file that is called - is standard input."
-        ' Completion in a shell: eval "$(_TOKEXPORT_COMPLETE=bash_source tokexport)"; for others'
+        "Exit code: 0 success, or yes; 1 the answer is no; 2 failure. Every command takes --json"
+        " (docs/JSON.md). The file name - means standard input."
+        ' Shell completion: eval "$(_TOKEXPORT_COMPLETE=bash_source tokexport)"; for other shells'
         " zsh_source or fish_source."
     ),
 )
 @click.version_option(package_name="tokexport", message="%(package)s %(version)s")
 def commands() -> None:
-    """Turns a model's tokenizer into one small file that a runtime maps into memory and uses as it
-    is, with exactly the ids that the original library gives.
+    """Turns a model's tokenizer into one small file that a runtime maps into memory and uses
+    without parsing, with exactly the ids of the original library.
 
     \b
     tokexport demo                                       all of this on a real tokenizer

@@ -19,16 +19,16 @@ DEFAULT_BYTES = 4_000_000
 
 @click.command()
 @click.argument("path", metavar="TOKENIZER", type=InputPath())
-@click.option("--text", type=InputPath(), metavar="FILE", help="A text of yours.")
+@click.option("--text", type=InputPath(), metavar="FILE", help="The text to use.")
 @click.option("--seconds", type=click.FloatRange(0), default=1.0, help="For each measurement.")
 @json_option
 def bench(path: str, text: str | None, seconds: float, as_json: bool) -> None:
     """Measures how fast a file opens, encodes and decodes.
 
-    With one thread, from Python; the text is source code of Python's library, unless you give one.
-    "first" is the first pass with a tokenizer that was just opened, "again" the median of the
-    passes after it. To compare with other libraries use benchmarks/encode.py of the repository:
-    only figures of one run mean anything beside each other.
+    Uses one thread, from Python. The default text is source code of Python's standard library.
+    "first" is the first pass of a tokenizer that was just opened, "again" the median of the later
+    passes. To compare with other libraries, use benchmarks/encode.py of the repository: figures
+    are comparable only within one run.
 
     \b
     tokexport bench tokenizer.bin --text book.txt
@@ -58,7 +58,7 @@ def bench(path: str, text: str | None, seconds: float, as_json: bool) -> None:
 
 
 def repeat(action: Callable[[], object], seconds: float) -> float:
-    """The median time of an action in seconds, of at least three runs."""
+    """The median time of an action in seconds, over at least three runs."""
     times: list[float] = []
     while len(times) < 3 or sum(times) < seconds:
         begin = time.perf_counter()
@@ -68,7 +68,7 @@ def repeat(action: Callable[[], object], seconds: float) -> float:
 
 
 def library_source(limit: int) -> bytes:
-    """The first bytes of this Python's standard library, in the order of its files' names."""
+    """The first ``limit`` bytes of this Python's standard library, its files sorted by name."""
     parts: list[bytes] = []
     for path in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py")):
         parts.append(path.read_bytes())

@@ -24,14 +24,14 @@ from tokexport.errors import SourceError
 @click.option(
     "--template",
     metavar="NAME|FILE",
-    help="Another template: by its name in the tokenizer, or a file with one.",
+    help="Another template: its name in the tokenizer, or a file.",
 )
 @click.option(
     "--set",
     "variables",
     metavar="NAME=JSON",
     multiple=True,
-    help="A value that the template reads by name, such as enable_thinking=false.",
+    help="A variable of the template, such as enable_thinking=false.",
 )
 @json_option
 def chat_template(
@@ -47,9 +47,9 @@ def chat_template(
 ) -> None:
     """Renders messages by a chat template and prints the ids.
 
-    MESSAGES.json, or else standard input, is a JSON array of objects with a role and a content, or
-    an object with such an array as "messages" and, if need be, "tools" and "documents". The
-    template is a program that came with the model; it runs in the sandbox of jinja2, as in
+    MESSAGES.json (default: standard input) is a JSON array of objects with a role and a content,
+    or an object with this array as "messages" and, optionally, "tools" and "documents". The
+    template is a program that came with the model; it runs in jinja2's sandbox, as in
     transformers.
 
     \b
@@ -82,7 +82,7 @@ def chat_template(
 
 
 def read_template(path: str, names: dict[str, str]) -> str:
-    """A template of a file. SourceError where there is neither this file nor a name."""
+    """Reads a template from a file. Raises SourceError if no file or template has this name."""
     if not Path(path).is_file():
         known = ", ".join(sorted(names)) or "none"
         raise SourceError(
@@ -93,7 +93,7 @@ def read_template(path: str, names: dict[str, str]) -> str:
 
 
 def read_variable(word: str) -> tuple[str, Any]:
-    """A name and its value. UsageError for what is no name with a JSON value."""
+    """Parses NAME=JSON. Raises UsageError if it is not a name with a JSON value."""
     name, sign, value = word.partition("=")
     try:
         if not (sign and name.isidentifier()):

@@ -1,4 +1,4 @@
-"""What the commands share: where output goes, and how values, numbers and tables look."""
+"""Shared by the commands: where output goes, and how values, numbers and tables are formatted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import click
 
 from tokexport.escape import escape, visible
 
-SCHEMA_VERSION = 1  # of what --json prints: docs/JSON.md
+SCHEMA_VERSION = 1  # of the output of --json: docs/JSON.md
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print the result as one JSON object."
@@ -25,12 +25,12 @@ Result = TypeVar("Result")
 
 
 def say(text: str) -> None:
-    """Prints a result, for a person."""
+    """Prints a result for a person."""
     click.echo(visible(text))
 
 
 def say_json(command: str, values: Mapping[str, object], *, err: bool = False) -> None:
-    """Prints a result, for a program: one line of ASCII."""
+    """Prints a result for a program: one line of ASCII."""
     document = {"schema_version": SCHEMA_VERSION, "command": command, **values}
     click.echo(json.dumps(document, allow_nan=False), err=err)
 
@@ -41,7 +41,7 @@ def note(text: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Where the result of a command goes, as its options say."""
+    """Where the options of a command send its result."""
 
     quiet: bool
     as_json: bool
@@ -55,7 +55,7 @@ class Output:
         *,
         err: bool = False,
     ) -> None:
-        """Prints the result, for a program or for a person; ``err``: on stderr, where notes go."""
+        """Prints the result for a program or a person; ``err``: to stderr, where notes go."""
         if self.quiet:
             return
         if self.as_json:
@@ -67,7 +67,7 @@ class Output:
 
 
 def output_options(command: Callable[..., Result]) -> Callable[..., Result]:
-    """Adds --quiet and --json, which the command gets as ``output``."""
+    """Adds --quiet and --json, passed to the command as ``output``."""
 
     @wraps(command)
     def packed(*arguments: Any, quiet: bool, as_json: bool, **others: Any) -> Result:
@@ -77,7 +77,7 @@ def output_options(command: Callable[..., Result]) -> Callable[..., Result]:
 
 
 def bytes_value(content: bytes) -> dict[str, object]:
-    """Bytes for a program: as text (None where they are not UTF-8) and in hexadecimal."""
+    """Bytes for a program: as text (None if they are not UTF-8) and in hexadecimal."""
     try:
         text: str | None = content.decode()
     except UnicodeDecodeError:
@@ -86,7 +86,7 @@ def bytes_value(content: bytes) -> dict[str, object]:
 
 
 def words(value: object) -> str:
-    """A JSON value for a person; what is absent or false in an object is left out.
+    """Formats a JSON value for a person; absent and false values of an object are left out.
 
     >>> words({"special": True, "lstrip": False, "stop_ids": [1, 2], **bytes_value(b"a")})
     '"a" (special, stop ids 1, 2)'
@@ -109,7 +109,7 @@ def words(value: object) -> str:
 
 
 def is_absent(value: object) -> bool:
-    """Whether an object's value says nothing to a person: none, false or empty, but not 0."""
+    """Whether an object's value tells a person nothing: None, false or empty, but not 0."""
     return value is None or value is False or value in ((), [])
 
 
@@ -118,7 +118,7 @@ def quoted(content: bytes) -> str:
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Lays out rows in columns; a column of numbers is flush right.
+    """Lays out rows in columns; columns of numbers are right-aligned.
 
     >>> print(table([("a", "1"), ("bcd", "234")]))
     a      1
@@ -133,7 +133,7 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def size(count: int) -> str:
-    """A number of bytes for a person; 1 MB is 1,000,000 bytes.
+    """Formats a number of bytes for a person; 1 MB is 1,000,000 bytes.
 
     >>> size(5_243_112), size(812)
     ('5.24 MB', '812 B')
@@ -155,13 +155,13 @@ def plural(count: int, noun: str) -> str:
 
 
 class ProgressLine:
-    """One line on stderr that is written over and over; nothing where stderr is not a terminal."""
+    """One line on stderr, rewritten in place; writes nothing if stderr is not a terminal."""
 
     def __init__(self, quiet: bool = False) -> None:
         self._shown = sys.stderr.isatty() and not quiet
 
     def __call__(self, step: str, done: int = 0, total: int = 0) -> None:
-        """Shows which step runs, and how far it has come where that is known."""
+        """Shows the current step, and its progress if known."""
         if self._shown:
             filled = 20 * done // total if total else 0
             bar = f"[{'=' * filled:<20}] {step}: {done:,} of {total:,}" if total else f"{step} ..."

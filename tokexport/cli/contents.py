@@ -1,7 +1,7 @@
-"""What a tokexport file holds: header, sections, tokens, stages, merges.
+"""The contents of a tokexport file: header, sections, tokens, stages, merges.
 
-Reads by the declarations of :mod:`tokexport.file.layout`. The runtime has opened the file before,
-and has checked what it needs to be safe; other damage is a FormatError here that names the section.
+Reads by the declarations of :mod:`tokexport.file.layout`. The runtime has already opened the file
+and checked what its own safety needs; other damage raises a FormatError that names the section.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ DAMAGE = (ConstructError, struct.error, ValueError, LookupError, OverflowError, 
 
 
 def section_rows(sizes: Mapping[bytes, int]) -> list[tuple[str, str, str]]:
-    """A line for each section: its tag, its size in bytes, and what is in it."""
+    """A row for each section: its tag, its size in bytes, and what it holds."""
     meanings = {tag.value: tag.holds for tag in Tag}
     return [
         (tag_text(tag), f"{size:,}", meanings.get(tag, "not known to this version"))
@@ -57,7 +57,7 @@ def tag_text(tag: bytes) -> str:
 
 
 def reads(tag: bytes) -> Callable[[Callable[[Contents], Result]], cached_property[Result]]:
-    """A property that reads a section: any error of it is a FormatError that names the section."""
+    """A property that reads a section: any error becomes a FormatError that names the section."""
 
     def decorate(method: Callable[[Contents], Result]) -> cached_property[Result]:
         @wraps(method)
@@ -96,7 +96,7 @@ class Stage:
 
 
 class Contents:
-    """An open file's header and sections; ``name`` stands for it in errors.
+    """The header and sections of an open file; errors call it ``name``.
 
     >>> contents = Contents.of(directory / "example.bin")
     >>> contents.header.id_count, len(contents.merges)
@@ -118,7 +118,7 @@ class Contents:
         return cls(tokenizer.to_bytes(), str(path), tokenizer)
 
     def damaged(self, tag: bytes, problem: str) -> FormatError:
-        """The error for what a section should not hold."""
+        """The error for a section with invalid content."""
         return FormatError(
             f"{self.name}: section {tag_text(tag)} is damaged: {problem}; fetch the file again, or"
             " convert the source again"
@@ -133,12 +133,12 @@ class Contents:
 
     @property
     def encodes(self) -> bool:
-        """Whether it is more than a table for decoding."""
+        """Whether the file can encode, not only decode."""
         return self.section(Tag.TOKEN_INDEX) is not None or self.section(Tag.TRIE) is not None
 
     @reads(Tag.CHARACTERS)
     def unit(self) -> str | None:
-        """What the first symbols of a BPE model are: characters or bytes; None for other models."""
+        """What a BPE model's first symbols are: characters or bytes; None for other models."""
         if ModelType(self.header.model) is not ModelType.BPE or not self.encodes:
             return None
         section = self.section(Tag.CHARACTERS)
@@ -165,7 +165,7 @@ class Contents:
 
     @reads(Tag.RECORDS)
     def tokens(self) -> list[Token | None]:
-        """Every id's token; None is a hole."""
+        """The token of each id; None for a hole."""
         blob, has_forms = self.section(Tag.BYTES) or b"", self.section(Tag.DECODER) is not None
         records = np.frombuffer(self.section(Tag.RECORDS) or b"", layout.RECORD)
         ends = records["offset"].astype(np.uint64) + records["length"]
@@ -180,7 +180,7 @@ class Contents:
 
     @property
     def ranks(self) -> npt.NDArray[np.uint32]:
-        """The rank of the merge that makes each id; the ids where they are in that order."""
+        """The rank of each id's merge; the ids themselves if they are in that order."""
         ranks = self.tokenizer.ranks
         return np.arange(self.header.id_count, dtype=np.uint32) if ranks is None else ranks
 
@@ -213,7 +213,7 @@ class Contents:
 
     @reads(Tag.PAIR_INDEX)
     def merges(self) -> npt.NDArray[np.uint64]:
-        """The merges, sorted, as rows of (left, right, product)."""
+        """The merges, sorted, as rows of (left, right, merged id)."""
         section = self.section(Tag.PAIR_INDEX)
         if section is None:
             return np.zeros((0, 3), np.uint64)
@@ -271,7 +271,7 @@ def _crc(table: bytes) -> str:
 
 
 def opened(source: str, how: Mapping[str, Any]) -> Contents:
-    """Opens a tokexport file. Raises SourceError for options about a source, which it is not."""
+    """Opens a tokexport file. Raises SourceError for options that only sources take."""
     for name, value in how.items():
         if value is not None:
             option = "--" + name.replace("_", "-")
@@ -280,7 +280,7 @@ def opened(source: str, how: Mapping[str, Any]) -> Contents:
 
 
 def converted(source: str, how: Mapping[str, Any], options: Options | None = None) -> bytes:
-    """The bytes that a source would become, without a self test; ``options`` may say less."""
+    """Converts a source in memory, without a self test; ``options`` may leave out more."""
     from tokexport.conversion import file_bytes
     from tokexport.sources.registry import open_source
 

@@ -21,16 +21,16 @@ from tokexport.targets.registry import TARGETS, target_of
 from tokexport.targets.take_in import take_in
 from tokexport.targets.write import write_target
 
-TARGET_HELP = "The file to make; by any name, .bin and .tkx are usual; - is standard output."
-TO_HELP = "The format of another runtime (docs/TARGETS.md), with a warning for what it cannot say."
-FROM_HELP = "SOURCE is a file of that runtime: its ids, or none (docs/TARGETS.md)."
-INTO_HELP = "With --to gguf: a file whose copy, with weights and all, gets this tokenizer."
+TARGET_HELP = "The file to write; usually named .bin or .tkx; - is standard output."
+TO_HELP = "Write another runtime's format (docs/TARGETS.md); warns of what it cannot represent."
+FROM_HELP = "SOURCE is a file of that runtime; exactly its ids, or refused (docs/TARGETS.md)."
+INTO_HELP = "With --to gguf: write a copy of this file, weights included, with this tokenizer."
 SCORES_HELP = (
-    "Leave the scores of BPE out: no id needs them. Engines that merge by score do, as llama2.c."
+    "Leave out the scores of BPE. No id needs them, but engines that merge by score (llama2.c) do."
 )
 PREFIX_INDEX_HELP = (
-    "Add the index by which the ids that begin with some bytes are found, for constrained decoding"
-    " and token healing: 4 bytes a token."
+    "Add an index that finds the tokens with a given prefix, for constrained decoding"
+    " and token healing: 4 bytes per token."
 )
 
 
@@ -41,14 +41,14 @@ PREFIX_INDEX_HELP = (
 @click.option("--to", "format", type=click.Choice([*TARGETS]), help=TO_HELP)
 @click.option("--from", "origin", type=click.Choice([*TARGETS]), help=FROM_HELP)
 @click.option("--into", type=InputPath(), metavar="FILE.gguf", help=INTO_HELP)
-@click.option("--strict", is_flag=True, help="With --to: what it cannot say is an error.")
+@click.option("--strict", is_flag=True, help="With --to: any loss is an error.")
 @click.option("--decode-only", is_flag=True, help="Only what decoding needs: the smallest file.")
 @click.option("--no-scores", is_flag=True, help=SCORES_HELP)
 @click.option("--prefix-index", is_flag=True, help=PREFIX_INDEX_HELP)
-@click.option("--no-chat-template", is_flag=True, help="Leave the chat templates out.")
-@click.option("--no-self-test", is_flag=True, help="Leave the self test out, and its library.")
+@click.option("--no-chat-template", is_flag=True, help="Leave out the chat templates.")
+@click.option("--no-self-test", is_flag=True, help="Leave out the self test and its library.")
 @click.option("--force", is_flag=True, help="Overwrite the target.")
-@click.option("-v", "--verbose", is_flag=True, help="Show the sections of the file too.")
+@click.option("-v", "--verbose", is_flag=True, help="Also show the sections of the file.")
 @output_options
 def convert(
     source: str,
@@ -67,16 +67,16 @@ def convert(
     verbose: bool,
     output: Output,
 ) -> None:
-    """Makes a tokexport file from a tokenizer.
+    """Converts a tokenizer to a tokexport file.
 
     SOURCE is a tokenizer.json, a SentencePiece model (tokenizer.model), a GGUF file, a file of
     tiktoken ranks, a tekken.json, vocab.json with merges.txt, a vocab.txt, RWKV's, minbpe's or
     CLIP's vocabulary, or a directory that holds one of these (and a tokenizer_config.json). Its
-    type is found from its content. What cannot be exact is refused.
+    type is detected from its content. What cannot be exact is refused.
 
-    It may also be the name of a repository of the Hugging Face hub, owner/name, where no such path
-    is on the disk (pip install 'tokexport[hub]'). Only the tokenizer's files are downloaded, into
-    the hub's own cache.
+    SOURCE may also be a repository of the Hugging Face hub, owner/name, if no local path has that
+    name (pip install 'tokexport[hub]'). Only the tokenizer's files are downloaded, into the hub's
+    own cache.
 
     \b
     tokexport convert tokenizer.json
@@ -176,7 +176,7 @@ def to_target(
     force: bool,
     output: Output,
 ) -> None:
-    """Writes the file, and shows what it cannot say."""
+    """Writes the file, and shows what it cannot represent."""
     done = write_target(source, format, target, into=into, strict=strict, force=force, **how)
     tokens = plural(sum(token is not None for token in done.source.tokens), "token")
     runtime = target_of(format).runtime_name
@@ -195,7 +195,7 @@ def to_target(
 
 
 def from_target(source: str, format: str, target: str, force: bool, output: Output) -> None:
-    """Writes the tokexport file of another runtime's file, and shows what was compared."""
+    """Converts another runtime's file to a tokexport file, and shows what was compared."""
     done = take_in(source, format, target, force=force)
     name, notes = target_of(format).runtime_name, []
     if not done.encodes:

@@ -20,21 +20,21 @@ from tokexport.training.files import count_files, count_stream, is_counts, join_
 
 @click.command()
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
-@click.option("-o", "--output", "target", required=True, metavar="FILE", help="As words.counts.")
+@click.option("-o", "--output", "target", required=True, metavar="FILE", help="The counts file.")
 @click.option("--pattern", metavar="NAME", help=f"{', '.join(KNOWN)}; or a regex.  [nanochat]")
 @click.option(
     "--special-token",
     "special_tokens",
     multiple=True,
     metavar="T",
-    help="Texts are cut where it stands, and it is not counted.",
+    help="Cut texts at this token, and do not count it.",
 )
-@click.option("--add", is_flag=True, help="Add to the counts that FILE holds.")
-@click.option("--max-chars", type=click.IntRange(1), metavar="N", help="Stop after so many.")
-@click.option("--doc-cap", type=click.IntRange(1), metavar="N", help="Characters of a document.")
-@click.option("--field", metavar="NAME", help="Where a line or a row has its text.  [text]")
+@click.option("--add", is_flag=True, help="Add to the counts in FILE.")
+@click.option("--max-chars", type=click.IntRange(1), metavar="N", help="Stop after N characters.")
+@click.option("--doc-cap", type=click.IntRange(1), metavar="N", help="Characters per document.")
+@click.option("--field", metavar="NAME", help="The field or column of the text.  [text]")
 @click.option("--lines", is_flag=True, help="Each line of a .txt file is a document.")
-@click.option("--threads", type=click.IntRange(1), metavar="N", help="[one a processor]")
+@click.option("--threads", type=click.IntRange(1), metavar="N", help="[one per processor]")
 @output_options
 def count(
     inputs: tuple[str, ...],
@@ -48,15 +48,14 @@ def count(
     """Counts the words of texts, for `tokexport train --counts`.
 
     Counting is the only part of training that grows with the corpus. INPUT is what
-    `tokexport tokenize` reads: .txt, .jsonl, .parquet, compressed or not, a folder of them. A run
-    that was interrupted, even by kill -9, goes on when the same command is given again: no document
-    is lost or counted twice.
+    `tokexport tokenize` reads: .txt, .jsonl, .parquet, compressed or not, or a folder of them. A
+    run that was interrupted, even by kill -9, resumes when the same command is run again: no
+    document is lost or counted twice.
 
-    Or it is - for standard input: one text, lines of text (--lines), or lines of JSON (--field). It
-    cannot be read again from its middle, so that all of it is counted, or, where that is
-    interrupted, nothing.
+    INPUT may also be - for standard input: one text, lines of text (--lines), or lines of JSON
+    (--field). Standard input cannot be resumed: an interrupted run counts nothing.
 
-    Files of counts (.counts) as INPUT are joined, if they have the same pattern and special tokens.
+    Counts files (.counts) as INPUT are added up if they have the same pattern and special tokens.
 
     \b
     tokexport count corpus/ -o words.counts
@@ -99,7 +98,7 @@ def count(
 
 
 def is_standard_input(inputs: Sequence[str]) -> bool:
-    """Whether texts come from standard input. Raises TokexportError where other ones do too."""
+    """Whether INPUT is standard input. Raises TokexportError if files are named too."""
     if "-" in inputs and len(inputs) > 1:
         raise TokexportError(
             "standard input (-) is read on its own; count the files by another command, into the"
@@ -109,10 +108,10 @@ def is_standard_input(inputs: Sequence[str]) -> bool:
 
 
 def counting(line: ProgressLine, total: int) -> Callable[[WordCounts, int], None]:
-    """Shows how far counting has come in ``total`` bytes of files (0: not known)."""
+    """Shows the progress of counting in ``total`` bytes of files (0: unknown)."""
     unit, divisor = ("MB", 1_000_000) if total >= 1_000_000 else ("bytes", 1)
     started = 0.0
-    before: int | None = None  # bytes of text that were counted by another run
+    before: int | None = None  # bytes of text that an earlier run counted
 
     def show(counts: WordCounts, read: int) -> None:
         nonlocal before, started

@@ -22,15 +22,15 @@ LONGEST = 20  # digits of an id
 @click.command(cls=DashCommand)
 @click.argument("path", metavar="TOKENIZER", type=InputPath())
 @click.argument("ids", nargs=-1)
-@click.option("--skip-special-tokens", is_flag=True, help="Leave special tokens out.")
+@click.option("--skip-special-tokens", is_flag=True, help="Leave out special tokens.")
 @json_option
 def decode(path: str, ids: tuple[str, ...], skip_special_tokens: bool, as_json: bool) -> None:
     """Decodes ids and writes exactly their bytes.
 
-    No line end is added. The ids are IDS, or else standard input (also -): separated by white space
-    or commas, with or without brackets, or the object that `encode --json` prints. On a terminal
-    control characters are shown as escapes; into a file or a pipe the bytes go as they are, in
-    constant memory.
+    No newline is added. The ids are IDS, or standard input (the default, or -): separated by white
+    space or commas, with or without brackets, or the object that `encode --json` prints. On a
+    terminal, control characters are shown as escapes; a file or a pipe gets the bytes unchanged,
+    in constant memory.
 
     \b
     tokexport decode tokenizer.bin 9906 11 1917
@@ -59,7 +59,7 @@ def decode(path: str, ids: tuple[str, ...], skip_special_tokens: bool, as_json: 
 
 
 def parse_ids(parts: Iterable[bytes]) -> Iterator[list[int]]:
-    """The numbers of a text that comes in parts.
+    """Parses the numbers of a text that arrives in parts.
 
     >>> list(parse_ids([b"[1, 2", b"3]\\n4"]))
     [[1], [23], [4]]
@@ -80,7 +80,7 @@ def parse_ids(parts: Iterable[bytes]) -> Iterator[list[int]]:
 
 
 def ids_of_words(words: list[bytes]) -> list[int]:
-    """The numbers that words are. Raises TokexportError where one is none."""
+    """Parses words as numbers. Raises TokexportError if one is not a number."""
     if not b"".join(words).isdigit() or len(max(words, key=len)) > LONGEST:
         wrong = next(word for word in words if not word.isdigit() or len(word) > LONGEST)
         shown = visible(wrong[:40].decode("utf-8", "replace"))
@@ -89,7 +89,7 @@ def ids_of_words(words: list[bytes]) -> list[int]:
 
 
 def ids_of_object(content: bytes) -> list[int]:
-    """The ids of what `encode --json` prints."""
+    """The ids in the output of `encode --json`."""
     try:
         value = json.loads(content)
         ids = value["ids"] if "ids" in value else [token["id"] for token in value["tokens"]]

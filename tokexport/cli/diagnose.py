@@ -1,7 +1,7 @@
 """Which parts of a source can be converted exactly, and the first refusal of each field.
 
-A conversion stops at the first refusal. Here the field that is refused is replaced by a plain one,
-and the rest is read and compiled again.
+A conversion stops at the first refusal. Here the refused field is replaced by a plain one, and the
+source is read and compiled again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tokexport.sources.registry import Opened, open_source
 from tokexport.sources.tokenizer_json.document import byte_level
 from tokexport.sources.tokenizer_json.parts import flat
 
-# In the order in which they run, with the name of the array in a Sequence.
+# In the order in which they run, with the name of a Sequence's array.
 _SEQUENCES: Final = {"normalizer": "normalizers", "pre_tokenizer": "pretokenizers"} | {
     "post_processor": "processors",
     "decoder": "decoders",
@@ -33,7 +33,7 @@ _SHOWN: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """``place`` is like ``normalizer.normalizers[0]``, ``what`` its type with its options."""
+    """``place`` is a path like ``normalizer.normalizers[0]``, ``what`` the type and options."""
 
     place: str
     what: str
@@ -42,8 +42,8 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts of a source in the order in which they run, the notes of its reader, and the file
-    that it becomes, without a self test; None where something is refused.
+    """The parts of a source in the order in which they run, the notes of its reader, and the
+    converted file without a self test, or None if something is refused.
     """
 
     parts: tuple[Part, ...]
@@ -56,8 +56,8 @@ class Parts:
 
 
 def parts_of(source: str | os.PathLike[str], **how: Any) -> Parts:
-    """The parts of a tokenizer.json; any other source is one. The arguments are those of
-    :func:`tokexport.sources.registry.open_source`. Raises SourceError for a source that is broken.
+    """The parts of a tokenizer.json; any other source is a single part. The arguments are those of
+    :func:`tokexport.sources.registry.open_source`. Raises SourceError for a broken source.
     """
     opened = open_source(source, **how)
     root = opened.input.json if opened.format.name.startswith("tokenizer.json") else None
@@ -100,7 +100,7 @@ def _parts(root: Node, refusals: Mapping[str, UnsupportedError]) -> Iterator[Par
 
 
 def _without(opened: Opened, field: str) -> Opened:
-    """The same source with a plain field. ByteLevel stays, as the model reads its alphabet."""
+    """The same source with a plain ``field``. ByteLevel stays: the model reads its alphabet."""
     fields = dict(opened.content.value)
     maps_bytes = '"ByteLevel"' in json.dumps(fields.pop(field))
     if field == "model":
@@ -111,7 +111,7 @@ def _without(opened: Opened, field: str) -> Opened:
 
 
 def _what(node: Node) -> str:
-    """A part in a line: its type and the options that are on."""
+    """A part in one line: its type and the options that are on."""
     if not isinstance(node.value, dict):
         return f"{len(node.value):,}" if isinstance(node.value, list) else show(node.value)
     words = [str(node.value.get("type", ""))]

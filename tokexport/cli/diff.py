@@ -1,4 +1,4 @@
-"""tokexport diff: in what two tokenizers differ."""
+"""tokexport diff: how two tokenizers differ."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from tokexport.sources.hub import is_repository, local_source
 
 EXAMPLES = 10
 ABSENT = None, None
-# Sections that are compared as they are.
+# Sections that are compared by their digests.
 BY_DIGEST = (Tag.EDITS, Tag.CHARACTERS, Tag.KEYS, Tag.TRIMMING, Tag.ALIGNMENT)
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """What differs, and its value in both; None where one has it not."""
+    """What differs, and its value on both sides; None where a side lacks it."""
 
     item: str
     first: object
@@ -43,7 +43,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A part in which two files differ, how many of its items do, and the first of them."""
+    """A part in which two files differ, the number of differing items, and the first of them."""
 
     part: str
     count: int
@@ -67,12 +67,12 @@ class Difference:
 def diff(
     context: click.Context, first: str, second: str, how: dict[str, Any], output: Output
 ) -> None:
-    """Compares two tokenizers, and shows in what they differ.
+    """Compares two tokenizers and shows how they differ.
 
-    Token by token, and all else that decides an id. Each is a tokexport file or a source, which is
-    converted in memory first: a file, a directory, or the name of a repository of the Hugging Face
-    hub. Where the files came from and what their self tests hold does not count, nor do the scores
-    of BPE, which follow from the merges. Exit code 0: no difference; 1: they differ.
+    Compares every token, and everything else that decides an id. Each tokenizer is a tokexport
+    file or a source (a file, a directory, or a repository of the Hugging Face hub), which is
+    converted in memory first. Ignores the origin of the files, their self tests, and the scores of
+    BPE, which follow from the merges. Exit code 0: no difference; 1: they differ.
 
     \b
     tokexport diff old.bin new.bin
@@ -90,9 +90,9 @@ def diff(
 
 
 def contents_of(first: str, second: str, how: dict[str, Any]) -> tuple[Contents, Contents]:
-    """Opens both. A source becomes a file with scores and encoder where the other has them."""
+    """Opens both. A source is converted with scores and an encoder if the other file has them."""
     if not is_repository(first) and not is_repository(second):
-        local_source(second, how["revision"])  # which refuses a revision that is for neither
+        local_source(second, how["revision"])  # refuses a revision that applies to neither
     files = {path: opened(path, {}) for path in (first, second) if is_tokexport_file(path)}
     model = next(iter(files.values()), None)
     options = Options(
@@ -108,7 +108,7 @@ def contents_of(first: str, second: str, how: dict[str, Any]) -> tuple[Contents,
 
 
 def compare(one: Contents, two: Contents) -> Iterator[Difference]:
-    """Compares part by part; parts without a difference give nothing."""
+    """Compares part by part; equal parts yield nothing."""
     merges = merge_names(one, two), merge_names(two, one)
     for part, differences in (
         ("tokens", token_differences(one, two)),
@@ -131,8 +131,8 @@ def token_differences(one: Contents, two: Contents) -> Iterator[Example]:
 
 
 def merge_names(side: Contents, other: Contents) -> list[str]:
-    """The merges in the order of their ranks: by bytes, with ids too where the two files have the
-    same tokens. Where they have not, ids that differ are shown as tokens, and not once more here.
+    """The merges by rank, named by their bytes, and also by ids if both files have the same tokens.
+    If they do not, differing ids are already reported as tokens, and not repeated here.
     """
     tokens = side.tokens
     same = tokens == other.tokens
@@ -188,7 +188,7 @@ def added_differences(one: Contents, two: Contents) -> Iterator[Example]:
 
 
 def other_differences(one: Contents, two: Contents) -> Iterator[Example]:
-    """All else that decides an id, each whole; where only tables differ, that is said."""
+    """Everything else that decides an id, part by part; says so if only tables differ."""
     same_tokens = one.tokens == two.tokens
     first, second = rest(one, same_tokens), rest(two, same_tokens)
     for name in {**first, **second}:
@@ -199,7 +199,7 @@ def other_differences(one: Contents, two: Contents) -> Iterator[Example]:
 
 
 def rest(side: Contents, with_tables: bool) -> dict[str, tuple[object, str | None]]:
-    """All other parts by name, and in words; ``with_tables``: those that hold ids too."""
+    """All other parts by name, each with its text; ``with_tables``: also those that hold ids."""
     header = side.header
     normalizer = ", ".join(map(operation_text, side.normalizer)) or "none"
     special_ids = words(asdict(side.special_ids))

@@ -1,4 +1,4 @@
-"""tokexport embed: a tokexport file within a model's file."""
+"""tokexport embed: a tokexport file inside a model's file."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from tokexport.embedding import embed as library
 @click.command()
 @click.argument("tokenizer", type=InputPath())
 @click.argument("model", type=InputPath())
-@click.option("-o", "--output", "target", metavar="FILE", required=True, help="The copy to make.")
+@click.option("-o", "--output", "target", metavar="FILE", required=True, help="The copy to write.")
 @click.option("--force", is_flag=True, help="Overwrite the target.")
 @output_options
 def embed(tokenizer: str, model: str, target: str, force: bool, output: Output) -> None:
     """Puts a tokenizer into a copy of a model's file.
 
-    A model is one file then. TOKENIZER is a tokexport file, MODEL a safetensors or GGUF file, whose
-    tensors stay as they are. Every command, tokexport.load and a program in C map the tokenizer in
+    The model is then one file. TOKENIZER is a tokexport file, MODEL a safetensors or GGUF file,
+    whose tensors do not change. Every command, tokexport.load and a C program map the tokenizer in
     place, at a multiple of 64 bytes: the last 16 bytes of the copy are its size and a mark. In
-    safetensors it is a tensor, in GGUF it stands after the tensors, because llama.cpp refuses
-    tensors that it does not use.
+    safetensors it is a tensor; in GGUF it follows the tensors, because llama.cpp refuses tensors
+    that it does not use.
 
     \b
     tokexport embed tokenizer.bin model.safetensors -o one.safetensors

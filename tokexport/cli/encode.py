@@ -22,9 +22,9 @@ from tokexport.errors import TextError
 @click.option("--file", "text_file", metavar="FILE", help="Encode this file's bytes.")
 @click.option("--special", is_flag=True, help="Special tokens become ids: for trusted text only.")
 @click.option("--add-special-tokens", is_flag=True, help="Add the template's ids, such as BOS.")
-@click.option("--tokens", "tokens", is_flag=True, help="A line a token: its id, and its bytes.")
-@click.option("--offsets", is_flag=True, help="A line a token: its id, start and end, its bytes.")
-@click.option("--show", is_flag=True, help="The text with its tokens in colours, or bars between.")
+@click.option("--tokens", "tokens", is_flag=True, help="One line per token: id and bytes.")
+@click.option("--offsets", is_flag=True, help="One line per token: id, start, end, bytes.")
+@click.option("--show", is_flag=True, help="Show the tokens of the text in colours, or with bars.")
 @click.option("--unit", type=click.Choice(["char", "byte"]), help="What --offsets counts.")
 @json_option
 def encode(
@@ -41,10 +41,10 @@ def encode(
 ) -> None:
     """Encodes a text and prints its ids.
 
-    The text is TEXT, or a file's bytes, or else standard input (also -). It must be UTF-8, and is
-    taken as it is: no escapes are processed and no line end is stripped. TEXT may begin with a
-    dash; put -- before one that begins with two. Text of any length is encoded in constant memory;
-    only --offsets, which counts characters unless --unit says bytes, holds it as a whole.
+    The text is TEXT, a file's bytes, or standard input (the default, or -). It must be UTF-8 and is
+    used unchanged: no escapes are processed and no newline is stripped. TEXT may begin with a dash;
+    put -- before a TEXT that begins with two. Text of any length is encoded in constant memory;
+    only --offsets, which counts characters unless --unit is byte, keeps all of it in memory.
 
     \b
     tokexport encode tokenizer.bin "Hello, world"
@@ -115,7 +115,7 @@ def write_stream(
 
 
 def write_shown(tokenizer: Tokenizer, parts: Iterator[bytes], how: dict[str, Any]) -> None:
-    """Prints the tokens as text; on a terminal in colours that take turns."""
+    """Prints the tokens as text; on a terminal in alternating colours."""
     from tokexport.viewing.terminal import shown, wants_colours
 
     arrays = tokenizer.encode_stream(parts, **how)
@@ -147,15 +147,15 @@ def write_offsets(
 
 
 def write_json(items: Iterator[list[str]], name: str, last: Any) -> None:
-    """An object whose array ``name`` is written as its items come, before its other values."""
-    first = next(items, [])  # nothing is written where the text cannot be encoded
+    """Writes an object whose array ``name`` is streamed, before its other values."""
+    first = next(items, [])  # nothing is written if the text cannot be encoded
     sys.stdout.write(f'{{"schema_version": {SCHEMA_VERSION}, "command": "encode", "{name}": [')
     count = write_joined(chain([first], items), ", ")
     sys.stdout.write(f"], {json.dumps({'count': count, **last()})[1:]}\n")
 
 
 def write_joined(items: Iterator[list[str]], between: str) -> int:
-    """Items as they come, with a text between them; how many they were."""
+    """Writes items as they arrive, with a text between them; returns their number."""
     count = 0
     for part in items:
         sys.stdout.write((between if count else "") + between.join(part))

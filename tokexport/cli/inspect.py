@@ -1,4 +1,4 @@
-"""tokexport inspect: what a file holds, or which parts of a source are exact."""
+"""tokexport inspect: the contents of a file, or which parts of a source are exact."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from tokexport.file.layout import NONE, ModelType, SectionFlag, Tag
 from tokexport.model import AddedToken, StripChars
 from tokexport.runtime.embedded import is_tokexport_file
 
-MADE = ("source", "reference", "exporter")  # other exporters may say less than this one
+MADE = ("source", "reference", "exporter")  # other exporters may record less than this one
 FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
 
 
@@ -61,12 +61,12 @@ def inspect(
     how: dict[str, Any],
     as_json: bool,
 ) -> None:
-    """Shows what a file holds, or what of a source is exact.
+    """Shows a file's contents, or which source parts are exact.
 
-    The checksums of a tokexport file are compared first, and its self test is run.
+    For a tokexport file, checks the checksums first and runs the self test.
 
-    Of a source (a file, a directory, or a repository of the hub) it says for each part whether it
-    is exact or refused, and then what the file would hold; exit code 0: all exact, 1: refused.
+    For a source (a file, a directory, or a repository of the hub), shows whether each part is exact
+    or refused, and then what the file would contain; exit code 0: all exact, 1: refused.
 
     \b
     tokexport inspect tokenizer.bin
@@ -102,7 +102,7 @@ def inspect(
 
 
 def show_source(source: str, parts: Parts, as_json: bool) -> int:
-    """Prints the parts of a source and its file; the exit code: 0 where all are exact."""
+    """Prints the parts of a source and its file; returns the exit code, 0 if all are exact."""
     contents = None if parts.content is None else Contents(parts.content, source)
     facts = None if contents is None else file_facts(contents)
     if as_json:
@@ -128,7 +128,7 @@ def added_text(token: AddedToken) -> str:
 
 
 def token_facts(contents: Contents, token_id: int) -> tuple[dict[str, Any], str]:
-    """All that the file says about one id, for programs and persons. Raises TokexportError."""
+    """The facts about one id, for a program and a person. TokexportError for an unknown id."""
     tokens, scores = contents.tokens, contents.tokenizer.scores
     token = tokens[token_id] if 0 <= token_id < len(tokens) else None
     if token is None:
@@ -189,7 +189,7 @@ def file_facts(contents: Contents) -> dict[str, Any]:
 
 
 def frame_text(frame: dict[str, Any] | None) -> str:
-    """What a conversation may hold for the frame."""
+    """Which conversations the frame covers."""
     if frame is None:
         return "none: it is more than fixed texts between messages, or was not looked at"
     roles = "user, assistant" if frame["system"] is None else "system, user, assistant"
@@ -198,7 +198,7 @@ def frame_text(frame: dict[str, Any] | None) -> str:
 
 
 def decoding_value(contents: Contents) -> dict[str, object]:
-    """The rules of decoding for a program."""
+    """The decoding rules for a program."""
     rules = contents.decoding
     return {
         **asdict(rules),
@@ -256,7 +256,7 @@ def describe(facts: dict[str, Any], contents: Contents) -> str:
         ("chat template", size(facts["chat_template_size"] or 0)),
         ("chat frame", frame_text(facts["chat_frame"])),
         ("self test", f"{plural(facts['self_test'] or 0, 'case')} passed"),
-        ("checksums", "OK"),  # load() has compared them
+        ("checksums", "OK"),  # load() has checked them
         ("made from", ", ".join(f"{made[name]}" for name in MADE if name in made) or "not said"),
     ]
     if isinstance(digests, dict):
@@ -275,7 +275,7 @@ def describe(facts: dict[str, Any], contents: Contents) -> str:
 
 
 def describe_parts(source: str, parts: Parts) -> str:
-    """The parts for a person: a line each, and the refusals below."""
+    """The parts for a person: one line each, and the refusals below."""
     rows = [
         (part.place, "refused" if part.refusals else "exact", part.what) for part in parts.parts
     ]

@@ -1,4 +1,4 @@
-"""tokexport model: the weights that stand beside a tokenizer."""
+"""tokexport model: the weights that go with a tokenizer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def model() -> None:
     "-o", "--output", "target", default="model.weights", help="The file.  [model.weights]"
 )
 @click.option("--dtype", type=click.Choice(["float32", "int8"]), default="float32")
-@click.option("--force", is_flag=True, help="Overwrite a file that exists.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @output_options
 def export(
     checkpoint: str, target: str, dtype: Literal["float32", "int8"], force: bool, output: Output
@@ -29,7 +29,7 @@ def export(
     """Writes the weights file of a Hugging Face checkpoint.
 
     CHECKPOINT is a folder with config.json and model.safetensors (or its parts) of a model like
-    Llama or Qwen3. int8: symmetric, groups of 64 weights share a scale. The layout is in
+    Llama or Qwen3. int8 is symmetric, with one scale per group of 64 weights. The layout is in
     formats/weights; examples/engine runs it.
 
     \b

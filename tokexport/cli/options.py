@@ -1,4 +1,4 @@
-"""The options that say what a source does not say itself, and files that may be standard input."""
+"""Options for what a source does not state itself, and files that may be standard input."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ class InputPath(click.Path):
 
 
 def standard_input() -> Any:
-    """Standard input as bytes. Raises SourceError where it is closed."""
+    """Standard input as bytes. Raises SourceError if it is closed."""
     if sys.stdin is None:
         raise SourceError("standard input is closed")
     return sys.stdin.buffer
 
 
 def parts_of_file(name: str) -> Iterator[bytes]:
-    """The bytes of a file, or of standard input (``-``), in parts as they come."""
+    """The bytes of a file, or of standard input (``-``), in parts as they arrive."""
     with nullcontext(standard_input()) if name == "-" else open(name, "rb") as file:
         while part := file.read1(PART):
             yield part
 
 
 def given_text(text: str | None, text_file: str | None) -> tuple[str, Iterator[bytes]]:
-    """The name and the parts of TEXT, a file or standard input (``-``); UsageError for two."""
+    """The name and the parts of TEXT, a file or standard input (``-``); UsageError for both."""
     if text is not None and text_file is not None:
         raise click.UsageError("Give TEXT or --file, not both.")
     if text is not None and text != "-":
@@ -72,7 +72,7 @@ def not_utf8(name: str, place: int) -> TokexportError:
 
 
 def read_json(path: str) -> Any:
-    """A JSON document. SourceError where the file holds something else."""
+    """A JSON document. SourceError if the file holds something else."""
     try:
         return json.loads(Path(path).read_bytes())
     except ValueError as error:
@@ -80,12 +80,12 @@ def read_json(path: str) -> Any:
 
 
 class DashCommand(click.Command):
-    """A command whose arguments may begin with a dash: what begins with one and is no option of the
-    command is an argument. Two dashes and a word are always an option.
+    """A command whose arguments may begin with a dash: a word with a dash is an argument unless it
+    is an option of the command. Two dashes and a word are always an option.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Puts the arguments after ``--``, as click wants them."""
+        """Puts the arguments after ``--``, as click requires."""
         options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
         values = {name: 0 if param.is_flag else 1 for param in options for name in param.opts}
         named: list[str] = []
@@ -112,30 +112,31 @@ def complete_pattern(
 
 
 OPTIONS: tuple[Callable[[FC], FC], ...] = (
-    click.option("--revision", help="Of a repository of the hub: a branch, a tag or a commit."),
+    click.option("--revision", help="For a hub repository: a branch, a tag or a commit."),
     click.option(
         "--reference",
         type=click.Choice(["transformers"]),
-        help="The ids of its AutoTokenizer, where those of a tokenizer.json are others.",
+        help="Use AutoTokenizer's ids where tokenizer.json gives different ones.",
     ),
     click.option(
         "--special-tokens",
         type=InputPath(),
         metavar="FILE.json",
-        help='For ranks: a JSON object of contents and ids, {"<|end|>": 100257}.',
+        help='For ranks: a JSON object from content to id, {"<|end|>": 100257}.',
     ),
     click.option(
         "--pattern",
         metavar="NAME|REGEX",
         shell_complete=complete_pattern,
-        help="For ranks: whose pattern and special tokens (cl100k_base, llama3, ...), or a regular"
-        " expression. For a GGUF without a known pre-tokenizer: one that is (gpt-2, qwen2, ...).",
+        help="For ranks: whose pattern and special tokens to use (cl100k_base, llama3, ...), or a"
+        " regular expression. For a GGUF with an unknown pre-tokenizer: a known one (gpt-2, qwen2,"
+        " ...).",
     ),
 )
 
 
 def source_options(command: Callable[..., Result]) -> Callable[..., Result]:
-    """Adds the options that say how to read a source, which the command gets as ``how``."""
+    """Adds the options for reading a source, passed to the command as ``how``."""
 
     @wraps(command)
     def packed(*arguments: Any, special_tokens: str | None, **others: Any) -> Result:
@@ -149,7 +150,7 @@ def source_options(command: Callable[..., Result]) -> Callable[..., Result]:
 
 
 def read_special_tokens(path: str | None) -> dict[str, int] | None:
-    """Reads a JSON object of contents and ids. Raises SourceError where it is something else."""
+    """Reads a JSON object from content to id. Raises SourceError if it is anything else."""
     if path is None:
         return None
     tokens = read_json(path)

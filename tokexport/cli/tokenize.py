@@ -21,25 +21,25 @@ from tokexport.errors import TokexportError
 @click.argument("path", metavar="TOKENIZER")
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
 @click.option("-o", "--output", "folder", required=True, metavar="DIR", help="The shards' folder.")
-@click.option("--field", default="text", help="Where a line or a row has its text.  [text]")
+@click.option("--field", default="text", help="The field or column of the text.  [text]")
 @click.option("--lines", is_flag=True, help="Each line of a .txt file is a document.")
-@click.option("--begin", metavar="TOKEN", help="Before each document; none: nothing.  [BOS or EOT]")
+@click.option("--begin", metavar="TOKEN", help="Before each document, or none.  [BOS or EOT]")
 @click.option("--end", metavar="TOKEN", help="After each document.  [none]")
 @click.option(
     "--shard-tokens",
     type=click.IntRange(1),
     default=SHARD_TOKENS,
     metavar="N",
-    help="A shard ends with the document in which it has so many ids.",
+    help="End a shard with the document in which it reaches N ids.",
 )
 @click.option("--dtype", type=click.Choice(["uint16", "uint32"]), help="[uint16 if all ids fit]")
 @click.option(
     "--header",
     type=click.Choice(["none", "llm.c"]),
     default="none",
-    help="What a shard begins with.",
+    help="The header of each shard.",
 )
-@click.option("--threads", type=click.IntRange(1), metavar="N", help="[one a processor]")
+@click.option("--threads", type=click.IntRange(1), metavar="N", help="[one per processor]")
 @output_options
 def tokenize(
     path: str,
@@ -54,13 +54,13 @@ def tokenize(
     """Encodes documents into shards of ids for training.
 
     The shards are flat arrays, which a training run maps into memory. INPUT is a .txt file (one
-    document, or with --lines one a line), .jsonl or .ndjson, each also with .gz, .bz2, .xz or .zst,
-    or .parquet; or a folder of such files. Parquet and zstd need pip install 'tokexport[corpus]'.
-    Special tokens in a document are plain text.
+    document, or one per line with --lines), .jsonl or .ndjson, each optionally with .gz, .bz2, .xz
+    or .zst, or .parquet; or a folder of these. Parquet and zstd need pip install
+    'tokexport[corpus]'. Special tokens in a document are plain text.
 
-    Memory does not grow with the corpus. A run that was interrupted, even by kill -9, goes on when
-    the same command is given again: no document is lost or doubled. The shards of --header none
-    are what numpy.memmap reads (nanoGPT); those of --header llm.c are llm.c's.
+    Memory does not grow with the corpus. A run that was interrupted, even by kill -9, resumes when
+    the same command is run again: no document is lost or duplicated. --header none writes shards
+    for numpy.memmap (nanoGPT), --header llm.c shards for llm.c.
 
     \b
     tokexport tokenize tokenizer.bin corpus/ -o shards
@@ -102,7 +102,7 @@ def tokenize(
 
 
 def default_begin(tokenizer: Tokenizer) -> int | None:
-    """The id that a document begins with: BOS, or else what ends a text, as GPT-2 has it."""
+    """The id before each document: BOS, or else the id that ends a text, as in GPT-2."""
     bos = tokenizer.special_ids.bos
     if bos is not None:
         return bos
@@ -113,7 +113,7 @@ def default_begin(tokenizer: Tokenizer) -> int | None:
 
 
 def id_of(tokenizer: Tokenizer, content: str | None) -> int | None:
-    """The id of a token by its content. Raises TokexportError where there is none."""
+    """The id of a token by its content. Raises TokexportError if there is none."""
     if content is None or content == "none":
         return None
     try:

@@ -52,11 +52,15 @@ from tokexport.training.word_counts_file import read_word_counts
 
 @click.command()
 @click.argument("inputs", metavar="[INPUT...]", nargs=-1)
-@click.option("--counts", "counts_file", metavar="FILE", help="Word counts, in place of INPUT.")
-@click.option("--vocab-size", type=click.IntRange(1), metavar="N", required=True, help="All ids.")
+@click.option("--counts", "counts_file", metavar="FILE", help="Word counts instead of INPUT.")
+@click.option(
+    "--vocab-size", type=click.IntRange(1), metavar="N", required=True, help="The number of ids."
+)
 @click.option("-o", "--output", "folder", required=True, metavar="DIR", help="The files' folder.")
 @click.option("--pattern", metavar="NAME", help=f"{', '.join(KNOWN)}; or a regex.  [nanochat]")
-@click.option("--special-token", "special", multiple=True, metavar="T", help="Its id is last.")
+@click.option(
+    "--special-token", "special", multiple=True, metavar="T", help="Its id follows all others."
+)
 @click.option(
     "--special-id",
     "placed",
@@ -66,21 +70,21 @@ from tokexport.training.word_counts_file import read_word_counts
     help="A special token with its id.",
 )
 @click.option("--bos", metavar="T", help="The special token that begins a text.")
-@click.option("--eos", metavar="T", help="The one that ends it, and a generation.")
-@click.option("--pad", metavar="T", help="The one that fills a batch.")
-@click.option("--stop", multiple=True, metavar="T", help="One that ends a generation too.")
+@click.option("--eos", metavar="T", help="The one that ends a text and a generation.")
+@click.option("--pad", metavar="T", help="The one that pads a batch.")
+@click.option("--stop", multiple=True, metavar="T", help="Another one that ends a generation.")
 @click.option("--split-special", is_flag=True, help="Cut texts at special tokens.")
 @click.option("--tie-break", type=click.Choice(TIE_BREAKS), default=TIE_BREAKS[0])
-@click.option("--max-chars", type=click.IntRange(1), metavar="N", help="Stop after so many.")
-@click.option("--doc-cap", type=click.IntRange(1), metavar="N", help="Characters of a document.")
-@click.option("--field", metavar="NAME", help="Where a line or a row has its text.  [text]")
+@click.option("--max-chars", type=click.IntRange(1), metavar="N", help="Stop after N characters.")
+@click.option("--doc-cap", type=click.IntRange(1), metavar="N", help="Characters per document.")
+@click.option("--field", metavar="NAME", help="The field or column of the text.  [text]")
 @click.option("--lines", is_flag=True, help="Each line of a .txt file is a document.")
 @click.option(
     "--held-out", multiple=True, metavar="PATH", help="Texts to measure on, not to learn from."
 )
-@click.option("--beside", multiple=True, metavar="FILE", help="A tokenizer to measure as well.")
-@click.option("--threads", type=click.IntRange(1), metavar="N", help="[one a processor]")
-@click.option("--force", is_flag=True, help="Overwrite files that exist.")
+@click.option("--beside", multiple=True, metavar="FILE", help="Another tokenizer to measure.")
+@click.option("--threads", type=click.IntRange(1), metavar="N", help="[one per processor]")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
 @output_options
 def train(
     inputs: tuple[str, ...],
@@ -102,18 +106,18 @@ def train(
 ) -> None:
     """Learns a byte-level BPE tokenizer from texts.
 
-    INPUT is what `tokexport tokenize` reads: .txt, .jsonl, .parquet, compressed or not, a folder of
-    them; or - for standard input: one text, lines of text (--lines), or lines of JSON (--field). In
-    its place --counts names what `tokexport count` has written. Memory grows with the distinct
-    words alone. The vocabulary counts the 256 bytes and the special tokens, which are plain text in
-    the texts, or cut them (--split-special). DIR gets tokenizer.bin, tokenizer.json, ranks.tiktoken
-    and merges.tsv, which give the same ids.
+    INPUT is what `tokexport tokenize` reads: .txt, .jsonl, .parquet, compressed or not, or a folder
+    of them; or - for standard input: one text, lines of text (--lines), or lines of JSON (--field).
+    --counts names a file of `tokexport count` instead. Memory grows only with the distinct words.
+    The vocabulary size includes the 256 bytes and the special tokens, which are plain text in the
+    texts, or cut them (--split-special). DIR gets tokenizer.bin, tokenizer.json, ranks.tiktoken and
+    merges.tsv, which all produce the same ids.
 
-    --bos, --eos, --pad and --stop name special tokens that have a role: every runtime of
-    tokenizer.bin ends a generation at --eos and --stop, and so does transformers.
+    --bos, --eos, --pad and --stop give special tokens a role: every runtime of tokenizer.bin ends a
+    generation at --eos and --stop, and so does transformers.
 
-    The report says how many bytes a token has, on samples of at most 4 million characters: of the
-    texts, and of those of --held-out, which may be some of the files of INPUT.
+    The report shows bytes per token on samples of at most 4 million characters, one of INPUT and
+    one of --held-out, whose files may be among those of INPUT.
 
     \b
     tokexport train corpus/ --vocab-size 32768 -o tokenizer --special-token '<|bos|>'
@@ -204,7 +208,7 @@ def describe(trained: Trained, found: Report, folder: str) -> str:
 
 
 def _read(counts_file: str, inputs: Sequence[str], how: dict[str, Any]) -> WordCounts:
-    """The counts of a file. Raises TokexportError for what was decided when they were made."""
+    """Reads a counts file. Raises TokexportError for options that were fixed when it was made."""
     decided = ("pattern", "split_special", "max_chars", "doc_cap", "lines")
     if inputs or any(how[name] for name in decided):
         raise TokexportError(
@@ -254,7 +258,7 @@ def _texts(paths: Sequence[str], how: dict[str, Any]) -> Iterator[str]:
 
 
 def _opened(name: str) -> Tokenizer:
-    """A tokexport file, or a source, which is converted in memory."""
+    """Opens a tokexport file, or a source, which is converted in memory."""
     return load(name) if is_tokexport_file(name) else load(converted(name, {}))
 
 

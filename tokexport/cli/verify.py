@@ -1,4 +1,4 @@
-"""tokexport verify: a file against the library whose ids are the right ones."""
+"""tokexport verify: a file compared with its reference."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tokexport.targets.registry import TARGETS
 from tokexport.verification import Verification
 from tokexport.verification import verify as library
 
-AS_HELP = "What the runtime of this format makes of TOKENIZER, which is its file."
-# Of random strings: a runtime is compared by its own algorithm, written plainly, which is slow.
+AS_HELP = "TOKENIZER is a file of this runtime: compare what the runtime does with it."
+# Random strings: another runtime's algorithm is reimplemented here plainly, which is slow.
 STRINGS, RUNTIME_STRINGS = 100_000, 1000
 
 
@@ -24,12 +24,14 @@ STRINGS, RUNTIME_STRINGS = 100_000, 1000
 @click.option("--against", required=True, type=InputPath(), metavar="SOURCE", help="Its source.")
 @source_options
 @click.option("--as", "runtime", type=click.Choice([*TARGETS]), help=AS_HELP)
-@click.option("--strings", type=click.IntRange(0), help="How many random strings.")
-@click.option("--seed", type=int, default=0, help="Which random strings.")
-@click.option("--text", "texts", multiple=True, type=InputPath(), metavar="FILE", help="Texts too.")
-@click.option("--only", metavar="KEY", help="Only this one comparison; a difference says which.")
+@click.option("--strings", type=click.IntRange(0), help="Number of random strings.")
+@click.option("--seed", type=int, default=0, help="Seed of the random strings.")
+@click.option(
+    "--text", "texts", multiple=True, type=InputPath(), metavar="FILE", help="Also compare a text."
+)
+@click.option("--only", metavar="KEY", help="Only this comparison; a difference shows its key.")
 @click.option("--quick", is_flag=True, help="Compare a sample, in a second or two.")
-@click.option("--jobs", type=click.IntRange(1), help="Processes; by default one a processor.")
+@click.option("--jobs", type=click.IntRange(1), help="Processes; by default one per processor.")
 @output_options
 @click.pass_context
 def verify(
@@ -48,13 +50,13 @@ def verify(
 ) -> None:
     """Compares a file with its source's own library.
 
-    What was compared is counted. Every id is decoded and every token encoded; then come code
-    points, random joins of tokens, random Unicode, white space, digits and apostrophes, long words,
-    special tokens inside text, and your texts. The first difference is shown in full. Exit code 0:
-    no difference; 1: there is one.
+    Counts what it compares: every id decoded and every token encoded, then code points, random
+    joins of tokens, random Unicode, white space, digits and apostrophes, long words, special tokens
+    inside text, and your texts. The first difference is shown in full. Exit code 0: no difference;
+    1: there is one.
 
     With --as the file is one of another runtime (tokexport convert --to), and texts are encoded and
-    decoded as that runtime does it: in how many its ids are others is counted, with examples.
+    decoded as that runtime does: the texts with different ids are counted, with examples.
 
     \b
     tokexport verify tokenizer.bin --against tokenizer.json

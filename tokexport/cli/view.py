@@ -40,9 +40,9 @@ def view(
 ) -> None:
     """Writes a page that shows the tokens of a text.
 
-    The text is TEXT, or a file, or else standard input (also -). The page is one file of HTML that
+    The text is TEXT, a file, or standard input (the default, or -). The page is one HTML file that
     needs no network: point at a token to see its id, bytes, score, rank and the merges that make
-    it. With --beside two tokenizers stand side by side, and where they cut is compared. -o - is
+    it. With --beside, two tokenizers are shown side by side and their cuts compared. -o - is
     standard output.
 
     \b
@@ -70,7 +70,7 @@ def view(
 
 
 def read_text(name: str, parts: Iterable[bytes]) -> str:
-    """The text that is to be shown. TokexportError where it is not UTF-8."""
+    """The text to show. TokexportError if it is not UTF-8."""
     try:
         return b"".join(parts).decode()
     except UnicodeDecodeError as error:
