@@ -20,7 +20,7 @@ _E_ROLE: Final = -14
 
 
 def chat_frame(tokenizer: Tokenizer) -> Frame | None:
-    """The frame in FRAM, or ``None``. Raises ``FormatError`` where it is damaged."""
+    """The frame in FRAM, or ``None``. Raises ``FormatError`` if it is damaged."""
     from tokexport.chat.frame import Frame, Opening
     from tokexport.file.layout import FRAME_MARK, RESERVED_SIZE, FrameFlag, FrameHeader
 

@@ -1,4 +1,4 @@
-"""Decoding one id at a time, as a model gives them."""
+"""Decoding one id at a time, as a model emits them."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
 @final
 class DecodeStream:
-    """Turns ids into text as they come, and never gives half a character.
+    """Turns ids into text as they arrive, and never returns half a character.
 
-    ``step(id)`` adds one id and returns the text that is complete now, or ``None``: the bytes of an
-    incomplete character wait for the next id, and so does what the next id decides (byte fallback,
-    the end of a word). ``flush()`` ends the text: it returns what waited, or ``None``, and the
-    stream starts afresh. All parts joined are ``tokenizer.decode(ids)``; only of a run of more than
-    256 fallback bytes is the text given before it is known whether the run ends within a character.
-    ``feed(ids)`` adds many and returns a text that may be empty. ``skip_special_tokens``: special
-    tokens give nothing.
+    ``step(id)`` adds one id and returns the text that is now complete, or ``None``: the bytes of an
+    incomplete character are pending until the next id, and so is anything that the next id decides
+    (byte fallback, the end of a word). ``flush()`` ends the text: it returns what is pending, or
+    ``None``, and resets the stream. The joined parts are ``tokenizer.decode(ids)``, except that the
+    text of a run of more than 256 fallback bytes is returned before it is known whether the run
+    ends within a character. ``feed(ids)`` adds many ids and returns a text, possibly empty. With
+    ``skip_special_tokens`` special tokens produce no text.
 
-    ``step`` raises ``IdError`` for an id that is no token, and stays as it was. One stream serves
-    one thread; a tokenizer has as many streams as are wanted.
+    ``step`` raises ``IdError`` for an id that is not a token, and leaves the stream unchanged. A
+    stream is for one thread; a tokenizer can have any number of streams.
 
     >>> stream = DecodeStream(tokenizer)
     >>> [stream.step(id) for id in tokenizer.encode("hello ☃")]
@@ -35,7 +35,7 @@ class DecodeStream:
 
     __slots__ = ("feed", "flush", "step")
 
-    # The native methods themselves: a Python method around them would take as long as they do.
+    # The native methods themselves: a Python wrapper would take as long as they do.
     step: Callable[[int], str | None]
     feed: Callable[[Ids], str]
     flush: Callable[[], str | None]

@@ -17,9 +17,9 @@ def decode(
 ) -> str:
     """The text of a list, an array or any other sequence of ids.
 
-    The text is that of the source's own library, which puts U+FFFD for bytes that are no text;
-    another value of ``errors`` treats them as ``bytes.decode`` does. Raises ``KeyError`` for an
-    id that is no token; it holds the id.
+    The text is that of the source's own library, which replaces invalid UTF-8 with U+FFFD; another
+    value of ``errors`` treats it as ``bytes.decode`` does. Raises ``KeyError``, which holds the id,
+    for an id that is not a token.
 
     >>> tokenizer.decode([259, 264, 300])
     'hello world<|end|>'
@@ -30,7 +30,7 @@ def decode(
 
 
 def decode_bytes(self: Tokenizer, ids: Ids, *, skip_special_tokens: bool = False) -> bytes:
-    """The bytes of ids, joined. Raises ``KeyError`` as :meth:`decode`.
+    """The joined bytes of ids. Raises ``KeyError`` like :meth:`decode`.
 
     >>> tokenizer.decode_bytes([259, 264])
     b'hello world'
@@ -68,7 +68,7 @@ def decode_stream(self: Tokenizer, *, skip_special_tokens: bool = False) -> Deco
 def decode_bytes_stream(
     self: Tokenizer, parts: Iterable[Ids], *, skip_special_tokens: bool = False
 ) -> Iterator[bytes]:
-    """As :meth:`decode_bytes`, of ids that come in parts.
+    """Like :meth:`decode_bytes`, for ids that arrive in parts.
 
     >>> b"".join(tokenizer.decode_bytes_stream([[259], [264]]))
     b'hello world'
@@ -82,7 +82,7 @@ def decode_bytes_stream(
 def decode_tokens_bytes(
     self: Tokenizer, ids: Ids, *, skip_special_tokens: bool = False
 ) -> list[bytes]:
-    """The bytes of each id, as they stand in ``decode_bytes(ids)``.
+    """The bytes that each id contributes to ``decode_bytes(ids)``.
 
     >>> tokenizer.decode_tokens_bytes([259, 264])
     [b'hello', b' world']
@@ -91,9 +91,9 @@ def decode_tokens_bytes(
 
 
 def decode_single_token_bytes(self: Tokenizer, id: int) -> bytes:
-    """The bytes of one id between others, be they UTF-8 or not, before edits of the whole text.
+    """The bytes of one id between others, UTF-8 or not, before edits of the whole text.
 
-    Raises ``KeyError`` for an id that is no token.
+    Raises ``KeyError`` for an id that is not a token.
 
     >>> tokenizer.decode_single_token_bytes(264)
     b' world'
@@ -102,16 +102,16 @@ def decode_single_token_bytes(self: Tokenizer, id: int) -> bytes:
 
 
 def decode_with_offsets(self: Tokenizer, ids: Ids) -> tuple[str, list[int]]:
-    """The text of ids, and for each id the index of the character in which its first byte lies.
+    """The text of ids, and for each id the index of the character that contains its first byte.
 
-    As in tiktoken. Raises ``UnicodeDecodeError`` where the bytes are not UTF-8.
+    As in tiktoken. Raises ``UnicodeDecodeError`` if the bytes are not UTF-8.
 
     >>> tokenizer.decode_with_offsets(tokenizer.encode("hello ☃"))
     ('hello ☃', [0, 5, 6, 6, 6])
     """
     text = bytearray()
     offsets = []
-    characters = 0  # whose first byte was read
+    characters = 0  # counted by their first bytes
     for token in self._core.decode_tokens_bytes(ids, False):
         begins_inside = 0x80 <= token[0] < 0xC0 if token else False
         offsets.append(max(0, characters - begins_inside))

@@ -1,5 +1,5 @@
-"""Where a tokexport file lies within a larger one: `tokexport embed` puts it last, and after it its
-size and a mark, so that no reader of the larger format is needed to find it.
+"""Locates a tokexport file inside a larger one: `tokexport embed` writes it last, followed by its
+size and a mark, so that finding it needs no reader of the larger format.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ TAIL_SIZE = 16  # the size as u64, and the mark
 
 
 def tail(size: int) -> bytes:
-    """What stands after an embedded file of so many bytes, at the end of the larger one.
+    """The last bytes of the larger file, after an embedded file of ``size`` bytes.
 
     >>> tail(2).hex()
     '0200000000000000544b585441494c00'
@@ -23,7 +23,7 @@ def tail(size: int) -> bytes:
 
 
 def embedded_place(data: bytes | mmap | memoryview) -> tuple[int, int] | None:
-    """Where a file lies embedded in a larger one: its first byte and its end, or None.
+    """The begin and the end of a file embedded in a larger one, or None.
 
     >>> embedded_place(b"model" + b"{}" + tail(2))
     (5, 7)
@@ -36,13 +36,13 @@ def embedded_place(data: bytes | mmap | memoryview) -> tuple[int, int] | None:
 
 
 def embedded(data: bytes | mmap | memoryview) -> bytes | mmap | memoryview:
-    """The file that lies in a larger one, in place; what was given where none does."""
+    """The file embedded in a larger one, in place; ``data`` itself if there is none."""
     place = embedded_place(data)
     return data if place is None else memoryview(data)[slice(*place)]
 
 
 def is_tokexport_file(source: str | os.PathLike[str]) -> bool:
-    """Whether a file begins, however damaged, as tokexport files do, or has one at its end."""
+    """Whether a file begins like a tokexport file, however damaged, or has one at its end."""
     if not os.path.isfile(source):
         return False
     with open(source, "rb") as file:

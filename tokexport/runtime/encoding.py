@@ -1,4 +1,4 @@
-"""What encoding says of each id besides the id itself."""
+"""The result of encoding with offsets."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """The ids of a text or of a pair, and for each where it comes from, in lists of one length.
+    """The ids of a text or of a pair and where each comes from, in lists of equal length.
 
     ``offsets[i]`` is the (start, end) of ``ids[i]`` in its text, end not included, and (0, 0) for
-    an id of the post-processor's template. ``type_ids``: the segment that the template puts an id
-    into. ``special_tokens_mask``: 1 for an id of the template, 0 for one that stands for text.
+    an id of the post-processor's template. ``type_ids``: the type id that the template gives each
+    id. ``special_tokens_mask``: 1 for an id of the template, 0 for an id of the text.
     """
 
     ids: list[int]
@@ -27,7 +27,7 @@ class Encoding:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NumpyEncoding:
-    """An :class:`Encoding` as arrays of uint32: ``offsets`` (ids, 2), the others ``(ids,)``."""
+    """An :class:`Encoding` as uint32 arrays: ``offsets`` is ``(ids, 2)``, all others ``(ids,)``."""
 
     ids: NDArray[np.uint32]
     offsets: NDArray[np.uint32]

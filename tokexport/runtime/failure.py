@@ -9,7 +9,7 @@ from tokexport.errors import FormatError, TextError
 _AGAIN: Final = "the copy is damaged: fetch it again, or convert the source again"
 _DEFECT: Final = "a defect of the program that wrote it: please report it, with the file"
 
-# What to do, by error code; a code that is not here is about the call and not about the file.
+# What to do, by error code; codes that are not here concern the call and not the file.
 _ADVICE: Final = {
     -7: "the text asks for more work memory than any text should: please report it, with the text",
     -8: "the text has no place where it can be cut: encode it whole",
@@ -35,8 +35,8 @@ _UNKNOWN_TEXT: Final = -12
 def failure(name: str, code: int, detail: int, sentence: str) -> Exception:
     """The exception for an error code of the C core.
 
-    ``name`` stands for the file, ``detail`` is what the C function said besides, ``sentence`` is
-    ``tkx_error(code)``. Called by the native module.
+    ``name`` is that of the file, ``detail`` the number that the C function reported in addition,
+    ``sentence`` is ``tkx_error(code)``. Called by the native module.
 
     >>> error = failure("model.bin", -20, 0, "The file is empty.")
     >>> print(error)

@@ -1,4 +1,4 @@
-"""What a file says in words: its provenance (PROV) and its chat templates (CHAT)."""
+"""The text metadata of a file: its provenance (PROV) and its chat templates (CHAT)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 def section(tokenizer: Tokenizer, tag: bytes) -> bytes | None:
-    """The bytes of a section, or ``None`` where there is no such one."""
+    """The bytes of a section, or ``None`` if the file lacks it."""
     place = tokenizer._core.section(tag)
     return None if place is None else bytes(tokenizer._data[place[0] : sum(place)])
 
 
 def metadata(tokenizer: Tokenizer) -> dict[str, Any]:
-    """The object in PROV, empty without one. Raises ``FormatError`` where it is damaged."""
+    """The object in PROV, or an empty one. Raises ``FormatError`` if it is damaged."""
     content = section(tokenizer, b"PROV")
     if content is None:
         return {}
@@ -39,7 +39,7 @@ def chat_settings(tokenizer: Tokenizer, name: str) -> dict[str, str]:
 
 
 def chat_template(tokenizer: Tokenizer) -> str | None:
-    """The text in CHAT, or ``None``. Raises ``FormatError`` where it is not UTF-8."""
+    """The text in CHAT, or ``None``. Raises ``FormatError`` if it is not UTF-8."""
     content = section(tokenizer, b"CHAT")
     try:
         return None if content is None else content.decode()

@@ -1,4 +1,4 @@
-"""Methods of a tokenizer: from text to ids, and the place in the text that each stands for."""
+"""Methods of a tokenizer: from text to ids with their offsets."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def encode_with_offsets(
     add_special_tokens: bool = False,
     unit: Unit = "char",
 ) -> Encoding:
-    """As :meth:`encode`, with the place of each id in the text, as the source's own library has it.
+    """Like :meth:`encode`, with the offsets of each id, as in the source's own library.
 
-    ``unit``: offsets count characters (code points), or bytes of UTF-8. An id for a part of a
-    character has the place of the whole. Raises ``FormatError`` for a file without them.
+    ``unit``: offsets count characters (code points), or bytes of UTF-8. An id for part of a
+    character has the offsets of the whole one. Raises ``FormatError`` for a file without offsets.
 
     >>> tokenizer.encode_with_offsets("hello world").offsets
     [(0, 5), (5, 11)]
@@ -44,7 +44,7 @@ def encode_pair_with_offsets(
     add_special_tokens: bool = True,
     unit: Unit = "char",
 ) -> Encoding:
-    """As :meth:`encode_pair`, with the place of each id in its own text.
+    """Like :meth:`encode_pair`, with the offsets of each id in its own text.
 
     >>> encoding = tokenizer.encode_pair_with_offsets("hello", " world")
     >>> encoding.offsets, encoding.type_ids
@@ -64,7 +64,7 @@ def encode_with_offsets_to_numpy(
     add_special_tokens: bool = False,
     unit: Unit = "char",
 ) -> NumpyEncoding:
-    """As :meth:`encode_with_offsets`, as numpy arrays.
+    """Like :meth:`encode_with_offsets`, but returns numpy arrays.
 
     >>> tokenizer.encode_with_offsets_to_numpy("hello world").offsets
     array([[ 0,  5],

@@ -1,4 +1,4 @@
-"""What a pickle of a tokenizer calls: it opens the file again, or the bytes."""
+"""Pickling of a tokenizer: unpickling opens the file or the bytes again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HEADER_SIZE = 64
 
 
 def reduced(tokenizer: Tokenizer) -> tuple[Callable[..., Tokenizer], tuple[Any, ...]]:
-    """A function, and with what it makes the tokenizer again."""
+    """A function that recreates the tokenizer, and its arguments."""
     if tokenizer._path is None:
         return partial(load, check=False), (tokenizer.to_bytes(),)
     header = bytes(tokenizer._data[:_HEADER_SIZE])

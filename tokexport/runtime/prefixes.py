@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class PrefixNode:
     """A node of the vocabulary as a trie: the ids whose bytes begin with ``prefix``.
 
-    Made by :meth:`Tokenizer.prefix_trie`. All of a trie are views of one array of the file.
+    Created by :meth:`Tokenizer.prefix_trie`. Its nodes are all views of one array of the file.
     """
 
     prefix: bytes
@@ -39,18 +39,18 @@ class PrefixNode:
 
     @property
     def ending(self) -> NDArray[np.uint32]:
-        """The ids whose bytes are the prefix and no more: one, or none, or several."""
+        """The ids whose bytes are exactly the prefix: one, none, or several."""
         first = next(self.children(), None)
         return self._order[self._begin : self._end if first is None else first._begin]
 
     def children(self) -> Iterator[PrefixNode]:
-        """The node of each byte that may follow, in order. FormatError for a damaged file."""
+        """The node of each possible next byte, in order. FormatError for a damaged file."""
         depth = len(self.prefix)
         for byte, begin, end in self._core.prefix_children(self._begin, self._end, depth):
             yield PrefixNode(self.prefix + bytes([byte]), self._core, self._order, begin, end)
 
     def child(self, byte: int) -> PrefixNode:
-        """The node of a byte, empty where no id goes on so. ValueError for what is no byte."""
+        """The node of a next byte, empty if no id continues with it. ValueError if not a byte."""
         return _node(self._core, self._order, self.prefix + bytes([byte]))
 
 

@@ -1,4 +1,4 @@
-"""How many threads work on a call."""
+"""The number of threads for a call."""
 
 from __future__ import annotations
 

@@ -5,9 +5,9 @@ from mmap import ACCESS_READ, mmap
 
 from tokexport._core import Core, EncodeStream
 
-# What few callers need is imported where it is used: the first ids come 10 times as soon as with
-# dataclasses, enum, json, pathlib and typing imported. `from __future__ import annotations` imports
-# a module, too: so annotations stand in quotes here.
+# Rarely needed modules are imported where they are used: importing dataclasses, enum, json, pathlib
+# and typing here would delay the first ids tenfold. `from __future__ import annotations` also
+# imports a module, so annotations are quoted here.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     Unit: TypeAlias = Literal["char", "byte"]
 
     class ArrowArray(Protocol):
-        """What has strings in Arrow's memory layout."""
+        """An array of strings in Arrow's memory layout."""
 
         def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]: ...
         def __getitem__(self, part: slice) -> "ArrowArray": ...
 
 
 MAGIC: "Final" = b"\x89TKX\r\n\x1a\n"
-# RecordFlag.SPECIAL of the layout, which takes longer to import than a file takes to open.
+# RecordFlag.SPECIAL of the layout; importing the layout takes longer than opening a file.
 _SPECIAL: "Final" = 4
 
 
 class _Imported:
-    """A method that is imported when it is first asked for, from a module of this package."""
+    """A method that is imported from a module of this package on first use."""
 
     def __init__(self, module: str) -> None:
         self._module = f"tokexport.runtime.{module}"
@@ -56,15 +56,14 @@ class _Imported:
 def load(
     source: str | os.PathLike[str] | bytes | bytearray | memoryview, *, check: bool = True
 ) -> "Tokenizer":
-    """Open a tokexport file, or one that was embedded in a model's file, by path or as bytes.
+    """Open a tokexport file, or one embedded in a model's file, by path or as bytes.
 
-    A file is mapped, not read: it must not change while the tokenizer lives. ``check=True``
-    compares the checksum of every section first; ``check=False`` opens in a time that does not
-    depend on the size, and is as safe: damage then shows as a wrong id or as an error, never as a
-    crash.
+    A file is mapped, not read: it must not change while the tokenizer is in use. ``check=True``
+    first verifies the checksum of every section; ``check=False`` opens in a time that does not
+    depend on the size, and is as safe: damage then causes a wrong id or an error, never a crash.
 
-    Raises ``FormatError`` for a file that is damaged, truncated, too new or no tokexport file, and
-    ``OSError`` where it cannot be read.
+    Raises ``FormatError`` for a file that is damaged, truncated, too new or not a tokexport file,
+    and ``OSError`` if it cannot be read.
 
     >>> load("example.bin").encode("hello world")
     [259, 264]
@@ -76,7 +75,7 @@ def load(
     else:
         name = path = os.fspath(source)
         with open(path, "rb") as file:
-            # An empty file cannot be mapped; the core has a name for what is wrong with it.
+            # An empty file cannot be mapped; the core has an error for it.
             size = os.fstat(file.fileno()).st_size
             data = mmap(file.fileno(), 0, access=ACCESS_READ) if size else b""
     if data[:8] != MAGIC:
@@ -90,10 +89,10 @@ def load(
 
 
 class Tokenizer:
-    """A tokenizer over a tokexport file: it cannot be changed, serves any number of threads, and
-    pickles (by path, or by its bytes).
+    """A tokenizer over a tokexport file: immutable, usable from any number of threads, and
+    picklable (by path, or by its bytes).
 
-    Made by :func:`load`. The examples below use this one:
+    Created by :func:`load`. The examples below use this one:
 
     >>> import tiktoken, tokexport
     >>> tokens = [b"he", b"ll", b"hell", b"hello", b" w", b"or", b" wor", b" worl", b" world"]
@@ -136,8 +135,8 @@ class Tokenizer:
 
     # ---- from text to ids
 
-    # The two that are called for short texts have no keyword-only parameters: Python takes 40 ns
-    # for their defaults, a fifth of a call with two words.
+    # The two methods that are called for short texts have no keyword-only parameters: Python takes
+    # 40 ns for the defaults of these, a fifth of a call with two words.
 
     def encode(
         self,
@@ -150,13 +149,13 @@ class Tokenizer:
 
         Special tokens in the text are plain text, unless ``allowed_special`` names them (``"all"``,
         or a collection of contents); added tokens that are not special are always found.
-        ``add_special_tokens`` puts around it what the source's post-processor puts. A long text can
-        be encoded by ``num_threads`` threads (``None``: one a processor that this process may use):
-        it is cut where that is certain to change no id, and where there is no such place, one
-        thread encodes it.
+        ``add_special_tokens`` adds the ids that the source's post-processor adds. A long text can
+        be encoded by ``num_threads`` threads (``None``: one per processor available to this
+        process): it is cut only where no id can change; if there is no such position, one thread
+        encodes it.
 
-        Raises ``UnicodeEncodeError`` for a lone surrogate where the source's own library does,
-        ``ValueError`` for a name in ``allowed_special`` that is no added token.
+        Raises ``UnicodeEncodeError`` for a lone surrogate if the source's own library does, and
+        ``ValueError`` for a name in ``allowed_special`` that is not an added token.
 
         >>> tokenizer.encode("hello world<|end|>", allowed_special={"<|end|>"})
         [259, 264, 300]
@@ -164,7 +163,7 @@ class Tokenizer:
         9
         """
         if num_threads == 1:
-            encode = self._encode  # Python is slower at calling an attribute than a variable
+            encode = self._encode  # Python calls a variable faster than an attribute
             return encode(text, allowed_special, add_special_tokens)
         from tokexport.runtime.threads import thread_count
 
@@ -187,7 +186,7 @@ class Tokenizer:
         add_special_tokens: bool = False,
         num_threads: int | None = 1,
     ) -> "NDArray[np.uint32]":
-        """As :meth:`encode`, as a numpy array of shape ``(ids,)``.
+        """Like :meth:`encode`, but returns a numpy array of shape ``(ids,)``.
 
         >>> tokenizer.encode_to_numpy("hello world")
         array([259, 264], dtype=uint32)
@@ -208,7 +207,7 @@ class Tokenizer:
         add_special_tokens: bool = False,
         num_threads: int | None = 1,
     ) -> list[int]:
-        """As :meth:`encode`, from UTF-8. Raises ``UnicodeDecodeError`` where it is not UTF-8.
+        """Like :meth:`encode`, for UTF-8. Raises ``UnicodeDecodeError`` if it is not UTF-8.
 
         >>> tokenizer.encode_bytes(b"hello world")
         [259, 264]
@@ -228,14 +227,14 @@ class Tokenizer:
         allowed_special: "AllowedSpecial" = (),
         add_special_tokens: bool = True,
     ) -> list[int]:
-        """The ids of two texts, put together as the source's post-processor does, if any.
+        """The ids of two texts, combined as by the source's post-processor, if it has one.
 
         >>> tokenizer.encode_pair("hello", " world")
         [259, 264]
         """
         return self._core.encode_pair(first, second, allowed_special, add_special_tokens)
 
-    # ---- from text to ids and their places: offsets.py
+    # ---- from text to ids and their offsets: offsets.py
 
     encode_with_offsets = offsets.encode_with_offsets if TYPE_CHECKING else _Imported("offsets")
     encode_pair_with_offsets = (
@@ -255,8 +254,8 @@ class Tokenizer:
         allowed_special: "AllowedSpecial" = (),
         add_special_tokens: bool = False,
     ) -> list[list[int]]:
-        """The ids of each text, encoded by ``num_threads`` threads (``None``: one a processor that
-        this process may use); long texts are cut as :meth:`encode` cuts them.
+        """The ids of each text, encoded by ``num_threads`` threads (``None``: one per processor
+        available to this process); long texts are cut as by :meth:`encode`.
 
         >>> tokenizer.encode_batch(["hello", "hello world"])
         [[259], [259, 264]]
@@ -274,12 +273,12 @@ class Tokenizer:
         allowed_special: "AllowedSpecial" = (),
         add_special_tokens: bool = False,
     ) -> "tuple[NDArray[np.uint32], NDArray[np.uint64]]":
-        """As :meth:`encode_batch`, as two arrays: the ids of all texts, and the ``len(texts) + 1``
-        offsets between them; the ids of text ``i`` are ``ids[offsets[i]:offsets[i + 1]]``.
+        """Like :meth:`encode_batch`, but returns two arrays: the ids of all texts, and
+        ``len(texts) + 1`` offsets; the ids of text ``i`` are ``ids[offsets[i]:offsets[i + 1]]``.
 
-        The texts may be an Arrow array of strings (pyarrow, polars and others that have
-        ``__arrow_c_array__``), which is not copied. Raises ``ValueError`` for one with nulls, or
-        with bytes that are not UTF-8.
+        The texts may be an Arrow array of strings (pyarrow, polars and others with
+        ``__arrow_c_array__``), which is not copied. Raises ``ValueError`` if it contains nulls, or
+        bytes that are not UTF-8.
 
         >>> tokenizer.encode_batch_to_numpy(["hello", "hello world"])
         (array([259, 259, 264], dtype=uint32), array([0, 1, 3], dtype=uint64))
@@ -296,12 +295,12 @@ class Tokenizer:
         allowed_special: "Literal['all'] | tuple[()]" = (),
         add_special_tokens: bool = False,
     ) -> "Iterator[NDArray[np.uint32]]":
-        """As :meth:`encode`, of a text that comes in parts of any length: gives arrays of ids as
-        soon as these are certain. All of them joined are the ids of the parts joined.
+        """Like :meth:`encode`, for a text in parts of any length: yields arrays of ids as soon as
+        the ids are certain. The joined arrays are the ids of the joined parts.
 
-        The memory that it takes does not grow with the text, but for tokenizers that can only
-        encode a text whole. A part that is bytes may end within a character. Raises ``FormatError``
-        for a file that only decodes, ``TextError`` where the text is not UTF-8.
+        Memory use does not grow with the text, except for tokenizers that can only encode a text as
+        a whole. A part that is bytes may end within a character. Raises ``FormatError`` for a
+        decode-only file, ``TextError`` if the text is not UTF-8.
 
         >>> [ids.tolist() for ids in tokenizer.encode_stream(["hello wo", "rld hello"])]
         [[259], [264], [32, 259]]
@@ -316,7 +315,7 @@ class Tokenizer:
     def encode_ordinary_batch(
         self, texts: "Iterable[str]", *, num_threads: int | None = None
     ) -> list[list[int]]:
-        """As :meth:`encode_batch`; special tokens are plain text.
+        """Like :meth:`encode_batch`; special tokens are plain text.
 
         >>> tokenizer.encode_ordinary_batch(["hello", " world"])
         [[259], [264]]
@@ -324,7 +323,7 @@ class Tokenizer:
         return self.encode_batch(texts, num_threads=num_threads)
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
-        """The id of a token, special or not, by text or bytes. Raises ``KeyError`` for no token.
+        """The id of a token, special or not, by text or bytes. Raises ``KeyError`` if none matches.
 
         >>> tokenizer.encode_single_token(" world"), tokenizer.encode_single_token("<|end|>")
         (264, 300)
@@ -350,11 +349,11 @@ class Tokenizer:
     )
     decode_with_offsets = decoding.decode_with_offsets if TYPE_CHECKING else _Imported("decoding")
 
-    # ---- what the file says
+    # ---- what the file contains
 
     @property
     def n_vocab(self) -> int:
-        """Ids are ``0 .. n_vocab - 1``; some of them may be no token.
+        """Ids are ``0 .. n_vocab - 1``; some of them may be holes.
 
         >>> tokenizer.n_vocab
         301
@@ -363,7 +362,7 @@ class Tokenizer:
 
     @property
     def token_count(self) -> int:
-        """How many ids are tokens.
+        """The number of ids that are tokens.
 
         >>> tokenizer.token_count
         266
@@ -395,7 +394,7 @@ class Tokenizer:
         return {token.content for token in self.added_tokens if token.special}
 
     def is_special_token(self, id: int) -> bool:
-        """Whether ``skip_special_tokens`` leaves an id out; ``KeyError`` for one out of range.
+        """Whether ``skip_special_tokens`` leaves out an id; ``KeyError`` if it is out of range.
 
         >>> tokenizer.is_special_token(300)
         True
@@ -404,8 +403,8 @@ class Tokenizer:
 
     @property
     def special_ids(self) -> "SpecialIds":
-        """The ids that have a role: ``bos``, ``eos``, ``pad``, ``unk`` (``None``: none), and
-        ``stop``, all that end a generation.
+        """The ids with a role: ``bos``, ``eos``, ``pad``, ``unk`` (``None``: none), and ``stop``,
+        all that end a generation.
 
         >>> tokenizer.special_ids.pad is None
         True
@@ -417,7 +416,7 @@ class Tokenizer:
 
     @property
     def eot_token(self) -> int:
-        """The id of ``<|endoftext|>``, or else the one that ends a text; ``KeyError`` for none."""
+        """The id of ``<|endoftext|>``, or else the id that ends a text; ``KeyError`` if none."""
         try:
             return self.encode_single_token("<|endoftext|>")
         except KeyError:
@@ -427,7 +426,7 @@ class Tokenizer:
             return eos
 
     def token_byte_values(self) -> list[bytes]:
-        """The bytes of every token of the model, sorted; added tokens are not among them.
+        """The bytes of every token of the model, sorted, without added tokens.
 
         >>> tokenizer.token_byte_values()[-1]
         b'\\xff'
@@ -439,7 +438,7 @@ class Tokenizer:
 
     def prefix_ids(self, prefix: bytes) -> "NDArray[np.uint32]":
         """The ids whose bytes (:meth:`decode_single_token_bytes`) begin with a prefix, sorted by
-        these; not copied. Raises ``FormatError`` for a file made without ``--prefix-index``.
+        these bytes; not copied. Raises ``FormatError`` for a file without ``--prefix-index``.
 
         >>> tokenizer.prefix_ids(b"hel")
         array([258, 259], dtype=uint32)
@@ -447,7 +446,7 @@ class Tokenizer:
         return self.prefix_trie(prefix).ids
 
     def prefix_trie(self, prefix: bytes = b"") -> "PrefixNode":
-        """The vocabulary as a trie: the node of a prefix, or the root. Raises as `prefix_ids`.
+        """The vocabulary as a trie: the node of a prefix, or the root. Raises like `prefix_ids`.
 
         >>> [(node.prefix, node.ids.tolist()) for node in tokenizer.prefix_trie(b"h").children()]
         [(b'he', [256, 258, 259])]
@@ -465,7 +464,7 @@ class Tokenizer:
 
     @property
     def chat_templates(self) -> dict[str, str]:
-        """The chat templates that came with the source, by name; the usual one is ``default``.
+        """The chat templates that came with the source, by name; the main one is ``default``.
 
         >>> tokenizer.chat_templates
         {}
@@ -487,15 +486,15 @@ class Tokenizer:
         tokenize: bool = True,
         **variables: "Any",
     ) -> "Any":
-        """The ids of a conversation, or with ``tokenize=False`` its text, as `transformers` gives
-        them: special tokens of the template and of the messages become ids.
+        """The ids of a conversation, or with ``tokenize=False`` its text, as in `transformers`:
+        special tokens of the template and of the messages become ids.
 
         ``chat_template`` is a template, or a name in :attr:`chat_templates`. ``tools`` and
         ``documents`` are JSON objects. ``continue_final_message`` leaves the last message open.
-        Other arguments are for the template, as ``enable_thinking=False`` is for Qwen 3.
+        Other arguments go to the template, such as ``enable_thinking=False`` for Qwen 3.
 
-        Needs ``pip install 'tokexport[chat]'``, or raises ``MissingLibraryError``. Raises
-        ``ChatTemplateError`` where there is no template or it refuses the messages.
+        Raises ``MissingLibraryError`` without ``pip install 'tokexport[chat]'``, and
+        ``ChatTemplateError`` if there is no template or it refuses the messages.
 
         >>> template = "{% for message in messages %}{{ message.content }}<|end|>{% endfor %}"
         >>> tokenizer.apply_chat_template([{"content": "hello"}], chat_template=template)
@@ -519,10 +518,10 @@ class Tokenizer:
         return chat_frame(self)
 
     def encode_chat(self, messages: "Sequence[Mapping[str, str]]") -> list[int]:
-        """The ids of a conversation by :attr:`chat_frame`, up to where the model goes on, as in C.
-        Text in a message never becomes a special token. Needs no jinja2.
+        """The ids of a conversation by :attr:`chat_frame`, up to where the model continues, as in
+        C. Text in a message never becomes a special token. Needs no jinja2.
 
-        Raises ``ChatTemplateError`` without a frame, or for messages that it does not take.
+        Raises ``ChatTemplateError`` without a frame, or for messages that it does not support.
         """
         from tokexport.runtime.chat import encode_chat
 
@@ -541,19 +540,19 @@ class Tokenizer:
 
     @property
     def records(self) -> "NDArray[np.void]":
-        """A record an id (``offset``, ``length``, ``flags``), read-only and not copied.
+        """One record per id (``offset``, ``length``, ``flags``), read-only and not copied.
 
         >>> int(tokenizer.records[264]["length"])
         6
         """
         records = self._view(b"RECS", "RECORD")
-        assert records is not None  # no file opens without
+        assert records is not None  # no file opens without it
         return records
 
     @property
     def scores(self) -> "NDArray[np.float32] | NDArray[np.float64] | None":
-        """-ln(rank + 1) for each token that a merge makes and -1e6 for the others, or the scores of
-        a Unigram model, read-only; ``None`` if the file has no scores.
+        """-ln(rank + 1) for each token with a merge and -1e6 for all others, or the scores of a
+        Unigram model, read-only; ``None`` if the file has no scores.
 
         >>> tokenizer.scores is None or float(tokenizer.scores[0])
         -1000000.0
@@ -563,7 +562,7 @@ class Tokenizer:
 
     @property
     def ranks(self) -> "NDArray[np.uint32] | None":
-        """The rank of each token's merge, read-only; ``None`` where rank is the order of ids."""
+        """The rank of each token's merge, read-only; ``None`` if ranks are in the order of ids."""
         return self._view(b"RANK", "RANK")
 
     def sections(self) -> list[tuple[str, int]]:
@@ -577,14 +576,14 @@ class Tokenizer:
         return section_sizes(self._data)
 
     def to_bytes(self) -> bytes:
-        """The bytes of the file, as :func:`load` takes them: for another process or machine."""
+        """The bytes of the file, which :func:`load` accepts in another process or machine."""
         return bytes(self._data)
 
     def self_test(self) -> int:
-        """Encode the texts that the file brings, and compare with the ids of the source's own
-        library. Returns how many there were.
+        """Encode the file's self-test texts, and compare with the stored ids of the source's own
+        library. Returns the number of texts.
 
-        Raises ``FormatError`` at the first that differs.
+        Raises ``FormatError`` at the first difference.
         """
         return self._core.self_test()
 

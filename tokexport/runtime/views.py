@@ -1,4 +1,4 @@
-"""numpy views of a file's tables: nothing is copied, and nothing can be written."""
+"""numpy views of a file's tables: not copied, and read-only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FileBytes: TypeAlias = bytes | mmap | memoryview
 
 
 def section_view(core: Core, data: FileBytes, tag: bytes, row: str) -> NDArray[Any] | None:
-    """A section as a read-only array of the layout's type ``row``; ``None`` without the section."""
+    """A section as a read-only array of the layout's type ``row``; ``None`` if there is none."""
     dtype: np.dtype[Any] = getattr(layout, row)
     place = core.section(tag)
     if place is None:
