@@ -1,4 +1,4 @@
-"""Shows that a file gives the ids of its source's own library, and counts what it compared."""
+"""Checks that a file gives the ids of its source's own library, and counts what it compared."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Difference", "Progress", "Verification", "compare", "verify"]
 
-# Called before each task with its name, how many tasks are done, and how many there are.
+# Called before each task with its name, the number of finished tasks, and the number of tasks.
 Progress = Callable[[str, int, int], None]
 
 
@@ -44,17 +44,17 @@ def verify(
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> Verification:
-    """Compares a tokexport file with its source, as the reference library reads that.
+    """Compares a tokexport file with its source as the reference reads it.
 
     ``against``, ``pattern``, ``special_tokens``, ``revision`` and ``reference`` are those of
     :func:`tokexport.convert`. ``strings`` is the number of random strings; each is a function of
     ``seed``, its generator and its index. ``texts`` are files to compare whole and by lines.
-    ``only`` repeats one comparison, by the key that a :class:`Difference` has. ``quick`` compares a
-    sample in a second or two. ``jobs`` is the number of processes, which are forked; the outcome is
-    the same for any number.
+    ``only`` repeats one comparison, by the key of a :class:`Difference`. ``quick`` compares a
+    sample in a second or two. ``jobs`` is the number of forked processes; the outcome does not
+    depend on it.
 
-    Raises FormatError for a file that is none, SourceError for a source that the library refuses,
-    and TokexportError if the library is not installed or ``only`` names nothing.
+    Raises FormatError for anything but a tokexport file, SourceError for a source that the library
+    refuses, and TokexportError if the library is not installed or ``only`` names nothing.
 
     >>> import tiktoken
     >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256}
@@ -101,15 +101,15 @@ def compare(
     code_points: bool = True,
     token_step: int = 1,
 ) -> Verification:
-    """What :func:`verify` does, with two that are open.
+    """Like :func:`verify`, for an open tokenizer and an open reference.
 
-    ``again`` is the command that repeats a comparison. ``code_points=False`` leaves the code points
-    out, which take longest. Of the tokens, each ``token_step``-th is encoded.
+    ``again`` is the command that repeats a comparison. ``code_points=False`` leaves out the code
+    points, which take longest. Every ``token_step``-th token is encoded.
     """
     comparison = Comparison(tokenizer, reference, seed, 1 if jobs > 1 else 0)
     vocabulary = Vocabulary.of(
         reference.ids(),
-        # A KeyError is counted as a difference where ids are decoded.
+        # A KeyError is counted as a difference when ids are decoded.
         lambda id: reference.token_bytes(id) or tokenizer.decode_single_token_bytes(id),
         (token.content for token in reference.added_tokens()),
     )
@@ -132,7 +132,7 @@ def compare(
 
 
 def another_source(tokenizer: Tokenizer, opened: Opened) -> str | None:
-    """A sentence if the file was made from another source, by its digests; None if unknown."""
+    """A sentence if, by its digests, the file was made from another source; otherwise None."""
     digests = tokenizer.provenance.get("sha256")
     if not isinstance(digests, dict) or not digests:
         return None
@@ -144,7 +144,7 @@ def another_source(tokenizer: Tokenizer, opened: Opened) -> str | None:
 
 
 def _command(path: object, against: object, how: Mapping[str, Any]) -> str:
-    """The command line that verifies the same two; nothing for a source that is no file."""
+    """The command line that repeats the verification; empty if the source is not a file."""
     if not isinstance(against, (str, os.PathLike)):
         return ""
     options = [word for name, value in how.items() if value for word in (f"--{name}", str(value))]

@@ -1,8 +1,8 @@
-"""Every code point in contexts that show which class each stage of the pre-tokenizer puts it into.
+"""Every code point, in contexts that show its input class in each stage of the pre-tokenizer.
 
-Ids decide: a code point of the wrong class that changes no id in any context is no difference. In
-the contexts the published patterns treat letters, marks, digits, white space, line ends and
-apostrophes differently, and normalization puts marks in order.
+Only ids count: a code point in the wrong class that changes no id in any context is no difference.
+In these contexts the published patterns treat letters, marks, digits, white space, line ends and
+apostrophes differently, and normalization reorders marks.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from tokexport.verification.comparison import Comparison
 
 CLASSES: Final = "code points in context"
 EVERYWHERE: Final = ("  {0}'s",)
-# In the planes of assigned characters; all code points of the others are alike.
+# In planes with assigned characters; in all other planes, all code points are alike.
 ASSIGNED: Final = ("{0}1234 \n{0}\n \n", "e{0}\u0301\u0323'{0} {0}{0}.", "x{0}Ab{0}({0}/\n中{0}文")
 ASSIGNED_PLANES: Final = (0, 1, 2, 3, 14)
 TOGETHER: Final = 64  # code points in one text
 
 
 def all_groups() -> list[range]:
-    """All 1,112,064 scalar values, in groups of those that are in one text."""
+    """All 1,112,064 scalar values, in groups that share one text."""
     first = range(0, 0x110000, TOGETHER)
     return [range(point, point + TOGETHER) for point in first if not 0xD800 <= point < 0xE000]
 
 
 def groups_of(point: int) -> list[range]:
-    """The group of a code point, and each of that group alone."""
+    """The group of a code point, and each member of that group alone."""
     first = point - point % TOGETHER
     group = range(first, first + TOGETHER)
     return [group, *(range(each, each + 1) for each in group)]
 
 
 def check_classes(comparison: Comparison, groups: Sequence[range]) -> None:
-    """Groups of code points, each together in one text. Counted is each in each context."""
+    """Compares groups of code points, one text per group. Counts each point in each context."""
     cases = (
         (f"class:{group[0]:X}", "".join(context.format(chr(point)) for point in group))
         for group in groups

@@ -22,15 +22,15 @@ Case: TypeAlias = tuple[str, str]  # key and text
 Ids: TypeAlias = Sequence[int]
 Modes: TypeAlias = Sequence[Mode]
 Value: TypeAlias = bytes | str
-ENCODER: Final = "SPLT"  # a section that every file has which encodes
+ENCODER: Final = "SPLT"  # a section of every file that encodes
 BATCH_TEXTS: Final = 4000
 BATCH_CHARACTERS: Final = 400_000
-SHRINK_LIMIT: Final = 20_000  # characters; a longer text is shown as it is
+SHRINK_LIMIT: Final = 20_000  # characters; a longer text is not shrunk
 
 
 @dataclass(slots=True)
 class Found:
-    """What was compared, what differs, and at how many texts the reference itself fails."""
+    """What was compared, what differs, and the number of texts at which the reference fails."""
 
     counts: Counter[str] = field(default_factory=Counter)
     differing: Counter[str] = field(default_factory=Counter)
@@ -47,7 +47,7 @@ class Found:
 
 
 class Comparison:
-    """A file and a reference, side by side, and what was found."""
+    """A file, its reference, and what their comparison found."""
 
     def __init__(
         self, tokenizer: Tokenizer, reference: ReferenceTokenizer, seed: int = 0, threads: int = 0
@@ -61,7 +61,7 @@ class Comparison:
         self.found = Found()
 
     def part(self, check: Callable[[Comparison], object]) -> Found:
-        """What a check finds, apart from what was found before."""
+        """What one check finds, apart from previous findings."""
         apart = Comparison(self.tokenizer, self.reference, self.seed, self.threads)
         check(apart)
         return apart.found
@@ -74,7 +74,7 @@ class Comparison:
         return {"allowed_special": allowed, "add_special_tokens": mode is Mode.TEMPLATE}
 
     def texts(self, check: str, cases: Iterable[Case], modes: Modes, decode: bool = False) -> None:
-        """Compares ids of (key, text) in every mode; with ``decode``, their text, each once."""
+        """Compares ids of (key, text) in each mode; with ``decode``, also their text, once."""
         for batch in batches(cases):
             decoded: dict[str, list[list[int]]] = {}
             for mode in modes:
@@ -89,7 +89,7 @@ class Comparison:
     def answers(
         self, questions: Sequence[Item], ask: Callable[[Sequence[Item]], Sequence[Result]]
     ) -> list[tuple[Item, Result]]:
-        """Questions with the reference's answers; those at which it stops are only counted."""
+        """Questions with the reference's answers; those that stop it are only counted."""
         try:
             return [*zip(questions, ask(questions), strict=True)]
         except ReferenceStopsError:
@@ -106,7 +106,7 @@ class Comparison:
     def _encoded(self, check: str, known: Sequence[tuple[Case, list[int]]], mode: Mode) -> None:
         texts = [text for (_, text), _ in known]
         found: Sequence[list[int] | str] | str = or_error(lambda: self.encode(texts, mode))
-        if isinstance(found, str):  # find out which text it is
+        if isinstance(found, str):  # an error: find out which text causes it
             found = [self._ids(text, mode) for text in texts]
         self.found.counts[check] += len(texts)
         for ((key, text), wanted), got in zip(known, found, strict=True):
@@ -114,7 +114,7 @@ class Comparison:
                 self._encode_differs(check, key, text, mode, wanted, got)
 
     def decodes(self, check: str, cases: Sequence[tuple[str, Ids]], stream: bool = False) -> None:
-        """Compares what ids decode to; with ``stream``, one at a time."""
+        """Compares what ids decode to; with ``stream``, one id at a time."""
         text, decode = self._streamed if stream else self._text, self.reference.decode_batch
         for skip in (False, True):
             action = "decode" + " as a stream" * stream + " without special tokens" * skip
@@ -140,12 +140,12 @@ class Comparison:
             self.differs(Difference(check, key, action, text, ids, expected, found))
 
     def differs(self, difference: Difference) -> None:
-        """Notes a difference; the first one is kept."""
+        """Counts a difference; keeps the first one."""
         self.found.differing[difference.check] += 1
         self.found.first = self.found.first or difference
 
     def result(self, notes: Sequence[str] = (), again: str = "") -> Verification:
-        """All that was found. ``again`` is the command that repeats a comparison."""
+        """All findings. ``again`` is the command that repeats a comparison."""
         found, library = self.found, f"{self.reference.library} {self.reference.version}"
         first, said = found.first, [*notes, *found.notes]
         if first is not None and again:
@@ -157,7 +157,7 @@ class Comparison:
         return Verification(library, self.seed, counts, differing, first, tuple(said))
 
     def shortest(self, text: str, differs: Callable[[str], bool]) -> str | None:
-        """The shortest part of a text that differs, looked for once, and not in a long text."""
+        """The shortest differing part of a text; only for the first difference, in a short text."""
         if self.found.first is not None or len(text) > SHRINK_LIMIT:
             return None
         return shrink(text, differs)
@@ -184,7 +184,7 @@ class Comparison:
 
 
 def or_error(call: Callable[[], Result]) -> Result | str:
-    """What a call to the file returns, or the sentence of its error, which is a difference."""
+    """The result of a call to the file, or its error message, which counts as a difference."""
     try:
         return call()
     except Exception as error:
@@ -192,7 +192,7 @@ def or_error(call: Callable[[], Result]) -> Result | str:
 
 
 def batches(cases: Iterable[Case]) -> Iterator[list[Case]]:
-    """Groups of texts that are neither too many nor too long together; or of one long text.
+    """Groups of texts of limited number and total length; or of one long text.
 
     >>> [len(batch) for batch in batches([("a", "x" * 300_000), ("b", "y" * 300_000)])]
     [1, 1]
@@ -210,7 +210,7 @@ def batches(cases: Iterable[Case]) -> Iterator[list[Case]]:
 
 
 def shrink(text: str, differs: Callable[[str], bool], tries: int = 600) -> str:
-    """The shortest text found by leaving parts out while ``differs`` stays true, asked at most
+    """The shortest text found by leaving out parts while ``differs`` stays true, called at most
     ``tries`` times. First halves are left out, then quarters, down to single characters: delta
     debugging (Zeller and Hildebrandt, IEEE TSE 28, 2002).
 

@@ -1,4 +1,4 @@
-"""Where in a text each id stands, of random strings in every mode, in characters and in bytes."""
+"""The offsets of ids in random strings, in every mode, in characters and in bytes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _Spans: TypeAlias = list[tuple[int, int]]
 
 
 def check_offsets(comparison: Comparison, vocabulary: Vocabulary, indexes: Sequence[int]) -> None:
-    """Mixed strings, in every mode; a note if the file has no offsets to compare."""
+    """Compares mixed strings in every mode; adds a note if the file has no offsets."""
     for index in indexes:
         text = make("mixed", vocabulary, comparison.seed, index)
         for mode in comparison.reference.modes():
@@ -45,7 +45,7 @@ def check_offsets(comparison: Comparison, vocabulary: Vocabulary, indexes: Seque
 
 
 def _found(comparison: Comparison, text: str, mode: Mode) -> _Spans | str:
-    """What the file says in characters, or a sentence if in bytes it says another, or fails."""
+    """The file's offsets in characters, or a sentence if those in bytes differ, or it fails."""
     how, encode = comparison.how(mode), comparison.tokenizer.encode_with_offsets
     try:
         characters, data = (encode(text, **how, unit=unit).offsets for unit in UNITS)
@@ -53,7 +53,7 @@ def _found(comparison: Comparison, text: str, mode: Mode) -> _Spans | str:
         no_spans = isinstance(error, FormatError) and error.code == NO_SPANS
         return NOTE if no_spans else f"{type(error).__name__}: {error}"
     sizes = (len(character.encode()) for character in text)
-    places = [0, *accumulate(sizes)]  # of characters, in bytes
+    places = [0, *accumulate(sizes)]  # byte offsets of characters
     trims = TRIMMING in comparison.sections  # by characters, in either unit
     if len(characters) != len(data):
         return f"{len(characters)} offsets in characters, {len(data)} in bytes"

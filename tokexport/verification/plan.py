@@ -1,4 +1,4 @@
-"""What verify compares, as tasks that are independent of each other, and the task of a key."""
+"""What verify compares, as independent tasks, and the task of a key."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tokexport.verification.generators import GENERATORS, Vocabulary, plan
 
 Item = TypeVar("Item")
 
-# One of each for so many strings.
+# One of each for this number of strings.
 STRINGS_A_PAIR = 200
-STRINGS_AN_OFFSET = 20  # strings of which offsets are compared
+STRINGS_AN_OFFSET = 20  # strings whose offsets are compared
 STRINGS_A_SEQUENCE = 5  # sequences of random ids
 QUICK_STRINGS, QUICK_IDS, QUICK_TOKENS, QUICK_ADDED, QUICK_GROUPS = 1000, 2000, 400, 100, 256
 
@@ -26,7 +26,7 @@ Check: TypeAlias = Callable[[Comparison], None]
 
 
 class Task(NamedTuple):
-    """A part of a verification, by the name of what is compared."""
+    """A part of a verification, and the name of what it compares."""
 
     name: str
     check: Check
@@ -46,7 +46,7 @@ class Extent:
 
     @classmethod
     def quick(cls, ids: int, added: int) -> Extent:
-        """What takes about a second, for a tokenizer of so many ids and added tokens."""
+        """About a second of work, for a tokenizer with this many ids and added tokens."""
         groups = len(classes.all_groups()) // QUICK_GROUPS
         steps = (1 + ids // QUICK_IDS, 1 + ids // QUICK_TOKENS, groups, 1 + added // QUICK_ADDED)
         return cls(QUICK_STRINGS, *steps)
@@ -55,7 +55,7 @@ class Extent:
 def tasks_of(
     comparison: Comparison, vocabulary: Vocabulary, extent: Extent, files: Sequence[Path]
 ) -> Iterator[Task]:
-    """All that is compared, in the order of the report, whatever the number of processes."""
+    """All tasks in the order of the report, whatever the number of processes."""
     reference, strings = comparison.reference, extent.strings
     known = reference.ids()
     for some in parts(known[:: extent.id_step], 10_000):
@@ -90,7 +90,7 @@ def tasks_of(
 
 
 def task_of_key(comparison: Comparison, vocabulary: Vocabulary, key: str) -> Task:
-    """The task of a key such as ``token:318`` or ``file:book.txt``. TokexportError for others."""
+    """The task of a key such as ``token:318`` or ``file:book.txt``; otherwise TokexportError."""
     known = comparison.reference.ids()
     pairs = partial(texts.check_pairs, vocabulary=vocabulary)
     places = partial(offsets.check_offsets, vocabulary=vocabulary)
@@ -127,7 +127,7 @@ def task_of_key(comparison: Comparison, vocabulary: Vocabulary, key: str) -> Tas
 
 
 def parts(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
-    """A sequence in parts of ``size``, the last one shorter.
+    """A sequence in parts of ``size``; the last may be shorter.
 
     >>> list(parts("abcde", 2))
     ['ab', 'cd', 'e']

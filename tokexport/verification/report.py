@@ -1,4 +1,4 @@
-"""What verify found: how much was compared, how much differs, and the first difference in full."""
+"""What verify found: how much was compared and how much differs, and the first difference."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from dataclasses import asdict, dataclass
 from tokexport.escape import escape
 
 CONTEXT = 8  # ids shown on each side of the first one that differs
-LONGEST = 240  # characters of a text that are shown
+LONGEST = 240  # characters shown of a text
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One place where the file and the reference do not agree.
+    """One case in which the file and the reference disagree.
 
-    ``check`` and ``key`` name what was compared, ``action`` what was done. Of ``text``, which was
-    encoded, and ``ids``, which were decoded, one is None. ``expected`` and ``found`` are ids, a
-    text, bytes, or the sentence of an error. ``byte_offset``: where in the text the first id that
-    differs begins; ``smallest``: the shortest part of it that was found to differ still.
+    ``check`` and ``key`` name what was compared, ``action`` what was done. Either ``text`` was
+    encoded or ``ids`` were decoded; the other is None. ``expected`` and ``found`` are ids, a text,
+    bytes, or an error message. ``byte_offset``: where in the text the first differing id begins;
+    ``smallest``: the shortest part of the text found to differ still.
     """
 
     check: str
@@ -34,7 +34,7 @@ class Difference:
 
     @property
     def index(self) -> int:
-        """The number of ids, characters or bytes that are equal before the first that is not."""
+        """The number of equal ids, characters or bytes before the first difference."""
         pairs = zip(self.expected, self.found, strict=False)
         return next(
             (n for n, (a, b) in enumerate(pairs) if a != b),
@@ -64,7 +64,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How many of each kind were compared, and how many of them differ."""
+    """The number of comparisons of each kind, and how many of them differ."""
 
     reference: str  # the library and its version
     seed: int
@@ -97,7 +97,7 @@ class Verification(Outcome):
     notes: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
-        """The outcome for a person: a line a kind, the sum, the first difference, the notes."""
+        """The outcome for a person: a line per kind, the sum, the first difference, the notes."""
         width = max((len(name) for name in self.counts), default=0)
         digits = max((len(f"{count:,}") for count in self.counts.values()), default=0)
         lines = [f"compared with {self.reference}, seed {self.seed}:"]
@@ -117,7 +117,7 @@ class Verification(Outcome):
 
 
 def shown(text: str, byte_offset: int = 0) -> str:
-    """A text as one printable line; of a long one, the part around a byte.
+    """A text as one printable line; for a long one, the part around a byte.
 
     >>> shown("a\\nb")
     '"a\\\\nb"'
@@ -131,7 +131,7 @@ def shown(text: str, byte_offset: int = 0) -> str:
 
 
 def window(value: Sequence[int] | str | bytes, index: int) -> str:
-    """The part of a value around an index; of ids, with the number of those left out on both sides.
+    """The part of a value around an index; for ids, with the number left out on either side.
 
     >>> window((1, 2, 3), 1)
     '[1, 2, 3]'

@@ -1,4 +1,4 @@
-"""The texts of a file's self test and the reference's ids, by which a device proves itself."""
+"""The texts of a file's self test and the reference's ids, with which a device checks itself."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from tokexport.model import AddedToken, SelfTestCase, TokenizerModel
 from tokexport.sources.reference import ReferenceStopsError, ReferenceTokenizer
 
-# The first are the most telling ones: a small limit keeps these.
+# The first texts are the most revealing: a small limit keeps these.
 TEXTS: Final = (
     "Hello, world! It's 2024, and they'll say: \"We've 3.14159 reasons\".",
     "  two  spaces,\ttabs\t\tand\r\nlines\n\n\n   end  ",
@@ -37,25 +37,25 @@ TEXTS: Final = (
     "the of and to in a is that for it was on with as by",
 )
 AROUND: Final = ("{}", "a {} b", "  {}\n", "x{}y", "{}{}")
-ADDED_TOKENS: Final = 4  # of how many the texts are made
+ADDED_TOKENS: Final = 4  # how many the texts use
 LONGEST: Final = 4096  # bytes of all texts together
 
 
 @dataclass(frozen=True, slots=True)
 class SelfTest:
-    """The cases, and what the person who converts should know of them."""
+    """The cases, and notes about them for the person who converts."""
 
     cases: tuple[SelfTestCase, ...]
     notes: tuple[str, ...] = ()
 
 
 def self_test(model: TokenizerModel, reference: ReferenceTokenizer, limit: int) -> SelfTest:
-    """At most ``limit`` texts, 4 KB together, with the reference's ids; the same for a model.
+    """At most ``limit`` texts, 4 KB in all, with the reference's ids; deterministic for a model.
 
     Two thirds are a fixed list that covers white space, contractions, digits, scripts, emoji,
-    normalization and long words. The others hold the model's added tokens, one of each combination
-    of flags, special ones as ids and as text. There are none where the post-processor repeats a
-    text or leaves it out. Texts at which the reference itself stops are left out.
+    normalization and long words. The others contain the model's added tokens, one of each
+    combination of flags, special ones as ids and as text. There are no texts at all if the
+    post-processor repeats or omits a text. Texts at which the reference itself stops are left out.
     """
     if [item.sequence for item in model.template.single if item.id is None] != ["A"]:
         return SelfTest(())
@@ -77,7 +77,7 @@ def self_test(model: TokenizerModel, reference: ReferenceTokenizer, limit: int) 
 
 
 def _added_texts(added: Sequence[AddedToken]) -> list[tuple[str, bool]]:
-    """Texts around a few added tokens: the first one of each combination of flags."""
+    """Texts with a few added tokens: the first one of each combination of flags."""
     kinds: dict[tuple[bool, ...], AddedToken] = {}
     for token in added:
         flags = (token.special, token.single_word, token.lstrip, token.rstrip, token.normalized)

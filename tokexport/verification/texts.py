@@ -17,14 +17,14 @@ PAIRS: Final = "pairs of texts"
 SURROGATES: Final = "lone surrogates"
 FILES: Final = "files"
 LINES: Final = "lines of files"
-# One in so many strings is compared in every mode, the others with special tokens as text.
+# One in EVERY_MODE strings is compared in every mode, the others with special tokens as text.
 EVERY_MODE: Final = 8
 
 
 def check_string(
     comparison: Comparison, vocabulary: Vocabulary, name: str, indexes: Sequence[int]
 ) -> None:
-    """Strings of one generator, encoded and decoded; about added tokens in every mode."""
+    """Strings of one generator, encoded and decoded; those with added tokens in every mode."""
     every = name == "added-tokens"
     some = [index for index in indexes if every or index % EVERY_MODE == 0]
     others = tuple(mode for mode in comparison.reference.modes() if mode is not Mode.TEXT)
@@ -57,7 +57,7 @@ def check_pairs(comparison: Comparison, vocabulary: Vocabulary, indexes: Sequenc
 
 
 def check_surrogates(comparison: Comparison) -> None:
-    """A lone surrogate is an error or U+FFFD, as the reference has it; so may be a pair."""
+    """A lone surrogate is an error or U+FFFD, as in the reference; a pair may be, too."""
     for text in ("\ud800", "a\udfffb", "\ud83d\ude00", "x\ud83d \ude00y", "\ude00\ud83d"):
         try:
             expected: object = comparison.reference.encode(text, False)
@@ -71,7 +71,7 @@ def check_surrogates(comparison: Comparison) -> None:
 
 
 def check_file(comparison: Comparison, path: Path) -> None:
-    """A file of the user's, whole and by lines. U+FFFD stands for what is no UTF-8, with a note."""
+    """A user's file, whole and by lines. Invalid UTF-8 becomes U+FFFD, with a note."""
     try:
         data = path.read_bytes()
     except OSError as error:

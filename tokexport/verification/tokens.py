@@ -1,4 +1,4 @@
-"""Every id decoded: its bytes, its text, in sequences that no text gives; every token encoded."""
+"""Decodes every id, and sequences of ids that no text encodes to; encodes every token."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ STREAMS: Final = "id sequences decoded one at a time"
 REFUSED: Final = "KeyError"
 TOKENS: Final = "tokens encoded"
 ADDED: Final = "added tokens encoded"
-# Bytes that make a whole character of the part that a token begins with (a continuation) or ends
-# with (a lead).
+# Bytes that complete the part of a character that a token begins with (a continuation) or ends with
+# (a lead).
 # fmt: off
 LEADS: Final = (
     b"\xc3", b"\xd7", b"\xe4", b"\xe4\xb8", b"\xe2\x80", b"\xed\x9e", b"\xe0\xa4", b"\xf0\x9f",
@@ -28,7 +28,7 @@ TAILS: Final = (
     b"\x80", b"\xa9", b"\xbf", b"\x80\x80", b"\xa4\xa9", b"\x9f\x98\x80", b"\x90\x80\x80",
     b"\xbf\xbf",
 )
-# After a token stands what no token joins to it, so that it has to be merged.
+# The character after a token never joins it, so that the token itself must be merged.
 CONTEXTS: Final = ("{0}", " {0}", "{0}{0}", "x{0}x", "{0}\ua66e", "{0}\u00a4", "{0}\u2003x")
 ADDED_CONTEXTS: Final = (
     "{0}", " {0}", "{0} ", "  {0}  ", "\n\t{0}\r\n ", "x{0}x", "é{0}中", "_{0}1", "'{0}'s",
@@ -40,7 +40,7 @@ ADDED_CONTEXTS: Final = (
 
 
 def check_ids(comparison: Comparison, ids: Sequence[int]) -> None:
-    """Ids that the reference knows decode alike; single bytes only where no edit follows."""
+    """Compares ids of the reference decoded one by one; as bytes only if no edit follows."""
     edited = "EDIT" in comparison.sections
     for id in () if edited else ids:
         expected = comparison.reference.token_bytes(id)
@@ -51,7 +51,7 @@ def check_ids(comparison: Comparison, ids: Sequence[int]) -> None:
 
 
 def check_other_ids(comparison: Comparison) -> None:
-    """Every id up to the file's last one that the reference does not know is refused."""
+    """Checks that ids up to the file's last that the reference does not know are refused."""
     known = {*comparison.reference.ids()}
     for id in range(comparison.tokenizer.n_vocab + 2):
         if id not in known:
@@ -61,7 +61,7 @@ def check_other_ids(comparison: Comparison) -> None:
 
 
 def check_sequences(comparison: Comparison, indexes: Sequence[int]) -> None:
-    """Random ids side by side, halves of characters among them."""
+    """Compares sequences of random ids, halves of characters among them."""
     known = comparison.reference.ids()
     cases = [
         (f"ids:{index}", tuple(_sequence(Dice(comparison.seed, "ids", index), known)))
@@ -79,13 +79,13 @@ def _bytes(comparison: Comparison, id: int) -> bytes | str:
 
 
 def _sequence(dice: Dice, known: Sequence[int]) -> Iterator[int]:
-    """Ids from all over, or from the first 256, where many vocabularies have their single bytes."""
+    """Ids of the whole range, or of the first 256, often the vocabulary's single bytes."""
     for _ in range(dice.few(12)):
         yield known[dice.below(min(256, len(known)))] if dice.chance(0.3) else dice.pick(known)
 
 
 def check_tokens(comparison: Comparison, ids: Sequence[int]) -> None:
-    """Tokens of the model; one that is no UTF-8 is encoded inside of whole characters."""
+    """Compares tokens of the model; one that is not UTF-8 is encoded inside whole characters."""
     comparison.texts(TOKENS, _token_cases(comparison, ids), (Mode.TEXT,))
 
 
@@ -94,14 +94,14 @@ def _token_cases(comparison: Comparison, ids: Sequence[int]) -> Iterator[tuple[s
         try:
             content = comparison.tokenizer.decode_single_token_bytes(id)
         except KeyError:
-            continue  # counted as a difference where ids are decoded
+            continue  # counted as a difference when ids are decoded
         for text in whole_texts(content):
             for context in CONTEXTS:
                 yield f"token:{id}", context.format(text)
 
 
 def whole_texts(content: bytes) -> list[str]:
-    """The text of a token's bytes, or up to three with the missing parts of characters.
+    """The text of a token's bytes, or up to three texts that complete its partial characters.
 
     >>> whole_texts(b"ab"), whole_texts(b"\\xa9x")
     (['ab'], ['éx', 'שx', '丩x'])
@@ -119,7 +119,7 @@ def whole_texts(content: bytes) -> list[str]:
 
 
 def check_added_tokens(comparison: Comparison, ids: Collection[int]) -> None:
-    """Added tokens in every mode: alone, doubled, cut, and beside characters and each other."""
+    """Added tokens in every mode: alone, doubled, cut, and next to characters and each other."""
     added = comparison.reference.added_tokens()
     pairs = [(token.id, token.content, added[n - 1].content) for n, token in enumerate(added)]
     cases = (

@@ -1,4 +1,4 @@
-"""Runs independent tasks in processes; the results come in the order of the tasks."""
+"""Runs independent tasks in processes; results are in the order of the tasks."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Result = TypeVar("Result")
 
 
 def in_order(tasks: Sequence[Callable[[], Result]], jobs: int) -> Iterator[Result]:
-    """The result of each task. With more than one job they run in processes that are forked, so
-    that nothing but results is pickled; in this process where the platform has no fork.
+    """The result of each task. With more than one job, tasks run in forked processes, so that only
+    results are pickled; or in this process if the platform has no fork.
 
     Raises TokexportError for an error of a task in another process.
 
@@ -49,9 +49,9 @@ def in_order(tasks: Sequence[Callable[[], Result]], jobs: int) -> Iterator[Resul
 
 
 def _work(tasks: Sequence[Callable[[], Any]], connection: Connection) -> None:
-    """Runs tasks and sends the result of each, or the sentence of an error."""
+    """Runs tasks and sends the result or the error message of each."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # which is not safe after a fork
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # parallelism is not safe after a fork
     for task in tasks:
         try:
             connection.send((task(), None))

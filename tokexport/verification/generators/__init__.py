@@ -1,7 +1,7 @@
-"""Strings that are likely to show a difference between two tokenizers.
+"""Strings that are likely to reveal a difference between two tokenizers.
 
-A string is a function of seed, generator, index and the tokenizer's own tokens, so that each can be
-made again alone. Most strings have 5 to 60 characters; a few are long.
+A string is a function of seed, generator, index and the tokenizer's own tokens, so each can be
+reproduced alone. Most strings have 5 to 60 characters; a few are long.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ def _alone(generator: Callable[[Dice], str]) -> Generator:
 
 
 def mixed(dice: Dice, vocabulary: Vocabulary) -> str:
-    """Strings of two to four other generators side by side."""
+    """Strings of two to four other generators, joined."""
     left_out = ("mixed", "pieces") if vocabulary.added else ("mixed", "pieces", "added-tokens")
     names = [name for name in SHARES if name not in left_out]
     parts = (GENERATORS[dice.pick(names)](dice, vocabulary) for _ in range(dice.between(2, 4)))
     return "".join(parts)
 
 
-# Each generator, and how many it makes of a hundred strings.
+# Each generator, and its share of a hundred strings.
 _TABLE: Final[tuple[tuple[str, Generator, int], ...]] = (
     ("tokens", tokens, 24),
     ("white-space", _alone(whitespace), 9),
@@ -52,7 +52,7 @@ SHARES: Final = MappingProxyType({name: share for name, _, share in _TABLE})
 
 
 def plan(total: int, vocabulary: Vocabulary) -> dict[str, int]:
-    """How many strings of each generator make ``total``; mixed ones stand for added tokens.
+    """The number of strings of each generator in ``total``; mixed ones replace missing added ones.
 
     >>> plan(100, Vocabulary((b"a",)))["mixed"]
     13
@@ -65,7 +65,7 @@ def plan(total: int, vocabulary: Vocabulary) -> dict[str, int]:
 
 
 def make(name: str, vocabulary: Vocabulary, seed: int, index: int) -> str:
-    """The string of one index. KeyError if there is no generator of that name.
+    """The string at one index. KeyError if there is no generator of that name.
 
     >>> make("digits", Vocabulary((b"a",)), 0, 3) == make("digits", Vocabulary((b"a",)), 0, 3)
     True
@@ -83,7 +83,7 @@ def strings(name: str, vocabulary: Vocabulary, seed: int, count: int) -> Iterato
 
 
 def every(vocabulary: Vocabulary, seed: int, total: int) -> Iterator[tuple[str, str]]:
-    """``total`` strings of all generators, each with the name of its own.
+    """``total`` strings of all generators, each with its generator's name.
 
     >>> len(list(every(Vocabulary((b"a",)), 0, 100)))
     100

@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class Dice:
-    """Random choices that are a function of the names given.
+    """Random choices that are a function of the given names.
 
     Only ``random.Random.random`` is used, whose sequence is the same in every version of Python.
 
@@ -26,11 +26,11 @@ class Dice:
         self._next = random.Random(int.from_bytes(digest, "little")).random
 
     def below(self, limit: int) -> int:
-        """A number from 0 to ``limit`` - 1, each as likely as another."""
+        """A number from 0 to ``limit`` - 1, uniformly distributed."""
         return int(self._next() * limit)
 
     def between(self, first: int, last: int) -> int:
-        """A number from ``first`` to ``last``, both included."""
+        """A number from ``first`` to ``last``, inclusive."""
         return first + int(self._next() * (last - first + 1))
 
     def few(self, limit: int) -> int:

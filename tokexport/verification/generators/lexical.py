@@ -1,4 +1,4 @@
-"""Grammars of what pre-tokenizers differ in: spaces, digits, apostrophes, code, long words."""
+"""Texts on which pre-tokenizers differ: spaces, digits, apostrophes, code, long words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 from tokexport.verification.generators.dice import Dice, listed
 
 PLAIN_SPACES: Final = (" ", "\n", "\t", "\r", "\r\n")
-# White_Space, what some engines add (U+001C..1F, U+180E), and what looks like it.
+# White_Space, the additions of some engines (U+001C..1F, U+180E), and look-alikes.
 SPACES: Final = tuple(
     "\t\n\v\f\r"
     " \x1c\x1d\x1e\x1f\x85\xa0\u1680\u180e\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
@@ -45,7 +45,7 @@ DIGIT_JOINTS: Final = listed("¦¦¦ ¦.¦,¦:¦/¦-¦+¦_¦'¦e¦x¦px¦%¦\n¦
 
 
 def digits(dice: Dice) -> str:
-    """Runs of 1 to 12 digits of many scripts, joined by punctuation and units."""
+    """Runs of 1 to 12 digits in many scripts, joined by punctuation and units."""
     parts: list[str] = []
     for _ in range(dice.few(7)):
         alphabet = DIGITS[0] if dice.chance(0.6) else dice.pick(DIGITS)
@@ -66,7 +66,7 @@ CONTRACTIONS: Final = listed(
 
 
 def apostrophes(dice: Dice) -> str:
-    """Contractions, right and nearly right, after words, digits, spaces and other quotes."""
+    """Contractions, correct and almost correct, after words, digits, spaces and other quotes."""
     parts: list[str] = []
     for _ in range(dice.few(7)):
         if dice.chance(0.7):
@@ -104,7 +104,7 @@ AFTER: Final = listed("¦¦¦ ¦ x¦\n¦'s¦)", "¦")
 
 
 def _length(dice: Dice) -> int:
-    """Bytes: six in ten near 100, where tiktoken changes its algorithm; one in sixty is long."""
+    """A length in bytes: 60 % near 100, where tiktoken changes its algorithm; 1 in 60 long."""
     kind = dice.below(60)
     if kind < 36:
         return dice.between(90, 110)
@@ -116,7 +116,7 @@ def _filled(unit: str, length: int) -> str:
 
 
 def pieces(dice: Dice) -> str:
-    """One or two symbols repeated, or letters of one alphabet, alone or by a space or a word."""
+    """One or two symbols repeated, or letters of one alphabet, alone or next to other text."""
     length = _length(dice)
     kind = dice.below(6)
     if kind < 1:

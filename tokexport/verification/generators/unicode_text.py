@@ -37,7 +37,7 @@ RANGES: Final = ranges(
 
 @functools.cache
 def boundaries() -> tuple[int, ...]:
-    """The code points on both sides of each edge of a general category or of white space."""
+    """The code points on both sides of each boundary of a general category or of white space."""
     sets = [property_set(name, dialect) for dialect in Dialect for name in PROPERTIES]
     sets += [shorthand_set(letter, dialect) for dialect in Dialect for letter in "sw"]
     edges = np.concatenate([np.flatnonzero(members[1:] != members[:-1]) for members in sets])
@@ -51,7 +51,7 @@ def _any(dice: Dice, first: int, last: int) -> int:
 
 
 def code_points(dice: Dice) -> str:
-    """Unrelated code points: any, odd ones, and ones at the edge of a class."""
+    """Unrelated code points: any, odd ones, and those at the boundary of a category."""
     points: list[int] = []
     for _ in range(dice.few(14)):
         kind = dice.below(8)
@@ -102,7 +102,7 @@ NOT_NFC: Final = listed(
 
 
 def marks(dice: Dice) -> str:
-    """Combining marks in any order, jamo that compose or nearly do, and what NFC changes."""
+    """Combining marks in any order, jamo that compose or almost do, and text that NFC changes."""
     parts: list[str] = []
     for _ in range(dice.few(9)):
         kind = dice.below(6)

@@ -22,7 +22,7 @@ class Vocabulary:
     def of(
         cls, ids: Iterable[int], content: Callable[[int], bytes | None], added: Iterable[str] = ()
     ) -> Vocabulary:
-        """That of ids whose bytes ``content`` gives, or nothing, or KeyError."""
+        """The vocabulary of ids; ``content`` returns an id's bytes or None, or raises KeyError."""
 
         def found(id: int) -> bytes | None:
             with suppress(KeyError):
@@ -33,12 +33,12 @@ class Vocabulary:
 
 
 def text_of(data: bytes, *, keep_broken: bool) -> str:
-    """Bytes as text; what is no UTF-8 becomes U+FFFD, or nothing."""
+    """Bytes as text; invalid UTF-8 becomes U+FFFD, or is dropped."""
     return data.decode("utf-8", "replace" if keep_broken else "ignore")
 
 
 def tokens(dice: Dice, vocabulary: Vocabulary) -> str:
-    """Tokens side by side: any, neighbours by id, in another letter case, halves, one repeated.
+    """Joined tokens: any, neighbours by id, in another letter case, halves, one repeated.
 
     >>> tokens(Dice(0), Vocabulary((b"ab",))).lower().strip("ab")
     ''
@@ -61,12 +61,12 @@ def tokens(dice: Dice, vocabulary: Vocabulary) -> str:
 
 
 def _other_case(dice: Dice, data: bytes) -> bytes:
-    """ASCII letters in another case; those of str would depend on the version of Python."""
+    """ASCII letters in another case; the case of str would depend on the version of Python."""
     return dice.pick((data.upper, data.lower, data.title, data.swapcase))()
 
 
 def _half(dice: Dice, token: bytes) -> bytes:
-    """The beginning or the end of a token, cut between characters where it has any."""
+    """The beginning or the end of a token, cut between characters if it has several."""
     characters = text_of(token, keep_broken=False)
     cut = dice.below(len(characters) + 1)
     return (characters[:cut] if dice.chance(0.5) else characters[cut:]).encode()
@@ -116,7 +116,7 @@ def added(dice: Dice, vocabulary: Vocabulary) -> str:
 
 
 def _overlapping(dice: Dice, content: str, choices: Sequence[str]) -> str:
-    """Two added tokens, the end of one being the start of the other, if a few tries find such."""
+    """Two added tokens, the end of one being the start of the other, if a few tries find them."""
     for _ in range(8):
         other = dice.pick(choices)
         for size in range(min(len(content), len(other)) - 1, 0, -1):
