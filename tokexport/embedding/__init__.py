@@ -1,4 +1,4 @@
-"""A tokexport file within a model's file."""
+"""A tokexport file inside a model's file."""
 
 from tokexport.embedding.embed import Embedded, embed
 

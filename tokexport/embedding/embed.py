@@ -1,4 +1,4 @@
-"""Puts a tokexport file into a copy of a model's file, at its end, where a runtime maps it."""
+"""Writes a tokexport file at the end of a copy of a model's file, where a runtime maps it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tokexport.output import refuse_sources, resolve, writing
 from tokexport.runtime.embedded import embedded_place, tail
 from tokexport.runtime.tokenizer import load
 
-ALIGNMENT: Final = 64  # of a tokexport file, so that its sections are aligned too
+ALIGNMENT: Final = 64  # of the tokexport file, so that its sections are aligned too
 _GGUF: Final = b"GGUF"
-_PART: Final = 1 << 24  # bytes that are copied at once
+_PART: Final = 1 << 24  # bytes copied at once
 
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """What was written: the tokexport file lies ``size`` bytes long at ``offset``."""
+    """What was written: the tokexport file has ``size`` bytes at ``offset``."""
 
     target: Path
     format: str
@@ -38,13 +38,13 @@ def embed(
 ) -> Embedded:
     """Writes a copy of a model's file (safetensors or GGUF) with a tokexport file at its end.
 
-    :func:`tokexport.load` opens the copy, and maps the tokexport file in place. The tensors stay as
-    they are; one that was embedded before is replaced. In safetensors it is the last tensor,
-    ``tokexport.tokenizer``; in GGUF it stands after the tensors, since llama.cpp refuses a file
-    with a tensor that its model does not use.
+    :func:`tokexport.load` opens the copy, and maps the tokexport file in place. The tensors do not
+    change; a previously embedded tokexport file is replaced. In safetensors it is the last tensor,
+    ``tokexport.tokenizer``; in GGUF it follows the tensors, because llama.cpp refuses a file with a
+    tensor that its model does not use.
 
-    Raises FormatError for a damaged tokexport file, SourceError for a model that is of neither
-    format or damaged, TokexportError for a target that exists (unless ``force``) or is a source.
+    Raises FormatError for a damaged tokexport file, SourceError for a model that is damaged or in
+    neither format, TokexportError for a target that exists (unless ``force``) or is a source.
 
     >>> import tokexport
     >>> with open("empty.safetensors", "wb") as file:
@@ -80,7 +80,7 @@ def embed(
 
 
 def _end_without_tokenizer(file: BinaryIO, file_size: int) -> int:
-    """Where a GGUF file ends, but for a tokenizer that was embedded before."""
+    """Where a GGUF file ends, without a previously embedded tokenizer."""
     with mmap(file.fileno(), 0, access=ACCESS_READ) as data:
         place = embedded_place(data)
     return file_size if place is None else place[0]

@@ -1,4 +1,4 @@
-"""The layout of what stands at the end of a model's file (formats/embedded)."""
+"""The layout of an embedded tokexport file at the end of a model's file (formats/embedded)."""
 
 from __future__ import annotations
 

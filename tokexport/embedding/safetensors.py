@@ -1,4 +1,4 @@
-"""The header of a safetensors file: its length as u64, JSON, and then the tensors without gaps."""
+"""The header of a safetensors file: its length as u64, then JSON; tensors follow without gaps."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tokexport.errors import SourceError
 
 TENSOR: Final = "tokexport.tokenizer"
 PADDING: Final = "tokexport.padding"
-_LONGEST_HEADER: Final = 100_000_000  # of the format
-_MULTIPLE: Final = 8  # of the header's end, by the format
+_LONGEST_HEADER: Final = 100_000_000  # by the format
+_MULTIPLE: Final = 8  # alignment of the header's end, by the format
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The values of the header, without a tokenizer that was embedded before."""
+    """The values of the header, without a previously embedded tokenizer."""
 
     values: dict[str, Any]
     data_start: int  # in the file
@@ -25,7 +25,7 @@ class Header:
 
 
 def read_header(file: BinaryIO, path: Path, file_size: int) -> Header:
-    """The header. SourceError for a file that is none, or is damaged."""
+    """Reads the header. SourceError for a file that is not safetensors, or is damaged."""
     start = file.read(9)
     length = int.from_bytes(start[:8], "little")
     if start[8:] != b"{" or not 2 <= length <= min(file_size - 8, _LONGEST_HEADER):
@@ -55,8 +55,8 @@ def _end(value: Any) -> int:
 
 
 def with_tokenizer(header: Header, size: int, alignment: int) -> tuple[bytes, int]:
-    """The bytes of a header with one more tensor, the last, of ``size`` bytes, which begins at a
-    multiple of ``alignment`` in the file; and the zeros that stand before it.
+    """The bytes of a header with one more tensor of ``size`` bytes at the end, which begins at a
+    multiple of ``alignment`` in the file; and the number of zeros before it.
     """
     padding = -header.data_size % _MULTIPLE
     begin = header.data_size + padding

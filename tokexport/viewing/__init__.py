@@ -1,1 +1,1 @@
-"""Tokens for the eye: in colours on a terminal, or as a page for a browser."""
+"""Shows tokens: in colours on a terminal, or as a page for a browser."""

@@ -1,4 +1,4 @@
-"""One page of HTML with the tokens of a text: it needs no network and holds nothing but itself."""
+"""A self-contained HTML page with the tokens of a text; it needs no network."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A tokenizer to show: its name, and the merges that make ids, rows of (left, right, product)
-    and ranks by id.
+    """A tokenizer to show: its name, its merges as rows of (left, right, merged id), and ranks by
+    id.
     """
 
     name: str
@@ -86,7 +86,7 @@ def page(
 
 
 def _encoded(side: Side, text: str, how: dict[str, Any]) -> tuple[list[int], list[Span] | None]:
-    """Ids, and the characters that each stands for; None where the tokenizer does not say."""
+    """Ids, and the span of characters of each; None if the tokenizer has no offsets."""
     try:
         encoding: Encoding = side.tokenizer.encode_with_offsets(text, **how)
         ids, spans = encoding.ids, encoding.offsets
@@ -144,8 +144,8 @@ def _drawn(content: bytes) -> str:
 
 
 def _data(side: Side, ids: Sequence[int], spans: list[Span] | None) -> dict[str, Any]:
-    """What the script shows of a side: its ids, their places, and all tokens that the trees of
-    merges name.
+    """What the script shows of a side: its ids, their spans, and all tokens in the trees of
+    merges.
     """
     texts, scores = TokenTexts(side.tokenizer), side.tokenizer.scores
     products = side.merges[:, 2]
@@ -183,7 +183,7 @@ def _merge_of(
 
 
 def _json(value: object) -> str:
-    """JSON that ends no script element and begins no comment of HTML."""
+    """JSON that cannot end a script element or begin an HTML comment."""
     text = json.dumps(value, separators=(",", ":"))
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -191,7 +191,7 @@ def _json(value: object) -> str:
 
 
 def _digest(content: str) -> str:
-    """The one script or style that the browser may use, by its SHA-256."""
+    """The policy source that allows one script or style, by its SHA-256."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
 
 

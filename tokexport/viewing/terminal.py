@@ -1,4 +1,4 @@
-"""Tokens in colours that take turns, for a terminal, or with bars between them without colours."""
+"""Tokens in alternating colours for a terminal, or with bars between them without colours."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final, TextIO
 from tokexport.runtime.tokenizer import Tokenizer
 from tokexport.viewing.token_text import TokenTexts, parts
 
-# Of the 256 colours of terminals: black on light grounds, which is legible on dark and light ones.
+# Of a terminal's 256 colours: black on light backgrounds, legible in dark and light themes.
 _GROUNDS: Final = (153, 157, 223, 218)
 _TEXT: Final = 16
 _SIGN: Final = 88
@@ -21,13 +21,13 @@ _BAR: Final = "\u2502"
 
 
 def wants_colours(stream: TextIO) -> bool:
-    """Whether a stream is a terminal that shows colours, and NO_COLOR is not set."""
+    """Whether a stream is a terminal with colours, and NO_COLOR is not set."""
     is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return not is_plain and stream.isatty()
 
 
 def shown(tokenizer: Tokenizer, ids: Iterable[int], *, colours: bool) -> Iterator[str]:
-    """The text of each id, to be written one after the other."""
+    """The text of each id, to be written in order."""
     texts = TokenTexts(tokenizer)
     known: dict[int, tuple[bytes, bool]] = {}
     for number, id in enumerate(ids):

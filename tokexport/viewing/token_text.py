@@ -1,4 +1,4 @@
-"""The bytes of a token as text, with what is no text marked, so that every token can be seen."""
+"""The bytes of a token as printable text: bytes that cannot be drawn become visible signs."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from itertools import groupby
 from tokexport.escape import escape
 from tokexport.runtime.tokenizer import Tokenizer
 
-# Carries a mark that would else be drawn on the last character of the token before.
+# Carries a mark that would otherwise combine with the last character of the previous token.
 _CARRIER = "\u25cc"
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a token. ``is_sign``: it stands for bytes that cannot be drawn, and is not their
+    """A part of a token. ``is_sign``: it represents bytes that cannot be drawn, and is not their
     text. ``breaks``: a new line begins after it.
     """
 
@@ -58,6 +58,6 @@ class TokenTexts:
         }
 
     def content(self, id: int) -> bytes:
-        """What the id stands for, or the name of one that stands for nothing."""
+        """The bytes of the id, or its name if it has no bytes."""
         found = self._tokenizer.decode_single_token_bytes(id)
         return found or self._names.get(id) or f"<id {id}>".encode()
