@@ -1,7 +1,7 @@
-"""Targets: a tokenizer becomes the file that another runtime loads, with a list of what is lost.
+"""Targets: converts a tokenizer to a file that another runtime loads, and lists what is lost.
 
-Each format is a module with a ``Target``: how it is written, how it is read back, and what the
-program that loads it does with a text. ``registry.py`` lists them all.
+Each format is a module with a ``Target``: how it is written and read back, and what the program
+that loads it does with a text. ``registry.py`` lists them all.
 """
 
 from __future__ import annotations

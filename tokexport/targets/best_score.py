@@ -1,5 +1,5 @@
-"""Merging by score, as llama2.c and the runtimes that came from it do it: of all neighbours whose
-bytes together are a token, those with the largest score first, the leftmost of equal ones.
+"""Merging by score, as in llama2.c and its descendants: of all neighbours whose joined bytes are a
+token, those with the largest score first, of equal ones the leftmost.
 
 These runtimes keep tokens as C strings: a token ends at its first NUL, and so does a text.
 """
@@ -16,7 +16,7 @@ PRINTED: Final = frozenset(bytes((byte,)) for byte in string.printable.encode())
 
 
 def c_string(data: bytes) -> bytes:
-    """What C's string functions see of it.
+    """The part that C's string functions see.
 
     >>> c_string(b"ab\\0c")
     b'ab'
@@ -30,7 +30,7 @@ def merged(
     numbers: Mapping[bytes, int],
     scores: Sequence[float],
 ) -> list[int]:
-    """Merges until no two neighbours can be; ``numbers`` finds a token by its bytes.
+    """Merges until no two neighbours can be merged; ``numbers`` maps a token's bytes to its id.
 
     >>> tokens = [b"a", b"b", b"c", b"ab", b"bc"]
     >>> numbers = {token: id for id, token in enumerate(tokens)}

@@ -1,4 +1,4 @@
-"""A tokexport file as an array of C, for programs that keep it in flash. It is the file itself."""
+"""A tokexport file as a C array, for programs that keep it in flash; the bytes are unchanged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.targets.material import Material, of_file
 from tokexport.targets.target import Files, Target, single
 
-_WIDTH: Final = 16  # bytes a line
+_WIDTH: Final = 16  # bytes per line
 _ARRAY: Final = re.compile(rb"const unsigned char tokenizer\[(\d+)\] = \{([^}]*)\};")
 _HEAD: Final = """\
 /* A tokexport file: tkx_open(&t, tokenizer, sizeof tokenizer), at any alignment. */
@@ -49,7 +49,7 @@ class Ours:
         self._tokenizer = tokenizer
 
     def encode(self, text: str) -> list[int]:
-        """The ids, special tokens being ids."""
+        """The ids; special tokens become ids."""
         return self._tokenizer.encode(text, allowed_special="all")
 
     def decode(self, ids: Sequence[int]) -> bytes:

@@ -1,5 +1,5 @@
-"""In how many texts another runtime gives other ids than the original library, by the runtime's own
-algorithm, so that it is known before a file is shipped.
+"""Counts the texts for which another runtime's own algorithm gives different ids than the original
+library, so that this is known before a file is shipped.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ EXAMPLES: Final = 3  # of each kind
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A text for which the runtime gives something else. ``action`` is what was done; ``expected``
-    and ``found`` are ids, or the text that ids become.
+    """A text for which the runtime differs. ``action`` is what was done; ``expected`` and ``found``
+    are ids, or the decoded text.
     """
 
     action: str
@@ -49,14 +49,14 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Outcome):
-    """What was found, with examples of what differs."""
+    """What was found, with examples of differences."""
 
     runtime: str
     examples: tuple[Example, ...]
     notes: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
-        """The outcome for a person: a line a kind, the sum, examples, notes."""
+        """The outcome for a person: a line per kind, the sum, examples, notes."""
         width = max(map(len, self.counts), default=0)
         lines = [f"{self.runtime} beside {self.reference}, seed {self.seed}:"]
         for name, count in self.counts.items():
@@ -78,13 +78,13 @@ def compare_runtime(
     progress: Callable[[str, int, int], None] | None = None,
     **how: Any,
 ) -> Comparison:
-    """Encodes and decodes with the file of another runtime as that runtime does it, and compares
-    with the library of the source ``against``, which is opened with the options ``how``.
+    """Encodes and decodes with another runtime's file as that runtime does, and compares with the
+    library of the source ``against``, which is opened with the options ``how``.
 
     ``strings`` random strings and the lines of the files ``texts`` are encoded; the library's ids
-    are decoded. Special tokens in a text are ids where the runtime finds them, text otherwise.
+    are decoded. Special tokens in a text are ids if the runtime finds them, otherwise text.
 
-    Raises SourceError for a file that is none of the format, and TokexportError for a source whose
+    Raises SourceError for a file that is not of the format, and TokexportError for a source whose
     library is not installed.
     """
     target = target_of(format)
@@ -110,7 +110,7 @@ def compare_runtime(
 
 
 class _Found:
-    """What was compared so far."""
+    """What has been compared so far."""
 
     def __init__(self, runtime: Runtime, reference: ReferenceTokenizer) -> None:
         self._runtime, self._reference = runtime, reference
@@ -120,7 +120,7 @@ class _Found:
         self.notes: list[str] = []
 
     def compare(self, name: str, text: str) -> None:
-        """Encodes and decodes one text. What the library stops at is left out."""
+        """Encodes and decodes one text. A text at which the library stops is left out."""
         special = self._runtime.finds_special_tokens
         try:
             expected = self._reference.encode(text, special)
@@ -148,7 +148,7 @@ class _Found:
 
 
 def _lines(paths: Sequence[str | os.PathLike[str]]) -> Iterator[tuple[str, str]]:
-    """The lines of files without their ends, but for the empty ones."""
+    """The non-empty lines of files, without line ends."""
     for path in paths:
         for line in Path(path).read_bytes().decode("utf-8", "replace").splitlines():
             if line:

@@ -1,4 +1,4 @@
-"""The keys ``tokenizer.ggml.*`` of GGUF, in a file of their own or in a copy of another one."""
+"""The keys ``tokenizer.ggml.*`` of GGUF, in a file of their own or in a copy of another file."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 _KEYS: Final = "tokenizer."
 _CHAT: Final = "tokenizer.chat_template"
-# Names that are looked for first, of those that stand for the same.
+# Names that are preferred among those with the same meaning.
 _FIRST: Final = ("gpt-2", "llama-bpe", "qwen2", "gpt-4o", "tekken", "olmo", "starcoder")
-# A name of tokexport's own, for files that have none.
+# tokexport's own name for files without one.
 _OLDER: Final = "gpt-neox"
 _MODELS: Final = {Algorithm.BPE: "llama", Algorithm.UNIGRAM: "t5"}
 
@@ -74,7 +74,7 @@ def keys(source: Material) -> dict[str, Any]:
 
 
 def _template_flags(template: Template | None, roles: SpecialIds) -> dict[str, bool]:
-    """Whether BOS stands before a text, and EOS after it."""
+    """Whether BOS precedes a text, and EOS follows it."""
     single_items = (TemplateItem(sequence="A"),) if template is None else template.single
     ends = {
         "add_bos_token": (roles.bos, single_items[0].id),
@@ -119,8 +119,8 @@ def _bytes_keys(source: Material) -> dict[str, Any]:
 
 
 def pattern_name(source: Material) -> str:
-    """The value of ``tokenizer.ggml.pre`` whose original splits as the source; of several one with
-    its normalizer. TokexportError where none does.
+    """The value of ``tokenizer.ggml.pre`` whose original splits like the source; of several, one
+    with its normalizer. TokexportError if none does.
     """
     model = source.model
     assert model is not None
@@ -138,7 +138,7 @@ def pattern_name(source: Material) -> str:
         )
 
     def others(name: str) -> int:
-        """How many parts of the original the source does not have."""
+        """The number of parts in which the original and the source differ."""
         one = ORIGINALS[name]
         same = (
             read_normalizer(_node(one.normalizer)) == model.normalizer,
@@ -179,7 +179,7 @@ def _write(source: Material) -> Files:
 
 
 def add_keys(writer: gguf.GGUFWriter, values: Mapping[str, Any]) -> None:
-    """Adds values with the types that llama.cpp reads them with."""
+    """Adds values with the types that llama.cpp expects."""
     kinds = _library().GGUFValueType
     for name, value in values.items():
         match value:
@@ -197,7 +197,7 @@ def add_keys(writer: gguf.GGUFWriter, values: Mapping[str, Any]) -> None:
 
 
 def finish(writer: gguf.GGUFWriter) -> None:
-    """Writes all that a writer was given."""
+    """Writes everything that was added to a writer."""
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -205,8 +205,8 @@ def finish(writer: gguf.GGUFWriter) -> None:
 
 
 def add_to(source: Material, existing: Path, target: Path) -> None:
-    """Writes a copy of a GGUF file with this tokenizer in place of its own. Its other keys and its
-    tensors stay as they are. SourceError for a file that is no GGUF.
+    """Writes a copy of a GGUF file with this tokenizer instead of its own. Its other keys and its
+    tensors do not change. SourceError for a file that is not GGUF.
     """
     found, library = keys(source), _library()
     with existing.open("rb") as file:
@@ -237,7 +237,7 @@ def add_to(source: Material, existing: Path, target: Path) -> None:
 
 
 def _read(path: Path) -> Material:
-    """What the file says, without the normalizer where llama.cpp runs none."""
+    """What the file says, without the normalizer if llama.cpp runs none."""
     found = material(path)
     pieces = found.pieces
     if found.model is not None and isinstance(found.model.model, (WordPieceModel, GreedyModel)):
@@ -252,10 +252,10 @@ def _read(path: Path) -> Material:
 
 
 def _runtime(path: Path, how: Mapping[str, Any]) -> Runtime:
-    """What llama.cpp does, by the library of the original: it has no normalizer for "gpt2", and
+    """What llama.cpp does, run by the original's library: it has no normalizer for "gpt2", and
     keeps all spaces for "llama", whatever the file says.
 
-    TokexportError for user-defined pieces, which llama.cpp finds before it does anything else.
+    TokexportError for user-defined pieces, which llama.cpp finds before anything else.
     """
     parsed = parse_gguf(read_metadata(path.read_bytes(), path.name, PREFIXES), path.name)
     if parsed.model == "gpt2":

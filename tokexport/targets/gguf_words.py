@@ -1,5 +1,5 @@
-"""The keys ``tokenizer.ggml.*`` of the models that take the longest token: WordPiece ("bert") and
-RWKV's vocabulary ("rwkv").
+"""The keys ``tokenizer.ggml.*`` of longest-match models: WordPiece ("bert") and RWKV's vocabulary
+("rwkv").
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from tokexport.sources.tokenizer_json.pre_tokenizer import read_pre_tokenizer
 from tokexport.targets.parts import refuse
 
 _PREFIX: Final = b"##"
-_WORD: Final = "\u2581"  # stands before what begins a word
+_WORD: Final = "\u2581"  # before a token that begins a word
 _LONGEST: Final = 100  # characters of a word
-_FIRST: Final = "<s>"  # what converters put where RWKV has no token, at 0
+_FIRST: Final = "<s>"  # converters put it at id 0, where RWKV has no token
 
 
 def word_keys(model: TokenizerModel) -> dict[str, Any]:
-    """The keys of WordPiece as BERT's. TokexportError for another one."""
+    """The keys of WordPiece as in BERT. TokexportError for any other."""
     inner = model.model
     assert isinstance(inner, WordPieceModel)
     if (inner.prefix, inner.max_characters) != (_PREFIX, _LONGEST):
@@ -41,7 +41,7 @@ def word_keys(model: TokenizerModel) -> dict[str, Any]:
 
 
 def rwkv_keys(model: TokenizerModel) -> dict[str, Any]:
-    """The keys of RWKV's vocabulary: tokens as Python writes bytes."""
+    """The keys of RWKV's vocabulary: tokens as Python's literals of bytes."""
     inner = model.model
     assert isinstance(inner, GreedyModel)
     names = {id: repr(key)[2:-1] for key, id in inner.vocab.items()}
@@ -67,15 +67,15 @@ def _ids(model: TokenizerModel) -> range:
 
 
 def _spelled(token: str) -> str:
-    """As the converters write it: the start of a word is marked, not what goes on."""
+    """As converters write it: the start of a word is marked, not its continuation."""
     if token.startswith("[") and token.endswith("]"):
         return token
     return token.removeprefix("##") if token.startswith("##") else _WORD + token
 
 
 def _normalizer(model: TokenizerModel) -> dict[str, bool]:
-    """Whether texts are put in lower case and lose their accents; BERT's other steps go without
-    saying. TokexportError for another normalizer or pre-tokenizer.
+    """Whether texts are lower-cased and lose their accents; BERT's other steps are implicit.
+    TokexportError for any other normalizer or pre-tokenizer.
     """
     cuts = read_pre_tokenizer(Node("gguf", "", {"pre_tokenizer": {"type": "BertPreTokenizer"}}))
     for lowercase, accents in product((True, False), repeat=2):

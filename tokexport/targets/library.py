@@ -8,7 +8,7 @@ from tokexport.sources.reference import ReferenceTokenizer
 
 
 class LibraryRuntime:
-    """What a library makes of a text and of ids."""
+    """Encoding and decoding by a library."""
 
     finds_special_tokens = True
 

@@ -1,4 +1,4 @@
-"""llama2.c's ``tokenizer.bin`` and the variant of mobile runtimes, whose header has 16 bytes."""
+"""llama2.c's ``tokenizer.bin``, and the variant for mobile runtimes, with a 16-byte header."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ EOS: Final = 2
 FIRST_BYTE: Final = 3
 _NAMES: Final = {BOS: "\n<s>\n", EOS: "\n</s>\n"}
 _SPACE_SYMBOL: Final = "\u2581"
-# As sscanf finds it: what comes after the digits does not count.
+# As sscanf matches it: anything after the digits is ignored.
 _BYTE: Final = re.compile(rb"<0x([0-9a-fA-F]{1,2})")
 
 
 def _pieces(source: Material, name: str) -> tuple[Piece, ...]:
-    """The pieces, with what the program takes for granted: bytes from id 3 on."""
+    """The pieces, checked for what the program assumes: bytes from id 3 on."""
     pieces = source.pieces
     if pieces is None or pieces.algorithm is not proto.Algorithm.BPE:
         raise refuse(
@@ -115,7 +115,7 @@ def _kind(id: int, score: float, controls: tuple[int, int]) -> PieceType:
 
 
 class Llama2c:
-    """What ``encode``, ``decode`` and ``safe_printf`` of run.c do; the variant prints all bytes."""
+    """``encode``, ``decode`` and ``safe_printf`` as in run.c; the variant prints all bytes."""
 
     finds_special_tokens = False
 

@@ -1,5 +1,5 @@
-"""WordPiece as llama.cpp runs it: words between white space and punctuation, each of the longest
-tokens that it begins with.
+"""WordPiece as llama.cpp runs it: words between white space and punctuation, each encoded by the
+longest tokens from its start.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Final
 from tokexport.sources.gguf.source import GgufTokenizer
 from tokexport.sources.sentencepiece.proto import PieceType
 
-_WORD: Final = "\u2581"  # begins the token of the start of a word
+_WORD: Final = "\u2581"  # begins a token that begins a word
 _SPACES: Final = frozenset(
     "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000"
     + "".join(map(chr, range(0x2000, 0x200B)))
 )
-# Controls are dropped, but for code points that are not assigned.
+# Controls are dropped, except unassigned code points.
 _DROPPED: Final = frozenset(("Cc", "Cf", "Co", "Cs"))
 _IDEOGRAPHS: Final = re.compile(
     "[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002a6df\U0002a700-\U0002b73f"
@@ -27,8 +27,8 @@ _SPECIAL: Final = frozenset((PieceType.CONTROL, PieceType.USER_DEFINED, PieceTyp
 
 
 class WordRuntime:
-    """What llama.cpp does with a GGUF whose ``tokenizer.ggml.model`` is ``bert``. Its tables are of
-    Unicode 15, those here are Python's.
+    """What llama.cpp does with a GGUF whose ``tokenizer.ggml.model`` is ``bert``. Its tables are
+    those of Unicode 15, the ones used here are Python's.
     """
 
     finds_special_tokens = True
@@ -60,13 +60,13 @@ class WordRuntime:
         return ids
 
     def decode(self, ids: Sequence[int]) -> bytes:
-        """What it prints for ids, special ones too."""
+        """What it prints for ids, including special ones."""
         return "".join(self._source.tokens[id].replace(_WORD, " ") for id in ids).encode()
 
     def _words(self, text: str) -> Iterator[str]:
         word = ""
         for own in text:
-            # Of a character that is decomposed, only what it begins with is left.
+            # Of a decomposed character, only the first code point is kept.
             character = unicodedata.normalize("NFD", own)[0] if self._strips else own
             category = unicodedata.category(character)
             is_space = character in _SPACES
@@ -88,7 +88,7 @@ class WordRuntime:
             yield word
 
     def _tokens(self, word: str) -> list[int]:
-        """The longest tokens from the left; the unknown id where one cannot go on."""
+        """The longest tokens from the left; only the unknown id if one position has no token."""
         text, at, ids = _WORD + word, 0, []
         while at < len(text):
             ends = range(min(len(text), at + self._longest), at, -1)

@@ -1,4 +1,4 @@
-"""llm.c's ``gpt2_tokenizer.bin``, version 2, of which the program only decodes."""
+"""llm.c's ``gpt2_tokenizer.bin``, version 2; the program only decodes with it."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _read(path: Path) -> Material:
 
 
 class LlmC:
-    """What ``tokenizer_decode`` and ``safe_printf`` do."""
+    """``tokenizer_decode`` and ``safe_printf`` as in llm.c."""
 
     finds_special_tokens = True
 
@@ -80,11 +80,11 @@ class LlmC:
         self._tokens = [c_string(record.text) for record in records]
 
     def encode(self, text: str) -> None:
-        """It has no encoder."""
+        """The program has no encoder."""
         return
 
     def decode(self, ids: Sequence[int]) -> bytes:
-        """Each token up to its first NUL, but for single bytes that do not print."""
+        """Each token up to its first NUL, except single unprintable bytes."""
         tokens = (self._tokens[id] for id in ids)
         return b"".join(token for token in tokens if len(token) != 1 or token in PRINTED)
 

@@ -1,4 +1,4 @@
-"""What a target is written from: a source of any kind, or a tokexport file."""
+"""The input of a target: a source of any kind, or a tokexport file."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from tokexport.sources.sentencepiece import proto
 from tokexport.sources.sentencepiece.proto import Piece, PieceType
 from tokexport.targets.parts import Parts, merges_of, order_of_merges, parts_of_file, parts_of_model
 
-# The score of a token that no merge makes, as in a tokexport file.
+# The score of a token without a merge, as in a tokexport file.
 NO_MERGE: Final = -1e6
-# So low that the runtimes that merge by score never take it.
+# So low that runtimes that merge by score never use it.
 NEVER: Final = -1e11
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """A tokenizer, as far as targets can say it.
+    """A tokenizer, as far as targets can represent it.
 
-    ``scores`` are those that a runtime merges by, the largest first, as 32-bit numbers; None for a
-    model that has none. ``pieces`` are those of SentencePiece's BPE or Unigram, where it is one.
-    ``model`` is what was read of a source, ``document`` a tokenizer.json that says all of it, and
-    ``file`` the bytes of a tokexport file.
+    ``scores`` are those by which a runtime merges, the largest first, as 32-bit numbers; None for a
+    model without scores. ``pieces`` are SentencePiece's, for its BPE and Unigram. ``model`` is what
+    was read from a source, ``document`` a tokenizer.json that describes all of it, and ``file`` the
+    bytes of a tokexport file.
     """
 
     name: str
@@ -50,14 +50,14 @@ class Material:
 
     @property
     def of_bytes(self) -> bool:
-        """Whether the first symbols of its BPE are bytes, so that it has a token for each."""
+        """Whether its BPE begins with bytes, so that there is a token for each byte."""
         single = {token.content for token in self.tokens if token and not token.special}
         return self.pieces is None and all(bytes((byte,)) in single for byte in range(256))
 
 
 def material(source: Any, **how: Any) -> Material:
-    """What can be said of a source, which is opened with the options ``how``, or of a tokexport
-    file. The errors are those of :func:`tokexport.sources.registry.open_source`.
+    """The material of a source, which is opened with the options ``how``, or of a tokexport file.
+    Raises the errors of :func:`tokexport.sources.registry.open_source`.
     """
     if isinstance(source, (str, os.PathLike)) and is_tokexport_file(source):
         return of_file(load(source), Path(source).name)
@@ -65,7 +65,7 @@ def material(source: Any, **how: Any) -> Material:
 
 
 def of_source(opened: Opened) -> Material:
-    """What can be said of a source."""
+    """The material of a source."""
     with opened.naming_the_file():
         model = opened.read()
         found = of_model(opened.input.name, model, _pieces_of(opened))
@@ -75,7 +75,7 @@ def of_source(opened: Opened) -> Material:
 def of_model(
     name: str, source: TokenizerModel, pieces: proto.SentencePieceModel | None = None
 ) -> Material:
-    """What can be said of a model, and of the pieces that it was made from."""
+    """The material of a model, and of the pieces that it was read from."""
     model = prepared(source)
     if pieces is None:
         pieces = pieces_of_model(name, model)
@@ -91,7 +91,7 @@ def of_model(
 
 
 def of_file(tokenizer: Tokenizer, name: str) -> Material:
-    """What can be said of a tokexport file."""
+    """The material of a tokexport file."""
     tokens = tuple(_token(tokenizer, id) for id in range(tokenizer.n_vocab))
     parts = parts_of_file(tokenizer, tokens)
     found = tokenizer.scores
@@ -100,10 +100,10 @@ def of_file(tokenizer: Tokenizer, name: str) -> Material:
 
 
 def pieces_of_model(name: str, model: TokenizerModel) -> proto.SentencePieceModel | None:
-    """The pieces that say the same as BPE over characters with tokens for bytes; None for others.
+    """Pieces equivalent to BPE over characters with tokens for bytes; None for other models.
 
-    Their scores have the order of the merges. What is no piece of a text is given so low a score
-    that no two pieces are ever merged to its name.
+    Their scores are in the order of the merges. A piece that no text contains has a score so low
+    that no two pieces are ever merged into its name.
     """
     inner = model.model
     if not isinstance(inner, BytePairModel) or inner.characters is None:
@@ -156,7 +156,7 @@ def _scores(model: TokenizerModel) -> tuple[float, ...] | None:
 
 
 def _pieces_of(opened: Opened) -> proto.SentencePieceModel | None:
-    """The pieces as they stand in a SentencePiece model or a GGUF file."""
+    """The pieces as in a SentencePiece model or a GGUF file."""
     if opened.format.name == "SentencePiece model":
         return proto.parse_model(opened.content, opened.input.name)
     if opened.format.name == "GGUF file":

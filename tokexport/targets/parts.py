@@ -1,5 +1,5 @@
-"""What a tokenizer consists of besides the bytes of its tokens, part by part, so that what a target
-cannot say is found by comparing two lists and not by memory.
+"""The parts of a tokenizer, so that the losses of a target are found by comparing two lists and
+not from memory.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL
 
 
 class Part(Enum):
-    """A part of a tokenizer, by the words for a person."""
+    """A part of a tokenizer; the value is its name for a person."""
 
     BYTES = "bytes of tokens"
     NORMALIZER = "normalizer"
@@ -54,8 +54,8 @@ Parts = Mapping[Part, Any]
 
 
 def parts_of_model(model: TokenizerModel) -> dict[Part, Any]:
-    """The parts that a model has. What every simple tokenizer lacks is left out, and so is the
-    place in the source of each step.
+    """The parts of a model. Empty and default parts are left out, and so is the path in the source
+    of each step.
     """
     inner = model.model
     found: dict[Part, Any] = {
@@ -81,8 +81,8 @@ def parts_of_model(model: TokenizerModel) -> dict[Part, Any]:
 
 
 def parts_of_file(tokenizer: Tokenizer, tokens: Sequence[Token | None]) -> dict[Part, Any]:
-    """The parts that a tokexport file has. Its normalizer and pre-tokenizer are compiled, and only
-    that there are some is known.
+    """The parts of a tokexport file. Its normalizer and pre-tokenizer are compiled, so only their
+    presence is known.
     """
     sizes = dict(tokenizer.sections())
     found: dict[Part, Any] = {
@@ -99,7 +99,7 @@ def parts_of_file(tokenizer: Tokenizer, tokens: Sequence[Token | None]) -> dict[
 
 
 def order_of_merges(model: BytePairModel) -> tuple[int, ...]:
-    """What merges make, the first to be made first."""
+    """The merged ids, in the order in which they are merged."""
     if model.merges is not None:
         return tuple(dict.fromkeys(model.merges[:, 2].tolist()))
     of_bytes = model.characters is None
@@ -108,7 +108,7 @@ def order_of_merges(model: BytePairModel) -> tuple[int, ...]:
 
 
 def merges_of(model: BytePairModel) -> tuple[tuple[int, ...], ...]:
-    """The merges, left, right and product, in the order of ranks; none of ranks."""
+    """The merges (left, right, merged id) in order of rank; none for a model of ranks."""
     return () if model.merges is None else tuple(map(tuple, model.merges.tolist()))
 
 
@@ -120,7 +120,7 @@ def _tokens_and_roles(
         token.id: (token.single_word, token.lstrip, token.rstrip, token.normalized)
         for token in added
     }
-    # That EOS ends a generation goes without saying.
+    # That EOS ends a generation is implicit.
     others = (roles.pad, roles.unk, tuple(id for id in roles.stop if id != roles.eos))
     return {
         Part.BYTES: bytes_of(tokens),
@@ -134,18 +134,18 @@ def _tokens_and_roles(
 
 
 def bytes_of(tokens: Sequence[Token | None]) -> dict[int, bytes]:
-    """The bytes of all tokens but those that decode to nothing."""
+    """The bytes of all tokens except those that decode to nothing."""
     return {id: token.content for id, token in enumerate(tokens) if token and token.content}
 
 
 def bos_eos(roles: SpecialIds) -> tuple[int | None, int | None] | None:
-    """The ids that begin and end a text, if it has any."""
+    """The ids that begin and end a text, if there are any."""
     return None if roles.bos is roles.eos is None else (roles.bos, roles.eos)
 
 
 def merges_any_two(model: BytePairModel) -> bool:
-    """Whether any two neighbours whose joined keys are in the vocabulary merge, and those that make
-    one token with the same rank.
+    """Whether any two neighbours whose joined keys are in the vocabulary merge, and all pairs that
+    make the same token have the same rank.
     """
     if model.merges is None:
         return True
@@ -162,13 +162,13 @@ def merges_any_two(model: BytePairModel) -> bool:
 
 
 def _chat_templates(model: TokenizerModel) -> dict[str, str]:
-    """The chat templates by name, the usual one as "default"."""
+    """The chat templates by name, the main one as "default"."""
     usual = {} if model.chat.default is None else {"default": model.chat.default}
     return {**model.chat.named, **usual}
 
 
 def _unknown(model: BytePairModel) -> object:
-    """What becomes of text that is no token. Where each byte has a token, there is none."""
+    """What becomes of text without a token. With a token for each byte, there is no such text."""
     ids = None if model.characters is None else model.characters.byte_ids
     if ids is not None and None not in ids:
         return ids
@@ -178,7 +178,7 @@ def _unknown(model: BytePairModel) -> object:
 
 
 def _normalizer(model: TokenizerModel) -> tuple[Any, ...]:
-    """The steps; a dummy prefix may be written as the space or as what a space becomes."""
+    """The steps; a dummy prefix may be a space or the symbol that replaces a space."""
     steps = _without_paths(model.normalizer)
     marked = (Prepend(SPACE_SYMBOL), Replace(" ", SPACE_SYMBOL, path=""))
     return (Prepend(" "), marked[1]) if steps == marked else steps

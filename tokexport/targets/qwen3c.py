@@ -1,4 +1,4 @@
-"""The ``.tokenizer`` file of qwen3.c, and of qwen3-rs, which reads it in another way."""
+"""The ``.tokenizer`` file of qwen3.c, and of qwen3-rs, which uses it differently."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tokexport.targets.records import RECORD, build_records, first_ids, longest,
 from tokexport.targets.target import Files, Target, single
 
 HEADER: Final = Struct("max_token_length" / Int32ul, "bos" / Int32ul, "eos" / Int32ul)
-NONE: Final = 0xFFFFFFFF  # for an id that there is not
+NONE: Final = 0xFFFFFFFF  # no id
 _LONGEST_SPECIAL: Final = 64  # bytes of a special token that qwen3.c finds
 
 
@@ -33,7 +33,7 @@ def _write(source: Material) -> Files:
 
 
 def _ends(roles: SpecialIds) -> dict[str, int]:
-    """The two ids at which the programs stop: EOS, and BOS or else another stop id."""
+    """The two ids at which the programs stop: EOS, and BOS or otherwise another stop id."""
     stops = [*roles.stop, NONE]
     eos = stops[0] if roles.eos is None else roles.eos
     others = (id for id in (*stops, NONE) if id != eos)
@@ -58,8 +58,8 @@ def _read(path: Path) -> Material:
 
 
 class Qwen3C:
-    """What ``encode`` and ``decode`` of runq.c do. A byte without a token, whose id is not defined
-    there, is left out here.
+    """``encode`` and ``decode`` as in runq.c. A byte without a token, whose id is undefined there,
+    is left out here.
     """
 
     finds_special_tokens = True
@@ -88,8 +88,8 @@ class Qwen3C:
 
 
 class Qwen3Rs:
-    """What ``encode`` and ``decode`` of qwen3-rs do: as qwen3.c, but by characters, so that one
-    that is no token is dropped.
+    """``encode`` and ``decode`` as in qwen3-rs: like qwen3.c, but by characters; a character that
+    is not a token is dropped.
     """
 
     finds_special_tokens = True

@@ -1,4 +1,4 @@
-"""tiktoken's ``.tiktoken``: a token in base64 and its rank on each line, where ranks are ids."""
+"""tiktoken's ``.tiktoken``: each line is a token in base64 and its rank, which is its id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of records, a score and a text each, as llama2.c made them and others took them over."""
+"""Files of records, a score and a text each, as introduced by llama2.c and adopted by others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RECORD: Final = Struct(
 
 
 def build_records(header: bytes, scores: Iterable[float], texts: Iterable[bytes]) -> bytes:
-    """The bytes of a file: its header, then a record for each id."""
+    """The bytes of a file: the header, then a record for each id."""
     rows = zip(scores, texts, strict=True)
     return header + b"".join(RECORD.build({"score": score, "text": text}) for score, text in rows)
 
@@ -27,8 +27,8 @@ def build_records(header: bytes, scores: Iterable[float], texts: Iterable[bytes]
 def parse_records(
     path: Path, header: Construct, record: Construct, count: str | None = None
 ) -> tuple[Any, list[Any]]:
-    """The header and the records of a file: as many as the header's field ``count`` says, or all
-    that there are. SourceError for a file that is cut off.
+    """The header and the records of a file: as many as the header's field ``count`` says, or all.
+    SourceError for a truncated file.
     """
     data, records = path.read_bytes(), list[Any]()
     stream = BytesIO(data)
@@ -45,10 +45,10 @@ def parse_records(
 
 
 def first_ids(tokens: Iterable[bytes]) -> dict[bytes, int]:
-    """The first id of each text, as a search from the start finds it."""
+    """The first id of each text, as in a linear search."""
     return {token: id for id, token in reversed([*enumerate(tokens)])}
 
 
 def longest(texts: Sequence[bytes]) -> int:
-    """The bytes of the longest text."""
+    """The length in bytes of the longest text."""
     return max(map(len, texts), default=0)

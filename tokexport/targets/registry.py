@@ -1,4 +1,4 @@
-"""Every target format, by the name that the command line has for it."""
+"""Every target format, by its name on the command line."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ TARGETS: Final[Mapping[str, Target]] = MappingProxyType({target.name: target for
 
 
 def target_of(name: str) -> Target:
-    """The target of a name. TokexportError, which lists the names, for another one.
+    """The target of a name. TokexportError, which lists the names, for an unknown one.
 
     >>> target_of("llama2.c").runtime_name
     'run.c of llama2.c'

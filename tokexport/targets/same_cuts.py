@@ -1,7 +1,7 @@
-"""Whether two pre-tokenizers cut every text alike, for formats that name one in place of saying it.
+"""Whether two pre-tokenizers cut every text alike, for formats that refer to one by name.
 
-Two patterns are compared by their automata, which are run side by side over every text at once: as
-many pairs of states as there are, with whether both have seen the same last match end.
+Two patterns are compared by their automata, which run in lockstep over all texts at once: the
+search covers every reachable pair of states, with whether both have seen the same last match end.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from tokexport.patterns.program import SplitProgram
 
 
 def have_same_text(first: Sequence[Any], second: Sequence[Any]) -> bool:
-    """Whether the splits are the same, but for the place in the source."""
+    """Whether the splits are the same, except for the path in the source."""
     ours, theirs = _splits(first), _splits(second)
     return [_key(one) for one in ours] == [_key(one) for one in theirs]
 
 
 def cut_alike(first: Sequence[Any], second: Sequence[Any]) -> bool:
-    """Whether each split of the first does what that of the second at its place does.
+    """Whether each split of the first does what the corresponding split of the second does.
 
     >>> from tokexport.model import Dialect
     >>> cut_alike([Split(r"a+|[^a]")], [Split(r"a++|[^a]", dialect=Dialect.FANCY_REGEX)])
@@ -47,7 +47,7 @@ def _same(one: Split, other: Split) -> bool:
     programs = _program(one), _program(other)
     if _behavior(one) != _behavior(other) or None in programs:
         return False
-    # What the pattern leaves out is dropped where only matches are kept.
+    # If only matches are kept, gaps are dropped.
     return _equal(*programs, cover=(one.behavior, one.invert) != (other.behavior, other.invert))
 
 
@@ -60,7 +60,7 @@ def _key(split: Split) -> tuple[object, ...]:
 
 
 def _behavior(split: Split) -> object:
-    """Matches that are kept alone, as tiktoken does it, are isolated where nothing else is."""
+    """The behavior; keeping only matches, as tiktoken does, is isolating if there are no gaps."""
     kept = split.behavior is Behavior.REMOVED and split.invert
     return (Behavior.ISOLATED, False) if kept else (split.behavior, split.invert)
 
@@ -74,8 +74,8 @@ def _program(split: Split) -> SplitProgram | None:
 
 
 def _equal(one: SplitProgram | None, other: SplitProgram | None, cover: bool) -> bool:
-    """Whether the last match end that the two see, from any start, is at the same place: one of
-    them may see more match ends before it. With ``cover`` there has to be one, wherever one begins.
+    """Whether both see the last match end at the same position from any start; one may see more
+    match ends before it. With ``cover``, a match must begin at every position.
     """
     assert one is not None
     assert other is not None

@@ -1,4 +1,4 @@
-"""The file of another runtime in, a tokexport file out: with that runtime's ids, or not at all."""
+"""Converts another runtime's file to a tokexport file with exactly that runtime's ids, or not."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tokexport.verification.generators import Vocabulary, every
 from tokexport.verification.report import shown
 
 STRINGS: Final = 1000
-# Those that `tokexport convert` reads by themselves, and those that say how to decode and no more.
+# Formats that `tokexport convert` reads directly, and formats that only define decoding.
 _SOURCES: Final = ("tiktoken", "gguf", "tokenizer.json", "vocab.json")
 _DECODING: Final = ("llm.c", "whisper.cpp")
 _SPACE: Final = "\u2581".encode()
@@ -29,8 +29,8 @@ _SPACE: Final = "\u2581".encode()
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What was written: how many bytes and tokens, whether it encodes, and in how many texts its
-    ids were compared with the runtime's.
+    """What was written: the number of bytes and tokens, whether the file encodes, and the number of
+    texts whose ids were compared with the runtime's.
     """
 
     size: int
@@ -46,14 +46,14 @@ def take_in(
     *,
     force: bool = False,
 ) -> Taken:
-    """Writes the tokexport file of a file that another runtime loads, by the name of its format.
+    """Converts a file that another runtime loads, in the named format, to a tokexport file.
 
-    The ids are those of the runtime's own algorithm, which is compared on random strings. A format
-    that says nothing of how a text becomes tokens gives a file that decodes and no more.
+    The ids are those of the runtime's own algorithm, compared on random strings. A format that does
+    not define how a text becomes tokens produces a decode-only file.
 
-    Raises TokexportError where the ids would be others, for a format that `tokexport convert` reads
-    by itself, and for a target that exists (unless ``force``); SourceError for a file that is none
-    of the format.
+    Raises TokexportError if the ids would differ, for a format that `tokexport convert` reads
+    directly, and for a target that exists (unless ``force``); SourceError for a file that is not of
+    the format.
     """
     chosen, source, out = target_of(format), Path(path), Path(target)
     refuse_sources(out, [source])
@@ -80,7 +80,7 @@ def take_in(
 
 
 def _decoder(found: Material) -> TokenizerModel:
-    """A model of which nothing but its tokens counts."""
+    """A model of which only the tokens matter."""
     tokens = tuple(found.tokens)
     vocab = {token.content: id for id, token in enumerate(tokens) if token}
     merges = np.empty((0, 3), np.int64)
@@ -92,7 +92,7 @@ def _decoder(found: Material) -> TokenizerModel:
 
 
 def _with_spaces(model: TokenizerModel) -> TokenizerModel:
-    """The model as run.c has it: its tokens have spaces, and U+2581 is a character like others."""
+    """The model as in run.c: its tokens contain spaces, and U+2581 is an ordinary character."""
     inner = model.model
     assert isinstance(inner, BytePairModel)
     vocab = {key.replace(_SPACE, b" "): id for key, id in inner.vocab.items()}
@@ -101,12 +101,12 @@ def _with_spaces(model: TokenizerModel) -> TokenizerModel:
 
 
 def _compare(tokenizer: Tokenizer, runtime: Runtime, source: Path) -> int:
-    """How many random strings get the runtime's ids: all, or TokexportError."""
+    """The number of random strings compared. TokexportError if one gets other ids."""
     compared = 0
     vocabulary = Vocabulary.of(range(tokenizer.n_vocab), tokenizer.decode_single_token_bytes)
     for _, text in every(vocabulary, 0, STRINGS):
         expected = runtime.encode(text)
-        if expected is None or "\0" in text:  # where a text of C ends
+        if expected is None or "\0" in text:  # a C string ends at NUL
             continue
         if tokenizer.encode(text) != expected:
             raise TokexportError(

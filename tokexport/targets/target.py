@@ -1,5 +1,5 @@
-"""What a target format is: what it holds of a tokenizer, how it is written and read, and what the
-runtime that loads it does with a text.
+"""What a target format is: which parts of a tokenizer it holds, how it is written and read, and
+what the runtime that loads it does with a text.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tokexport.targets.material import Material
 from tokexport.targets.parts import Part, Parts
 from tokexport.targets.same_cuts import cut_alike
 
-# What is written: the bytes of one file by the name "", or of several by their names in a folder.
+# What is written: the bytes of one file under the name "", or of several by name in a folder.
 Files = Mapping[str, bytes]
 
 _MEANING: Final[Mapping[Part, str]] = MappingProxyType(
@@ -55,9 +55,9 @@ class Loss:
 
 
 class Runtime(Protocol):
-    """What the program that loads a file does with it, as its own algorithm does it."""
+    """What the program that loads a file does with it, by that program's own algorithm."""
 
-    # Whether special tokens that stand in a text are ids.
+    # Whether special tokens in a text become ids.
     finds_special_tokens: bool
 
     def encode(self, text: str) -> list[int] | None:
@@ -65,36 +65,36 @@ class Runtime(Protocol):
         ...
 
     def decode(self, ids: Sequence[int]) -> bytes:
-        """What it prints for ids."""
+        """The bytes that the program prints for ids."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A format that another runtime loads. To add one, make a module that exports it and name it in
-    ``registry.py``.
+    """A format that another runtime loads. To add one, write a module that exports it and list it
+    in ``registry.py``.
 
-    ``write`` raises TokexportError for a tokenizer that the format cannot hold. ``read`` gives back
-    what the file says, and what the runtime does without a word in the file. ``meanings`` replaces
-    the usual sentence of a lost part.
+    ``write`` raises TokexportError for a tokenizer that the format cannot hold. ``read`` returns
+    what the file says, and what the runtime does implicitly. ``meanings`` replaces the default
+    sentence for a lost part.
     """
 
     name: str
     runtime_name: str
     write: Callable[[Material], Files]
     read: Callable[[Path], Material]
-    # With the options for the file itself: ranks need a pattern.
+    # With the options for reading the file: ranks need a pattern.
     runtime: Callable[[Path, Mapping[str, Any]], Runtime]
-    # Its structures, as the README of the format has them; none for text.
+    # Its structures, as in the README of the format; none for text formats.
     layouts: tuple[Construct, ...]
     # The golden file, or the folder of several, below formats/.
     golden: Path
     meanings: Mapping[Part, str] = field(default_factory=dict)
-    # Whether it holds all there is.
+    # Whether it holds the complete tokenizer.
     whole: bool = False
 
     def losses(self, source: Material, written: Material) -> tuple[Loss, ...]:
-        """What a tokenizer has that is missing in what was read back, in the order of
+        """The parts of a tokenizer that are missing after reading back, in the order of
         :class:`Part`.
         """
         if self.whole:
@@ -107,7 +107,7 @@ class Target:
 
 
 def _is_lost(part: Part, own: Parts, found: Parts) -> bool:
-    """What a file says in addition is no loss."""
+    """Whether a part is missing or different; anything that the file adds is no loss."""
     if part is Part.BYTES:
         return not own[part].items() <= found[part].items()
     if part is Part.PRE_TOKENIZER and isinstance(own.get(part), tuple) and part in found:
@@ -116,7 +116,7 @@ def _is_lost(part: Part, own: Parts, found: Parts) -> bool:
 
 
 def _more(part: Part, source: Material, written: Material) -> str:
-    """How many tokens have other bytes, and one of them."""
+    """The number of tokens with different bytes, and one of them."""
     if part is not Part.BYTES:
         return ""
     own, found = source.parts[part], written.parts[part]

@@ -1,4 +1,4 @@
-"""tokenizer.json 1.0, from any BPE: the document that a source says, or one with the same parts."""
+"""tokenizer.json 1.0, from any BPE: the source's own document, or one with the same parts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _MAPS: Final = (CharacterMap.LOWERCASE, CharacterMap.STRIP_ACCENTS, CharacterMap
 
 
 def document(source: Material) -> dict[str, Any]:
-    """The tokenizer.json. TokexportError for what is not BPE, or has a part that it has not."""
+    """The tokenizer.json. TokexportError for anything but BPE, or a part that it cannot hold."""
     if source.document is not None:
         return source.document
     if source.model is None or not isinstance(source.model.model, BytePairModel):
@@ -61,8 +61,8 @@ def document(source: Material) -> dict[str, Any]:
 
 
 def _bytes_model(source: Material) -> dict[str, Any]:
-    """The model, with added tokens in its vocabulary where there are holes: the library gives one
-    that is not there the first id after it.
+    """The model, with added tokens in its vocabulary if there are holes: the library gives an added
+    token outside the vocabulary the first id after it.
     """
     model = bytes_model(source, _NAME)
     if Part.HOLES in source.parts:
@@ -93,7 +93,7 @@ def bytes_model(source: Material, name: str) -> dict[str, Any]:
 def _pairs(
     model: BytePairModel, spelled: Mapping[int, str], vocab: Mapping[str, int]
 ) -> list[tuple[str, str]]:
-    """The merges, or where there are none the two parts of each token, in the order of ranks."""
+    """The merges, or if there are none every two parts of each token, in order of rank."""
     if model.merges is not None:
         return [(spelled[left], spelled[right]) for left, right, _ in merges_of(model)]
     ranks = model.ranks or {id: id for id in spelled}
@@ -103,7 +103,7 @@ def _pairs(
 def _any_two(
     spelled: Mapping[int, str], ranks: Mapping[int, int], vocab: Mapping[str, int]
 ) -> list[tuple[str, str]]:
-    """Every two tokens that are a token together."""
+    """Every two tokens that form a token."""
     found = []
     for id, text in spelled.items():
         halves = ((text[:at], text[at:]) for at in range(1, len(text)))
@@ -176,7 +176,7 @@ def _normalizer(step: NormalizerStep) -> dict[str, Any]:
 
 
 def _pre_tokenizer(source: Material) -> dict[str, Any] | None:
-    """The splits, with ByteLevel where the bytes begin."""
+    """The splits, with ByteLevel at the position of the byte spelling."""
     steps = source.parts.get(Part.PRE_TOKENIZER, ())
     found = [_split(step) for step in steps]
     if source.pieces is None:
@@ -210,7 +210,7 @@ def _sequence(name: str, steps: Sequence[dict[str, Any]]) -> dict[str, Any] | No
 
 
 def _decoder(normalizer: Sequence[NormalizerStep]) -> dict[str, Any]:
-    """SentencePiece's: spaces, bytes, and the dummy space goes."""
+    """SentencePiece's decoder: spaces, bytes, and removal of the dummy space."""
     replaced = {"type": "Replace", "pattern": {"String": _SPACE_SYMBOL}, "content": " "}
     decoders = [replaced, {"type": "ByteFallback"}, {"type": "Fuse"}]
     if Prepend(" ") in normalizer:
@@ -243,7 +243,7 @@ def _read(path: Path) -> Material:
 
 
 def library(path: Path, how: Mapping[str, Any]) -> LibraryRuntime:
-    """The library that reads a file, or those of a folder."""
+    """The library that reads a file, or the files of a folder."""
     return LibraryRuntime(open_source(path).reference())
 
 

@@ -1,4 +1,4 @@
-"""The vocabulary block of whisper.cpp's ggml files, which stands after the mel filters."""
+"""The vocabulary block of whisper.cpp's ggml files, which follows the mel filters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HEADER: Final = Struct("n_tokens" / Int32sl)
 RECORD: Final = Struct(
     "length" / Rebuild(Int32sl, lambda it: len(it.text)), "text" / Bytes(this.length)
 )
-# std::regex sees bytes, and the classes of C's own locale.
+# std::regex matches bytes, with the character classes of the C locale.
 _WORDS: Final = re.compile(
     rb"'s|'t|'re|'ve|'m|'ll|'d| ?[A-Za-z]+| ?[0-9]+| ?[^\sA-Za-z0-9]+|\s+(?!\S)|\s+"
 )
@@ -61,7 +61,7 @@ class WhisperCpp:
         self._ids = {token: id for id, token in enumerate(self._tokens)}
 
     def encode(self, text: str) -> list[int]:
-        """Words by a pattern over bytes, and in each the longest token first."""
+        """Words by a pattern over bytes; in each word the longest token first."""
         ids = []
         for match in _WORDS.finditer(text.encode()):
             word = match[0]
@@ -73,7 +73,7 @@ class WhisperCpp:
         return ids
 
     def decode(self, ids: Sequence[int]) -> bytes:
-        """The bytes of each token; a special one, which the program names itself, gives nothing."""
+        """The bytes of each token, without special tokens, which the program names itself."""
         return b"".join(self._tokens[id] for id in ids if id < len(self._tokens))
 
 

@@ -1,4 +1,4 @@
-"""A source in, the file of another runtime out."""
+"""Converts a source to another runtime's file."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from tokexport.targets.target import Files, Loss
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What was written: paths with their sizes in bytes, how many ids, and what the format cannot
-    carry.
+    """What was written: paths with their sizes in bytes, the number of ids, and what the format
+    cannot carry.
     """
 
     format: str
@@ -39,15 +39,15 @@ def write_target(
     force: bool = False,
     **how: Any,
 ) -> Written:
-    """Writes the file of another runtime, by the name of its format.
+    """Writes another runtime's file in the named format.
 
-    ``source`` is what :func:`tokexport.convert` takes, with its options ``how``, or a tokexport
-    file. Where the format is several files, ``target`` is the folder for them. What was written is
-    read back, and what is missing then is in ``losses``. With ``into``, an existing file of GGUF,
-    ``target`` is a copy of that with this tokenizer in place of its own.
+    ``source`` is what :func:`tokexport.convert` accepts, with its options ``how``, or a tokexport
+    file. If the format has several files, ``target`` is the folder for them. The written files are
+    read back, and ``losses`` lists what is missing. With ``into``, an existing GGUF file,
+    ``target`` is a copy of that file with this tokenizer instead of its own.
 
-    Raises TokexportError for a tokenizer that the format cannot hold, or, with ``strict``, not
-    whole, and for a target that exists (unless ``force``); the target is then as it was.
+    Raises TokexportError for a tokenizer that the format cannot hold (with ``strict``, cannot hold
+    completely), and for a target that exists (unless ``force``); the target is then unchanged.
 
     >>> write_target("example.bin", "llama2.c", "tokenizer.bin")
     Traceback (most recent call last):
@@ -81,7 +81,7 @@ def write_target(
 
 
 def _write_copy(source: Material, existing: Path, target: Path, force: bool) -> None:
-    """Beside the target, and moved there: it may be larger than the memory."""
+    """Writes to a temporary file and moves it: the copy may be larger than memory."""
     from tokexport.targets.gguf import add_to
 
     temporary = target.with_name(f".tokexport-{secrets.token_hex(8)}")
