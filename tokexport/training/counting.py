@@ -17,21 +17,21 @@ from tokexport.sources.tiktoken.known_patterns import KNOWN
 from tokexport.sources.tiktoken.ranks import regular_expression
 from tokexport.training.runs import Run
 
-# Of text that is counted together: enough for all threads, and little memory.
+# The text that is counted together: enough for all threads, and little memory.
 BATCH_CHARACTERS: Final = 1 << 22
 BATCH_TEXTS: Final = 1 << 14
 
-# A text, or the parts of one that is too long to be held.
+# A text, or the parts of a text too long for memory.
 Text = str | Iterator[str]
 
 
 class WordCounts:
-    """The distinct words of texts, and how often each was seen.
+    """The distinct words of texts, and how often each occurs.
 
-    ``pattern`` is a known name or a regular expression. Where ``special_tokens`` stand in a text it
-    is cut, and they are not counted; without them they are plain text. ``runs`` says from which
-    files the words are. Memory grows with the distinct words alone. Raises UnsupportedError for a
-    pattern that is no known name or whose words cannot be counted.
+    ``pattern`` is a known name or a regular expression. Texts are cut at ``special_tokens``, which
+    are not counted; special tokens that are not listed are plain text. ``runs`` records the files
+    of the words. Memory grows only with the distinct words. Raises UnsupportedError for a pattern
+    that is not supported or whose words cannot be counted.
 
     >>> counts = WordCounts("gpt2", ["<|end|>"])
     >>> counts.add(["a b<|end|>b", "b"])
@@ -42,28 +42,28 @@ class WordCounts:
     def __init__(self, pattern: str = "nanochat", special_tokens: Sequence[str] = ()) -> None:
         self.pattern: Final = expression_of(pattern)
         self.special_tokens: Final = checked(special_tokens)
-        self.ordered = True  # words come in the order in which the texts have them
+        self.ordered = True  # words are in the order of the texts
         self.runs: tuple[Run, ...] = ()
         self.native: Final = WordCounter(_core_of(self.pattern))
         self._specials = _Specials(self.special_tokens) if self.special_tokens else None
 
     @property
     def words(self) -> int:
-        """How many words the texts have."""
+        """The number of words in the texts."""
         return self.native.word_count()
 
     @property
     def distinct_words(self) -> int:
-        """How many of them differ."""
+        """The number of distinct words."""
         return self.native.distinct_count()
 
     @property
     def text_bytes(self) -> int:
-        """How many bytes they have."""
+        """The number of bytes in the words."""
         return self.native.byte_count()
 
     def items(self) -> Iterator[tuple[bytes, int]]:
-        """Each distinct word, and how often it was seen, in the order of ``ordered``, or sorted."""
+        """Each distinct word and its count, in the order of the texts (``ordered``) or sorted."""
         counts, lengths, content = self.native.words_of_all(not self.ordered)
         at = 0
         for count, length in zip(counts.tolist(), lengths.tolist(), strict=True):
@@ -77,9 +77,9 @@ class WordCounts:
         num_threads: int | None = None,
         progress: Callable[[], object] = lambda: None,
     ) -> None:
-        """Adds the words of texts; calls ``progress`` now and then.
+        """Adds the words of texts; calls ``progress`` after each batch.
 
-        Raises TypeError for what is no str, TextError for a lone surrogate.
+        Raises TypeError for a text that is not a str, TextError for a lone surrogate.
         """
         for batch in self._batches(texts):
             try:
@@ -89,9 +89,9 @@ class WordCounts:
             progress()
 
     def join(self, other: WordCounts, name: str = "the other") -> None:
-        """Adds the words of another; ``name`` stands for it in errors.
+        """Adds the words of other counts; errors call them ``name``.
 
-        Raises TokexportError where it was made in another way, or from a file that is counted here.
+        Raises TokexportError if they were made with other settings, or from a file counted here.
         """
         self.refuse_other(other, name)
         mine = {file for run in self.runs for file in run.files}
@@ -107,7 +107,7 @@ class WordCounts:
         self.runs += other.runs
 
     def refuse_other(self, other: WordCounts, name: str) -> None:
-        """Raises TokexportError where another was made in another way, or is not at its end."""
+        """Raises TokexportError if other counts have other settings, or are incomplete."""
         if self.pattern != other.pattern:
             raise TokexportError(
                 f"{name}: its words were counted with the pattern {other.pattern!r}, not with"
@@ -121,7 +121,7 @@ class WordCounts:
         other.refuse_incomplete(name)
 
     def refuse_incomplete(self, name: str) -> None:
-        """Raises TokexportError where a run over files was interrupted."""
+        """Raises TokexportError if a run over files was interrupted."""
         for run in self.runs:
             if not run.complete:
                 raise TokexportError(
@@ -145,7 +145,7 @@ class WordCounts:
             yield batch
 
     def _parts(self, text: Text) -> Iterable[str]:
-        """A text in parts that have the words of the whole."""
+        """A text in parts that together have the words of the whole."""
         if isinstance(text, Iterator):
             return self._cut(self._specials.divided(text) if self._specials else text)
         if self._specials and isinstance(text, str):
@@ -155,7 +155,7 @@ class WordCounts:
     def _cut(self, parts: Iterator[str] | Iterator[str | None]) -> Iterator[str]:
         pending = [next(parts, "") or ""]
         for part in parts:
-            if part is None:  # here stood a special token
+            if part is None:  # a special token
                 yield "".join(pending)
                 pending = []
                 continue
@@ -171,7 +171,7 @@ class WordCounts:
 
 
 class _Specials:
-    """Cuts texts at special tokens: at the leftmost one, and of those at the longest."""
+    """Cuts texts at special tokens: at the leftmost match, the longest at that position."""
 
     def __init__(self, contents: Sequence[str]) -> None:
         longest_first = sorted(contents, key=len, reverse=True)
@@ -183,11 +183,11 @@ class _Specials:
         return self._expression.split(text)
 
     def divided(self, parts: Iterator[str]) -> Iterator[str | None]:
-        """The parts of a text, without special tokens; None where one was."""
+        """The parts of a text, with None in place of each special token."""
         pending = ""
         for part in parts:
             pending += part
-            known = len(pending) - self._longest  # what begins up to here is seen to its end
+            known = len(pending) - self._longest  # a token that begins up to here is complete
             start = 0
             for match in self._expression.finditer(pending):
                 if match.start() > known:
@@ -205,12 +205,12 @@ class _Specials:
 
 
 def expression_of(pattern: str) -> str:
-    """The regular expression of a known name, or that which is given."""
+    """The regular expression of a known name, or the given one."""
     return KNOWN[pattern].pattern if pattern in KNOWN else regular_expression(pattern)
 
 
 def checked(special_tokens: Iterable[str]) -> tuple[str, ...]:
-    """Special tokens. Raises TokexportError for an empty one and for one that comes twice."""
+    """Special tokens. Raises TokexportError for an empty or repeated one."""
     found = tuple(special_tokens)
     if len(set(found)) < len(found) or "" in found:
         raise TokexportError("special tokens must differ, and none may be empty")
@@ -219,9 +219,9 @@ def checked(special_tokens: Iterable[str]) -> tuple[str, ...]:
 
 @lru_cache(8)
 def _core_of(pattern: str) -> Core:
-    """Of a tokenizer of bytes; compiled once for the counts of many files.
+    """The core of a tokenizer of bytes; compiled once for the counts of many files.
 
-    Raises UnsupportedError where no WordCounter does the pattern.
+    Raises UnsupportedError if WordCounter does not support the pattern.
     """
     ranks = {bytes((byte,)): byte for byte in range(256)}
     model = build("pattern", ranks, pattern, {}, Provenance("bytes"), spelling={})

@@ -1,4 +1,4 @@
-"""Counts the words of files of documents, once each, however often the process is killed."""
+"""Counts the words of files of documents, each exactly once, even if the process is killed."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from tokexport.training.counting import Text, WordCounts
 from tokexport.training.runs import CountedFile, Run
 from tokexport.training.word_counts_file import SUFFIX, read_word_counts, write_word_counts
 
-# Of text between two checkpoints; more where the file is large, so that most time goes to counting.
+# Text between two checkpoints; more if the file is large, so that most time goes to counting.
 CHECKPOINT_BYTES: Final = 1 << 29
 CHECKPOINT_FILES: Final = 16
 
-# Called with the counts so far, and the bytes of the files that were read in this run.
+# Called with the counts so far, and the bytes of the files read in this run.
 Progress = Callable[[WordCounts, int], object]
 Seen = Callable[[str], object]
 
@@ -51,15 +51,15 @@ def count_files(
 ) -> WordCounts:
     """Count the words of the documents of ``inputs`` (files and folders) into the file ``target``.
 
-    ``target`` is written again after every ``checkpoint_bytes`` of text, or 16 times its size if
-    that is more. A process that was killed goes on there when it is called with the same arguments:
-    no document is lost or counted twice. With ``add``, ``target`` may hold the counts of other
-    files. ``pattern`` (None: that of ``target``, or nanochat's) and ``special_tokens`` are those of
-    ``WordCounts``; a document counts up to ``doc_cap`` characters, and the last one is that with
-    which there are more than ``max_chars``.
+    ``target`` is rewritten after every ``checkpoint_bytes`` of text, or 16 times its size if that
+    is more. After a kill, a call with the same arguments resumes from there: no document is lost or
+    counted twice. With ``add``, ``target`` may hold the counts of other files. ``pattern`` (None:
+    that of ``target``, or nanochat's) and ``special_tokens`` are those of ``WordCounts``; of each
+    document the first ``doc_cap`` characters count, and counting stops after the document that
+    exceeds ``max_chars`` in total.
 
-    Raises ``SourceError`` for what cannot be read, with file and line; ``TokexportError`` where
-    ``target`` holds something else.
+    Raises ``SourceError``, with file and line, for anything that cannot be read;
+    ``TokexportError`` if ``target`` holds something else.
 
     >>> import pathlib
     >>> _ = pathlib.Path("a.txt").write_text("low lower low")
@@ -104,12 +104,12 @@ def count_stream(
     num_threads: int | None = None,
     progress: Progress = lambda counts, read: None,
 ) -> WordCounts:
-    """Count the words of a stream of UTF-8 into the file ``target``, as ``count_files`` those of
-    files. It is lines of JSON with a text in ``field``, or a document on each of its ``lines``, or
-    else one document, cut at ``max_chars``.
+    """Count the words of a stream of UTF-8 into the file ``target``, like ``count_files``. The
+    stream is lines of JSON with a text in ``field``, or one document per line (``lines``), or else
+    one document, cut at ``max_chars``.
 
-    A stream cannot be read again from where it was, so that ``target`` is written at its end alone:
-    of a process that was killed nothing is counted. Raises as ``count_files`` does.
+    A stream cannot be resumed, so ``target`` is written only at its end: a killed process counts
+    nothing. Raises like ``count_files``.
 
     >>> dict(count_stream([b"low low", b"er low"], "stream.counts").items())
     {b'low': 1, b' lower': 1, b' low': 1}
@@ -134,7 +134,7 @@ def count_stream(
 def stream_run(
     *, field: str | None, lines: bool, doc_cap: int | None, max_chars: int | None
 ) -> Run:
-    """The run over a stream. Raises TokexportError where its lines would be of two kinds."""
+    """The run over a stream. Raises TokexportError for both ``field`` and ``lines``."""
     if field is not None and lines:
         raise TokexportError(
             "a stream is either lines of text (--lines) or lines of JSON (--field); choose one"
@@ -152,7 +152,7 @@ def _begun(
     *,
     add: bool,
 ) -> tuple[WordCounts, Run]:
-    """The counts that a run adds to, without itself, and how far it has come by now."""
+    """The counts that a run adds to, without the run itself, and the run's state so far."""
     path = Path(os.path.realpath(target))
     if not path.exists():
         resolve(target)
@@ -191,7 +191,7 @@ def join_files(
 ) -> WordCounts:
     """Join the word counts of files into ``target``.
 
-    Raises ``TokexportError`` where they were made in different ways, or have a document twice.
+    Raises ``TokexportError`` if their settings differ, or two of them counted the same file.
     """
     path = resolve(target, force=force)
     first, *others = sources
@@ -204,7 +204,7 @@ def join_files(
 
 
 def is_counts(name: str | os.PathLike[str]) -> bool:
-    """Whether an input is a file of word counts, by its name."""
+    """Whether an input is a counts file, by its name."""
     return Path(name).suffix == SUFFIX
 
 
@@ -217,9 +217,9 @@ def count_documents(
     seen: Seen = lambda text: None,
     progress: Progress = lambda counts, read: None,
 ) -> Iterator[tuple[Run, int]]:
-    """Adds the documents of a run that are not yet counted; gives the run after each batch of them,
-    and the bytes read. ``names`` are those of the files, for errors; ``seen`` is called with each
-    text, or part of a long one; ``progress`` now and then within a long one.
+    """Adds the documents of a run that are not yet counted; yields the run after each batch, and
+    the bytes read. ``names`` are those of the files, for errors; ``seen`` is called with each text,
+    or part of a long one; ``progress`` is called within long ones.
     """
     characters, read = run.characters, 0
 
@@ -265,7 +265,7 @@ def count_documents(
 
 
 def decoded(parts: Iterator[bytes], name: str) -> Iterator[str]:
-    """The parts of a text. Raises SourceError where they are not UTF-8."""
+    """Decodes the parts of a text. Raises SourceError if they are not UTF-8."""
     try:
         yield from codecs.iterdecode(parts, "utf-8")
     except UnicodeDecodeError as error:
@@ -287,7 +287,7 @@ def capped(parts: Iterator[str], cap: int | None) -> Iterator[str]:
 
 
 def passing(parts: Iterator[str], seen: Seen) -> Iterator[str]:
-    """The same parts, each of which ``seen`` is called with."""
+    """The same parts, after calling ``seen`` with each."""
     for part in parts:
         seen(part)
         yield part

@@ -21,15 +21,15 @@ SCRIPTS: Final = (
     *("Han", "Hiragana", "Katakana", "Hangul"),
 )
 
-# How many tokens a text has.
+# Returns the number of tokens in a text.
 CountTokens = Callable[[str], int]
 
 
 class Sample:
-    """Some of the texts that pass: at most ``SAMPLE_CHARACTERS``, evenly from all of them.
+    """A sample of the texts added: at most ``limit`` characters, spread evenly over all of them.
 
-    Whenever it is full every other text goes, and of the texts that follow only one in twice as
-    many is taken.
+    Whenever the sample is full, every other text is dropped, and from then on half as many of the
+    texts are taken.
 
     >>> sample = Sample(10)
     >>> for letter in "abcdefgh":
@@ -45,7 +45,7 @@ class Sample:
         self._seen = self._held = 0
 
     def add(self, text: str) -> None:
-        """Takes a text, or leaves it out; of one that is longer than the sample, the start."""
+        """Takes or skips a text; of a text longer than the sample, takes the start."""
         self._seen += 1
         if (self._seen - 1) % self._step:
             return
@@ -59,7 +59,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Compression:
-    """The bytes a token that a tokenizer has on samples; None where there is no text."""
+    """The bytes per token of a tokenizer on samples; None if there is no text."""
 
     name: str
     training: float | None
@@ -68,10 +68,10 @@ class Compression:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was learned. ``kinds`` is how many of the tokens, without special ones, are of each
-    kind: those of digits, of spaces, of a script (by its first letter), of other characters, and of
-    bytes that are no whole characters. ``never_used``: tokens of which the training texts have
-    none, because they merge into others, or because no text has the byte.
+    """What was learned. ``kinds`` counts the tokens, without special ones, by kind: digits, spaces,
+    a script (by its first letter), other characters, and bytes that are not whole characters.
+    ``never_used``: tokens that do not occur in the training texts, because they always merge into
+    others, or because no text contains the byte.
     """
 
     compression: tuple[Compression, ...]

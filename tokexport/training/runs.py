@@ -1,4 +1,4 @@
-"""Which files were counted, and how far: what makes that no document is lost or counted twice."""
+"""Which files were counted, and how far, so that no document is lost or counted twice."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any, Final
 
 from tokexport.corpus.documents import Position
 
-# Of a file's start and of its end: what its checksum is over.
+# Bytes at the start and at the end of a file that its checksum covers.
 ENDS: Final = 1 << 16
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CountedFile:
-    """A file of documents: its path as it was given, its size, and a CRC-32 of its two ends."""
+    """A file of documents: its path as given, its size, and a CRC-32 of its two ends."""
 
     path: str
     size: int
@@ -24,7 +24,7 @@ class CountedFile:
 
     @classmethod
     def of(cls, path: Path) -> CountedFile:
-        """That of a file as it is now."""
+        """Describes the current state of a file."""
         size = path.stat().st_size
         with path.open("rb") as file:
             crc = zlib.crc32(file.read(ENDS))
@@ -36,7 +36,7 @@ class CountedFile:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Run:
-    """One counting of files: which and how, and the next document that is not counted."""
+    """One run over files: the files, the settings, and the next document to count."""
 
     files: tuple[CountedFile, ...]
     field: str
@@ -58,12 +58,12 @@ class Run:
         doc_cap: int | None,
         max_chars: int | None,
     ) -> Run:
-        """A run over files, none of whose documents is counted."""
+        """A run over files before its first document."""
         return cls(tuple(map(CountedFile.of, files)), field, lines, doc_cap, max_chars)
 
     @classmethod
     def read(cls, value: dict[str, Any]) -> Run:
-        """That which ``dataclasses.asdict`` made an object of JSON.
+        """The run from the JSON object of ``dataclasses.asdict``.
 
         Raises TypeError or KeyError for another object.
         """

@@ -15,20 +15,20 @@ from tokexport.training.counting import Text, WordCounts, checked
 from tokexport.training.trained import BYTES, ROLES, Merge, Trained
 from tokexport.unicode.byte_alphabet import to_bytes
 
-# Which of several most frequent pairs is merged: the least pair of ids (rustbpe); the same, where
-# the 256 bytes have the order of GPT-2's vocabulary (BpeTrainer of tokenizers); the
+# Which of several most frequent pairs is merged: the smallest pair of ids (rustbpe); the same, with
+# the 256 bytes in the order of GPT-2's vocabulary (BpeTrainer of tokenizers); the
 # lexicographically greatest pair of byte strings (CS336); the first one in the texts (minbpe).
 TieBreak = Literal["lowest-ids", "lowest-gpt2-ids", "greatest-bytes", "first-seen"]
 TIE_BREAKS: Final[tuple[TieBreak, ...]] = get_args(TieBreak)
 
-# Their ids follow the learned tokens; or each has the id that it is given.
+# Ids after the learned tokens; or, in a mapping, the given ids.
 SpecialTokens = Sequence[str] | Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The special tokens that have a role: that before a text, that after it, that which fills a
-    batch, and those which end a generation besides ``eos``.
+    """The special tokens with a role: before a text, after a text, padding of a batch, and those
+    that end a generation in addition to ``eos``.
 
     >>> roles = Roles(eos="<|e|>")
     >>> trained = train_from_iterator(["a"], 257, special_tokens=["<|e|>"], roles=roles)
@@ -44,7 +44,7 @@ class Roles:
 
 NO_ROLES: Final = Roles()
 
-# Called with the name of a step, how far it has come, and the end of it; 0: not known.
+# Called with the name of a step, its progress, and its total; 0: unknown.
 Progress = Callable[[str, int, int], None]
 
 
@@ -60,19 +60,19 @@ def train_from_iterator(
     num_threads: int | None = None,
     progress: Progress = lambda step, done, end: None,
 ) -> Trained:
-    """Learn a byte-level BPE tokenizer from texts, which are read once; memory grows with their
-    distinct words alone. A text that is too long to be held may be an iterator of its parts.
+    """Learn a byte-level BPE tokenizer from texts, which are read once; memory grows only with
+    their distinct words. A text too long for memory may be an iterator of its parts.
 
-    ``vocab_size`` counts the 256 bytes and the special tokens, whose ids come after the merges, or
+    ``vocab_size`` includes the 256 bytes and the special tokens, whose ids follow the merges, or
     are those of a mapping. ``pattern`` is a known name (``gpt2``, ``cl100k_base``, ``nanochat``,
-    ...) or a regular expression. The result does not depend on ``num_threads`` (None: one a
-    processor). Where no pair is left before ``vocab_size`` is reached, there are fewer merges, and
-    ``note`` says so. Special tokens in a text are plain text, or with ``split_special`` the text is
-    cut there, and they are not learned from. ``roles`` says which of them begins a text, and so on.
+    ...) or a regular expression. The result does not depend on ``num_threads`` (None: one per
+    processor). If no pair is left before ``vocab_size`` is reached, there are fewer merges, and
+    ``note`` says so. Special tokens in a text are plain text; with ``split_special`` they cut the
+    text instead, and nothing is learned from them. ``roles`` names the special tokens with a role.
 
     Raises ``TokexportError`` for a vocabulary that is too small or too large, for texts without a
-    word and for a role of what is no special token, ``UnsupportedError`` for a pattern that is no
-    known name or whose words cannot be counted, ``TextError`` for a text with a lone surrogate.
+    word and for a role of anything but a special token, ``UnsupportedError`` for a pattern that is
+    not supported or whose words cannot be counted, ``TextError`` for a text with a lone surrogate.
 
     >>> trained = train_from_iterator(["low lower lowest"], 260)
     >>> [merge.left + merge.right for merge in trained.merges]
@@ -108,11 +108,11 @@ def train_from_counts(
     tie_break: TieBreak = "lowest-ids",
     progress: Progress = lambda step, done, end: None,
 ) -> Trained:
-    """Learn a byte-level BPE tokenizer from word counts, as ``train_from_iterator`` from texts.
+    """Learn a byte-level BPE tokenizer from word counts, like ``train_from_iterator`` from texts.
 
-    Pairs of more than 65,535 bytes, the most that a file can hold, are left out. Raises
-    ``TokexportError`` as that does, for counts that were cut at other special tokens, for those of
-    an interrupted run, and for ``first-seen`` where the order of the words is not known.
+    Pairs of more than 65,535 bytes, the maximum of a file, are left out. Raises ``TokexportError``
+    like ``train_from_iterator``, and for counts that were cut at other special tokens, for counts
+    of an interrupted run, and for ``first-seen`` if the order of the words is unknown.
 
     >>> counts = WordCounts()
     >>> counts.add(["low lower lowest"])
@@ -174,7 +174,7 @@ def train_from_counts(
 def refuse_settings(
     vocab_size: int, special_tokens: SpecialTokens, tie_break: str, roles: Roles = NO_ROLES
 ) -> int:
-    """How many merges are wanted. Raises TokexportError for what no training can do."""
+    """The number of merges requested. Raises TokexportError for impossible settings."""
     if tie_break not in TIE_BREAKS:
         raise TokexportError(f"tie_break {tie_break!r} is none of {', '.join(TIE_BREAKS)}")
     count = len(checked(special_tokens))
@@ -203,7 +203,7 @@ def refuse_settings(
 
 
 def _named(roles: Roles) -> dict[str, list[str]]:
-    """The tokens of each role."""
+    """The tokens with each role."""
     single = {role: getattr(roles, role) for role in ROLES}
     found = {role: [name] for role, name in single.items() if name is not None}
     return {**found, "stop": [*found.get("eos", ()), *roles.stop]}
@@ -216,7 +216,7 @@ def _special_ids(roles: Roles, ids: Mapping[str, int]) -> SpecialIds:
 
 
 def _refuse_learned(special_tokens: SpecialTokens, tokens: Sequence[bytes]) -> None:
-    """Raises TokexportError for a special token that tokenizer.json spells as another token."""
+    """Raises TokexportError if tokenizer.json spells a learned token like a special token."""
     spelled = {name: token for name in special_tokens if (token := to_bytes(name)) is not None}
     clashes = {*spelled.values()}.intersection(tokens) if spelled else ()
     for name, token in spelled.items():

@@ -1,4 +1,4 @@
-"""What a training gives, and the files that hold it."""
+"""The result of training, and its files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tokexport.unicode.byte_alphabet import to_characters
 BYTES: Final = 256
 ROLES: Final = ("bos", "eos", "pad")
 # What `save` writes. ranks.json has the pattern and the special tokens of ranks.tiktoken; the two
-# configurations have the roles that neither that nor tokenizer.json can say, for transformers.
+# configuration files give transformers the roles, which neither it nor tokenizer.json can hold.
 FILES: Final = (
     *("tokenizer.bin", "tokenizer.json", "ranks.tiktoken", "ranks.json", "merges.tsv"),
     *("tokenizer_config.json", "generation_config.json"),
@@ -39,7 +39,7 @@ FILES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """Two tokens that become one, and how often they stood side by side then."""
+    """Two tokens that become one, and how often the pair occurred at that step."""
 
     left: bytes
     right: bytes
@@ -48,11 +48,11 @@ class Merge:
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """A byte-level BPE tokenizer that was learned from texts.
+    """A byte-level BPE tokenizer learned from texts.
 
-    Ids: those of the special tokens; the others are the 256 bytes, then the merges. ``uses`` is how
-    often bytes and merges stand in the texts. ``note`` says what is not as it was asked for.
-    ``special_ids`` are those of special tokens that have a role.
+    Special tokens have their own ids; all other ids are the 256 bytes, then the merges. ``uses`` is
+    how often bytes and merges occur in the encoded texts. ``note`` says what differs from the
+    request. ``special_ids`` are the ids of the special tokens with a role.
     """
 
     pattern: str  # a regular expression
@@ -67,12 +67,12 @@ class Trained:
     uses: tuple[int, ...] = ()
 
     def __len__(self) -> int:
-        """How many ids there are."""
+        """The number of ids."""
         return BYTES + len(self.merges) + len(self.special_tokens)
 
     @property
     def ranks(self) -> dict[bytes, int]:
-        """The ids of the tokens but the special ones, as tiktoken takes them."""
+        """The ids of all tokens except special ones, as tiktoken takes them."""
         learned = (merge.left + merge.right for merge in self.merges)
         single = (bytes((byte,)) for byte in range(BYTES))
         special = {*self.special_tokens.values()}
@@ -94,10 +94,10 @@ class Trained:
         return b"".join(lines)
 
     def tokenizer_json(self) -> str:
-        """The tokenizer in the format of Hugging Face's tokenizers."""
+        """The tokenizer in the format of Hugging Face tokenizers."""
         vocab = {to_characters(token): id for token, id in self.ranks.items()}
         if any(id < len(vocab) for id in self.special_tokens.values()):
-            # tokenizers gives an added token the next free id, unless the vocabulary has it.
+            # tokenizers gives an added token the next free id unless the vocabulary contains it.
             vocab |= self.special_tokens
         merges = [(to_characters(merge.left), to_characters(merge.right)) for merge in self.merges]
         special = [added_token(id, name, special=True) for name, id in self.special_tokens.items()]
@@ -112,9 +112,9 @@ class Trained:
         return json.dumps(document, ensure_ascii=False, indent=1)
 
     def listing(self) -> str:
-        r"""The merges for a person: id, count, left and right on each line, with tabs between.
+        r"""The merges for a person: id, count, left and right on each line, separated by tabs.
 
-        What does not print is escaped, as in ``\n`` and ``\xf0``.
+        Unprintable characters are escaped, as in ``\n`` and ``\xf0``.
         """
         rows = ["id\tcount\tleft\tright"]
         ids = [*self.ranks.values()][BYTES:]
@@ -125,7 +125,7 @@ class Trained:
         return "\n".join(rows) + "\n"
 
     def tokenizer_config(self) -> str:
-        """tokenizer_config.json: the tokens with a role, and the class that transformers opens."""
+        """tokenizer_config.json: the tokens with a role, and the class for transformers."""
         names = {id: name for name, id in self.special_tokens.items()}
         ids = asdict(self.special_ids)
         roles = {f"{role}_token": names[ids[role]] for role in ROLES if ids[role] is not None}
@@ -133,11 +133,11 @@ class Trained:
         return json.dumps(document, ensure_ascii=False, indent=1)
 
     def generation_config(self) -> str:
-        """generation_config.json: every id that ends a generation, not that of EOS alone."""
+        """generation_config.json: every id that ends a generation, not only EOS."""
         return json.dumps({"eos_token_id": [*self.special_ids.stop] or None}, indent=1)
 
     def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> list[Path]:
-        """Writes ``FILES`` into a folder, which is made; gives their paths.
+        """Writes ``FILES`` to a folder, which is created if needed; returns their paths.
 
         Raises TokexportError for a file that exists (unless ``force``) or cannot be written.
         """

@@ -1,4 +1,4 @@
-"""Word counts as a file: formats/word-counts/README.md describes it."""
+"""Files of word counts (format: formats/word-counts/README.md)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HEADER: Final = Struct(
 )
 WORD_COUNTS: Final = Struct(
     *HEADER.subcons,
-    "settings" / Bytes(this.settings_size),  # JSON, with spaces after it
+    "settings" / Bytes(this.settings_size),  # JSON, padded with spaces
     "counts" / Int64ul[this.word_count],
     "lengths" / Int32ul[this.word_count],
     "words" / Bytes(this.words_size),
@@ -37,7 +37,7 @@ WORD_COUNTS: Final = Struct(
 
 
 def write_word_counts(path: Path, counts: WordCounts) -> int:
-    """Writes a file, or replaces it, whole; gives its size in bytes."""
+    """Writes or replaces a file atomically; returns its size in bytes."""
     times, lengths, words = counts.native.words_of_all(not counts.ordered)
     values = {
         "pattern": counts.pattern,
@@ -70,7 +70,7 @@ def write_word_counts(path: Path, counts: WordCounts) -> int:
 
 
 def read_word_counts(path: str | os.PathLike[str]) -> WordCounts:
-    """The counts of a file. Raises FormatError for one that is damaged or none of these."""
+    """Reads the counts of a file. Raises FormatError if it is damaged or of another format."""
     try:
         data = Path(path).read_bytes()
     except OSError as error:
