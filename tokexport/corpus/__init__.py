@@ -1,4 +1,4 @@
-"""Documents in, token shards out: what a training run reads."""
+"""Converts documents to token shards, which a training run reads."""
 
 from tokexport.corpus.pipeline import tokenize as tokenize
 from tokexport.corpus.shards import Index as Index

@@ -1,4 +1,4 @@
-"""From files to documents, in batches that say where reading goes on after each of them."""
+"""Reads documents from files, in batches that know the position after each document."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from tokexport.errors import MissingLibraryError, SourceError
 if TYPE_CHECKING:
     from tokexport.runtime.tokenizer import ArrowArray
 
-# Of text in a batch: enough for all cores, and little memory.
+# The text in a batch: enough for all cores, and little memory.
 BATCH_BYTES: Final = 1 << 23
 BATCH_ROWS: Final = 512
 # A .txt file is one document; above this size it is encoded as a stream.
 LONG_BYTES: Final = 1 << 26
 PART: Final = 1 << 20
-TEXT_OVERHEAD: Final = 64  # bytes of memory that a text takes besides its own
+TEXT_OVERHEAD: Final = 64  # bytes of memory per text in addition to its content
 
 COMPRESSIONS: Final = (".gz", ".bz2", ".xz", ".zst")
 KINDS: Final = {".txt": "text", ".jsonl": "lines of JSON", ".ndjson": "lines of JSON"}
@@ -36,7 +36,7 @@ SUPPORTED: Final = f".txt, .jsonl, .ndjson (also with {', '.join(COMPRESSIONS)})
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """The next document: the number of its file, and its number in that."""
+    """The next document: the number of its file, and its number in that file."""
 
     file: int = 0
     document: int = 0
@@ -44,7 +44,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some documents. ``read``: bytes of the files, as they are on disk, that were read by now."""
+    """Some documents. ``read``: the bytes of the files on disk that have been read so far."""
 
     texts: Sequence[str] | ArrowArray
     count: int
@@ -61,7 +61,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class LongDocument:
-    """A document too long to be held, a whole file."""
+    """A document too long for memory: a whole file."""
 
     parts: Iterator[bytes]
     first: Position
@@ -69,12 +69,12 @@ class LongDocument:
 
     @property
     def read(self) -> int:
-        """As ``Batch.read``."""
+        """Like ``Batch.read``."""
         return self.bytes_read()
 
 
 class ByteStream:
-    """Bytes that come once, in parts, as those of standard input: how many have come, and their
+    """Bytes that can be read once, in parts, such as standard input; counts them and computes their
     CRC-32. ``name`` is for errors.
     """
 
@@ -91,10 +91,10 @@ class ByteStream:
 
 
 def find_files(inputs: Sequence[str | Path]) -> list[Path]:
-    """The files that inputs name, in order; of a folder all that are supported, sorted.
+    """The files that inputs name, in order; for a folder all supported files, sorted.
 
-    Raises SourceError for a file of another kind, for a folder without any, and for an input that
-    is not there.
+    Raises SourceError for an unsupported file, for a folder without supported files, and for an
+    input that does not exist.
 
     >>> find_files(["notes.txt"])
     Traceback (most recent call last):
@@ -122,9 +122,9 @@ def read_documents(
 ) -> Iterator[Batch | LongDocument]:
     """All documents of the files from ``start`` on, in batches.
 
-    A .txt file is one document, or with ``lines`` each of its lines that is not empty; a line of
-    .jsonl and a row of .parquet hold one in ``field``. Raises SourceError, with file and line, for
-    what is no document, MissingLibraryError where a library is missing.
+    A .txt file is one document, or with ``lines`` each of its non-empty lines; a line of .jsonl and
+    a row of .parquet hold one in ``field``. Raises SourceError, with file and line, for anything
+    else, MissingLibraryError if a library is missing.
     """
     read = sum(path.stat().st_size for path in files[: start.file])
     small: list[str] = []
@@ -170,10 +170,10 @@ def read_documents(
 def read_stream(
     stream: ByteStream, *, field: str | None, lines: bool
 ) -> Iterator[Batch | LongDocument]:
-    """The documents of a stream: its lines of JSON have them in ``field``, or with ``lines`` each
-    line that is not empty is one; without either it is one document.
+    """The documents of a stream: in ``field`` of its lines of JSON, or with ``lines`` each
+    non-empty line; without either it is one document.
 
-    Raises SourceError, with the line, for what is no document.
+    Raises SourceError, with the line, for anything else.
     """
     if field is None and not lines:
         yield LongDocument(iter(stream), Position(), lambda: stream.size)
@@ -212,7 +212,7 @@ def _pyarrow(path: Path) -> Any:
 
 
 def _reached(raw: IO[bytes], file: IO[bytes], before: int) -> Callable[[], int]:
-    """How many bytes were read by now. Holds ``file``, which closes ``raw`` where it goes."""
+    """Returns the bytes read so far. Keeps ``file`` alive, whose deletion would close ``raw``."""
 
     def reached(held: IO[bytes] = file) -> int:
         return before + raw.tell()
@@ -267,7 +267,7 @@ def _lines(
 
 
 def _split_lines(parts: Iterator[bytes]) -> Iterator[bytes]:
-    """Lines, with their ends: at LF only, as a byte of another line end may stand in a text."""
+    """Lines, split at LF only, because bytes of other line ends may be part of a text."""
     pending: list[bytes] = []
     for part in parts:
         first, *others = part.split(b"\n")

@@ -1,4 +1,4 @@
-"""From files of documents to a folder of token shards: read, encode, write, all at once."""
+"""From files of documents to a folder of token shards: reads, encodes and writes concurrently."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SHARD_TOKENS: Final = 100_000_000
 
-# Called with the bytes of the files that were read, and how many ids there are.
+# Called with the bytes of the files read so far, and the number of ids.
 Progress = Callable[[int, int], None]
 
 
@@ -41,15 +41,15 @@ def tokenize(
     num_threads: int | None = None,
     progress: Progress | None = None,
 ) -> Index:
-    """Encode the documents of ``inputs`` (files and folders) into a folder of token shards.
+    """Encode the documents of ``inputs`` (files and folders) to a folder of token shards.
 
     ``begin`` and ``end`` are ids put around each document (None: nothing). Special tokens in a
-    document are plain text. Ids are uint16 where all ids of the tokenizer fit, or as ``dtype``
-    says. A folder whose run was interrupted is gone on with, if it was made with the same settings
-    from the same files: no document is lost or doubled. Memory does not grow with the corpus.
+    document are plain text. Ids are uint16 if all ids of the tokenizer fit, or of type ``dtype``.
+    An interrupted run in the folder is resumed if the settings and files are the same: no document
+    is lost or duplicated. Memory does not grow with the corpus.
 
-    Raises ``SourceError`` for what cannot be read, with file and line; ``TokexportError`` for a
-    folder that other settings have made.
+    Raises ``SourceError``, with file and line, for anything that cannot be read; ``TokexportError``
+    for a folder that was made with other settings.
 
     >>> import pathlib
     >>> _ = pathlib.Path("a.jsonl").write_text('{"text": "hello world"}\\n{"text": "hello"}\\n')
@@ -92,7 +92,7 @@ def tokenize(
 
 
 def _begun(folder: Path, fresh: Index) -> Index:
-    """The index to go on from. Raises TokexportError where the folder holds something else."""
+    """The index to resume from. Raises TokexportError if the folder holds something else."""
     found = read_index(folder)
     if found is None:
         if folder.exists() and any(folder.iterdir()):
@@ -117,7 +117,7 @@ def _encoded(
     try:
         return tokenizer.encode_batch_to_numpy(batch.texts, num_threads=num_threads)
     except (UnicodeError, TextError):
-        # One of them is at fault: find it.
+        # One of the texts is at fault: find it.
         for number in range(batch.count):
             try:
                 tokenizer.encode_batch_to_numpy(batch.texts[number : number + 1])
@@ -132,7 +132,7 @@ def _encoded(
 def surrounded(
     ids: NDArray[np.uint32], offsets: NDArray[np.uint64], begin: int | None, end: int | None
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
-    """Ids with those put around each document, and the offsets of these."""
+    """Ids with ``begin`` and ``end`` around each document, and the new offsets."""
     count = len(offsets) - 1
     added = (begin is not None) + (end is not None)
     result = offsets + added * np.arange(count + 1, dtype=np.uint64)
@@ -151,10 +151,10 @@ def surrounded(
 def _add_batch(
     writer: ShardWriter, batch: Batch, ids: NDArray[np.uint32], ends: NDArray[np.uint64]
 ) -> None:
-    """Adds the documents of a batch, to as many shards as they take."""
+    """Adds the documents of a batch, to as many shards as needed."""
     done = used = 0
     while done < batch.count:
-        # Up to the document with which the shard is full.
+        # Up to the document that fills the shard.
         full = int(np.searchsorted(ends[done:], used + writer.room)) + 1
         next_done = min(done + full, batch.count)
         upto = int(ends[next_done - 1])
@@ -188,11 +188,11 @@ def _add_long(
 
 
 def read_ahead(batches: Iterator[Batch | LongDocument]) -> Iterator[Batch | LongDocument]:
-    """The same batches, each read by a thread while the one before is encoded."""
+    """The same batches, each read by a thread while the previous one is encoded."""
     with ThreadPoolExecutor(1) as reader:
         following = reader.submit(next, batches, None)
         while (batch := following.result()) is not None:
-            if isinstance(batch, LongDocument):  # its file is read by who encodes it
+            if isinstance(batch, LongDocument):  # the caller reads its file while encoding
                 yield batch
             following = reader.submit(next, batches, None)
             if isinstance(batch, Batch):

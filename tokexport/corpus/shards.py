@@ -1,6 +1,6 @@
-"""A folder of token shards: flat ids of uint16 or uint32, where documents begin, and an index.
+"""A folder of token shards: flat ids of uint16 or uint32, document offsets, and an index.
 
-``formats/token-shards/README.md`` describes it.
+The format is described in ``formats/token-shards/README.md``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Header = Literal["none", "llm.c"]
 
 INDEX_NAME: Final = "index.json"
 VERSION: Final = 1
-# Magic and version of llm.c's headers (dev/data/data_common.py): of GPT-2 and of Llama 3.
+# Magic and version of llm.c's headers (dev/data/data_common.py), for GPT-2 and for Llama 3.
 LLMC: Final = {"uint16": (20240520, 1), "uint32": (20240801, 7)}
 LLMC_HEADER: Final = Struct(
     "magic" / Int32sl, "version" / Int32sl, "token_count" / Int32sl, "zeros" / Const(bytes(1012))
@@ -35,7 +35,7 @@ LLMC_MOST: Final = 2**31 - 1  # tokens in a shard
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """One file of ids, and beside it the ``.idx`` with the offsets of its documents."""
+    """A file of ids, with an ``.idx`` file of the offsets of its documents."""
 
     file: str
     tokens: int
@@ -44,7 +44,7 @@ class Shard:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """What a folder of shards holds, and with which settings it was made."""
+    """The contents of a folder of shards, and the settings with which it was made."""
 
     settings: dict[str, Any]
     dtype: DType
@@ -55,17 +55,17 @@ class Index:
 
     @property
     def tokens(self) -> int:
-        """How many ids all shards hold."""
+        """The number of ids in all shards."""
         return sum(shard.tokens for shard in self.shards)
 
     @property
     def documents(self) -> int:
-        """How many documents all shards hold."""
+        """The number of documents in all shards."""
         return sum(shard.documents for shard in self.shards)
 
 
 def read_index(folder: str | os.PathLike[str]) -> Index | None:
-    """The index of a folder, or None where there is none. Raises FormatError for a damaged one."""
+    """The index of a folder, or None if there is none. Raises FormatError if it is damaged."""
     path = Path(folder, INDEX_NAME)
     try:
         value = json.loads(path.read_bytes())
@@ -84,11 +84,11 @@ def read_index(folder: str | os.PathLike[str]) -> Index | None:
 
 
 class ShardWriter:
-    """Adds documents to a folder; a shard is there when its index says so, and not before.
+    """Adds documents to a folder; a shard exists only once the index lists it.
 
-    A shard is written beside its name, synced and moved there; then the index is, in which it
-    stands with the position of the next document. A process that is killed leaves at most files
-    that no index names, which the next run replaces.
+    A shard is written to a temporary file, synced and renamed; then the same is done with the
+    index, which lists the shard and the position of the next document. A killed process leaves at
+    most files that no index lists, which the next run replaces.
     """
 
     def __init__(self, folder: Path, index: Index, shard_tokens: int) -> None:
@@ -109,11 +109,11 @@ class ShardWriter:
 
     @property
     def tokens(self) -> int:
-        """How many ids were added, those of unfinished shards too."""
+        """The number of ids added, including those of the unfinished shard."""
         return self.index.tokens + self._tokens
 
     def add(self, ids: NDArray[np.uint32]) -> None:
-        """Adds ids of a document that is not yet at its end."""
+        """Adds ids of a document that does not end yet."""
         if self._file is None:
             self._file = self._part.open("wb")
             self._file.write(bytes(self._header_size))
@@ -128,16 +128,16 @@ class ShardWriter:
 
     @property
     def room(self) -> int:
-        """How many ids the shard takes before it is closed."""
+        """The number of ids until the shard is closed."""
         return self._most - self._tokens
 
     @property
     def held(self) -> int:
-        """How many ids the shard has."""
+        """The number of ids in the shard."""
         return self._tokens
 
     def close_shard(self, after: Position, *, complete: bool = False) -> None:
-        """Makes the shard part of the index, with the position of the next document."""
+        """Adds the shard to the index, with the position of the next document."""
         shards = self.index.shards
         if self._file is not None:
             name = f"shard-{len(shards):05d}.bin"
@@ -173,7 +173,7 @@ class ShardWriter:
 
 
 def write_index(folder: Path, index: Index) -> None:
-    """Replaces the index of a folder, whole."""
+    """Replaces the index of a folder atomically."""
     value = {"version": VERSION, **asdict(index), "tokens": index.tokens}
     value["documents"] = index.documents
     temporary = folder / f"{INDEX_NAME}.part"

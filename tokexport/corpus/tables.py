@@ -1,4 +1,4 @@
-"""A step of a data pipeline: a table with texts in, the table with their ids out."""
+"""A step of a data pipeline that adds the ids of texts to a table."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ IDS: Final = "ids"
 
 
 class EncodeTable:
-    """Adds a column of ids to an Arrow table: what Ray Data and ``datasets`` map over batches.
+    """Adds a column of ids to an Arrow table: a function for Ray Data and ``datasets`` to map.
 
     ``begin`` and ``end`` are ids put around each text (None: nothing); special tokens in a text are
-    plain text. It pickles with its tokenizer, as that does. Raises ``SourceError`` where the table
-    has no such column. Needs pyarrow.
+    plain text. Picklable, together with its tokenizer. Raises ``SourceError`` if the table has no
+    such column. Needs pyarrow.
 
     >>> import pyarrow as pa
     >>> step = tokexport.corpus.EncodeTable(tokenizer, column="text", begin=300)
