@@ -1,5 +1,5 @@
-"""What a template sees of the caller's values: plain data, in the form that `transformers` gives
-it."""
+"""The caller's values as a template sees them: plain data, in the form that `transformers`
+passes."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ import numpy as np
 
 from tokexport.errors import ChatTemplateError
 
-# The names under which the reasoning of a message is found; templates read the first one, those of
-# gpt-oss the second.
+# The names for the reasoning of a message; templates read the first one, those of gpt-oss the
+# second.
 REASONING: Final = ("reasoning_content", "thinking", "reasoning")
 
 
 def plain(value: Any) -> Any:
-    """A copy out of JSON's types and tuples: objects have methods that a sandbox does not know.
+    """A copy made of JSON's types and tuples: objects have methods unknown to a sandbox.
 
-    What is none of them becomes the name of its type in angle brackets.
+    Any other value becomes the name of its type in angle brackets.
 
     >>> plain({"image": bytearray(b""), "text": "a"})
     {'image': '<bytearray>', 'text': 'a'}
     """
     if value is None or type(value) in (str, int, float, bool):
         return value
-    # Of a subclass: the value as it is, whatever methods that overrides.
+    # For a subclass: the plain value, whatever methods it overrides.
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, int):
@@ -49,8 +49,8 @@ def plain(value: Any) -> Any:
 
 
 def plain_messages(messages: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The messages of a conversation: without members that are None, which many APIs write and
-    templates do not expect; reasoning under every name. ChatTemplateError for what is none.
+    """The messages of a conversation, without members that are None, which many APIs write and
+    templates do not expect; reasoning under every name. ChatTemplateError for anything else.
     """
     if isinstance(messages, (str, bytes, Mapping)):
         raise ChatTemplateError(
@@ -64,12 +64,12 @@ def plain_messages(messages: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]
 
 
 def plain_tools(tools: Iterable[Mapping[str, Any]] | None) -> list[dict[str, Any]] | None:
-    """The tools, each by its JSON schema. ChatTemplateError for what is none."""
+    """The tools, each by its JSON schema. ChatTemplateError for anything else."""
     return _objects("tool", tools, "its JSON schema, not the function itself")
 
 
 def plain_documents(documents: Iterable[Mapping[str, Any]] | None) -> list[dict[str, Any]] | None:
-    """The documents, objects with a title and a text. ChatTemplateError for what is none."""
+    """The documents, objects with a title and a text. ChatTemplateError for anything else."""
     return _objects("document", documents, "an object with a title and a text")
 
 

@@ -1,4 +1,4 @@
-"""Whether a device can run a chat template: it can if the template is a frame."""
+"""Whether a device can run a chat template, which it can if the template is a frame."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ MAX_NUMBER = 255  # of special tokens and of reserved texts, and of bytes of one
 def device_frame(
     template: str, variables: Mapping[str, str], special: Mapping[str, bool]
 ) -> tuple[Frame | None, str]:
-    """The frame of a template, or None and why there is none, in words.
+    """The frame of a template, or None and the reason in words.
 
-    ``special``: the contents of the special tokens, each with whether it is looked for in text that
-    a normalizer has rewritten, where no place is known.
+    ``special``: the contents of the special tokens, each with whether it is looked for in text
+    rewritten by the normalizer, where offsets are unknown.
 
     >>> template = "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}[assistant]"
     >>> device_frame(template, {}, {})[0].start
@@ -35,7 +35,7 @@ def device_frame(
 
 
 def _problem(frame: Frame, special: Mapping[str, bool]) -> str:
-    """Why a file cannot hold the frame; empty: it can."""
+    """Why a file cannot hold the frame; empty if it can."""
     texts = frame.texts
     if token := straddling([text for text in texts if text], special):
         return f"the special token {token!r} could begin in a message and end in the markup"

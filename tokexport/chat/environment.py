@@ -1,7 +1,7 @@
-"""The Jinja environment of chat templates: what a template may do, and what it finds there.
+"""The Jinja environment of chat templates: what a template may do, and its functions.
 
-A template is a program of the person who published the model. It runs in the immutable sandbox of
-jinja2, which has no way to files, processes or the network.
+A template is a program by the publisher of the model. It runs in jinja2's immutable sandbox, which
+has no access to files, processes or the network.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Final, NoReturn
 from tokexport.errors import ChatTemplateError, MissingLibraryError
 
 INSTALL: Final = "pip install 'tokexport[chat]'"
-# Sandboxes before this release have known ways out.
+# Sandboxes before this release have known escapes.
 OLDEST: Final = (3, 1, 6)
 
 try:
@@ -38,7 +38,7 @@ if tuple(int(part) for part in version("jinja2").split(".")[:3] if part.isdigit(
 
 @lru_cache(maxsize=16)
 def compiled(source: str) -> Template:
-    """A template, ready to render. ChatTemplateError, with the line, where it is no Jinja."""
+    """A template, ready to render. ChatTemplateError, with the line, if it is not valid Jinja."""
     try:
         return _environment().from_string(source)
     except TemplateSyntaxError as error:
@@ -49,7 +49,7 @@ def compiled(source: str) -> Template:
 
 
 def literals(source: str) -> list[str]:
-    """The texts with which a template compares and cuts, sorted. ChatTemplateError as above."""
+    """The string literals of a template, sorted. ChatTemplateError as above."""
     compiled(source)
     constants = _environment().parse(source).find_all(nodes.Const)
     return sorted({each.value for each in constants if isinstance(each.value, str)})
@@ -70,14 +70,14 @@ def _environment() -> ImmutableSandboxedEnvironment:
 
 
 class Generation(Extension):
-    """``{% generation %}``, around what the assistant says, marks it for training; as text it is
-    what stands in it.
+    """``{% generation %}`` marks the assistant's text for training; it renders as the text inside
+    it.
     """
 
     tags = {"generation"}  # noqa: RUF012 -- jinja2 declares it so
 
     def parse(self, parser: Parser) -> nodes.Node:
-        """The block, as a scope of its own."""
+        """The block, with a scope of its own."""
         line = next(parser.stream).lineno
         body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
         return nodes.CallBlock(self.call_method("_inside"), [], [], body).set_lineno(line)
@@ -88,7 +88,7 @@ class Generation(Extension):
 
 
 class _Dict:
-    """``dict``, of which templates get no more than its calls."""
+    """``dict``, limited to the calls that templates may make."""
 
     def __call__(self, *items: Any, **named: Any) -> dict[Any, Any]:
         return dict(*items, **named)
@@ -99,7 +99,7 @@ class _Dict:
 
 
 class _Namespace(Namespace):
-    """``namespace``, without the names by which Python's own insides are reached."""
+    """``namespace``, without the names that give access to Python's internals."""
 
     def __init__(*positional: Any, **named: Any) -> None:
         self, *others = positional
@@ -129,7 +129,7 @@ def _to_json(
     separators: tuple[str, str] | None = None,
     sort_keys: bool = False,
 ) -> str:
-    """Unlike that of jinja2, without escapes for HTML."""
+    """Unlike jinja2's own filter, without escapes for HTML."""
     return json.dumps(
         value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
     )

@@ -1,4 +1,4 @@
-"""A chat template as a frame: fixed texts that stand between messages, for where no Jinja runs."""
+"""A chat template as a frame: the fixed texts between messages, for use without Jinja."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ class Opening:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The texts between the messages of a conversation. Special tokens in these texts are ids; in
-    messages they are text, though `transformers` makes them ids there too.
+    """The texts between the messages of a conversation. Special tokens in these texts become ids;
+    in messages they stay text, although `transformers` makes them ids there too.
 
     >>> frame = Frame("<s>[INST] ", None, " [/INST] ", "</s>[INST] ", " [/INST] ")
     >>> frame.render([{"role": "user", "content": "Hi"}])
     '<s>[INST] Hi [/INST] '
     """
 
-    # Before the first message of the person, where there is no system message.
+    # Before the first user message, without a system message.
     start: str
-    # Where there is one; `None` if the template takes none, or does more with it.
+    # With a system message; `None` if the template supports none, or does more with it.
     system: Opening | None
-    # From a message of the person to the answer that the model gave.
+    # From a user message to the model's answer.
     user_to_assistant: str
-    # From an answer to the next message of the person.
+    # From an answer to the next user message.
     assistant_to_user: str
-    # From the last message of the person to where the model goes on.
+    # From the last user message to where the model continues.
     user_to_reply: str
-    # Roles whose messages lose white space at both ends, as `str.strip` takes it.
+    # Roles whose messages lose white space at both ends, as by `str.strip`.
     stripped: frozenset[str] = frozenset()
-    # A conversation with one of these in a message is not for the frame.
+    # The frame does not cover conversations with one of these in a message.
     reserved: tuple[str, ...] = ()
     # Whether a message may be empty.
     takes_empty: bool = True
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The six texts in the order of a file; both of `system` are empty without it."""
+        """The six texts in the order of the file; the two of `system` are empty without it."""
         before, after = (
             (self.system.before_system, self.system.before_user) if self.system else ("", "")
         )
@@ -54,8 +54,8 @@ class Frame:
         return self.start, before, after, *between
 
     def takes(self, messages: Sequence[Message]) -> bool:
-        """Whether the frame is for these messages: roles that it knows, in their order, and
-        contents that are texts without what is reserved.
+        """Whether the frame covers these messages: known roles in their order, and contents that
+        are texts without any reserved text.
         """
         has_system = bool(messages) and messages[0]["role"] == "system"
         if has_system and self.system is None:
@@ -65,7 +65,7 @@ class Frame:
         return len(rest) % 2 == 1 and rest == turns and all(map(self._takes_content, messages))
 
     def render(self, messages: Sequence[Message]) -> str:
-        """The prompt of messages that :meth:`takes` allows, with the beginning of a reply."""
+        """The prompt of messages that :meth:`takes` accepts, with the beginning of a reply."""
         first, *_ = messages
         text = ""
         between = self.start

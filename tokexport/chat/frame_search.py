@@ -1,9 +1,9 @@
-"""Finds the frame of a chat template, at conversion: the template is rendered on probes.
+"""Finds the frame of a chat template, at conversion, by rendering the template on probes.
 
-Most templates do no more with an ordinary conversation (a system message or none, then a person and
-the model in turns, a person last) than put fixed texts around its messages. What the probes show is
-held against jinja2 on random conversations. What templates do beyond this, with tools, documents or
-images, is no part of a frame.
+With an ordinary conversation (an optional system message, then user and assistant in turns, the
+user last), most templates only put fixed texts around the messages. The frame that the probes show
+is compared with jinja2 on random conversations. What templates do beyond this, with tools,
+documents or images, is not part of a frame.
 """
 
 from __future__ import annotations
@@ -47,18 +47,18 @@ _WORDS: Final = [
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The frame of a template, or why it has none, in a sentence."""
+    """The frame of a template, or a sentence that says why it has none."""
 
     frame: Frame | None
     reason: str = ""
 
 
 class _NoFrameError(Exception):
-    """The sentence why a template has no frame."""
+    """Says why a template has no frame."""
 
 
 def find_frame(source: str, variables: Mapping[str, Any] | None = None) -> Finding:
-    """Whether a chat template is a frame. ``variables``: the special tokens that it reads.
+    """Finds the frame of a chat template. ``variables``: the special tokens that it reads.
 
     >>> template = "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}[assistant]"
     >>> find_frame(template).frame.user_to_reply
@@ -80,7 +80,7 @@ class _Jinja:
     variables: Mapping[str, Any]
 
     def render(self, messages: Iterable[Message]) -> str | None:
-        """The prompt, or None where the template fails."""
+        """The prompt, or None if the template fails."""
         try:
             return render(
                 {"default": self.source},
@@ -96,7 +96,7 @@ class _Jinja:
 
 
 def conversation(contents: Sequence[str], *, system: bool) -> list[Message]:
-    """Messages with these contents, in turns; with ``system`` the first one is that."""
+    """Messages with these contents, in turns; with ``system`` the first is a system message."""
     roles = ["system"] * system
     roles += [
         "user" if number % 2 == 0 else "assistant" for number in range(len(contents) - system)
@@ -107,7 +107,7 @@ def conversation(contents: Sequence[str], *, system: bool) -> list[Message]:
 
 
 def _between(jinja: _Jinja) -> Frame:
-    """The texts between the messages of probes, where they are the same in all of them."""
+    """The texts between the messages of probes, which must be the same in all of them."""
     start, reply = _segments(jinja, 1, system=False)
     first = _segments(jinja, 3, system=False)
     answer, again = first[1], first[2]
@@ -130,7 +130,7 @@ def _between(jinja: _Jinja) -> Frame:
 
 
 def _segments(jinja: _Jinja, count: int, *, system: bool) -> list[str]:
-    """What stands before, between and after the messages of a probe."""
+    """The texts before, between and after the messages of a probe."""
     contents = [f"Probe{number}Text" for number in range(count)]
     text = jinja.render(conversation(contents, system=system))
     if text is None:
@@ -145,7 +145,7 @@ def _segments(jinja: _Jinja, count: int, *, system: bool) -> list[str]:
 
 
 def _with_whitespace(jinja: _Jinja, frame: Frame) -> Frame:
-    """What becomes of white space at the ends of messages, and of messages without text."""
+    """Adds what the template does with white space around messages, and with empty messages."""
     if not all(jinja.same(frame, each) for each in _with_each(frame, ["ordinary"])):
         raise _NoFrameError("the chat template changes the text of messages")
     roles = ("user", "assistant", *(["system"] if frame.system else []))
@@ -161,7 +161,7 @@ def _with_whitespace(jinja: _Jinja, frame: Frame) -> Frame:
 
 
 def _with_reserved(jinja: _Jinja, frame: Frame) -> Frame:
-    """The literals of the template that change how it writes a message with one of them."""
+    """Adds the literals of the template that, in a message, change how the message is written."""
     reserved = []
     for literal in sorted({text for text in literals(jinja.source) if text.strip()}):
         contents = [
@@ -181,7 +181,7 @@ def _with_reserved(jinja: _Jinja, frame: Frame) -> Frame:
 
 
 def _with_each(frame: Frame, contents: Sequence[str]) -> Iterator[list[Message]]:
-    """Conversations in which each content stands in each place."""
+    """Conversations with each content in each position."""
     for content in contents:
         for system in (False, True) if frame.system else (False,):
             for place in range(5 + system):
@@ -191,7 +191,7 @@ def _with_each(frame: Frame, contents: Sequence[str]) -> Iterator[list[Message]]
 
 
 def _check(jinja: _Jinja, frame: Frame) -> Frame:
-    """The frame, held against jinja2 on random conversations that it takes."""
+    """The frame, compared with jinja2 on random conversations that it covers."""
     chance = random.Random(jinja.source)
     words = [*_SPACES, *_WORDS, *(text for text in literals(jinja.source) if text)]
     compared = 0
@@ -208,7 +208,7 @@ def _check(jinja: _Jinja, frame: Frame) -> Frame:
 def random_conversation(
     chance: random.Random, words: Sequence[str], *, with_system: bool
 ) -> list[Message]:
-    """A conversation of one to six turns, and with or without a system message."""
+    """A conversation of one to six turns, with or without a system message."""
     system = with_system and chance.random() < 0.5
     count = 2 * chance.randrange(_TURNS) + 1 + system
     contents = ["".join(chance.choices(words, k=chance.randrange(8))) for _ in range(count)]

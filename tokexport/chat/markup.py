@@ -1,4 +1,4 @@
-"""Where special tokens stand in the texts of a frame, so that they are tokens nowhere else."""
+"""The positions of special tokens in the texts of a frame, so that they are tokens nowhere else."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 
 def marks(texts: Sequence[str], special: Collection[str]) -> list[int]:
-    """Where a special token begins in texts that are joined, in bytes.
+    """The byte offsets in the joined texts at which special tokens begin.
 
     >>> marks(["<s>[", "]</s>"], {"<s>", "</s>"})
     [0, 5]
@@ -21,8 +21,8 @@ def marks(texts: Sequence[str], special: Collection[str]) -> list[int]:
 
 
 def straddling(texts: Sequence[str], special: Collection[str]) -> str | None:
-    """A special token that could begin in a text of the frame and end in a message, or the other
-    way round: what a message says would then decide what the frame's tokens are.
+    """A special token that could begin in a text of the frame and end in a message, or vice versa:
+    a message's content would then decide the frame's tokens.
 
     >>> straddling(["<s>"], {"<s>", "<s>>"})
     '<s>>'

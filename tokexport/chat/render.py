@@ -1,4 +1,4 @@
-"""A conversation in, the text of its prompt out."""
+"""Renders a conversation to the text of its prompt."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tokexport.chat.conversation import (
 from tokexport.chat.environment import compiled
 from tokexport.errors import ChatTemplateError
 
-# Put after the text that is to go on, and cut off with all that follows. A template that trims a
-# message takes the space, which tells.
+# Appended to the text to continue, and cut off with everything after it. If the template removed
+# the space, it trims messages.
 _MARK: Final = "TOKEXPORT_GOES_ON_HERE "
 
 
@@ -31,16 +31,15 @@ def render(
     continue_final_message: bool | str = False,
     variables: Mapping[str, Any] | None = None,
 ) -> str:
-    """The text that a chat template makes of messages.
+    """The text that a chat template produces from messages.
 
-    ``templates`` are those of a model by name; ``template`` is one of the names, or another
-    template; without it ``"tool_use"`` is taken where tools are given, else ``"default"``.
-    ``add_generation_prompt`` ends with the beginning of an answer; ``continue_final_message`` ends
-    within the last message, in its content or in the field that it names. ``variables`` are further
-    values that the template reads by name.
+    ``templates`` are a model's by name; ``template`` is one of the names, or another template; the
+    default is ``"tool_use"`` if there are tools, else ``"default"``. ``add_generation_prompt`` ends
+    with the beginning of an answer; ``continue_final_message`` ends within the last message, in its
+    content or in the named field. ``variables`` are further values that the template reads by name.
 
-    Raises ChatTemplateError where there is no such template or it refuses the messages, and
-    MissingLibraryError where jinja2 is not installed.
+    Raises ChatTemplateError if there is no such template or it refuses the messages, and
+    MissingLibraryError if jinja2 is not installed.
 
     >>> render({}, [{"role": "user", "content": "Hi"}], template="{{ messages[0].content }}!")
     'Hi!'
@@ -68,7 +67,7 @@ def render(
 
 
 def choose(templates: Mapping[str, str], template: str | None, *, with_tools: bool) -> str:
-    """The source of the template that is meant. ChatTemplateError where there is none."""
+    """The source of the chosen template. ChatTemplateError if there is none."""
     if template is not None:
         return templates.get(template, template)
     for name in ("tool_use", "default") if with_tools else ("default",):
@@ -88,7 +87,7 @@ def _run(source: str, values: Mapping[str, Any]) -> str:
     program = compiled(source)
     try:
         return program.render(values)
-    except Exception as error:  # a program of somebody else, which can fail in every way
+    except Exception as error:  # a foreign program, which can fail in any way
         kind = type(error)
         refused = kind.__module__ == "jinja2.exceptions" and kind.__name__ == "TemplateError"
         what = "refuses these messages" if refused else f"failed with {kind.__name__}"
@@ -96,11 +95,11 @@ def _run(source: str, values: Mapping[str, Any]) -> str:
 
 
 def _mark(message: dict[str, Any], name: str, source: str) -> str:
-    """Marks the end of a message's field, and gives the text that goes on there."""
+    """Marks the end of a message's field, and returns the text to continue."""
     value = message.get(name)
     if value is None:
         raise ChatTemplateError(f"the last message has no {name} to continue; give it one")
-    # Reasoning stands in a message under several names.
+    # A message has its reasoning under several names.
     names = (
         [each for each in REASONING if message.get(each) == value] if name in REASONING else [name]
     )
