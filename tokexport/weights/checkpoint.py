@@ -1,4 +1,4 @@
-"""A checkpoint of Hugging Face: config.json and safetensors, in one file or in several."""
+"""A Hugging Face checkpoint: config.json and safetensors, in one file or in several."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CONFIG: Final = "config.json"
 _SINGLE: Final = "model.safetensors"
 _INDEX: Final = "model.safetensors.index.json"
 _STYLES: Final = ("llama", "qwen3")
-# What would change the numbers, and the values with which it does not.
+# Settings that would change the numbers, and the values with which they do not.
 _UNUSED: Final = {
     "attention_bias": (False, None),
     "mlp_bias": (False, None),
@@ -38,7 +38,7 @@ class Checkpoint:
     files: Mapping[str, Path]
 
     def tensor(self, name: str, shape: tuple[int, ...]) -> npt.NDArray[np.float32]:
-        """A tensor as float32. SourceError where it is missing or of another shape."""
+        """A tensor as float32. SourceError if it is missing or of another shape."""
         from safetensors import SafetensorError, safe_open
 
         path = self.files.get(name)
@@ -60,7 +60,7 @@ class Checkpoint:
 
 
 def read_checkpoint(folder: Path) -> Checkpoint:
-    """Reads what is beside the tensors.
+    """Reads everything except the tensors.
 
     Raises UnsupportedError for a model of another style, SourceError for a broken checkpoint,
     MissingLibraryError without ``safetensors`` and ``ml_dtypes``.
@@ -134,13 +134,13 @@ def _shape(config: Mapping[str, Any]) -> Shape:
 
 
 def rope_frequencies(config: Mapping[str, Any], head_size: int) -> npt.NDArray[np.float32]:
-    """Radians a position of each pair of a head: theta ** (-2 * i / head_size), scaled as the
-    configuration says ("linear", or "llama3" as in Llama 3.1). UnsupportedError for other scalings.
+    """Radians per position for each pair of a head: theta ** (-2 * i / head_size), scaled as
+    configured ("linear", or "llama3" as in Llama 3.1). UnsupportedError for other scalings.
 
     >>> rope_frequencies({"rope_theta": 10000.0}, 4).tolist()
     [1.0, 0.009999999776482582]
     """
-    # transformers 5 has all of it in rope_parameters.
+    # transformers 5 puts all of it into rope_parameters.
     scaling = config.get("rope_parameters") or config.get("rope_scaling") or {}
     theta = float(scaling.get("rope_theta") or config.get("rope_theta") or 10000.0)
     plain = 1 / theta ** (np.arange(0, head_size, 2, dtype=np.float64) / head_size)
@@ -161,7 +161,7 @@ def rope_frequencies(config: Mapping[str, Any], head_size: int) -> npt.NDArray[n
 
 
 def _llama3(plain: npt.NDArray[np.float64], scaling: Mapping[str, Any]) -> npt.NDArray[np.float64]:
-    """Long waves are slowed down by a factor, short ones stay, and those between are blended."""
+    """Slows down long waves by a factor, keeps short ones, and blends those in between."""
     old = float(scaling["original_max_position_embeddings"])
     low, high = float(scaling["low_freq_factor"]), float(scaling["high_freq_factor"])
     turns = old * plain / (2 * math.pi)  # in the old context
@@ -177,7 +177,7 @@ def _files(folder: Path) -> dict[str, Path]:
         names = _json(index).get("weight_map")
         if not isinstance(names, dict):
             raise SourceError(f"{index}: it has no weight_map")
-        # A name is that of a file in the folder, never a path out of it.
+        # Only the file name counts: never a path out of the folder.
         return {name: folder / Path(str(file)).name for name, file in names.items()}
     path = folder / _SINGLE
     if not path.exists():

@@ -1,4 +1,4 @@
-"""Writes the weights file of a checkpoint, one tensor after the other."""
+"""Writes the weights file of a checkpoint, one tensor at a time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tokexport.weights.quantize import quantized
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written: bytes, parameters, and the absolute errors of int8 weights (0 in
+    """What was written: bytes, parameters, and the absolute errors of int8 weights (0 for
     float32).
     """
 
@@ -41,8 +41,8 @@ def export(
 ) -> Exported:
     """Writes the weights file of the Hugging Face checkpoint in a folder.
 
-    ``progress`` is called with what is written, and how many tensors of how many are done.
-    Raises UnsupportedError for a model of another style than Llama's and Qwen3's, or whose rows do
+    ``progress`` is called with the current step, the number of finished tensors, and their total.
+    Raises UnsupportedError for a model of a style other than Llama's and Qwen3's, or whose rows do
     not divide into groups; SourceError for a broken checkpoint; MissingLibraryError without
     ``tokexport[model]``; TokexportError for a target that exists (unless ``force``).
     """
@@ -71,7 +71,7 @@ def export(
 
 
 class _Errors:
-    """Of all weights that were quantized."""
+    """The errors of all quantized weights."""
 
     def __init__(self) -> None:
         self.largest, self.total, self.count = 0.0, 0.0, 0
@@ -90,7 +90,7 @@ def _check_groups(shape: Shape) -> None:
 def _stored(
     checkpoint: Checkpoint, tensor: Tensor, group: int, errors: _Errors
 ) -> Iterator[memoryview]:
-    """The parts of a tensor as the file has them."""
+    """The parts of a tensor as stored in the file."""
     if tensor.source is None:
         values = checkpoint.rope_frequencies
     else:

@@ -1,6 +1,6 @@
-"""The layout of a weights file: a header, then the tensors in an order that follows from it.
+"""The layout of a weights file: a header, then the tensors in the order that it determines.
 
-All numbers are little-endian. formats/weights/README.md has the same in tables.
+All numbers are little-endian. formats/weights/README.md documents the same in tables.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from construct import Const, Float32l, Int32ul, Int64ul, Struct
 
 MAGIC: Final = b"TKXMODEL"
 VERSION: Final = 1
-ALIGNMENT: Final = 64  # of every tensor, in bytes: a line of a cache
+ALIGNMENT: Final = 64  # of every tensor, in bytes: a cache line
 QK_NORM: Final = 1
 TIED: Final = 2
 GROUP: Final = 64  # int8 weights that share a scale
@@ -56,8 +56,8 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A tensor of the file. ``source`` is its name in a checkpoint, None for the frequencies of the
-    rotary positions; a vector has one row.
+    """A tensor of the file. ``source`` is its name in a checkpoint, None for the rotary
+    frequencies; a vector has one row.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Tensor:
 
 
 def tensors(shape: Shape) -> Iterator[Tensor]:
-    """All tensors, in their order."""
+    """All tensors, in the order of the file."""
     queries, keys = shape.heads * shape.head_size, shape.key_heads * shape.head_size
     width, hidden = shape.width, shape.hidden
 
@@ -120,7 +120,7 @@ def aligned(size: int) -> int:
 
 
 def file_size(shape: Shape) -> int:
-    """Bytes of a file of this shape."""
+    """The size in bytes of a file of this shape."""
     at: int = HEADER.sizeof()
     for tensor in tensors(shape):
         for size in stored_sizes(tensor, shape.group):

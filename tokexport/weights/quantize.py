@@ -1,4 +1,4 @@
-"""int8 weights: groups of neighbours in a row share a scale, the largest of them becomes 127."""
+"""int8 weights: groups of neighbours in a row share a scale; the largest magnitude becomes 127."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 @dataclass(frozen=True, slots=True)
 class Quantized:
-    """``codes`` (int8) times the ``scales`` (float32) of their groups are nearly the weights."""
+    """``codes`` (int8) times the ``scales`` (float32) of their groups approximate the weights."""
 
     codes: npt.NDArray[np.int8]
     scales: npt.NDArray[np.float32]
