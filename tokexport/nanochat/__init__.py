@@ -1,4 +1,4 @@
-"""nanochat's tokenizer: trained here, and used in the place of its ``RustBPETokenizer``.
+"""nanochat's tokenizer: trains it, and replaces its ``RustBPETokenizer``.
 
 >>> tokenizer = Tokenizer.train_from_iterator(["low lower lowest"], vocab_size=269)
 >>> tokenizer.encode("low lower", prepend="<|bos|>")

@@ -1,4 +1,4 @@
-"""What a conversation is made of: special tokens and texts, and which of them are trained on."""
+"""A conversation as special tokens and texts, with which of them are trained on."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from tokexport.errors import ConversationError
 
-# Around each kind of part of what the assistant says: the special tokens, and whether they and the
-# text are trained on. What a tool gives does not come from the model.
+# For each kind of part of an assistant message: the special tokens around it, and whether they and
+# the text are trained on. The output of a tool does not come from the model.
 _PARTS: Final[Mapping[str, tuple[str | None, bool]]] = {
     "text": (None, True),
     "python": ("python", True),
@@ -30,7 +30,7 @@ class Segment:
 
 
 def messages_of(conversation: object) -> Sequence[Any]:
-    """The messages of a conversation. ConversationError where there are none."""
+    """The messages of a conversation. ConversationError if there are none."""
     found = conversation.get("messages") if isinstance(conversation, Mapping) else None
     if not isinstance(found, list | tuple) or not found:
         raise ConversationError(None, "", "it has no messages", _HINT)
@@ -38,8 +38,8 @@ def messages_of(conversation: object) -> Sequence[Any]:
 
 
 def segments(messages: Sequence[Any]) -> Iterator[Segment]:
-    """What the messages are rendered as, in order. Raises ConversationError for a message that is
-    out of turn or not of its form.
+    """The segments that render the messages, in order. Raises ConversationError for a message that
+    is out of turn or malformed.
     """
     first, system = 0, ""
     if _role(messages, 0) == "system":
@@ -63,7 +63,7 @@ def segments(messages: Sequence[Any]) -> Iterator[Segment]:
 
 
 def _said(messages: Sequence[Any], index: int) -> Iterator[Segment]:
-    """What the assistant says: a text, or parts of several kinds."""
+    """An assistant message: a text, or parts of several kinds."""
     content = messages[index].get("content")
     if isinstance(content, str):
         yield Segment(content, True)

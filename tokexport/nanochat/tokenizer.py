@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SPECIAL_TOKENS: Final = KNOWN["nanochat"].counted
-# What begins a document: nanochat's own name, and that of OpenAI's encodings.
+# The token that begins a document: nanochat's own, and that of OpenAI's encodings.
 _BOS: Final = ("<|bos|>", "<|endoftext|>")
 # Nanochat ends a generation at either.
 _ROLES: Final = Roles(bos="<|bos|>", eos="<|assistant_end|>", stop=("<|bos|>",))
@@ -37,7 +37,7 @@ _RED, _GREEN, _GRAY, _RESET = "\x1b[91m", "\x1b[92m", "\x1b[90m", "\x1b[0m"
 
 
 class Tokenizer:
-    """A tokenizer for nanochat. ``enc`` is the ``tokexport.Tokenizer`` that does the work.
+    """A tokenizer for nanochat. ``enc`` is the underlying ``tokexport.Tokenizer``.
 
     >>> tokenizer = Tokenizer.train_from_iterator(["low lower lowest"], vocab_size=269)
     >>> ids = tokenizer.encode("low", prepend="<|bos|>", append="<|user_end|>")
@@ -49,15 +49,15 @@ class Tokenizer:
         self.enc = enc
         self.bos_token_id = self.encode_special(bos_token)
 
-    # ---- where it comes from
+    # ---- constructors and saving
 
     @classmethod
     def train_from_iterator(cls, text_iterator: Iterable[str], vocab_size: int) -> Tokenizer:
-        """Learns a tokenizer from texts. ``vocab_size`` counts the nine special tokens, whose ids
-        are the last; the merges are those of rustbpe.
+        """Learns a tokenizer from texts. ``vocab_size`` includes the nine special tokens, which
+        have the last ids; the merges are those of rustbpe.
 
-        Warns where the texts have pairs for fewer tokens. Raises TokexportError for a vocabulary
-        that is too small, and for texts without a word.
+        Warns if the texts have pairs for fewer tokens. Raises TokexportError for a vocabulary that
+        is too small, and for texts without a word.
 
         >>> Tokenizer.train_from_iterator(iter(["a text", "and another"]), 270).get_vocab_size()
         270
@@ -75,10 +75,10 @@ class Tokenizer:
 
     @classmethod
     def from_directory(cls, tokenizer_dir: str | os.PathLike[str]) -> Tokenizer:
-        """Opens what ``save`` wrote into a directory, or else nanochat's own tokenizer.pkl, which
-        is read without executing it.
+        """Opens the file that ``save`` wrote to a directory, or else nanochat's own tokenizer.pkl,
+        which is read without executing it.
 
-        Raises TokexportError where neither is there, and where both are and differ.
+        Raises TokexportError if neither exists, and if both exist and differ.
         """
         folder = Path(tokenizer_dir)
         found = [name for name in (_FILE, _PICKLE) if (folder / name).is_file()]
@@ -101,8 +101,8 @@ class Tokenizer:
 
     @classmethod
     def from_pretrained(cls, tiktoken_name: str) -> Tokenizer:
-        """Makes that of an encoding of tiktoken, such as ``gpt2`` or ``cl100k_base``, which
-        tiktoken downloads once. Raises MissingLibraryError where tiktoken is not installed.
+        """Makes the tokenizer of an encoding of tiktoken, such as ``gpt2`` or ``cl100k_base``,
+        which tiktoken downloads once. Raises MissingLibraryError if tiktoken is not installed.
         """
         try:
             import tiktoken
@@ -115,20 +115,20 @@ class Tokenizer:
         return cls(runtime.load(file_bytes(model), check=False), _BOS[1])
 
     def save(self, tokenizer_dir: str | os.PathLike[str]) -> None:
-        """Writes tokenizer.bin into a directory, which is made; an older one is replaced.
+        """Writes tokenizer.bin to a directory, which is created if needed; replaces an older file.
 
-        Raises TokexportError where it cannot be written.
+        Raises TokexportError if it cannot be written.
         """
         _write(Path(tokenizer_dir) / _FILE, self.enc.to_bytes())
 
-    # ---- what it has
+    # ---- the vocabulary
 
     def get_vocab_size(self) -> int:
-        """How many ids there are, the special tokens too."""
+        """The number of ids, including special tokens."""
         return self.enc.n_vocab
 
     def get_special_tokens(self) -> set[str]:
-        """The texts of the special tokens."""
+        """The contents of the special tokens."""
         return self.enc.special_tokens_set
 
     def get_bos_token_id(self) -> int:
@@ -140,15 +140,15 @@ class Tokenizer:
         return self.enc.decode([id])
 
     def encode_special(self, text: str) -> int:
-        """The id of a special token, or of any other one. Raises KeyError for what is no token."""
+        """The id of a special token, or of any other token. Raises KeyError if there is none."""
         return self.enc.encode_single_token(text)
 
     def decode_single_token_bytes(self, token_id: int) -> bytes:
-        """The bytes of one id. Raises KeyError for what is no id."""
+        """The bytes of one id. Raises KeyError for an invalid id."""
         return self.enc.decode_single_token_bytes(token_id)
 
     def token_bytes(self) -> NDArray[np.int32]:
-        """How many bytes each id has, 0 for special tokens: bits per byte are computed with them.
+        """The number of bytes of each id, 0 for special tokens, to compute bits per byte.
 
         >>> tokenizer = Tokenizer.train_from_iterator(["low lower lowest"], vocab_size=269)
         >>> tokenizer.token_bytes()[[0, 256, 257, 260]].tolist()
@@ -159,8 +159,8 @@ class Tokenizer:
         return lengths
 
     def save_token_bytes(self, tokenizer_dir: str | os.PathLike[str]) -> list[Path]:
-        """Writes ``token_bytes`` into a directory: token_bytes.npy and, where torch is installed,
-        the token_bytes.pt that nanochat loads. Gives the paths.
+        """Writes ``token_bytes`` to a directory: token_bytes.npy and, if torch is installed, the
+        token_bytes.pt that nanochat loads. Returns the paths.
         """
         folder, lengths = Path(tokenizer_dir), self.token_bytes()
         contents = {".npy": io.BytesIO()}
@@ -199,10 +199,10 @@ class Tokenizer:
         num_threads: int = 8,
     ) -> list[int] | list[list[int]]:
         """The ids of a text, or of each text of a list, encoded by ``num_threads`` threads. Special
-        tokens in a text are text.
+        tokens in a text are plain text.
 
-        ``prepend`` and ``append`` are a special token or an id, put at either end. Raises KeyError
-        for what is no token, ValueError for a text that is neither str nor list.
+        ``prepend`` and ``append`` are a special token or an id to add at either end. Raises
+        KeyError for an unknown token, ValueError for a text that is neither str nor list.
         """
         before = [] if prepend is None else [self._id(prepend)]
         after = [] if append is None else [self._id(append)]
@@ -216,7 +216,7 @@ class Tokenizer:
     __call__ = encode
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of ids. Raises KeyError for an id that no token has."""
+        """The text of ids. Raises KeyError for an id without a token."""
         return self.enc.decode(ids)
 
     # ---- conversations
@@ -224,13 +224,13 @@ class Tokenizer:
     def render_conversation(
         self, conversation: Mapping[str, Any], max_tokens: int = 2048
     ) -> tuple[list[int], list[int]]:
-        """The ids of a conversation, at most ``max_tokens``, and a mask as long: 1 for what the
-        assistant is trained to say.
+        """The ids of a conversation, at most ``max_tokens``, and a mask of equal length: 1 for ids
+        that the assistant is trained on.
 
-        A system message goes into the user message after it. What the assistant says may be a text
-        or a list of parts: ``text``, ``python`` (a call of the tool) and ``python_output``, which
-        is not trained on. Raises ConversationError, with the index of the message, for one that is
-        out of turn or not of its form.
+        A system message is put into the user message after it. An assistant message is a text or a
+        list of parts: ``text``, ``python`` (a tool call) and ``python_output``, which is not
+        trained on. Raises ConversationError, with the index of the message, for a message that is
+        out of turn or malformed.
 
         >>> tokenizer = Tokenizer.train_from_iterator(["a"], vocab_size=265)
         >>> messages = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "!"}]
@@ -240,8 +240,8 @@ class Tokenizer:
         return self._rendered(messages_of(conversation), max_tokens)
 
     def render_for_completion(self, conversation: Mapping[str, Any]) -> list[int]:
-        """The ids of a conversation up to where the assistant gives its last message, which is left
-        out. Raises ConversationError where the last message is not the assistant's.
+        """The ids of a conversation up to the start of the assistant's last message, which is left
+        out. Raises ConversationError if the last message is not the assistant's.
         """
         messages = messages_of(conversation)
         last = len(messages) - 1
@@ -259,7 +259,7 @@ class Tokenizer:
     def visualize_tokenization(
         self, ids: Sequence[int], mask: Sequence[int], with_token_id: bool = False
     ) -> str:
-        """The tokens between bars, for a terminal: green where the mask is 1, red elsewhere."""
+        """The tokens separated by bars, for a terminal: green if the mask is 1, otherwise red."""
         shown = []
         for id, trained in zip(ids, mask, strict=False):
             shown.append(f"{_GREEN if trained == 1 else _RED}{self.decode([id])}{_RESET}")
@@ -293,7 +293,7 @@ def _opened(path: Path) -> runtime.Tokenizer:
 
 
 def _content(tokenizer: runtime.Tokenizer) -> tuple[object, ...]:
-    """All that decides an id."""
+    """Everything that decides an id."""
     tags = sorted({tag for tag, _ in tokenizer.sections()} - {"PROV", "SPID", "TEST"})
     return tuple((tag, section(tokenizer, tag.encode())) for tag in tags)
 
