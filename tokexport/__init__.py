@@ -1,6 +1,6 @@
 """tokexport: any model's tokenizer as one small file, mapped into memory, with the same ids."""
 
-# Not from typing, which takes longer to import than the package: type checkers know the name.
+# Not from typing, which takes longer to import than this package: type checkers know the name.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tokexport import errors
@@ -31,7 +31,7 @@ __all__ = [
     "verify",
 ]
 
-# A process that only runs a tokenizer does not pay for importing what makes and compares files.
+# A process that only runs a tokenizer does not import the code that makes and compares files.
 _ON_DEMAND = {
     "__version__": "tokexport.version",
     "AddedToken": "tokexport.model",
@@ -49,13 +49,13 @@ _ON_DEMAND = {
 }
 
 
-if not TYPE_CHECKING:  # for a type checker a name that is not there is an error
+if not TYPE_CHECKING:  # a type checker reports unknown names itself
 
     def __getattr__(name):
         if name not in _ON_DEMAND:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         module = __import__(_ON_DEMAND[name], fromlist=("",))
-        value = getattr(module, name, module)  # a module is its own name's value
+        value = getattr(module, name, module)  # a module is returned itself
         globals()[name] = value
         return value
 
@@ -65,8 +65,8 @@ def __dir__() -> list[str]:
 
 
 def get_include() -> str:
-    """The directory that holds ``tokexport.h``, ``tokexport.c`` and the format's specification, for
-    those who build against them.
+    """The directory with ``tokexport.h``, ``tokexport.c`` and the format's specification, for
+    builds that use them.
 
     >>> import pathlib
     >>> sorted(path.name for path in pathlib.Path(get_include()).glob("tokexport.*"))
@@ -76,5 +76,5 @@ def get_include() -> str:
 
     package = Path(__file__).parent
     installed = package / "include"
-    # An editable install runs from the repository, where these files lie beside the package.
+    # An editable install runs from the repository, where formats/ is next to the package.
     return str(installed if installed.is_dir() else package.parent / "formats" / "tokexport")

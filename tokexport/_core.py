@@ -1,6 +1,6 @@
-"""Stands in for the compiled module where that is not beside these sources, as in a clone after
-``pip install .``: Python finds the clone's package first. The installed module is used if it was
-built from the same sources.
+"""Replaces the compiled module if it is not next to these sources, as in a clone after
+``pip install .``: Python finds the clone's package first. Uses the installed module if it was built
+from the same sources.
 """
 
 import sys

@@ -1,7 +1,7 @@
-"""Stanford's CS336, assignment 1: what its adapters ask of a BPE tokenizer.
+"""Stanford's CS336, assignment 1: the BPE functions that its adapters require.
 
-The pattern is GPT-2's, with the characters of tiktoken. Special tokens divide a text before
-anything else, and where two of them begin at one place the longer one is taken.
+The pattern is GPT-2's, with tiktoken's character classes. Texts are first divided at special
+tokens; of two that begin at the same position, the longer one is taken.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from tokexport.training.files import decoded
 
 Merge = tuple[bytes, bytes]
 
-PART: Final = 1 << 20  # bytes of a file that are read at once
-CHUNK: Final = 1 << 12  # characters and ids that are held at once as objects of Python
+PART: Final = 1 << 20  # bytes of a file read at once
+CHUNK: Final = 1 << 12  # characters and ids that exist at once as Python objects
 _BYTES: Final = tuple(bytes((byte,)) for byte in range(256))
 
 
@@ -47,13 +47,13 @@ def run_train_bpe(
     *,
     num_threads: int | None = None,
 ) -> tuple[dict[int, bytes], list[Merge]]:
-    """Learns a vocabulary of ``vocab_size`` ids and its merges from a text file in UTF-8.
+    """Learns a vocabulary of ``vocab_size`` ids and its merges from a UTF-8 text file.
 
-    The special tokens have the first ids, then come the 256 bytes, then the merges in the order in
-    which they were learned. Of pairs that are as frequent the greatest is merged, by the bytes of
+    The special tokens have the first ids, followed by the 256 bytes, then the merges in the order
+    in which they were learned. Of equally frequent pairs the greatest is merged, by the bytes of
     its left and then of its right token. The file is read in parts, and the result does not depend
-    on ``num_threads`` (None: one a processor). Raises TokexportError as ``train_from_iterator``,
-    SourceError where the file is not UTF-8.
+    on ``num_threads`` (None: one per processor). Raises TokexportError like
+    ``train_from_iterator``, SourceError if the file is not UTF-8.
 
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
@@ -81,10 +81,10 @@ def get_tokenizer(
     vocab: Mapping[int, bytes], merges: Sequence[Merge], special_tokens: Sequence[str] | None = None
 ) -> Tokenizer:
     """The tokenizer of a vocabulary, of merges in the order in which they were learned, and of
-    special tokens; those that are not in the vocabulary get the next ids.
+    special tokens; special tokens outside the vocabulary get the next ids.
 
-    Raises UnsupportedError where its ids would not be certain: for a vocabulary that lacks a byte
-    or has a token twice, for merges out of order.
+    Raises UnsupportedError if its ids would not be certain: for a vocabulary that lacks a byte or
+    has a token twice, and for merges out of order.
     """
     return Tokenizer(vocab, merges, special_tokens)
 
@@ -110,7 +110,7 @@ class Tokenizer:
     ) -> None:
         self._file = file_bytes(_model(vocab, merges, tuple(dict.fromkeys(special_tokens or ()))))
         self._tokenizer = load(self._file, check=False)
-        # Makes the memory that encoding works in, so that no text takes more.
+        # Allocates the memory for encoding now, so that no text allocates more.
         list(self.encode_iterable(("a",)))
 
     def encode(self, text: str) -> list[int]:
@@ -118,8 +118,8 @@ class Tokenizer:
         return self._tokenizer.encode(text, allowed_special="all")
 
     def encode_iterable(self, iterable: Iterable[str]) -> Iterator[int]:
-        """The ids of a text that comes in parts, such as the lines of an open file: those of the
-        parts joined. The memory that it takes does not grow with the text.
+        """The ids of a text that arrives in parts, such as the lines of an open file: those of the
+        joined parts. Memory use does not grow with the text.
         """
         short = (part[at : at + CHUNK] for part in iterable for at in range(0, len(part), CHUNK))
         for ids in self._tokenizer.encode_stream(short, allowed_special="all"):
@@ -127,14 +127,14 @@ class Tokenizer:
                 yield from ids[at : at + CHUNK].tolist()
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of ids, with U+FFFD for what is not UTF-8. Raises KeyError for an id that no
-        token has.
+        """The text of ids, with U+FFFD for invalid UTF-8. Raises KeyError for an id without a
+        token.
         """
         return self._tokenizer.decode(ids)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Writes the tokexport file, which ``tokexport.load`` opens. Raises TokexportError for a
-        file that exists, unless ``force``, or cannot be written.
+        """Writes the tokexport file, which ``tokexport.load`` opens. Raises TokexportError if the
+        file exists (unless ``force``) or cannot be written.
         """
         write_file(resolve(path, force=force), self._file, force=force)
 
@@ -177,7 +177,7 @@ def _model(
 
 
 def _ids(vocab: Mapping[int, bytes], special_tokens: Sequence[str]) -> dict[bytes, int]:
-    """The ids of the tokens, the special ones too."""
+    """The ids of the tokens, including special ones."""
     ids: dict[bytes, int] = {}
     for id, content in vocab.items():
         check_id("vocab", id)
@@ -210,6 +210,6 @@ def _refusal(index: int, problem: str) -> UnsupportedError:
 
 
 def _decoded(path: str | os.PathLike[str]) -> Iterator[str]:
-    """The text of a file in parts, line ends as they are."""
+    """The text of a file in parts, with unchanged line ends."""
     with open(path, "rb") as file:
         yield from decoded(iter(lambda: file.read(PART), b""), os.fspath(path))

@@ -1,4 +1,4 @@
-"""The errors that tokexport raises; each says where, what was found and what to do."""
+"""The errors that tokexport raises; each says where it is, what was found and what to do."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 class TokexportError(Exception):
-    """Anything that tokexport could not do. The command line exits with 2."""
+    """The base of all errors that tokexport expects. The command line exits with 2."""
 
 
 class MissingLibraryError(TokexportError):
@@ -14,7 +14,7 @@ class MissingLibraryError(TokexportError):
 
 
 class ChatTemplateError(TokexportError, ValueError):
-    """A chat template that is missing, broken, or refuses the messages."""
+    """A chat template is missing or broken, or refuses the messages."""
 
 
 class SourceError(TokexportError):
@@ -22,10 +22,10 @@ class SourceError(TokexportError):
 
 
 class UnsupportedError(TokexportError):
-    """A source asks for something that cannot be exact in the file, so the conversion is refused.
+    """A source needs something that cannot be exact in the file, so the conversion is refused.
 
     ``path`` names the field (``pre_tokenizer.pretokenizers[0].pattern.Regex``), ``problem`` says
-    what was found there, ``hint`` what to do. ``file`` is the source, once known.
+    what was found there, ``hint`` what to do. ``file`` is the source, once it is known.
 
     >>> error = UnsupportedError("normalizer.type", '"Nmt" is not supported', "use null or NFC")
     >>> error.file = "model/tokenizer.json"
@@ -43,7 +43,7 @@ class UnsupportedError(TokexportError):
     def __str__(self) -> str:
         if self.file is None:
             return super().__str__()
-        # A refusal of the whole file has its name for a path.
+        # The refusal of a whole file has the file's name as its path.
         where = (
             self.file if self.path == os.path.basename(self.file) else f"{self.file}: {self.path}"
         )
@@ -51,16 +51,16 @@ class UnsupportedError(TokexportError):
 
 
 class TextError(TokexportError, ValueError):
-    """A text that cannot be encoded: it is too long, or the model has no token for a part of it and
-    none for what is unknown, or it is not UTF-8, from ``byte_offset`` on.
+    """A text that cannot be encoded: it is too long, or the model has neither a token for a part of
+    it nor an unknown id, or it is not UTF-8, from ``byte_offset`` on.
     """
 
     byte_offset: int | None = None
 
 
 class ConversationError(TokexportError, ValueError):
-    """A conversation that cannot be rendered. ``index`` is that of the message, None where there is
-    no message; ``problem`` says what was found there, ``hint`` what is expected.
+    """A conversation that cannot be rendered. ``index`` is that of the message, None if there is no
+    message; ``problem`` says what was found there, ``hint`` what is expected.
 
     >>> print(ConversationError(2, "", "the role is None", "use user"))
     messages[2]: the role is None; use user
@@ -75,7 +75,7 @@ class ConversationError(TokexportError, ValueError):
 
 
 class FormatError(TokexportError):
-    """A file that is damaged, too new, or none of tokexport's. ``code``: the C runtime's error."""
+    """A file that is damaged, too new, or not a tokexport file. ``code``: the C runtime's error."""
 
     def __init__(self, message: str, code: int = 0) -> None:
         super().__init__(message)
@@ -83,7 +83,7 @@ class FormatError(TokexportError):
 
 
 class IdError(TokexportError, KeyError):
-    """An id that no token has, of ``id_count``: out of range, or a hole. ``args[0]`` is the id.
+    """An id without a token, of ``id_count`` ids: out of range, or a hole. ``args[0]`` is the id.
 
     >>> print(IdError(50257, 50257))
     id 50257: no such id; this tokenizer's ids are 0 to 50,256

@@ -1,7 +1,7 @@
-"""Token text made safe to show: what a terminal could obey becomes an escape.
+"""Makes token text safe to show: anything that a terminal could act on becomes an escape.
 
-A vocabulary is other people's data. A token may hold an escape sequence that moves the cursor, a
-character that turns the line around, or half a character.
+A vocabulary is untrusted data. A token may contain an escape sequence that moves the cursor, a
+character that reverses the direction of the line, or half a character.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ _SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
 
 
 def escape(content: bytes) -> str:
-    r"""Shows bytes as one line of printable text from which they can be had back.
+    r"""Shows bytes as one line of printable text from which they can be recovered.
 
-    Text stays text. A backslash is doubled; a byte that is not part of a UTF-8 character, or a
-    control character of one byte, is ``\xNN``; any other character that does not print is
-    ``\uNNNN`` or ``\UNNNNNNNN``.
+    Printable text is unchanged. A backslash is doubled; a byte that is not part of a UTF-8
+    character, or a control character of one byte, becomes ``\xNN``; any other unprintable character
+    becomes ``\uNNNN`` or ``\UNNNNNNNN``.
 
     >>> escape("naïve\n".encode() + b"\xf0\x9f")
     'naïve\\n\\xf0\\x9f'
     """
-    # "surrogateescape" makes each bad byte U+DC80 .. U+DCFF, which no UTF-8 can hold.
+    # "surrogateescape" turns each bad byte into U+DC80 .. U+DCFF, which valid UTF-8 cannot contain.
     return "".join(
         _escape_character(character) for character in content.decode("utf-8", "surrogateescape")
     )
 
 
 def visible(text: str) -> str:
-    r"""Shows a message with escapes for what a terminal could obey but line ends and tabs.
+    r"""Escapes what a terminal could act on in a message, except line ends and tabs.
 
     >>> visible("red: \x1b[31m")
     'red: \\x1b[31m'
@@ -44,7 +44,7 @@ def _escape_character(character: str) -> str:
     if character.isprintable():
         return character
     number = ord(character)
-    if 0xDC80 <= number <= 0xDCFF:  # a bad byte, or one of a file's name
+    if 0xDC80 <= number <= 0xDCFF:  # a bad byte, also in a file name
         return f"\\x{number - 0xDC00:02x}"
     if number < 0x80:
         return f"\\x{number:02x}"

@@ -1,4 +1,4 @@
-"""The limits of a tokexport file, which sources and the compiler refuse to go beyond."""
+"""The limits of a tokexport file; sources and the compiler refuse to exceed them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ MAX_STAGES: Final = 16
 MAX_OPS: Final = 24
 MAX_CLASSES: Final = 254
 MAX_STATES: Final = 4096
-MAX_MAPPED: Final = 0xFF  # bytes before a character that a map replaces, and after it
-MAX_CLUSTER: Final = 5  # bytes of a grapheme cluster that a charsmap looks up whole
+MAX_MAPPED: Final = 0xFF  # bytes that a map puts before, after, or in place of a character
+MAX_CLUSTER: Final = 5  # bytes of a grapheme cluster that a charsmap looks up as a whole
 MAX_TRIMMING_PASSES: Final = 15
 
 
 def check_count(path: str, count: int, noun: str, limit: int) -> None:
-    """Raises UnsupportedError, with the path, for more of something than a file can hold."""
+    """Raises UnsupportedError, with the path, if there are more items than a file can hold."""
     if count > limit:
         raise UnsupportedError(path, f"{count} {noun} is not supported", f"at most {limit} are")
 

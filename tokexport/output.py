@@ -1,4 +1,4 @@
-"""Where a converted file goes: a regular file that is written whole or left as it was."""
+"""The output of a conversion: a regular file that is written atomically or left unchanged."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tokexport.errors import TokexportError
 
 
 def resolve(target: str | os.PathLike[str], *, force: bool = False) -> Path:
-    """The file that ``target`` names, after its symbolic links.
+    """The file that ``target`` names, with symbolic links resolved.
 
-    Raises TokexportError for one that exists (unless ``force``), and for what is not a regular
+    Raises TokexportError for a file that exists (unless ``force``), and for anything but a regular
     file: a device or a pipe is never replaced.
     """
     path = Path(os.path.realpath(target))
@@ -38,24 +38,24 @@ def resolve(target: str | os.PathLike[str], *, force: bool = False) -> Path:
 
 
 def refuse_sources(path: Path, sources: Iterable[Path]) -> None:
-    """Raises TokexportError where the target ``path`` is one of the files that were read."""
+    """Raises TokexportError if the target ``path`` is one of the files that were read."""
     for source in sources:
         if path.exists() and source.exists() and path.samefile(source):
             raise TokexportError(f"{path} is the source itself; choose another target")
 
 
 def write_file(path: Path, content: bytes, *, force: bool = False) -> None:
-    """Writes a file whole, or leaves nothing; see ``writing``."""
+    """Writes a file atomically; see ``writing``."""
     with writing(path, force=force) as file:
         file.write(content)
 
 
 @contextmanager
 def writing(path: Path, *, force: bool = False) -> Iterator[BinaryIO]:
-    """A file to write beside the target, which is moved there at the end, so that a failure leaves
+    """A temporary file next to the target, renamed to it at the end, so that a failure leaves
     nothing.
 
-    Without ``force`` the target's name is claimed first, so that of two writers one fails.
+    Without ``force`` the target's name is claimed first, so that one of two writers fails.
     """
     temporary = path.parent / f".tokexport-{os.urandom(8).hex()}"
     claimed = False

@@ -1,7 +1,7 @@
-"""Corpora past one machine: steps of Ray Data (pip install 'tokexport[ray]').
+"""Corpora too large for one machine: steps of Ray Data (pip install 'tokexport[ray]').
 
-Ray runs the step on batches in as many workers as it has, gives the batches of one that dies to
-another, and keeps the rows' order where the dataset's execution options say so.
+Ray runs the step on batches in all of its workers, gives the batches of a worker that dies to
+another, and keeps the order of rows if the dataset's execution options say so.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class _Worker:
-    """What one worker of Ray holds: the tokenizer, opened once."""
+    """The state of a Ray worker: the tokenizer, opened once."""
 
     def __init__(self, content: bytes, how: dict[str, Any]) -> None:
         self._step = EncodeTable(load(content), **how, num_threads=1)
@@ -39,18 +39,18 @@ def tokenize(
     workers: int | None = None,
     batch_rows: int = 1024,
 ) -> Dataset:
-    """The dataset with a column ``ids`` more: the ids of the texts in ``column``.
+    """The dataset with an additional column ``ids``: the ids of the texts in ``column``.
 
-    ``begin`` and ``end`` are ids put around each text; ``workers`` is how many processes encode
-    (None: one for each CPU of the cluster). The tokenizer travels in the step, so no worker needs
-    its file. As all of Ray Data, nothing runs before the result is read or written.
+    ``begin`` and ``end`` are ids put around each text; ``workers`` is the number of processes that
+    encode (None: one for each CPU of the cluster). The step contains the tokenizer, so no worker
+    needs its file. As always in Ray Data, nothing runs before the result is read or written.
     """
     how = {"column": column, "begin": begin, "end": end}
     return _mapped(dataset, _Worker, (tokenizer.to_bytes(), how), workers, batch_rows)
 
 
 class _Counter:
-    """A step that keeps no words between batches: each is counted whole, or not at all."""
+    """A step that keeps no words between batches: each batch is counted whole, or not at all."""
 
     def __init__(self, pattern: str, special_tokens: Sequence[str], column: str) -> None:
         self._how = pattern, special_tokens
@@ -77,10 +77,10 @@ def count(
 ) -> WordCounts:
     """Count the words of the texts in ``column``, as ``tokexport.training.WordCounts`` does.
 
-    ``workers`` is how many processes count (None: one for each CPU of the cluster). Each batch
-    becomes the counts of its distinct words, and these are joined here, as they come; where a
-    worker dies, Ray gives its batch to another. The words have no order, so that ``first-seen`` is
-    no tie-break for them. ``tokexport.training.train_from_counts`` learns from the result, and
+    ``workers`` is the number of processes that count (None: one for each CPU of the cluster). Each
+    batch becomes the counts of its distinct words, and these are added up here as they arrive; if a
+    worker dies, Ray gives its batch to another. The words have no order, so ``first-seen`` cannot
+    be their tie-break. ``tokexport.training.train_from_counts`` learns from the result, and
     ``write_word_counts`` writes it.
     """
     result = WordCounts(pattern, special_tokens)
@@ -104,7 +104,7 @@ def count(
 def _mapped(
     dataset: Dataset, step: Any, arguments: tuple[Any, ...], workers: int | None, batch_rows: int
 ) -> Dataset:
-    """A step on batches, in workers that each make it once."""
+    """Maps a step over batches, in workers that each create it once."""
     import ray
 
     count = workers or max(1, int(ray.cluster_resources().get("CPU", 1)))  # type: ignore[no-untyped-call]
