@@ -1,4 +1,4 @@
-"""Models of the converter, from what a test writes down."""
+"""Models of the converter, built from literals in a test."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from tokexport.model import Model, Provenance, Reference, Token, TokenizerModel
 
 
 def merge_rows(merges: Iterable[Sequence[int]] = ()) -> npt.NDArray[np.int64]:
-    """Rows (left, right, product) as ``BytePairModel`` has them."""
+    """Rows (left, right, merged id), as in ``BytePairModel``."""
     return np.array([*merges], np.int64).reshape(-1, 3)
 
 
@@ -20,6 +20,6 @@ def tokenizer_model(
     reference: Reference = Reference.TOKENIZERS,
     **fields: Any,
 ) -> TokenizerModel:
-    """A model with these tokens, or contents of tokens, of no source."""
+    """A model with these tokens, or token contents, without a source."""
     made = (Token(token) if isinstance(token, bytes) else token for token in tokens)
     return TokenizerModel(tuple(made), model, reference, Provenance("a test"), **fields)

@@ -21,8 +21,8 @@ GOLDEN: Final = tuple(str(path) for path in sorted((RUNTIME / "golden").glob("*.
 
 COMPILERS: Final = tuple(name for name in ("gcc", "clang") if shutil.which(name))
 STRICT: Final = ("-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-pedantic")
-# Unoptimised code has every access that the source has, and is compiled in half the time; the many
-# rounds of TOKEXPORT_SLOW want it faster.
+# Unoptimised code keeps every access of the source, and compiles in half the time; the many rounds
+# of TOKEXPORT_SLOW need faster code.
 SANITIZED: Final = (
     "-g",
     "-O1" if SLOW else "-O0",
@@ -30,8 +30,8 @@ SANITIZED: Final = (
     "-fno-sanitize-recover=all",
 )
 
-# Machines of another byte order and of another word size, as far as their compilers and emulators
-# are there.
+# Machines of another byte order and of another word size, if their compilers and emulators are
+# installed.
 EMULATED: Final = {"s390x-linux-gnu-gcc": "qemu-s390x", "arm-linux-gnueabihf-gcc": "qemu-arm"}
 EMULATE: Final = pytest.mark.skipif(
     os.environ.get("TOKEXPORT_EMULATE", "") in ("", "0"),
@@ -42,16 +42,15 @@ EMULATE: Final = pytest.mark.skipif(
 def compile_c(
     compiler: str, sources: list[Path], target: Path, *flags: str, libraries: Sequence[str] = ()
 ) -> Path:
-    """Compiles C files; a warning is an error. ``target`` is given back."""
+    """Compiles C files; a warning is an error. Returns ``target``."""
     run([compiler, *STRICT, *flags, f"-I{RUNTIME}", *sources, "-o", target, *libraries])
     return target
 
 
 class Builder:
-    """Builds programs of ``tests/c`` in a folder, with the runtime linked in, and the runtime
-    alone.
+    """Builds programs of ``tests/c`` in a folder, linked with the runtime, and the runtime alone.
 
-    That is compiled once for the same flags: it takes longer than most tests.
+    The runtime is compiled once for the same flags: that takes longer than most tests.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -93,7 +92,7 @@ class Builder:
 
 
 def run(command: Sequence[str | Path], *, stdin: bytes = b"") -> str:
-    """Runs a command and gives what it printed; fails with what it wrote to standard error."""
+    """Runs a command and returns its output; fails with what it wrote to standard error."""
     return run_for_bytes(command, stdin=stdin).decode()
 
 
@@ -118,8 +117,8 @@ class Work(ctypes.Structure):
 
 
 class Library:
-    """The runtime as a shared library, called with one file at a time. Every method gives the code
-    of the C function and what it wrote.
+    """The runtime as a shared library, called with one file at a time. Every method returns the
+    code of the C function and what it wrote.
     """
 
     def __init__(self, path: Path) -> None:
@@ -134,7 +133,7 @@ class Library:
         return self.call("tkx_open", self._tkx, self._data, len(content))
 
     def call(self, name: str, *arguments: object) -> int:
-        """Calls a function that gives a code; whole numbers are passed as size_t."""
+        """Calls a function that returns a code; integers are passed as size_t."""
         sized = (ctypes.c_size_t(value) if isinstance(value, int) else value for value in arguments)
         code: int = getattr(self._c, name)(*sized)
         return code
@@ -146,7 +145,7 @@ class Library:
         return code, ids
 
     def encode_within(self, text: bytes, memory_size: int) -> tuple[int, int, list[int]]:
-        """Encodes a text with so many bytes of work memory; gives the count too."""
+        """Encodes a text with ``memory_size`` bytes of work memory; also returns the count."""
         memory = ctypes.create_string_buffer(max(memory_size, 1))
         work = Work(ctypes.addressof(memory), memory_size, None, 0)
         return self._encode("tkx_encode", text, work)
@@ -158,7 +157,7 @@ class Library:
         return code, count.value, list(ids[: count.value])
 
     def self_test(self) -> tuple[int, int]:
-        """Runs the self test; gives its count too."""
+        """Runs the self test; also returns its count."""
         ids, count = (ctypes.c_uint32 * 4096)(), ctypes.c_size_t()
         work = Work(ctypes.addressof(self._memory), len(self._memory), None, 0)
         end = (ids, len(ids), ctypes.byref(count), ctypes.byref(work))
@@ -187,6 +186,6 @@ class Library:
         )
 
     def look_up(self, name: str, *numbers: int, results: int) -> int:
-        """Calls a look-up with u32 arguments and as many places to write to as it wants."""
+        """Calls a lookup with u32 arguments and ``results`` output parameters."""
         places = [ctypes.byref(ctypes.c_uint64()) for _ in range(results)]
         return self.call(name, self._tkx, *(ctypes.c_uint32(number) for number in numbers), *places)

@@ -1,4 +1,4 @@
-"""Small tokenizers with a chat template, and conversations to put through it."""
+"""Small tokenizers with a chat template, and conversations for it."""
 
 import json
 import re
@@ -30,17 +30,17 @@ TOOLS: list[dict[str, Any]] = [
 
 
 def user(content: Any) -> dict[str, Any]:
-    """What a person says."""
+    """A user message."""
     return {"role": "user", "content": content}
 
 
 def assistant(content: Any, **more: Any) -> dict[str, Any]:
-    """What the model says."""
+    """An assistant message."""
     return {"role": "assistant", "content": content, **more}
 
 
 def system(content: Any) -> dict[str, Any]:
-    """What the program says."""
+    """A system message."""
     return {"role": "system", "content": content}
 
 
@@ -87,8 +87,8 @@ def requests() -> Iterator[tuple[list[dict[str, Any]], dict[str, Any]]]:
 
 
 def write_chat_model(folder: Path, template: object, **config: Any) -> Path:
-    """A small byte-level BPE whose special tokens are those of the config and the markup that the
-    template writes.
+    """A small byte-level BPE whose special tokens are those of the config and the template's
+    markup.
     """
     tokens = [value for name, value in config.items() if name.endswith("_token")]
     texts = [token["content"] if isinstance(token, Mapping) else token for token in tokens]
@@ -111,7 +111,7 @@ def write_chat_model(folder: Path, template: object, **config: Any) -> Path:
 
 
 def same_as_transformers(tokenizer: tokexport.Tokenizer, reference: Any) -> tuple[int, int]:
-    """Compares every request; gives how many gave ids and how many both refused."""
+    """Compares every request; returns how many produced ids and how many both refused."""
     compared = refused = 0
     for messages, how in requests():
         try:

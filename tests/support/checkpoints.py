@@ -1,4 +1,4 @@
-"""Small checkpoints with random weights, and what a model of theirs computes, written plainly."""
+"""Small checkpoints with random weights, and a plain implementation of their model."""
 
 import json
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ def config(style: str = "llama", **changes: Any) -> dict[str, Any]:
 
 
 def random_tensors(settings: dict[str, Any], seed: int) -> dict[str, npt.NDArray[np.float32]]:
-    """The tensors of a model, by the names of a checkpoint."""
+    """The tensors of a model, by their names in a checkpoint."""
     rng = np.random.default_rng(seed)
     width, hidden, size = (
         settings[name] for name in ("hidden_size", "intermediate_size", "head_dim")
@@ -86,7 +86,7 @@ def write_checkpoint(
 class Reference:
     """A transformer over a whole sequence at once, in float64.
 
-    ``group``: matrices and what they are multiplied with are rounded to int8 in groups, as in an
+    ``group``: matrices and the vectors multiplied by them are rounded to int8 in groups, as with an
     int8 weights file.
     """
 
@@ -148,7 +148,7 @@ class Reference:
         return rounded
 
     def _rotated(self, x: Array) -> Array:
-        """x: positions, heads, size. The first half of a head turns with the second."""
+        """x: positions, heads, size. The first half of a head rotates with the second."""
         angles = np.arange(len(x))[:, None] * self.frequencies.astype(np.float64)
         cosine, sine = np.cos(angles)[:, None], np.sin(angles)[:, None]
         first, second = np.split(x, 2, axis=-1)

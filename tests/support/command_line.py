@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-# Makes a path out of the name of a small tokenizer.
+# Returns the path of a small tokenizer by name.
 PathOf = Callable[[str], Path]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a command did."""
+    """The outcome of a command."""
 
     code: int
     stdout: bytes
@@ -19,7 +19,7 @@ class Outcome:
 
     @property
     def text(self) -> str:
-        """What it printed."""
+        """The output as text."""
         return self.stdout.decode()
 
 

@@ -1,4 +1,4 @@
-"""A tokenizer.json in the reference library, and its file in both readers of the format."""
+"""Compares a tokenizer.json in the reference library with its file in both readers."""
 
 from collections.abc import Callable
 from functools import cache
@@ -14,12 +14,12 @@ from tokexport.errors import TextError
 from tokexport.runtime.tokenizer import load
 from tokexport.sources.tokenizer_json.reference import NO_UNKNOWN_TOKEN
 
-NO_SPANS = b"\xff" * 4  # what TRIM begins with in a file that cannot tell offsets
+NO_SPANS = b"\xff" * 4  # the beginning of TRIM in a file without offsets
 
 
 @cache
 def merged(letters: str) -> dict[str, Any]:
-    """A model whose merges tell where pre-tokens end: any two bytes of some letters merge."""
+    """A model whose merges show where pre-tokens end: any two bytes of the letters merge."""
     spelled = byte_characters()
     pool = [spelled[byte] for byte in sorted(set(letters.encode()))]
     pairs = [[left, right] for left, right in product(pool, pool)]
@@ -28,14 +28,14 @@ def merged(letters: str) -> dict[str, Any]:
 
 
 def ids_or_none(encode: Callable[[Any], Any], text: str | bytes) -> list[int] | None:
-    """What the reference, the runtime or the reader of SPEC.md gives; None where it stops at text
-    that is not in the vocabulary.
+    """The ids of the reference, the runtime or the reader of SPEC.md; None if it stops at text that
+    is not in the vocabulary.
     """
     try:
         found = encode(text)
     except TextError:
         return None
-    except Exception as error:  # the reference raises nothing narrower
+    except Exception as error:  # the reference raises no narrower type
         if not any(words in str(error) for words in (*NO_UNKNOWN_TOKEN, "TKX_E_UNKNOWN_TEXT")):
             raise
         return None
@@ -53,8 +53,8 @@ class Compared:
         self._has_spans, self._trims = trimming[:4] != NO_SPANS, bool(trimming)
 
     def check(self, text: str, *, slow: bool = True) -> bool:
-        """Holds ids and offsets of a text against the reference, also by SPEC.md where ``slow``;
-        False where the reference panics.
+        """Compares ids and offsets of a text with the reference, and with SPEC.md's reader if
+        ``slow``; False if the reference panics.
         """
         try:
             expected = self.reference.encode(text, add_special_tokens=False)
@@ -74,7 +74,7 @@ class Compared:
                 assert tokexport_reader.encode_spans(self.spec, data, every) == [
                     *zip(ids, spans, strict=True)
                 ], ascii(text)
-            if self._trims:  # in bytes it takes off one of them, in characters all of one
+            if self._trims:  # in bytes it trims one byte, in characters a whole character
                 return True
             at = [0, *accumulate(len(character.encode()) for character in text)]
             found = self.runtime.encode_with_offsets(text, allowed_special="all", unit="byte")

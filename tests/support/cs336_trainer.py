@@ -1,4 +1,4 @@
-"""The trainer of Stanford's CS336, as its handout describes it: slow and plain."""
+"""The trainer of Stanford's CS336 as described in its handout: slow and plain."""
 
 import re
 from collections import Counter
@@ -13,7 +13,7 @@ PATTERN = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|
 def slowly_learned(
     text: str, size: int, special: list[str]
 ) -> tuple[dict[int, bytes], list[Merge]]:
-    """As the assignment describes it, with all pairs counted again for each merge."""
+    """As in the assignment, with all pairs counted again for each merge."""
     longest_first = "|".join(re.escape(name) for name in sorted(special, key=len, reverse=True))
     words: Counter[tuple[bytes, ...]] = Counter()
     for document in re.split(longest_first, text) if special else [text]:

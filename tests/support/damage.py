@@ -1,4 +1,4 @@
-"""Damage in a tokexport file that its checksums do not show."""
+"""Damage in a tokexport file that its checksums do not reveal."""
 
 import zlib
 
@@ -8,7 +8,7 @@ from tokexport.file.layout import Header, Section
 
 
 class Sections:
-    """The sections of a tokexport file, to be changed in place; ``seal`` mends the checksums."""
+    """The sections of a tokexport file, to be changed in place; ``seal`` fixes the checksums."""
 
     def __init__(self, file: bytearray) -> None:
         self.file = file
@@ -27,7 +27,7 @@ class Sections:
         return np.frombuffer(self.view(tag), dtype, count, offset)
 
     def seal(self) -> None:
-        """Puts every checksum right."""
+        """Recomputes every checksum."""
         for at, offset, size in self.table.values():
             crc = zlib.crc32(self.file[offset : offset + size])
             self.file[at + 24 : at + 28] = crc.to_bytes(4, "little")

@@ -1,5 +1,5 @@
-"""Tokenizers that only decode, made from a vocabulary and the JSON of a decoder: the reference's
-and ours; and what a stream makes of ids.
+"""Decode-only tokenizers, made from a vocabulary and the JSON of a decoder: the reference's and
+ours; and the decoding of ids by a stream.
 """
 
 import json
@@ -34,7 +34,7 @@ def decode_only(tokens: Sequence[Token | None], decoding: Decoding) -> bytes:
 
 
 def ours(decoder: Any, spelling: Mapping[int, str]) -> Tokenizer:
-    """The same from our reader, through a file. UnsupportedError where the reader refuses."""
+    """The same by our reader, through a file. UnsupportedError if the reader refuses."""
     decoded = decode_forms(
         Spelling.of(spelling),
         read_decoder(parse(json.dumps({"decoder": decoder}).encode(), "tokenizer.json")),
@@ -43,7 +43,7 @@ def ours(decoder: Any, spelling: Mapping[int, str]) -> Tokenizer:
 
 
 def streamed(tokenizer: Tokenizer, ids: Sequence[int], skip: bool = False) -> str:
-    """The text of ids that come one at a time, in parts of which none is empty."""
+    """The text of ids that arrive one at a time; no part may be empty."""
     stream = DecodeStream(tokenizer, skip_special_tokens=skip)
     parts = [*map(stream.step, ids), stream.flush()]
     assert "" not in parts

@@ -43,13 +43,13 @@ def _compiled(sources: list[Path], target: Path, *flags: str) -> Path:
 def logits(
     program: Path, weights: Path, ids: Sequence[int], threads: int = 1
 ) -> npt.NDArray[np.float32]:
-    """The logits after each id, a row each."""
+    """The logits after each id, one row per id."""
     content = output(program, str(weights), str(threads), stdin=" ".join(map(str, ids)))
     return np.frombuffer(content, np.float32).reshape(len(ids), -1)
 
 
 def output(program: Path, *arguments: str, stdin: str = "") -> bytes:
-    """What a program writes; it must succeed."""
+    """The output of a program, which must succeed."""
     done: Any = subprocess.run(
         [str(program), *arguments],
         input=stdin.encode(),

@@ -1,4 +1,4 @@
-"""Writes GGUF files by the library that defines them."""
+"""Writes GGUF files with the format's own library."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -8,7 +8,7 @@ import gguf
 
 
 def written(path: Path, writer: gguf.GGUFWriter) -> Path:
-    """Writes all that a writer was given; ``path`` is given back."""
+    """Writes everything that was added to a writer; returns ``path``."""
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -24,7 +24,7 @@ def gguf_of(
     architecture: str = "any",
     endian: gguf.GGUFEndian = gguf.GGUFEndian.LITTLE,
 ) -> Path:
-    """A GGUF with these values of ``tokenizer.ggml.``, but for those that are None."""
+    """A GGUF with these values of ``tokenizer.ggml.``, except those that are None."""
     writer = gguf.GGUFWriter(path, architecture, endianess=endian)
     writer.add_tokenizer_model(model)
     writer.add_token_list(tokens)  # type: ignore[arg-type]

@@ -27,7 +27,7 @@ def content(name: str) -> bytes:
 
 
 def expected(name: str) -> dict[str, Any]:
-    """What a reader must give for it."""
+    """The results that a reader must return for it."""
     value: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     return value
 
@@ -38,7 +38,7 @@ def refused(name: str) -> bytes:
 
 
 def error_of(name: str) -> str:
-    """The error with which a reader must refuse it: its file name begins with it."""
+    """The error with which a reader must refuse it, which begins its file name."""
     return "TKX_E_" + name.removesuffix(".bin").partition("-")[0]
 
 
@@ -48,8 +48,8 @@ def maker() -> ModuleType:
 
 
 def patched(name: str, *changes: tuple[bytes, int, str, int]) -> bytes:
-    """A golden file with numbers of sections replaced: tag, offset in the section, struct format,
-    number. The section table stays right.
+    """A golden file with numbers in sections replaced: tag, offset in the section, struct format,
+    number. The section table stays valid.
     """
     data = bytearray(content(name))
     sections = Sections(data)
@@ -59,14 +59,14 @@ def patched(name: str, *changes: tuple[bytes, int, str, int]) -> bytes:
 
 
 def each(tag: bytes, start: int, count: int, form: str, number: int, stride: int = 0) -> Changes:
-    """Changes to numbers of a section that follow each other, ``stride`` bytes apart."""
+    """Changes to consecutive numbers of a section, ``stride`` bytes apart."""
     step = stride or struct.calcsize(form)
     return [(tag, start + step * i, form, number) for i in range(count)]
 
 
 def parts(start: int, **counts: tuple[int, int]) -> dict[str, tuple[int, int]]:
-    """Where tables begin that follow each other, and their numbers of entries; ``counts``: these
-    numbers, and the size of an entry.
+    """The offsets of consecutive tables, and their numbers of entries; ``counts``: the number of
+    entries and the size of an entry.
     """
     found = {}
     for name, (count, size) in counts.items():
@@ -86,8 +86,8 @@ def section(name: str, tag: bytes) -> bytes:
 
 
 def rebuilt(name: str, sections: Mapping[Any, bytes], **fields: int) -> bytes:
-    """A golden file with other sections, and other fields of its header; every size and checksum
-    is right.
+    """A golden file with other sections and other header fields; every size and checksum is
+    correct.
     """
     good = Sections(bytearray(content(name)))
     header = Header.parse(good.file)

@@ -1,4 +1,4 @@
-"""Everything that the golden files ask of a reader, and the runtime as such a reader."""
+"""Everything that the golden files require of a reader, and the runtime as a reader."""
 
 import re
 from collections.abc import Iterator
@@ -40,13 +40,13 @@ class RuntimeFile:
 
 
 class Runtime:
-    """The runtime of this package, by the names of the educational reader."""
+    """The runtime of this package, with the function names of the educational reader."""
 
     ALL = "all"
     TokexportError = RefusedError
 
     def open_file(self, content: bytes) -> RuntimeFile:
-        """Opened and checked in full, as ``load`` does it."""
+        """Opened and fully checked, as by ``load``."""
         try:
             Core(content, "golden").check()
         except FormatError as error:
@@ -54,7 +54,7 @@ class Runtime:
         return RuntimeFile(load(content))
 
     def check_file(self, file: RuntimeFile) -> None:
-        """It has been checked."""
+        """Nothing to do: ``open_file`` has checked it."""
 
     def encode(self, file: RuntimeFile, text: bytes, allowed: Any) -> list[int]:
         """The ids of a text."""
@@ -109,7 +109,7 @@ def opened(reader: Any, content: bytes) -> str:
 
 
 def disagreements_about(reader: Any, name: str) -> Iterator[str]:
-    """The same for one file that is good."""
+    """The disagreements of a reader with one valid golden file."""
     try:
         file = reader.open_file(golden_files.content(name))
     except reader.TokexportError as error:

@@ -1,4 +1,4 @@
-"""The parts of a tokenizer.json that many tests are made of, as JSON."""
+"""Parts of a tokenizer.json that many tests use, as JSON."""
 
 from typing import Any
 
@@ -35,5 +35,5 @@ def metaspace(scheme: str = "always", split: bool = True) -> Json:
 
 
 def digits(alone: bool = True) -> Json:
-    """A pre-tokenizer that cuts out digits, each alone or all that follow each other."""
+    """A pre-tokenizer that isolates digits, one by one or in runs."""
     return {"type": "Digits", "individual_digits": alone}

@@ -1,4 +1,4 @@
-"""What other trainers learn, and what ours does, as pairs of bytes in the order of merging."""
+"""The merges that other trainers and ours learn, as pairs of bytes in the order of merging."""
 
 import json
 from collections.abc import Sequence
@@ -20,14 +20,14 @@ def learned(texts: Sequence[str], merges: int, tie_break: TieBreak, **how: Any) 
 
 
 def rustbpe_tokens(texts: Sequence[str], merges: int, pattern: str) -> list[bytes]:
-    """The tokens of rustbpe after the bytes; it does not give their halves."""
+    """The tokens of rustbpe after the bytes; it does not expose their halves."""
     peer = pytest.importorskip("rustbpe").Tokenizer()
     peer.train_from_iterator(iter(texts), 256 + merges, pattern=pattern)
     return [bytes(token) for token, _ in peer.get_mergeable_ranks()][256:]
 
 
 def tokenizers_model(texts: Sequence[str], size: int, pattern: str, **how: Any) -> dict[str, Any]:
-    """The ``model`` that BpeTrainer of tokenizers makes of texts."""
+    """The ``model`` that BpeTrainer of tokenizers learns from texts."""
     tokenizers = pytest.importorskip("tokenizers")
     parts = tokenizers.pre_tokenizers
     peer = tokenizers.Tokenizer(tokenizers.models.BPE())

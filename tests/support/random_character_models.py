@@ -11,7 +11,7 @@ UNKNOWN = "\u00ea\u0416z\u3042\U0001f601\x00"
 
 
 def text(r: random.Random, longest: int) -> str:
-    """Letters mostly, so that merges come up; rare and unknown characters in between."""
+    """Mostly letters, so that merges occur; rare and unknown characters in between."""
     kinds = [LETTERS, RARE, UNKNOWN] if r.random() < 0.7 else [LETTERS]
     weights = [8, 2, 2][: len(kinds)]
     parts = ["".join(r.choices(kinds, weights)[0]) for _ in range(r.randint(1, longest))]
@@ -20,7 +20,7 @@ def text(r: random.Random, longest: int) -> str:
 
 
 def character_model(seed: int) -> dict[str, Any]:
-    """The ``model`` of a tokenizer.json, the same one for the same seed."""
+    """The ``model`` of a tokenizer.json, deterministic for a seed."""
     r = random.Random(seed)
     prefix, suffix = "", ""
     if r.random() < 0.4:
@@ -39,7 +39,7 @@ def character_model(seed: int) -> dict[str, Any]:
                 if r.random() < 0.95:
                     tokens[before + letter + after] = None
     merges = _merges(r, tokens, prefix)
-    for _ in range(r.choice([0, 0, 4])):  # found whole only, or never
+    for _ in range(r.choice([0, 0, 4])):  # found only as a whole, or never
         tokens[text(r, 4)] = None
     order = list(tokens)
     if r.random() < 0.5:
@@ -59,7 +59,7 @@ def character_model(seed: int) -> dict[str, Any]:
 
 
 def _merges(r: random.Random, tokens: dict[str, None], prefix: str) -> list[tuple[str, str]]:
-    """Merges of what is there, whatever it is: byte tokens and the unknown token sometimes too."""
+    """Merges of any existing tokens, sometimes byte tokens and the unknown token."""
     usable = [token for token in tokens if not token.startswith("<") or r.random() < 0.002]
     merges: dict[tuple[str, str], None] = {}
     for _ in range(r.randint(0, 150)):

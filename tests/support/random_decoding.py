@@ -1,5 +1,5 @@
-"""Random tokens with forms of every kind, and random rules of decoding, as strategies of
-hypothesis.
+"""Random tokens with surface forms of every kind, and random decoding rules, as hypothesis
+strategies.
 """
 
 from hypothesis import strategies as st

@@ -1,5 +1,5 @@
-"""Random Unigram, WordPiece and WordLevel models: small alphabets, many ties, pieces that are
-missing, unknown tokens everywhere.
+"""Random Unigram, WordPiece and WordLevel models: small alphabets, many ties, missing pieces,
+unknown tokens everywhere.
 """
 
 import random
@@ -21,7 +21,7 @@ PRE_TOKENIZERS: tuple[dict[str, Any] | None, ...] = (
 
 
 def text(r: random.Random, longest: int) -> str:
-    """A few characters, two of them most of the time."""
+    """A few characters, mostly two of them."""
     letters = LETTERS if r.random() < 0.7 else CHARACTERS
     return "".join(r.choice(letters) for _ in range(r.randint(1, longest)))
 
@@ -47,7 +47,7 @@ def _pieces(r: random.Random) -> list[str]:
 
 
 def model(r: random.Random, *, byte_level: bool) -> tuple[dict[str, Any], list[str]]:
-    """The ``model`` of a tokenizer.json, and its pieces as they stand in a text."""
+    """The ``model`` of a tokenizer.json, and its pieces as they occur in a text."""
     pieces = _pieces(r)
     names = [spelled(piece) for piece in pieces] if byte_level else pieces
     kind = r.choice(["Unigram", "Unigram", "WordPiece", "WordLevel"])
@@ -75,7 +75,7 @@ def model(r: random.Random, *, byte_level: bool) -> tuple[dict[str, Any], list[s
 
 
 def tokenizer_json(seed: int) -> tuple[dict[str, Any], list[str]]:
-    """A tokenizer.json with such a model and nothing else but a pre-tokenizer; and texts for it."""
+    """A tokenizer.json with such a model and only a pre-tokenizer; and texts for it."""
     r = random.Random(seed)
     pre_tokenizer = r.choice(PRE_TOKENIZERS)
     byte_level = pre_tokenizer is not None and pre_tokenizer["type"] == "ByteLevel"

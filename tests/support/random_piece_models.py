@@ -1,4 +1,4 @@
-"""Random small SentencePiece models of every kind, with texts that are hard for them."""
+"""Random small SentencePiece models of every kind, with difficult texts for them."""
 
 import random
 
@@ -68,7 +68,7 @@ def piece_model(dice: random.Random) -> SentencePieceModel:
 
 
 def piece_texts(dice: random.Random, model: SentencePieceModel, count: int) -> list[str]:
-    """Texts of the pieces, of what the rules change, and of spaces."""
+    """Texts of the pieces, of characters that the rules change, and of spaces."""
     pieces = [piece.text for piece in model.pieces if piece.type is not PieceType.BYTE]
     spaced = [text.replace(MARK, " ") for text in pieces]
     parts = [*TEXTS, *spaced, *pieces]

@@ -1,5 +1,5 @@
-"""Random tokenizers, made to have every odd thing at once: a tokenizer.json for `tokenizers`, an
-encoding for tiktoken.
+"""Random tokenizers that combine every oddity: a tokenizer.json for `tokenizers`, an encoding for
+tiktoken.
 """
 
 import random
@@ -18,7 +18,7 @@ CHARACTERS = (
     "abcdeghikstxABKS0123'.,!-"
     " \n\t\r\u00e9\u00df\u017fK\u00efﬁ\u0301\u0323中文😀\u00a0\u2028가\u1100"
 )
-# The first ones mean the same to both engines' parsers; the last ones are one engine's alone.
+# The first ones mean the same to both engines' parsers; the last ones work in one engine only.
 PATTERNS = [
     r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
     TIKTOKEN["llama3-tiktoken"],
@@ -52,7 +52,7 @@ NAMES = ["<s>", "<|end|>", "|>x", "[M]", "e<", "é>", " ", "中", "abc\n", "s>"]
 
 
 def text(r: random.Random, longest: int) -> str:
-    """A few characters, letters that merge mostly."""
+    """A few characters, mostly letters that merge."""
     return "".join(
         r.choice(LETTERS if r.random() < 0.7 else CHARACTERS) for _ in range(r.randint(1, longest))
     )
@@ -97,8 +97,8 @@ def _normalizer(r: random.Random) -> dict[str, Any] | None:
 
 
 def _vocabulary(r: random.Random) -> tuple[list[str], list[tuple[str, str]]]:
-    """Tokens and merges. Some bytes may be missing, the order of merges need not be that of ids,
-    and a token may have two merges.
+    """Tokens and merges. Some bytes may be missing, merges and ids may be in different orders, and
+    a token may have two merges.
     """
     tokens = list(ALPHABET)
     if r.random() < 0.25:
@@ -117,7 +117,7 @@ def _vocabulary(r: random.Random) -> tuple[list[str], list[tuple[str, str]]]:
                 seen.add(left + right)
                 tokens.append(left + right)
     for content in (spelled(text(r, 5)) for _ in range(r.choice([0, 0, 3, 8]))):
-        if content not in seen:  # found whole only, or never
+        if content not in seen:  # found only as a whole, or never
             seen.add(content)
             tokens.append(content)
     order = list(merges)
@@ -172,7 +172,7 @@ def _post_processor(r: random.Random, added: list[dict[str, Any]]) -> dict[str, 
 
 
 def tokenizer_json(seed: int) -> dict[str, Any]:
-    """A tokenizer.json, the same one for the same seed."""
+    """A tokenizer.json, deterministic for a seed."""
     r = random.Random(seed)
     tokens, merges = _vocabulary(r)
     unknown = r.choice([None, None, "<unk>", r.choice(tokens)])
@@ -202,8 +202,8 @@ def tokenizer_json(seed: int) -> dict[str, Any]:
 
 
 def encoding(seed: int) -> tiktoken.Encoding:
-    """A tiktoken encoding, the same one for the same seed. Its ranks are in any order, and not
-    every token can be reached by merges.
+    """A tiktoken encoding, deterministic for a seed. Its ranks are in any order, and not every
+    token can be reached by merges.
     """
     r = random.Random(seed)
     tokens = dict.fromkeys(bytes([byte]) for byte in range(256))

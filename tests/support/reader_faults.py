@@ -1,7 +1,7 @@
-r"""Deliberate faults: the educational reader with one place of one module changed.
+r"""Deliberate faults: the educational reader with one change in one module.
 
-A line of the table is ``what is wrong: what stands in the module => what is put in its place``, and
-a heading names the module and the golden file that must show it.
+A line of the table is ``what is wrong: the text in the module => its replacement``, and a heading
+names the module and the golden file that must reveal the fault.
 """
 
 import ast
@@ -232,7 +232,7 @@ the last message may be the assistant's: require(len(rest) % 2 == 1, "TKX_E_ROLE
 
 @dataclass(frozen=True)
 class Fault:
-    """In a module ``old`` becomes ``new``; ``golden`` is the file that must show it."""
+    """In a module ``old`` becomes ``new``; ``golden`` is the file that must reveal it."""
 
     title: str
     module: str
@@ -254,7 +254,7 @@ def faults() -> Iterator[Fault]:
 
 
 def dropped_checks(errors: set[str]) -> Iterator[Fault]:
-    """For each condition of each check that gives one of some errors: the reader without it."""
+    """For each condition of each check that returns one of ``errors``: the reader without it."""
     for path in sorted(READER.glob("*.py")):
         text = path.read_text(encoding="utf-8")
         for call in ast.walk(ast.parse(text)):
@@ -274,7 +274,7 @@ def _conditions(truth: ast.expr) -> list[ast.expr]:
 
 
 def faulty_reader(fault: Fault, folder: Path) -> ModuleType:
-    """The reader with a fault, as a package of another name that finds the changed module first."""
+    """The reader with a fault, as a package of another name with the changed module first."""
     text = (READER / f"{fault.module}.py").read_text(encoding="utf-8")
     assert text.count(fault.old) == 1, f"{fault} stands there {text.count(fault.old)} times"
     changed = text.replace(fault.old, fault.new)

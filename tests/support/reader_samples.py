@@ -1,4 +1,4 @@
-"""Small tokenizer.json documents for the tests of the readers, and how to ask both sides of one."""
+"""Small tokenizer.json documents for tests of the readers, read by the reference and by us."""
 
 import copy
 import json
@@ -13,7 +13,7 @@ from tokexport.sources import read
 
 
 def byte_characters() -> list[str]:
-    """GPT-2's byte alphabet, written out as in its encoder.py."""
+    """GPT-2's byte alphabet, constructed as in its encoder.py."""
     ranges = (("!", "~"), ("¡", "¬"), ("®", "ÿ"))
     printable = [byte for first, last in ranges for byte in range(ord(first), ord(last) + 1)]
     characters = {byte: chr(byte) for byte in printable}
@@ -24,7 +24,7 @@ def byte_characters() -> list[str]:
 
 
 def spelled(content: str | bytes) -> str:
-    """Bytes, or those of a text, in that alphabet."""
+    """Bytes, or the bytes of a text, in that alphabet."""
     data = content.encode() if isinstance(content, str) else content
     return "".join(map(CHARACTERS.__getitem__, data))
 
@@ -64,14 +64,14 @@ def document(**changes: Any) -> dict[str, Any]:
 
 
 def added(content: str, number: int = 0, **flags: bool) -> dict[str, Any]:
-    """One of ``added_tokens``, every flag false but those that are given."""
+    """An item of ``added_tokens``, with every flag false except the given ones."""
     names = ("single_word", "lstrip", "rstrip", "normalized", "special")
     return {"id": number, "content": content, **{name: flags.get(name, False) for name in names}}
 
 
 def read_document(fields: dict[str, Any] | str, folder: Path, **beside: Any) -> TokenizerModel:
-    """What the reader makes of a document (or its text); ``beside`` are further files by stem, as
-    JSON.
+    """The model that the reader returns for a document (or its text); ``beside`` are further files
+    by stem, as JSON.
     """
     path = folder / "tokenizer.json"
     path.write_text(fields if isinstance(fields, str) else json.dumps(fields), encoding="utf-8")
@@ -81,5 +81,5 @@ def read_document(fields: dict[str, Any] | str, folder: Path, **beside: Any) -> 
 
 
 def reference(fields: dict[str, Any] | str) -> tokenizers.Tokenizer:
-    """What the reference library makes of a document (or its text)."""
+    """The reference library's tokenizer of a document (or its text)."""
     return tokenizers.Tokenizer.from_str(fields if isinstance(fields, str) else json.dumps(fields))

@@ -32,8 +32,8 @@ def converted(source: Any, **how: Any) -> Tokenizer:
 def random_tokenizer(
     seed: int, folder: Path
 ) -> tuple[dict[str, Any], Tokenizer, ReferenceTokenizer] | None:
-    """A random tokenizer.json, its file and its reference; None where both readers refuse it, or
-    ours says that it is not supported.
+    """A random tokenizer.json, its file and its reference; None if both readers refuse it, or ours
+    does not support it.
     """
     source = tokenizer_json(seed)
     path = folder / f"{seed}.json"
@@ -51,7 +51,7 @@ def random_tokenizer(
 
 
 def assert_same(file: Tokenizer | bytes | Path, reference: ReferenceTokenizer, **how: Any) -> None:
-    """Verifies a file, but for every code point, which takes most of the time."""
+    """Verifies a file, without all code points, which take most of the time."""
     tokenizer = file if isinstance(file, Tokenizer) else load(file)
     result = compare(tokenizer, reference, **{"code_points": False, **how})
     assert result.ok, "\n".join(result.lines())

@@ -1,5 +1,5 @@
-"""What the tests of the regular-expression compiler hold its tables against: the engines
-themselves, and a slow runner for the tables.
+"""Oracles for the tests of the regular-expression compiler: the engines themselves, and a slow
+runner for the tables.
 """
 
 import random
@@ -15,14 +15,14 @@ from tokexport.patterns import MATCH_ENDS, SplitProgram
 
 
 def find_pieces(program: SplitProgram, text: str) -> list[tuple[int, int, bool]]:
-    """The matches in a text, and what lies between them: (start, end, is a match), one symbol at a
-    time, nothing remembered.
+    """The matches and gaps of a text: (start, end, is a match), one symbol at a time, without a
+    memo.
 
-    A program with 256 classes reads the text's UTF-8 bytes. A match of no symbols parts what lies
-    around it.
+    A program with 256 classes reads the text's UTF-8 bytes. An empty match divides the gap around
+    it.
     """
     symbols = symbols_of(program, text)
-    # Numbers out of a memoryview are Python's own: three times as fast as out of the array.
+    # A memoryview returns Python's own numbers: three times as fast as the array.
     transitions = program.transitions.data
     pieces: list[tuple[int, int, bool]] = []
     gap = start = 0
@@ -44,8 +44,8 @@ def find_pieces(program: SplitProgram, text: str) -> list[tuple[int, int, bool]]
 
 
 def start_state(program: SplitProgram, symbols: list[int], at: int, search_begins: bool) -> int:
-    """The state to start in at a place; ``search_begins``: no match has been looked for since the
-    last one ended there.
+    """The start state at an offset; ``search_begins``: no match has been looked for since the last
+    one ended there.
     """
     starts = program.starts
     if program.search_starts is not None and search_begins:
@@ -54,7 +54,7 @@ def start_state(program: SplitProgram, symbols: list[int], at: int, search_begin
 
 
 def symbols_of(program: SplitProgram, text: str) -> list[int]:
-    """What the automaton reads: the classes of a text, or their labels."""
+    """The symbols that the automaton reads: the input classes of a text, or its labels."""
     return program.read(text.encode() if len(program.classes) == 256 else text)
 
 
@@ -78,13 +78,13 @@ def matches(program: SplitProgram, text: str) -> list[tuple[int, int]]:
 
 
 def spans_of(program: SplitProgram, text: str) -> list[tuple[int, int]]:
-    """All of the pieces, matches or not."""
+    """All matches and gaps."""
     return [(start, end) for start, end, _ in find_pieces(program, text)]
 
 
 def steps_taken(program: SplitProgram, text: str) -> tuple[int, list[tuple[int, int]]]:
-    """How many symbols a runtime reads that remembers where one of the first n_memo states led to
-    no match; and the matches.
+    """The number of symbols read by a runtime that remembers where one of the first n_memo states
+    led to no match; and the matches.
     """
     classes = symbols_of(program, text)
     transitions = program.transitions.data
@@ -127,12 +127,12 @@ class Oniguruma:
         return [span for _, span in self._split.pre_tokenize_str(text)]
 
     def pieces(self, text: str) -> list[tuple[int, int]]:
-        """Matches, and what lies between them; a match of nothing parts it."""
+        """Matches and gaps; an empty match divides a gap."""
         return [span for _, span in self._cut.pre_tokenize_str(text)]
 
 
 def byte_encoding(pattern: str) -> tiktoken.Encoding:
-    """An encoding with one token a byte: the ids are the bytes of what matches, and the rest is
+    """An encoding with one token per byte: the ids are the bytes of the matches; gaps are
     dropped.
     """
     ranks = {bytes([byte]): byte for byte in range(256)}
@@ -142,10 +142,10 @@ def byte_encoding(pattern: str) -> tiktoken.Encoding:
 
 
 def fancy_matched(pattern: str, texts: Sequence[str]) -> list[list[str]]:
-    """The matched strings in each text, as tiktoken's engine finds them.
+    """The strings that tiktoken's engine matches in each text.
 
-    tiktoken shows tokens, not matches. So every substring of the texts is made a token: a match is
-    a token whole.
+    tiktoken exposes tokens, not matches. So every substring of the texts is made a token, and each
+    match is one token.
     """
     substrings = {
         text[start:end].encode()
@@ -174,7 +174,7 @@ NEIGHBOURS = (
 
 
 def alphabet_of(program: SplitProgram, seed: int = 0) -> str:
-    """One or two characters of each class, and characters that patterns are about."""
+    """One or two characters of each class, and characters that patterns mention."""
     generator = random.Random(seed)
     characters = []
     classes = program.classes.array()
@@ -190,7 +190,7 @@ def alphabet_of(program: SplitProgram, seed: int = 0) -> str:
 
 
 def random_texts(alphabet: str, count: int, longest: int, seed: int = 0) -> Iterable[str]:
-    """Random strings, half of them of few different characters, so that runs and near misses are
+    """Random strings, half of them with few distinct characters, so that runs and near misses are
     common.
     """
     generator = random.Random(seed)
@@ -206,8 +206,8 @@ def random_texts(alphabet: str, count: int, longest: int, seed: int = 0) -> Iter
 def assert_pieces_of_oniguruma(
     pattern: str, alphabets: Sequence[str], count: int, longest: int
 ) -> None:
-    """Holds the pieces of random texts of each alphabet against those of the engine of
-    `tokenizers`; it may give up one text in a hundred.
+    """Compares matches and gaps in random texts of each alphabet with those of the engine of
+    `tokenizers`, which may give up on one text in a hundred.
     """
     program, engine = compile_split(Split(pattern)), Oniguruma(pattern)
     given_up = 0
@@ -225,7 +225,7 @@ def assert_pieces_of_oniguruma(
 
 
 def assert_pieces_after_byte_level(pattern: str, alphabet: str, longest: int) -> None:
-    """The same after a ByteLevel, where a character of the text is a byte."""
+    """The same after ByteLevel, where each character of the text is a byte."""
     program = compile_split(Split(pattern, on_bytes=True))
     byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     split = pre_tokenizers.Split(Regex(pattern), "isolated")

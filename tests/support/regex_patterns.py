@@ -1,5 +1,5 @@
-"""Pre-tokenizer patterns in use: those of published tokenizer.json files, of tiktoken and its like,
-and of llama.cpp's table.
+"""Pre-tokenizer patterns in use: those of published tokenizer.json files, of tiktoken and similar
+libraries, and of llama.cpp's table.
 
 A pattern is a fact; the name says where it was found.
 """
@@ -79,13 +79,13 @@ TIKTOKEN: dict[str, str] = {
     "mistral tekken_240718, tekken_240911": r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
 }
 
-# Digits in groups of three from the right: which needs a lookahead over all digits that follow.
+# Digits in groups of three from the right, which needs lookahead over all following digits.
 UNBOUNDED_LOOK_AHEAD: dict[str, str] = {
     "llama.cpp tiny-aya": r"\d{1,3}(?=(?:\d{3})*\b)",
     "llama.cpp superbpe": r"(?=(\d{3})+(?!\d))",
 }
 
-# arcee-ai/Trinity-Tokenizer, whose steps stand in this order; marin's tokenizers copy the first three.
+# arcee-ai/Trinity-Tokenizer, with its steps in order; marin's tokenizers copy the first three.
 TRINITY: dict[str, str] = {
     "Trinity #1": r"\p{Nd}{1,510}(?=(?>\p{Nd}{510})*(?:\P{Nd}|$))|\G\p{Nd}{510}",
     "Trinity #2": r"\A\p{Nd}{1,2}(?=\p{Nd}{3}+\z)",

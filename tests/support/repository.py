@@ -1,5 +1,5 @@
-"""Where things lie in the repository, its scripts as modules, programs in processes of their own,
-and the switch for slow tests.
+"""Paths in the repository, its scripts as modules, programs in separate processes, and the switch
+for slow tests.
 """
 
 import importlib.util
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "fixtures"
 SMALL = FIXTURES / "small"
 
-# TOKEXPORT_SLOW=1: tests compare much more, which takes more than an hour.
+# TOKEXPORT_SLOW=1: tests compare much more, and take over an hour.
 SLOW = os.environ.get("TOKEXPORT_SLOW", "") not in ("", "0")
 
 
@@ -23,7 +23,7 @@ def small_source(name: str) -> Path:
 
 
 def printed(*command: object, **environment: str) -> str:
-    """What a Python of its own, which imports what this one does, prints for a command."""
+    """The output of a command in a separate Python with the same import path."""
     path = os.pathsep.join(filter(None, sys.path))
     environment = {**os.environ, "PYTHONPATH": path, **environment}
     words = [sys.executable, *map(str, command)]
@@ -33,7 +33,7 @@ def printed(*command: object, **environment: str) -> str:
 
 
 def called(file: str, call: str, **environment: str) -> str:
-    """The text that a call of a function of a file gives in another Python."""
+    """The text returned by a function call in a file, in a separate Python."""
     program = "import pathlib, repository\n"
     program += f"print(repository.script(pathlib.Path({file!r})).{call}, end='')"
     return printed("-c", program, **environment)
@@ -45,6 +45,6 @@ def script(path: Path) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module  # dataclasses look their module up there
+    sys.modules[path.stem] = module  # dataclasses look up their module there
     spec.loader.exec_module(module)
     return module

@@ -32,7 +32,7 @@ def encoding() -> tiktoken.Encoding:
 
 @cache
 def content(name: str, *, decode_only: bool = False) -> bytes:
-    """The tokexport file of a tokenizer.json in fixtures/small, or, by the name "ranks", of
+    """The tokexport file of a tokenizer.json in fixtures/small, or, for the name "ranks", of
     :func:`encoding`.
     """
     source = encoding() if name == "ranks" else SMALL / f"{name}.json"
@@ -46,11 +46,11 @@ def tokenizer(name: str) -> Tokenizer:
 
 
 def cases(name: str) -> list[dict[str, Any]]:
-    """Texts with the ids that the reference library gives for them."""
+    """Texts with the reference's ids."""
     lines = (SMALL / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines]
 
 
 def byte_ids(data: bytes) -> list[int]:
-    """The ids of single bytes in the tokenizer "ranks", which are not the bytes."""
+    """The ids of single bytes in the tokenizer "ranks", which differ from the byte values."""
     return [encoding().encode_single_token(bytes([byte])) for byte in data]

@@ -1,4 +1,4 @@
-"""Small tokenizers, and texts made of what is special to them."""
+"""Small tokenizers, and texts of what is special to them."""
 
 from hypothesis import strategies as st
 from runtime_samples import NAMES, content, tokenizer

@@ -1,10 +1,10 @@
-"""Rules of a normalizer for models that tests train: nmt_nfkc has a hundred thousand, over which
-each conversion goes.
+"""Normalizer rules for models that tests train: nmt_nfkc has a hundred thousand rules, and each
+conversion processes all of them.
 """
 
 from pathlib import Path
 
-# What nmt_nfkc says about the characters that texts of tests have.
+# The rules of nmt_nfkc for the characters in test texts.
 RULES = {
     **dict.fromkeys("\u00a0\t\n\u200b", " "),
     "\x01": "",
@@ -17,7 +17,7 @@ RULES = {
 
 
 def rules_file(folder: Path) -> Path:
-    """The rules in a file, as the library's trainer reads them."""
+    """The rules in a file, in the format of the library's trainer."""
     path = folder / "rules.tsv"
     lines = (
         "\t".join(" ".join(f"{ord(letter):X}" for letter in text) for text in rule)

@@ -28,7 +28,7 @@ SENTENCES = [
 
 
 def train(sentences: Sequence[str] = SENTENCES * 3, **options: Any) -> bytes:
-    """The bytes of a model of some sentences."""
+    """The bytes of a model trained on sentences."""
     settings: dict[str, Any] = {
         "vocab_size": 90,
         "hard_vocab_limit": False,
@@ -45,7 +45,7 @@ def train(sentences: Sequence[str] = SENTENCES * 3, **options: Any) -> bytes:
 
 
 def small(*pieces: Piece, **changes: Any) -> SentencePieceModel:
-    """A BPE model of an unknown piece and others, without a dummy prefix."""
+    """A BPE model of an unknown piece and the given pieces, without a dummy prefix."""
     unknown, normalizer = (
         Piece("<unk>", 0.0, PieceType.UNKNOWN),
         NormalizerSpec(add_dummy_prefix=False),
@@ -55,10 +55,10 @@ def small(*pieces: Piece, **changes: Any) -> SentencePieceModel:
 
 
 def model_of(source: SentencePieceModel) -> TokenizerModel:
-    """What the converter reads from a model that a test has made."""
+    """The model that the converter reads from a test's SentencePiece model."""
     return build(source, SourceFiles(), Provenance("test"))
 
 
 def library_of(source: SentencePieceModel) -> sentencepiece.SentencePieceProcessor:
-    """The library with such a model."""
+    """The library with such a model loaded."""
     return sentencepiece.SentencePieceProcessor(model_proto=serialize(source))

@@ -1,4 +1,4 @@
-"""The real tokenizers of a collection outside of the repository: where each lies, and how it is
+"""The real tokenizers of a collection outside the repository: where each is, and how it is
 converted.
 
 The environment variable TOKEXPORT_SHARED names the collection's directory, with ``tokenizers/``,
@@ -13,7 +13,7 @@ from pathlib import Path
 from conformance.find import Found, find
 from repository import SLOW
 
-# A source, and for ranks a colon and the name of their pattern.
+# A source; for ranks followed by a colon and the name of their pattern.
 _QUICK = """
     albert-style-30k-clean/30k-clean.model bert-base-cased/tokenizer.json
     bert-base-uncased/vocab.txt clip-openai/bpe_simple_vocab_16e6.txt.gz
@@ -28,8 +28,8 @@ _QUICK = """
     spm-unigram-4000/spm.model spm-word-4000/spm.model t5-small/tokenizer.json
     torchtune-toys/m.model torchtune-toys/tiktoken_small.model:llama3
 """
-# Two that their own library refuses, a pair whose files do not belong together, and formats of
-# other runtimes that lack what encoding needs.
+# Two that their own library refuses, a pair of files that do not belong together, and formats of
+# other runtimes without what encoding needs.
 _REFUSED = (
     "added-tokens-test clip-openai/vocab.json llama2c-tok512/tok512.bin"
     " llm.c-gpt2/gpt2_tokenizer.bin pytorch-tokenizers-test"
@@ -38,9 +38,9 @@ REFUSED = tuple(_REFUSED.split())
 
 
 def converted() -> list[Found]:
-    """What is converted: all that is there for TOKEXPORT_SLOW=1, and else those that take little
-    time, by the sizes of their vocabularies and charsmaps: others, or small tokenizers in other
-    tests, have the parts that the larger ones have.
+    """The sources to convert: all of them with TOKEXPORT_SLOW=1, otherwise those that take little
+    time, by the sizes of their vocabularies and charsmaps. Every part of the larger ones also
+    occurs in one of these, or in a small tokenizer of another test.
     """
     if not SLOW or "TOKEXPORT_SHARED" not in os.environ:
         return [Found(*name.split(":")) for name in _QUICK.split()]
@@ -50,7 +50,7 @@ def converted() -> list[Found]:
 
 
 def corpora(directory: Path) -> list[Path]:
-    """The texts, all but the two that are JSON of strings."""
+    """The texts, except the two that are JSON of strings."""
     return sorted(
         path
         for path in (directory / "corpora").rglob("*")

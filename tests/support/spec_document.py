@@ -1,4 +1,4 @@
-"""Reads ``formats/tokexport/SPEC.md``, so that tests can hold it against other things."""
+"""Reads ``formats/tokexport/SPEC.md``, so that tests can compare it with the code."""
 
 import re
 
@@ -8,24 +8,24 @@ FOLDER = ROOT / "formats" / "tokexport"
 
 
 def text() -> str:
-    """The specification, with that of the optional sections."""
+    """The specification, including that of the optional sections."""
     return "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("SPEC.md", "EXTRA.md"))
 
 
 def section(title: str) -> str:
-    """What stands under the heading that begins with a title, up to the next heading."""
+    """The text under the heading that begins with ``title``, up to the next heading."""
     found = re.search(rf"^#+ {re.escape(title)}.*\n((?:(?!#+ ).*\n)*)", text(), re.MULTILINE)
     assert found is not None, title
     return found[1]
 
 
 def prose() -> str:
-    """The specification as one line, so that a sentence is found wherever its lines end."""
+    """The specification as one line, so that a sentence is found across line breaks."""
     return " ".join(text().split())
 
 
 def dump(title: str) -> bytes:
-    """The bytes of an annotated hex dump; every line says its offset, without a gap."""
+    """The bytes of an annotated hex dump; every line has its offset, without gaps."""
     content = b""
     for line in section(title).splitlines():
         match = re.match(
