@@ -1,4 +1,4 @@
-"""tokexport convert: makes the file that was asked for, or nothing."""
+"""tokexport convert: writes the requested file, or nothing."""
 
 import json
 from pathlib import Path

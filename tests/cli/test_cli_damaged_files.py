@@ -1,5 +1,5 @@
-"""inspect and diff say what is wrong with a damaged file, also one that still opens: in a sentence,
-with exit code 2, whatever the damage is.
+"""inspect and diff report any damage to a file, even to one that still opens, in a sentence, with
+exit code 2.
 """
 
 from pathlib import Path
@@ -36,7 +36,7 @@ def test_any_damage_in_any_section_is_a_sentence(
     path = tmp_path / "damaged.bin"
     path.write_bytes(file)
     for arguments in (*([*words, path] for words in COMMANDS), ["diff", path, whole]):
-        outcome = run(*arguments)  # which fails for a traceback
+        outcome = run(*arguments)  # fails for a traceback
         if outcome.code == 2:
             assert outcome.stderr.startswith(f"tokexport: {path}: ")
             assert outcome.stderr.count("\n") == 1

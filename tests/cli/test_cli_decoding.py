@@ -1,4 +1,4 @@
-"""``inspect`` and ``diff`` show how tokens decode: their forms, and the rules of the file."""
+"""``inspect`` and ``diff`` show how tokens decode: surface forms, and the rules of the file."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +22,7 @@ TOKENS = [Token(b"ing", first=b"##ing"), Token(b"a", fallback=True)]
 def test_what_was_written_is_what_is_shown(written: list[Token], decoding: Decoding) -> None:
     contents = Contents(decode_only(written, decoding))
     read = contents.tokens
-    # Edits are a table in the file, which does not say the steps.
+    # Edits are a table in the file, which does not record the steps.
     is_table = contents.section(Tag.EDITS) is not None
     assert contents.decoding == (replace(decoding, edits=()) if is_table else decoding)
     assert [token.content for token in read if token] == [token.content for token in written]

@@ -1,4 +1,4 @@
-"""tokexport encode and decode: text is bytes, ids are numbers, nothing is added or taken away."""
+"""tokexport encode and decode: text is bytes, ids are numbers, nothing is added or removed."""
 
 import json
 from pathlib import Path

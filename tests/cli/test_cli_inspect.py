@@ -1,4 +1,4 @@
-"""tokexport inspect: says what a file holds, and shows its tokens without harm."""
+"""tokexport inspect: reports what a file contains, and shows its tokens safely."""
 
 import base64
 import json

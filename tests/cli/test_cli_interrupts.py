@@ -1,4 +1,4 @@
-"""Ctrl-C ends a command with exit code 130 and without a traceback, also while it imports."""
+"""Ctrl-C ends a command with exit code 130 and without a traceback, even during imports."""
 
 import os
 import signal
@@ -13,9 +13,9 @@ from runtime_samples import content
 
 WAYS = {"module": ["-m", "tokexport"], "script": ["-c", "from tokexport.cli import main; main()"]}
 
-# Python's own start shows a traceback, which no program can prevent: what is interrupted is what
-# follows. A program that starts writes the name of each module to stderr before it is imported,
-# and is interrupted at the import of one of them.
+# Python's own startup shows a traceback, which no program can prevent, so interrupts come after it.
+# The program writes the name of each module to stderr before importing it, and is interrupted at
+# one of these imports.
 START = """
 import os, signal, sys
 
@@ -35,7 +35,7 @@ sys.meta_path.insert(0, Finder())
 
 @pytest.fixture(autouse=True)
 def interrupts_not_ignored() -> Iterator[None]:
-    """A shell ignores SIGINT for what it runs in the background; what that starts would, too."""
+    """A shell makes background processes ignore SIGINT, and their children inherit this."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

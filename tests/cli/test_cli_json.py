@@ -1,4 +1,4 @@
-"""What --json prints has the members that docs/JSON.md names, and no others."""
+"""The output of --json has the members in docs/JSON.md, and no others."""
 
 import json
 import re
@@ -13,7 +13,7 @@ DOCUMENT = (ROOT / "docs" / "JSON.md").read_text(encoding="utf-8")
 
 
 def named(command: str) -> set[str]:
-    """The words that the section of a command names as members."""
+    """The members named in the section of a command."""
     section = re.search(rf"^## {command}\n(.*?)(?=^## |\Z)", DOCUMENT, re.MULTILINE | re.DOTALL)
     assert section is not None
     return {*re.findall(r"`(\w+)`", section[1])}
@@ -23,7 +23,7 @@ DATA = ("sha256", "sections", "counts", "differing", "provenance", "files")
 
 
 def members(value: object) -> Iterator[str]:
-    """The names of all members of an object, but for objects whose names are data."""
+    """The names of all members of an object, except of objects whose names are data."""
     if isinstance(value, dict):
         for name, inner in value.items():
             yield name
@@ -75,6 +75,6 @@ def test_every_member_is_in_the_document(
     assert [*document.items()][:2] == [("schema_version", 1), ("command", name)]
     sections = DOCUMENT if name == "demo" else DOCUMENT.split("\n## ")[0]
     known = named(name) | {*re.findall(r"`(\w+)`", sections)}
-    if name in ("inspect", "diff"):  # which show tokens alike, and flags of added tokens
+    if name in ("inspect", "diff"):  # both show tokens, and flags of added tokens
         known |= named("inspect") | {"single_word", "lstrip", "rstrip", "normalized"}
     assert {*members(document)} - known == set()

@@ -1,4 +1,4 @@
-"""The command line as a part of pipes and scripts: streams, exit codes, help."""
+"""The command line in pipes and scripts: streams, exit codes, help."""
 
 import json
 import os
@@ -102,7 +102,7 @@ def test_a_reader_that_goes_away_is_no_error_message(small_file: PathOf, tmp_pat
 
 
 def test_head_ends_an_encoding_at_once_in_little_memory(small_file: PathOf, tmp_path: Path) -> None:
-    """The text has no end: nothing waits for the whole of it."""
+    """The text is endless: nothing may wait for all of it."""
     for command, *options in (("encode", "--tokens"), ("encode", "--json"), ("decode",)):
         with piped(command, small_file("gpt2"), *options, cwd=tmp_path) as process:
             assert process.stdout is not None
@@ -125,7 +125,7 @@ def feed_for_ever(pipe: IO[bytes]) -> None:
 
 
 def peak_memory(process: int) -> int:
-    status = Path(f"/proc/{process}/status")  # of Linux
+    status = Path(f"/proc/{process}/status")  # Linux only
     found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text() if status.exists() else "")
     return int(found[1]) if found else 0
 
@@ -152,7 +152,7 @@ def test_a_stream_that_is_closed_is_no_traceback(
 
 
 def on_a_terminal(*arguments: object, cwd: Path) -> bytes:
-    """What a command writes to a terminal, stdout and stderr together."""
+    """The output of a command to a terminal, stdout and stderr together."""
     master, slave = pty.openpty()
     process = subprocess.Popen([*MAIN, *map(str, arguments)], stdout=slave, stderr=slave, cwd=cwd)
     os.close(slave)

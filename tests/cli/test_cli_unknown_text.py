@@ -1,4 +1,4 @@
-"""A text that the model has no token for is one sentence and exit code 2 on the command line, and a
+"""A text without a token in the model is one sentence and exit code 2 on the command line, and a
 ValueError in Python.
 """
 
@@ -18,7 +18,7 @@ MODEL = {"type": "WordLevel", "vocab": {"a": 0, "b": 1}, "unk_token": "[UNK]"}
 
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
-    """A tokenizer of two words, whose unknown token is not in its vocabulary."""
+    """A tokenizer with two words, whose unknown token is not in its vocabulary."""
     path = tmp_path / "words.json"
     path.write_text(
         json.dumps(

@@ -1,5 +1,5 @@
-"""tokexport verify: says yes for a file that agrees with its source, and no, with the first
-difference, for one that does not.
+"""tokexport verify: yes for a file that agrees with its source; no, with the first difference, for
+one that does not.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""A conversion writes the whole target or leaves everything as it was."""
+"""A conversion writes the whole target or leaves everything unchanged."""
 
 import errno
 import io
@@ -77,7 +77,7 @@ def test_what_is_not_a_regular_file_is_never_replaced(source: Path, tmp_path: Pa
 
 def test_a_symbolic_link_is_written_through(source: Path, tmp_path: Path) -> None:
     (tmp_path / "v1.bin").write_bytes(b"old")
-    for name in ("v1.bin", "v2.bin"):  # one is there, the other is not
+    for name in ("v1.bin", "v2.bin"):  # one exists, the other does not
         link = tmp_path / f"current-{name}"
         link.symlink_to(name)
         tokexport.convert(source, link, force=name == "v1.bin")
@@ -169,7 +169,7 @@ def test_the_target_has_the_rights_that_the_process_gives_new_files(
 ) -> None:
     before = os.umask(0o027)
     with monkeypatch.context() as patched:
-        patched.delattr(os, "umask")  # of the whole process: never changed, not for a moment either
+        patched.delattr(os, "umask")  # process-wide: must never change, not even for a moment
         tokexport.convert(source, tmp_path / "tokenizer.bin")
     os.umask(before)
     assert stat.S_IMODE((tmp_path / "tokenizer.bin").stat().st_mode) == 0o640

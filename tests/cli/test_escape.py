@@ -1,4 +1,4 @@
-"""Token text is harmless on a terminal, and can be had back."""
+"""Escaped token text is harmless on a terminal, and can be recovered."""
 
 import ast
 import unicodedata
@@ -10,11 +10,11 @@ from tokexport.escape import escape, visible
 
 
 def unescaped(text: str) -> bytes:
-    """The slow, obvious way back, by Python's own reading of such escapes."""
+    """The slow, obvious inverse, by Python's own decoding of such escapes."""
     parts = []
     literal = ast.literal_eval('"' + text.replace('"', '\\"') + '"')
-    # What was written \xNN from 0x80 on was a byte; as text such a character is \u00NN, or
-    # printable and itself.
+    # \xNN from 0x80 on is a byte; a character of that number is written \u00NN, or unchanged if it
+    # is printable.
     raw = text.replace("\\\\", "\0\0")
     place = 0
     for character in literal:
