@@ -6,7 +6,7 @@ import os
 
 
 class TokexportError(Exception):
-    """The base of all errors that tokexport expects. The command line exits with 2."""
+    """The base class of tokexport's errors. The command line exits with 2."""
 
 
 class MissingLibraryError(TokexportError):

@@ -48,9 +48,10 @@ def compile_c(
 
 
 class Builder:
-    """Builds programs of ``tests/c`` in a folder, linked with the runtime, and the runtime alone.
+    """Builds programs of ``tests/c`` in a folder, with the runtime linked in, and the runtime
+    alone.
 
-    The runtime is compiled once for the same flags: that takes longer than most tests.
+    That is compiled once for the same flags: it takes longer than most tests.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Small tokenizers, and texts of what is special to them."""
+"""Small tokenizers, and texts that exercise their peculiarities."""
 
 from hypothesis import strategies as st
 from runtime_samples import NAMES, content, tokenizer

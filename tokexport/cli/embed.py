@@ -22,9 +22,9 @@ def embed(tokenizer: str, model: str, target: str, force: bool, output: Output) 
 
     The model is then one file. TOKENIZER is a tokexport file, MODEL a safetensors or GGUF file,
     whose tensors do not change. Every command, tokexport.load and a C program map the tokenizer in
-    place, at a multiple of 64 bytes: the last 16 bytes of the copy are its size and a mark. In
-    safetensors it is a tensor; in GGUF it follows the tensors, because llama.cpp refuses tensors
-    that it does not use.
+    place, at a multiple of 64 bytes: the last 16 bytes of the copy are the tokenizer's size and a
+    mark. In safetensors the tokenizer is a tensor; in GGUF it follows the tensors, because
+    llama.cpp refuses tensors that it does not use.
 
     \b
     tokexport embed tokenizer.bin model.safetensors -o one.safetensors

@@ -59,7 +59,7 @@ from tokexport.training.word_counts_file import read_word_counts
 @click.option("-o", "--output", "folder", required=True, metavar="DIR", help="The files' folder.")
 @click.option("--pattern", metavar="NAME", help=f"{', '.join(KNOWN)}; or a regex.  [nanochat]")
 @click.option(
-    "--special-token", "special", multiple=True, metavar="T", help="Its id follows all others."
+    "--special-token", "special", multiple=True, metavar="T", help="A special token; ids come last."
 )
 @click.option(
     "--special-id",

@@ -60,7 +60,7 @@ def _key(split: Split) -> tuple[object, ...]:
 
 
 def _behavior(split: Split) -> object:
-    """The behavior; keeping only matches, as tiktoken does, is isolating if there are no gaps."""
+    """The behavior; keeping only matches, as tiktoken does, equals isolating without gaps."""
     kept = split.behavior is Behavior.REMOVED and split.invert
     return (Behavior.ISOLATED, False) if kept else (split.behavior, split.invert)
 

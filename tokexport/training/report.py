@@ -28,7 +28,7 @@ CountTokens = Callable[[str], int]
 class Sample:
     """A sample of the texts added: at most ``limit`` characters, spread evenly over all of them.
 
-    Whenever the sample is full, every other text is dropped, and from then on half as many of the
+    Whenever the sample is full, every other text is dropped, and from then on only half as many new
     texts are taken.
 
     >>> sample = Sample(10)

@@ -54,7 +54,7 @@ def verify(
     depend on it.
 
     Raises FormatError for anything but a tokexport file, SourceError for a source that the library
-    refuses, and TokexportError if the library is not installed or ``only`` names nothing.
+    refuses, and TokexportError if the library is not installed or ``only`` is unknown.
 
     >>> import tiktoken
     >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256}
