@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from tokexport import _core
 from tokexport.compiler.tables import DoubleArray
-from tokexport.compiler.tries.trie_tables import NO_LABEL, NO_TOKEN, double_array
+from tokexport.compiler.tries.trie_tables import NO_TOKEN, double_array
+from tokexport.file.layout import NO_LABEL
 
 KEYS = (
     st.binary(max_size=6)

@@ -25,7 +25,7 @@ from tokexport.sources.json_node import Node
 from tokexport.sources.sentencepiece.proto import Algorithm, PieceType, serialize
 from tokexport.sources.tokenizer_json.normalizer import read_normalizer
 from tokexport.sources.tokenizer_json.pre_tokenizer import read_pre_tokenizer
-from tokexport.targets.gguf_words import rwkv_keys, word_keys
+from tokexport.targets.gguf_words import rwkv_keys, tokens_and_types, word_keys
 from tokexport.targets.library import LibraryRuntime
 from tokexport.targets.llamacpp_words import WordRuntime
 from tokexport.targets.material import Material, material
@@ -105,15 +105,10 @@ def _bytes_keys(source: Material) -> dict[str, Any]:
     texts = {id: text for text, id in model["vocab"].items()} | added
     special = {*source.parts.get(Part.SPECIAL, ())}
     kinds = {id: PieceType.CONTROL if id in special else PieceType.USER_DEFINED for id in added}
-    count = len(source.tokens)
     return {
         "model": "gpt2",
         "pre": pattern_name(source),
-        "tokens": [texts.get(id, f"[PAD{id}]") for id in range(count)],
-        "token_type": [
-            int(kinds.get(id, PieceType.NORMAL if id in texts else PieceType.UNUSED))
-            for id in range(count)
-        ],
+        **tokens_and_types(len(source.tokens), texts, kinds),
         "merges": [" ".join(pair) for pair in model["merges"]],
     }
 

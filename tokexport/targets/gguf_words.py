@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import product
 from typing import Any, Final
 
@@ -28,16 +29,11 @@ def word_keys(model: TokenizerModel) -> dict[str, Any]:
         raise refuse("gguf", "its WordPiece is not as BERT's", "there is no other one in it")
     names = {id: key.decode() for key, id in inner.vocab.items()}
     names |= {token.id: token.content for token in model.added_tokens}
-    special = {token.id for token in model.added_tokens if token.special}
-    return {
-        "model": "bert",
-        "pre": "default",
-        "tokens": [_spelled(names[id]) if id in names else f"[PAD{id}]" for id in _ids(model)],
-        "token_type": [
-            int(PieceType.CONTROL if id in special else PieceType.NORMAL) for id in _ids(model)
-        ],
-        **_normalizer(model),
-    }
+    count = len(model.tokens)
+    kinds = dict.fromkeys(range(count), PieceType.NORMAL)
+    kinds |= {token.id: PieceType.CONTROL for token in model.added_tokens if token.special}
+    tokens = tokens_and_types(count, {id: _spelled(name) for id, name in names.items()}, kinds)
+    return {"model": "bert", "pre": "default", **tokens, **_normalizer(model)}
 
 
 def rwkv_keys(model: TokenizerModel) -> dict[str, Any]:
@@ -46,24 +42,19 @@ def rwkv_keys(model: TokenizerModel) -> dict[str, Any]:
     assert isinstance(inner, GreedyModel)
     names = {id: repr(key)[2:-1] for key, id in inner.vocab.items()}
     first = {} if 0 in names else {0: _FIRST}
+    kinds = dict.fromkeys(first, PieceType.CONTROL)
+    return {"model": "rwkv", **tokens_and_types(len(model.tokens), names | first, kinds)}
+
+
+def tokens_and_types(
+    count: int, names: Mapping[int, str], kinds: Mapping[int, PieceType]
+) -> dict[str, list[Any]]:
+    """The lists of all ids; what has a name and no kind is a usual token."""
+    usual = {**dict.fromkeys(names, PieceType.NORMAL), **kinds}
     return {
-        "model": "rwkv",
-        "tokens": [names.get(id) or first.get(id, f"[PAD{id}]") for id in _ids(model)],
-        "token_type": [
-            int(
-                PieceType.NORMAL
-                if id in names
-                else PieceType.CONTROL
-                if id in first
-                else PieceType.UNUSED
-            )
-            for id in _ids(model)
-        ],
+        "tokens": [names.get(id, f"[PAD{id}]") for id in range(count)],
+        "token_type": [int(usual.get(id, PieceType.UNUSED)) for id in range(count)],
     }
-
-
-def _ids(model: TokenizerModel) -> range:
-    return range(len(model.tokens))
 
 
 def _spelled(token: str) -> str:

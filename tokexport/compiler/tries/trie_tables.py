@@ -23,7 +23,6 @@ from tokexport.model import GreedyModel, UnigramModel, Vocabulary, WordLevelMode
 TrieModel = UnigramModel | WordPieceModel | WordLevelModel | GreedyModel
 
 NO_TOKEN: Final = MAX_IDS
-NO_LABEL: Final = 256
 LABEL: Final = 0x1FF  # the bits of a unit
 _MAX_CHARACTERS: Final = 0xFFFFFFFF  # more than a text can have
 
