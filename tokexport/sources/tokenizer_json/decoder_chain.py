@@ -233,7 +233,10 @@ class _Chain:
         forms = forms.replaced({place: bytes([byte]) for place, byte in self._fallback.items()})
         if not (self._numbers[1:] > self._numbers[:-1]).all():
             forms = forms.take(np.argsort(self._numbers))
-        sizes = np.zeros(int(self._numbers.max()) + 1 if len(forms) else 0, np.uint32)
+        count = int(self._numbers.max()) + 1 if len(forms) else 0
+        if count == len(forms):
+            return forms  # there is no hole, and the ends are not needed twice
+        sizes = np.zeros(count, np.uint32)
         sizes[np.sort(self._numbers)] = forms.sizes
         return ByteStrings(forms.data, np.cumsum(sizes, dtype=np.uint32))
 
