@@ -17,7 +17,7 @@ import numpy.typing as npt
 from tokexport.model import Dialect
 from tokexport.normalization.normal_forms import HANGUL_SYLLABLES
 from tokexport.patterns import SplitProgram, compile_pattern
-from tokexport.unicode.store import CODE_POINTS, CodePoints, Intervals, looked_up, shipped
+from tokexport.unicode.store import CODE_POINTS, CodePoints, Intervals, shipped
 
 _JOINER: Final = 0x200D
 # R, N: CR, LF; C: controls; P: what is joined to the next character. l, v, t: leading consonants,
@@ -76,5 +76,5 @@ def grapheme_program() -> SplitProgram:
     [2, 2, 1]
     """
     program = compile_pattern(_CLUSTER, Dialect.ONIGURUMA)
-    classes = looked_up(program.classes[np.arange(256)], _letters())
-    return replace(program, classes=Intervals.of(classes))
+    letters = Intervals.of(_letters())
+    return replace(program, classes=replace(letters, values=program.classes[letters.values]))

@@ -22,7 +22,7 @@ from tokexport.patterns.classes import distinct_columns, partition
 from tokexport.patterns.nfa import Check, Fork, Match, Nfa, Take, sources_of, tests_of
 from tokexport.patterns.tree import And, Condition, LookFar, LookOne, Not, Or, PatternError, Test
 from tokexport.unicode import CodePoints
-from tokexport.unicode.store import looked_up
+from tokexport.unicode.store import Intervals
 
 MAX_STATES = 4096
 DEAD = 0
@@ -215,7 +215,7 @@ def minimise(automaton: Automaton) -> Automaton:
     columns = np.concatenate([following, ends, starts], axis=0)[:, :-1]
     kept, merged = distinct_columns(columns)
     kept = np.append(kept, following.shape[1] - 1)
-    classes = looked_up(merged, automaton.classes)
+    classes = Intervals.of(automaton.classes).array(merged)
     return Automaton(classes, following[:, kept], ends[:, kept], starts[:, kept])
 
 

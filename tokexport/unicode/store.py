@@ -111,20 +111,6 @@ class Intervals:
         return self.size
 
 
-def looked_up(values: npt.NDArray[Any], places: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """``values[places]``. For bytes it does not make the places numbers of eight bytes, as numpy
-    does, of which there may be one for each code point.
-
-    >>> looked_up(np.array([False, True]), np.array([1, 0, 1], np.uint8)).tolist()
-    [True, False, True]
-    """
-    if places.dtype != np.uint8 or values.dtype.itemsize > 1 or len(values) > 256:
-        found: npt.NDArray[Any] = values[places]
-        return found
-    table = values.tobytes().ljust(256, b"\0")
-    return np.frombuffer(places.tobytes().translate(table), values.dtype)
-
-
 def distinct(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """What ``np.unique`` gives, which imports ``numpy.ma`` for it: a megabyte and 15 ms."""
     ordered = np.sort(numbers, axis=None)
