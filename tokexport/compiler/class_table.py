@@ -19,11 +19,11 @@ SURROGATES = slice(0xD800, 0xE000)
 
 
 def class_table(values: npt.NDArray[Any]) -> ClassTable:
-    """Packs one value a code point, shape (0x110000,), into three levels. Several tables, shape (n,
-    0x110000), share their blocks: their tops stand one after the other.
+    """Packs one value for each code point, shape (0x110000,), into three levels. Several tables,
+    shape (n, 0x110000), share their blocks; their top levels are concatenated.
 
-    Surrogates never occur in UTF-8: they take the value of the block's neighbour, so that they cost
-    no block of their own.
+    Surrogates never occur in UTF-8: they get the value of the next code point, so that they need no
+    block of their own.
 
     >>> table = class_table(np.zeros(0x110000, np.uint8))
     >>> table.middle.shape, table.leaves.shape
@@ -37,7 +37,7 @@ def class_table(values: npt.NDArray[Any]) -> ClassTable:
 
 
 def _unique_rows(rows: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.uint16]]:
-    """The distinct rows in the order of their first place, and the number of each row."""
+    """The distinct rows in order of first occurrence, and the number of each row."""
     data, size = rows.reshape(-1).view(np.uint8).data, rows.shape[1] * rows.itemsize
     keys = (bytes(data[start : start + size]) for start in range(0, len(data), size))
     numbers: dict[bytes, int] = {}

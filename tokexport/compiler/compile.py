@@ -1,4 +1,4 @@
-"""The way from a model to tables: each pass and each part of the compiler, in order."""
+"""From a model to tables: each pass and each part of the compiler, in order."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _NO_OFFSETS: Final = (
 
 
 def compile_model(model: TokenizerModel, *, decode_only: bool = False) -> Tables:
-    """Compiles a model to tables. UnsupportedError, with the path of a part that cannot be one."""
+    """Compiles a model. UnsupportedError, with the path of a part that has no exact table."""
     model = prepared(model)
     tokens = Tokens.of(model.tokens)
     _check_limits(tokens)
@@ -91,7 +91,7 @@ def compile_model(model: TokenizerModel, *, decode_only: bool = False) -> Tables
 
 
 def prepared(model: TokenizerModel) -> TokenizerModel:
-    """The equivalent model that tables are made of; UnsupportedError where the reference stops."""
+    """The equivalent model to compile; UnsupportedError where the reference would fail."""
     model = work_on_bytes(check_insertions(model))
     if model.offset_trimming is not None or _NO_OFFSETS in model.notes:
         return model
@@ -114,13 +114,13 @@ def _encoding(original: TokenizerModel, tokens: Tokens) -> EncodingTables:
         if token.normalized
     }
     rewrites = [stage for stage in stages if not isinstance(stage[0], Split)]
-    give_back_memory()  # that of patterns, where a byte a code point is little
+    give_back_memory()  # of the patterns: they hold at least a byte per code point
     ops = iter(op_tables([*normalizer, *chain.from_iterable(rewrites)]))
     give_back_memory()
     encoder, scores = _encoder(model, tokens)
     give_back_memory()
     if isinstance(model.model, WordLevelModel) and model.model.fuse_unk:
-        # Both sides of any cut may be unknown, and two ids where the whole gives one.
+        # Both sides of any cut may be unknown: two ids, where the uncut text has one.
         cuts = np.zeros((ASCII, ASCII), np.bool_)
     else:
         contents = [*normalized.values()]
@@ -174,7 +174,7 @@ def _encoder(
 
 
 def _uncrossed(model: TokenizerModel, encoder: BytePairTables | TrieTables) -> Pairs | None:
-    """The pairs of ASCII characters that no merge joins, where that decides anything."""
+    """The pairs of ASCII characters that no merge joins, or None where merges do not matter."""
     if not isinstance(encoder, BytePairTables) or encoder.crossings is None:
         return None
     if encoder.crossings.rule == "BYTES" or "WHOLE_PIECE_FIRST" in _flags(model):
@@ -237,7 +237,7 @@ def _added_tables(model: TokenizerModel, normalized: Mapping[int, bytes]) -> Add
 def _protected(model: TokenizerModel, normalizer: Sequence[Op]) -> Trie | None:
     if model.offset_alignment is None:
         return None
-    # A charsmap holds these texts already.
+    # A charsmap already contains these texts.
     has_charsmap = any(isinstance(op, CharsmapOp) and op.clusters is None for op in normalizer)
     texts = () if has_charsmap else model.offset_alignment.protected
     return build_trie(enumerate(text.encode() for text in texts))

@@ -2,8 +2,8 @@
 
 An index is made by hash and displace (Belazzougui, Botelho and Dietzfelbinger, 2009): keys fall
 into buckets of about four, and each bucket gets the smallest displacement that puts all its keys
-into free slots. A look-up reads one displacement and one slot, hit or miss, so it needs no loop.
-Slots can be parted into rows, each with its own keys.
+into free slots. A lookup reads one displacement and one slot, hit or miss, so it needs no loop.
+Slots can be divided into rows, each with its own keys.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def hash_contents(contents: Iterable[bytes]) -> U64:
 
 
 def build_index(hashes: U64) -> PerfectIndex:
-    """Finds a displacement for every bucket; raises ValueError when two keys have one hash.
+    """Finds a displacement for every bucket; raises ValueError when two keys have the same hash.
 
     >>> build_index(hash_contents([b"one", b"two"])).slot_count
     3
@@ -63,7 +63,7 @@ def build_index(hashes: U64) -> PerfectIndex:
 def build_rows(
     hashes: U64, rows: npt.NDArray[np.uint32], row_count: int, spare: int = 0
 ) -> PerfectIndex:
-    """The same with rows: key i is in row ``rows[i]``, of room for its keys and ``spare`` more."""
+    """The same with rows: key i goes to row ``rows[i]``; each row has ``spare`` extra slots."""
     sizes, load = np.bincount(rows, minlength=row_count), LOAD
     bucket_count = max(1, len(hashes) // KEYS_PER_BUCKET)
     while True:

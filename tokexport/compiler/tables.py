@@ -1,7 +1,7 @@
-"""What the compiler makes of a model, and all that the writer of a file needs.
+"""What the compiler makes of a model: everything that the writer of a file needs.
 
-Numbers and arrays as they are, not as they lie in a file: where an id is missing there is -1, and
-kinds and flags are the names that the layout has for them.
+Plain numbers and arrays, not yet in their encoding in the file: -1 stands for a missing id, and
+kinds and flags are the names that the layout gives them.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ Pairs = npt.NDArray[np.bool_]  # (128, 128): row = left ASCII character, column 
 
 @dataclass(frozen=True, slots=True)
 class ClassTable:
-    """From code points to small numbers: ``top`` (272,) uint16 a table, ``middle`` (m, 64) uint16,
-    ``leaves`` (n, 64) of the numbers' own type.
+    """From code points to small numbers: ``top`` (272,) uint16 per table, ``middle`` (m, 64)
+    uint16, ``leaves`` (n, 64) of the numbers' own type.
     """
 
     top: npt.NDArray[np.uint16]
@@ -34,13 +34,13 @@ class ClassTable:
 
 @dataclass(frozen=True, slots=True)
 class PerfectIndex:
-    """Where each key goes in an index that one probe decides."""
+    """The slot of each key in a one-probe index."""
 
     # The slot of each key.
     slots: npt.NDArray[np.uint32]
     # One for each bucket.
     displacements: npt.NDArray[np.uint16]
-    # The first slots of the rows, and after them the end of the last one.
+    # The first slot of each row, then the end of the last row.
     starts: npt.NDArray[np.uint32]
 
     @property
@@ -50,7 +50,7 @@ class PerfectIndex:
 
 @dataclass(frozen=True, slots=True)
 class TokenIndex:
-    """Tokens by the pre-token that becomes them. A fingerprint is the 11 high bits of its hash."""
+    """Tokens by the pre-token that becomes them. A fingerprint is the top 11 bits of a hash."""
 
     # The pre-tokens.
     keys: ByteStrings
@@ -59,13 +59,13 @@ class TokenIndex:
     ids: npt.NDArray[np.uint32]
     fingerprints: npt.NDArray[np.uint16]
     index: PerfectIndex
-    # Bytes of the longest key.
+    # Length of the longest key in bytes.
     longest: int
 
 
 @dataclass(frozen=True, slots=True)
 class PairIndex:
-    """Rules as left id, right id and product, of 21 bits each; their rows are left >> row_shift."""
+    """Rules as left, right and merged id, 21 bits each; the row of a rule is left >> row_shift."""
 
     rules: npt.NDArray[np.uint64]
     row_shift: int
@@ -76,11 +76,11 @@ class PairIndex:
 class Crossings:
     """Where BPE must not be cut.
 
-    ``dense``, of (128, 128) ASCII characters, or, with the rule BYTES, of (256, 256) bytes beside a
-    boundary; ``hashed`` (1 << bits,) for other characters.
+    ``dense``: (128, 128) ASCII characters or, with the rule BYTES, (256, 256) bytes on either side
+    of a boundary; ``hashed``: (1 << bits,) for other characters.
     """
 
-    # What else decides, as the characters that have no symbol: a name of CrossingRule.
+    # What else matters, such as characters that have no symbol: a name of CrossingRule.
     rule: str
     dense: Pairs
     hashed: npt.NDArray[np.bool_]
@@ -94,8 +94,8 @@ class BytePairTables:
     ranks: npt.NDArray[np.int64] | None
     # The token of each single byte, or -1.
     byte_ids: npt.NDArray[np.int64]
-    # First symbols, where they are not just those. By character: a table for each place. By byte:
-    # shape (places, 256).
+    # First symbols, where they differ from ``byte_ids``. By character: a table for each place. By
+    # byte: shape (places, 256).
     characters: ClassTable | npt.NDArray[np.int64] | None
     tokens: TokenIndex
     pairs: PairIndex
@@ -103,14 +103,14 @@ class BytePairTables:
 
     @property
     def longest(self) -> int:
-        """Bytes of the longest key."""
+        """Length of the longest key in bytes."""
         return self.tokens.longest
 
 
 @dataclass(frozen=True, slots=True)
 class DoubleArray:
-    """A trie. Its units are as in a file, as there may be millions: each is the base of its node,
-    the id that ends there and its label, in 32, 23 and 9 bits.
+    """A trie. Its units are packed as in a file, as there may be millions: the base of the node,
+    the id that ends there and the label, in 32, 23 and 9 bits.
     """
 
     units: npt.NDArray[np.uint64]
@@ -120,23 +120,23 @@ class DoubleArray:
 
 @dataclass(frozen=True, slots=True)
 class TrieTables:
-    """A model that looks pre-tokens up in a trie."""
+    """A model that looks up pre-tokens in a trie."""
 
     trie: DoubleArray
-    # Bytes of the longest key.
+    # Length of the longest key in bytes.
     longest: int
-    # WordPiece: base of the node after the prefix; 0: no token begins with it.
+    # WordPiece: base of the node after the prefix; 0 if no token begins with it.
     continuation: int = 0
     max_characters: int = 0
     unknown_score: float = 0.0
     single_precision: bool = False
-    # The tokens of the 256 bytes, -1 where there is none.
+    # The token of each of the 256 bytes, or -1.
     byte_ids: npt.NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramTable:
-    """A program and its classes of code points (None: it reads bytes)."""
+    """A program and its input classes (None: it reads bytes)."""
 
     program: SplitProgram
     classes: ClassTable | None
@@ -156,7 +156,7 @@ class SplitStage:
 class Trie:
     """A trie over byte strings, its nodes in breadth-first order."""
 
-    # Where the edges of each node begin, and after them the end of the last one's.
+    # The first edge of each node, then the end of the last node's edges.
     first_edges: npt.NDArray[np.int64]
     # The number of the text that ends at each node, or -1.
     tokens: npt.NDArray[np.int64]
@@ -168,31 +168,31 @@ class Trie:
 
 @dataclass(frozen=True, slots=True)
 class FormTable:
-    """A normalization form: ``numbers`` lead from a code point to its entry."""
+    """A normal form: ``numbers`` maps a code point to its entry."""
 
     # A name of NormalFormCode.
     form: str
     numbers: ClassTable
-    # Of each entry: start of its decomposition in ``points``, length, combining class, whether the
-    # quick check says No or Maybe.
+    # For each entry: start and length of its decomposition in ``points``, combining class, whether
+    # the quick check says No or Maybe.
     entries: npt.NDArray[np.int64]
     points: npt.NDArray[np.int64]
-    # First, second, what they become; sorted.
+    # First and second code point, and what they become; sorted.
     compositions: npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class MapTable:
-    """Each character becomes a text: ``numbers`` lead from a code point to its entry."""
+    """Each character becomes a text: ``numbers`` maps a code point to its entry."""
 
     # What each ASCII character becomes, where that is one ASCII character.
     ascii: tuple[int | None, ...]
     numbers: ClassTable
-    # Of each entry: start in ``text``, bytes before, bytes after, and what stands between: 0:
+    # For each entry: start in ``text``, bytes before, bytes after, and what is between them: 0:
     # nothing, 1: the character, 2: the letters of a Hangul syllable.
     entries: npt.NDArray[np.int64]
     text: bytes
-    # Bit b - 0xC0: every character whose first byte is b stays as it is.
+    # Bit b - 0xC0: every character whose first byte is b is left unchanged.
     skip_leads: int
 
 
@@ -204,14 +204,14 @@ class CharsmapTable:
     text: bytes
     protected: Trie
     clusters: ProgramTable | None
-    # Characters of this and higher classes of the clusters stay as they are.
+    # Characters in this class of ``clusters`` and in higher ones are left unchanged.
     first_plain: int
 
 
 @dataclass(frozen=True, slots=True)
 class OpTable:
-    """An operation that rewrites text; n bytes before all operations are at most
-    ``growth * n + extra`` after it.
+    """An operation that rewrites text; n bytes before the first operation are, after this one, at
+    most ``growth * n + extra``.
     """
 
     # Names of OpKind and OpFlag.
@@ -225,20 +225,20 @@ class OpTable:
 
 @dataclass(frozen=True, slots=True)
 class AddedTables:
-    """The added tokens with their tries: over the text as it is, and over the normalized text."""
+    """The added tokens with their tries: one for the raw and one for the normalized text."""
 
     tokens: tuple[AddedToken, ...]
     raw: Trie
     normalized: Trie
-    # Flags of each character, names of AddedClass: SPACE 1, WORD 2. None: no token looks at them.
+    # Flags of each character, names of AddedClass: SPACE 1, WORD 2. None: no token needs them.
     classes: ClassTable | None
 
 
 @dataclass(frozen=True, slots=True)
 class StoredForms:
-    """The distinct contents of tokens, joined, and by id where its content begins. As the
-    first token it is ``first_more`` bytes longer or ``first_skip`` bytes shorter at its front, as
-    the last one ``last_skip`` bytes shorter at its end.
+    """The distinct contents of tokens, joined, and for each id the offset of its content. The first
+    token is ``first_more`` bytes longer or ``first_skip`` bytes shorter at its front, the last
+    token ``last_skip`` bytes shorter at its end.
     """
 
     data: bytes
@@ -249,22 +249,22 @@ class StoredForms:
 
     @property
     def are_contents(self) -> bool:
-        """Whether each token is the same as the first and the last."""
+        """Whether every token decodes to its content as the first and the last id too."""
         return not (self.first_skip.any() or self.first_more.any() or self.last_skip.any())
 
 
 @dataclass(frozen=True, slots=True)
 class EditTable:
-    """A machine that reads the joined text byte by byte; state 0 is the first."""
+    """A machine that reads the joined text byte by byte; it starts in state 0."""
 
-    # Of each byte, shape (256,).
+    # The class of each byte, shape (256,).
     classes: npt.NDArray[np.uint8]
-    # By state and class: the bytes that are written, the next state, and whether the byte that is
-    # read is written after them.
+    # By state and class: the bytes written, the next state, and whether the byte read is written
+    # after them.
     steps: tuple[tuple[tuple[bytes, int, bool], ...], ...]
     # What each state writes at the end of the text.
     ends: tuple[bytes, ...]
-    # The last class is no byte: a token that is no byte of a run begins.
+    # The last class is not a byte: it says that a token outside a run begins.
     reads_tokens: bool = False
 
 
@@ -274,14 +274,14 @@ class DecoderTable:
 
     # Names of DecoderFlag.
     flags: tuple[str, ...]
-    # The ASCII character of which one is dropped at the start of the text, or 0.
+    # The ASCII character that is dropped once at the start of the text, or 0.
     strip_left: int
     edits: EditTable | None
 
 
 @dataclass(frozen=True, slots=True)
 class EncodingTables:
-    """What turns text into ids."""
+    """The tables that encode a text."""
 
     encoder: BytePairTables | TrieTables
     # A score for each id; None: the model has none.
@@ -291,7 +291,7 @@ class EncodingTables:
     # The pairs between which any text may be cut.
     cuts: Pairs
     added: AddedTables | None
-    # The texts that offsets take together, where the normalizer is followed as a whole.
+    # The texts that offsets treat as a unit, where the normalizer is aligned as a whole.
     protected: Trie | None
 
 
@@ -299,14 +299,14 @@ class EncodingTables:
 class Tables:
     """A compiled model."""
 
-    # What needs no compiling is taken from it.
+    # The writer takes from it what needs no compiling.
     model: TokenizerModel
     tokens: Tokens
     # A name of ModelType, and names of HeaderFlag.
     kind: str
     flags: tuple[str, ...]
     forms: StoredForms
-    # None: decoding is joining bytes.
+    # None: decoding only joins bytes.
     decoder: DecoderTable | None
-    # None: the file is for decoding alone.
+    # None: a decode-only file.
     encoding: EncodingTables | None

@@ -1,4 +1,4 @@
-"""Tries that find the longest of some contents at a place of a text."""
+"""Tries that find the longest of some contents at a position in a text."""
 
 from __future__ import annotations
 

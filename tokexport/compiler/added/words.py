@@ -1,4 +1,4 @@
-"""Which characters an added token looks for beside it: white space, and those of words."""
+"""The characters that an added token tests for on either side: white space and word characters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tokexport.compiler.tables import ClassTable
 from tokexport.model import Dialect
 from tokexport.unicode import CodePoints, property_set, shorthand_set
 
-# What is alphabetic since Unicode 17.
+# Alphabetic since Unicode 17.
 _ALPHABETIC_17: Final = (
     "88F C5C CDC A7CE-A7CF A7D2 A7D4 A7F1 10940-10959 10EC5-10EC7 10EFA-10EFB 11B60-11B67"
     " 11DB0-11DDB 16EA0-16EB8 16EBB-16ED3 16FF2-16FF6 187F8-187FF 18D09-18D1E 18D80-18DF2"
@@ -22,11 +22,11 @@ _JOINERS: Final = [0x200C, 0x200D]
 
 
 def space_and_word_classes(*, of_version_1: bool) -> ClassTable:
-    r"""The flags of each character: 1, white space; 2, a word character, as the Rust regex crate
-    has it, whatever engine the pre-tokenizer runs on.
+    r"""The flags of each character: 1, white space; 2, a word character as the Rust regex crate
+    defines it, whatever engine the pre-tokenizer uses.
 
-    ``of_version_1``: `tokenizers` from 1.0 on asks Rust's standard library for what is alphabetic
-    and a crate of Unicode 8 for the rest; the release candidate was asked about every scalar value.
+    ``of_version_1``: from 1.0 on, `tokenizers` takes alphabetic characters from Rust's standard
+    library and the rest from a crate of Unicode 8 (release candidate, tested on all scalar values).
     """
     space = shorthand_set("s", Dialect.FANCY_REGEX).astype(np.uint8)
     word = _word_of_version_1() if of_version_1 else shorthand_set("w", Dialect.FANCY_REGEX)

@@ -1,1 +1,1 @@
-"""Decoding as tables: how the forms of a token are stored, and the edits of the joined text."""
+"""Decoding as tables: how surface forms are stored, and the edits of the joined text."""

@@ -1,8 +1,8 @@
 """The table of a decoder: flags, and the edits of the joined text as one table, read byte by byte.
 
-Each edit is a small machine that reads bytes, writes bytes, and holds back what may still be part
-of a match. What one writes the next one reads; the states of the table are those that all of them
-can be in at once. No character of UTF-8 begins inside of another, so bytes are enough.
+Each edit is a small machine that reads bytes, writes bytes, and holds back bytes that may still be
+part of a match. Each machine reads the output of the one before it; a state of the table is a
+reachable combination of their states. No UTF-8 character begins inside another, so bytes suffice.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tokexport.model import Decoding, FirstIs, ParseByteToken, ReplaceLiteral, S
 
 
 def decoder_table(decoding: Decoding, *, has_one_form: bool) -> DecoderTable | None:
-    """The table, or None if decoding is joining bytes. UnsupportedError for too large edits."""
+    """The table, or None if decoding only joins bytes. UnsupportedError for edits too large."""
     if decoding == Decoding() and has_one_form:
         return None
     flags = {
@@ -41,20 +41,20 @@ def decoder_table(decoding: Decoding, *, has_one_form: bool) -> DecoderTable | N
 
 MAX_STATES: Final = 4096
 MAX_WRITTEN: Final = 0x7FFF  # bytes that one step writes
-OTHER: Final = 256  # any byte that no edit looks for
-TOKEN: Final = 257  # an id that is no byte of a run begins here
+OTHER: Final = 256  # any byte that no edit tests for
+TOKEN: Final = 257  # an id outside a run begins here
 END: Final = 258  # of the text
 
 _BYTE_TOKEN_BEGINS: Final = re.compile(rb"<(0(x(\+|(\+|[0-9a-fA-F])([0-9a-fA-F]>?)?)?)?)?")
 _BYTE_TOKEN_BYTES: Final = frozenset(b"<x+>0123456789abcdefABCDEF")
 
-State: TypeAlias = Any  # what a machine likes, as long as it can be a key
+State: TypeAlias = Any  # whatever a machine uses, if it is hashable
 Symbols: TypeAlias = tuple[int, ...]  # bytes, OTHER, TOKEN, END
 
 
 class _Machine(NamedTuple):
-    """``read`` gives what is written for a symbol in a state, and the next state. ``asked``: the
-    symbols that are not read as OTHER; without TOKEN it never sees one.
+    """``read`` returns what is written for a symbol in a state, and the next state. ``asked``: the
+    symbols that are not read as OTHER; a machine without TOKEN in it never reads one.
     """
 
     start: State
@@ -63,7 +63,7 @@ class _Machine(NamedTuple):
 
 
 def compile_edits(edits: Sequence[TextEdit]) -> EditTable:
-    """The table of edits that are done one after the other.
+    """The table of edits that are applied one after the other.
 
     UnsupportedError, with the path of the edit, where it would have more than 4,096 states or a
     step that writes more than 32,767 bytes.
@@ -85,7 +85,7 @@ def compile_edits(edits: Sequence[TextEdit]) -> EditTable:
             if after not in numbers:
                 numbers[after] = len(queue)
                 queue.append(after)
-            # OTHER is written for itself alone, and nothing after it.
+            # OTHER is written only when it was read, and always last.
             keeps = OTHER in written
             row.append((bytes(written[:-1] if keeps else written), numbers[after], keeps))
         steps.append(tuple(row))
@@ -116,7 +116,7 @@ def _refuse(edits: Sequence[TextEdit], found: str, supported: str) -> None:
 def _pass_on(
     machines: Sequence[_Machine], states: Sequence[State], symbol: int
 ) -> tuple[Symbols, tuple[State, ...]]:
-    """What the last of the machines writes, and the states of all of them after it."""
+    """What the last machine writes, and the states of all machines afterwards."""
     given, after = [symbol], []
     for machine, state in zip(machines, states, strict=True):
         written: list[int] = []
@@ -143,7 +143,7 @@ def _replacing(edit: ReplaceLiteral) -> _Machine:
     """A state says whether a token has begun, and how many bytes of the pattern are held back."""
     pattern, content = edit.pattern.encode(), edit.content.encode()
     in_run = content if edit.in_first_run is None else edit.in_first_run.encode()
-    # By the number of bytes held back: of how many of them another match may begin.
+    # By the number of bytes held back: how many of the last ones may begin another match.
     shorter = [0, 0]
     for byte in pattern[1:]:
         size = shorter[-1]
@@ -170,7 +170,7 @@ def _replacing(edit: ReplaceLiteral) -> _Machine:
 
 
 def _stripping(edit: StripChars) -> _Machine:
-    """A state is how many characters may still be dropped, and the bytes of one held back."""
+    """A state is how many characters may still be dropped, and how many bytes are held back."""
     character = edit.character.encode()
 
     def read(state: State, symbol: int) -> tuple[Symbols, State]:
@@ -183,7 +183,7 @@ def _stripping(edit: StripChars) -> _Machine:
 
 
 def _parse(state: bytes | None, symbol: int) -> tuple[Symbols, bytes | None]:
-    """A state is what may become the name of a byte, or is one; None: the text is another."""
+    """A state is the name of a byte or the beginning of one; None: the text is neither."""
     held = state or b""
     if symbol == END and held.endswith(b">"):
         value = int(held[3:5], 16)

@@ -1,4 +1,4 @@
-"""How the forms of tokens are stored: each as one string of bytes, cut at one end or the other."""
+"""How surface forms are stored: one byte string for each token, cut at one end or the other."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ from tokexport.escape import escape
 from tokexport.model import ByteStrings, Tokens
 from tokexport.model.byte_strings import PART
 
-# What the bits of a record can count.
+# The largest counts that fit into a record.
 MAX_FIRST_SKIP: Final = 31
 MAX_FIRST_MORE: Final = 3
 MAX_LAST_SKIP: Final = 3
 
 
 def stored_forms(tokens: Tokens) -> StoredForms:
-    """How the forms of tokens are stored.
-
-    UnsupportedError for a form that differs from the content by more than bytes at one end.
+    """The contents and surface forms of tokens, as they are stored. UnsupportedError for a form
+    that differs from the content by more than bytes at one end.
 
     >>> from tokexport.model import Token
     >>> forms = stored_forms(Tokens.of([Token(b" a", first=b"a"), Token(b"ing", first=b"##ing")]))
@@ -48,8 +47,8 @@ def stored_forms(tokens: Tokens) -> StoredForms:
 
 
 def _cuts(tokens: Tokens) -> tuple[dict[int, bytes], tuple[npt.NDArray[np.uint8], ...]]:
-    """The first forms that are longer than the content, and for each id the bytes that its first
-    form lacks at the front, those that it has more, and those that its last form lacks at the end.
+    """The first surface forms that are longer than the content, and for each id how many bytes the
+    first form lacks or adds at the front, and how many the last form lacks at the end.
     """
     longer: dict[int, bytes] = {}
     skip, more, end = (np.zeros(len(tokens), np.uint8) for _ in range(3))
@@ -76,8 +75,8 @@ def _cuts(tokens: Tokens) -> tuple[dict[int, bytes], tuple[npt.NDArray[np.uint8]
 def _shorter(
     contents: ByteStrings, firsts: ByteStrings, lasts: ByteStrings
 ) -> tuple[npt.NDArray[np.bool_], Numbers, Numbers]:
-    """Which tokens have a first form that ends their content and a last form that begins it, and
-    how many bytes these forms lack.
+    """Which tokens have a first surface form that is a suffix of their content and a last one that
+    is a prefix of it, and how many bytes shorter these are.
     """
     sizes, *others = (forms.sizes.view(np.int32) for forms in (contents, firsts, lasts))
     skipped, cut = (sizes - other for other in others)

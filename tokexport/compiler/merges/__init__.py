@@ -1,1 +1,1 @@
-"""BPE: canonical merges, first symbols, and what speeds their look-up."""
+"""BPE: canonical merges, first symbols, and the tables that speed up their lookup."""

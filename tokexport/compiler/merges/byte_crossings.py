@@ -1,10 +1,10 @@
 """Boundaries of characters that no merge of BPE over bytes crosses: a pre-token may be cut there.
 
-A merge over a boundary makes a token with bytes of both sides, so nothing joins where no token has
-such bytes side by side. Most tokens that have them hold both characters whole: their pair is
-crossed. A few begin or end within one, as ``b"a\\xe4"``: the bytes beside the boundary are noted,
-and every boundary between such bytes is crossed in part. Where none is, the bytes of a character
-are merged before anything joins it: it can be looked up instead.
+A merge across a boundary makes a token with bytes from both sides, so nothing joins where no token
+has these bytes side by side. Most such tokens contain both characters whole: that pair is crossed.
+A few begin or end within a character, as ``b"a\\xe4"`` does: the two bytes at the boundary are
+noted, and every boundary between such bytes is crossed in part. Elsewhere the bytes of a character
+are merged before anything joins it, so it can be looked up instead.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from tokexport.model import ByteStrings, Vocabulary
 from tokexport.model.byte_strings import Numbers
 from tokexport.unicode.store import CODE_POINTS, distinct
 
-# The bytes of a character by its first one (0: it begins none), which bits of that one are the code
-# point's, and the least code point of so many bytes.
+# By first byte: the size of the character (0: no character begins with it). By size: the bits of
+# the first byte that belong to the code point, and the smallest code point of that size.
 SIZES: Final = np.repeat(np.array([1, 2, 3, 4, 0], np.uint8), [0xC0, 0x20, 0x10, 0x08, 0x08])
 PAYLOADS: Final = np.array([0, 0x7F, 0x1F, 0x0F, 0x07], np.uint32)
 LEAST: Final = np.array([0, 0, 0x80, 0x800, 0x10000], np.uint32)
@@ -30,8 +30,8 @@ MOST_BYTES: Final = 4
 
 
 def byte_crossings(vocab: Vocabulary, rules: Numbers) -> Crossings | None:
-    """The boundaries that are crossed, where each byte of a text has a token. ``rules`` are those
-    of ``CanonicalMerges``.
+    """The crossed boundaries, for a model in which each byte of a text has a token. ``rules`` are
+    those of ``CanonicalMerges``.
 
     None if no token has two characters that are not both ASCII, or if some merge joins a character
     whose own bytes may be merged later. Between two characters of ASCII a boundary counts as
@@ -56,12 +56,12 @@ def _beyond_ascii(strings: ByteStrings) -> npt.NDArray[np.bool_]:
 
 @dataclass(frozen=True, slots=True)
 class _Characters:
-    """What of strings begins a character: arrays with an entry for each."""
+    """The bytes of strings that begin a character: arrays with an entry for each."""
 
     strings: Numbers  # the number of its string
-    before: npt.NDArray[np.uint8]  # the byte before it, where it does not begin the string
+    before: npt.NDArray[np.uint8]  # the byte before it, where it is not the first of its string
     first: npt.NDArray[np.uint8]
-    is_inside: npt.NDArray[np.bool_]  # whether it does not
+    is_inside: npt.NDArray[np.bool_]  # whether it is not the first
     is_whole: npt.NDArray[np.bool_]
     code_points: npt.NDArray[np.uint32]  # of the whole ones
 
@@ -77,17 +77,17 @@ class _Characters:
         for i in range(1, MOST_BYTES):
             longer = np.flatnonzero(is_whole & (SIZES[first] > i))
             code_points[longer] = code_points[longer] << 6 | units[begins[longer] + i] & 0x3F
-        # Other bytes that look like a character are in no text: its rank is not theirs.
+        # Invalid sequences of the right size occur in no text, so their ranks do not count.
         is_whole &= (code_points >= LEAST[SIZES[first]]) & (code_points < CODE_POINTS)
         is_inside = begins > strings.begins[numbers]
         return cls(numbers, units[begins - 1], first, is_inside, is_whole, code_points)
 
     def add_boundaries(self, in_part: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
-        """The pairs of whole characters side by side that are not both ASCII, (n, 2); to
-        ``in_part`` go the bytes beside other boundaries.
+        """The adjacent pairs of whole characters that are not both ASCII, (n, 2); the bytes at
+        other boundaries are marked in ``in_part``.
         """
         at = np.flatnonzero(self.is_inside & (self.before | self.first >= ASCII))
-        # The first of all is inside if its string begins within a character: none is before it.
+        # The first entry is inside if its string begins within a character: no entry precedes it.
         follows = (at > 0) & (self.strings[at - 1] == self.strings[at])
         is_pair = follows & self.is_whole[at - 1] & self.is_whole[at]
         in_part[self.before[at[~is_pair]], self.first[at[~is_pair]]] = True
@@ -97,8 +97,8 @@ class _Characters:
 
 
 def _characters_come_first(vocab: Vocabulary, rules: Numbers, found: _Characters) -> bool:
-    """Whether each merge of whole characters comes after those that make these. In a list that was
-    put together from two it need not.
+    """Whether each merge of whole characters ranks after the merges that make these characters. In
+    a list that was put together from two it may not.
     """
     id_count = 1 + int(max(rules[:, :3].max(initial=0), vocab.ids.max()))
     is_joined = np.bincount(found.strings[found.is_inside], minlength=len(vocab)) > 0
@@ -108,7 +108,7 @@ def _characters_come_first(vocab: Vocabulary, rules: Numbers, found: _Characters
     for size in range(2, MOST_BYTES + 1):
         product, left, right, rank = rules[sizes[rules[:, 0]] == size].T
         latest[product] = np.maximum(rank, np.maximum(latest[left], latest[right]))
-    of_character = np.zeros(CODE_POINTS, np.int32)  # plus 1; untouched, it takes no memory
+    of_character = np.zeros(CODE_POINTS, np.int32)  # rank + 1; pages of zeros take no memory
     alone = found.is_whole & ~is_joined[found.strings]
     of_character[found.code_points[alone]] = 1 + latest[vocab.ids[found.strings[alone]]]
     of_whole = _are_of_whole_characters(vocab, rules, found, is_joined, id_count)
@@ -126,7 +126,7 @@ def _are_of_whole_characters(
     is_joined: npt.NDArray[np.bool_],
     id_count: int,
 ) -> npt.NDArray[np.bool_]:
-    """Which rules join characters of which each was whole before something joined it."""
+    """Which rules join characters that were all whole before anything joined them."""
     units = np.bincount(found.strings, SIZES[found.first] * found.is_whole, minlength=len(vocab))
     is_made = np.ones(id_count, np.bool_)
     is_made[vocab.ids] = units == vocab.strings.sizes  # tokens of ASCII, not in `vocab`, are whole

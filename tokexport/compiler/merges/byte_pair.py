@@ -1,4 +1,4 @@
-"""BPE as tables: the tokens by their bytes, the merges by their pair."""
+"""BPE as tables: tokens by their bytes, merges by their pair."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from tokexport.compiler.tables import BytePairTables, ClassTable, PairIndex, Tok
 from tokexport.limits import MAX_IDS
 from tokexport.model import BytePairModel, Tokens, Vocabulary
 
-# Up to so many merges, the tables for speed would be larger than the index itself, which a
-# machine's caches hold.
+# Up to this many merges, the row starts would be larger than the index itself, which fits into a
+# machine's caches.
 FEW_MERGES: Final = 4096
-# Two ids share a row: with a row each, look-ups are hardly faster, and the starts of the rows take
-# twice the room.
+# Two ids share a row: with one row per id, lookups are hardly faster, and the row starts take twice
+# the space.
 ROW_SHIFT: Final = 1
 ID_BITS: Final = MAX_IDS.bit_length()
 ONE_ROW: Final = ID_BITS
-# Of a token that no merge makes, as exporters of small runtimes have it; of others -ln(rank + 1).
+# For a token that no merge makes, as exporters for small runtimes do; others have -ln(rank + 1).
 DEFAULT_SCORE: Final = -1e6
 NO_SYMBOL: Final = 0xFFFFFFFF
 
@@ -34,12 +34,12 @@ NO_SYMBOL: Final = 0xFFFFFFFF
 def byte_pair_tables(
     model: BytePairModel, tokens: Tokens
 ) -> tuple[BytePairTables, npt.NDArray[np.float32]]:
-    """Compiles BPE, and gives the scores. UnsupportedError for a token that merges in two ways."""
+    """Compiles BPE; returns the scores too. UnsupportedError if a token merges in two ways."""
     merges = canonical_merges(model)
     first, rules, in_order = merges.first, merges.rules, merges.ranks_follow_ids
     crossed = None if model.characters is None else crossings(merges)
     pieces = _pieces(model, merges, tokens)
-    del merges  # whose ways take as much memory as the indexes
+    del merges  # its ways take as much memory as the indexes
     give_back_memory()
     if model.characters is None and first.covers_all_text:
         crossed = byte_crossings(Vocabulary.of(model.vocab), rules)
@@ -77,16 +77,16 @@ def _by_unit(first: FirstSymbols) -> ClassTable | npt.NDArray[np.int64]:
 def _pieces(
     model: BytePairModel, merges: CanonicalMerges, tokens: Tokens
 ) -> tuple[Vocabulary, Numbers]:
-    """The pieces that become one token, and which of them become it by merging."""
+    """The pre-tokens that become one token, and which of them do so by merging."""
     if len(merges.first.tables) > 1 and not model.whole_pre_token_first:
-        # The vocabulary spells affixes, pieces do not have them.
+        # The vocabulary includes affixes, pre-tokens do not.
         texts = merges.first.texts_of(merges.ways)
         pieces = Vocabulary.of({text: token for token, text in texts.items()})
         return pieces, np.array([*texts], np.int64)
     pieces = Vocabulary.of(model.vocab).without_empty
     if not model.whole_pre_token_first:
-        # A token that its spelling does not become, and that decodes to something else, as <0x0A>,
-        # is never looked for.
+        # A token such as <0x0A>, which its own spelling does not merge to and which decodes to
+        # something else, is never looked up.
         others = np.flatnonzero(~np.isin(pieces.ids, merges.whole))
         spelled = pieces.at(others)
         is_other = spelled.strings.places_of_others(tokens.contents.take(spelled.ids))
@@ -104,7 +104,7 @@ def _token_index(pieces: Vocabulary, whole: Numbers) -> TokenIndex:
 
 
 def pair_index(rules: Numbers, id_count: int, row_shift: int) -> PairIndex:
-    """The merges by their pair; left ids that differ in ``row_shift`` low bits only share a row."""
+    """The merges by their pair; the row of a merge is its left id >> ``row_shift``."""
     product, left, right = (rules[:, column].astype(np.uint64) for column in range(3))
     rows = (left >> np.uint64(row_shift)).astype(np.uint32)
     index = build_rows(hash_pairs(left, right), rows, ((id_count - 1) >> row_shift) + 1)

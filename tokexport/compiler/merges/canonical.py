@@ -1,13 +1,13 @@
-"""Canonical merges: the one rule a token that can ever fire.
+"""Canonical merges: for each token the one rule that can ever fire.
 
-Run BPE on the first symbols of a token alone. If that ends in the token, the pair joined last is
+Run BPE on the first symbols of a token alone. If the result is the token, the pair joined last is
 its canonical merge; any other rule for the same token can never fire in any text, because the
-token's own symbols would have been joined the canonical way first. So a file needs one rule a
+token's own symbols would have been joined the canonical way first. So a file needs one rule per
 token, whether its source lists merges or bare ranks.
 
-Which first symbols a token is made of follows from the rules, from the shortest on: what can become
-``left`` followed by what can become ``right``. Nearly always that is one sequence. It can be
-several where a symbol is also spelled out, as ``b##`` with a suffix and ``b``, ``#``, ``#``.
+The first symbols of a token follow from the rules, from the shortest token on: any sequence that
+becomes ``left``, followed by any that becomes ``right``. Almost always that is one sequence. There
+can be several where a symbol is also spelled out, as ``b##`` with a suffix and ``b``, ``#``, ``#``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Ways:
     symbols: Numbers
 
     def of(self, tokens: Numbers) -> tuple[Numbers, Numbers]:
-        """For each way of some tokens: the place of its token among these, and its number."""
+        """For each way of the given tokens: the index of its token in them, and its number."""
         counts = self.counts[tokens]
         first = self.firsts[tokens].astype(np.int64)
         return np.repeat(np.arange(len(tokens)), counts), ranges(first, counts)
@@ -54,7 +54,7 @@ class Ways:
 class CanonicalMerges:
     """The rules that can fire, and what follows from them.
 
-    ``rules`` has a row for each product: (product, left, right, rank). ``ways`` has the sequences
+    ``rules`` has a row for each merged id: (merged, left, right, rank). ``ways`` has the sequences
     of first symbols that become a token; ``whole`` the tokens that their own spelling becomes.
     """
 
@@ -65,7 +65,7 @@ class CanonicalMerges:
 
     @property
     def ranks_follow_ids(self) -> bool:
-        """Whether comparing products by id is the same as comparing them by rank."""
+        """Whether comparing merged ids is the same as comparing their ranks."""
         by_id = np.full(1 + int(self.rules[:, 0].max(initial=0)), -1, np.int64)
         by_id[self.rules[:, 0]] = self.rules[:, 3]
         return bool((np.diff(by_id[by_id >= 0]) > 0).all())
@@ -74,7 +74,7 @@ class CanonicalMerges:
 def canonical_merges(model: BytePairModel) -> CanonicalMerges:
     """Reduces the merges of a model to those that can fire.
 
-    Raises UnsupportedError where a token can be merged in two ways with a rank each.
+    Raises UnsupportedError where a token can be merged in two ways of different rank.
 
     >>> vocab = {b"a": 0, b"b": 1, b"ab": 2, b"abb": 3}
     >>> model = BytePairModel(vocab, merges=np.array([[0, 1, 2], [2, 1, 3]]))
@@ -83,19 +83,18 @@ def canonical_merges(model: BytePairModel) -> CanonicalMerges:
     """
     first, vocab = first_symbols(model), Vocabulary.of(model.vocab)
     if model.merges is None:
-        # What spells a content are its units: tokens of bytes and the unknown token have none that
-        # merges.
+        # A content is spelled by its units only: byte tokens and the unknown token do not merge.
         merges, ranks = _by_content(model, vocab, first)
         symbols = {*first.tables[0].values()}
     else:
-        # A pair that is listed twice has the rank of its last place, as in the reference's map.
+        # A pair listed twice has the rank of its last occurrence, as in the reference's map.
         merges, ranks, symbols = model.merges, np.zeros(0, np.uint32), first.every()
     rules, ways = _found_ways(merges, ranks, np.array(sorted(symbols), np.uint32), vocab.ids)
     return CanonicalMerges(first, rules, ways, _whole(vocab, first, ways))
 
 
 def _whole(vocab: Vocabulary, first: FirstSymbols, ways: Ways) -> Numbers:
-    """The tokens of which the symbols of their content are a way."""
+    """The tokens for which the symbols of the content are one of the ways."""
     done, found = 0, [np.zeros(0, np.uint32)]
     for part in vocab.strings.parts():
         tokens = vocab.ids[done : done + len(part)]
@@ -105,7 +104,7 @@ def _whole(vocab: Vocabulary, first: FirstSymbols, ways: Ways) -> Numbers:
 
 
 def _are_whole(contents: ByteStrings, tokens: Numbers, first: FirstSymbols, ways: Ways) -> Numbers:
-    """The places of the contents whose symbols are one of the ways of their token."""
+    """The indexes of the contents whose symbols are one of the ways of their token."""
     begins, ends, symbols = first.of_all(contents)
     place, way = ways.of(tokens)
     first_symbol = ways.bounds[way].astype(np.int64)
@@ -121,7 +120,7 @@ def _are_whole(contents: ByteStrings, tokens: Numbers, first: FirstSymbols, ways
 def _by_content(
     model: BytePairModel, vocab: Vocabulary, first: FirstSymbols
 ) -> tuple[Numbers, Numbers]:
-    """The merges of a model that lists none (two tokens that make one), and their ranks."""
+    """The merges of a model that lists none (two tokens that join to a third), and their ranks."""
     for place, content in enumerate(vocab.strings if model.ranks is not None else ()):
         if not first.knows(content):
             raise UnsupportedError(
@@ -141,8 +140,8 @@ def _by_content(
 def _found_ways(
     merges: Numbers, ranks: Numbers, symbols: npt.NDArray[np.uint32], ids: Numbers
 ) -> tuple[Numbers, Ways]:
-    """The rules, and the sequences of some symbols that become a token. ``merges`` are (left,
-    right, product), ``ranks`` none where they are in the order of their ranks.
+    """The rules, and the sequences of ``symbols`` that become a token. ``merges`` are (left, right,
+    merged); ``ranks`` is empty where the merges are already in order of rank.
     """
     id_count = 1 + max(int(numbers.max(initial=0)) for numbers in (merges, symbols, ids))
     merges, ranks = (numbers.astype(np.int32, copy=False) for numbers in (merges, ranks))
@@ -159,7 +158,7 @@ def _found_ways(
     rules = np.empty((len(rows), 4), np.int32)
     for column, numbers in enumerate((merges[:, 2], merges[:, 0], merges[:, 1], ranks)):
         rules[:, column] = numbers[rows] if len(numbers) else rows
-    # Of a token with two different last merges the second is the last that is found.
+    # If a token has two different last merges, the second one is the last rule found.
     for token, *pair in rules[-1:, :3].tolist():
         others = rules[rules[:, 0] == token, 1:3]
         if (others != pair).any():

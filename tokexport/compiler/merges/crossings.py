@@ -1,9 +1,9 @@
-"""Boundaries that no merge crosses: a pre-token of BPE may be cut there into words merged apart.
+"""Boundaries that no merge crosses: BPE may cut a pre-token there into words merged separately.
 
-Two characters are *crossed* where a rule that can fire joins two symbols of which the left one ends
-with the first of them and the right one begins with the other. Everywhere else nothing can ever
-join. The pairs of ASCII characters are a bitmap of their own, all others are hashed into one: a
-false hit there only loses a cut.
+Two characters are *crossed* where a rule that can fire joins a symbol that ends with the first and
+a symbol that begins with the second. Everywhere else nothing can ever join. Pairs of ASCII
+characters have a bitmap of their own, all other pairs are hashed into another: a false hit there
+only loses a cut.
 """
 
 from __future__ import annotations
@@ -20,20 +20,19 @@ from tokexport.compiler.tables import Crossings
 from tokexport.unicode.store import distinct
 
 ASCII: Final = 128
-# A bit map has room for 8 bits a pair, between 64 bytes and 128 KB: larger ones cost more, in the
-# machine's caches, than false hits do.
+# A bitmap has 8 bits for each pair, between 64 bytes and 128 KB: larger ones cost more in cache
+# misses than false hits do.
 ROOM: Final = 8
 SMALLEST: Final = 9
 LARGEST: Final = 20
 
 
 def crossings(merges: CanonicalMerges) -> Crossings | None:
-    """The boundaries that are crossed; None where first symbols are not just characters."""
+    """The crossed boundaries; None where first symbols are not just characters."""
     first, ways = merges.first, merges.ways
     if not first.of_characters or len(first.tables) > 1:
         return None
-    # An unknown token that is a character of its own also stands for all characters that have no
-    # symbol.
+    # An unknown token that is itself a character also stands for all characters without a symbol.
     code_points = np.full(len(ways.firsts), -1, np.int64)
     units = {
         symbol: ord(str(unit)) for unit, symbol in first.tables[0].items() if symbol != first.unk_id
@@ -55,7 +54,7 @@ def crossings(merges: CanonicalMerges) -> Crossings | None:
 
 
 def hashed_pairs(pairs: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
-    """The bit map of crossed pairs of code points, (n, 2)."""
+    """The bitmap of crossed pairs of code points, (n, 2)."""
     bits = min(max((ROOM * len(pairs)).bit_length(), SMALLEST), LARGEST)
     hashed = np.zeros(1 << bits, np.bool_)
     hashed[hash_characters(pairs[:, 0], pairs[:, 1], bits)] = True
@@ -65,7 +64,7 @@ def hashed_pairs(pairs: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
 def hash_characters(
     left: npt.NDArray[np.uint64], right: npt.NDArray[np.uint64], bits: int
 ) -> npt.NDArray[np.int64]:
-    """The numbers of the bits for pairs of code points.
+    """The bit number of each pair of code points.
 
     >>> hash_characters(np.array([0x4E2D], np.uint64), np.array([0x6587], np.uint64), 16)
     array([62728])
@@ -79,7 +78,7 @@ def _rule(first: FirstSymbols) -> str:
     if first.covers_all_text:
         return "NONE"
     if first.unk_id is None:
-        return "BOTH_KNOWN"  # an unknown character is dropped, and its neighbours then meet
+        return "BOTH_KNOWN"  # an unknown character is dropped, and its neighbours become adjacent
     apart = not first.fuse_unk and not any(number is not None for number in first.byte_ids)
     return "NONE" if apart else "ONE_KNOWN"
 

@@ -1,7 +1,7 @@
-"""What a pre-token is before anything merges: a symbol for each of its bytes or characters.
+"""A pre-token before any merge: a symbol for each of its bytes or characters.
 
-The symbol can depend on the place, where the vocabulary has an affix for it: ``##b`` after the
-start, ``b</w>`` at the end (``BPE::merge_word`` of ``tokenizers``).
+The symbol can depend on the place where the vocabulary has affixes: ``##b`` after the start,
+``b</w>`` at the end (``BPE::merge_word`` of ``tokenizers``).
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from tokexport.model.byte_strings import Numbers as Numbers
 from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT
 from tokexport.unicode.store import CODE_POINTS, distinct
 
-_LEADS: Final = (0xC0, 0xE0, 0xF0)  # from these on a character has one byte more
+_LEADS: Final = (0xC0, 0xE0, 0xF0)  # from each of these on, a character has one more byte
 
 
 @dataclass(frozen=True)
 class FirstSymbols:
     """``tables[place]`` has the symbol of each unit: a byte (int), or a character (str) where
-    ``of_characters``. Bit 0 of a place: others stand before it; bit 1: none follows it. One table
-    serves all places where there are no affixes.
+    ``of_characters``. Bit 0 of a place: units precede it; bit 1: none follows it. Without affixes
+    one table serves all places.
 
     ``byte_ids``, ``unk_id`` and ``fuse_unk`` are for units without a symbol, as in
     :class:`tokexport.model.BytePairModel`.
@@ -40,7 +40,7 @@ class FirstSymbols:
     fuse_unk: bool
 
     def of(self, piece: bytes) -> tuple[int, ...]:
-        """The symbols of a piece.
+        """The symbols of a pre-token.
 
         >>> vocab, characters = {b"a": 0, b"<unk>": 1}, CharacterSymbols()
         >>> model = BytePairModel(vocab, (), unk_id=1, fuse_unk=True, characters=characters)
@@ -50,7 +50,7 @@ class FirstSymbols:
         return tuple(self._one_by_one(piece.decode() if self.of_characters else piece))
 
     def of_all(self, pieces: ByteStrings) -> tuple[Numbers, Numbers, Numbers]:
-        """The symbols of many pieces: where those of each begin and end, and all of them."""
+        """The symbols of many pre-tokens: where those of each begin and end, and all of them."""
         ends: Numbers = pieces.ends.astype(np.int64)
         units: npt.NDArray[Any] = pieces.units
         if self.of_characters:
@@ -78,7 +78,7 @@ class FirstSymbols:
         return table
 
     def _one_by_one(self, units: Sequence[int | str]) -> Iterable[int]:
-        # an unknown token that waits: the reference puts the bytes of other characters before it
+        # a pending unknown token: the reference puts the bytes of other characters before it
         unknown = False
         for position, unit in enumerate(units):
             symbol = self.tables[self._place(position, len(units))].get(unit)
@@ -94,20 +94,20 @@ class FirstSymbols:
             yield self.unk_id
 
     def knows(self, piece: bytes) -> bool:
-        """Whether each unit of a piece has a symbol of its own. Not for models with affixes."""
+        """Whether each unit of a pre-token has a symbol of its own. Not for models with affixes."""
         return all(
             unit in self.tables[0] for unit in (piece.decode() if self.of_characters else piece)
         )
 
     def in_bytes(self, unit: int | str) -> list[int] | None:
-        """The byte tokens of a character, if all of its bytes have one."""
+        """The byte tokens of a character, if all its bytes have one."""
         if isinstance(unit, int):
             return None
         ids = [self.byte_ids[byte] for byte in unit.encode()]
         return [number for number in ids if number is not None] if None not in ids else None
 
     def texts_of(self, ways: Iterable[tuple[int, Sequence[int]]]) -> dict[int, bytes]:
-        """By id, of ids with first symbols: the piece that begins as those, if any."""
+        """For each id with first symbols: the pre-token that has these first symbols, if any."""
         inverses = [
             {
                 symbol: unit.encode() if isinstance(unit, str) else bytes([unit])
@@ -130,13 +130,13 @@ class FirstSymbols:
 
     @property
     def covers_all_text(self) -> bool:
-        """Whether every unit of every text has a symbol, be it those of its bytes."""
+        """Whether every unit of every text has a symbol, or symbols of its bytes."""
         if not self.of_characters:
             return all(byte in table for table in self.tables for byte in BYTES_OF_TEXT)
         return all(self.byte_ids[byte] is not None for byte in BYTES_OF_TEXT)
 
     def every(self) -> set[int]:
-        """All symbols that a piece can begin with."""
+        """All symbols that a pre-token can consist of before any merge."""
         symbols = {symbol for table in self.tables for symbol in table.values()}
         if self.of_characters:
             symbols.update(number for number in self.byte_ids if number is not None)
@@ -146,7 +146,7 @@ class FirstSymbols:
 
 
 def first_symbols(model: BytePairModel) -> FirstSymbols:
-    """The first symbols of a model's pieces."""
+    """The first symbols of a model's pre-tokens."""
     characters, vocab = model.characters, Vocabulary.of(model.vocab)
     if characters is None:
         characters = CharacterSymbols(of_bytes=True)
@@ -171,7 +171,7 @@ def _table(vocab: Vocabulary, prefix: bytes, suffix: bytes, of_bytes: bool) -> d
     places = np.flatnonzero((sizes > affixes) & (sizes <= affixes + (1 if of_bytes else 4)))
     sizes = sizes[places] - np.uint32(affixes)
     lead = strings.units[strings.begins[places] + len(prefix)]
-    # The first byte of a character says its size.
+    # The first byte of a character determines its size.
     of_lead = 1 if of_bytes else 1 + sum((lead >= least).astype(np.int64) for least in _LEADS)
     short = vocab.at(places[sizes == of_lead])
     if affixes:

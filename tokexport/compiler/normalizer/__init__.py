@@ -1,1 +1,1 @@
-"""Normalizers: what rewrites a text before it is split."""
+"""Normalizers: the operations that rewrite a text before it is split."""

@@ -1,9 +1,9 @@
-"""How much a text may grow: from the first operation to the end of each.
+"""How much a text may grow: from before the first operation to after each one.
 
-What grows most in one operation is rarely what grows most in the next: U+FDFA becomes 33 bytes
-under NFKC, which then stay. So each character is followed through all of them, last one first: its
-*weight* before an operation is that of what it becomes, which is at most how many bytes its every
-occurrence adds to the result.
+The character that grows most in one operation rarely grows most in the next: U+FDFA becomes 33
+bytes under NFKC, which then stay the same. So each character is traced through all operations, last
+one first: its *weight* before an operation is that of what it becomes, an upper bound on the bytes
+that each occurrence adds to the result.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tokexport.unicode.byte_alphabet import CHARACTERS
 from tokexport.unicode.darts import keys
 from tokexport.unicode.store import CODE_POINTS
 
-# By code point, shape (0x110000,), at most MOST; of 32 bits, since several are held at once.
+# By code point, shape (0x110000,), at most MOST; 32 bits, since several are held at once.
 Weights = npt.NDArray[np.uint32]
 # Sums of weights of a content stay far below 2 ** 63.
 Sums = npt.NDArray[np.int64]
@@ -43,8 +43,8 @@ HANGUL_LEADING = range(0x1100, 0x1113)
 
 
 def growths(ops: Sequence[rewriting.Op]) -> list[tuple[int, int]]:
-    """(g, e) for each operation: a text of n bytes before the first one has at most g * n + e bytes
-    after it.
+    """(g, e) for each operation: a text of n bytes before the first operation has at most g * n + e
+    bytes after this one.
 
     >>> growths([rewriting.AffixOp("▁"), SpellBytes()])
     [(1, 3), (2, 6)]
@@ -57,7 +57,7 @@ def growths(ops: Sequence[rewriting.Op]) -> list[tuple[int, int]]:
         for step in reversed(steps[:count]):
             extra = min(extra + step(weights), MOST)
         most = [int(weights[points].max()) for points in _OF_WIDTH]
-        del weights  # before there are others
+        del weights  # before the next ones are allocated
         found.append((max(-(-weight // width) for width, weight in enumerate(most, 1)), extra))
     return found
 
@@ -70,8 +70,8 @@ def utf8_widths() -> Weights:
     return widths
 
 
-# Makes the weights after an operation those before it, in place, as they take 4 MB; gives what it
-# adds to any text.
+# Turns the weights after an operation into those before it, in place, as they take 4 MB; returns
+# what the operation adds to any text.
 Step = Callable[[Weights], int]
 
 
@@ -111,7 +111,7 @@ def _sum(weights: Weights, text: str) -> int:
 
 
 class _Texts:
-    """Many texts, whose weights are added up at once."""
+    """Many texts, whose weights are summed at once."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._points = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32)
@@ -127,7 +127,7 @@ class _Texts:
 
 
 def _replace(weights: Weights, program: SplitProgram, content: str) -> int:
-    """A match has one character at least, of those that are inside of matches; an empty one may be
+    """A match holds at least one of the characters that occur in matches; an empty match may be
     before each character, and at the end.
     """
     added = _sum(weights, content)
@@ -159,7 +159,7 @@ def _step_of_form(form: NormalForm) -> Step:
 
     def step(weights: Weights) -> int:
         if form.composes:
-            # What is composed adds no more than its parts: the last one adds what is missing.
+            # A composite must weigh no more than its parts: the last part makes up the difference.
             missing = weights[composites] - texts.sums(weights)[rows]
             vowel = max(int(weights[syllables].max()) - int(weights[HANGUL_LEADING].min()), 0)
             np.maximum.at(weights, lasts, _capped(weights[lasts] + missing))
@@ -176,9 +176,9 @@ def _step_of_form(form: NormalForm) -> Step:
 
 
 def _step_of_charsmap(op: rewriting.CharsmapOp) -> Step:
-    """Of each sequence every character adds its share, by bytes."""
+    """Each character of a sequence adds its share of the replacement, by bytes."""
     whole = op.sequences.text.decode()
-    # A replacement is a range of characters, from that at its place on.
+    # Each replacement is a range of characters that begins at its place.
     starts = np.flatnonzero(np.frombuffer(op.sequences.text + b"\0", np.uint8) & 0xC0 != 0x80)
     text = np.frombuffer(whole.encode("utf-32-le"), np.uint32)
     is_end = np.append(text, 0) == 0
@@ -202,5 +202,5 @@ def _step_of_charsmap(op: rewriting.CharsmapOp) -> Step:
 
 
 def _small(numbers: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.unsignedinteger[Any]]:
-    """In as many bytes as the largest one needs: there may be a million."""
+    """The numbers in the smallest type that holds the largest: there may be a million."""
     return numbers.astype(np.min_scalar_type(numbers.max()))

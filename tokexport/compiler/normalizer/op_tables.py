@@ -1,4 +1,4 @@
-"""Operations that rewrite text become tables: the last step, after all passes."""
+"""The tables of operations that rewrite text: the last step, after all passes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tokexport.normalization.character_map import CharacterMapping, Output
 from tokexport.unicode.store import distinct_values
 
 ASCII = 128
-LETTERS = 2  # what stands between: the letters of a Hangul syllable
+LETTERS = 2  # what is between: the letters of a Hangul syllable
 
 
 def op_tables(ops: Sequence[rewriting.Op]) -> list[OpTable]:
@@ -54,7 +54,7 @@ def _charsmap_table(op: rewriting.CharsmapOp) -> CharsmapTable:
 
 
 def _map_table(mapping: CharacterMapping) -> MapTable:
-    # One output more than there are: the letters of a Hangul syllable, which so need no text each.
+    # One extra output: the letters of a Hangul syllable, which then need no text for each syllable.
     letters = len(mapping.outputs)
     numbered = mapping.numbers.astype(np.min_scalar_type(letters))
     for point in normal_forms.HANGUL_SYLLABLES:

@@ -1,7 +1,7 @@
-"""Rewrite programs: what normalizers and some pre-tokenizers do, as operations of a few kinds.
+"""Rewriting: what normalizers and some pre-tokenizers do, as operations of a few kinds.
 
-Steps that look at single characters only become one map, however many stand in a row; a
-decomposition whose marks the next step drops is one of them.
+Consecutive steps that look only at single characters become one map; so does a decomposition whose
+marks the next step drops.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ReplaceOp:
 
     @property
     def may_insert_first(self) -> bool:
-        """Whether the content may come before the first character of a text, which then stays."""
+        """Whether the content may be inserted before the first character, which is then kept."""
         program = self.program
         return program.may_be_empty and bool(
             (program.transitions[program.starts[program.n_classes]] & MATCH_ENDS).any()
@@ -63,7 +63,7 @@ class ReplaceOp:
 class AffixOp:
     """``content`` before a text that is not empty, or after it.
 
-    ``only_first``: only where the input begins, ``by_source`` by what the text stems from.
+    ``only_first``: only where the input begins; ``by_source``: decided by the source of the text.
     """
 
     content: str
@@ -75,12 +75,12 @@ class AffixOp:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CharsmapOp:
-    """Sequences of characters are replaced: ``clusters``, by grapheme cluster, or else the longest
-    at each place.
+    """Sequences of characters are replaced: with ``clusters`` by grapheme cluster, otherwise the
+    longest at each position.
 
-    Text of characters whose classes in ``clusters`` are ``first_plain`` or above stays as it is.
-    ``collapses``: what a place becomes loses the spaces that it begins with where the text so far
-    ends in one, or is empty.
+    Characters whose class in ``clusters`` is ``first_plain`` or above are left unchanged.
+    ``collapses``: a replacement loses its leading spaces where the text so far ends in a space or
+    is empty.
     """
 
     sequences: CharacterSequences
@@ -90,13 +90,13 @@ class CharsmapOp:
     collapses: bool = False
 
 
-# A step that is an operation already stays as it is.
+# Some steps are operations already.
 Op = NormalForm | CharacterMapping | ReplaceOp | CharsmapOp | AffixOp | SpellBytes
 
 
 @functools.cache
 def compile_steps(steps: tuple[NormalizerStep | PreTokenizerStep, ...]) -> tuple[Op, ...]:
-    """The operations that do the steps, in order. UnsupportedError for one that cannot be exact."""
+    """The operations of the steps, in order. UnsupportedError for a step that cannot be exact."""
     ops: list[Op] = []
     for step in steps:
         for op in _ops(step):
@@ -108,7 +108,7 @@ def compile_steps(steps: tuple[NormalizerStep | PreTokenizerStep, ...]) -> tuple
 
 
 def _both(first: Op, second: Op) -> CharacterMapping | None:
-    """The one map that does what two operations do, if there is one."""
+    """The one map that is equivalent to two operations, if there is one."""
     match first, second:
         case CharacterMapping(), CharacterMapping():
             mapping: CharacterMapping | None = joined(first, second)
@@ -167,7 +167,7 @@ def _white_space_at_edge(at_end: bool) -> Node:
 def runs_of_rewrites(
     steps: Sequence[PreTokenizerStep],
 ) -> list[Split | tuple[PreTokenizerStep, ...]]:
-    """The stages of a pre-tokenizer: each split is one, and so are rewriting steps in a row.
+    """The stages of a pre-tokenizer: each split is one, and so is each run of rewriting steps.
 
     >>> len(runs_of_rewrites([Prepend("a"), Prepend("b"), Split("c")]))
     2

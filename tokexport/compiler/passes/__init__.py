@@ -1,1 +1,1 @@
-"""What is changed in a model before it is compiled, so that the tables are smaller or faster."""
+"""Changes to a model before it is compiled, so that its tables are smaller or faster."""

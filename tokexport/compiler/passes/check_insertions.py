@@ -1,9 +1,9 @@
-"""Whether the reference survives what a Replace inserts where there is nothing.
+"""Whether the reference survives what a Replace inserts at an empty match.
 
-A match of no characters at the start of a text puts the content before it, where there is no
-character that it could stem from. A later step that goes through the characters counts from the
-first that stems from one, and stops, or doubles what was inserted (``transform_range`` of
-``tokenizers``' normalizer.rs). Release 1.0 (fancy-regex) inserts into an empty text too.
+An empty match at the start of a text puts the content before the text, where no source character
+corresponds to it. A later step that goes through the characters counts from the first one that has
+a source, and fails or duplicates the inserted content (``transform_range`` of ``tokenizers``'
+normalizer.rs). Release 1.0 (fancy-regex) inserts into an empty text too.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from tokexport.normalization.replacing import compile_replace
 
 
 def check_insertions(model: TokenizerModel) -> TokenizerModel:
-    """The model, without offsets where the span of all that is inserted is not known: where it
-    does not stand at the start of the text, whatever came before has dropped there.
+    """The model, without offsets where the span of inserted content is not known: only the first
+    step is sure to insert at the start of the input, as an earlier step may drop characters.
 
-    Raises UnsupportedError where the reference stops, or fills an empty text.
+    Raises UnsupportedError where the reference fails, or inserts into an empty text.
     """
     known = True
     for position, step in enumerate(model.normalizer):

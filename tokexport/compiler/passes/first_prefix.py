@@ -1,9 +1,9 @@
-"""How to know the first pre-token, which alone gets a prefix.
+"""How the runtime knows the first pre-token, which alone gets a prefix.
 
-The reference puts it where the first character of a pre-token comes from the first of the input.
-Mostly that is at the start of the normalized text: as long as every character has become one; and,
-where nothing has been cut yet, as long as the first of the text comes from the first of the input.
-Otherwise the runtime has to track the source of each character, in time and memory.
+The reference adds it where the first character of a pre-token comes from the first of the input.
+Usually that is the start of the normalized text: if every character has become one character; or,
+where nothing has been cut yet, if the first of the text comes from the first of the input.
+Otherwise the runtime has to track the source of each character, which costs time and memory.
 """
 
 from __future__ import annotations
@@ -23,13 +23,12 @@ Stage = tuple[Split, SplitProgram] | tuple[Op, ...]
 def mark_first_prefixes(
     normalizer: Sequence[Op], stages: Sequence[Stage], *, cut_between: bool
 ) -> tuple[Stage, ...]:
-    """The stages, with prefixes that go by the source of a pre-token where its place does
-    not decide.
+    """The stages; prefixes depend on the source of a pre-token where its position does not decide.
 
     ``cut_between``: added tokens cut the text between normalizer and stages.
     """
     known = _Known()
-    # Here "first" is of the text that has not been normalized, in the reference too.
+    # Here "first" refers to the text before normalization, as in the reference.
     for op in normalizer:
         known.pass_op(op)
     whole = not cut_between
@@ -53,7 +52,7 @@ def mark_first_prefixes(
 
 @dataclass(slots=True)
 class _Known:
-    """What still holds: each character has become one, and the first comes from the first."""
+    """What still holds: each character has become one; the first comes from the first."""
 
     one_to_one: bool = True
     same_start: bool = True

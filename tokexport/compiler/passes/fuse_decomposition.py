@@ -1,7 +1,7 @@
 """A decomposition that loses its marks is a map of single characters: ALBERT's and XLNet's.
 
-NFD and NFKD decompose each character, and sort the marks after one letter. Where the next step
-drops every character that can be sorted, only the first is left of it (UAX #15). That makes XLNet
+NFD and NFKD decompose each character, then sort the marks after each letter. Where the next step
+drops every character that can be sorted, only the decomposition is left (UAX #15). That makes XLNet
 on Japanese 1.2 times as fast.
 """
 
@@ -15,7 +15,7 @@ from tokexport.normalization.normal_forms import HANGUL_SYLLABLES, letters_of, n
 
 
 def without_marks(form: NormalForm, mapping: CharacterMapping) -> CharacterMapping | None:
-    """The one map that does what a form and then a map do, or None where none does.
+    """The one map that is equivalent to a normal form and then a map, or None.
 
     >>> from tokexport.normalization.character_map import named_mapping
     >>> from tokexport.model import CharacterMap

@@ -1,4 +1,4 @@
-"""Characters at which a program has nothing to do: a runtime passes over them."""
+"""Characters at which a program has nothing to do: a runtime skips them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ FIRST_OF_LEADS = [
 
 
 def leads_without_match(program: SplitProgram) -> int:
-    """Bit b - 0xC0: no match begins with a character, not ASCII, whose first byte in UTF-8 is b.
+    """Bit b - 0xC0: no match begins with a non-ASCII character whose first byte in UTF-8 is b.
 
-    No bit is set where the character does not decide that: a program over bytes or labels, one
-    whose matches may be empty, or one that asks what stands before.
+    No bit is set where the character alone does not decide: for a program over bytes or labels, one
+    whose matches may be empty, or one that depends on what precedes.
 
     >>> from tokexport.compiler.splits.compile_split import compile_split
     >>> from tokexport.model import Split
@@ -59,9 +59,8 @@ def with_plain_classes(
     clusters: SplitProgram, untouched: npt.NDArray[np.bool_]
 ) -> tuple[SplitProgram, int]:
     """The program of clusters, which has one start state, with the ``untouched`` characters, shape
-    (0x110000,), in classes of their own, and the first of these.
-
-    Only classes of which no two characters side by side are in one cluster.
+    (0x110000,), in classes of their own, and the first of these classes. Only where no two
+    characters of such classes, side by side, are in one cluster.
 
     >>> from tokexport.normalization.graphemes import grapheme_program
     >>> with_plain_classes(grapheme_program(), np.ones(0x110000, bool))[1]
@@ -90,6 +89,6 @@ def with_plain_classes(
 
 
 def _parted(clusters: SplitProgram, first: int, second: int) -> bool:
-    """Whether a cluster that begins with a character of a class ends before one of another."""
+    """Whether a cluster that begins with a character of ``first`` ends before one of ``second``."""
     after = int(clusters.transitions[clusters.starts[0], first])
     return 0 < after < MATCH_ENDS and int(clusters.transitions[after, second]) == MATCH_ENDS

@@ -1,9 +1,9 @@
-"""Spaces stay spaces: an equivalent tokenizer in which U+2581 and the space have changed places.
+"""Spaces stay spaces: an equivalent tokenizer in which U+2581 and the space are swapped.
 
 Where a step replaces every U+0020 by U+2581, let s be the exchange of the two characters in a text.
-What follows that step is followed by s and preceded by s, which changes nothing, since s undoes
-itself; and the step followed by s is the replacement of U+2581 by U+0020. So English text stays
-ASCII and needs no copy, and the keys are mostly what the tokens decode to.
+Apply s twice after that step, which changes nothing. The step followed by one s is the replacement
+of U+2581 by U+0020; the other s is moved into all later steps and the vocabulary. So English text
+stays ASCII and needs no copy, and most keys equal what their tokens decode to.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from tokexport.model import (
 SPACE: Final = " "
 MARK: Final = "\u2581"
 _EXCHANGE: Final = str.maketrans(SPACE + MARK, MARK + SPACE)
-# They look at each character alone, and neither look for the two nor make them.
+# They look at each character alone, and neither match nor produce the two.
 _BLIND_MAPS: Final = frozenset((CharacterMap.LOWERCASE, CharacterMap.STRIP_ACCENTS))
 _BLIND_TESTS: Final = frozenset((CharacterTest.NUMERIC, CharacterTest.PUNCTUATION))
 
@@ -42,9 +42,9 @@ _Step = TypeVar("_Step", bound=NormalizerStep | PreTokenizerStep)
 
 
 def swap_space_marker(model: TokenizerModel) -> TokenizerModel:
-    """The equivalent tokenizer, or the same one where it has no such step, or where something
-    after it tells the two apart otherwise than by a text. Added tokens that are verbatim have the
-    content that is looked for then.
+    """The equivalent tokenizer, or the same one where it has no such step, or where a later step
+    distinguishes the two other than by a literal text. Verbatim added tokens get the exchanged
+    content, as the text in which they are matched is exchanged.
 
     >>> exchanged("\u2581the"), exchanged("a b")
     (' the', 'a\u2581b')
@@ -60,7 +60,7 @@ def swap_space_marker(model: TokenizerModel) -> TokenizerModel:
             replace(token, content=exchanged(token.content)) if token.verbatim else token
             for token in added
         )
-        # White space beside an added token is looked for in the normalized text.
+        # White space beside an added token is matched in the normalized text.
         strips = any(
             token.normalized and (token.lstrip or token.rstrip) for token in model.added_tokens
         )
@@ -83,7 +83,7 @@ def exchanged(text: str) -> str:
 
 
 def _turned_steps(steps: Sequence[_Step]) -> tuple[_Step, ...] | None:
-    """The steps with the replacement turned around and the later ones exchanged, if they can."""
+    """The steps with the replacement reversed and the later steps exchanged, if possible."""
     for position, step in enumerate(steps):
         if (
             isinstance(step, Replace)
@@ -99,7 +99,7 @@ def _turned_steps(steps: Sequence[_Step]) -> tuple[_Step, ...] | None:
 
 
 def _without_marks(steps: Sequence[_Step]) -> tuple[_Step, ...]:
-    """The steps before the replacement. A mark that the last one adds may be a space at once."""
+    """The steps before the replacement. A mark that the last one adds becomes a space here."""
     if (
         steps
         and isinstance(last := steps[-1], Prepend | Append)
@@ -148,10 +148,10 @@ def _exchanged_model(model: TokenizerModel) -> BytePairModel | UnigramModel | No
         and inner.unk_id is None
         and (byte_ids is None or None in byte_ids)
     ):
-        # Spans after a character that is left out are off by its bytes: the mark has three.
+        # Spans after a dropped character are off by its bytes: the mark has three.
         return None
     vocab = _exchanged_vocab(inner.vocab)
-    # Mostly tokens decode to just that.
+    # Usually tokens decode to exactly these keys, which are then shared.
     contents = Tokens.of(model.tokens).contents
     if vocab.strings.data == contents.data and np.array_equal(vocab.strings.ends, contents.ends):
         vocab = Vocabulary(contents, vocab.ids)
@@ -159,7 +159,7 @@ def _exchanged_model(model: TokenizerModel) -> BytePairModel | UnigramModel | No
 
 
 def _exchanged_vocab(vocab: Mapping[bytes, int]) -> Vocabulary:
-    """The vocabulary with the two exchanged in all keys, by way of a byte that is not UTF-8."""
+    """The vocabulary with the two exchanged in all keys, via a byte that never occurs in UTF-8."""
 
     def change(keys: bytes) -> bytes:
         for old, new in ((SPACE.encode(), b"\xfe"), (MARK.encode(), SPACE.encode())):

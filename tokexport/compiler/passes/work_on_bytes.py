@@ -1,10 +1,10 @@
 """Bytes in place of GPT-2's alphabet: an equivalent tokenizer that does not spell bytes out.
 
-A source that maps each byte to a character says so as a step (SpellBytes), and what follows, the
-model included, sees these characters. They are one to one with the bytes, so BPE and the splits
-before it can work on the bytes: the text stays half as long, and single bytes need no look-up.
-Where something tells the two apart (a Replace after the step, an affix in other letters), or the
-model is not BPE, the tokenizer stays as it is.
+A source that maps each byte to a character declares a step (SpellBytes), and everything after it,
+the model included, sees these characters. They correspond one to one to the bytes, so BPE and the
+splits before it can work on the bytes: the text is half as long, and single bytes need no lookup.
+Where the two can be distinguished (by a Replace after the step, or an affix in other letters), or
+the model is not BPE, the tokenizer is left unchanged.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def work_on_bytes(model: TokenizerModel) -> TokenizerModel:
     before, after, added_edges = model.normalizer, model.pre_tokenizer, False
     if SpellBytes() in model.normalizer:
         before = model.normalizer[:-1]
-        # White space is a letter in the normalized text, and the content of a token spelled.
+        # In the normalized text, white space is a letter and the content of a token is spelled.
         added_edges = any(
             token.normalized
             and (token.single_word or token.lstrip or token.rstrip or token.verbatim)
@@ -65,13 +65,13 @@ def _splits_of_bytes(steps: Sequence[PreTokenizerStep]) -> tuple[Split, ...] | N
 
 def _byte_pair(model: BytePairModel) -> BytePairModel | None:
     """BPE over bytes. A byte without a token becomes the unknown token, which must not merge then;
-    and it does not become a token like ``<0x0A>``.
+    it does not become a token such as ``<0x0A>``.
     """
     if model.characters is None or model.merges is None:
         return None
     spelled = Vocabulary.of(model.vocab)
     strings, is_spelled = all_to_bytes(spelled.strings)
-    # A string that is not in the alphabet is never a part of the text.
+    # A string outside the alphabet never occurs in the text.
     vocab = Vocabulary(strings, spelled.ids).at(np.flatnonzero(is_spelled))
     single = vocab.at(np.flatnonzero(vocab.strings.sizes == 1)).strings
     lacks_bytes = not BYTES_OF_TEXT.issubset(single.data)

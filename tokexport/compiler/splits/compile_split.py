@@ -1,4 +1,4 @@
-"""From a split of the model to the program that runs it, and its tables in a file."""
+"""From a split of the model to the program that runs it, and to its tables in a file."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tokexport.unicode.store import shipped
 def compile_split(split: Split) -> SplitProgram:
     r"""Compile one pre-tokenizer stage.
 
-    Raises UnsupportedError, naming the pattern and the place in it, where the table could not be
-    exact, and for what the dialect's engine itself refuses.
+    Raises UnsupportedError, naming the pattern and the position in it, where the table could not be
+    exact, and where the dialect's engine itself refuses the pattern.
 
     >>> program = compile_split(Split(r"\s+(?!\S)|\s+|\S+"))
     >>> program.n_classes, program.transitions.shape, program.n_memo
@@ -27,7 +27,7 @@ def compile_split(split: Split) -> SplitProgram:
     """
     try:
         program = _compiled(split)
-        # tiktoken panics where it meets a match of no characters.
+        # tiktoken panics at an empty match.
         if program.may_be_empty and split.dialect is Dialect.FANCY_REGEX:
             hint = "each match has to hold a character"
             raise PatternError(0, "a possible match of the empty string", hint)
@@ -48,9 +48,8 @@ def _compiled(split: Split) -> SplitProgram:
 
 
 def _script_runs() -> Node:
-    """The runs of UnicodeScripts: a character of some script, then all of that script or of none.
-
-    What comes before the first such character is in no run: the reference drops it.
+    """The runs of UnicodeScripts: a character of some script, then all that follow of that script
+    or of none. Characters before the first such character are in no run: the reference drops them.
     """
     data = shipped("characters.dat")
     counts, numbers = np.reshape(data.sequence(data.header["scripts"]), (-1, 2)).T

@@ -1,20 +1,20 @@
 """Pairs of ASCII characters between which a text may be cut, for streams and threads.
 
-Encoding the two sides of such a pair apart gives the ids of the whole, whatever the context. A pair
-is safe when
+Encoding the two sides of such a pair separately gives the ids of the whole text, whatever the
+context. A pair is safe when
 
 - each operation of the normalizer, and each stage up to one that is *hard* there, is *clean* there:
   no match crosses the boundary, a match that ends there also ends there at the end of a text, a
-  scan that starts there has no lookbehind and asks no `\\G`, an unbounded lookahead gives on the
-  left side what it gives at the end of a text, and nothing is inserted at the ends of a text;
-- the hard stage always cuts between the two, so that all later stages see them apart; or all stages
-  are clean there, and no merge joins the two, so that it does not matter whether they are in one
-  pre-token;
+  scan that starts there has no lookbehind and no `\\G`, an unbounded lookahead has the same result
+  on the left side as at the end of a text, and nothing is inserted at the ends of a text;
+- the hard stage always cuts between the two, so that all later stages see them separately; or all
+  stages are clean there, and no merge joins the two, so that it does not matter whether they are in
+  one pre-token;
 - no added token can contain the pair, strip white space across it, or test the character on the
   other side.
 
-What normalization makes of the two characters is followed as long as it is one character on either
-side. A pair that cannot be shown to be safe is left out: that costs a cut, never an id.
+The two characters are traced through normalization as long as each stays one character. A pair that
+cannot be proved safe is left out: that costs a cut, never an id.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from tokexport.unicode.store import distinct
 ASCII = 128
 BYTES = 256
 SPACES = [ord(character) for character in "\t\n\v\f\r "]
-LOST = -1  # an image that is not followed
+LOST = -1  # an image that is no longer traced
 
-# The code point next to the boundary in place of each ASCII character, or LOST, shape (128,).
+# What each ASCII character next to the boundary has become, or LOST, shape (128,).
 Images = npt.NDArray[np.int64]
 
 
@@ -67,7 +67,7 @@ def safe_cuts(
             for op in stage:
                 boundary.pass_op(op)
                 if isinstance(op, rewriting.AffixOp) and op.only_first:
-                    cuts[:] = False  # wherever it was cut, the right side would become the first
+                    cuts[:] = False  # at any cut, the right side would become the first
     if uncrossed is not None:
         cuts |= boundary.clean & ~boundary.seen(~uncrossed)
     return cuts & ~touched
@@ -82,7 +82,7 @@ class _Boundary:
         self._right: Images = np.arange(ASCII)
 
     def at(self, read: npt.NDArray[np.bool_], program: SplitProgram) -> Pairs:
-        """For each pair, a table by what the program reads; False where an image is lost."""
+        """For each pair, the entry in a table by program input; False where an image is lost."""
         classes = _by_class(program, read)
         # A program over bytes reads more than one for a character that is not ASCII.
         end = ASCII if len(program.classes) == BYTES else len(program.classes)
@@ -92,7 +92,7 @@ class _Boundary:
         return pairs
 
     def seen(self, pairs: Pairs) -> Pairs:
-        """For each pair, a table by ASCII characters; True where an image is not ASCII."""
+        """For each pair, the entry in a table by ASCII pair; True where an image is not ASCII."""
         left = np.where((self._left >= 0) & (self._left < ASCII), self._left, ASCII)
         right = np.where((self._right >= 0) & (self._right < ASCII), self._right, ASCII)
         return np.pad(pairs, (0, 1), constant_values=True)[left][:, right]
@@ -104,7 +104,7 @@ class _Boundary:
     def pass_op(self, op: Op) -> None:
         match op:
             case NormalForm():
-                # Normalization never composes two ASCII characters; others are not followed.
+                # Normalization never composes two ASCII characters; others are not traced.
                 self._left = np.where(self._left < ASCII, self._left, LOST)
                 self._right = np.where(self._right < ASCII, self._right, LOST)
             case CharacterMapping():
@@ -122,7 +122,7 @@ class _Boundary:
             case SpellBytes():
                 self._map(lambda character: to_characters(character.encode()))
             case rewriting.AffixOp(content, append, unless_present, only_first):
-                # Cut apart, the right side gets the content too, unless it starts with it.
+                # After a cut, the right side gets the content too, unless it starts with it.
                 has = self._right == (ord(content) if len(content) == 1 else LOST - 1)
                 self.clean &= has[None, :] & (unless_present and not append and not only_first)
 
@@ -144,11 +144,11 @@ def _accepts(program: SplitProgram) -> npt.NDArray[np.bool_]:
 
 
 def _clean(program: SplitProgram) -> npt.NDArray[np.bool_]:
-    """By what is read left and right: no match crosses, and neither side depends on the other."""
+    """By left and right input: no match crosses, and neither side depends on the other."""
     targets, accepts = _targets(program), _accepts(program)
     end = program.n_classes
     clean = np.zeros((end, end), np.bool_)
-    # A search begins where the right side begins alone; in the whole it may have begun before.
+    # On its own, the right side begins with a search; in the whole text it may have begun before.
     searched = program.starts if program.search_starts is None else program.search_starts
     alone = program.transitions[searched[end], :end]
     for left in range(end):
@@ -162,13 +162,13 @@ def _clean(program: SplitProgram) -> npt.NDArray[np.bool_]:
 
 
 def _hard(split: Split, program: SplitProgram) -> npt.NDArray[np.bool_]:
-    """By what is read left and right: where the stage is clean, it cuts between the two."""
+    """By left and right input: whether the stage, where it is clean, cuts between the two."""
     targets = _targets(program)
     end = program.n_classes
     start = int(program.starts[end])
     if (program.starts != start).any() or program.search_starts is not None:
         return np.zeros((end, end), np.bool_)
-    # matched: a scan that starts on this class finds a match; unmatched: no match ever holds it.
+    # matched: a scan that starts on this class finds a match; unmatched: no match contains it.
     first = targets[start, :end]
     matched = sure_to_match(targets, _accepts(program))[first]
     unmatched = (targets[:, :end] == 0).all(axis=0)
@@ -186,22 +186,22 @@ def _hard(split: Split, program: SplitProgram) -> npt.NDArray[np.bool_]:
 
 
 def _unmatched(program: SplitProgram) -> npt.NDArray[np.bool_]:
-    """The classes of which no symbol is ever in a match, shape (n_classes,)."""
+    """The classes whose symbols are never in a match, shape (n_classes,)."""
     unread: npt.NDArray[np.bool_] = (_targets(program)[:, : program.n_classes] == 0).all(axis=0)
     return unread if program.labels is None else np.all(unread[program.labels.labels], axis=0)
 
 
 def _by_class(program: SplitProgram, pairs: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """From pairs of what the program reads to pairs of classes, through its label table."""
+    """From pairs of program inputs to pairs of input classes, through the label table."""
     return pairs if program.labels is None else _before_labels(program.labels, pairs)
 
 
 def _before_labels(table: LabelTable, pairs: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """From pairs of labels to pairs of what the label table reads.
+    """From pairs of labels to pairs of inputs of the label table.
 
-    Each symbol has several labels, and all must be in ``pairs``. The left one, which is read
-    second, must get the label that it gets at the end of a text, and leave the table in the same
-    state: then all labels before it are those of the left side alone.
+    Each symbol has several labels, and all must be in ``pairs``. The left symbol, which is read
+    second, must get the same label as at the end of a text, and lead to the same state: then all
+    labels before it are those of the left side alone.
     """
     n_symbols = table.next.shape[1]
     found = np.zeros((n_symbols, n_symbols), np.bool_)

@@ -1,10 +1,10 @@
-"""Models other than BPE as tables: a trie over the vocabulary, and a few numbers beside it.
+"""Models other than BPE as tables: a trie over the vocabulary, and a few numbers.
 
 The trie is a double array (J. Aoe, "An Efficient Digital Search Algorithm by Using a Double-Array
-Structure", 1989): one unit of memory a step. Every node with children has a *base* of its own. The
-child for byte c stands in unit base + c and carries c as its label. As no two nodes share a base, a
-unit with label c at place p can only be a child of the node with base p - c: to compare the label
-is enough. The base 0 is that of a leaf.
+Structure", 1989): one memory access per step. Every node with children has a *base* of its own. The
+child for byte c is unit base + c and carries c as its label. As no two nodes share a base, a unit
+with label c at index p can only be a child of the node with base p - c: comparing the label is
+enough. A leaf has base 0.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _longest(vocab: Vocabulary) -> int:
 
 
 def double_array(vocab: Mapping[bytes, int]) -> DoubleArray:
-    """The trie of a vocabulary; an empty key is left out, as no text has it.
+    """The trie of a vocabulary; an empty key is left out, as no text contains it.
 
     >>> trie = double_array({b"a": 7, b"ab": 8})
     >>> divmod(int(trie.units[trie.root + ord("a")]) & 0xFFFFFFFF, 512), base_of(trie, b"b")
@@ -79,7 +79,7 @@ def double_array(vocab: Mapping[bytes, int]) -> DoubleArray:
 
 
 def base_of(trie: DoubleArray, key: bytes) -> int:
-    """The base of the node that a key leads to; 0 where no longer key begins with it."""
+    """The base of the node that a key leads to; 0 if no longer key begins with it."""
     base = trie.root
     for byte in key:
         unit = int(trie.units[base + byte])
