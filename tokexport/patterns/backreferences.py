@@ -1,7 +1,7 @@
 r"""Back-references: ``([!?.])\1*`` is ``!!*|\?\?*|\.\.*``, an alternative for each character.
 
-References make no regular language in general. They do where a group is one character out of a few,
-as in Galactica's tokenizer. The order of the alternatives makes no difference.
+Back-references are not regular in general. They are where a group is one character out of a few, as
+in Galactica's tokenizer. The order of the alternatives makes no difference.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ import numpy as np
 from tokexport.patterns import tree
 from tokexport.patterns.parser import refused_reference
 
-# Each becomes an alternative and a class of characters, of which a table has at most 254.
+# Each becomes an alternative and an input class; a table has at most 254 classes.
 MAX_CHARACTERS = 200
 
 
 def expand_backreferences(
     node: tree.Node, texts: Mapping[int, tree.Characters] = MappingProxyType({})
 ) -> tree.Node:
-    """The same tree without Group and Reference nodes. ``texts``: what groups hold, by number.
+    """The same tree without Group and Reference nodes. ``texts``: groups by number.
 
     Raises PatternError for a reference that does not follow its group in the same sequence, and for
-    one to a group that is more than one character out of ``MAX_CHARACTERS``.
+    one to a group other than a single character out of at most ``MAX_CHARACTERS``.
 
     >>> from tokexport.patterns.oniguruma import parse
     >>> choice = expand_backreferences(parse(r"([ab])c\\1")).parts[0]
@@ -52,7 +52,7 @@ def expand_backreferences(
 
 
 def _texts_of(body: tree.Node, offset: int) -> list[tree.Characters]:
-    """Each character that a group may hold; ``offset``: of a reference to it."""
+    """Each character that a group may hold; ``offset``: that of a reference to it."""
     if not isinstance(body, tree.Characters) or int(body.members.sum()) > MAX_CHARACTERS:
         raise refused_reference(offset)
     numbers = np.flatnonzero(body.members).tolist()

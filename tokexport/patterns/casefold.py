@@ -1,7 +1,7 @@
-r"""What ``(?i)`` adds to one character: its case variants.
+r"""The characters that ``(?i)`` adds to one character: its case variants.
 
-Oniguruma also matches some sequences by single characters, and the reverse: ``(?i:ss)`` matches ß,
-and ``(?i:ß)`` matches ss. No pattern in use has such a sequence, so it is enough to find out.
+Oniguruma also lets some sequences match single characters, and the reverse: ``(?i:ss)`` matches ß,
+and ``(?i:ß)`` matches ss. No pattern in use has such a sequence, so detecting it is enough.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def closure(members: CodePoints, dialect: Dialect) -> CodePoints:
 
 
 def folds_to_several(code_points: tuple[int, ...]) -> bool:
-    """Whether up to three characters end in what Oniguruma matches by fewer or more of them.
+    """Whether up to three characters end in a text that Oniguruma folds to fewer or more of them.
 
     >>> [folds_to_several(tuple(map(ord, text))) for text in ("as", "aSs", "ß")]
     [False, True, True]
@@ -42,7 +42,7 @@ def folds_to_several(code_points: tuple[int, ...]) -> bool:
 
 
 def has_long_folds(members: CodePoints) -> bool:
-    """Whether a set has a character that Oniguruma matches by several under ``(?i)``."""
+    """Whether a set has a character that matches several under Oniguruma's ``(?i)``."""
     return bool(members[list(_singles())].any())
 
 

@@ -1,4 +1,4 @@
-"""Code points that no set of the pattern tells apart are one symbol of the automaton: a class."""
+"""Code points that no set of the pattern distinguishes are one symbol, called an input class."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tokexport.unicode import CODE_POINTS, CodePoints
 def partition(
     sets: Ordered[CodePoints], alphabet: Ordered[int]
 ) -> tuple[npt.NDArray[np.integer[Any]], npt.NDArray[np.bool_]]:
-    """The classes into which sets part an alphabet (code points, in any order): that of each
-    symbol, by first appearance, and ``holds[set, class]``. Surrogates go with what is before.
+    """The classes into which sets divide an alphabet (code points, in any order): the class of each
+    symbol, by first appearance, and ``holds[set, class]``. Surrogates join the class before them.
 
     >>> digits = np.zeros(CODE_POINTS, dtype=np.bool_); digits[48:58] = True
     >>> partition([digits], range(46, 60))[0].tolist()
@@ -25,7 +25,7 @@ def partition(
         return np.zeros(len(alphabet), dtype=np.uint8), np.zeros((0, 1), dtype=np.bool_)
     whole = len(alphabet) == CODE_POINTS
     columns = [members if whole else members[[*alphabet]] for members in sets]
-    # Neighbours are mostly alike: compare the sets only where one of them changes.
+    # Most neighbours are alike: compare the sets only where one of them changes.
     changes = np.zeros(len(alphabet), dtype=np.bool_)
     changes[0] = True
     for column in columns:
@@ -43,8 +43,8 @@ def partition(
 def distinct_columns(
     rows: npt.NDArray[np.generic],
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.integer[Any]]]:
-    """Columns that differ, in the order in which they appear: where each of them is first, and for
-    every column, which of them it is.
+    """The distinct columns, in order of first appearance: the first index of each, and for every
+    column the number of its distinct column.
 
     >>> [found.tolist() for found in distinct_columns(np.array([[7, 3, 7]]))]
     [[0, 1], [0, 1, 0]]

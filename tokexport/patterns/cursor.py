@@ -9,7 +9,7 @@ from tokexport.patterns.tree import PatternError, members_of
 from tokexport.unicode import CodePoints, Dialect, property_set
 
 MAX_REPEAT = 100_000  # as in Oniguruma
-# Outside of brackets \b is an anchor, which the parsers look for.
+# Outside brackets \b is an anchor, which the parsers handle.
 _CONTROLS: Final = dict(zip("abtnvfre", (7, 8, 9, 10, 11, 12, 13, 27), strict=True))
 _HEXADECIMAL: Final = {
     letter: re.compile(rf"[0-9a-fA-F]{{{width}}}|\{{[0-9a-fA-F]{{1,8}}\}}")
@@ -33,7 +33,7 @@ class Cursor:
         return self.text.startswith(word, self.position)
 
     def skip(self, word: str) -> bool:
-        """Whether the word comes next; if so it is read."""
+        """Whether the word is next; if so, reads it."""
         if self.looking_at(word):
             self.position += len(word)
             return True
@@ -46,14 +46,14 @@ class Cursor:
         return self.text[self.position - 1]
 
     def match(self, expression: re.Pattern[str]) -> re.Match[str] | None:
-        """Read what matches an expression here, if it does."""
+        """Reads the match of an expression here, if there is one."""
         found = expression.match(self.text, self.position)
         if found is not None:
             self.position = found.end()
         return found
 
     def take_until(self, word: str) -> str:
-        """Read up to a word, and the word; returns what stands before it."""
+        """Reads up to and including a word; returns the text before it."""
         found = self.text.find(word, self.position)
         if found < 0:
             raise self.refused(f"no closing {word!r}", "the pattern is cut off")
@@ -62,7 +62,7 @@ class Cursor:
         return read
 
     def refused(self, found: str, hint: str, offset: int | None = None) -> PatternError:
-        """The error for what stands here, or at an offset."""
+        """The error for the text here, or at an offset."""
         return PatternError(self.position if offset is None else offset, found, hint)
 
     def property(self, name: str, offset: int, bracketed: bool = False) -> CodePoints:
@@ -73,7 +73,7 @@ class Cursor:
             raise self.refused(f"the property {name!r}", hint, offset) from None
 
     def opens_bracket(self) -> bool:
-        """Whether a nested bracket comes next; if so its sign is read."""
+        """Whether a nested bracket is next; if so, reads its opening sign."""
         if self.looking_at("[:"):
             hint = r"a property like \p{Alphabetic} is supported in brackets"
             raise self.refused("a bracket that begins with [:, as POSIX brackets do,", hint)
@@ -94,7 +94,7 @@ class Cursor:
         return int(digits)
 
     def escaped(self, letter: str, offset: int, others: str = "") -> int:
-        """The control character or sign that an escape stands for; ``others`` are no such sign."""
+        """The control character or sign that an escape stands for; ``others`` are excluded."""
         if letter in _CONTROLS:
             return _CONTROLS[letter]
         if (letter.isascii() and letter.isalnum()) or letter in others:

@@ -1,9 +1,9 @@
-r"""Determinise an NFA: a leftmost-first automaton that knows one symbol more than it has consumed.
+r"""Determinises an NFA: a leftmost-first automaton that knows one symbol more than it consumed.
 
-A state is the ordered list of threads after a symbol, before any assertion is looked at, because
-assertions (and so where a match ends) are decided when the next symbol is known; and, where a
-lookbefore can ask for it, what kind of symbol came before. Threads after a match are cut, as a
-matcher that goes back would not try them. The last acceptance is the match.
+A state is the ordered list of threads after a symbol, before any assertion is checked, because
+assertions (and so where a match ends) are decided once the next symbol is known; and, where a
+lookbehind may need it, the kind of symbol before. Threads after a match are cut, as a backtracking
+matcher would not try them. The last acceptance is the match.
 """
 
 from __future__ import annotations
@@ -27,14 +27,13 @@ from tokexport.unicode.store import Intervals
 MAX_STATES = 4096
 DEAD = 0
 
-# Where a test holds, by the symbol before and the one ahead; the last: there is none.
+# Where a test holds, by the symbol before and the symbol ahead; the last index: there is none.
 Truth: TypeAlias = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class Automaton:
-    """``next[state, class]`` (0: dead) and ``ends[state, class]``: a match ends before it.
-
+    """``next[state, class]`` (0: dead); ``ends[state, class]``: a match ends before this symbol.
     The last column is the end of the text. ``starts[start, class]`` is the state to start in after
     a symbol of that class; the last is for the start of the text. There is a row for each start of
     the NFA. ``classes`` has the class of each symbol of the alphabet.
@@ -47,9 +46,9 @@ class Automaton:
 
 
 def determinise(nfa: Nfa, alphabet: Ordered[int]) -> Automaton:
-    """Run all threads of an automaton, which asks about neighbours only, at once.
+    """Runs all threads of an automaton, whose conditions are on neighbours only, at once.
 
-    Raises PatternError where that takes too many states.
+    Raises PatternError if that takes too many states.
 
     >>> from tokexport.patterns.fancy import parse
     >>> from tokexport.patterns.nfa import nfa_of
@@ -65,8 +64,8 @@ def determinise(nfa: Nfa, alphabet: Ordered[int]) -> Automaton:
 def read_alphabet(
     sets: Ordered[CodePoints], tests: Ordered[Test], alphabet: Ordered[int]
 ) -> tuple[npt.NDArray[np.integer[Any]], npt.NDArray[np.bool_], dict[int, Truth]]:
-    """The classes of an alphabet that sets and tests of neighbours tell apart: that of each symbol,
-    ``holds[set, class]``, and where each test, by id, is true.
+    """The classes of an alphabet that sets and tests of neighbours distinguish: the class of each
+    symbol, ``holds[set, class]``, and where each test, by ``id()``, is true.
     """
     near = [test for test in tests if isinstance(test, LookOne)]
     classes, members = partition([*sets, *(test.members for test in near)], alphabet)
@@ -85,13 +84,13 @@ def determinise_over(
     holds: npt.NDArray[np.bool_],
     truth: Mapping[int, Truth],
 ) -> Automaton:
-    """The same over the classes that :func:`read_alphabet` gives, or others."""
+    """The same over given classes, such as those that :func:`read_alphabet` returns."""
     end = holds.shape[1]  # the symbol that stands for the end of the text
     members = [frozenset(np.flatnonzero(column).tolist()) for column in holds.T] + [frozenset()]
     held = np.zeros((len(nfa.conditions), end + 1, end + 1), dtype=np.bool_)
     for number, condition in enumerate(nfa.conditions):
         held[number] = truth_of(condition, truth)
-    # Symbols before, or ahead, that no condition tells apart are one context; 0: none asks.
+    # Symbols before that no condition distinguishes are one context; 0: no condition needs it.
     _, inverse = np.unique(
         held.transpose(1, 0, 2).reshape(end + 1, -1), axis=0, return_inverse=True
     )
@@ -117,7 +116,7 @@ def determinise_over(
 
     @cache
     def follow(pending: tuple[int, ...], held: frozenset[int]) -> tuple[list[Take], bool]:
-        """The threads that wait for a symbol, by priority, and whether a match ends here."""
+        """The threads that need a symbol next, by priority, and whether a match ends here."""
         takes: list[Take] = []
         visited: set[int] = set()
         stack = [*reversed(pending)]
@@ -152,7 +151,7 @@ def determinise_over(
 
 
 def _reaching(nfa: Nfa, conditions: set[int]) -> set[int]:
-    """The instructions from which, without consuming, one of the conditions may be asked."""
+    """The instructions from which, without consuming, one of the conditions may be checked."""
     queue = [
         number
         for number, instruction in enumerate(nfa.instructions)
@@ -166,7 +165,7 @@ def _reaching(nfa: Nfa, conditions: set[int]) -> set[int]:
 
 
 def truth_of(condition: Condition, truth: Mapping[int, Truth]) -> Truth | np.bool_:
-    """Where a condition holds; one value where that is the same everywhere."""
+    """Where a condition holds; a single value if that is the same everywhere."""
     match condition:
         case LookOne() | LookFar():
             return truth[id(condition)]
@@ -185,10 +184,10 @@ def too_many_states() -> PatternError:
 
 
 def minimise(automaton: Automaton) -> Automaton:
-    """The same automaton with as few states and classes as can be (Moore); the dead state stays 0.
+    """The equivalent automaton with the fewest states and classes (Moore); the dead state stays 0.
 
-    States are numbered in the order in which a breadth-first walk from the starts meets them, so
-    equal automata are equal arrays. Raises PatternError where it still has too many states.
+    States are numbered in breadth-first order from the starts, so equal automata are equal arrays.
+    Raises PatternError if it still has too many states.
 
     >>> from tokexport.patterns.fancy import parse
     >>> from tokexport.patterns.nfa import nfa_of
@@ -222,10 +221,10 @@ def minimise(automaton: Automaton) -> Automaton:
 def distinct_states(
     following: npt.NDArray[np.int64], outputs: npt.NDArray[np.int64] | npt.NDArray[np.bool_]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """States that some input tells apart, by what they lead to and put out for each symbol (Moore's
-    algorithm): the first of each kind, and for every state, which of them it is like.
+    """States that some input distinguishes, by successor and output for each symbol (Moore's
+    algorithm): the first state of each kind, and the kind of every state.
 
-    Raises PatternError where there are too many.
+    Raises PatternError if there are too many.
     """
     n_outputs = int(outputs.max()) + 1
     number = np.zeros(len(following), dtype=np.int64)
@@ -248,7 +247,7 @@ def distinct_states(
 def sure_to_match(
     following: npt.NDArray[np.integer[Any]], ends: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.bool_]:
-    """The states from which a match is sure to end, whatever follows, be it the end of the text."""
+    """The states from which a match is sure to end, whatever follows, even the end of the text."""
     sure = np.ones(len(following), dtype=np.bool_)
     while True:
         fewer = (ends | sure[following]).all(axis=1) & (np.arange(len(sure)) != DEAD)

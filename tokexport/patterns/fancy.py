@@ -1,9 +1,9 @@
 r"""The fancy-regex dialect of tiktoken: Rust's regex syntax with lookaround and atomic groups.
 
 ``$`` is the end of the text, ``(?m)`` makes ``^`` and ``$`` line anchors, ``(?s)`` lets the dot
-match a line feed, ``{n,m}+`` is possessive, and an option like ``(?i)`` reaches as far as the next
-``(?...:`` group that it stands in, through any other. Facts: fancy-regex 0.19.0 and regex-syntax
-0.8, and what they do when they are run.
+match a line feed, ``{n,m}+`` is possessive, and an option such as ``(?i)`` applies up to the end of
+the innermost ``(?...:`` group around it, through any other group. Sources: fancy-regex 0.19.0 and
+regex-syntax 0.8, and their behaviour when run.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tokexport.unicode import Dialect
 def parse(pattern: str) -> tree.Node:
     r"""The tree of a pattern.
 
-    Raises PatternError for what fancy-regex refuses, and for what no pre-tokenizer needs.
+    Raises PatternError for syntax that fancy-regex refuses or that no pre-tokenizer needs.
 
     >>> node = parse("a{1,2}+")
     >>> type(node).__name__, node.body.low, node.body.high
@@ -65,7 +65,7 @@ class _FancyParser(Parser):
         if letter in "xuU":
             return self.literal(self.source.hexadecimal(letter, start), start)
         escaped = FancySet(self.source, self.options.ignore_case).escape(letter, start)
-        # An escaped sign or control character has no case.
+        # An escaped sign or control character has no case variants.
         return tree.Characters(
             tree.members_of((escaped, escaped)) if isinstance(escaped, int) else escaped
         )

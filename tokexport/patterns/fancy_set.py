@@ -1,6 +1,6 @@
 r"""Bracket expressions and properties of the fancy-regex dialect, as regex-syntax reads them.
 
-``&&`` binds weaker than standing side by side. Cases fold in each part before its negation.
+``&&`` binds less tightly than juxtaposition. Case is folded in each part before its negation.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from tokexport.patterns.cursor import Cursor
 from tokexport.patterns.tree import complement, members_of
 from tokexport.unicode import CodePoints, Dialect, shorthand_set
 
-# Properties that fancy-regex rewrites, in brackets other than elsewhere.
+# Properties that fancy-regex rewrites, in brackets differently from elsewhere.
 _REWRITTEN = frozenset({"alnum", "blank", "cntrl", "word", "graph", "print", "cs"})
 
 

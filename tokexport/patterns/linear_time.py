@@ -1,8 +1,8 @@
-r"""How far the automaton reads for nothing: past the last match end, or where nothing matches.
+r"""Wasted reading by the automaton: past the last match end, or where nothing matches.
 
-``[a-z]+!|[a-z]`` reads a whole word to match one letter, and reads the rest of it again for the
+``[a-z]+!|[a-z]`` reads a whole word to match one letter, then the remaining letters again for the
 next one: quadratic, unless the runtime remembers where a state led to nothing. ``\s*[\r\n]+|\s+``
-reads the spaces after a line feed for nothing too, but the next match takes them.
+also reads the spaces after a line feed in vain, but the next match takes them.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ import numpy.typing as npt
 from tokexport.patterns.dfa import DEAD, Automaton, sure_to_match
 from tokexport.unicode.store import distinct
 
-MAX_PAIRS: Final = 1 << 17  # of states, that are followed: under a second
+MAX_PAIRS: Final = 1 << 17  # pairs of states to examine: under a second
 
 
 def states_to_remember(automaton: Automaton, may_be_empty: bool = False) -> npt.NDArray[np.bool_]:
-    """The states that can be passed through without bound while no match ends, if two starts can do
-    so over the same text.
+    """The states through which a run can pass without bound while no match ends, if two starts can
+    do so over the same text.
 
-    Where two never can, no character is read more than a constant number of times, and there is
-    nothing to remember. ``may_be_empty``: a match that holds nothing leaves what was read to the
-    next start, so the states are remembered whatever the starts do.
+    If two never can, each character is read at most a constant number of times, and there is
+    nothing to remember. ``may_be_empty``: after an empty match the next start reads the same text
+    again, so the states are remembered whatever the starts do.
 
     >>> from tokexport.patterns.dfa import determinise, minimise
     >>> from tokexport.patterns.fancy import parse
@@ -41,7 +41,7 @@ def states_to_remember(automaton: Automaton, may_be_empty: bool = False) -> npt.
     states, symbols = np.nonzero(~automaton.ends & (automaton.next != DEAD))
     silent[states, automaton.next[states, symbols]] = True
     silent[sure_to_match(automaton.next, automaton.ends)] = False
-    # What is on cycles, or on ways between them.
+    # The states on cycles, or on paths between cycles.
     unbounded = _after_cycles(silent) & _after_cycles(silent.T)
     if not unbounded.any() or not (may_be_empty or _two_starts_overrun(automaton, unbounded)):
         return np.zeros(n_states, dtype=np.bool_)
@@ -49,8 +49,8 @@ def states_to_remember(automaton: Automaton, may_be_empty: bool = False) -> npt.
 
 
 def _after_cycles(edges: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """The nodes on cycles and those that they lead to: what is left after each node to which
-    nothing leads has been taken away, again and again.
+    """The nodes on cycles and all nodes reachable from them: those left after repeatedly removing
+    each node that no edge leads to.
     """
     degrees: npt.NDArray[np.int64] = edges.sum(axis=0)
     queue = np.flatnonzero(degrees == 0).tolist()
@@ -61,10 +61,10 @@ def _after_cycles(edges: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
 
 
 def _two_starts_overrun(automaton: Automaton, unbounded: npt.NDArray[np.bool_]) -> bool:
-    """Whether two runs, one started while the other was reading, can loop without a match end.
+    """Whether two runs, one started while the other is reading, can loop without a match end.
 
-    All pairs of states (of the older run, of the younger) that can be met are followed, over every
-    symbol. Where they are too many the answer is yes: remembering needlessly costs only memory.
+    Explores all reachable pairs of states (older run, younger run), over every symbol. If there are
+    too many, the answer is yes: remembering needlessly costs only memory.
     """
     sure = sure_to_match(automaton.next, automaton.ends)
     following, ends = automaton.next.tolist(), automaton.ends.tolist()
@@ -89,7 +89,7 @@ def _two_starts_overrun(automaton: Automaton, unbounded: npt.NDArray[np.bool_]) 
                     return True
                 pairs.add(pair)
                 queue.append(pair)
-    # As in _after_cycles: without a cycle each pair is taken away.
+    # As in _after_cycles: without a cycle every pair is removed.
     degrees = Counter(pair for targets in together.values() for pair in targets)
     queue = [pair for pair in together if not degrees[pair]]
     for taken in queue:

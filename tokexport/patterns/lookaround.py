@@ -1,11 +1,11 @@
 r"""Lookaround and atomic groups, written as conditions on the two neighbours of a position.
 
-``(?!\S)`` asks about the code point ahead only, so it costs nothing while a text is read: the
-automaton knows that code point when it decides. So do ``(?=a|$)`` and ``(?<!\w)``. A lookahead that
-needs a second code point costs a pass over the text (see unbounded_lookaround.py).
+``(?!\S)`` is a condition on the code point ahead only, so it costs nothing while a text is read:
+the automaton knows that code point when it decides. ``(?=a|$)`` and ``(?<!\w)`` are as cheap. A
+lookahead that needs a second code point costs a pass over the text (see unbounded_lookaround.py).
 
-An atomic group keeps the match that it finds first. For a repeat of one set that is all it can
-take: ``\p{L}++`` is ``\p{L}+(?!\p{L})``.
+An atomic group keeps the match that it finds first. For a repeated set that is the longest one:
+``\p{L}++`` is ``\p{L}+(?!\p{L})``.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from tokexport.patterns.search_start import misplaced, search_starts
 def lower_lookaround_and_atomic(node: tree.Node) -> tree.Node:
     """The same tree with each Look turned into an Assertion, and without Atomic nodes.
 
-    Raises PatternError for a lookbehind over more than one character, for a lookahead over more
-    within another one, and for an atomic group of more than a repeated set.
+    Raises PatternError for a lookbehind over more than one character, for such a lookahead within
+    another one, and for an atomic group of more than a repeated set.
 
     >>> from tokexport.patterns.fancy import parse
     >>> [type(part).__name__ for part in lower_lookaround_and_atomic(parse("a++")).parts]
@@ -35,7 +35,7 @@ def lower_lookaround_and_atomic(node: tree.Node) -> tree.Node:
 
 
 def condition_of(look: tree.Look) -> tree.Condition:
-    """What a lookaround asks.
+    """The condition of a lookaround.
 
     >>> from tokexport.patterns.fancy import parse
     >>> condition = condition_of(parse("(?=a)"))
@@ -64,13 +64,13 @@ def condition_of(look: tree.Look) -> tree.Condition:
 
 
 def _looks_far(node: tree.Node) -> bool:
-    """Whether a lookahead of more than one character is in it."""
+    """Whether the node contains a lookahead over more than one character."""
     inner = (each.condition for each in tree.nodes_of(node) if isinstance(each, tree.Assertion))
     return any(isinstance(test, tree.LookFar) for asked in inner for test in asked_by(asked))
 
 
 def _near(node: tree.Node, ahead: bool) -> tree.Condition | None:
-    """When a node matches, from the position on; None where that takes more than one character."""
+    """When a node matches at the position; None if that takes more than one character."""
     match node:
         case tree.Characters(members):
             return tree.LookOne(ahead, members, edge=False)

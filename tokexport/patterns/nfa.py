@@ -15,7 +15,7 @@ MAX_INSTRUCTIONS = 1 << 15
 
 @dataclass(frozen=True, slots=True)
 class Take:
-    """Consume one character of set number ``members`` and go on at ``target``."""
+    """Consume one character of set number ``members``, then continue at ``target``."""
 
     members: int
     target: int
@@ -30,7 +30,7 @@ class Fork:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Go on at ``target`` where condition number ``condition`` holds."""
+    """Continue at ``target`` if condition number ``condition`` holds."""
 
     condition: int
     target: int
@@ -46,9 +46,9 @@ class Match:
 
 @dataclass(slots=True)
 class Nfa:
-    """``instructions``, those to start at, and the sets and conditions that they name by number.
+    """Instructions, where to start, and the sets and conditions that they refer to by number.
 
-    ``starts``: one, or a second for where the search for a match begins.
+    ``starts``: one, or two, the second for where the search for a match begins.
     """
 
     instructions: list[Instruction] = field(default_factory=list)
@@ -60,7 +60,7 @@ class Nfa:
 def nfa_of(*nodes: tree.Node) -> Nfa:
     """Compile trees without Look, Atomic, Group and Reference nodes, one for each start.
 
-    Raises PatternError where counted repeats make it too long.
+    Raises PatternError if counted repeats make it too long.
 
     >>> from tokexport.patterns.fancy import parse
     >>> nfa_of(parse("a|b*")).instructions[:3]
@@ -93,7 +93,7 @@ class _Writer:
         return len(instructions) - 1
 
     def write(self, node: tree.Node, after: int) -> int:
-        """Append the instructions of a node that go on at ``after``; returns where they start."""
+        """Appends a node's instructions, which continue at ``after``; returns where they start."""
         match node:
             case tree.Sequence(parts):
                 for part in reversed(parts):
@@ -125,7 +125,7 @@ class _Writer:
         return entry
 
     def _set_number(self, members: CodePoints) -> int:
-        # A million bytes are slow to hash, and a repeated node is written again and again.
+        # A million bytes are slow to hash, and a repeated node is written many times.
         if id(members) not in self._numbers:
             bounds = np.flatnonzero(np.diff(members, prepend=False))
             number = self._set_numbers.setdefault(bounds.tobytes(), len(self.nfa.sets))
@@ -146,7 +146,7 @@ def _ordered(body: int, after: int, greedy: bool) -> tuple[int, int]:
 
 
 def sources_of(program: Nfa) -> list[list[int]]:
-    """For each instruction those that lead to it without consuming a symbol."""
+    """For each instruction, those that lead to it without consuming a symbol."""
     sources: list[list[int]] = [[] for _ in program.instructions]
     for number, instruction in enumerate(program.instructions):
         if isinstance(instruction, Fork):
@@ -162,7 +162,7 @@ def tests_of(program: Nfa) -> list[tree.Test]:
 
 
 def asked_by(condition: tree.Condition) -> list[tree.Test]:
-    """The tests, of neighbours and of all that follows, that a condition is made of."""
+    """The tests in a condition, both of neighbours and of all that follows."""
     if isinstance(condition, tree.LookOne | tree.LookFar):
         return [condition]
     inner = (condition.condition,) if isinstance(condition, tree.Not) else condition.conditions

@@ -1,8 +1,8 @@
 r"""The Oniguruma dialect of ``tokenizers``: Oniguruma's own syntax, in UTF-8, without options.
 
 ``^`` and ``$`` are line anchors, ``(?m)`` lets the dot match a line feed, ``{n,m}+`` is not
-possessive (``{m,n}`` with n < m is), and an option like ``(?i)`` reaches to the end of its group
-over all further alternatives. Facts: Oniguruma 6.9.9, doc/RE, and what the library does.
+possessive (``{m,n}`` with n < m is), and an option such as ``(?i)`` applies up to the end of its
+group, including all further alternatives. Sources: Oniguruma 6.9.9, doc/RE, and its behaviour.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tokexport.patterns.parser import END, LINE_FEED, START, Options, Parser
 from tokexport.unicode import Dialect
 
 _END_OF_LINE: Final = tree.LookOne(ahead=True, members=LINE_FEED, edge=True)
-# After a line feed that ends the text there is no line.
+# No line starts after a line feed that ends the text.
 _START_OF_LINE: Final = tree.Or(
     (START, tree.And((tree.LookOne(False, LINE_FEED, edge=False), tree.Not(END))))
 )
@@ -27,7 +27,7 @@ _START_OF_LINE: Final = tree.Or(
 def parse(pattern: str) -> tree.Node:
     r"""The tree of a pattern.
 
-    Raises PatternError for what Oniguruma refuses, and for what no pre-tokenizer needs.
+    Raises PatternError for syntax that Oniguruma refuses or that no pre-tokenizer needs.
 
     >>> node = parse("a{2,1}")  # possessive, because 1 < 2
     >>> type(node).__name__, node.body.low, node.body.high
@@ -38,7 +38,7 @@ def parse(pattern: str) -> tree.Node:
 
 class _OnigurumaParser(Parser):
     dialect = Dialect.ONIGURUMA
-    quantifier = re.compile(r"[?*+]|\{(?!,?\})([0-9]*)(,?)([0-9]*)\}")  # {,} is none
+    quantifier = re.compile(r"[?*+]|\{(?!,?\})([0-9]*)(,?)([0-9]*)\}")  # {,} is not one
     option_letters = MappingProxyType({"i": "ignore_case", "m": "dot_all"})
 
     def __init__(self, pattern: str) -> None:
@@ -68,7 +68,7 @@ class _OnigurumaParser(Parser):
                     node = tree.Atomic(node, start)
 
     def _quantifier(self, offset: int) -> tuple[int, int | None, bool, bool] | None:
-        """Least, most, greedy, possessive."""
+        """Minimum, maximum, greedy, possessive."""
         counts = self.counts(offset)
         if counts is None:
             return None
@@ -107,7 +107,7 @@ class _OnigurumaParser(Parser):
             raise self.source.refused("a counted repeat of nothing", hint, start)
         if not self.options.ignore_case:
             return tree.Characters(tree.members_of((code_point, code_point)))
-        # Only groups and quantifiers stand between characters that the engine may put together.
+        # The engine may fold characters together with only groups and quantifiers between them.
         if not set("|[\\.^$").isdisjoint(self.source.text[self._run_end : start]):
             self._run = ()
         self._run = (*self._run[-2:], code_point)

@@ -1,7 +1,7 @@
 r"""Bracket expressions and escapes of the Oniguruma dialect.
 
 ``[a-z&&[^aeiou]]``, ``[^\s\p{L}]``: ranges, nested brackets, properties, and ``&&``, which binds
-weaker than anything but the leading ``^``. Case folding works on the whole, before its ``^``.
+less tightly than anything but the leading ``^``. Case folding applies to the whole, before ``^``.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from tokexport.unicode import CodePoints, shorthand_set
 
 
 def read_bracket(source: Cursor, start: int) -> tuple[CodePoints, bool]:
-    """The set of the bracket that opened at ``start``, without its ``^``, and whether it has it."""
+    """The set of the bracket opened at ``start``, not yet negated, and whether ``^`` negates it."""
     negated = source.skip("^")
     sets: list[CodePoints] = []
     members = members_of()
-    # What a hyphen would continue: a character, which may begin a range, or a set, which may not.
+    # The operand before a hyphen: a character, which may begin a range, or a set, which may not.
     last: int | CodePoints | None = None
     first = True
     while True:
@@ -66,7 +66,7 @@ def _item(source: Cursor) -> int | CodePoints:
 
 
 def _unescaped(source: Cursor) -> str:
-    """What follows the next character, without escapes: a bracket may be closed there."""
+    """The text after the next character, without escapes: it may close a bracket."""
     return re.sub(r"\\.", "", source.text[source.position + 1 :], flags=re.DOTALL)
 
 
@@ -83,7 +83,7 @@ def escaped_character(
         return complement(members) if negated else members
     if letter == "x" or (letter == "u" and not source.looking_at("{")):
         value = source.hexadecimal(letter, offset)
-        # \x80 is a byte, and \x{80} a character.
+        # \x80 is a byte, \x{80} a character.
         if letter == "x" and value >= 0x80 and not source.text.startswith("{", offset + 2):
             found = f"the single byte {value:#x} of a character"
             raise source.refused(

@@ -1,4 +1,4 @@
-"""What the parsers of both dialects share: alternatives, groups, counted repeats, references."""
+"""The common part of both parsers: alternatives, groups, counted repeats, references."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ START = tree.LookOne(ahead=False, members=tree.members_of(), edge=True)
 END = tree.LookOne(ahead=True, members=tree.members_of(), edge=True)
 _SIGNS: dict[str, tuple[int, int | None]] = {"?": (0, 1), "*": (0, None), "+": (1, None)}
 _DIGIT = re.compile("[0-9]")
-# What opens a lookaround, and whether it looks ahead, and is negative.
+# The opening of a lookaround, whether it looks ahead, and whether it is negative.
 _LOOK_SIGNS = (("?=", True, False), ("?!", True, True), ("?<=", False, False), ("?<!", False, True))
 _REFUSED_GROUPS = {
     "?#": ("a comment, (?#...),", "leave it out"),
@@ -43,7 +43,7 @@ _REFUSED_ESCAPES = {
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What ``(?i)`` and its like set."""
+    """The options that ``(?i)`` and similar groups set."""
 
     ignore_case: bool = False
     multi_line: bool = False
@@ -54,9 +54,9 @@ class Parser(ABC):
     """Reads a pattern from left to right into a tree."""
 
     dialect: ClassVar[Dialect]
-    # A sign, or braces with groups for the least, a comma and the most.
+    # A sign, or braces with groups for the minimum, a comma and the maximum.
     quantifier: ClassVar[re.Pattern[str]]
-    # The options by their letters.
+    # The fields of Options by their letters.
     option_letters: ClassVar[Mapping[str, str]]
 
     def __init__(self, pattern: str) -> None:
@@ -64,7 +64,7 @@ class Parser(ABC):
         self.options = Options()
         edge = _word_boundary(shorthand_set("w", self.dialect))
         self._anchors = {"A": START, "z": END, "b": edge, "B": tree.Not(edge)}
-        # By number, whether a capturing group has been closed.
+        # Whether each capturing group has been closed, by number.
         self._groups: list[bool] = []
 
     def parse(self) -> tree.Node:
@@ -74,7 +74,7 @@ class Parser(ABC):
         return node
 
     def alternatives(self) -> tree.Node:
-        """What stands up to the end of the group, or of the pattern."""
+        """The alternatives up to the end of the group or of the pattern."""
         branches = [self._branch()]
         while self.source.skip("|"):
             branches.append(self._branch())
@@ -172,7 +172,7 @@ class Parser(ABC):
         return self.escape(letter, start)
 
     def _reference(self, number: int, start: int) -> tree.Reference:
-        # Two digits may be an octal code.
+        # Two digits may be an octal escape.
         is_plain = not self.source.match(_DIGIT) and not self.options.ignore_case
         if not (is_plain and number <= len(self._groups) and self._groups[number - 1]):
             raise refused_reference(start)
@@ -181,14 +181,14 @@ class Parser(ABC):
     def repeat(
         self, body: tree.Node, low: int, high: int | None, greedy: bool, offset: int
     ) -> tree.Repeat:
-        """A repeat whose quantifier stands at ``offset``; each engine decides on empty turns."""
+        """A repeat, its quantifier at ``offset``; the engines differ on empty iterations."""
         if high != 1 and tree.can_match_empty(body):
             hint = "repeats of what consumes a character are supported"
             raise self.source.refused("a repeat of something that may be empty", hint, offset)
         return tree.Repeat(body, low, high, greedy)
 
     def counts(self, offset: int) -> tuple[int, int | None, str] | None:
-        """Least, most and text of the quantifier that stands at ``offset``, or None."""
+        """Minimum, maximum and text of the quantifier at ``offset``, or None."""
         found = self.source.match(self.quantifier)
         if found is None:
             return None
@@ -210,7 +210,7 @@ class Parser(ABC):
 
     @abstractmethod
     def rest_with_options(self, outer: Options) -> tree.Node:
-        """What ``(?i)`` reaches over, after it; ``outer``: the options before it."""
+        """The nodes after ``(?i)`` to which it applies; ``outer``: the options before it."""
 
     @abstractmethod
     def bracket(self, start: int) -> tree.Node:
@@ -218,19 +218,19 @@ class Parser(ABC):
 
     @abstractmethod
     def line_anchor(self, sign: str) -> tree.Condition:
-        """What ``^`` or ``$`` asks."""
+        """The condition of ``^`` or ``$``."""
 
     @abstractmethod
     def escape(self, letter: str, start: int) -> tree.Node:
-        """What the escape at ``start``, whose letter has been read, stands for."""
+        """The node for the escape at ``start``, whose letter has been read."""
 
     @abstractmethod
     def literal(self, code_point: int, start: int) -> tree.Node:
-        """A character that stands for itself, and begins at ``start``."""
+        """The node for a literal character, which begins at ``start``."""
 
 
 def _word_boundary(word: CodePoints) -> tree.Condition:
-    r"""What ``\b`` asks, for the set of ``\w``."""
+    r"""The condition of ``\b``, given the set of ``\w``."""
     before, ahead = tree.LookOne(False, word, edge=False), tree.LookOne(True, word, edge=False)
     return tree.Or((tree.And((before, tree.Not(ahead))), tree.And((tree.Not(before), ahead))))
 

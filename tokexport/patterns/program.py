@@ -1,4 +1,4 @@
-"""A compiled pattern, and the way from a pattern's text or tree to it."""
+"""A compiled pattern, and the functions that compile a pattern's text or tree."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ MATCH_ENDS = 0x8000
 class SplitProgram:
     """The automaton of one pre-tokenizer stage."""
 
-    # By code point, 0x110000 of them, or for a stage after ByteLevel by byte, 256: uint8.
+    # By code point (0x110000) or, for a stage after ByteLevel, by byte (256): uint8.
     classes: Intervals
     n_classes: int
     # Shape (n_states, n_classes + 1), by state and class of the next symbol, the last column being
     # the end of the text: the low 15 bits are the next state (0: dead), bit 15 (MATCH_ENDS) says
     # that a match ends before this symbol.
     transitions: npt.NDArray[np.uint16]
-    # By class of the symbol before, (n_classes + 1,); the last is for the start of the text.
+    # The start state by class of the symbol before, (n_classes + 1,); the last: start of the text.
     starts: npt.NDArray[np.uint16]
-    # States 1 to n_memo can be passed through without bound while no match ends, by one start after
-    # another: a runtime remembers where one of them led to none. Mostly 0.
+    # Runs from successive starts can pass through states 1 to n_memo without bound while no match
+    # ends: a runtime remembers where one of them led to no match. Usually 0.
     n_memo: int
-    # A match may hold no character; it then ends before the first symbol that is read.
+    # A match may be empty; it then ends before the first symbol read.
     may_be_empty: bool = False
-    # With a label table, the automaton does not read classes but labels, of which there are
-    # n_classes: what the table, run from the end of the text to its start, gives each symbol.
+    # With a label table, the automaton reads labels instead of classes, n_classes of them: the
+    # table is run from the end of the text to its start and gives each symbol a label.
     labels: LabelTable | None = None
-    # The same where the search begins: at the last match's end or the text's start, if other.
+    # The start states where the search begins (last match end or start of the text), if different.
     search_starts: npt.NDArray[np.uint16] | None = None
 
     def read(self, text: str | Sequence[int]) -> list[int]:
-        r"""What the automaton reads of a text, or of symbols: their classes, or labels of these.
+        r"""The automaton's input for a text, or for symbols: their classes, or labels of these.
 
         >>> compile_pattern(r"\s+|\S+", Dialect.ONIGURUMA).read("a b")
         [0, 1, 0]
@@ -76,9 +76,9 @@ class SplitProgram:
 
 
 def compile_pattern(pattern: str, dialect: Dialect, *, on_bytes: bool = False) -> SplitProgram:
-    r"""Compile a regular expression. ``on_bytes``: it reads GPT-2's characters for bytes.
+    r"""Compiles a regular expression. ``on_bytes``: it reads GPT-2's characters for bytes.
 
-    Raises PatternError where no table is exact, and for what the dialect's engine refuses.
+    Raises PatternError where no table is exact, or where the dialect's engine refuses the pattern.
 
     >>> program = compile_pattern(r"\s+(?!\S)|\s+|\S+", Dialect.ONIGURUMA)
     >>> program.n_classes, program.transitions.shape, program.n_memo
@@ -93,10 +93,10 @@ def compile_pattern(pattern: str, dialect: Dialect, *, on_bytes: bool = False) -
 
 
 def compile_tree(node: Node, *, on_bytes: bool = False) -> SplitProgram:
-    """Compile a pattern that is given as its tree. Raises PatternError as compile_pattern does."""
+    """Compiles a pattern given as a tree. Raises PatternError as compile_pattern does."""
     alphabet: Sequence[int] = [*map(ord, CHARACTERS)] if on_bytes else range(CODE_POINTS)
     nfa = nfa_of(*trees_by_start(lower_lookaround_and_atomic(expand_backreferences(node))))
-    del node  # whose sets are a megabyte each
+    del node  # its sets take a megabyte each
     if any(isinstance(test, LookFar) for test in tests_of(nfa)):
         program = _program(*determinise_with_labels(nfa, alphabet))
     else:
@@ -110,8 +110,8 @@ def compile_tree(node: Node, *, on_bytes: bool = False) -> SplitProgram:
 
 
 def spans(program: SplitProgram, text: str) -> list[str]:
-    r"""The matches of a program over code points in a text, as plainly as can be: what a runtime
-    does, one symbol at a time. A match of no characters is left out.
+    r"""The matches of a program over code points in a text, the simplest way: what a runtime does,
+    one symbol at a time. Empty matches are left out.
 
     >>> spans(compile_pattern(r"\d+", Dialect.ONIGURUMA), "a12b3")
     ['12', '3']

@@ -1,8 +1,8 @@
-r"""``\G``, where the search for a match began: the end of the last match, or the text's start.
+r"""``\G``, where the search for a match began: the end of the last match or the start of the text.
 
-``\A\d{3}|\G\d{3}`` cuts a number in threes from its start, and stops where one has less. The
-engines try each place from the start of the search on, so ``\G`` holds at the first of them only,
-before anything is consumed. That is two automata in one, with a start each.
+``\A\d{3}|\G\d{3}`` cuts a number into threes from its start, and stops where fewer digits are left.
+The engines try each position from the start of the search on, so ``\G`` holds only at the first of
+them, before anything is consumed. The result is two automata in one, each with its own start.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tokexport.patterns import tree
 
 
 def trees_by_start(node: tree.Node) -> tuple[tree.Node, ...]:
-    r"""The tree as it is tried anywhere, and, with a ``\G``, where the search begins.
+    r"""The tree to try anywhere and, if it has a ``\G``, the tree to try where the search begins.
 
     Raises PatternError for a ``\G`` that does not begin an alternative.
 
@@ -42,7 +42,7 @@ def misplaced(node: tree.SearchStart) -> tree.PatternError:
 
 
 def _leading(node: tree.Node) -> Iterator[tree.Node]:
-    """The nodes that are tried before anything else, and nothing repeats them."""
+    """The nodes that are tried before anything else and that nothing repeats."""
     match node:
         case tree.SearchStart():
             yield node

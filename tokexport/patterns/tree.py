@@ -1,7 +1,7 @@
 """The syntax tree of a pattern, the same for both dialects.
 
-A parser resolves what one dialect alone knows: what an escape means, which characters a set holds,
-what ``(?i)`` adds. What is left has one meaning, that of a backtracking matcher.
+A parser resolves everything specific to a dialect: the meaning of escapes, the members of sets, the
+effect of ``(?i)``. The tree has one meaning, that of a backtracking matcher.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from tokexport.unicode import CODE_POINTS, CodePoints
 
 
 class PatternError(Exception):
-    """A pattern that cannot be compiled: what it has at ``offset`` (in characters), as in "a match
-    reset", and a ``hint`` that says what could be.
+    """A pattern that cannot be compiled: what was found at ``offset`` (in characters), as in "a
+    match reset", and a ``hint`` that says what is supported.
     """
 
     def __init__(self, offset: int, found: str, hint: str) -> None:
@@ -29,7 +29,7 @@ class PatternError(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LookOne:
-    """The code point ahead (or before) is a member; ``edge``: or there is none."""
+    """The code point ahead (or before) is a member; ``edge``: the result if there is none."""
 
     ahead: bool
     members: CodePoints
@@ -38,7 +38,7 @@ class LookOne:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LookFar:
-    """What follows a position matches a body, however many characters that takes."""
+    """The text after a position matches a body, however many characters that takes."""
 
     body: Node
 
@@ -64,7 +64,7 @@ class Not:
     condition: Condition
 
 
-# What a condition is made of.
+# The leaves of a condition.
 Test: TypeAlias = "LookOne | LookFar"
 Condition: TypeAlias = "Test | And | Or | Not"
 
@@ -85,15 +85,15 @@ class Sequence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice:
-    """The first alternative that lets the rest match."""
+    """The first alternative with which the remaining pattern matches."""
 
     options: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Repeat:
-    """A body, ``low`` to ``high`` times (None: without end), as often as possible if ``greedy``,
-    else as seldom. A body that may be empty is repeated at most once.
+    """A body, ``low`` to ``high`` times (None: unlimited), as often as possible if ``greedy``,
+    otherwise as rarely as possible. A body that may be empty is repeated at most once.
     """
 
     body: Node
@@ -112,7 +112,7 @@ class Atomic:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """What a capturing group holds."""
+    """A capturing group."""
 
     number: int
     body: Node
@@ -120,7 +120,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reference:
-    """The character that a group has matched, once more."""
+    """A back-reference: the character that a group has matched, again."""
 
     number: int
     offset: int
@@ -161,7 +161,7 @@ NEVER = Or(())
 
 
 def members_of(*ranges: tuple[int, int]) -> CodePoints:
-    """The set of these ranges, both ends included; surrogates are never members.
+    """The set of the given ranges, both ends included; surrogates are never members.
 
     >>> int(members_of((ord("a"), ord("c")), (0xD7FF, 0xE000)).sum())
     5
@@ -174,7 +174,7 @@ def members_of(*ranges: tuple[int, int]) -> CodePoints:
 
 
 def complement(members: CodePoints) -> CodePoints:
-    """Every other code point but the surrogates.
+    """Every other code point except surrogates.
 
     >>> int(complement(members_of()).sum())
     1112064
@@ -195,7 +195,7 @@ def parts_of(node: Node) -> tuple[Node, ...]:
 
 
 def with_parts(node: Node, change: Callable[[Node], Node]) -> Node:
-    """The same node, made of what its parts become."""
+    """The same node with each part replaced by ``change`` of it."""
     match node:
         case Sequence(parts) | Choice(parts):
             return type(node)(tuple(map(change, parts)))
@@ -206,14 +206,14 @@ def with_parts(node: Node, change: Callable[[Node], Node]) -> Node:
 
 
 def nodes_of(node: Node) -> Iterator[Node]:
-    """A node and all that it holds, in the order of the pattern."""
+    """A node and all nodes in it, in the order of the pattern."""
     yield node
     for part in parts_of(node):
         yield from nodes_of(part)
 
 
 def can_match_empty(node: Node) -> bool:
-    """Whether the node may match the empty string somewhere; True where that is not known."""
+    """Whether the node may match the empty string somewhere; True if that is not known."""
     match node:
         case Characters() | Reference():
             return False

@@ -1,10 +1,10 @@
-r"""Lookahead over any number of characters, ``\d{1,3}(?=(?:\d{3})*\b)``, by a pass from the end.
+r"""Lookahead over any number of characters, as in ``\d{1,3}(?=(?:\d{3})*\b)``: a backward pass.
 
-Such a lookahead matches what follows a position or does not; which way makes no difference. So the
-set of its threads that are sure to reach their end is a state of an automaton that reads the text
-backwards. Reading a symbol, it writes a *label*: the symbol's class together with the answers of
-all lookaheads at the position before it. The automaton that looks for matches reads labels in place
-of classes, and every lookahead is a test of the one label ahead.
+Such a lookahead matches at a position or does not; how it matches makes no difference. So the set
+of its threads that are sure to reach their end is a state of an automaton that reads the text
+backwards. Reading a symbol, it writes a *label*: the symbol's class together with the results of
+all lookaheads at the position before it. The automaton that finds matches reads labels in place of
+classes, and every lookahead is a test of the one label ahead.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from tokexport.patterns.classes import distinct_columns
 from tokexport.patterns.nfa import Check, Match, Nfa, Take, nfa_of, sources_of, tests_of
 from tokexport.patterns.tree import LookFar, PatternError
 
-MAX_LABELS = 2048  # before those that no state tells apart are joined
-MAX_ANSWERS = 1 << 19  # that the pass works out, which takes about a minute
+MAX_LABELS = 2048  # before labels that no state distinguishes are joined
+MAX_ANSWERS = 1 << 19  # computed for the pass, which takes about a minute
 
 
 @dataclass(frozen=True, slots=True)
 class LabelTable:
-    """An automaton that reads a text once, from its end to its start, before any match is looked
-    for, and gives each symbol a label.
+    """An automaton that reads a text once, from its end to its start, before any matching, and
+    gives each symbol a label.
 
     ``next`` and ``labels``, both of shape (n_states, n_classes): by state and class of the
-    symbol, the next state and the label. State 0 is the one at the end of the text.
+    symbol, the next state and the label. State 0 is the state at the end of the text.
     """
 
     next: npt.NDArray[np.int64]
@@ -52,8 +52,8 @@ def determinise_with_labels(
     """The smallest automaton over labels of a program with lookaheads, and the label table.
 
     ``classes`` of the automaton has the class of each symbol of the alphabet, for the label table
-    to read. That is None where a neighbour tells all after all, as other parts of the pattern have
-    it. Raises PatternError where that takes too many states or labels.
+    to read. The table is None if the rest of the pattern makes one neighbour decide after all.
+    Raises PatternError if that takes too many states or labels.
 
     >>> from tokexport.patterns.lookaround import lower_lookaround_and_atomic
     >>> from tokexport.patterns.fancy import parse
@@ -79,7 +79,7 @@ def determinise_with_labels(
     every_label = np.arange(len(class_of), dtype=np.int32)
     automaton = dfa.minimise(dfa.determinise_over(program, every_label, taken, truth))
 
-    # The states were numbered as they were met, and so are those that are left.
+    # The states were numbered in order of discovery, and so are the remaining ones.
     labels = automaton.classes[labels].astype(np.int64)
     first, number_of = dfa.distinct_states(following, labels)
     following, labels = number_of[following[first]], labels[first]
@@ -94,9 +94,9 @@ def determinise_with_labels(
 def _labelled(
     following: npt.NDArray[np.int64], answers: npt.NDArray[np.bool_]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """The labels before any are joined: a symbol's class together with the answers before it.
+    """The labels before any are joined: a symbol's class together with the results before it.
 
-    Returns the label by state and class; the class of each label; and the answers before each
+    Returns the label by state and class; the class of each label; and the results before each
     label, and at the end of the text, by the class before: (n_labels + 1, n_classes + 1, n_looks).
     """
     numbers: dict[tuple[int, bytes], int] = {}
@@ -120,12 +120,12 @@ def _labelled(
 def _backward(
     looks: Nfa, holds: npt.NDArray[np.bool_], truth: Mapping[int, dfa.Truth]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """An automaton that reads backwards, for lookaheads that are the starts of one program.
+    """An automaton that reads backwards, for the lookaheads at the starts of one program.
 
-    A state is the class of the symbol ahead (or that there is none) and the takes that are sure to
-    reach the end of their lookahead if they begin here; what else is sure depends on the symbol
-    before, which is read next. Returns the next state, by state and class, and the answers, by
-    state, class before (the last: none) and lookahead. The state at the end of the text is 0.
+    A state is the class of the symbol ahead (or none) and the takes that are sure to reach the end
+    of their lookahead from here; the other sure instructions depend on the symbol before, which is
+    read next. Returns the next state, by state and class, and the results, by state, class before
+    (the last: none) and lookahead. The state at the end of the text is 0.
     """
     n_classes = holds.shape[1]
     held = np.zeros((len(looks.conditions), n_classes + 1, n_classes + 1), np.bool_)
