@@ -1,1 +1,1 @@
-"""What normalizers do to a text, as the reference libraries do it: on strings, slowly."""
+"""Normalizers on Python strings, exactly as in the reference libraries, but slow."""

@@ -1,4 +1,4 @@
-"""Maps from characters to texts, which look at one character at a time: two in a row are one."""
+"""Maps from single characters to texts; two consecutive maps can be joined into one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tokexport.unicode.store import CODE_POINTS, CodePoints, distinct_values, sh
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a character becomes: ``before``, with ``keep`` the character, and ``after``."""
+    """What a character becomes: ``before``, the character itself if ``keep``, and ``after``."""
 
     before: str = ""
     keep: bool = False
@@ -31,13 +31,13 @@ UNCHANGED = Output(keep=True)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CharacterMapping:
-    """``outputs[numbers[code_point]]``; output 0 leaves the character as it is."""
+    """``outputs[numbers[code_point]]``; output 0 leaves the character unchanged."""
 
     numbers: npt.NDArray[np.unsignedinteger[Any]]
     outputs: tuple[Output, ...]
 
     def longest(self) -> int:
-        """How many bytes at most stand before or after a character, or in its place.
+        """The most bytes that are put before or after a character, or in its place.
 
         >>> mapping_of({"a": "é", "b": "c"}).longest()
         2
@@ -72,7 +72,7 @@ def mapping_of(
 
 
 def joined(first: CharacterMapping, second: CharacterMapping) -> CharacterMapping:
-    """One map that does what two do one after the other.
+    """One map that is equivalent to two maps in sequence.
 
     >>> joined(mapping_of({"a": "bc"}), mapping_of({"b": "", "a": "x"})).apply("abc")
     'cc'

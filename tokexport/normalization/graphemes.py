@@ -1,8 +1,8 @@
 """Grapheme clusters as a split program: each match is an extended grapheme cluster (UAX #29).
 
-Characters become letters, one for each class of the rules, and the clusters are a regular
-expression over these, as table 1c of UAX #29 has it. Pairs of regional indicators (GB12, GB13) are
-two clusters here: nothing that looks at clusters can tell. The classes are the reference's.
+Characters become letters, one for each class of the rules, and a cluster is a regular expression
+over these, as in table 1c of UAX #29. Pairs of regional indicators (GB12, GB13) are two clusters
+here, which makes no difference to any operation on clusters. The classes are the reference's.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from tokexport.patterns import SplitProgram, compile_pattern
 from tokexport.unicode.store import CODE_POINTS, CodePoints, Intervals, shipped
 
 _JOINER: Final = 0x200D
-# R, N: CR, LF; C: controls; P: what is joined to the next character. l, v, t: leading consonants,
-# vowels and trailing consonants of Hangul; s, S: its syllables without and with a trailing one.
-# g: pictographic; k: consonants of a conjunct. Marks: e, n (which links) and the joiner j stand in
-# conjuncts, b and m (a spacing one) do not. o: all others.
+# R, N: CR, LF; C: controls; P: characters that join the next one. l, v, t: leading consonants,
+# vowels and trailing consonants of Hangul; s, S: syllables without and with a trailing consonant.
+# g: pictographic; k: consonants of a conjunct. Marks: e, n (a linker) and the joiner j occur in
+# conjuncts, b and m (a spacing mark) do not. o: all others.
 _MARKS: Final = "[ebnjm]*"
 _CLUSTER: Final = (
     "RN?|[NC]|P*(?:"

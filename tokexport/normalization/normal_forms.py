@@ -1,9 +1,9 @@
-"""The tables of the Unicode normalization forms, as the reference library has them.
+"""The tables of the Unicode normal forms, as in the reference library.
 
-``tokenizers`` 0.23 normalizes with Unicode 9 tables, whatever Unicode its regular expressions are
-at: U+32FF, which is newer, stays as it is under NFKC; ``tokenizers`` 1.0 with those of Unicode 17.
-The libraries were asked about every scalar value (fixtures/unicode_tables). The algorithm is that
-of UAX #15, https://unicode.org/reports/tr15/, without exceptions.
+``tokenizers`` 0.23 normalizes with Unicode 9 tables, whatever the Unicode version of its regular
+expressions: NFKC leaves U+32FF, which is newer, unchanged. ``tokenizers`` 1.0 uses Unicode 17. The
+tables record the output of the libraries for every scalar value (fixtures/unicode_tables). The
+algorithm is that of UAX #15, https://unicode.org/reports/tr15/, without exceptions.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ HANGUL_TRAILING = range(0x11A8, 0x11C3)
 
 @dataclass(frozen=True, slots=True)
 class NormalizationTables:
-    """What one form needs besides the arithmetic of Hangul, which is left out of all three.
+    """The tables of one normal form; none of the three includes Hangul, which is computed.
 
     ``decompositions``: code point -> its full (recursive) decomposition; ``combining_classes``:
     code point -> canonical combining class, where that is not 0; ``compositions``: (first, second)
-    -> the one code point that both become, empty for NFD and NFKD.
+    -> the code point that they compose to, empty for NFD and NFKD.
     """
 
     decompositions: dict[int, tuple[int, ...]]
@@ -39,7 +39,7 @@ class NormalizationTables:
 
 @functools.cache
 def normalization_tables(form: NormalForm) -> NormalizationTables:
-    """The tables of a normalization form.
+    """The tables of a normal form.
 
     >>> tables = normalization_tables(NormalForm.NFC)
     >>> [hex(code_point) for code_point in tables.decompositions[0x1E69]]
@@ -51,7 +51,7 @@ def normalization_tables(form: NormalForm) -> NormalizationTables:
     decompositions = data.texts(data.header["decompositions"]["canonical"])
     if "K" in form.name:
         decompositions |= data.texts(data.header["decompositions"]["compatibility"])
-    # Each entry: the distance from the code point before, the class.
+    # Each entry: the distance from the previous code point, the class.
     distances, classes = np.reshape(data.sequence(data.header["combining_classes"]), (-1, 2)).T
     triples = np.reshape(data.sequence(data.header["compositions"]), (-1, 3)).tolist()
     return NormalizationTables(
@@ -62,9 +62,9 @@ def normalization_tables(form: NormalForm) -> NormalizationTables:
 
 
 def quick_check_no_or_maybe(tables: NormalizationTables) -> frozenset[int]:
-    """The code points at which a string may fail to be normalized already (UAX #15: No and Maybe).
+    """The code points whose quick check is No or Maybe (UAX #15).
 
-    A string without them, whose combining classes never fall from one mark to the next, stays.
+    A string without them is normalized if its combining classes never decrease between marks.
 
     >>> no_or_maybe = quick_check_no_or_maybe(normalization_tables(NormalForm.NFC))
     >>> 0xE9 in no_or_maybe, 0x301 in no_or_maybe, 0x212B in no_or_maybe
@@ -74,7 +74,7 @@ def quick_check_no_or_maybe(tables: NormalizationTables) -> frozenset[int]:
         return frozenset(tables.decompositions) | frozenset(HANGUL_SYLLABLES)
     seconds = {second for _, second in tables.compositions} | {*HANGUL_VOWELS, *HANGUL_TRAILING}
 
-    def composed(first: int, second: int) -> int:  # 0: not at all, and 0 composes with nothing
+    def composed(first: int, second: int) -> int:  # 0: they do not, and 0 composes with nothing
         return tables.compositions.get((first, second), 0)
 
     fails = {

@@ -1,6 +1,6 @@
-"""Normalizes short strings at convert time, slowly, with the tables that go into the file.
+"""Normalizes short strings during conversion, slowly, with the tables that go into the file.
 
-Python's own ``unicodedata`` is of another Unicode version on every Python.
+The Unicode version of Python's own ``unicodedata`` depends on the Python version.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ from tokexport.unicode.charsmap import CharacterSequences, read_charsmap, rules_
 
 
 def normalize(text: str, steps: tuple[NormalizerStep, ...]) -> str:
-    """What a normalizer makes of a text, as the reference does.
+    """The text after a normalizer, exactly as in the reference.
 
     >>> normalize(" E\\u0301", (NormalForm.NFC, CharacterMap.LOWERCASE, Prepend("_")))
     '_ é'
     """
     for step in steps:
-        text = _rewritten(text, step) if text else text  # no step makes something of nothing
+        text = _rewritten(text, step) if text else text  # no step changes an empty text
     return text
 
 
@@ -87,7 +87,7 @@ def _clusters_replaced(text: str, sequences: CharacterSequences) -> str:
     rules = rules_of(sequences)
 
     def replaced(part: bytes) -> bytes | None:
-        """What the shortest sequence becomes that it begins with."""
+        """The replacement of the shortest sequence that is a prefix of the part."""
         starts = (part[:size] for size in range(1, len(part) + 1))
         return next((rules[start] for start in starts if start in rules), None)
 
@@ -152,7 +152,7 @@ def _decomposed(character: str, tables: NormalizationTables) -> Sequence[int]:
 def _composed(points: list[int], tables: NormalizationTables) -> list[int]:
     result: list[int] = []
     starter = -1
-    last_class = -1  # of the last mark left after the starter; -1: nothing stands between
+    last_class = -1  # of the last mark left after the starter; -1: there is none
     for point in points:
         combining_class = tables.combining_classes.get(point, 0)
         if starter >= 0 and last_class < combining_class:

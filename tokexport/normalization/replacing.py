@@ -1,4 +1,4 @@
-"""Replacing the matches of a program in one string, slowly, as the reference does it."""
+"""Replaces the matches of a program in one string, slowly, exactly as in the reference."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tokexport.patterns import PatternError, SplitProgram, compile_pattern
 
 @functools.cache
 def compile_replace(step: Replace) -> SplitProgram:
-    """Compile a regular expression whose matches are replaced. A match of no characters matters
-    only where there is some content.
+    """Compiles a regular expression whose matches are replaced. Empty matches matter only if the
+    content is not empty.
 
-    Raises UnsupportedError as ``compile_split`` does, and for what only splits may have.
+    Raises UnsupportedError as ``compile_split`` does, and for constructs allowed only in splits.
     """
     try:
         program = compile_pattern(step.pattern, step.dialect)
@@ -31,7 +31,7 @@ def compile_replace(step: Replace) -> SplitProgram:
 
 
 def refusal(step: Replace | Split, error: PatternError) -> UnsupportedError:
-    """The refusal of a step for what its pattern has."""
+    """The refusal of a step because of its pattern."""
     pattern = f"the {step.dialect.value} pattern {step.pattern!r}"
     problem = f"{pattern} has {error.found} at offset {error.offset}"
     return UnsupportedError(step.path, problem, error.hint)
@@ -40,7 +40,7 @@ def refusal(step: Replace | Split, error: PatternError) -> UnsupportedError:
 def replace_matches(program: SplitProgram, text: str, content: str) -> str:
     """The text with ``content`` in place of each match.
 
-    A match of no characters counts, but not right after another one, or in an empty text.
+    An empty match counts, but not immediately after another match, or in an empty text.
 
     >>> replace_matches(compile_replace(Replace("a*", "-")), "baac", "-")
     '-b-c-'
