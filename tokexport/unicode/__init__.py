@@ -1,7 +1,7 @@
-"""Which code points a class of a regular expression has: exactly what the reference engine says.
+"""The code points in a class of a regular expression, exactly as in the reference engine.
 
-The two engines do not mean the same by ``\\w`` or ``(?i)``, and neither is at the Unicode version
-of Python. So every table was made by asking the engines about all 1,112,064 scalar values
+The two engines differ on ``\\w`` and ``(?i)``, and neither has the Unicode version of Python. So
+every table was made by running the engines on all 1,112,064 scalar values
 (fixtures/unicode_tables), and is shipped in ``engines.dat``. Sets are arrays of shape (0x110000,),
 True for a member, read-only and shared; surrogates are never members.
 """
@@ -24,7 +24,7 @@ def _data() -> Reader:
     return shipped("engines.dat")
 
 
-# The sets that someone holds. To keep all takes a megabyte each.
+# The sets in use. Keeping all of them would take a megabyte each.
 _SETS: Final[WeakValueDictionary[int, CodePoints]] = WeakValueDictionary()
 
 
@@ -39,8 +39,8 @@ def loose_name(name: str, dialect: Dialect) -> str:
     """A property's name as its engine looks it up: lower case, without spaces, hyphens and
     underscores.
 
-    fancy-regex (UAX #44, LM3) also drops a leading "is" and whatever is not ASCII once in lower
-    case, and takes ``property=value`` or ``property:value``.
+    fancy-regex (UAX #44, LM3) also drops a leading "is" and, once in lower case, all non-ASCII
+    characters, and accepts ``property=value`` or ``property:value``.
 
     >>> loose_name("Upper-case Letter", Dialect.ONIGURUMA)
     'uppercaseletter'
@@ -86,10 +86,10 @@ def property_set(name: str, dialect: Dialect, bracketed: bool = False) -> CodePo
 
 
 def shorthand_set(letter: str, dialect: Dialect, bracketed: bool = False) -> CodePoints:
-    r"""The members of ``\s``, ``\d``, ``\w`` or ``\h``, by that letter; KeyError for another.
+    r"""The members of ``\s``, ``\d``, ``\w`` or ``\h``, by that letter; KeyError for others.
 
     ``bracketed``: inside a class. For Oniguruma ``\w`` (and so ``\W`` and ``\b``) has six code
-    points that ``[\w]`` has not: ²³¹¼½¾.
+    points that ``[\w]`` lacks: ²³¹¼½¾.
 
     >>> [int(shorthand_set("w", Dialect.ONIGURUMA, bracketed).sum()) for bracketed in (False, True)]
     [144671, 144665]
@@ -109,7 +109,7 @@ def character_test_set(test: CharacterTest) -> CodePoints:
 
 @functools.cache
 def case_groups(dialect: Dialect) -> dict[int, tuple[int, ...]]:
-    """Every code point that another one matches under ``(?i)``, with all that it matches, sorted.
+    """Every code point that matches others under ``(?i)``, with all that it matches, sorted.
 
     >>> case_groups(Dialect.ONIGURUMA)[ord("s")] == tuple(map(ord, "Ssſ"))
     True
@@ -141,7 +141,7 @@ def multi_character_folds(dialect: Dialect) -> dict[tuple[int, ...], tuple[int, 
     >>> [chr(single) for single in multi_character_folds(Dialect.ONIGURUMA)[ord("s"), ord("s")]]
     ['ß', 'ẞ']
     """
-    # Each entry: how long the sequence is, the sequence, how many single code points, those.
+    # Each entry: length of the sequence, the sequence, number of single code points, those.
     number = _data().header["folds"].get(dialect.value)
     numbers = iter([] if number is None else _data().sequence(number))
     return {

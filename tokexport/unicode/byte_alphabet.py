@@ -1,7 +1,7 @@
 """GPT-2's byte alphabet: one printable character for each of the 256 bytes.
 
-Byte-level BPE keeps its vocabulary as strings of these. A byte that is a printable Latin-1
-character stands for itself, the others for U+0100 on (``bytes_to_unicode`` of encoder.py).
+Byte-level BPE keeps its vocabulary as strings of these. A printable Latin-1 character stands for
+itself; the other bytes are represented by U+0100 and up (``bytes_to_unicode`` of encoder.py).
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ CHARACTERS: Final = tuple(
 _NO_BYTE: Final = 256
 _BYTES: Final = {ord(character): byte for byte, character in enumerate(CHARACTERS)}
 
-# What can stand in valid UTF-8; a reference of texts never sees the other thirteen bytes.
+# The bytes of valid UTF-8; a reference that takes strings never sees the other thirteen.
 BYTES_OF_TEXT: Final = frozenset((*range(0xC0), *range(0xC2, 0xF5)))
 
 
 def to_characters(data: bytes) -> str:
-    """The string of the alphabet that stands for these bytes.
+    """The string of the alphabet that represents these bytes.
 
     >>> to_characters(b" hi")
     'Ġhi'
@@ -36,7 +36,7 @@ def to_characters(data: bytes) -> str:
 
 
 def to_bytes(token: str) -> bytes | None:
-    """The bytes that a string stands for; None if a character is not in the alphabet.
+    """The bytes that a string represents; None if a character is not in the alphabet.
 
     >>> to_bytes("Ġhi"), to_bytes("a b")
     (b' hi', None)
@@ -48,14 +48,14 @@ def to_bytes(token: str) -> bytes | None:
 
 
 def all_to_bytes(tokens: ByteStrings) -> tuple[ByteStrings, npt.NDArray[np.bool_]]:
-    """The bytes that many vocabulary strings stand for, and for which strings there are any; for
-    one with a character that is not in the alphabet, no bytes.
+    """The bytes that many vocabulary strings represent, and which strings are in the alphabet; a
+    string with any other character has no bytes.
 
     >>> strings, is_spelled = all_to_bytes(ByteStrings.of(["Ġhi".encode(), b"a b"]))
     >>> [*strings], is_spelled.tolist()
     ([b' hi', b''], [True, False])
     """
-    byte_of = np.full(max(_BYTES) + 2, _NO_BYTE, np.uint16)  # the last one is of all others
+    byte_of = np.full(max(_BYTES) + 2, _NO_BYTE, np.uint16)  # the last entry is for all others
     byte_of[[*_BYTES]] = [*_BYTES.values()]
     parts, flags = [ByteStrings(b"", np.zeros(0, np.uint32))], [np.zeros(0, np.bool_)]
     for part in tokens.parts():

@@ -1,4 +1,4 @@
-"""SentencePiece's precompiled maps of character sequences, as files hold and libraries use them."""
+"""SentencePiece's precompiled maps of character sequences, as stored in files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tokexport.unicode.store import CODE_POINTS
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CharacterSequences:
-    """``units`` lead from a sequence to its replacement in ``text``, which ends at a NUL."""
+    """``units`` map a sequence to its replacement in ``text``, which ends at a NUL."""
 
     units: Units
     text: bytes
@@ -45,9 +45,9 @@ def rules_of(charsmap: CharacterSequences) -> dict[bytes, bytes]:
 
 @functools.cache
 def read_charsmap(data: bytes, path: str = "normalizer") -> CharacterSequences:
-    """Take a charsmap apart: u32 size of the trie, its units, text. No bytes: it has no rule.
+    """Parses a charsmap: u32 size of the trie, its units, text. An empty charsmap has no rules.
 
-    UnsupportedError where the reference would stop, or for one not made of characters.
+    UnsupportedError where the reference would fail, or if keys or texts are not whole characters.
     """
     if not data:
         return CharacterSequences(np.zeros(BLOCK, np.uint32), b"")
@@ -57,12 +57,12 @@ def read_charsmap(data: bytes, path: str = "normalizer") -> CharacterSequences:
     charsmap = CharacterSequences(
         np.frombuffer(data, "<u4", size // 4, 4), data[4 + size // 4 * 4 :]
     )
-    # Whether a character continues at each byte of the text, and at its end.
+    # Whether each byte of the text, and its end, continues a character.
     continues = np.frombuffer(charsmap.text + b"\0", np.uint8) & 0xC0 == 0x80
     try:
         charsmap.text.decode()
         for texts, places in keys(charsmap.units):
-            # A space after each key, so that no two of them make a character.
+            # A space after each key, so that no two keys together make a character.
             np.pad(texts, ((0, 0), (0, 1)), constant_values=ord(" ")).tobytes().decode()
             if continues[places].any():
                 raise IndexError

@@ -1,10 +1,10 @@
-"""Double-array tries as SentencePiece's character maps have them (Darts-clone,
+"""Double-array tries as in SentencePiece's character maps (Darts-clone,
 https://github.com/s-yata/darts-clone).
 
-A node is a number; the child for a byte ``b`` of the node ``n`` is at ``n ^ b`` in the array of
-units, if the unit there has the label ``b``, and its own number is then its place ``^`` the unit's
-offset. A unit says whether a key ends at its node: the key's value is in the unit at the node
-itself, which is the child for byte 0. Keys hold no NUL.
+A node is a number; the child of node ``n`` for a byte ``b`` is unit ``n ^ b``, if that unit has the
+label ``b``, and its node number is then its index ``^`` the unit's offset. A unit says whether a
+key ends at its node: the key's value is in unit ``n``, which is the child for byte 0. Keys contain
+no NUL.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ LABEL = 1 << 31 | 0xFF
 BLOCK = 256
 LONGEST_KEY = 256  # bytes; NFKC's have 12
 MOST_NODES = 1 << 20
-PART = 1 << 10  # nodes whose children are found at a time
+PART = 1 << 10  # nodes whose children are found at once
 
 
 def keys(units: Units) -> Iterator[tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]]:
-    """Every key with its value: shorter ones first, some of one length at a time, keys of shape
-    (n, length) and values of shape (n,).
+    """Every key with its value: shorter ones first, in batches of one length, keys of shape (n,
+    length) and values of shape (n,).
 
-    Nodes may be shared. IndexError for a unit that points outside, ValueError for a loop.
+    Nodes may be shared. IndexError for a unit that points outside the array, ValueError for a loop.
 
     >>> import numpy as np
     >>> [len(values) for _, values in keys(np.zeros(BLOCK, np.uint32))]
@@ -42,7 +42,7 @@ def keys(units: Units) -> Iterator[tuple[npt.NDArray[np.uint8], npt.NDArray[np.i
     order = np.argsort(parents, kind="stable")
     parents, places, labels = parents[order], places[order], labels[order]
     offsets = (units >> 10).astype(np.int32) << ((units & (1 << 9)) >> 6).astype(np.int32)
-    # The nodes of a length and their texts, some at a time: there may be a quarter of a million.
+    # The nodes of one length and their texts, in parts: there may be a quarter of a million.
     level = [(offsets[:1], np.zeros((1, 0), np.uint8))]
     visited = 0
     while level:

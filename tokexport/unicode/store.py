@@ -1,5 +1,5 @@
-"""The files that the Unicode tables are shipped in: one line of JSON, then sequences of integers as
-LEB128 bytes (fixtures/unicode_tables makes them).
+"""The files with the Unicode tables: one line of JSON, then sequences of integers as LEB128 bytes
+(made by fixtures/unicode_tables).
 
 The header maps names to sequence numbers and says how many bytes each sequence has.
 """
@@ -22,7 +22,7 @@ CodePoints = npt.NDArray[np.bool_]
 
 
 def unpack(packed: bytes) -> list[int]:
-    """Unsigned integers in LEB128: seven bits a byte, lowest first; the high bit: more follow.
+    """Unsigned integers in LEB128: seven bits per byte, lowest first; the high bit: more follow.
 
     >>> unpack(bytes.fromhex("01ac02"))
     [1, 300]
@@ -36,8 +36,8 @@ def unpack(packed: bytes) -> list[int]:
 
 
 def set_from_numbers(numbers: Sequence[int]) -> CodePoints:
-    """A set from the distances between the places where membership changes: the first says how many
-    non-members come first. Read-only, shape (0x110000,).
+    """A set from the distances between changes of membership: the first is the number of leading
+    non-members. Read-only, shape (0x110000,).
     """
     members = np.zeros(CODE_POINTS, np.bool_)
     edges = np.cumsum(np.asarray(numbers, np.int64))
@@ -48,7 +48,7 @@ def set_from_numbers(numbers: Sequence[int]) -> CodePoints:
 
 
 class Reader:
-    """A file of sequences: ``header`` as JSON has it, and each sequence by its number."""
+    """A file of sequences: ``header`` is the parsed JSON; sequences are read by number."""
 
     def __init__(self, file: bytes) -> None:
         line, self._body = file.split(b"\n", 1)
@@ -62,7 +62,7 @@ class Reader:
         return set_from_numbers(self.sequence(number))
 
     def texts(self, number: int) -> dict[int, tuple[int, ...]]:
-        """Code point -> what it becomes, from (distance, how many, those)."""
+        """Code point -> what it becomes, from entries (distance, count, code points)."""
         numbers = iter(self.sequence(number))
         found: dict[int, tuple[int, ...]] = {}
         code_point = 0
@@ -75,14 +75,14 @@ class Reader:
 @functools.cache
 def shipped(name: str) -> Reader:
     """A file of this package."""
-    # importlib.resources takes 1 MB more.
+    # Importing importlib.resources would take 1 MB more.
     return Reader(pkgutil.get_data(__package__, name) or b"")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Intervals:
-    """The numbers of all code points, or bytes, of which neighbours are mostly alike: where each
-    interval of equal ones starts, and its number. As an array they take a megabyte.
+    """The numbers of all code points, or bytes, where most neighbours are equal: the start of each
+    interval of equal numbers, and its number. As an array they would take a megabyte.
 
     >>> numbers = Intervals.of(np.array([7, 7, 0, 7]))
     >>> numbers.starts.tolist(), numbers.values.tolist(), int(numbers[1]), numbers.array().tolist()
@@ -99,7 +99,7 @@ class Intervals:
         return cls(starts.astype(np.int32), numbers[starts], len(numbers))
 
     def array(self, values: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
-        """The number of each, or what ``values`` has for it."""
+        """The number of each code point, or the entry of ``values`` for that number."""
         found = self.values if values is None else values[self.values]
         return np.repeat(found, np.diff(self.starts, append=self.size))
 
@@ -112,16 +112,16 @@ class Intervals:
 
 
 def distinct(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """What ``np.unique`` gives, which imports ``numpy.ma`` for it: a megabyte and 15 ms."""
+    """Same as ``np.unique``, which imports ``numpy.ma``: a megabyte and 15 ms."""
     ordered = np.sort(numbers, axis=None)
     found: npt.NDArray[Any] = np.append(ordered[:1], ordered[1:][ordered[1:] != ordered[:-1]])
     return found
 
 
 def distinct_values(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """What ``np.unique`` gives with ``return_inverse`` for the numbers of all code points, of which
-    neighbours are mostly alike: the distinct ones, sorted, and for each code point the index of its
-    own. Several times as fast, and in small numbers.
+    """Same as ``np.unique`` with ``return_inverse``, for the numbers of all code points, where most
+    neighbours are equal: the distinct numbers, sorted, and for each code point the index of its
+    number. Several times as fast, with a small index type.
 
     >>> [array.tolist() for array in distinct_values(np.array([7, 7, 0, 7]))]
     [[0, 7], [1, 1, 0, 1]]
