@@ -1,8 +1,8 @@
-"""What a tokenizer *is*, whatever file it came from.
+"""What a tokenizer *is*, independent of the file it came from.
 
 A source turns one format into a :class:`TokenizerModel`; the compiler turns that into tables.
-Everything that decides an id is here and nothing else: a source refuses
-(:class:`tokexport.errors.UnsupportedError`) what these classes cannot say.
+These classes hold everything that decides an id, and nothing else: a source refuses
+(:class:`tokexport.errors.UnsupportedError`) what they cannot express.
 """
 
 from tokexport.model.byte_strings import ByteStrings as ByteStrings

@@ -1,5 +1,5 @@
-"""A large vocabulary in columns: its strings joined, and their ends and ids as arrays. As Python
-objects it would take ten times the memory, and most of the time of a conversion.
+"""A large vocabulary in columns: the joined strings, with their ends and ids as arrays. Python
+objects would take ten times the memory, and most of the time of a conversion.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from tokexport._core import differing_places, joined_parts
 Numbers = npt.NDArray[np.integer[Any]]
 U32 = npt.NDArray[np.uint32]
 
-_SEPARATOR: Final = 0xFF  # no byte of UTF-8
+_SEPARATOR: Final = 0xFF  # never occurs in UTF-8
 PART: Final = 1 << 14
 
 
 def ranges(first: Numbers, counts: Numbers) -> npt.NDArray[np.int64]:
-    """Consecutive numbers: from each ``first[i]`` on, ``counts[i]`` of them.
+    """For each i, ``counts[i]`` consecutive numbers from ``first[i]`` on.
 
     >>> ranges(np.array([5, 1]), np.array([2, 3])).tolist()
     [5, 6, 1, 2, 3]
@@ -33,7 +33,7 @@ def ranges(first: Numbers, counts: Numbers) -> npt.NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class ByteStrings(Sequence[bytes]):
-    """Byte strings: string i is the bytes of ``data`` from ``ends[i - 1]`` (0) to ``ends[i]``.
+    """Byte strings: string i is ``data[ends[i - 1]:ends[i]]``, and string 0 begins at 0.
 
     >>> strings = ByteStrings.of([b"ab", b"", b"c"])
     >>> strings[0], [*strings], strings.ends.tolist()
@@ -65,7 +65,7 @@ class ByteStrings(Sequence[bytes]):
 
     @property
     def sizes(self) -> U32:
-        """The bytes of each string."""
+        """The length of each string in bytes."""
         sizes: U32 = self.ends.copy()
         sizes[1:] -= self.ends[:-1]
         return sizes
@@ -75,11 +75,11 @@ class ByteStrings(Sequence[bytes]):
         return np.frombuffer(self.data, np.uint8)
 
     def parts(self) -> Iterator[ByteStrings]:
-        """The strings in parts of 16,384, so that arrays with an entry a byte stay small."""
+        """The strings in parts of 16,384, so that arrays with an entry per byte stay small."""
         return (self[at : at + PART] for at in range(0, len(self), PART))
 
     def take(self, places: Numbers) -> ByteStrings:
-        """The strings at some places.
+        """The strings at the given indexes.
 
         >>> [*ByteStrings.of([b"a", b"bc"]).take(np.array([1, 0, 1]))]
         [b'bc', b'a', b'bc']
@@ -90,7 +90,7 @@ class ByteStrings(Sequence[bytes]):
         return self._at(begins, self.ends[places] - begins)
 
     def within(self, skipped: Numbers, sizes: Numbers) -> ByteStrings:
-        """``sizes`` bytes of each string, after its first ``skipped`` ones.
+        """``sizes`` bytes of each string, after its first ``skipped`` bytes.
 
         >>> [*ByteStrings.of([b"abc", b"de"]).within(np.array([1, 0]), np.array([2, 1]))]
         [b'bc', b'd']
@@ -102,7 +102,7 @@ class ByteStrings(Sequence[bytes]):
         return ByteStrings(data, _ends(sizes))
 
     def replaced(self, others: Mapping[int, bytes]) -> ByteStrings:
-        """The strings with others at some places.
+        """The strings, with those at some indexes replaced.
 
         >>> [*ByteStrings.of([b"a", b"bc"]).replaced({0: b"xyz"})]
         [b'xyz', b'bc']
@@ -117,8 +117,8 @@ class ByteStrings(Sequence[bytes]):
         return ByteStrings(b"".join([*parts, self.data[done:]]), _ends(sizes))
 
     def changed(self, change: Callable[[bytes], bytes]) -> ByteStrings:
-        """The strings, in UTF-8, after ``change``. It gets many of them joined by a byte that is
-        not in UTF-8, and must leave that byte as it is.
+        """The strings, in UTF-8, after ``change``, which is given many strings joined by a byte
+        that never occurs in UTF-8 and must keep that byte.
 
         >>> [*ByteStrings.of([b"a b", b"c"]).changed(lambda text: text.replace(b" ", b"__"))]
         [b'a__b', b'c']
@@ -136,7 +136,7 @@ class ByteStrings(Sequence[bytes]):
         return ByteStrings(units[~is_end].tobytes(), ends.astype(np.uint32))
 
     def places_of_prefix(self, prefix: bytes, *, alone: bool = False) -> Numbers:
-        """The places of the strings that begin with ``prefix``; ``alone``: that are equal to it."""
+        """The indexes of the strings that begin with ``prefix``; ``alone``: that equal it."""
         begins, sizes, units = self.begins, self.sizes, self.units
         wanted = sizes == len(prefix) if alone else sizes >= len(prefix)
         for offset, byte in enumerate(prefix):
@@ -144,7 +144,7 @@ class ByteStrings(Sequence[bytes]):
         return np.flatnonzero(wanted)
 
     def places_of_others(self, other: ByteStrings) -> Numbers:
-        """The places where ``other``, which has as many strings, differs.
+        """The indexes at which ``other``, which has the same length, differs.
 
         >>> ByteStrings.of([b"a", b"b", b""]).places_of_others(ByteStrings.of([b"a", b"c", b"d"]))
         array([1, 2], dtype=uint32)
@@ -183,7 +183,7 @@ class ByteStrings(Sequence[bytes]):
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary(Mapping[bytes, int]):
-    """The ids of distinct strings. A look-up is linear: for many of them, make an index.
+    """The ids of distinct strings. A lookup is linear: for many lookups, build an index.
 
     >>> vocabulary = Vocabulary.of({b"a": 7, b"bc": 9})
     >>> vocabulary[b"bc"], b"b" in vocabulary, vocabulary == {b"a": 7, b"bc": 9}
@@ -201,7 +201,7 @@ class Vocabulary(Mapping[bytes, int]):
 
     @property
     def without_empty(self) -> Vocabulary:
-        """The vocabulary without the empty string, which no text has."""
+        """The vocabulary without the empty string, which is never a pre-token."""
         sizes = self.strings.sizes
         return self if sizes.all() else self.at(np.flatnonzero(sizes))
 
@@ -215,7 +215,7 @@ class Vocabulary(Mapping[bytes, int]):
         return int(self.ids[places[0]])
 
     def items(self) -> ItemsView[bytes, int]:
-        """All at once, and not by a look-up each."""
+        """All items at once, without a lookup for each."""
         return dict(zip(self.strings, self.ids.tolist(), strict=True)).items()
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""What turns ids into text, besides joining the bytes of the tokens."""
+"""How ids become text, besides joining the bytes of the tokens."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from enum import Enum
 
 
 class FirstIs(Enum):
-    """Which of the decoded ids are the first: those take the form ``Token.first``."""
+    """Which of the decoded ids count as first: those decode to ``Token.first``."""
 
     ID = "id"  # the first id of all
-    CONTENT = "content"  # the first id whose content is not empty; the last one likewise
-    TEXT = "text"  # every id, as long as those before it gave no bytes
+    CONTENT = "content"  # the first id whose content is not empty; the last id likewise
+    TEXT = "text"  # every id, as long as the ids before it decoded to no bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,15 +20,15 @@ class ReplaceLiteral:
 
     pattern: str
     content: str
-    # What replaces it instead before the first id that is not `Token.fallback`: in the run of bytes
-    # with which a text begins. Only the first of all edits may have it.
+    # The replacement in a run at the start of the text, before the first id without
+    # `Token.fallback`. Only the first edit may have one.
     in_first_run: str | None = None
     path: str = "decoder"
 
 
 @dataclass(frozen=True, slots=True)
 class StripChars:
-    """Drops up to ``count`` of a character at the start."""
+    """Drops up to ``count`` occurrences of a character at the start."""
 
     character: str
     count: int
@@ -37,12 +37,12 @@ class StripChars:
 
 @dataclass(frozen=True, slots=True)
 class ParseByteToken:
-    """A text that is just the name of a byte, like ``<0x41>``, becomes that byte, or U+FFFD."""
+    """A text that is only the name of a byte, as ``<0x41>``, becomes that byte, or U+FFFD."""
 
     path: str = "decoder"
 
 
-# What is done to the whole decoded text.
+# An edit of the whole decoded text.
 TextEdit = ReplaceLiteral | StripChars | ParseByteToken
 
 
@@ -50,12 +50,12 @@ TextEdit = ReplaceLiteral | StripChars | ParseByteToken
 class Decoding:
     """What decoding does besides joining the bytes of the tokens (``Token.forms``)."""
 
-    # A run of `Token.fallback` tokens that is not UTF-8 gives a U+FFFD for each of its bytes.
+    # A run of `Token.fallback` tokens that is not UTF-8 decodes to one U+FFFD for each byte.
     byte_fallback: bool = False
-    # With it, whole characters of such a run stay, other bytes give U+FFFD (SentencePiece).
+    # With it, whole characters of such a run are kept, other bytes become U+FFFD (SentencePiece).
     fallback_by_character: bool = False
-    # Neighbouring equal ids decode once (CTC).
+    # Adjacent equal ids decode once (CTC).
     repeats_once: bool = False
     first_is: FirstIs = FirstIs.ID
-    # Done to the joined text, one after the other.
+    # Applied to the joined text in order.
     edits: tuple[TextEdit, ...] = ()

@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Behavior(Enum):
-    """What a split does with its matches, as ``SplitDelimiterBehavior`` of ``tokenizers``."""
+    """What a split does with its matches: ``SplitDelimiterBehavior`` of ``tokenizers``."""
 
     ISOLATED = "Isolated"
     REMOVED = "Removed"
@@ -24,7 +24,7 @@ class Dialect(Enum):
 
 
 class CharacterTest(Enum):
-    """Predicates over one character that ``tokenizers`` has in place of a regular expression."""
+    """Predicates on one character that ``tokenizers`` uses instead of a regular expression."""
 
     NUMERIC = "numeric"  # Digits: Rust's char::is_numeric
     PUNCTUATION = "punctuation"  # Punctuation, BertPreTokenizer
@@ -34,34 +34,34 @@ class CharacterTest(Enum):
 class CharacterRuns(Enum):
     """Runs of characters that ``tokenizers`` finds without a regular expression."""
 
-    # UnicodeScripts: a character of a script, then all of that script or of none.
+    # UnicodeScripts: a character of a script, then all that follow of that script or of none.
     SCRIPTS = "scripts"
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """One pre-tokenizer stage: cut what the stage before left at the matches of a pattern."""
+    """One pre-tokenizer stage: cuts the pre-tokens so far at the matches of a pattern."""
 
-    # The text of a regular expression in `dialect`, or what is matched without one.
+    # A regular expression in `dialect`, or a test or runs that need none.
     pattern: str | CharacterTest | CharacterRuns
     behavior: Behavior = Behavior.ISOLATED
-    # The matches are what lies between the matches of `pattern`.
+    # The matches are the gaps between the matches of `pattern`.
     invert: bool = False
     dialect: Dialect = Dialect.ONIGURUMA
-    # The stage comes after ByteLevel, so it sees one character a byte (GPT-2's byte alphabet).
+    # The stage comes after ByteLevel, so it sees one character per byte (GPT-2's byte alphabet).
     on_bytes: bool = False
-    # Where in the source the stage stands, for error messages.
+    # The path of the stage in the source, for error messages.
     path: str = "pre_tokenizer"
 
 
 class NormalForm(Enum):
-    """A Unicode normalization form, as the reference library computes it."""
+    """A Unicode normal form, as the reference library computes it."""
 
     NFC = "NFC"
     NFD = "NFD"
     NFKC = "NFKC"
     NFKD = "NFKD"
-    # `tokenizers` up to 0.23 has the forms of Unicode 9, from 1.0 on those of Unicode 17.
+    # `tokenizers` up to 0.23 has the normal forms of Unicode 9, from 1.0 on those of Unicode 17.
     NFC_17 = "NFC of Unicode 17"
     NFD_17 = "NFD of Unicode 17"
     NFKC_17 = "NFKC of Unicode 17"
@@ -73,17 +73,17 @@ class NormalForm(Enum):
 
     @property
     def is_of_unicode_17(self) -> bool:
-        """Whether its tables are the newer ones."""
+        """Whether it is one of the newer normal forms."""
         return self.name.endswith("_17")
 
     @property
     def unversioned(self) -> NormalForm:
-        """The form of the same name among the first four."""
+        """The normal form of the same name among the first four."""
         return NormalForm[self.name.removesuffix("_17")]
 
     @property
     def of_unicode_17(self) -> NormalForm:
-        """The form of the same name among the last four."""
+        """The normal form of the same name among the last four."""
         return NormalForm[self.unversioned.name + "_17"]
 
 
@@ -91,7 +91,7 @@ class CharacterMap(Enum):
     """A normalizer that looks at one character at a time, as ``tokenizers`` defines it."""
 
     LOWERCASE = "Lowercase"  # Rust's char::to_lowercase
-    # Drops combining marks (general category M of the normal forms' Unicode).
+    # Drops combining marks (general category M, in the Unicode version of the normal forms).
     STRIP_ACCENTS = "StripAccents"
     NMT = "Nmt"
     # BertNormalizer: drops controls, makes white space U+0020.
@@ -114,12 +114,12 @@ class Strip:
 class Replace:
     """Replaces each match of ``pattern`` by ``content``."""
 
-    # Text if `literal`, else a regular expression in `dialect`.
+    # A text if `literal`, otherwise a regular expression in `dialect`.
     pattern: str
     content: str
     literal: bool = True
     dialect: Dialect = Dialect.ONIGURUMA
-    # Where in the source the step stands, for error messages.
+    # The path of the step in the source, for error messages.
     path: str = "normalizer"
 
 
@@ -128,9 +128,9 @@ class Prepend:
     """Puts ``content`` before a text that is not empty."""
 
     content: str
-    # Not if the text starts with it already.
+    # Not if the text already starts with it.
     unless_present: bool = False
-    # Only before the text that is the very start of the input (`prepend_scheme` "first").
+    # Only before text at the very start of the input (`prepend_scheme` "first").
     only_first: bool = False
 
 
@@ -146,31 +146,31 @@ class Charsmap:
     """SentencePiece's precompiled map of character sequences."""
 
     # u32 size of the trie, the trie (Darts units, u32), then strings that end in NUL;
-    # https://github.com/google/sentencepiece. Empty: it has no rule.
+    # https://github.com/google/sentencepiece. Empty: no rules.
     data: bytes
-    # As `tokenizers`' Precompiled looks up: a grapheme cluster of at most 5 bytes, else its
-    # characters. Otherwise the longest prefix at each place, as `sentencepiece` does.
+    # Look up grapheme clusters of at most 5 bytes, otherwise their characters, as `tokenizers`'
+    # Precompiled does. False: the longest prefix at each position, as `sentencepiece` does.
     by_grapheme: bool
-    # Texts that stay as they are (user-defined symbols).
+    # Texts that are left unchanged (user-defined symbols).
     protected: tuple[str, ...] = ()
-    # U+0020 is dropped at the start and after another, unless one text or replacement has both.
+    # U+0020 is dropped at the start and after another one, unless one text or replacement has both.
     collapses: bool = False
     path: str = "normalizer"
 
 
 @dataclass(frozen=True, slots=True)
 class SpellBytes:
-    """Each byte of the text becomes a character of GPT-2's alphabet, which what follows sees.
+    """Each byte of the text becomes a character of GPT-2's alphabet, which later steps see.
 
-    Mostly nothing has to see them: then the steps and the model work on bytes (``on_bytes``,
-    ``of_bytes``), which is the same and faster.
+    Usually nothing needs these characters: then the steps and the model work on bytes
+    (``on_bytes``, ``of_bytes``), which is equivalent and faster.
     """
 
 
-# What a normalizer does, step by step.
+# The steps of a normalizer.
 NormalizerStep = (
     NormalForm | CharacterMap | Strip | Replace | Prepend | Append | Charsmap | SpellBytes
 )
 
-# What a pre-tokenizer does, step by step: each works on every pre-token of the step before.
+# The steps of a pre-tokenizer: each works on every pre-token of the step before.
 PreTokenizerStep = Split | Replace | Prepend | SpellBytes

@@ -1,4 +1,4 @@
-"""The tokenizer as a whole, and what belongs to no part of it: template, offsets, special ids."""
+"""The whole tokenizer, and what belongs to none of its parts: template, offsets, special ids."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class TemplateItem:
     # "A" or "B"; `None` for an id.
     sequence: str | None = None
     id: int | None = None
-    # The segment (type) id of what the item gives.
+    # The type (segment) id of the ids that the item adds.
     type_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """What the post-processor puts around one text and around a pair; by default nothing."""
+    """What the post-processor adds around one text and around a pair; by default nothing."""
 
     single: tuple[TemplateItem, ...] = (TemplateItem(sequence="A"),)
     pair: tuple[TemplateItem, ...] = (
@@ -37,11 +37,11 @@ class Template:
 class Trimming:
     """How the post-processor trims the offsets of a token whose name begins or ends with spaces."""
 
-    # One for each processor that trims, in order; `True` if it leaves one space at the start of a
+    # One for each processor that trims, in order; `True` if it keeps one space at the start of a
     # text (`add_prefix_space`).
     passes: tuple[bool, ...] = ()
-    # A name has as much white space at its start and end as `Token.content` has U+0020 there; this
-    # gives both numbers for the other ids.
+    # Usually a name has as much white space at its start and end as `Token.content` has U+0020;
+    # this holds both counts for all other ids.
     exceptions: Mapping[int, tuple[int, int]] = field(default_factory=dict)
 
 
@@ -67,28 +67,28 @@ class SpecialIds:
     eos: int | None = None
     pad: int | None = None
     unk: int | None = None
-    # Every id that ends a generation, sorted.
+    # Every id that ends generation, sorted.
     stop: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ChatTemplates:
-    """Jinja templates, and the texts that they read by name. No id depends on them."""
+    """Jinja templates, and the variables that they read. No id depends on them."""
 
     default: str | None = None
     # Templates for other uses, by name: "tool_use", "rag".
     named: Mapping[str, str] = field(default_factory=dict)
-    # The special tokens that templates read: "bos_token" and the like.
+    # The special tokens that templates read, such as "bos_token".
     variables: Mapping[str, str] = field(default_factory=dict)
 
 
 class Reference(Enum):
-    """The library whose ids are the right ones."""
+    """The library that decides which ids are right."""
 
     TOKENIZERS = "tokenizers"
     TIKTOKEN = "tiktoken"
     SENTENCEPIECE = "sentencepiece"
-    # The published algorithm, greedy longest match, run by tokexport.sources.
+    # The published algorithm, greedy longest match, implemented in tokexport.sources.
     RWKV = "rwkv"
 
 
@@ -104,7 +104,7 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class TokenizerModel:
-    """A tokenizer, whole."""
+    """A complete tokenizer."""
 
     # `tokens[id]` is `None` for a hole in the id space.
     tokens: Sequence[Token | None]
@@ -119,20 +119,20 @@ class TokenizerModel:
     offset_trimming: Trimming | None = Trimming()
     # `None` if offsets are found step by step, as `tokenizers` does it.
     offset_alignment: Alignment | None = None
-    # After each added token the search begins as in a new text (`tokenizers` from 1.0 on).
+    # After each added token the search starts as in a new text (`tokenizers` from 1.0 on).
     restart_after_added: bool = False
     decoding: Decoding = field(default_factory=Decoding)
     special_ids: SpecialIds = SpecialIds()
     chat: ChatTemplates = field(default_factory=ChatTemplates)
-    # For the person who converts: what differs from what the source says.
+    # For the person who converts: differences from what the source says.
     notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class SelfTestCase:
-    """A text and the ids that the reference gives for it."""
+    """A text and its ids from the reference."""
 
     text: str
     ids: tuple[int, ...]
-    # Special tokens in the text are ids.
+    # Special tokens in the text become ids.
     special: bool = False

@@ -17,20 +17,20 @@ KINDS: Final = (*TokenKind,)
 
 @dataclass(frozen=True, eq=False)
 class Tokens(Sequence[Token | None]):
-    """A sequence of tokens whose fields are kept in columns: a quarter of a million objects would
-    take most of the time of a conversion. A hole has empty forms.
+    """A sequence of tokens with their fields in columns: a quarter of a million objects would take
+    most of the time of a conversion. A hole decodes to no bytes.
 
     >>> tokens = Tokens.of([Token(b"a"), None])
     >>> tokens[0] == Token(b"a"), [*tokens.contents], tokens.is_hole.tolist()
     (True, [b'a', b''], [False, True])
     """
 
-    # What ids decode to between others, first and last: one object where these are the same.
+    # What ids decode to between others, first and last: one object where these are equal.
     contents: ByteStrings
     firsts: ByteStrings
     lasts: ByteStrings
     is_hole: npt.NDArray[np.bool_]
-    # Places in KINDS.
+    # Indexes in KINDS.
     kinds: npt.NDArray[np.uint8]
     special: npt.NDArray[np.bool_]
     fallback: npt.NDArray[np.bool_]
@@ -56,7 +56,7 @@ class Tokens(Sequence[Token | None]):
 
     @property
     def with_forms(self) -> Numbers:
-        """The ids that decode to other bytes as the first or the last."""
+        """The ids that decode to different bytes as the first or the last id."""
         columns = [column for column in (self.firsts, self.lasts) if column is not self.contents]
         if len(columns) == 1:
             return self.contents.places_of_others(columns[0])
