@@ -1,3 +1,3 @@
-"""Tables -> files: one module a target format."""
+"""Tables -> files: the layout, declared once, and the writer."""
 
 from __future__ import annotations

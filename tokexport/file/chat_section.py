@@ -21,7 +21,7 @@ _SIZES = [field.name for field in layout.FrameHeader.subcons][4:]
 
 
 def frame(value: Frame | None, special: Collection[str]) -> bytes | None:
-    """The section, or None where there is no frame. ``special`` are the special tokens."""
+    """FRAM, or None if there is no frame. ``special``: the special tokens."""
     if value is None:
         return None
     places = marks(value.texts, special)

@@ -1,4 +1,4 @@
-"""What turns a pre-token into ids: the sections of BPE, and the trie of other models."""
+"""From a pre-token to ids: the sections of BPE, and the trie of other models."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tokexport.file.pack import Part, bits, class_counts, levels, struct, view
 
 
 def characters(symbols: ClassTable | npt.NDArray[np.int64] | None) -> bytes | None:
-    """CHRS, or None where the first symbols are those of single bytes wherever they stand."""
+    """CHRS, or None where the first symbols are those of single bytes at every place."""
     match symbols:
         case None:
             return None
@@ -36,8 +36,8 @@ def token_index(tokens: TokenIndex) -> list[Part]:
 
 def pair_index(pairs: PairIndex) -> list[Part]:
     """PIDX."""
-    # One slot more than the rows have: where the last row is empty, a look-up in it needs one to
-    # look at.
+    # One slot more than the rows have: a lookup in the last row needs a slot to read even if that
+    # row is empty.
     slots = np.full(pairs.index.slot_count + 1, 0xFFFFFFFFFFFFFFFF, layout.PAIR_SLOT)
     slots[pairs.index.slots] = pairs.rules
     displacements = pairs.index.displacements.astype(layout.DISPLACEMENT)
@@ -52,7 +52,7 @@ def pair_index(pairs: PairIndex) -> list[Part]:
 
 
 def crossings(value: Crossings | None) -> bytes | None:
-    """XPRS, or None where the boundaries that merges cross are not known by characters."""
+    """XPRS, or None where the crossed boundaries are not known by characters."""
     if value is None:
         return None
     rule = layout.CrossingRule[value.rule]

@@ -1,4 +1,4 @@
-"""Numbers and arrays as bytes, by the declarations of the layout."""
+"""Numbers and arrays as bytes, according to the layout."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ Part = bytes | memoryview
 
 
 def view(array: npt.NDArray[Any]) -> memoryview:
-    """The bytes of an array, which may be large: no copy."""
+    """The bytes of an array, without a copy, as it may be large."""
     return array.reshape(-1).view(np.uint8).data
 
 
 def struct(declared: Struct, **fields: Any) -> bytes:
-    """The bytes of a struct; fields that are not given are zero."""
+    """The bytes of a struct; omitted fields are zero."""
     return bytes(declared.build(fields))
 
 
 def rows(declared: np.dtype[Any], numbers: npt.ArrayLike) -> bytes:
-    """The bytes of records, one for each row of numbers; fields that rows do not reach are zero.
+    """The bytes of records, one for each row of numbers; fields beyond the row length are zero.
 
     >>> rows(layout.TRIMMING_EXCEPTION, [(1, 2, 3)]).hex()
     '0100000002000300'
@@ -38,12 +38,12 @@ def rows(declared: np.dtype[Any], numbers: npt.ArrayLike) -> bytes:
 
 
 def class_counts(table: ClassTable) -> dict[str, int]:
-    """The fields of a header that say how large a class table is."""
+    """The header fields with the size of a class table."""
     return {"middle_count": len(table.middle), "leaf_count": len(table.leaves)}
 
 
 def levels(table: ClassTable, leaf: str, *, ascii: bool = False) -> bytes:
-    """A class table with leaves of type ``leaf``; ``ascii``: those characters first."""
+    """A class table with leaves of type ``leaf``; ``ascii``: after the values of all of ASCII."""
     size = layout.CLASS_ASCII // layout.CLASS_BLOCK
     first = table.leaves[table.middle[table.top[0], :size]] if ascii else table.leaves[:0]
     types = (leaf, "<u2", "<u2", leaf)
@@ -52,12 +52,12 @@ def levels(table: ClassTable, leaf: str, *, ascii: bool = False) -> bytes:
 
 
 def bits(pairs: npt.NDArray[np.bool_]) -> bytes:
-    """Bits by rows, the lowest of each byte first."""
+    """Bits by rows, the lowest bit of each byte first."""
     return np.packbits(pairs, axis=-1, bitorder="little").tobytes()
 
 
 def trie(texts: Trie) -> bytes:
-    """Nodes, with one more at the end, and edges."""
+    """Nodes, with one extra at the end, and edges."""
     nodes = np.zeros(len(texts.first_edges), layout.TRIE_NODE)
     nodes["first_edge"] = texts.first_edges
     nodes["token"] = np.append(texts.tokens, -1).astype("<u4")
@@ -66,5 +66,5 @@ def trie(texts: Trie) -> bytes:
 
 
 def padded(part: bytes) -> bytes:
-    """A part with zeros up to the next multiple of 4."""
+    """A part padded with zeros to a multiple of 4 bytes."""
     return part + bytes(-len(part) % 4)

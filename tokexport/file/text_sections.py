@@ -1,4 +1,4 @@
-"""What is done with a text: added tokens, rewriting, splitting, and the offsets of ids."""
+"""Sections for the text: added tokens, rewriting, splitting, and the offsets of ids."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def splits(
 
 
 def program_stage(stage: SplitStage, first: int) -> tuple[bytes, bytes]:
-    """A stage that splits: its descriptor, and its tables, which will stand at ``first``."""
+    """A stage that splits: its descriptor, and its tables, which will be stored at ``first``."""
     behavior = StageBehavior[stage.split.behavior.name]
     return _described(stage.table, first, behavior, StageFlag.INVERT * stage.split.invert)
 
 
 def program_bytes(table: ProgramTable) -> bytes:
-    """A program that stands alone: a descriptor, then its tables; offsets are from its start."""
+    """A program on its own: a descriptor, then its tables; offsets are from the descriptor."""
     size = layout.Stage.sizeof()
     return b"".join(_described(table, size, StageBehavior.ISOLATED, StageFlag(0)))
 
@@ -122,7 +122,7 @@ def labels(stages: Sequence[SplitStage | tuple[OpTable, ...]]) -> bytes | None:
 
 
 def cuts(pairs: Pairs) -> bytes | None:
-    """CUTS, or None where there is no place to cut."""
+    """CUTS, or None where no cut is safe."""
     return bits(pairs) if pairs.any() else None
 
 
@@ -243,7 +243,7 @@ def added_tokens(added: AddedTables | None) -> bytes | None:
 
 
 def added_classes(added: AddedTables | None) -> bytes | None:
-    """ACLS, or None where no added token looks at the characters beside it."""
+    """ACLS, or None where no added token tests the characters beside it."""
     if added is None or added.classes is None:
         return None
     header = struct(layout.AddedClassesHeader, **class_counts(added.classes))
@@ -251,7 +251,7 @@ def added_classes(added: AddedTables | None) -> bytes | None:
 
 
 def trimming(tables: Tables) -> bytes | None:
-    """TRIM, or None where offsets are as they are found."""
+    """TRIM, or None where offsets need no trimming."""
     value = tables.model.offset_trimming
     if value is None or len(value.passes) > MAX_TRIMMING_PASSES:
         return struct(layout.TrimmingHeader, passes=NONE, exception_count=0)
@@ -267,7 +267,7 @@ def trimming(tables: Tables) -> bytes | None:
 
 
 def alignment(tables: Tables, protected: Trie | None) -> bytes | None:
-    """ALGN, or None where each operation says for itself what a text stems from."""
+    """ALGN, or None where each operation tracks the source of a text by itself."""
     value = tables.model.offset_alignment
     if value is None or protected is None:
         return None

@@ -1,4 +1,4 @@
-"""What a file says of each id: its bytes, its key, its score and its rank."""
+"""The sections about each id: its bytes, its key, its score and its rank."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tokexport.version import __version__
 
 
 def records_and_bytes(tables: Tables) -> tuple[memoryview, bytes]:
-    """RECS and BYTS. What is equal is stored once."""
+    """RECS and BYTS. Equal byte strings are stored once."""
     tokens, forms = tables.tokens, tables.forms
     encoder = tables.encoding.encoder if tables.encoding else None
     records = np.zeros(len(tokens), layout.RECORD)
@@ -49,8 +49,8 @@ def records_and_bytes(tables: Tables) -> tuple[memoryview, bytes]:
 def keys(
     tables: Tables, tokens: TokenIndex, written: memoryview, blob: bytes
 ) -> tuple[bytes | None, bytes]:
-    """KEYS, or None where the token index needs nothing but the tokens' bytes; and BYTS with what
-    it needs after them.
+    """KEYS, or None if the token index needs only the tokens' bytes; and BYTS with all other keys
+    appended.
 
     ``written`` and ``blob`` are RECS and BYTS.
     """
@@ -69,7 +69,7 @@ def keys(
     offsets: dict[bytes, int] = {}
     for place in others:
         number, key = int(tokens.ids[place]), tokens.keys[place]
-        # A part of what it decodes to, as in CLIP, where an end of word decodes to a space.
+        # The key is a part of the content, as in CLIP, where an end of word decodes to a space.
         at = contents[number].find(key)
         if at >= 0:
             offset = int(records[number]["offset"]) + at
@@ -83,7 +83,7 @@ def keys(
 
 
 def scores(tables: EncodingTables, wanted: bool) -> tuple[Part | None, Part | None]:
-    """SCOR or SC64, where some score of Unigram is not a 32-bit number."""
+    """SCOR, or SC64 where some score of Unigram is not a 32-bit number."""
     values = tables.scores
     if values is None:
         return None, None
@@ -96,7 +96,7 @@ def scores(tables: EncodingTables, wanted: bool) -> tuple[Part | None, Part | No
 
 
 def ids(numbers: npt.NDArray[np.int64] | None) -> bytes | None:
-    """RANK, BIDS: a number for each, NONE where there is none."""
+    """RANK, BIDS: a number for each id or byte, NONE where there is none."""
     return None if numbers is None else numbers.astype("<u4").tobytes()
 
 

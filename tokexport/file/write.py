@@ -1,7 +1,7 @@
 """Tables to bytes: writes a tokexport file, version 1 (``formats/tokexport/SPEC.md``).
 
 The same tables give the same bytes on every platform: everything is little-endian, in a defined
-order, and carries no time stamp.
+order, without a time stamp.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ REQUIRED_TAGS = frozenset(tag for tag in Tag if tag.required)
 
 @dataclass(frozen=True, slots=True)
 class Sections:
-    """The sections of a file, in its order, and the fields of its header."""
+    """The sections of a file, in order, and the fields of its header."""
 
     contents: dict[bytes, Content | None]
     fields: dict[str, int]
@@ -35,8 +35,8 @@ class Sections:
     special: frozenset[str]
 
     def parts(self, chat_frame: Frame | None) -> list[Part]:
-        """The bytes of a file with the frame of its chat template, in parts: header and section
-        table are the first.
+        """The bytes of a file with the frame of its chat template, in parts: the header and section
+        table come first.
         """
         contents = self.contents | {Tag.CHAT_FRAME: chat_section.frame(chat_frame, self.special)}
         found = {tag: content for tag, content in contents.items() if content is not None}
@@ -51,10 +51,10 @@ def sections(
     self_test: Sequence[SelfTestCase] = (),
     prefix_index: bool = False,
 ) -> Sections:
-    """What a file holds.
+    """The sections of a file.
 
-    ``scores``: one float an id. ``prefix_index``: the ids in the order of their bytes.
-    ``reference_version`` is written into the provenance, ``self_test`` holds texts with the
+    ``scores``: one float per id. ``prefix_index``: the ids in order of their bytes.
+    ``reference_version`` is written into the provenance; ``self_test`` has texts with the
     reference's ids.
     """
     model = tables.model
@@ -70,7 +70,7 @@ def sections(
         contents |= _text(tables, tables.encoding)
     contents |= {
         Tag.SORTED_IDS: token_sections.sorted_ids(tables) if prefix_index else None,
-        Tag.CHAT_FRAME: None,  # comes last
+        Tag.CHAT_FRAME: None,  # stored last
         Tag.SPECIAL_IDS: token_sections.special_ids(tables),
         Tag.CHAT_TEMPLATE: model.chat.default.encode() if model.chat.default else None,
         Tag.PROVENANCE: token_sections.provenance(tables, reference_version),
@@ -93,7 +93,7 @@ def assemble(
     contents: Mapping[bytes, Content], *, model: int = layout.ModelType.BPE, **fields: int
 ) -> list[Part]:
     """The parts of a file with sections in the given order: a header with these fields and the
-    section table, with checksums, are the first.
+    section table, with checksums, come first.
     """
     table = bytearray()
     parts: list[Part] = []
@@ -190,7 +190,7 @@ def _aligned(offset: int) -> int:
 
 
 def decoder(table: DecoderTable | None) -> bytes | None:
-    """DECO, or None if decoding is joining bytes."""
+    """DECO, or None if decoding only joins bytes."""
     if table is None:
         return None
     flags = sum(layout.DecoderFlag[name] for name in table.flags)
@@ -198,7 +198,7 @@ def decoder(table: DecoderTable | None) -> bytes | None:
 
 
 def edits(decoder: DecoderTable | None) -> bytes | None:
-    """EDIT, or None if DECO says it all. Equal texts are stored once."""
+    """EDIT, or None if DECO is enough. Equal texts are stored once."""
     if decoder is None or decoder.edits is None:
         return None
     table = decoder.edits

@@ -1,8 +1,8 @@
 """The layout of a tokexport file, version 1, declared once. All numbers are little-endian.
 
-The writer builds with these declarations and the Python runtime views the map through them. The
-tables of ``formats/tokexport/SPEC.md``, the constants of the C core and the public enumerations of
-``tokexport.h`` are made from them: run ``python formats/tokexport/generate.py`` after a change.
+The writer builds with these declarations and the Python runtime reads mapped files through them.
+The tables of ``formats/tokexport/SPEC.md``, the constants of the C core and the enumerations of
+``tokexport.h`` are generated: run ``python formats/tokexport/generate.py`` after a change.
 """
 
 from tokexport.file.layout.chat import *  # noqa: F403

@@ -1,4 +1,4 @@
-"""The header, the section table, and what every file holds: tokens, scores, ids with a role."""
+"""The header, the section table, and general sections: tokens, scores, special ids, templates."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ EDIT: Final = record(
     "length" / U16 * "bytes that are appended; bit 15: and then the byte that was read",
     "offset" / U32 * "where they begin in the texts",
 )
-EDIT_KEEPS: Final = 0x8000  # in length: the byte that is read is written after the text
+EDIT_KEEPS: Final = 0x8000  # in length: the byte read is written after the text
 
 # SPID: this header, then stop_count ids.
 SpecialIdsHeader = Struct(

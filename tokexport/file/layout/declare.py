@@ -1,6 +1,6 @@
-"""The words that the layout is declared in: structs and records of named fields, and named numbers.
+"""Building blocks of the layout: structs and records of named fields, and named numbers.
 
-Every field and every number says in a few words what it means; these words are the tables of
+Every field and every number has a short description; these are the tables of
 ``formats/tokexport/SPEC.md``.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from construct import Const, Construct, Default, Float64l, Int8ul, Int16ul, Int32ul, Int64ul, Struct
 
-# A field that is not given is zero.
+# An omitted field is zero.
 U8, U16, U32, U64 = (Default(kind, 0) for kind in (Int8ul, Int16ul, Int32ul, Int64ul))
 F64 = Default(Float64l, 0.0)
 
@@ -35,7 +35,7 @@ def record(*fields: Construct) -> np.dtype[Any]:
 
 
 class Code(IntEnum):
-    """Numbers of which a field holds one."""
+    """Numbers; a field holds one of them."""
 
     meaning: str
 
@@ -47,7 +47,7 @@ class Code(IntEnum):
 
 
 class Flags(IntFlag):
-    """Bits, or groups of bits, of which a field holds any."""
+    """Bits, or groups of bits; a field holds any of them."""
 
     meaning: str
 
@@ -58,7 +58,7 @@ class Flags(IntFlag):
         return member
 
     def put(self, number: int) -> int:
-        """Flags whose bits of this group hold a number."""
+        """Flags with a number in the bits of this group."""
         return number * (self & -self)
 
     def get(self, flags: int) -> int:
@@ -67,14 +67,14 @@ class Flags(IntFlag):
 
 
 class SectionTag(bytes, Enum):
-    """Four letters that name a section, and what is in it."""
+    """Four letters that name a section, and its contents."""
 
     required: bool
     level: str
     holds: str
 
     def __new__(cls, tag: bytes, required: bool, level: str, holds: str) -> SectionTag:
-        """Who does not know a ``required`` tag refuses the file; ``level`` is SPEC.md's."""
+        """Readers that do not know a ``required`` tag refuse the file; ``level``: see SPEC.md."""
         member = bytes.__new__(cls, tag)
         member._value_ = tag
         member.required = required

@@ -1,4 +1,4 @@
-"""What turns a pre-token into ids: indexes, symbols and merges for BPE, a trie for other models."""
+"""From a pre-token to ids: indexes, symbols and merges for BPE, a trie for other models."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KEY: Final = record(
     "zero" / U16 * "zero",
 )
 
-# PIDX: this header, then the slots, then the starts of the rows and the end of the last one, then
+# PIDX: this header, then the slots, then the starts of the rows and the end of the last row, then
 # the displacements.
 PairIndexHeader = Struct(
     "slot_count" / U32,
@@ -49,8 +49,8 @@ class SymbolUnit(Code):
     BYTE = 1, "units are bytes"
 
 
-# CHRS: this header, then for characters: top[272] u16 a place, middle[middle_count][64] u16,
-# leaves[leaf_count][64] SYMBOL; for bytes: 256 SYMBOL a place.
+# CHRS: this header, then for characters: top[272] u16 per place, middle[middle_count][64] u16,
+# leaves[leaf_count][64] SYMBOL; for bytes: 256 SYMBOL per place.
 CharactersHeader = Struct(
     "unit" / U32 * "a `SymbolUnit`",
     "place_count" / U32 * "1, or (rare) 4 where a symbol depends on the place of its unit",
@@ -98,5 +98,5 @@ TrieHeader = Struct(
 )
 TRIE_UNIT: Final = np.dtype("<u8")  # base << 32 | id << LABEL_BITS | label
 LABEL_BITS: Final = 9
-NO_LABEL: Final = 256  # of a unit that is no node
-NO_TOKEN: Final = MAX_IDS  # in the place of an id: no token ends here
+NO_LABEL: Final = 256  # of a unit that is not a node
+NO_TOKEN: Final = MAX_IDS  # instead of an id: no token ends here

@@ -1,4 +1,4 @@
-"""What finds added tokens, rewrites and cuts a text, and says which characters ids stand for."""
+"""Added tokens, rewriting and splitting of a text, and the spans of ids."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CLASS_ASCII: Final = 128
 CLASS_TOP: Final = 272  # 0x110000 >> 12
 CLASS_BLOCK: Final = 64
 
-# SPLT: this header, then one Stage each, then their tables.
+# SPLT: this header, then a Stage for each stage, then their tables.
 SplitsHeader = Struct(
     "stage_count" / U32 * f"0 to {MAX_STAGES}; 0: a segment is one pre-token",
     "reserved" / zeros(4),
@@ -78,11 +78,11 @@ LabelTable = Struct(
 )
 LABEL: Final = np.dtype("<u4")  # next state << 8 | label
 
-# CUTS: 128 x 128 bits, row = left character: encoding the two sides apart changes nothing.
+# CUTS: 128 x 128 bits, row = left character: encoding the two sides separately changes no id.
 CUTS_SIZE: Final = 128 * 128 // 8
 
 
-# NORM: this header, then one RewriteOp each, then their tables and contents.
+# NORM: this header, then a RewriteOp for each operation, then their tables and contents.
 RewriteHeader = Struct(
     "op_count" / U32 * f"operations in all; at most {MAX_OPS}",
     "normalizer_count" / U32 * "the first of them are the normalizer, the others belong to stages",
@@ -201,7 +201,7 @@ class AddedFlag(Flags):
     NORMALIZED = 1 << 4, "is in the normalized trie, by its normalized content; else in the raw one"
 
 
-# ADDT: this header, tokens, then the two tries (nodes with one more at the end, then edges), then
+# ADDT: this header, tokens, then the two tries (nodes plus one extra at the end, then edges), then
 # the text.
 AddedHeader = Struct(
     "token_count" / U32,
@@ -227,8 +227,8 @@ TRIE_NODE: Final = record(
 )
 TRIE_EDGE: Final = np.dtype("<u4")  # byte << 24 | child node; sorted by byte
 
-# ACLS: this header, then a class table with u8 leaves; present when an added token strips or wants
-# whole words.
+# ACLS: this header, then a class table with u8 leaves; present if an added token strips or matches
+# only whole words.
 AddedClassesHeader = Struct(
     "middle_count" / U16,
     "leaf_count" / U16,
