@@ -1,7 +1,7 @@
 """Sources: a tokenizer file of any known format becomes a TokenizerModel.
 
-Each format is a folder with a ``SOURCE``: how it is known, how it is read, and the library whose
-ids are the right ones. ``registry.py`` lists them all.
+Each format is a folder with a ``SOURCE``: how it is recognised, how it is read, and its reference.
+``registry.py`` lists them all.
 
 >>> import base64, pathlib, tempfile
 >>> path = pathlib.Path(tempfile.mkdtemp(), "bytes.tiktoken")
@@ -39,7 +39,7 @@ def read(
     The arguments are those of :func:`tokexport.sources.registry.open_source`.
 
     Raises SourceError for a file that is broken or that its own library refuses, UnsupportedError
-    for what cannot be exact.
+    where ids could not be exact.
     """
     from tokexport.sources.registry import open_source
 

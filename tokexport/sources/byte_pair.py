@@ -1,4 +1,4 @@
-"""The BPE model of a vocabulary of strings and a list of merges, for all sources that have both."""
+"""The BPE model of a vocabulary of strings and a list of merges, for all sources with both."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tokexport.sources.json_node import LongValue, Node, show
 
 _PLAIN: Final = CharacterSymbols()
 _PAIR: Final = "a pair of strings, like the other merges"
-_MISSING: Final = -1  # what merges_of_strings gives for a token that is not there
+_MISSING: Final = -1  # what merges_of_strings returns for a missing token
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Names(Mapping[str, int]):
 
 
 def read_names(node: Node) -> Names:
-    """The same as :func:`read_vocab`, in columns, and from what stays bytes."""
+    """The same as :func:`read_vocab`, but in columns; a LongValue is never parsed into objects."""
     if isinstance(value := node.value, LongValue) and not value.is_array:
         data, ends, ids = strings_and_numbers(value.document, value.begin)
         value.release()
@@ -60,11 +60,11 @@ def read_names(node: Node) -> Names:
 
 
 def read_vocab(node: Node) -> dict[str, int]:
-    """The vocabulary at ``node``: an object of ids by string. Of a string that stands twice, the
-    last id counts, as in the reference.
+    """The vocabulary at ``node``: an object of ids by string. If a string occurs twice, the last id
+    counts, as in the reference.
 
-    Raises SourceError for a value that is no id, UnsupportedError for two strings with one id or
-    for an id that a file cannot hold.
+    Raises SourceError for a value that is not an id, UnsupportedError for two strings with the same
+    id or for an id that a file cannot hold.
     """
     vocab: dict[str, int] = node.object(repeats=True)
     are_numbers = {*map(type, vocab.values())} <= {int}
@@ -94,7 +94,7 @@ def split_merge(line: Node) -> list[str]:
 
 
 def refuse_merge(merge: Node, pair: Sequence[str], missing: str) -> NoReturn:
-    """Raise the SourceError of a merge that has to do with a token that is not there."""
+    """Raises the SourceError of a merge with a missing token."""
     merge.broken(
         f"is {' '.join(map(show, pair))}, and the token {show(missing)} is not in the vocabulary;"
         " these merges do not belong to this vocabulary"
@@ -113,7 +113,7 @@ def build(
 ) -> BytePairModel:
     """The model of a vocabulary and the merges at ``node``, over the vocabulary's characters.
 
-    Raises SourceError for what is no merge, and for a merge of other tokens.
+    Raises SourceError for an entry that is not a merge, and for a merge of unknown tokens.
     """
     merges = _found(node, names, len(characters.prefix))
     if "" in names:
@@ -146,15 +146,13 @@ def _found(node: Node, names: Names, prefix_size: int) -> npt.NDArray[np.int32]:
 
 
 def _spelled(node: Node) -> tuple[list[Any], Sequence[int]]:
-    """Merges, all of them pairs or all of them strings with a space between the two, and their
-    numbers.
-    """
+    """The merges, all of them pairs or all of them strings with one space, and their numbers."""
     values: list[Any] = node.value
     if not isinstance(values, list):
         node.fail("an array of merges")
     kinds = [*map(type, values)]
     if kinds.count(str) == len(kinds):
-        # Lines of a merges.txt: its header may be among them, and has no rank.
+        # Lines of a merges.txt, possibly with its header, which has no rank.
         numbers = [n for n, line in enumerate(values) if not line.startswith("#version")]
         return [values[number] for number in numbers], numbers
     if str in kinds:
@@ -163,7 +161,7 @@ def _spelled(node: Node) -> tuple[list[Any], Sequence[int]]:
 
 
 def _refuse(merge: Node, ids: list[int], prefix_size: int) -> NoReturn:
-    """Raise the SourceError of a merge that is none, or of tokens that are not there."""
+    """Raises the SourceError of an invalid merge, or of a merge with missing tokens."""
     if isinstance(merge.value, str):
         left, right = split_merge(merge)
     elif min(ids) < _MISSING:
@@ -175,7 +173,7 @@ def _refuse(merge: Node, ids: list[int], prefix_size: int) -> NoReturn:
 
 
 def _last_of_each_pair(merges: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """A pair that stands twice keeps its last rank, as in the reference's map from pairs to ranks.
+    """A pair that occurs twice keeps its last rank, as in the reference's map from pairs to ranks.
 
     >>> _last_of_each_pair(np.array([[0, 1, 2], [1, 1, 3], [0, 1, 2]])).tolist()
     [[1, 1, 3], [0, 1, 2]]

@@ -1,7 +1,7 @@
-"""Which file of a directory is its tokenizer, and which others lie there that could be one.
+"""Finds the file of a directory that is its tokenizer, and the others that could be one.
 
-Each format names its files; where none of these is there, a file of another name that is a
-tokenizer by its content is taken if it is the only one.
+Each format names its files; if none of these exists, a file of another name that is a tokenizer by
+its content is used if it is the only one.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from tokexport.sources.source import AnySource, Input
 from tokexport.sources.tokenizer_json.config import CONFIG, TOKENIZER_JSON
 from tokexport.sources.unreadable import are_settings, refuse_by_head
 
-# Under which a tokenizer may lie that has none of the usual names.
+# Names of tokenizers that have none of the usual names.
 _OTHER_NAMES: Final = ("*.json", "*.model", "*.spm", "*.gguf")
 
 
 def sniffed(source: Input, sources: Sequence[AnySource]) -> tuple[AnySource, Any] | None:
-    """The first format that takes an input for its own, with the parsed content."""
+    """The first format that recognises an input, with the parsed content."""
     for one in sources:
         content = one.sniff(source)
         if content is not None:
@@ -30,7 +30,7 @@ def sniffed(source: Input, sources: Sequence[AnySource]) -> tuple[AnySource, Any
 
 
 def tokenizer_in(folder: Path, sources: Sequence[AnySource]) -> Path:
-    """The file that is a directory's tokenizer, or that itself; SourceError for none or several."""
+    """The tokenizer file of a directory, or the directory; SourceError for none or several."""
     for path in _named(folder, sources):
         return path
     others = [
@@ -52,9 +52,9 @@ def tokenizer_in(folder: Path, sources: Sequence[AnySource]) -> Path:
 
 
 def directory_notes(folder: Path, taken: str, sources: Sequence[AnySource]) -> tuple[str, ...]:
-    """Notes where a directory holds other tokenizers by name than ``taken``, which is read.
+    """Notes if a directory has tokenizers, by name, other than ``taken``, which is read.
 
-    What lies beside a tokenizer.json is usually the same tokenizer in another form.
+    Files beside a tokenizer.json are usually the same tokenizer in another format.
     """
     if taken == TOKENIZER_JSON:
         return ()
@@ -82,7 +82,7 @@ def directory_notes(folder: Path, taken: str, sources: Sequence[AnySource]) -> t
 
 
 def _named(folder: Path, sources: Sequence[AnySource]) -> Iterator[Path]:
-    """What has one of the usual names, the formats in their order."""
+    """The files with one of the usual names, in order of formats."""
     for one in sources:
         if one.whole_folder is not None and one.whole_folder(SourceFiles(folder)):
             yield folder
@@ -104,9 +104,9 @@ def _only(folder: Path, found: Sequence[Path], what: str) -> Path:
 
 
 def _holds_settings(path: Path) -> bool:
-    """Whether a file called tokenizer.json is in truth a tokenizer_config.json."""
+    """Whether a file called tokenizer.json is actually a tokenizer_config.json."""
     source = Input(path=path)
-    if source.view.find(b'"model"') >= 0:  # which spares a large one a second parsing
+    if source.view.find(b'"model"') >= 0:  # avoids parsing a large file twice
         return False
     try:
         return source.json is not None and are_settings(source.json.object(repeats=True))
@@ -121,5 +121,5 @@ def _is_tokenizer(path: Path, sources: Sequence[AnySource]) -> bool:
         found = sniffed(source, [one for one in sources if one.under_any_name])
         known = found is not None and found[0].under_any_name
         return known(found[1]) if found and callable(known) else bool(known)
-    except TokexportError:  # it is none, and no one asked for it
+    except TokexportError:  # it is not one, and the caller did not name it
         return False

@@ -1,4 +1,4 @@
-"""The files that a source is made of: each is read once, and its SHA-256 kept."""
+"""The files of a source: each is read once, and its SHA-256 recorded."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class SourceFiles:
     sizes: dict[str, int] = field(default_factory=dict)
 
     def read(self, name: str) -> bytes:
-        """The bytes of a file that must be there."""
+        """The bytes of a file that must exist."""
         with self._open(name) as file:
             return self._kept(name, file.read())
 
     def view(self, name: str) -> bytes | mmap.mmap:
-        """The bytes of a file that must be there, mapped: what is not looked at takes no memory."""
+        """The bytes of a file that must exist, mapped: parts that are not read take no memory."""
         with self._open(name) as file:
             if not file.seekable():
                 raise SourceError(
@@ -56,7 +56,7 @@ class SourceFiles:
             )
 
     def head(self, name: str, size: int) -> bytes:
-        """The first ``size`` bytes of a file that must be there; no more of it is read."""
+        """The first ``size`` bytes of a file that must exist; no more of it is read."""
         with self._open(name) as file:
             return file.read(size)
 
@@ -64,15 +64,15 @@ class SourceFiles:
         return self.folder is not None and (self.folder / name).is_file()
 
     def beside(self, name: str) -> bytes | None:
-        """The bytes of a file that may be there, or None."""
+        """The bytes of a file, or None if it does not exist."""
         return self.read(name) if self.has(name) else None
 
     def alone(self) -> SourceFiles:
-        """The same digests without the folder, where what stands beside is not about the source."""
+        """The same digests without the folder, if files beside the source do not belong to it."""
         return SourceFiles(None, self.sha256, self.sizes)
 
     def provenance(self, source: str) -> Provenance:
-        """That of a model of this kind of source, whose files were all read."""
+        """The provenance of a model of this kind of source, once all its files were read."""
         return Provenance(source, dict(sorted(self.sha256.items())))
 
     def _kept(self, name: str, data: _Data) -> _Data:

@@ -1,6 +1,6 @@
-"""Repositories of the Hugging Face hub: their tokenizer's files, by ``huggingface_hub``.
+"""Repositories of the Hugging Face hub: their tokenizer files, through ``huggingface_hub``.
 
-The library is an extra, imported where a name is looked up and nowhere else.
+The library is an extra, imported only when a name is looked up.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from tokexport.errors import SourceError, TokexportError
 
 T = TypeVar("T")
 
-# What sources read; no weights, so no *.gguf and no *.bin.
+# The files that sources read; no weights, so no *.gguf and no *.bin.
 FILES: Final = (
     *("tokenizer.json", "tokenizer_config.json", "config.json", "special_tokens_map.json"),
     *("added_tokens.json", "generation_config.json", "chat_template.*", "tekken.json"),
     *("vocab.json", "merges.txt", "*-vocab.json", "*-merges.txt", "vocab.txt"),
     *("*.model", "*.spm", "*.tiktoken", "tokenizer.pkl"),
 )
-# A pattern's star matches slashes too, and "*.model" would find what lies deeper.
+# A star in a pattern also matches slashes, so "*.model" would match in subfolders.
 _FOLDERS: Final = "*/*"
 
-# The hub's own rules for names; a name without an owner could as well be a file's.
+# The hub's own rules for names; a name without an owner could also be a file's.
 _PART: Final = r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?"
 _NAME: Final = re.compile(rf"(?!.*(?:--|\.\.)){_PART}/{_PART}")
 _LONGEST_NAME: Final = 96
 _LOG_IN: Final = "log in with `hf auth login` or set HF_TOKEN"
-# A misspelt path to a file is not asked for in the network.
+# A misspelt path to a file is not looked up on the network.
 _FILE_SUFFIXES: Final = (".json", ".model", ".txt", ".tiktoken", ".gguf", ".bin", ".pkl", ".git")
 
 
 def is_repository(source: object) -> bool:
-    """Whether a source is a string ``owner/name``, and nothing of that name is on the disk.
+    """Whether a source is a string ``owner/name`` and no such path exists.
 
     A ``pathlib.Path`` is always a path.
 
@@ -54,13 +54,12 @@ def is_repository(source: object) -> bool:
 
 
 def local_source(source: T, revision: str | None = None) -> T | Path:
-    """The source itself, or the folder in the hub's cache, named by the commit, that holds the
-    tokenizer's files of the repository it names. ``revision``: a branch, a tag or a commit, or
-    None.
+    """The source itself or, if it names a repository, the folder in the hub's cache with its
+    tokenizer files, named by the commit. ``revision``: a branch, a tag or a commit, or None.
 
-    Raises SourceError for a revision of what is no repository and for a repository or revision that
-    is not there, and TokexportError where the library is missing, access is not granted, or the hub
-    cannot be reached and the cache does not hold all of the files.
+    Raises SourceError for a revision without a repository and for a repository or revision that
+    does not exist, and TokexportError if the library is missing, access is not granted, or the hub
+    cannot be reached and the cache does not hold all files.
 
     >>> local_source("tokenizer.json")
     'tokenizer.json'
@@ -97,14 +96,14 @@ def _folder(name: str, revision: str | None) -> Path:
 
     hub = constants.ENDPOINT
     try:
-        # The library draws its bars into a log file too.
+        # The library would draw progress bars into a log file too.
         with nullcontext() if sys.stderr.isatty() else disable_progress_bars():
             found = snapshot_download(
                 name, revision=revision, allow_patterns=[*FILES], ignore_patterns=[_FOLDERS]
             )
         folder = Path(found)
-        # Without the hub the library falls back on its cache, and cannot tell whether that is whole
-        # where it has no list of the commit's files: something else has put a part of them there.
+        # Offline the library falls back on its cache, and cannot tell whether that is complete
+        # without a list of the commit's files: another program may have cached only some of them.
         get_cached_repo_tree(name, revision=folder.name)
     except GatedRepoError as error:
         raise TokexportError(
@@ -146,7 +145,7 @@ def _folder(name: str, revision: str | None) -> Path:
 
 
 def _why(error: BaseException | None, hub: str) -> str:
-    """Why nothing came from the hub, in a sentence's beginning that says what to do."""
+    """Why the hub returned nothing and what to do, as the beginning of a sentence."""
     from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
 
     if isinstance(error, OfflineModeIsEnabled):

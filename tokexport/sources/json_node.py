@@ -1,8 +1,8 @@
-"""JSON with paths: every value knows where it stands, so that an error can say it.
+"""JSON with paths: every value knows its path, for error messages.
 
-The strictness is that of the reference library's parser (serde_json): UTF-8 without a byte order
-mark, no NaN, no lone surrogates, and numbers are what it makes of them. A key that stands twice in
-one object is refused where it would be in doubt which counts; in a vocabulary the last one does.
+As strict as the reference library's parser (serde_json): UTF-8 without a byte order mark, no NaN,
+no lone surrogates, and numbers as it rounds them. A key that occurs twice in one object is refused
+where it is not clear which counts; in a vocabulary the last one does.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _SHOWN: Final = 120
 
 
 class _RepeatedKeys(dict[str, object]):
-    """An object in which a key stood more than once; the last value counts."""
+    """An object in which a key occurred more than once; the last value counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class LongValue:
-    """An array or an object of a document that stays bytes: as objects it would be ten times as
+    """An array or an object of a document, kept as bytes: Python objects would be ten times as
     large.
     """
 
@@ -42,23 +42,23 @@ class LongValue:
 
     @property
     def objects(self) -> Any:
-        """The elements as objects."""
+        """The elements as Python objects."""
         text = self.document[self.begin : self.end]
         return json.loads(text, object_pairs_hook=_object, parse_float=serde_number)
 
     def release(self) -> None:
-        """Gives the memory of a mapped document back: to read it again brings it back."""
+        """Releases the memory of a mapped document, which is loaded again when read."""
         if isinstance(self.document, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
             self.document.madvise(mmap.MADV_DONTNEED)
 
     @property
     def is_array(self) -> bool:
-        """Whether it is no object."""
+        """Whether it is an array, not an object."""
         return self.document[self.begin : self.begin + 1] == b"["
 
 
 def show(value: object) -> str:
-    """A value as JSON, in ASCII and cut short, fit for an error message and a terminal.
+    """A value as JSON, in ASCII and truncated, for an error message and a terminal.
 
     >>> show("naïve")
     '"na\\\\u00efve"'
@@ -73,11 +73,11 @@ def _objects(value: object) -> object:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One JSON value and where it stands: ``file`` is a base name, ``path`` is like
+    """One JSON value and its location: ``file`` is a base name, ``path`` is like
     ``model.merges[3]``.
 
-    ``ignored`` collects the paths of fields that are not read, where the reference ignores such;
-    without it they are refused. A node shares it with its children.
+    ``ignored`` collects the paths of unread fields where the reference ignores these; without it
+    they are refused. A node shares it with its children.
     """
 
     file: str
@@ -86,15 +86,15 @@ class Node:
     ignored: list[str] | None = field(default=None, compare=False, repr=False)
 
     def fail(self, expected: str) -> NoReturn:
-        """Raise the SourceError that says where, what was found and what was expected."""
+        """Raises the SourceError with the location, what was found and what was expected."""
         self.broken(f"is {show(self.value)}; expected {expected}")
 
     def broken(self, what: str) -> NoReturn:
-        """Raise the SourceError that says where and what is wrong there."""
+        """Raises the SourceError with the location and what is wrong there."""
         raise SourceError(f"{self.file}: {self.path or 'the document'} {what}")
 
     def unsupported(self, supported: str) -> NoReturn:
-        """Raise the UnsupportedError for this value."""
+        """Raises the UnsupportedError for this value."""
         raise UnsupportedError(
             self.path or self.file, f"{show(self.value)} is not supported", supported
         )
@@ -102,7 +102,7 @@ class Node:
     def object(
         self, known: Collection[str] | None = None, *, repeats: bool = False
     ) -> dict[str, Any]:
-        """The value as an object, of ``known`` fields: others are refused, or noted."""
+        """The value as an object with ``known`` fields: others are refused, or recorded."""
         if not isinstance(self.value, dict):
             self.fail("an object")
         if isinstance(self.value, _RepeatedKeys) and not repeats:
@@ -115,7 +115,7 @@ class Node:
         return self.value
 
     def member(self, name: str) -> Node:
-        """The value of a key that is there."""
+        """The value of a key that exists."""
         path = f"{self.path}.{name}" if self.path else name
         if not _PLAIN_KEY.fullmatch(name):
             path = f"{self.path}[{show(name)}]"
@@ -125,16 +125,16 @@ class Node:
         return Node(self.file, f"{self.path}[{number}]", self.value[number], self.ignored)
 
     def get(self, name: str) -> Node | None:
-        """The field ``name`` of an object, or None where it is absent."""
+        """The field ``name`` of an object, or None if it is absent."""
         return self.member(name) if name in self.object() else None
 
     def field(self, name: str) -> Node:
-        """The field ``name`` of an object, which must be there."""
+        """The field ``name`` of an object, which must exist."""
         node = self.get(name)
         return self.broken(f"has no field {name!r}, which it must have") if node is None else node
 
     def optional(self, name: str) -> Node | None:
-        """The field ``name`` of an object, or None where it is absent or null."""
+        """The field ``name`` of an object, or None if it is absent or null."""
         node = self.get(name)
         return None if node is None or node.value is None else node
 
@@ -150,7 +150,7 @@ class Node:
         return self.value if isinstance(self.value, str) else self.fail("a string")
 
     def base64(self) -> bytes:
-        """The bytes that the value spells in base64."""
+        """The bytes that the value encodes in base64."""
         try:
             return base64.b64decode(self.string(), validate=True)
         except ValueError:
@@ -166,7 +166,7 @@ class Node:
         return self.value
 
     def flag(self, name: str, otherwise: bool = False) -> bool:
-        """The field ``name``, true or false; ``otherwise`` where it is absent or null."""
+        """The field ``name``, true or false; ``otherwise`` if it is absent or null."""
         node = self.optional(name)
         return otherwise if node is None else node.boolean()
 
@@ -181,8 +181,8 @@ def line_of(file: str, number: int, line: str | bytes) -> Node:
 
 
 def parse(data: bytes, file: str) -> Node:
-    """The document in ``data``, from the file with the base name ``file``; SourceError where it is
-    not JSON.
+    """The document in ``data``, from the file with the base name ``file``; SourceError if it is not
+    JSON.
 
     >>> parse(b'{"a": [1]}', "x.json").field("a").value
     [1]
@@ -204,22 +204,22 @@ def parse(data: bytes, file: str) -> Node:
     except ValueError as error:
         raise SourceError(f"{file}: {error}") from None
     node = Node(file, "", value)
-    # Python takes a lone surrogate, the reference does not. The escapes are rare, so the walk over
-    # everything is too.
+    # Python accepts lone surrogates, the reference does not. Such escapes are rare, so the walk
+    # over everything is too.
     if _SURROGATE_ESCAPE.search(text):
         _refuse_surrogates(node)
     return node
 
 
 def parse_beside(files: SourceFiles, name: str) -> Node | None:
-    """The document of a file that may be there, or None."""
+    """The document of a file, or None if it does not exist."""
     data = files.beside(name)
     return None if data is None else parse(data, name)
 
 
 def parse_large(data: bytes | mmap.mmap, file: str) -> Node | None:
-    """The same, but the vocabulary and the merges in ``model`` are each a :class:`LongValue`, where
-    they are nothing but strings and numbers. None where neither is, or where something else in the
+    """The same, but the vocabulary and the merges in ``model`` are each a :class:`LongValue` if
+    they contain only strings and numbers. None if neither does, or if something else in the
     document is wrong.
 
     >>> parse_large(b'{"model": {"merges": ["a b"]}}', "x.json").value["model"]["merges"].objects
@@ -243,7 +243,7 @@ def parse_large(data: bytes | mmap.mmap, file: str) -> Node | None:
 
 
 def release(node: Node) -> None:
-    """Gives the memory of the mapped long values in an object back."""
+    """Releases the memory of the mapped long values in an object."""
     for value in node.object().values():
         if isinstance(value, LongValue):
             value.release()

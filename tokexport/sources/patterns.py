@@ -1,4 +1,4 @@
-"""The patterns of published tokenizers that several sources name, character for character."""
+"""The patterns of published tokenizers that several sources use, character for character."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NANOCHAT: Final = (
     r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,2}|"
     r" ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
 )
-# DeepSeek V3 has these one after the other; the line breaks are characters, as in its file.
+# DeepSeek V3 applies these in order; the line breaks are literal characters, as in its file.
 DEEPSEEK: Final = (
     r"\p{N}{1,3}",
     "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",
@@ -35,14 +35,14 @@ DEEPSEEK: Final = (
         "| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+"
     ),
 )
-# What ByteLevel splits by, and GPT-2's encoder.py.
+# The pattern of ByteLevel and of GPT-2's encoder.py.
 GPT2: Final = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 TEKKEN: Final = f"{_LOWER}|{_UPPER}" + r"|\p{N}" + _PUNCTUATION_AND_SLASHES
 
 
 def oniguruma(pattern: str) -> str:
     """A pattern of tiktoken for Oniguruma, where a plus after ``{1,3}`` is not possessive but
-    repeats it. It can go: nothing follows it in any known pattern.
+    repeats it. The plus can be dropped: nothing follows it in any known pattern.
 
     >>> oniguruma(r"\\p{N}{1,3}+| ")
     '\\\\p{N}{1,3}| '

@@ -1,4 +1,4 @@
-"""What verify asks of a reference library."""
+"""The interface that ``verify`` requires of a reference library."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tokexport.model import AddedToken
 
 
 class Mode(Enum):
-    """What becomes of special tokens that stand in a text."""
+    """What becomes of special tokens in a text."""
 
     TEXT = "special tokens are text"
     IDS = "special tokens are ids"
@@ -20,7 +20,7 @@ class Mode(Enum):
     SOME = "every second special token is an id"
 
 
-# The releases of the Unicode tables; ids of another may differ, and neither is wrong.
+# The releases behind the Unicode tables; others may give other ids, and neither is wrong.
 TABLES_FROM: Final = {
     "tokenizers": ("0.23.3", "1.0.0rc3"),
     "tiktoken": ("0.14",),
@@ -29,8 +29,8 @@ TABLES_FROM: Final = {
 }
 
 
-# GPT-2's alphabet for the references; readers have another, lest one mistake hide another. A byte
-# that prints stands for itself, the others for U+0100 onwards, in their order.
+# GPT-2's alphabet for the references; readers have a copy of their own, so that no mistake hides
+# another. A printable byte represents itself, the others are U+0100 and up, in order.
 _PRINTING: Final = [byte for byte in range(256) if chr(byte).isprintable() and byte != 0x20]
 _OTHERS: Final = [byte for byte in range(256) if byte not in _PRINTING]
 BYTE_OF: Final = {chr(byte): byte for byte in _PRINTING} | {
@@ -39,13 +39,13 @@ BYTE_OF: Final = {chr(byte): byte for byte in _PRINTING} | {
 
 
 class ReferenceStopsError(Exception):
-    """The reference itself fails at a text, so that there is nothing to compare with."""
+    """The reference itself fails at a text, so there is nothing to compare with."""
 
 
 class ReferenceTokenizer(Protocol):
-    """A tokenizer of a reference library, which gives the ids of a call in the usual way.
+    """A tokenizer of a reference library, which returns the ids of an ordinary call.
 
-    As it stands here, a library without special tokens in a text, pairs, offsets or templates.
+    The defaults are for a library without special tokens in a text, pairs, offsets or templates.
     """
 
     library: str
@@ -54,11 +54,11 @@ class ReferenceTokenizer(Protocol):
     reading_note: str | None = None
 
     def modes(self) -> tuple[Mode, ...]:
-        """The modes that the library has."""
+        """The modes that the library supports."""
         return (Mode.TEXT,)
 
     def allowed_special(self, mode: Mode) -> Literal["all"] | frozenset[str]:
-        """The special tokens that are ids in a mode, as ``allowed_special`` of ``encode``."""
+        """The special tokens that are ids in a mode, as in ``allowed_special`` of ``encode``."""
         return frozenset() if mode is Mode.TEXT else "all"
 
     def encode(self, text: str, special: bool) -> list[int]:
@@ -66,22 +66,22 @@ class ReferenceTokenizer(Protocol):
         return self.encode_batch([text], Mode.IDS if special else Mode.TEXT)[0]
 
     def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
-        """Many texts, by the library's fastest way. ReferenceStopsError if it fails at one."""
+        """Many texts, in the library's fastest way. ReferenceStopsError if it fails at one."""
         ...
 
     def encode_pair(self, first: str, second: str, mode: Mode = Mode.TEMPLATE) -> list[int] | None:
-        """Two texts by the template for a pair, its ids in Mode.TEMPLATE only; None without."""
+        """Two texts in the template for a pair, its ids only in Mode.TEMPLATE; None without one."""
         return None
 
     def offsets(self, text: str, mode: Mode) -> list[tuple[int, int]] | None:
-        """For each id of ``encode_batch([text], mode)``, the (start, end) of what it stands for, in
-        characters; None where the library has no such thing. ReferenceStopsError if it fails.
+        """For each id of ``encode_batch([text], mode)``, the (start, end) of its span in
+        characters; None if the library has no offsets. ReferenceStopsError if it fails.
         """
         return None
 
     def starts(self, text: str, mode: Mode) -> list[int]:
-        """For each id of ``encode_batch([text], mode)``, the byte at which its character begins: by
-        the offsets, or else by the bytes of the tokens; nothing where the library has neither.
+        """For each id of ``encode_batch([text], mode)``, the byte at which its character begins:
+        from the offsets, or from the bytes of the tokens; empty if the library has neither.
         """
         offsets = self.offsets(text, mode)
         if offsets is not None:
@@ -94,11 +94,11 @@ class ReferenceTokenizer(Protocol):
     def decode_batch(
         self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
     ) -> list[str]:
-        """Ids to text. KeyError for an id that the library does not take."""
+        """Ids to text. KeyError for an id that the library does not accept."""
         ...
 
     def token_bytes(self, id: int) -> bytes | None:
-        """What an id stands for, be it part of a character; None where the library does not say."""
+        """The bytes of an id, even part of a character; None if the library does not say."""
         ...
 
     def ids(self) -> Sequence[int]:
@@ -106,7 +106,7 @@ class ReferenceTokenizer(Protocol):
         ...
 
     def added_tokens(self) -> Sequence[AddedToken]:
-        """What is found before the model runs, ascending by id: contents, special or not."""
+        """The tokens found before the model runs, ascending by id: contents, special or not."""
         return []
 
 
@@ -123,7 +123,7 @@ def missing(library: str) -> MissingLibraryError:
 
 def reference_notes(reference: ReferenceTokenizer) -> list[str]:
     """What a comparison with this reference cannot show: ids of the release that the tables were
-    made from, where another one is installed, and what the reference says of itself.
+    made from, if another one is installed, and the reference's own note.
     """
     notes = [] if reference.reading_note is None else [reference.reading_note]
     releases = TABLES_FROM[reference.library]
@@ -138,7 +138,7 @@ def reference_notes(reference: ReferenceTokenizer) -> list[str]:
 
 
 def reading_note(file: str, read_as: str) -> str:
-    """For a reference that runs what tokexport itself has made of a file."""
+    """For a reference that runs what tokexport itself made from a file."""
     return (
         f"no library reads {file}: what was compared is the {read_as} that tokexport reads"
         " it as, which shows nothing of that reading; tests compare that with published ids"

@@ -1,6 +1,6 @@
-"""Every source format, and the only place that chooses among them.
+"""Every source format, and the only module that chooses among them.
 
-A source is opened once: what is found of it and parsed is kept as one value, which the reader, the
+A source is opened once: everything found and parsed is kept as one value, which the reader, the
 reference library and the diagnosis share.
 """
 
@@ -32,7 +32,7 @@ from tokexport.sources.transformers.load import from_folder
 from tokexport.sources.unreadable import SUPPORTED, refuse, refuse_by_head
 from tokexport.sources.vocab_files import clip, gpt2_pair, minbpe, rwkv, wordpiece
 
-# In the order in which they are asked whether a file is theirs, and looked for in a directory.
+# In the order in which formats are tried on a file and searched for in a directory.
 SOURCES: Final[tuple[AnySource, ...]] = (
     gguf.SOURCE,
     tokenizer_json.SOURCE,
@@ -56,8 +56,8 @@ OBJECTS: Final[tuple[AnySource, ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A source of a known format with its parsed content. ``folder`` is the directory that it was
-    found in, ``commit`` that of a repository of the Hugging Face hub.
+    """A source of a known format with its parsed content. ``folder`` is the directory in which it
+    was found, ``commit`` that of a repository of the Hugging Face hub.
     """
 
     format: AnySource
@@ -69,12 +69,12 @@ class Opened:
 
     @property
     def size(self) -> int | None:
-        """The bytes of all files that were read, but for settings; None of an object."""
+        """The total size in bytes of all files read, without settings; None for an object."""
         sizes = self.input.files.sizes
         return sum(size for name, size in sizes.items() if name not in SETTINGS) or None
 
     def read(self) -> TokenizerModel:
-        """The model; UnsupportedError for what cannot be exact, SourceError for what is broken."""
+        """The model; UnsupportedError if it could not be exact, SourceError for a broken source."""
         with self.naming_the_file():
             model = self.format.read(self.input, self.content, self.given)
         if self.folder is None or self.input.is_folder:
@@ -83,18 +83,18 @@ class Opened:
         return replace(model, notes=(*model.notes, *notes))
 
     def reference(self) -> ReferenceTokenizer:
-        """The tokenizer of its library; SourceError where that refuses the source."""
+        """The tokenizer of its library; SourceError if the library refuses the source."""
         return self.format.reference(self.input, self.content, self.given)
 
     def emptied(self) -> Opened:
-        """The same without its content, once that was read: compiling needs the memory."""
+        """The same without its content, which is no longer needed: compiling needs the memory."""
         for name in ("view", "data", "json"):
             self.input.__dict__.pop(name, None)
         return replace(self, content=None)
 
     @contextmanager
     def naming_the_file(self) -> Iterator[None]:
-        """Adds the file to a refusal of what was read from it, wherever it is raised."""
+        """Adds the file name to a refusal, wherever it is raised."""
         try:
             yield
         except UnsupportedError as error:
@@ -111,17 +111,17 @@ def open_source(
     revision: str | None = None,
     reference: Literal["transformers"] | None = None,
 ) -> Opened:
-    """Finds out what a source is, and parses it: a file, a directory, the name of a repository of
-    the Hugging Face hub, or an object of Python.
+    """Determines the format of a source, and parses it: a file, a directory, the name of a
+    repository of the Hugging Face hub, or a Python object.
 
-    What a file is is found from its content. ``pattern`` (a known name or a regular expression) and
-    ``special_tokens`` (ids by content) are for formats that leave them open. ``revision`` is the
-    branch, tag or commit of a repository; a name is a repository's where it is a string
-    ``owner/name`` and no such path is on the disk. With ``reference`` a directory is what
-    ``AutoTokenizer`` of ``transformers`` makes of it, be there a tokenizer.json or not.
+    The format of a file is recognised by its content. ``pattern`` (a known name or a regular
+    expression) and ``special_tokens`` (ids by content) are for formats that leave them open.
+    ``revision`` is the branch, tag or commit of a repository; a string ``owner/name`` is a
+    repository if no such path exists. With ``reference`` a directory is loaded by ``AutoTokenizer``
+    of ``transformers``, whether it has a tokenizer.json or not.
 
-    Raises SourceError for a file that is broken, UnsupportedError for one that is no source,
-    TypeError for an object of another kind.
+    Raises SourceError for a file that is broken, UnsupportedError for one that is not a source,
+    TypeError for any other object.
 
     >>> import tokenizers
     >>> open_source(tokenizers.Tokenizer(tokenizers.models.BPE())).format.name

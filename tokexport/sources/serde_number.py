@@ -1,9 +1,9 @@
 """A decimal number as serde_json reads it, the parser of ``tokenizers``.
 
-It is fast, not exact: about one in four of the scores of a published Unigram model comes out as a
-neighbour of the nearest double, and ids depend on the last bit of sums of scores. So the steps are
-the same here: the digits as a whole number (those that 64 bits have no room for are dropped), times
-or through a power of ten. https://github.com/serde-rs/json, ``src/de.rs``, without the feature
+It is fast, not exact: about a quarter of the scores of a published Unigram model become a neighbour
+of the nearest double, and ids depend on the last bit of sums of scores. So the steps are the same
+here: the digits as an integer (dropping those that do not fit into 64 bits), multiplied or divided
+by a power of ten. https://github.com/serde-rs/json, ``src/de.rs``, without the feature
 ``float_roundtrip``.
 """
 
@@ -18,7 +18,7 @@ _POWERS: Final = tuple(float(f"1e{exponent}") for exponent in range(309))
 
 
 def serde_number(text: str) -> float:
-    """The double for a JSON number. ValueError where the reference refuses it as too large.
+    """The double for a JSON number. ValueError if the reference refuses it as too large.
 
     >>> serde_number("0.5"), serde_number("-13.510000228881837") == -13.510000228881837
     (0.5, False)
@@ -44,7 +44,7 @@ def serde_number(text: str) -> float:
 
 
 def _kept(value: int, digits: str) -> tuple[int, int]:
-    """A number with more digits after it, as long as it fits, and how many of them do."""
+    """A number with more digits appended as long as it fits, and how many of them do."""
     for place, digit in enumerate(digits):
         longer = 10 * value + int(digit)
         if longer > _LARGEST:

@@ -1,4 +1,4 @@
-"""What a source format is: how it is known, how it is read, and which library decides its ids."""
+"""Source formats: how each is recognised and read, and which library decides its ids."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _SAMPLE_LINES: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What the user says of a source that does not say it itself: ranks hold no pattern."""
+    """What the user adds to a source that lacks it: ranks have no pattern."""
 
     pattern: str | None = None
     special_tokens: Mapping[str, int] | None = None
 
 
 class Input:
-    """A file with those beside it, a directory, or an object of Python, before anything is known
-    of it. A file is read and parsed once, and only as far as its format asks for it.
+    """A file with its neighbours, a directory, or a Python object, before its format is known. A
+    file is read and parsed once, lazily, as its format requires.
     """
 
     def __init__(self, *, path: Path | None = None, python_object: object | None = None) -> None:
@@ -48,12 +48,12 @@ class Input:
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes; a model with its weights may be larger than the memory."""
+        """The first bytes; a model with its weights may be larger than memory."""
         return b"" if self.path is None or self.is_folder else self.files.head(self.name, _HEAD)
 
     @cached_property
     def view(self) -> bytes | mmap.mmap:
-        """All bytes, none of a directory or an object, which may be more than the memory holds."""
+        """All bytes, which may be larger than memory; empty for a directory or an object."""
         return b"" if self.path is None or self.is_folder else self.files.view(self.name)
 
     @cached_property
@@ -63,9 +63,8 @@ class Input:
 
     @cached_property
     def json(self) -> Node | None:
-        """The document where the file is meant as a JSON object; SourceError where that is broken.
-
-        A vocabulary in another encoding can begin with a brace too.
+        """The document if the file is meant as a JSON object; SourceError if that is broken. A
+        vocabulary in another encoding can begin with a brace too.
         """
         text = self.data.removeprefix(codecs.BOM_UTF8).lstrip()
         if not text.startswith(b"{"):
@@ -77,34 +76,34 @@ class Input:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Those of that object; none where it is no JSON object."""
+        """The fields of that object; empty if the file is not a JSON object."""
         return {} if self.json is None else self.json.object(repeats=True)
 
     @cached_property
     def lines(self) -> list[bytes]:
-        """The first lines that are not empty, by which a text is known."""
+        """The first lines that are not empty, by which a text file is recognised."""
         return [line for line in self.data[:_SAMPLE].splitlines()[:_SAMPLE_LINES] if line]
 
 
 @dataclass(frozen=True, slots=True)
 class Source(Generic[T]):
-    """A source format. To add one, make a folder that exports it and name it in ``registry.py``.
+    """A source format. To add one, make a folder that exports it and list it in ``registry.py``.
 
-    ``sniff`` says by the content whether an input is of the format: then it gives the parsed
-    content, which ``read`` and ``reference`` share; None where it is not.
+    ``sniff`` decides by the content whether an input has the format: it returns the parsed content,
+    which ``read`` and ``reference`` share, or None.
     """
 
     name: str
     sniff: Callable[[Input], T | None]
     read: Callable[[Input, T, Given], TokenizerModel]
     reference: Callable[[Input, T, Given], ReferenceTokenizer]
-    # The names or globs by which it is found in a directory, the best one first.
+    # The names or globs by which it is found in a directory, in order of preference.
     files: tuple[str, ...] = ()
-    # Whether a file of such a name has beside it what belongs to it.
+    # Whether the files that belong to a file of such a name are beside it.
     is_whole: Callable[[Path], bool] = Path.is_file
-    # Whether such a content is a tokenizer under any name: then a directory's only one is read.
+    # Whether such content is a tokenizer under any name: then a directory's only one is read.
     under_any_name: Callable[[T], bool] | bool = False
-    # Whether a directory is read as a whole, and not one file of it.
+    # Whether a directory is read as a whole instead of one of its files.
     whole_folder: Callable[[SourceFiles], bool] | None = None
     # The fields of :class:`Given` that the format leaves open.
     takes: frozenset[str] = frozenset()

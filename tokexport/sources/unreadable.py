@@ -1,4 +1,4 @@
-"""What a file is that is no source, so that the refusal says it and what to give in its place."""
+"""Identifies files that are not sources, so that the refusal says what to give instead."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _MAGICS: Final = (
 _PICKLE: Final = re.compile(rb"\x80[\x02-\x05]")
 _TIKTOKEN: Final = b"tiktoken.core"
 _LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
-# The size of the header, eight bytes, and then the header, which is JSON.
+# The size of the header, eight bytes, then the header, which is JSON.
 _SAFETENSORS: Final = re.compile(rb'.{4}\0{4}\{"', re.DOTALL)
 _NUMBERED: Final = re.compile(rb"\S+[ \t]+[0-9]+\s*")
-# Text of numbered lines that is often met and is no tokenizer.
+# Common text files of numbered lines that are not tokenizers.
 _LISTS: Final = (
     (
         re.compile(rb"[0-9]+[ \t]+[0-9]+\s*"),
@@ -52,7 +52,7 @@ _LISTS: Final = (
 
 
 def refuse_by_head(source: Input) -> None:
-    """Raises for what the first bytes say is no source, so that a large file is not read."""
+    """Raises if the first bytes are not those of a source, so that a large file is not read."""
     head, file = source.head, source.name
     if source.path is None or source.is_folder:
         return
@@ -74,7 +74,7 @@ def refuse_by_head(source: Input) -> None:
 
 
 def is_pickle_of_tiktoken(head: bytes) -> bool:
-    """Whether a file that begins with ``head`` says that it is a pickled ``tiktoken.Encoding``.
+    """Whether a file that begins with ``head`` is a pickled ``tiktoken.Encoding``.
 
     >>> is_pickle_of_tiktoken(b"\\x80\\x04\\x8c\\rtiktoken.core\\x94\\x8c\\x08Encoding")
     True
@@ -83,7 +83,7 @@ def is_pickle_of_tiktoken(head: bytes) -> bool:
 
 
 def refuse(source: Input) -> NoReturn:
-    """Raises for a file of no known format, and says what it is, or that it is no text."""
+    """Raises for a file of no known format, and says what it is, or that it is not text."""
     file = source.name
     if source.json is not None:
         _refuse_object(file, source.json.object(repeats=True))
@@ -140,7 +140,7 @@ def is_array(data: bytes) -> bool:
 
 
 def list_without_ids(lines: Sequence[bytes]) -> str | None:
-    """What a text of numbered lines is, where the numbers are no ids; None for any other."""
+    """What a text of numbered lines is if the numbers are not ids; None for any other text."""
     for pattern, what in _LISTS if lines else ():
         are_ranks = pattern is _NUMBERED and are_mostly_base64(lines)
         if all(map(pattern.fullmatch, lines)) and not are_ranks:
@@ -149,7 +149,7 @@ def list_without_ids(lines: Sequence[bytes]) -> str | None:
 
 
 def are_mostly_base64(lines: Sequence[bytes]) -> bool:
-    """Whether most first words are base64: other words may look like it, and a rank be broken."""
+    """Whether most first words are base64: others can look like it, and ranks can be broken."""
     return 2 * sum(_is_base64(line.split()[0]) for line in lines if line.strip()) >= len(lines)
 
 

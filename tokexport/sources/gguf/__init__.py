@@ -1,5 +1,5 @@
-"""GGUF files: the metadata keys `tokenizer.ggml.*`. What reads them is imported for such a file
-alone: with all that it needs it is a tenth of what a conversion imports.
+"""GGUF files: the metadata keys `tokenizer.ggml.*`. The reader is imported only for such a file:
+with its dependencies it is a tenth of what a conversion imports.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The metadata of a GGUF file, values by name, and of them only those that are asked for.
+"""The metadata of a GGUF file: values by name, only those requested.
 
 Source: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md. A file is a magic, a version, the
 counts of its tensors and values, the values (a name, a type and the value each), and then the
-tensors, which may be larger than the memory. Every length is checked before it is used.
+tensors, which may be larger than memory. Every length is checked before it is used.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MAGIC: Final = b"GGUF"
 Value = Any
 
 _VERSIONS: Final = (2, 3)
-# The numbers, by the code of their type, as `struct` names them.
+# The formats of numbers for `struct`, by the code of their type.
 _NUMBERS: Final[Mapping[int, str]] = MappingProxyType(
     dict(enumerate(("B", "b", "H", "h", "I", "i", "f", "?"))) | {10: "Q", 11: "q", 12: "d"}
 )
@@ -31,7 +31,7 @@ _SMALLEST_VALUE: Final = 13  # the length of a name, a type, and one byte
 def read_metadata(data: Any, file: str, prefixes: tuple[str, ...]) -> dict[str, Value]:
     """The values whose names begin with one of ``prefixes``, from the bytes of a file.
 
-    SourceError for a file that is damaged, or of a version that is not known.
+    SourceError for a file that is damaged or of an unknown version.
 
     >>> pair = b"\\x01" + bytes(7) + b"a" + b"\\x04\\0\\0\\0" + b"\\x2a\\0\\0\\0"
     >>> head = b"GGUF\\x03\\0\\0\\0" + bytes(8) + b"\\x01" + bytes(7)
@@ -42,7 +42,7 @@ def read_metadata(data: Any, file: str, prefixes: tuple[str, ...]) -> dict[str, 
 
 
 class _Reader:
-    """Goes through the values once; ``at`` is the byte that is next."""
+    """Reads the values in one pass; ``at`` is the next byte."""
 
     def __init__(self, data: Any, file: str) -> None:
         self.data, self.file = data, file
@@ -69,7 +69,7 @@ class _Reader:
         return found
 
     def value(self, kind: int, wanted: bool, depth: int = 0) -> Value:
-        """The value that is next; None in place of one that is not wanted."""
+        """The next value, or None if it is not wanted."""
         if kind in _NUMBERS:
             return self.number(_NUMBERS[kind])
         if kind == _TEXT:
@@ -98,7 +98,7 @@ class _Reader:
         return struct.unpack_from(self.order + code, self.data, self.skip(size))[0]
 
     def count(self, size: int) -> int:
-        """How many follow of what is at least so many bytes, all of which must be there."""
+        """A count of items of at least ``size`` bytes each, all of which must be in the file."""
         count: int = self.number("Q")
         if count * size > len(self.data) - self.at:
             self.fail(f"has {count} values of {size} bytes or more, which are not all there")
@@ -113,7 +113,7 @@ class _Reader:
             return self.fail("has a text that is not UTF-8", start)
 
     def skip(self, size: int) -> int:
-        """Goes on, and gives the byte where it was; what is skipped must be there."""
+        """Skips ``size`` bytes, which must be in the file; returns where they begin."""
         start = self.at
         if size > len(self.data) - start:
             self.fail(f"ends before {size} bytes that should be there")

@@ -1,12 +1,12 @@
-"""What the names in ``tokenizer.ggml.pre`` stand for: parts of the original tokenizer.json.
+"""The names in ``tokenizer.ggml.pre``, with the parts of the original tokenizer.json.
 
-A GGUF holds a name and neither pattern nor normalizer. The names are llama.cpp's; those are here
-whose parts are known from the tokenizer.json, from the script that made it or from the code of the
-original, whose patterns are not always those that llama.cpp runs. A name that stands for several
-originals with different patterns ("falcon-h1") is not here.
+A GGUF holds a name but neither pattern nor normalizer. The names are llama.cpp's; this module has
+those whose parts are known from the tokenizer.json, from the script that made it or from the code
+of the original. The original's patterns are not always those that llama.cpp runs. A name of several
+originals with different patterns ("falcon-h1") is left out.
 
-The converter finds a name from the ids of one text, in which nothing is to be composed: a name says
-nothing of NFC. So a pattern alone, which llama.cpp has for each name, is not enough.
+The converter finds a name from the ids of one text, in which NFC changes nothing: a name says
+nothing about NFC. So the pattern that llama.cpp has for each name is not enough.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from tokexport.sources.tokenizer_json.document import byte_level, sequence, spli
 class Original:
     """Parts of a tokenizer.json.
 
-    ``add_bos`` and ``add_sep`` count where the file does not say whether to add them, as in
-    llama.cpp. Where ``mask_lstrip``, the mask token takes the white space before it; where
-    ``normalized``, tokens that are not special are found after the normalizer. Where ``ranks``, the
-    original is tiktoken, and the merges were found from its ranks, the ids. ``ignore_merges`` is
-    None for trained merges and for ranks written as more merges than tokens.
+    ``add_bos`` and ``add_sep`` apply if the file does not say whether to add them, as in llama.cpp.
+    With ``mask_lstrip``, the mask token strips the white space before it; with ``normalized``,
+    tokens that are not special are matched after the normalizer. With ``ranks``, the original is
+    tiktoken, and the merges were derived from its ranks, the ids. ``ignore_merges`` is None for
+    trained merges and for ranks written as more merges than tokens.
     """
 
     pre_tokenizer: dict[str, Any]
@@ -51,7 +51,7 @@ _DIGITS: Final = {"type": "Digits", "individual_digits": True}
 _NFC: Final = {"type": "NFC"}
 _GPT2: Final = Original(byte_level(True))
 _LLAMA3: Final = Original(_cuts(LLAMA3), ignore_merges=True, add_bos=True)
-# Llama 3 at first, and SmolLM3: no BOS. Not all tokens are reached by merges.
+# Early Llama 3, and SmolLM3: no BOS. Not all tokens are reached by merges.
 _SMAUG: Final = Original(_cuts(LLAMA3), ignore_merges=True)
 _TEKKEN: Final = _cuts(TEKKEN)
 _O200K: Final = Original(_cuts(O200K), ignore_merges=True)
@@ -74,7 +74,7 @@ _SEED_CODER: Final = Original(
     ),
     _NFC,
 )
-# LLaDA, and Ling from 1 to 3: Qwen's pattern in other words.
+# LLaDA, and Ling 1 to 3: Qwen's pattern, written differently.
 _LING: Final = Original(
     _cuts(
         r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}"
@@ -89,12 +89,12 @@ _MINICPM5: Final = Original(
 # Hunyuan normalizes and calls tiktoken.
 _HUNYUAN: Final = Original(_cuts(QWEN), _NFC, ignore_merges=True, ranks=True)
 _KIMI_K2: Final = Original(_cuts(KIMI), ignore_merges=True, ranks=True)
-# The class in a class is the original's.
+# The nested class is the original's.
 _BLOOM: Final = Original(_cuts(" ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+"))
 _STARCODER: Final = Original(sequence(_DIGITS, byte_level(True)))
 _IDEOGRAPHS: Final = "[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+"
 _DEEPSEEK_CODER: Final = Original(_cuts("[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", _IDEOGRAPHS, _DIGITS))
-# DeepSeek LLM writes the letters with case out, range by range.
+# DeepSeek LLM lists the cased letters range by range.
 _CASED: Final = (
     "A-Za-z"
     "\u00b5\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u01ba\u01bc-\u01bf\u01c4-\u0293\u0295-\u02af\u0370-\u0373\u0376"
@@ -152,7 +152,7 @@ _FALCON: Final = Original(
 )
 
 # These lower-case, which a GGUF does not say. Models with the vocabulary of bert-base-uncased have
-# the first or the last, whichever the converter asks for last; BGE, text2vec and MacBERT the other.
+# the first or the last, whichever the converter tests last; BGE, text2vec and MacBERT the other.
 UNCASED: Final = ("bert-bge", "bert-bge-large", "jina-v2-en")
 
 _NAMED: Final = (
@@ -161,7 +161,7 @@ _NAMED: Final = (
     (_BLOOM, "bloom"),
     (Original(_LLAMA3.pre_tokenizer, ignore_merges=True, ranks=True), "chatglm-bpe"),
     (Original(sequence(_DIGITS, byte_level(True)), _NFC), "command-r"),
-    # The ranks of GPT-4, all of which merges reach.
+    # GPT-4's ranks; merges reach all of them.
     (Original(_LLAMA3.pre_tokenizer), "dbrx"),
     (_DEEPSEEK_CODER, "deepseek-coder"),
     (_DEEPSEEK_LLM, "deepseek-llm"),
@@ -169,10 +169,10 @@ _NAMED: Final = (
     (Original(_STARCODER.pre_tokenizer, {"type": "NFKC"}), "exaone"),
     (_FALCON, "falcon"),
     (Original(_LLAMA3.pre_tokenizer, ignore_merges=True), "glm4"),
-    # The last has GPT-4's ranks, as Granite 4, which does not normalize.
+    # The last has GPT-4's ranks, as does Granite 4, which does not normalize.
     (_GPT2, "gpt-2 phi-2 granite-docling"),
     (_O200K, "gpt-4o llama4"),
-    # The first is no name of llama.cpp's: GPT-NeoX, Pythia and StableLM 3B are older than those.
+    # The first is not a name of llama.cpp's: GPT-NeoX, Pythia and StableLM 3B are older.
     (_GPT_NEOX, "gpt-neox olmo"),
     (_HUNYUAN, "hunyuan"),
     (_KIMI_K2, "kimi-k2"),
@@ -183,7 +183,7 @@ _NAMED: Final = (
     (_MINIMAX, "minimax-m2"),
     (Original(byte_level(True), _NFC, mask_lstrip=True, normalized=True), "modern-bert"),
     (Original(byte_level(True), _NFC, normalized=True), "mpt"),
-    # The third is Qwen 3's with <|im_end|> after a text, the last GPT-4's ranks after NFC.
+    # The third is Qwen 3's with <|im_end|> after a text, the last has GPT-4's ranks after NFC.
     (_QWEN2, "qwen2 deepseek-r1-qwen f2llmv2 stablelm2"),
     (_QWEN35, "qwen35"),
     (Original(byte_level(True), add_sep=True, mask_lstrip=True), "roberta-bpe"),
@@ -192,7 +192,7 @@ _NAMED: Final = (
     (_SMAUG, "smaug-bpe jina-v5-nano"),
     (_SPARK, "spark2_5"),
     (_STARCODER, "starcoder mellum2 refact smollm"),
-    # Some tokenizer.json of the same tokens have Llama 3's, a mistake of who made them.
+    # Some tokenizer.json files with the same tokens have Llama 3's, by mistake.
     (Original(_TEKKEN, ignore_merges=True, add_bos=True), "tekken"),
     (_TINY_AYA, "tiny_aya"),
 )
@@ -201,13 +201,13 @@ ORIGINALS: Final[Mapping[str, Original]] = MappingProxyType(
 )
 
 # Tekken's tokens without BOS, with two patterns: Nemotron 3 kept Tekken's, Pixtral's tokenizer.json
-# has Llama 3's. The text of the converter gives the same ids by both.
+# has Llama 3's. The converter's text has the same ids with both.
 PIXTRAL: Final = "pixtral"
 NEMOTRON_3: Final = Original(_TEKKEN, ignore_merges=True)
 PIXTRAL_12B: Final = _LLAMA3
 
-# Names above, and others that llama.cpp splits as those: what their originals do besides is not
-# known for sure. A name that it splits as no other is in neither table.
+# Names above, and others that llama.cpp splits alike: what else their originals do is not certain.
+# A name with a split of its own is in neither table.
 _SPLIT_ALIKE: Final = {
     "bloom": "gpt3-finnish poro-chat",
     "deepseek-v3": "hy_v4",

@@ -1,9 +1,9 @@
 """The tokenizer in a GGUF file (``tokenizer.ggml.*``).
 
-A GGUF holds less than what it was made from, so it is read as that: a byte-level BPE ("gpt2") or a
+A GGUF holds less than its original, so it is read as the original: a byte-level BPE ("gpt2") or a
 WordPiece vocabulary ("bert") as the tokenizer.json with the same tokens, a SentencePiece vocabulary
-("llama", "t5") as the ``.model`` with the same pieces, RWKV's ("rwkv") as the vocabulary file. So
-are the references. Truncation and most flags of added tokens are left out.
+("llama", "t5") as the ``.model`` with the same pieces, RWKV's ("rwkv") as the vocabulary file. The
+references load the same. Truncation and most flags of added tokens are missing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ROLES: Final = {
     "unk": "unknown_token_id",
 }
 _STOPS: Final = ("eos_token_id", "eot_token_id", "eom_token_id")
-# Without tokenizer.ggml.unknown_token_id.
+# The unknown id if there is no tokenizer.ggml.unknown_token_id.
 _UNKNOWN: Final = {"llama": 0, "t5": 2}
 _SPACE_SYMBOL: Final = "\u2581"
 _CHARSMAP: Final = "precompiled_charsmap"
@@ -48,14 +48,14 @@ _INCOMPLETE: Final = {
         " tokenizer.json instead"
     )
 }
-# How Python writes bytes, without the quotes.
+# Bytes as Python's repr writes them, without the quotes.
 _ESCAPED: Final = re.compile(r"(?:[ -\[\]-~]|\\x[0-9a-f]{2}|\\[tnr\\'\"])*")
 
 
 def read_gguf(source: GgufTokenizer, files: SourceFiles) -> TokenizerModel:
     name = source.file
     if source.model in ("gpt2", "bert"):
-        # Nothing that stands beside a GGUF is about it.
+        # Files beside a GGUF do not belong to it.
         model = read_tokenizer_json(Node(name, "", gguf_document(source)), files.alone(), "GGUF")
     elif source.model == "rwkv":
         model = read_rwkv(gguf_rwkv(source), name, files.alone(), "GGUF")
@@ -78,7 +78,7 @@ def read_gguf(source: GgufTokenizer, files: SourceFiles) -> TokenizerModel:
 
 
 def gguf_document(source: GgufTokenizer) -> dict[str, Any]:
-    """The tokenizer.json that says the same, for the models "gpt2" and "bert"."""
+    """The equivalent tokenizer.json, for the models "gpt2" and "bert"."""
     seen: dict[str, int] = {}
     for number, token in enumerate(source.tokens):
         if seen.setdefault(token, number) != number:
@@ -105,7 +105,7 @@ def gguf_document(source: GgufTokenizer) -> dict[str, Any]:
         decoder=document.byte_level(True),
         model={
             "type": "BPE",
-            # Training gives one merge a token at most; ranks give one for each two parts.
+            # Training makes at most one merge per token; ranks give one for each split in two.
             "ignore_merges": len(merges) > len(source.tokens)
             if original.ignore_merges is None
             else original.ignore_merges,
@@ -151,11 +151,11 @@ def _unknown(name: str) -> str:
 
 
 def _by_ranks(source: GgufTokenizer, merges: list[str]) -> list[list[str]]:
-    """The merges of the file, which are of ranks, and those that its converter left out.
+    """The merges of the file, which come from ranks, and those that its converter left out.
 
-    Of ranks the converter writes one merge for a token: the two parts that lower ranks make of it.
-    It leaves out a token that these do not make of two; tiktoken makes it of any two. Where there
-    are two parts, no others ever meet: what lower ranks can merge is merged before.
+    From ranks the converter writes one merge per token: the two parts that lower ranks leave of it.
+    It leaves out a token of which they leave more; tiktoken merges it from any two parts. If there
+    are two parts, no others ever become adjacent: lower ranks are merged first.
     """
     pairs = [pair for merge in merges if len(pair := merge.split(" ")) == 2]
     made = {"".join(pair) for pair in pairs}
@@ -187,12 +187,12 @@ def _added_tokens(source: GgufTokenizer, original: patterns.Original) -> list[di
 
 
 def _is_padding(source: GgufTokenizer, number: int) -> bool:
-    """Whether a converter added it, to fill the ids up to the size of the embedding."""
+    """Whether a converter added it to pad the ids to the size of the embedding."""
     return source.types[number] is PieceType.UNUSED or source.tokens[number] == f"[PAD{number}]"
 
 
 def _bert_settings(source: GgufTokenizer) -> BertSettings:
-    """As newer files say; else the name says it."""
+    """The settings that newer files have; otherwise those of the name."""
     lowercase, accents = "normalizer.lowercase", "normalizer.strip_accents"
     if lowercase in source.values:
         return BertSettings(
@@ -209,17 +209,17 @@ def _bert_settings(source: GgufTokenizer) -> BertSettings:
 
 
 def _wordpiece(token: str) -> str:
-    """WordPiece's spelling: in a GGUF the start of a word is marked, not its continuation."""
+    """WordPiece's spelling: a GGUF marks the start of a word, not its continuation."""
     if token.startswith("[") and token.endswith("]"):
         return token
     return token[1:] if token.startswith(_SPACE_SYMBOL) else "##" + token
 
 
 def gguf_rwkv(source: GgufTokenizer) -> bytes:
-    """The vocabulary file (``rwkv_vocab_*.txt``) that says the same, for the model "rwkv".
+    """The equivalent vocabulary file (``rwkv_vocab_*.txt``), for the model "rwkv".
 
-    The converter writes a token as Python writes its bytes, without the quotes. The first token,
-    which ends a text, is in no such file.
+    The converter writes a token as the repr of its bytes, without the quotes. The first token,
+    which ends a text, is not in such files.
     """
     lines = []
     for number, written in enumerate(source.tokens):
@@ -234,7 +234,7 @@ def gguf_rwkv(source: GgufTokenizer) -> bytes:
 
 
 def gguf_sentencepiece(source: GgufTokenizer) -> proto.SentencePieceModel:
-    """The SentencePiece model that says the same, for the models "llama" and "t5"."""
+    """The equivalent SentencePiece model, for the models "llama" and "t5"."""
     algorithms = {"llama": proto.Algorithm.BPE, "t5": proto.Algorithm.UNIGRAM}
     if source.model not in algorithms:
         source.node("model").unsupported(_INCOMPLETE.get(source.model, _SUPPORTED))
@@ -259,14 +259,14 @@ def gguf_sentencepiece(source: GgufTokenizer) -> proto.SentencePieceModel:
 
 
 def _scores(source: GgufTokenizer) -> list[float]:
-    """Whole numbers in the files of some converters."""
+    """The scores, which some converters write as integers."""
     values = source.values.get("scores")
     whole = isinstance(values, list) and bool(values) and type(values[0]) is int
     return [*map(float, source.array("scores", int if whole else float, len(source.tokens)))]
 
 
 def _unknown_id(source: GgufTokenizer) -> int:
-    """As the file says; else the only token of the type; else what llama.cpp takes."""
+    """The id in the file; otherwise the only token of the type; otherwise llama.cpp's default."""
     number = source.number("unknown_token_id")
     if number is not None:
         return number
@@ -275,7 +275,7 @@ def _unknown_id(source: GgufTokenizer) -> int:
 
 
 def _piece_type(source: GgufTokenizer, number: int, unknown: int) -> PieceType:
-    """Converters disagree on padding and the unknown token. What no text gives is CONTROL."""
+    """Converters disagree on padding and the unknown token. CONTROL: no text is encoded to it."""
     if number == unknown:
         return PieceType.UNKNOWN
     kind = source.types[number]
@@ -286,8 +286,8 @@ def _piece_type(source: GgufTokenizer, number: int, unknown: int) -> PieceType:
 def _post_processor(
     source: GgufTokenizer, add_bos: bool, add_eos: bool, add_sep: bool
 ) -> dict[str, Any] | None:
-    """The template, where ids stand around a text or between two; GGUF spells "seperator" so. With
-    one a pair is that of RoBERTa, whose type ids are all 0.
+    """The template, if ids are added around a text or between two; "seperator" is GGUF's spelling.
+    With a separator a pair is as in RoBERTa, whose type ids are all 0.
     """
     bos = source.number("bos_token_id") if source.flag("add_bos_token", add_bos) else None
     eos = source.number("eos_token_id") if source.flag("add_eos_token", add_eos) else None

@@ -1,4 +1,4 @@
-"""The values of ``tokenizer.ggml.`` in a GGUF file, each held against what it has to be."""
+"""The values of ``tokenizer.ggml.`` in a GGUF file, with their types checked."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ ARCHITECTURE: Final = "general.architecture"
 _CHAT: Final = "tokenizer.chat_template"
 PREFIXES: Final = ("tokenizer.", ARCHITECTURE)
 _KINDS: Final = frozenset(PieceType)
-# Of a file that holds weights alone.
+# In a file with weights only.
 _NO_TOKENIZER: Final = (None, "none", "no_vocab")
 
 
 @dataclass(frozen=True, slots=True)
 class GgufTokenizer:
-    """The values of a GGUF by short names; ``types`` are NORMAL where there are none."""
+    """The values of a GGUF by short names; ``types`` are NORMAL if the file has none."""
 
     file: str
     values: dict[str, Any]
@@ -40,18 +40,18 @@ class GgufTokenizer:
         return Node(self.file, f"tokenizer.ggml.{name}", self.values.get(name))
 
     def number(self, name: str) -> int | None:
-        """An id, or None where there is none of this name."""
+        """An id, or None if there is no value of this name."""
         value = self.values.get(name)
         if value is None or (type(value) is int and 0 <= value < len(self.tokens)):
             return value
         return self.node(name).fail("the id of a token")
 
     def flag(self, name: str, otherwise: bool) -> bool:
-        """A flag, or what counts where the file does not say."""
+        """A flag, or ``otherwise`` if the file does not have it."""
         return self.node(name).boolean() if name in self.values else otherwise
 
     def array(self, name: str, kind: type, size: int | None) -> list[Any]:
-        """An array of one kind, of ``size`` elements where that is given."""
+        """An array of one kind, with ``size`` elements if that is given."""
         value: list[Any] | None = self.values.get(name)
         if value is None:
             self.node(name).broken(f"is missing, without which {show(self.model)} is not whole")
@@ -63,8 +63,8 @@ class GgufTokenizer:
 
 
 def parse_gguf(values: Mapping[str, Any], file: str, pattern: str | None = None) -> GgufTokenizer:
-    """The tokenizer among the values of a GGUF file, whose tokenizer.ggml.pre is ``pattern`` where
-    it says none that is known. SourceError for a file without one.
+    """The tokenizer in the values of a GGUF file. ``pattern`` replaces a tokenizer.ggml.pre that is
+    missing or unknown. SourceError for a file without a tokenizer.
     """
     inner = {name.removeprefix("tokenizer.ggml."): value for name, value in values.items()}
     source = GgufTokenizer(file, inner, [], [], ChatTemplates())
@@ -92,7 +92,7 @@ def parse_gguf(values: Mapping[str, Any], file: str, pattern: str | None = None)
 
 
 def _named(source: GgufTokenizer, pattern: str) -> str:
-    """The name that the user gives, where the file leaves it open."""
+    """The name that the user gives, if the file leaves it open."""
     names = {"gpt2": tuple(ORIGINALS), "bert": UNCASED}.get(source.model, ())
     own = source.values.get("pre")
     found = f"the pattern {show(pattern)}"

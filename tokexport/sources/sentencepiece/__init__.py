@@ -9,7 +9,7 @@ from tokexport.model import TokenizerModel
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source
 
-# The first field of a model is a piece (field 1), whose first is its text (field 1).
+# The first field of a model is a piece (field 1), whose first field is its text (field 1).
 _START: Final = re.compile(rb"\x0a.\x0a.", re.DOTALL)
 _NEXT: Final = (b"", b"\x0a", b"\x12", b"\x1a")
 
@@ -17,7 +17,7 @@ _NEXT: Final = (b"", b"\x0a", b"\x12", b"\x1a")
 def _sniff(source: Input) -> bytes | None:
     if not _START.match(source.head):
         return None
-    # The text lies in the piece, before the next one or a spec; lengths here take one byte.
+    # The text is inside the piece, which a piece or a spec follows; lengths here take one byte.
     piece, text = source.head[1], source.head[3]
     after = source.data[2 + piece : 3 + piece]
     is_model = text + 2 <= piece < 128 and len(source.data) >= 2 + piece and after in _NEXT

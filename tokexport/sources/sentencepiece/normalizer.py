@@ -8,10 +8,10 @@ The library (``Normalizer::Normalize``) maps a text by the charsmap, longest rul
   ``add_dummy_prefix``;
 - makes each space U+2581: ``escape_whitespaces``.
 
-Here each is a step of its own. That is the same as long as one knows a text that the charsmap
-leaves nothing of from one that was empty: the library puts a dummy space to the first, not to the
-second. Only where a user-defined piece or the value of a rule has two spaces in a row, the charsmap
-drops the spaces itself: the library keeps or drops such two together.
+Here each is a separate step. That is equivalent if a text that the charsmap empties is
+distinguished from an empty one: the library adds a dummy space to the first, not to the second.
+Only if a user-defined piece or the value of a rule has two consecutive spaces, the charsmap drops
+the spaces itself: the library keeps or drops these two together.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from tokexport.unicode.charsmap import read_charsmap, rules_of
 SPACE_SYMBOL: Final = "\u2581"
 _PATH: Final = "normalizer_spec"
 _Rule: TypeAlias = tuple[bytes, bytes]  # a sequence of characters and its replacement
-# Noncharacters, of which one that no rule and no piece knows can mark an end of the text.
+# Noncharacters: one that is in no rule and no piece can mark an end of the text.
 _MARKERS: Final = tuple(map(chr, (0x10FFFF, 0x10FFFE, 0xFFFFF, 0xFFFFE, 0xEFFFF, 0xEFFFE)))
 
 
 def normalizer_steps(
     file: str, spec: NormalizerSpec, protected: Sequence[str], whitespace_as_suffix: bool
 ) -> tuple[NormalizerStep, ...]:
-    """The steps. ``protected`` are the user-defined pieces, which no rule changes."""
+    """The steps. ``protected``: the user-defined pieces, which no rule changes."""
     values = spec.charsmap[4 + int.from_bytes(spec.charsmap[:4], "little") :]
     has_two = b"  " in values or any("  " in text for text in protected)
     keeps_some = spec.remove_extra_whitespaces and has_two
@@ -51,7 +51,7 @@ def normalizer_steps(
     elif whitespace_as_suffix:
         steps = _with_suffix(file, spec, charsmap, protected, trim)
     elif spec.remove_extra_whitespaces:
-        # The dummy space takes the place of those at the start.
+        # The dummy space replaces the spaces at the start.
         steps = [*charsmap, Prepend(" "), *collapse, _drop_last(spec)]
     else:
         steps = _with_prefix(file, spec, charsmap, protected)
@@ -59,7 +59,7 @@ def normalizer_steps(
 
 
 def _last_spaces(spec: NormalizerSpec) -> str:
-    """What is dropped at the end: with escapes, a U+2581 of the text is no other than a space."""
+    """What is dropped at the end: with escapes, a U+2581 in the text is the same as a space."""
     return f"[ {SPACE_SYMBOL}]" if spec.escape_whitespaces else " "
 
 
@@ -89,7 +89,7 @@ def _with_suffix(
     if not spec.remove_extra_whitespaces:
         return [Append(marker), *charsmap, Replace(rf"{marker}\z", " ", literal=False, path=_PATH)]
     return [
-        # A text of nothing but spaces gets no dummy space.
+        # A text of only spaces gets no dummy space.
         *_without_lone_spaces(known, protected),
         Append(marker),
         *charsmap,
@@ -103,7 +103,7 @@ def _rules(spec: NormalizerSpec) -> list[_Rule]:
 
 
 def _without_lone_spaces(known: Sequence[_Rule], protected: Sequence[str]) -> list[NormalizerStep]:
-    """Drops a text of nothing but parts that become one space."""
+    """Drops a text that consists only of parts that become one space."""
     becomes = {
         key: value
         for key, value in known
@@ -115,7 +115,7 @@ def _without_lone_spaces(known: Sequence[_Rule], protected: Sequence[str]) -> li
     spaces.sort(key=lambda key: (-len(key), key))
     if not spaces:
         return []
-    # The longest is taken, so that after a space there is no rest of a longer one.
+    # The longest rule applies, so a space must not be followed by the rest of a longer rule.
     rests = {
         key: sorted(other[len(key) :].decode() for other in becomes if other.startswith(key))
         for key in spaces
@@ -129,7 +129,7 @@ def _not_before(text: str, rests: Sequence[str]) -> str:
 
 
 def _unused_character(file: str, known: Sequence[_Rule], protected: Sequence[str]) -> str:
-    """A noncharacter that no rule and no protected text has, which can mark an end of a text."""
+    """A noncharacter that is in no rule and no protected text, so it can mark an end of a text."""
     texts = [*(key + b"\0" + value for key, value in known), *map(str.encode, protected)]
     for marker in _MARKERS:
         if not any(marker.encode() in text for text in texts):

@@ -1,8 +1,8 @@
 """The protocol buffer of a SentencePiece ``.model`` (``sentencepiece_model.proto``, ModelProto),
-read and written as far as it decides ids.
+the part of it that decides ids, read and written.
 
-A field that stands twice keeps its last value, one of another wire type than the definition's is
-none, an enumeration with an unknown number keeps its default: so does the library.
+As in the library, a field that occurs twice keeps its last value, a field whose wire type differs
+from the definition is ignored, and an enumeration with an unknown number keeps its default.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _VARINT, _BYTES = 0, 2
 _FIXED = {1: 8, 5: 4}  # bytes of numbers, by their wire type
 _LONGEST_VARINT = 10  # bytes, for 64 bits
 
-UNK_SURFACE = " \u2047 "  # what <unk> decodes to where the file does not say
+UNK_SURFACE = " \u2047 "  # what <unk> decodes to if the file does not say
 
 
 class Algorithm(IntEnum):
@@ -33,7 +33,7 @@ class Algorithm(IntEnum):
 
 
 class PieceType(IntEnum):
-    """ModelProto.SentencePiece.Type: why a piece is there."""
+    """ModelProto.SentencePiece.Type: the purpose of a piece."""
 
     NORMAL = 1
     UNKNOWN = 2
@@ -45,7 +45,7 @@ class PieceType(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece, its score (a float32, as a Python float) and its type; its place is its id."""
+    """A piece, its score (a float32, as a Python float) and its type; its index is its id."""
 
     text: str
     score: float = 0.0
@@ -54,7 +54,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class NormalizerSpec:
-    """How a text is made ready: ``charsmap`` first, then white space."""
+    """How a text is normalized: ``charsmap`` first, then white space."""
 
     charsmap: bytes = b""
     add_dummy_prefix: bool = True
@@ -74,7 +74,7 @@ class Roles:
 
 @dataclass(frozen=True, slots=True)
 class SentencePieceModel:
-    """A SentencePiece model, from whatever file. ``file`` is the base name for errors."""
+    """A SentencePiece model, from any kind of file. ``file`` is the base name for errors."""
 
     file: str
     pieces: tuple[Piece, ...]
@@ -83,12 +83,12 @@ class SentencePieceModel:
     whitespace_as_suffix: bool = False
     unk_surface: str = UNK_SURFACE
     normalizer: NormalizerSpec = field(default_factory=NormalizerSpec)
-    # Of decoded texts, where it has a charsmap.
+    # For decoded texts, if it has a charsmap.
     denormalizer: NormalizerSpec = field(default_factory=NormalizerSpec)
     roles: Roles = field(default_factory=Roles)
 
 
-# The fields that are read, by number: the name here, and what it holds. A float is a fixed32.
+# The fields that are read, by number: the name here, and the type. A float is a fixed32.
 Fields: TypeAlias = Mapping[int, tuple[str, type]]
 PIECE: Final[Fields] = {1: ("text", str), 2: ("score", float), 3: ("type", PieceType)}
 TRAINER: Final[Fields] = {
@@ -118,7 +118,7 @@ class Message:
     def fields(self) -> Iterator[tuple[int, int | Message]]:
         """Number and value of each field: an integer, or a message for the wire type of bytes.
 
-        Raises SourceError, with the byte, where it is not the wire format.
+        Raises SourceError, with the byte, if it is not the wire format.
 
         >>> list(Message("x", "it", bytes([0x08, 0x96, 0x01])).fields())
         [(1, 150)]
@@ -147,7 +147,7 @@ class Message:
             at += value
 
     def text(self, what: str) -> str:
-        """The message as UTF-8; SourceError where it is none."""
+        """The message as text; SourceError if it is not UTF-8."""
         try:
             return self.data.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -174,7 +174,7 @@ class Message:
 
 
 def parse_model(data: bytes, file: str) -> SentencePieceModel:
-    """The model in the bytes of a ``.model`` file. SourceError for what is none."""
+    """The model in the bytes of a ``.model`` file. SourceError if they are not one."""
     pieces: list[Piece] = []
     specs: dict[int, bytes] = {}
     for number, value in Message(file, "the file", data).fields():
@@ -183,7 +183,7 @@ def parse_model(data: bytes, file: str) -> SentencePieceModel:
         if number == 1:
             pieces.append(_piece(Message(file, f"piece {len(pieces)}", value.data, value.start)))
         elif number in (2, 3, 5):
-            # Two of one message are merged, which is what one message of both their bytes says.
+            # Repeated messages are merged, which equals parsing their concatenated bytes.
             specs[number] = specs.get(number, b"") + value.data
     if not pieces:
         raise SourceError(f"{file}: the model has no pieces")
@@ -201,7 +201,7 @@ def parse_model(data: bytes, file: str) -> SentencePieceModel:
 
 
 def _piece(message: Message) -> Piece:
-    # The plain way takes a minute for 250,000 pieces; nearly all are a text and a score.
+    # The general parser takes a minute for 250,000 pieces; almost all are a text and a score.
     data = message.data
     size = data[1] if len(data) > 2 else 0
     if size < 0x80 and size + 7 == len(data) and (data[0], data[size + 2]) == (0x0A, 0x15):

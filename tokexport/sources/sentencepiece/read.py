@@ -47,7 +47,7 @@ from tokexport.sources.sentencepiece.proto import (
 )
 from tokexport.sources.tokenizer_json.config import CONFIG, read_config, read_roles, tokenizer_class
 
-# Classes of `transformers` that give other ids.
+# Classes of `transformers` with different ids.
 CLASSES: Final = frozenset(
     (
         *("XLMRobertaTokenizer", "LayoutXLMTokenizer", "MBartTokenizer", "MBart50Tokenizer"),
@@ -65,16 +65,16 @@ _BYTE_PIECES: Final = {f"<0x{byte:02X}>": byte for byte in range(256)}
 
 def read_sentencepiece(data: bytes, name: str, files: SourceFiles) -> TokenizerModel:
     """The model of the ``.model`` file ``name`` with the bytes ``data``. Roles (BOS, EOS, ...) are
-    those of a tokenizer_config.json beside it, else its own.
+    those of a tokenizer_config.json beside it, otherwise its own.
 
-    Raises SourceError where the library refuses it, UnsupportedError for what cannot be exact.
+    Raises SourceError if the library refuses it, UnsupportedError if ids could not be exact.
     """
     model = build(parse_model(data, name), files, Provenance("sentencepiece"))
     return replace(model, notes=(*model.notes, *numbering_notes(name, read_config(files))))
 
 
 def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance) -> TokenizerModel:
-    """The model of a SentencePiece model; the provenance gets the digests of ``files``."""
+    """The TokenizerModel of a SentencePiece model; the provenance gets the digests of ``files``."""
     if source.denormalizer.charsmap:
         hint = "train it without --denormalization_rule_tsv: no model that is published has one"
         raise UnsupportedError(source.file, "a model with a denormalizer is not supported", hint)
@@ -109,7 +109,7 @@ def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance
             protected=texts,
         ),
         # The library drops one U+2581 of the first piece that is not a control piece; where it
-        # removes extra spaces, of every piece as long as there is no text.
+        # removes extra spaces, of every piece until there is text.
         decoding=Decoding(
             byte_fallback=source.byte_fallback,
             fallback_by_character=source.byte_fallback,
@@ -122,7 +122,7 @@ def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance
 
 
 def _with_ordinary_nul(source: SentencePieceModel) -> SentencePieceModel:
-    """With byte_fallback a piece that is NUL is never used, whatever its type: InternLM has one."""
+    """With byte_fallback a NUL piece is never used, whatever its type: InternLM has one."""
     if not source.byte_fallback:
         return source
     pieces = (
@@ -133,7 +133,7 @@ def _with_ordinary_nul(source: SentencePieceModel) -> SentencePieceModel:
 
 
 class _Pieces:
-    """The pieces by what they are for, checked as the library checks them when it loads a model."""
+    """The pieces by purpose, checked as the library does when it loads a model."""
 
     def __init__(self, source: SentencePieceModel) -> None:
         self._source = source
@@ -149,7 +149,7 @@ class _Pieces:
                 _place(source, number).fail("a text that is not empty, without NUL")
             other = seen.setdefault(piece.text, number)
             if other != number:
-                # The library takes a control piece and an ordinary one with one text.
+                # The library accepts a control piece and an ordinary piece with the same text.
                 hint = f"piece {other} has this text too: give each piece a text of its own"
                 _place(source, number).unsupported(hint)
             if not math.isfinite(piece.score):
@@ -177,7 +177,7 @@ class _Pieces:
         return self._source.byte_fallback and piece.text == _NUL
 
     def of(self, *types: PieceType) -> Iterator[tuple[int, Piece]]:
-        """The ids and pieces of these types that a text can become."""
+        """The ids and pieces of these types that the encoder can emit."""
         return (
             (number, piece)
             for number, piece in enumerate(self._source.pieces)
@@ -185,7 +185,7 @@ class _Pieces:
         )
 
     def special_ids(self) -> SpecialIds:
-        """The roles that the file gives; as in the library, only control pieces have one."""
+        """The roles in the file; as in the library, only control pieces have one."""
         controls = {piece.text: number for number, piece in self.of(PieceType.CONTROL)}
         roles = self._source.roles
         bos, eos, pad = (controls.get(text) for text in (roles.bos, roles.eos, roles.pad))
@@ -245,10 +245,10 @@ def _model(source: SentencePieceModel, pieces: _Pieces) -> Model:
 
 
 def _made_by_merges(source: SentencePieceModel, pieces: _Pieces) -> list[tuple[int, Piece]]:
-    """The pieces that a text can become; the others, as the <mask> that is put after BARThez'
-    pieces, are for decoding only. A user-defined character is never merged with another.
+    """The pieces that the encoder can emit; others, such as the <mask> added after BARThez' pieces,
+    are for decoding only. A user-defined character is never merged with another.
 
-    The library merges texts: a character that is no piece can be a part of one; refused.
+    The library merges texts: a character that is not a piece can be part of one; this is refused.
     """
     ordinary = [*pieces.of(PieceType.NORMAL)]
     user_defined = pieces.of(PieceType.USER_DEFINED)
@@ -257,7 +257,7 @@ def _made_by_merges(source: SentencePieceModel, pieces: _Pieces) -> list[tuple[i
 
     @functools.cache
     def is_made(text: str) -> bool:
-        """Whether it is a character, or a piece that is made of two texts that are made."""
+        """Whether merges make the text: a character, or a piece that joins two such texts."""
         if len(text) == 1:
             return text not in frozen
         halves = ((text[:at], text[at:]) for at in range(1, len(text)))
@@ -285,7 +285,7 @@ def _unigram(pieces: _Pieces, count: int) -> UnigramModel:
     for number, piece in pieces.of(PieceType.USER_DEFINED):
         data = piece.text.encode()
         vocab[data] = number
-        # Its own score does not count, in sentencepiece 0.2.3 (before, the highest of all).
+        # sentencepiece 0.2.3 ignores its own score and uses this (earlier: the highest of all).
         scores[number] = float(np.float32(len(data) * 0.1 - 0.1))
     return UnigramModel(
         vocab=vocab,
@@ -298,10 +298,10 @@ def _unigram(pieces: _Pieces, count: int) -> UnigramModel:
 
 
 def numbering_notes(name: str, config: Node | None) -> tuple[str, ...]:
-    """A sentence if a config beside ``name``, or that name, says that ids are others.
+    """A sentence if a config beside ``name``, or that name, says that ids are different.
 
-    Some tokenizers only cut a text with the library: fairseq and what comes from it put their
-    special tokens first, Marian has a file of its own. Others change a text before.
+    Some tokenizers use the library only to cut a text: fairseq and its descendants number their
+    special tokens first, Marian has its own vocabulary file. Others change a text beforehand.
     """
     named = tokenizer_class(config)
     if named in CLASSES:

@@ -37,7 +37,7 @@ class SentencePieceReference(ReferenceTokenizer):
     def encode(self, text: str, special: bool) -> list[int]:
         """One text; user-defined pieces are always ids."""
         if any("\ud800" <= character <= "\udfff" for character in text):
-            raise TypeError("a lone surrogate is no text")  # the library's error does not say so
+            raise TypeError("a lone surrogate is no text")  # the library's error does not say that
         ids: list[int] = self._processor.encode(text)
         return ids
 
@@ -51,12 +51,12 @@ class SentencePieceReference(ReferenceTokenizer):
     def decode_batch(
         self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
     ) -> list[str]:
-        """Ids to text. The library cannot skip, so control pieces are taken out before."""
+        """Ids to text. The library cannot skip, so control pieces are removed first."""
         skip = self._processor.is_control if skip_special_tokens else lambda id: False
         return [self._processor.decode([id for id in ids if not skip(id)]) for ids in sequences]
 
     def token_bytes(self, id: int) -> bytes | None:
-        """The piece with spaces for U+2581, and what control pieces and the unknown one give."""
+        """The piece with spaces for U+2581; for control and unknown pieces what they decode to."""
         if self._processor.is_control(id):
             return b""
         if self._processor.is_unknown(id):

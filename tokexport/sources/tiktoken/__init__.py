@@ -48,7 +48,7 @@ def _sniff_tekken(source: Input) -> Node | None:
 
 
 def _tekken_reference(source: Input, root: Node, given: Given) -> ReferenceTokenizer:
-    """As mistral-common does it, but that special tokens are tiktoken's: their ids come first."""
+    """As mistral-common does, except that special tokens are tiktoken's: their ids come first."""
     from tokexport.sources.tiktoken.reference import TiktokenReference
 
     config: dict[str, Any] = root.value["config"]

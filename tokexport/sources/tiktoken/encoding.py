@@ -1,7 +1,7 @@
 """A tiktoken encoding (ranks, a pattern, special tokens) becomes a TokenizerModel.
 
-The ``tiktoken`` library encodes the matches of the pattern and drops what lies between them. A
-match that is a token is that; else neighbours whose bytes are a token merge, lowest rank first.
+The ``tiktoken`` library encodes the matches of the pattern and drops the gaps. A match that is a
+token becomes that token; else neighbours whose bytes are a token merge, lowest rank first.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def build(
 ) -> TokenizerModel:
     """The model of an encoding.
 
-    ``source`` is its name for errors; ``spelling`` is what an id decodes to that two special tokens
-    share. Raises SourceError where tiktoken stops, UnsupportedError where its ids depend on chance.
+    ``source`` is its name for errors; ``spelling`` is what an id shared by two special tokens
+    decodes to. Raises SourceError if tiktoken fails, UnsupportedError if its ids depend on chance.
     """
     _check_ranks(source, ranks)
     contents = _special_contents(source, ranks, special_tokens, spelling)
@@ -58,7 +58,7 @@ def build(
         tokens[number] = Token(content.encode("utf-8"), TokenKind.ADDED, special=True)
     for data, rank in ranks.items():
         tokens[rank] = Token(data)
-    # A token without bytes (in whisper's multilingual ranks) decodes; no text encodes to it.
+    # A token without bytes (in whisper's multilingual ranks) can be decoded, but is never emitted.
     vocab = {data: rank for data, rank in ranks.items() if data}
     split = Split(pattern, Behavior.REMOVED, True, Dialect.FANCY_REGEX, path="pattern")
     return TokenizerModel(
@@ -76,8 +76,8 @@ def build(
 def read_encoding(source: Input, encoding: tiktoken.Encoding, given: Given) -> TokenizerModel:
     """The model of a ``tiktoken.Encoding``.
 
-    The digest in its provenance is over the pattern, the ranks and the special tokens, each on a
-    line of its own, in the order of ids.
+    The digest in its provenance covers the pattern, the ranks and the special tokens, each on its
+    own line, in order of ids.
     """
     ranks: dict[bytes, int] = dict(encoding._mergeable_ranks)
     special_tokens: dict[str, int] = dict(encoding._special_tokens)
@@ -148,7 +148,7 @@ def _special_contents(
 
 
 def _refuse_prefixes(source: str, special_tokens: Mapping[str, int]) -> None:
-    """Refuse a special token that begins another one: tiktoken takes either by chance."""
+    """Refuses a special token that is a prefix of another: tiktoken finds either, by chance."""
     for shorter, longer in pairwise(sorted(special_tokens)):
         if longer.startswith(shorter):
             place = Node(source, f"special_tokens[{show(shorter)}]", special_tokens[shorter])

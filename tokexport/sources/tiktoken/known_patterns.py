@@ -1,8 +1,8 @@
-"""The encodings with a name: the pattern and the special tokens that their rank files do not hold.
+"""Encodings with a name: the pattern and special tokens that are not in their rank files.
 
 They are those of tiktoken 0.14, llama-models 0.3, Qwen's, Moonshot's and nanochat's tokenizers,
 openai-whisper 20250625 and mistral-common, character for character. Some of these libraries number
-their special tokens from the number of ranks on, others give them fixed ids.
+their special tokens after the ranks, others give them fixed ids.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from tokexport.sources import patterns
 
 @dataclass(frozen=True, slots=True)
 class KnownEncoding:
-    """A pattern and special tokens: ``fixed`` by id, ``counted`` in order, numbered from the number
-    of ranks. ``spelling`` says what an id decodes to that two special tokens share.
+    """A pattern and special tokens: ``fixed`` with their ids, ``counted`` in order, numbered after
+    the ranks. ``spelling`` is what an id that two special tokens share decodes to.
     """
 
     pattern: str
@@ -78,7 +78,7 @@ def _llama4() -> tuple[str, ...]:
 
 
 def _kimi_k2() -> dict[str, int]:
-    """256 ids after the 163,584 ranks: those that it names, and reserved tokens."""
+    """256 ids after the 163,584 ranks: named tokens and reserved ones."""
     first = 163584
     contents = _reserved("reserved_token_", first, 256)
     contents[:5] = "[BOS]", "[EOS]", *_named("im_end im_user im_assistant")
@@ -92,7 +92,7 @@ def _kimi_k2() -> dict[str, int]:
 
 
 def _harmony() -> dict[str, int]:
-    """Two names have the id 200018, of which tiktoken decodes ``<|endofprompt|>``."""
+    """Two names have the id 200018, which tiktoken decodes to ``<|endofprompt|>``."""
     named = _named(
         "startoftext endoftext reserved_200000 reserved_200001 return constrain reserved_200004"
         " channel start end message reserved_200009 reserved_200010 reserved_200011 call"
@@ -160,7 +160,7 @@ KNOWN: Final[Mapping[str, KnownEncoding]] = MappingProxyType(
     }
 )
 
-# Rank files that are known by their SHA-256, which tiktoken and their publishers state.
+# Known rank files by SHA-256, which tiktoken and the publishers state.
 KNOWN_RANKS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930": "r50k_base",

@@ -1,12 +1,12 @@
-"""tiktoken's rank files (``.tiktoken``, Llama-3's ``tokenizer.model``): a token in base64 a line.
+"""tiktoken's rank files (``.tiktoken``, Llama-3's ``tokenizer.model``): a base64 token per line.
 
-The pattern and the special tokens, not in it, come from the first of these that has them:
+The pattern and the special tokens, which it lacks, come from the first of these that has them:
 
 1. the arguments ``pattern`` and ``special_tokens``;
 2. a JSON beside it (``NAME.json`` for ``NAME.tiktoken``, ``NAME.EXT.json`` for another name), with
    the fields ``pattern`` (a regular expression or a known name) and ``special_tokens`` (ids by
    content);
-3. the pattern: the known name that the file's SHA-256 has;
+3. the pattern: the known name for the file's SHA-256;
 4. the special tokens: those of the known name, overridden by id by those of a
    tokenizer_config.json beside the file.
 """
@@ -32,7 +32,7 @@ _EMPTY_TOKEN: Final = b"="
 
 
 def parse_ranks(data: bytes, file: str) -> dict[bytes, int]:
-    """The ranks by token; SourceError for a line that is not base64, a space and a number.
+    """The ranks by token; SourceError for a line other than base64, a space and a number.
 
     >>> parse_ranks(b"IQ== 0\\nIg== 1\\n", "x.tiktoken")
     {b'!': 0, b'"': 1}

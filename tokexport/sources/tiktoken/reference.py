@@ -17,14 +17,14 @@ except ImportError as error:
 
 
 class TiktokenReference(ReferenceTokenizer):
-    """An encoding, made here from ranks, a pattern and special tokens, or made by the caller."""
+    """An encoding, made here from ranks, a pattern and special tokens, or given by the caller."""
 
     library = "tiktoken"
     version = tiktoken.__version__
 
     def __init__(self, encoding: tiktoken.Encoding) -> None:
         self._encoding = encoding
-        # Not by encode_single_token: a special token can have the bytes of another token.
+        # Not with encode_single_token: a special token can have the bytes of another token.
         self._special = dict(encoding._special_tokens)
         by_id = sorted(self._special, key=self._special.__getitem__)
         self._allowed = {
@@ -37,7 +37,7 @@ class TiktokenReference(ReferenceTokenizer):
     def from_ranks(
         cls, data: bytes, pattern: str, special_tokens: dict[str, int]
     ) -> TiktokenReference:
-        """Makes the encoding of a rank file, whose lines are parsed as the library does it."""
+        """Makes the encoding of a rank file, whose lines are parsed as in the library."""
         lines = [line.split() for line in data.splitlines() if line]
         ranks = {base64.b64decode(token): int(rank) for token, rank in lines}
         if len(ranks) < len(lines):
@@ -48,7 +48,7 @@ class TiktokenReference(ReferenceTokenizer):
     def from_parts(
         cls, ranks: dict[bytes, int], pattern: str, special_tokens: dict[str, int]
     ) -> TiktokenReference:
-        """Makes the encoding. SourceError where the library refuses the pattern or the ranks."""
+        """Makes the encoding. SourceError if the library refuses the pattern or the ranks."""
         try:
             encoding = tiktoken.Encoding(
                 "reference", pat_str=pattern, mergeable_ranks=ranks, special_tokens=special_tokens
@@ -58,20 +58,20 @@ class TiktokenReference(ReferenceTokenizer):
         return cls(encoding)
 
     def modes(self) -> tuple[Mode, ...]:
-        """Every mode but the template: the library has no post-processor."""
+        """Every mode except the template: the library has no post-processor."""
         return (Mode.TEXT, Mode.IDS, Mode.SOME)
 
     def allowed_special(self, mode: Mode) -> Literal["all"] | frozenset[str]:
         return self._allowed[mode]
 
     def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
-        """Many texts, one by one: on short ones the library's threads cost more than they save."""
+        """Many texts, one by one: for short ones the library's threads cost more than they save."""
         return [self._encode(text, mode) for text in texts]
 
     def decode_batch(
         self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
     ) -> list[str]:
-        """Ids to text. The library cannot skip, so special ids are taken out before."""
+        """Ids to text. The library cannot skip, so special ids are removed first."""
         skipped = set(self._special.values()) if skip_special_tokens else set()
         return [self._encoding.decode([id for id in ids if id not in skipped]) for ids in sequences]
 
@@ -79,7 +79,7 @@ class TiktokenReference(ReferenceTokenizer):
         return self._encoding.decode_single_token_bytes(id)
 
     def ids(self) -> Sequence[int]:
-        """The ranks and the special tokens; ids between them that are free are holes."""
+        """The ranks and the special tokens; unused ids between them are holes."""
         return sorted({*self._encoding._mergeable_ranks.values(), *self._special.values()})
 
     def added_tokens(self) -> Sequence[AddedToken]:

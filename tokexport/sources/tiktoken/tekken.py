@@ -1,8 +1,8 @@
 """Mistral's tekken.json: tiktoken's ranks and pattern, with the special tokens before them.
 
-As mistral-common reads it (``Tekkenizer``): the first ``default_num_special_tokens`` ids are
-special tokens, those that the file lists, or the list of the files older than version 11, and
-``<SPECIAL_n>`` for the rest. The ranks follow, up to ``default_vocab_size``.
+As in mistral-common (``Tekkenizer``), the first ``default_num_special_tokens`` ids are special
+tokens: those that the file lists, or the fixed list for files older than version 11, then
+``<SPECIAL_n>``. The ranks follow, up to ``default_vocab_size``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tokexport.sources.json_node import Node, show
 from tokexport.sources.source import Given, Input
 from tokexport.sources.tiktoken.encoding import build
 
-# The special tokens of a file that lists none, by id; only versions up to v7 may do so.
+# The special tokens of a file that lists none, by id; only versions up to v7 may omit them.
 _UNLISTED: Final = (
     "<unk> <s> </s> [INST] [/INST] [AVAILABLE_TOOLS] [/AVAILABLE_TOOLS] [TOOL_RESULTS]"
     " [/TOOL_RESULTS] [TOOL_CALLS] [IMG] <pad> [IMG_BREAK] [IMG_END] [PREFIX] [MIDDLE] [SUFFIX]"
@@ -27,7 +27,7 @@ _LISTLESS_VERSIONS: Final = ("v1", "v2", "v3", "v7")
 
 
 def parse_tekken(root: Node) -> tuple[dict[bytes, int], str, dict[str, int]]:
-    """Ids by token, the pattern, special tokens; SourceError for what mistral-common refuses."""
+    """Ids by token, the pattern, special tokens; SourceError where mistral-common refuses."""
     config = root.field("config")
     vocab_size = config.field("default_vocab_size").u32()
     n_special = config.field("default_num_special_tokens").u32()
@@ -57,7 +57,7 @@ def parse_tekken(root: Node) -> tuple[dict[bytes, int], str, dict[str, int]]:
 
 
 def read_tekken(source: Input, root: Node, given: Given) -> TokenizerModel:
-    """The model of the parsed tekken.json, its special tokens being like those of tiktoken."""
+    """The model of the parsed tekken.json, with special tokens that work as in tiktoken."""
     ids, pattern, special = parse_tekken(root)
     provenance = source.files.provenance("tekken.json")
     model = build(root.file, ids, pattern, special, provenance)

@@ -1,4 +1,4 @@
-"""nanochat's tokenizer.pkl: the pickle of a ``tiktoken.Encoding``, which is read, never loaded."""
+"""nanochat's tokenizer.pkl: a pickled ``tiktoken.Encoding``, which is parsed, never loaded."""
 
 from __future__ import annotations
 

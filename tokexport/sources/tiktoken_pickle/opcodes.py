@@ -1,7 +1,7 @@
 """Reads the pickle of a ``tiktoken.Encoding`` without executing it.
 
-The opcodes are decoded by ``pickletools``, which loads nothing. Those that a pickler writes for
-such an encoding act on plain values here; all others are refused, whatever they would do.
+The opcodes are decoded by ``pickletools``, which loads nothing. The opcodes that a pickler writes
+for such an encoding operate on plain values here; all others are refused.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ K = TypeVar("K", str, bytes)
 
 _CLASS: Final = ("tiktoken.core", "Encoding")
 _FIELDS: Final = ("name", "pat_str", "mergeable_ranks", "special_tokens")
-# Protocol 2 has no opcode for bytes but a call.
+# Protocol 2 has no opcode for bytes, only a call.
 _PROTOCOLS: Final = (3, 4, 5)
 
 
 @dataclass(frozen=True, slots=True)
 class PickledEncoding:
-    """What the pickle says."""
+    """The contents of the pickle."""
 
     pattern: str
     ranks: dict[bytes, int]
@@ -51,12 +51,12 @@ def read_pickle(data: bytes, file: str) -> PickledEncoding:
 
 
 class _Class:
-    """The class, where the pickle names it."""
+    """The class, as named in the pickle."""
 
 
 @dataclass(slots=True)
 class _Instance:
-    """An encoding that is being made."""
+    """An encoding under construction."""
 
     state: Any = None
 
@@ -68,12 +68,12 @@ class _Machine:
     file: str
     position: int = 0
     stack: list[Any] = field(default_factory=list)
-    # Where on the stack the items begin that are put into a dictionary at once.
+    # Stack positions where the items of one dictionary update begin.
     marks: list[int] = field(default_factory=list)
     memo: dict[int, Any] = field(default_factory=dict)
 
     def step(self, name: str, argument: Any) -> None:
-        """Does what an opcode says. Raises ValueError where it takes what is not there."""
+        """Executes an opcode. Raises ValueError if it reads what does not exist."""
         match name:
             case "PROTO":
                 if argument not in _PROTOCOLS:
@@ -127,19 +127,19 @@ class _Machine:
                 self.refuse(name, "is not one of those that hold it")
 
     def top(self) -> Any:
-        """What is on the stack after the last mark."""
+        """The top of the stack, which must be after the last mark."""
         if len(self.stack) <= (self.marks[-1] if self.marks else 0):
             raise ValueError(f"at byte {self.position} there is nothing on the stack")
         return self.stack[-1]
 
     def pop(self) -> Any:
-        """Takes that away."""
+        """Removes and returns the top."""
         value = self.top()
         self.stack.pop()
         return value
 
     def name_class(self, opcode: str, *name: object) -> None:
-        """The class is all that may be named."""
+        """Only the class may be named."""
         if name != _CLASS:
             self.refuse(opcode, f"imports {'.'.join(map(str, name))[:80]}")
         self.stack.append(_Class)
@@ -155,7 +155,7 @@ class _Machine:
             target[key] = value
 
     def result(self) -> Any:
-        """What the pickle is of."""
+        """The pickled object."""
         if self.marks or len(self.stack) != 1 or not isinstance(self.stack[0], _Instance):
             self.refuse("STOP", "ends it without one encoding")
         return self.stack[0].state

@@ -1,4 +1,4 @@
-"""tokenizer.json of Hugging Face's library ``tokenizers``, with the files that stand beside it."""
+"""tokenizer.json of Hugging Face's library ``tokenizers``, with the files beside it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OBJECT = "tokenizers.Tokenizer"
 
 
 def is_document(fields: dict[str, Any]) -> bool:
-    """Whether a JSON object is a tokenizer.json: in a vocabulary these names are tokens with ids.
+    """Whether a JSON object is a tokenizer.json: in a vocabulary these keys are tokens with ids.
 
     >>> is_document({"model": {}}), is_document({"model": 5})
     (True, False)
@@ -40,7 +40,7 @@ def _has_vocabulary(root: Node) -> bool:
 
 
 def _read(source: Input, root: Node, given: Given) -> TokenizerModel:
-    # Under another name nothing says that what stands beside it belongs to it.
+    # Under another name, the files beside it need not belong to it.
     if source.name != TOKENIZER_JSON:
         return read_tokenizer_json(root, source.files.alone())
     model, note = read_tokenizer_json(root, source.files), rebuilt_note(root, source.files)
@@ -56,7 +56,7 @@ def _reference(source: Input, root: Node, given: Given) -> ReferenceTokenizer:
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
     text = source.view[:]
-    release(root.field("model"))  # the library takes ten times as much
+    release(root.field("model"))  # the library needs ten times as much
     return TokenizersReference.from_text(text, str(source.path))
 
 

@@ -1,8 +1,8 @@
-"""The ``added_tokens`` of a tokenizer.json, with the ids that the reference gives them.
+"""The ``added_tokens`` of a tokenizer.json, with the ids that they have in the reference.
 
-The reference does not take an added token's declared id. A content that the model's vocabulary has
-keeps that id; every other one gets the next number, counted from the *size* of the vocabulary.
-Declaring one content again replaces its flags, but once special it stays special.
+The reference ignores the declared id of an added token. A content in the model's vocabulary keeps
+the id there; every other content gets the next number, counted from the *size* of the vocabulary.
+Declaring a content again replaces its flags, but once special it stays special.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from tokexport.sources.tokenizer_json.normalizer import Steps
 _FLAGS: Final = ("single_word", "lstrip", "rstrip", "normalized", "special")
 _FIELDS: Final = ("id", "content", "special", *_FLAGS[:-1])  # in the order of AddedToken
 _TYPES: Final = [int, str, *(bool,) * len(_FLAGS)]
-_NOTES: Final = 3  # of many alike
+_NOTES: Final = 3  # at most this many of a kind
 
 
 @dataclass(frozen=True, slots=True)
 class AddedVocabulary:
-    """``spelling`` is the text of each id that the decoder gets, ``special`` what it may skip."""
+    """``spelling`` is the text of each id for the decoder, ``special`` what it may skip."""
 
-    tokens: tuple[AddedToken, ...]  # in the order of ids
+    tokens: tuple[AddedToken, ...]  # in order of ids
     spelling: Mapping[int, str]
     special: frozenset[str]
     notes: tuple[str, ...]
 
 
 def read_added_tokens(root: Node, vocab: Names, normalizer: Steps, *, size: int) -> AddedVocabulary:
-    """The added tokens of the tokenizer.json ``root``, numbered as the reference does, which counts
+    """The added tokens of the tokenizer.json ``root``, numbered as in the reference, which counts
     ``size`` tokens in the model's ``vocab``.
 
     Raises UnsupportedError where the reference is ambiguous about an id or a text.
@@ -100,7 +100,7 @@ def _declared(node: Node) -> AddedToken:
     fields = node.object(_FIELDS)
     values: list[Any] = [fields.get(name) for name in _FIELDS]
     if [*map(type, values)] == _TYPES and 0 <= values[0] < 1 << 32:
-        return AddedToken(*values)  # what nearly every one is, without a node for each field
+        return AddedToken(*values)  # the usual case, without a node for each field
     number, content = node.field("id").u32(), node.field("content").string()
     return AddedToken(number, content, **{flag: node.field(flag).boolean() for flag in _FLAGS})
 

@@ -1,9 +1,9 @@
-"""What stands beside a tokenizer: tokenizer_config.json, generation_config.json, chat templates.
+"""The files beside a tokenizer: tokenizer_config.json, generation_config.json, chat templates.
 
-They decide no id. They say which ids have a role (BOS, EOS, padding, end of generation) and how a
-chat becomes text. `transformers` decides where chat templates are looked for: chat_template.jinja
-and the files of additional_chat_templates/ win over tokenizer_config.json. A chat_template.json is
-read last; it is that of a processor for images or sound, for which older checkpoints have it.
+No id depends on them. They say which ids have a role (BOS, EOS, padding, end of generation) and how
+a chat becomes text. As in `transformers`, chat_template.jinja and the files of
+additional_chat_templates/ take precedence over tokenizer_config.json. A chat_template.json is read
+last; older checkpoints have it for a processor of images or sound.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CHAT_TEMPLATE: Final = "chat_template.jinja"
 CHAT_TEMPLATE_JSON: Final = "chat_template.json"
 _MORE_TEMPLATES: Final = "additional_chat_templates"
 SETTINGS: Final = (CONFIG, GENERATION_CONFIG, CHAT_TEMPLATE, CHAT_TEMPLATE_JSON, MODEL_CONFIG)
-# Objects of a config whose members are special tokens with names of their own: "image_token".
+# Objects of a config whose members are special tokens with custom names: "image_token".
 _NAMED_TOKENS: Final = ("extra_special_tokens", "model_specific_special_tokens")
 NAMES_NO_CLASS: Final = (None, "PreTrainedTokenizer", "TokenizersBackend")
 
@@ -48,7 +48,7 @@ def read_config(files: SourceFiles) -> Node | None:
 
 
 def tokenizer_class(config: Node | None) -> str | None:
-    """The class in `transformers` that is named, without the "Fast" of its second form."""
+    """The `transformers` class that is named, without the "Fast" of its second variant."""
     named = None if config is None else config.object().get("tokenizer_class")
     return named.removesuffix("Fast") if isinstance(named, str) else None
 
@@ -60,7 +60,7 @@ def read_roles(
     tokens: Sequence[Token | None],
     unk: int | None = None,
 ) -> Roles:
-    """The roles that files give; ``find`` gives the id of a content, ``unk`` is the model's own."""
+    """The roles in the files; ``find`` returns the id of a content, ``unk`` is the model's own."""
     notes: list[str] = []
     found: dict[str, int | None] = {"bos": None, "eos": None, "pad": None, "unk": None}
     for role in found:
@@ -124,7 +124,7 @@ def _generation_stops(files: SourceFiles) -> Iterator[int]:
 
 
 def _chat_templates(files: SourceFiles, config: Node | None) -> ChatTemplates:
-    """The templates of the files beside a source. SourceError where one is no text."""
+    """The templates in the files beside a source. SourceError if one is not text."""
     found = (
         dict(_template_files(files))
         or _in_config(config)
@@ -159,7 +159,7 @@ def _in_config(config: Node | None) -> dict[str, str]:
 
 
 def _special_tokens(config: Node) -> Iterator[tuple[str, str]]:
-    """The names that `transformers` gives to a template, with their texts."""
+    """The variables that `transformers` passes to a template, with their texts."""
     for name, value in config.members():
         if name.endswith("_token") and (text := _text(value)) is not None:
             yield name, text

@@ -1,4 +1,4 @@
-"""The ``decoder`` of a tokenizer.json, as the steps of a chain.
+"""The ``decoder`` of a tokenizer.json as the steps of a chain.
 
 Source: ``tokenizers``, the module ``decoders``.
 """
@@ -31,7 +31,7 @@ _PATTERNS: Final = (
 _SYNTAX: Final = frozenset("\\^$.|?*+()[]{}")
 # One character at the start of a text.
 _LEADING: Final = re.compile(r"(?:\\A|\(\?<!(?:\\n|\n)\)\^)([^\\^$.|?*+()\[\]{}])")
-# What the reference calls the cleanup of tokenization artifacts: each of these in turn.
+# What the reference calls cleanup of tokenization artifacts: each of these in order.
 CLEANUP: Final = (
     *((f" {mark}", mark) for mark in ".?!,"),
     (" ' ", "'"),
@@ -45,28 +45,28 @@ CLEANUP: Final = (
 class Step:
     """One decoder."""
 
-    # Where it stands in the source, and its type there.
+    # Its path in the source, and its type there.
     path: str
     name: str
-    # What it makes of one string that is, or is not, the first and the last.
+    # Its result for one string, given whether that is the first and the last.
     apply: Callable[[str, bool, bool], str] = lambda text, first, last: text
-    # What it does to a joined text; None: nothing that is supported.
+    # Its edits of a joined text; None: not supported.
     on_text: tuple[TextEdit, ...] | None = None
-    # The same as `apply`, if that replaces one character by texts without it.
+    # Equivalent to `apply`, if that replaces one character by texts without it.
     on_characters: ReplaceLiteral | None = None
     sees_first: bool = False
     sees_last: bool = False
 
 
 def read_decoder(root: Node) -> list[Step]:
-    """The steps of the decoder of the tokenizer.json ``root``, Sequences opened.
+    """The steps of the decoder of the tokenizer.json ``root``, with Sequences flattened.
 
-    Raises UnsupportedError for a decoder, or a pattern in one, that is not supported, SourceError
-    for one that the reference refuses.
+    Raises UnsupportedError for an unsupported decoder or pattern, SourceError for a decoder that
+    the reference refuses.
     """
     node = root.optional("decoder")
     if node is None:
-        # The reference joins tokens by spaces.
+        # The reference joins tokens with spaces.
         def apply(text: str, first: bool, last: bool) -> str:
             return text if first else " " + text
 
@@ -154,7 +154,7 @@ def _word_piece(node: Node) -> Step:
 
 def _metaspace(node: Node) -> Step:
     replacement, scheme = read_metaspace(node)
-    # At the start of a text that got a space before it, the space is dropped again.
+    # If encoding prepends a space to a text, decoding drops it again.
     sees_first = scheme != "never"
     at_start = "" if sees_first else " "
     return Step(
@@ -177,8 +177,8 @@ def _ctc(node: Node) -> Step:
 
 
 def _stripped(text: str, character: str, start: int, stop: int) -> str:
-    """A text without up to ``start`` of a character at its start and ``stop`` at its end. Where the
-    two ends meet, the reference itself fails; here nothing is left.
+    """A text without up to ``start`` of a character at its start and ``stop`` at its end. If the
+    two overlap, the reference itself fails; here the result is empty.
 
     >>> _stripped("HHeyH", "H", 1, 1)
     'Hey'

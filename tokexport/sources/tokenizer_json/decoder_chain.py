@@ -1,11 +1,11 @@
-"""What a chain of decoders makes of every token, worked out before there is a text.
+"""The result of a chain of decoders for every token, computed in advance.
 
-The reference passes a list of strings, one a token, from decoder to decoder, and joins what comes
-out. A decoder changes each string by itself, and may ask whether it is the first or the last: so a
-token has few forms. ByteFallback makes one string of a run of bytes, of which no token alone says
-what it holds; Fuse and ByteLevel join the list. What follows them is done to the tokens as long as
-that is the same, else to the joined text (``Decoding.edits``), else it is refused. Source:
-``tokenizers``, the module ``decoders``.
+The reference passes a list of strings, one per token, from decoder to decoder, and joins the
+result. A decoder changes each string by itself, and may test whether it is the first or the last:
+so a token has few surface forms. ByteFallback makes one string of a run of bytes, which no single
+token determines; Fuse and ByteLevel join the list. Later decoders are applied to the tokens if that
+is equivalent, otherwise to the joined text (``Decoding.edits``), otherwise they are refused.
+Source: ``tokenizers``, the module ``decoders``.
 """
 
 from __future__ import annotations
@@ -24,11 +24,10 @@ from tokexport.sources.tokenizer_json.decoder import Step
 from tokexport.unicode.byte_alphabet import all_to_bytes
 from tokexport.unicode.store import distinct
 
-# The strings of all tokens between others, as the first, and as the last: one object where these
-# are the same.
+# The strings of all tokens between others, as the first, and as the last: one object where equal.
 _Forms: TypeAlias = tuple[ByteStrings, ByteStrings, ByteStrings]
 _REPLACEMENT: Final = "\ufffd"
-# A token that the reference takes for a byte: also <0x+1>.
+# A token that the reference treats as a byte: also <0x+1>.
 _BYTE_TOKEN: Final = re.compile(rb"<0x(\+[0-9a-fA-F]|[0-9a-fA-F]{2})>")
 
 
@@ -46,10 +45,10 @@ class Spelling:
         return cls(ids, ByteStrings.of(text.encode() for text in texts.values()))
 
     def and_also(self, others: Mapping[int, str]) -> Spelling:
-        """The same with the strings of more tokens, or other strings for some."""
+        """The same with more tokens, or with other strings for some."""
         places = np.flatnonzero(np.isin(self.ids, [*others]))
         known = {place: others[int(self.ids[place])].encode() for place in places.tolist()}
-        # Most are there as they are; what changes is a copy of all.
+        # Most strings are unchanged; any change copies all of them.
         changed = {place: text for place, text in known.items() if self.texts[place] != text}
         texts = self.texts.replaced(changed)
         more = Spelling.of({n: others[n] for n in {*others} - {*self.ids[places].tolist()}})
@@ -60,14 +59,14 @@ class Spelling:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """What tokens decode to, and what is done to the whole."""
+    """What tokens decode to, and the edits of the whole text."""
 
     tokens: Tokens
     decoding: Decoding
 
 
 def decode_forms(spelling: Spelling, steps: Sequence[Step]) -> Decoded:
-    """What ``steps`` make of the strings in ``spelling``. UnsupportedError for some chains."""
+    """The result of ``steps`` for the strings in ``spelling``. UnsupportedError for some chains."""
     chain = _Chain(spelling)
     for step in steps:
         chain.run(step)
@@ -75,14 +74,14 @@ def decode_forms(spelling: Spelling, steps: Sequence[Step]) -> Decoded:
 
 
 class _Chain:
-    """The strings of all tokens on their way through the chain."""
+    """The strings of all tokens after the steps so far."""
 
     def __init__(self, spelling: Spelling) -> None:
         self._numbers = spelling.ids
         self._forms: _Forms = (spelling.texts,) * 3
-        self._fallback: dict[int, int] = {}  # the bytes of places after ByteFallback
+        self._fallback: dict[int, int] = {}  # bytes by index, after ByteFallback
         self._is_joined = self._is_bytes = False
-        self._sees: str | None = None  # the step that asked for the place of a string
+        self._sees: str | None = None  # the step that tested the position of a string
         self._decoding = Decoding()
 
     def run(self, step: Step) -> None:
@@ -101,7 +100,7 @@ class _Chain:
                 self._map(step)
 
     def _map(self, step: Step) -> None:
-        """Most chains do not look at places at all: then the three forms are one."""
+        """Most chains do not depend on positions: then the three forms are one object."""
         if step.sees_first or step.sees_last:
             if self._decoding.repeats_once or (
                 self._sees is not None and (step.sees_last or self._sees == "BPEDecoder")
@@ -140,7 +139,7 @@ class _Chain:
             self._decoding = replace(self._decoding, byte_fallback=True)
 
     def _repeat_once(self, step: Step) -> None:
-        """The reference compares strings; ids say the same if no two ids have one string."""
+        """The reference compares strings; comparing ids is equivalent if all strings differ."""
         if self._is_joined or self._fallback or self._sees or self._decoding.repeats_once:
             _refuse(step.path, "CTC after other decoders", "put it first")
         owners: dict[bytes, int] = {}
@@ -161,8 +160,8 @@ class _Chain:
         self._is_bytes |= is_bytes
 
     def _change_characters(self, step: Step) -> None:
-        """After ByteFallback a run of bytes is one string of the list. What replaces a character
-        does the same to the joined text, so that the strings need not be known.
+        """After ByteFallback a run of bytes is one string of the list. Replacing a character has
+        the same effect on the joined text, so the strings need not be known.
         """
         edit = step.on_characters
         if edit is None:
@@ -173,7 +172,7 @@ class _Chain:
         self._replace_character(edit)
 
     def _edit(self, step: Step) -> None:
-        """Does to the joined text what a step does."""
+        """Applies a step to the joined text."""
         if step.on_text is None:
             supported = "a Replace, a Metaspace, a ByteFallback and a Strip of the start are"
             _refuse(step.path, f"{step.name} after a decoder that joins the text", supported)
@@ -184,8 +183,9 @@ class _Chain:
                 self._add(edit)
 
     def _replace_character(self, edit: ReplaceLiteral) -> None:
-        """In each token; and, if bytes can spell the character, in the joined text, where no token
-        has it any more. After other edits, which are not done to tokens, in the text alone.
+        """In each token; and, if bytes can spell the character, in the joined text, in which it
+        then no longer comes from tokens. After other edits, which do not apply to tokens, only in
+        the text.
         """
         values = {*self._fallback.values()}
         is_spelled = values.issuperset(edit.pattern.encode()) or (
@@ -244,7 +244,7 @@ class _Chain:
 def _mapped(
     step: Step, texts: ByteStrings, *, first: bool = False, last: bool = False
 ) -> ByteStrings:
-    """What a step makes of strings that are between others, or the first, or the last."""
+    """The result of a step for strings that are between others, or the first, or the last."""
     edit = step.on_characters
     if edit is None:
         return ByteStrings.of(step.apply(text.decode(), first, last).encode() for text in texts)

@@ -22,7 +22,7 @@ def byte_pair_model(
 def added_token(
     number: int, content: str, *, special: bool, normalized: bool = False, lstrip: bool = False
 ) -> dict[str, Any]:
-    """An entry of ``added_tokens``; with ``lstrip`` it takes the white space before it.
+    """An entry of ``added_tokens``; with ``lstrip`` it strips the white space before it.
 
     >>> added_token(5, "<s>", special=True)["content"]
     '<s>'
@@ -32,7 +32,7 @@ def added_token(
 
 
 def byte_level(use_regex: bool) -> dict[str, Any]:
-    """The ByteLevel part; with ``use_regex`` it splits by GPT-2's pattern."""
+    """The ByteLevel part; with ``use_regex`` it splits with GPT-2's pattern."""
     flags = {"add_prefix_space": False, "trim_offsets": True, "use_regex": use_regex}
     return {"type": "ByteLevel", **flags}
 

@@ -44,7 +44,7 @@ _BYTE: Final = "<0x{:02X}>"
 
 
 def read_byte_pair(node: Node) -> tuple[BytePairModel, Names]:
-    """The BPE at ``node``, and its vocabulary. SourceError where the reference refuses it."""
+    """The BPE model at ``node``, and its vocabulary. SourceError if the reference refuses it."""
     node.object(_BYTE_PAIR_FIELDS.split())
     dropout = node.optional("dropout")
     if dropout is not None and (isinstance(dropout.value, bool) or dropout.value not in (0, 0.0)):
@@ -86,8 +86,8 @@ def _characters(node: Node, vocab: Names) -> CharacterSymbols:
 def read_unigram(node: Node) -> tuple[UnigramModel, ByteStrings, Names]:
     """The Unigram model at ``node``, its pieces by id, and their ids.
 
-    A piece that is listed twice has its last id and score; the other id is never emitted.
-    Raises SourceError for a model that the reference refuses to load.
+    A piece listed twice has its last id and score; the other id is never emitted. Raises
+    SourceError for a model that the reference refuses to load.
     """
     node.object({"type", "unk_id", "vocab", "byte_fallback"})
     pieces, scores = _entries(node.field("vocab"))
@@ -96,7 +96,7 @@ def read_unigram(node: Node) -> tuple[UnigramModel, ByteStrings, Names]:
     firsts = names.index.firsts()
     if (firsts != ids).any():
         last = ids.copy()
-        last[firsts] = ids  # of equal ones the last assignment counts
+        last[firsts] = ids  # for equal indexes the last assignment counts
         last = distinct(last[firsts])
         names, by_id = Names.of(names.vocabulary.at(last)), np.zeros(len(pieces))
         by_id[last] = scores[last]
@@ -141,7 +141,7 @@ def _entries(node: Node) -> tuple[ByteStrings, npt.NDArray[np.float64]]:
 
 
 def read_word_piece(node: Node) -> tuple[WordPieceModel, Names]:
-    """The WordPiece model at ``node``, and its vocabulary. SourceError where it is refused."""
+    """The WordPiece model at ``node``, and its vocabulary. SourceError if it is refused."""
     node.object({"type", *_FIELDS["WordPiece"]})
     vocab = read_names(node.field("vocab"))
     prefix = node.field("continuing_subword_prefix").string().encode()
@@ -198,7 +198,7 @@ def read_model(root: Node) -> HuggingFaceModel:
 
 
 def _type(node: Node) -> str:
-    """The type, or, in files older than that field, the first whose fields are all there."""
+    """The type or, in files older than that field, the first type whose fields all exist."""
     kind = node.get("type")
     if kind is not None:
         return kind.string()

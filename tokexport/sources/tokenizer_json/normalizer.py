@@ -1,4 +1,4 @@
-"""The ``normalizer`` of a tokenizer.json, as steps."""
+"""The ``normalizer`` of a tokenizer.json as steps."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tokexport.sources.tokenizer_json.parts import flat, read_pattern
 Steps: TypeAlias = tuple[NormalizerStep, ...]
 
 _MAPS: Final = (CharacterMap.LOWERCASE, CharacterMap.STRIP_ACCENTS, CharacterMap.NMT)
-# Those that have no settings.
+# Normalizers without settings.
 _PLAIN: Final[Mapping[str, NormalizerStep]] = MappingProxyType(
     {form.value: form for form in NormalForm if not form.is_of_unicode_17}
     | {kind.value: kind for kind in _MAPS}
@@ -40,7 +40,7 @@ _SETTINGS: Final = MappingProxyType(
 
 
 def read_normalizer(node: Node | None) -> Steps:
-    """The normalizer at ``node``. SourceError for one that the reference refuses."""
+    """The normalizer at ``node``. SourceError if the reference refuses it."""
     return tuple(step for part in flat(node, "normalizers") for step in _steps(part))
 
 
@@ -59,7 +59,7 @@ def _steps(node: Node) -> list[NormalizerStep]:
         case "Replace":
             pattern, literal = read_pattern(node.field("pattern"))
             content = node.field("content").string()
-            # An empty text is searched for as the empty regular expression.
+            # An empty text is searched as an empty regular expression.
             return [Replace(pattern, content, literal and pattern != "", path=node.path)]
         case "Prepend":
             prepend = node.field("prepend")

@@ -1,4 +1,4 @@
-"""What several parts of a tokenizer.json have: a ``type``, nested Sequences, and some settings."""
+"""Common to several parts of a tokenizer.json: ``type``, nested Sequences, and some settings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 from tokexport.errors import SourceError
 from tokexport.sources.json_node import Node
 
-# How deep the reference's parser follows a document.
+# The depth limit of the reference's parser.
 _DEEPEST: Final = 128
 PROCESSORS: Final = "processors"
 TEMPLATE_FIELDS: Final = ("single", "pair", "special_tokens")
@@ -16,7 +16,7 @@ _METASPACE_FIELDS: Final = ("type", "replacement", "add_prefix_space", "prepend_
 
 
 def processor_type(node: Node) -> str:
-    """The kind of a post-processor: its fields decide in the reference, not its ``type``.
+    """The kind of a post-processor: in the reference its fields decide, not its ``type``.
 
     >>> processor_type(Node("x", "p", {"type": "Sequence", "sep": ["s", 1], "cls": ["c", 2]}))
     'BertProcessing'
@@ -39,7 +39,7 @@ def _is_token(value: object) -> bool:
 
 
 def flat(node: Node | None, member: str, depth: int = 0) -> list[Node]:
-    """The parts at ``node`` in order; null has none. ``member``: the array in a Sequence.
+    """The parts at ``node`` in order; none for null. ``member``: the array in a Sequence.
 
     >>> node = Node("x", "n", {"type": "Sequence", "normalizers": [{"type": "NFC"}]})
     >>> flat(node, "normalizers")[0].path
@@ -70,7 +70,7 @@ def check_byte_level(node: Node) -> None:
 def read_metaspace(node: Node) -> tuple[str, str]:
     """The replacement of a Metaspace and its scheme: always, first or never.
 
-    Older files have ``add_prefix_space``; only false counts there, and the two must agree.
+    Older files have ``add_prefix_space``; only false has an effect, and the two must agree.
     """
     node.object((*_METASPACE_FIELDS, "str_rep"))
     str_rep = node.optional("str_rep")

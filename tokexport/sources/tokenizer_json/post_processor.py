@@ -1,8 +1,8 @@
-"""The ``post_processor`` of a tokenizer.json, as what it puts around one text and around a pair.
+"""The ``post_processor`` of a tokenizer.json as a template for one text and for a pair.
 
-The reference runs its processors over a list of encodings, one for each text, and each gets the
-list that the one before returned, which after a template may be longer. They are run here on
-template items in place of the texts, which gives the template.
+The reference runs its processors over a list of encodings, one for each text; each receives the
+list that the previous one returned, which after a template may be longer. Here they run on template
+items instead of texts, which yields the template.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SUPPORTED: Final = (
 
 
 def read_post_processor(root: Node) -> Template:
-    """The template of ``root``. SourceError where the reference stops when it runs."""
+    """The template of ``root``. SourceError if the reference fails when it runs."""
     processors = flat(root.optional("post_processor"), PROCESSORS)
     for processor in processors:
         _check(processor)
@@ -62,7 +62,7 @@ def _check(node: Node) -> None:
 def _items(processors: Sequence[Node], texts: str) -> tuple[TemplateItem, ...]:
     with_ids = _run(processors, texts, add_special_tokens=True)
     without = _run(processors, texts, add_special_tokens=False)
-    # The file stores one template; without special tokens the same one is used, less its ids.
+    # The file stores one template; without special tokens it is used without its ids.
     if [item for item in with_ids if item.id is None] != without:
         problem = "the processors treat texts differently with add_special_tokens=false"
         raise UnsupportedError(processors[0].path, problem, "use a single TemplateProcessing")

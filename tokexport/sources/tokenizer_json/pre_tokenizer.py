@@ -1,6 +1,6 @@
-"""The ``pre_tokenizer`` of a tokenizer.json, as splits and as steps that rewrite each pre-token.
+"""The ``pre_tokenizer`` of a tokenizer.json as splits and as steps that rewrite each pre-token.
 
-ByteLevel ends in a step that spells each byte as a character, which what follows sees.
+ByteLevel ends in a step that spells each byte as a character, which later steps see.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ WORDS_PATTERN: Final = r"\w+|[^\w\s]+"
 
 _BEHAVIORS: Final = {behavior.value: behavior for behavior in Behavior}
 _FIXED_LENGTH_DEFAULT: Final = 5
-# The settings of those that are splits.
+# The settings of pre-tokenizers that are splits.
 _SETTINGS: Final = MappingProxyType(
     {
         "Split": ("pattern", "behavior", "invert"),
@@ -52,7 +52,7 @@ _SETTINGS: Final = MappingProxyType(
 
 
 def read_pre_tokenizer(root: Node) -> tuple[PreTokenizerStep, ...]:
-    """The steps of the pre-tokenizer of ``root``; UnsupportedError for one that is not known."""
+    """The steps of the pre-tokenizer of ``root``; UnsupportedError for an unknown one."""
     steps: list[PreTokenizerStep] = []
     for part in flat(root.optional("pre_tokenizer"), "pretokenizers"):
         match part.field("type").string():
@@ -131,7 +131,7 @@ def _behavior(node: Node) -> Behavior:
 
 
 def escape(literal: str) -> str:
-    """A regular expression in Oniguruma's syntax that matches just this text.
+    """A regular expression in Oniguruma's syntax that matches only this text.
 
     >>> escape("a.b")
     'a\\\\.b'

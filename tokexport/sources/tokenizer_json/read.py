@@ -1,7 +1,7 @@
-"""Hugging Face's tokenizer.json, with the files that may stand beside it.
+"""Hugging Face's tokenizer.json, with the optional files beside it.
 
-The reference is the ``tokenizers`` library: what it makes of the file is what counts, also where
-the file says something else.
+The reference is the ``tokenizers`` library: its reading of the file counts, even where the file
+says something else.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ def read_tokenizer_json(
 ) -> TokenizerModel:
     """The model in the parsed tokenizer.json ``root``.
 
-    ``files`` finds what stands beside it, ``source`` names the kind of source in the provenance,
-    and ``config`` takes the place of the tokenizer_config.json.
-    Raises UnsupportedError for what cannot be exact, SourceError for what the reference refuses.
+    ``files`` finds the files beside it, ``source`` names the kind of source in the provenance, and
+    ``config`` replaces the tokenizer_config.json. Raises UnsupportedError where ids could not be
+    exact, SourceError where the reference refuses.
     """
     config = read_config(files) if config is None else config
     version = root.get("version")
@@ -117,8 +117,8 @@ def read_tokenizer_json(
 def _tokens(
     root: Node, huggingface: HuggingFaceModel, added: AddedVocabulary
 ) -> tuple[Tokens, Decoding]:
-    """Every id with what it decodes to, and what is done to the whole. Where an id is in the
-    vocabulary and added, the reference decodes what was added.
+    """Every id with what it decodes to, and the edits of the whole text. If an id is both in the
+    vocabulary and added, the reference decodes the added token.
     """
     known = np.zeros(int(huggingface.ids.max(initial=0)) + 1, np.bool_)
     known[huggingface.ids] = True
@@ -131,7 +131,7 @@ def _tokens(
     if huggingface.unk_id is not None:
         tokens.kinds[huggingface.unk_id] = KINDS.index(TokenKind.UNKNOWN)
     special = {text.encode() for text in added.special}
-    # There may be thousands of both: only texts that begin as a special token does are looked at.
+    # There may be thousands of both: only texts with the first byte of a special token are checked.
     for lead in {text[:1] for text in special}:
         for place in spelling.texts.places_of_prefix(lead).tolist():
             if spelling.texts[place] in special:
@@ -140,7 +140,7 @@ def _tokens(
 
 
 def _ignored(root: Node) -> list[str]:
-    """A note for the fields that are not read, and the reference does not read either."""
+    """A note for the fields that neither tokexport nor the reference reads."""
     paths = list(dict.fromkeys(root.ignored or ()))
     if not paths:
         return []
@@ -159,7 +159,7 @@ def _switched_on(root: Node) -> list[str]:
 
 def _with_template_ids(template: Template, tokens: Tokens) -> Tokens:
     """The tokens, and holes up to the largest id of the post-processor: the reference adds its ids
-    as they are written, be they tokens or not.
+    as written, whether they are tokens or not.
     """
     largest = max(template_ids(template), default=-1)
     check_id("post_processor", largest)
@@ -176,7 +176,7 @@ def _no_tokens(root: Node, template: Template, tokens: Tokens) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What an object saves, and the contents of its own added tokens by id."""
+    """The saved form of an object, and the contents of its added tokens by id."""
 
     text: str
     added: dict[int, str]
@@ -197,10 +197,10 @@ def save(tokenizer: Any, name: str) -> Saved:
 def read_saved(
     saved: Saved, name: str, files: SourceFiles, config: Node | None = None
 ) -> TokenizerModel:
-    """The model of what an object saves; where ``files`` hold nothing, its digest is over that.
+    """The model of the saved form of an object, whose digest is used if ``files`` has no folder.
 
-    Raises UnsupportedError where the object has other ids than the file that it saves: then no one
-    else could load it as it is.
+    Raises UnsupportedError if the object has other ids than the file that it saves: then loading
+    that file would not restore it.
     """
     data = saved.text.encode("utf-8")
     if files.folder is None:

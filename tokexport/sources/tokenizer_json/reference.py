@@ -31,21 +31,21 @@ except ImportError as error:
     ) from error
 
 
-# Tokens that no decoder changes, for the places around another one.
+# Tokens that no decoder changes, to put around another one.
 _BEFORE: Final = "\ue000"
 _AFTER: Final = "\ue001"
 # The byte 0 in GPT-2's alphabet.
 _NUL: Final = "\u0100"
-# pyo3's; it is no Exception, and has no name to import.
+# pyo3's panic, which is not an Exception and cannot be imported by name.
 _PANIC: Final = "PanicException"
-# What the library says where a model without an unknown token needs one.
+# The library's messages if a model without an unknown token needs one.
 NO_UNKNOWN_TOKEN: Final = ("Missing [UNK] token", "Unk token `", "`unk_id` is missing")
 
 
 class TokenizersReference(ReferenceTokenizer):
     """A tokenizer.json, or GPT-2's vocab.json and merges.txt, in the library itself.
 
-    Truncation and padding are switched off: they are about batches, not about the ids of a text.
+    Truncation and padding are switched off: they concern batches, not the ids of a text.
     """
 
     library = "tokenizers"
@@ -58,7 +58,7 @@ class TokenizersReference(ReferenceTokenizer):
 
     @classmethod
     def from_text(cls, text: str | bytes, name: str) -> TokenizersReference:
-        """Loads a tokenizer.json, of ``name``. SourceError where the library refuses it."""
+        """Loads a tokenizer.json, ``name`` in errors. SourceError if the library refuses it."""
         with _refuses(name):
             if isinstance(text, bytes):
                 return cls(tokenizers.Tokenizer.from_buffer(text))
@@ -66,7 +66,7 @@ class TokenizersReference(ReferenceTokenizer):
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any], name: str) -> TokenizersReference:
-        """Loads the fields of a tokenizer.json that tokexport made; ``name`` is what of."""
+        """Loads a tokenizer.json that tokexport made from the file ``name``."""
         reference = cls.from_text(json.dumps(document), name)
         reference.reading_note = reading_note(os.path.basename(name), "tokenizer.json")
         return reference
@@ -81,7 +81,7 @@ class TokenizersReference(ReferenceTokenizer):
     def from_vocab_and_merges(
         cls, vocab: Path, merges: Path, added: Sequence[AddedToken]
     ) -> TokenizersReference:
-        """The library's own ByteLevelBPETokenizer, with tokens added one by one."""
+        """Loads the library's own ByteLevelBPETokenizer, and adds tokens one by one."""
         with _refuses(str(vocab)):
             tokenizer = ByteLevelBPETokenizer(str(vocab), str(merges))._tokenizer
         for token in added:
@@ -91,7 +91,7 @@ class TokenizersReference(ReferenceTokenizer):
         return cls(tokenizer)
 
     def modes(self) -> tuple[Mode, ...]:
-        """Every mode but that of some special tokens, which the library has no switch for."""
+        """Every mode except that of some special tokens, for which the library has no option."""
         return (Mode.TEXT, Mode.IDS, Mode.TEMPLATE)
 
     def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
@@ -115,14 +115,14 @@ class TokenizersReference(ReferenceTokenizer):
     def decode_batch(
         self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
     ) -> list[str]:
-        """Ids to text; the library leaves out ids that it does not know."""
+        """Ids to text; the library skips ids that it does not know."""
         with _stops():
             return self._tokenizer.decode_batch(
                 [list(ids) for ids in sequences], skip_special_tokens=skip_special_tokens
             )
 
     def token_bytes(self, id: int) -> bytes | None:
-        """What the decoder makes of a token between two others; None for parts of characters."""
+        """What a token decodes to between two others; None for parts of characters."""
         token = self._tokenizer.id_to_token(id)
         if token is None:
             return None
@@ -130,7 +130,7 @@ class TokenizersReference(ReferenceTokenizer):
         if decoder is None:
             return f" {token}".encode()
         if isinstance(decoder, tokenizers.decoders.ByteLevel):
-            # A token with a character outside of the byte alphabet is taken as it is.
+            # A token with a character outside the byte alphabet is used unchanged.
             known = all(character in BYTE_OF for character in token)
             return bytes(BYTE_OF[character] for character in token) if known else token.encode()
         if self._spells_joined_bytes:
@@ -138,7 +138,7 @@ class TokenizersReference(ReferenceTokenizer):
         try:
             with _stops():
                 if decoder.decode([_BEFORE]) != _BEFORE:
-                    return None  # what it puts around each token is not known from the token alone
+                    return None  # what it adds around a token does not follow from the token alone
                 empty = decoder.decode([_BEFORE, _AFTER])
                 filled = decoder.decode([_BEFORE, token, _AFTER])
         except ReferenceStopsError:
@@ -151,7 +151,7 @@ class TokenizersReference(ReferenceTokenizer):
 
     @cached_property
     def _spells_joined_bytes(self) -> bool:
-        """Whether ByteLevel works on the joined text: one other character leaves all as it is."""
+        """Whether ByteLevel works on the joined text: one other character leaves all unchanged."""
         decode = self._tokenizer.decoder.decode
         try:
             with _stops():
@@ -167,7 +167,7 @@ class TokenizersReference(ReferenceTokenizer):
         return sorted({*self._tokenizer.get_vocab(with_added_tokens=True).values(), *self._added()})
 
     def added_tokens(self) -> Sequence[AddedToken]:
-        """As the library numbered them, which is not always as the file does."""
+        """Numbered by the library, not always as in the file."""
         return [
             AddedToken(id, token.content, token.special)
             for id, token in sorted(self._added().items())
@@ -179,7 +179,7 @@ class TokenizersReference(ReferenceTokenizer):
 
 @contextmanager
 def _refuses(path: str) -> Iterator[None]:
-    """Makes a refusal of the library at loading SourceError, and a panic inside of it too."""
+    """Turns a refusal of the library while loading, or a panic, into a SourceError."""
     try:
         yield
     except BaseException as error:
@@ -191,7 +191,7 @@ def _refuses(path: str) -> Iterator[None]:
 
 @contextmanager
 def _stops() -> Iterator[None]:
-    """Makes a panic, and unknown text in a model without its token, ReferenceStopsError."""
+    """Turns a panic, or unknown text without an unknown token, into a ReferenceStopsError."""
     try:
         yield
     except BaseException as error:

@@ -1,4 +1,4 @@
-"""How the ``post_processor`` of a tokenizer.json trims white space off offsets.
+"""How the ``post_processor`` of a tokenizer.json trims white space from offsets.
 
 The reference counts the white space in the names of tokens, as the vocabulary spells them, not in
 the text; U+0120, GPT-2's letter for a space, counts too. See ``process_offsets`` in byte_level.rs.
@@ -16,7 +16,7 @@ from tokexport.sources.tokenizer_json.model import HuggingFaceModel
 from tokexport.sources.tokenizer_json.parts import PROCESSORS, flat, processor_type
 from tokexport.unicode.byte_alphabet import CHARACTERS
 
-# White_Space of Unicode, which Rust's char::is_whitespace is, and the letter for a space.
+# White_Space of Unicode, which is Rust's char::is_whitespace, and the letter for a space.
 _SPACES: Final = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000" + CHARACTERS[0x20]
@@ -29,7 +29,7 @@ def read_trimming(
     tokens: Sequence[Token | None],
     added: Sequence[AddedToken],
 ) -> Trimming | None:
-    """The trimming of the tokenizer.json ``root``; None where offsets cannot be computed."""
+    """The trimming of the tokenizer.json ``root``; None if offsets cannot be computed."""
     passes: list[bool] = []
     first_is_moved = False
     for processor in flat(root.optional("post_processor"), PROCESSORS):
@@ -59,12 +59,12 @@ def _exceptions(names: Names, tokens: Sequence[Token | None]) -> dict[int, tuple
 
 
 def _edges(text: str, spaces: str) -> tuple[int, int]:
-    """How many characters of ``spaces`` a text begins and ends with."""
+    """The number of leading and of trailing characters of a text that are in ``spaces``."""
     return len(text) - len(text.lstrip(spaces)), len(text) - len(text.rstrip(spaces))
 
 
 def _has_mapped_edges(root: Node, added: Sequence[AddedToken]) -> bool:
-    """Whether a ByteLevel normalizer makes white space at an edge of an added token letters."""
+    """Whether a ByteLevel normalizer turns white space at an end of an added token into letters."""
     steps = flat(root.optional("normalizer"), "normalizers")
     if not any(step.field("type").string() == "ByteLevel" for step in steps):
         return False

@@ -1,7 +1,7 @@
-"""The ``model`` of a tokenizer.json 2.0, as that of version 1.0.
+"""The ``model`` of a tokenizer.json 2.0, as a ``model`` of version 1.0.
 
 ``byte_level`` is a field of the model, not a pre-tokenizer. The release candidate also encodes a
-word of one character as that character's token, whether merges make it or not.
+word of one character as the token of that character, whether merges make it or not.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _UTF8_LONGEST: Final = 4  # bytes of a character
 
 
 def version_1_model(node: Node) -> dict[str, Any]:
-    """The ``model`` of version 1.0 that is the one at ``node``."""
+    """The ``model`` of version 1.0 that is equivalent to the one at ``node``."""
     model = {name: value for name, value in node.value.items() if name != "byte_level"}
-    # The reference ignores fuse_unk where there are affixes.
+    # The reference ignores fuse_unk if there are affixes.
     if model["type"] == "BPE" and any(model.get(name) for name in _AFFIXES):
         model["fuse_unk"] = False
     return model
 
 
 def is_byte_level(model: Node) -> bool:
-    """Check the fields of the model; whether it works on bytes. SourceError where it is refused."""
+    """Checks the model; returns whether it works on bytes. SourceError if it is refused."""
     kind = model.field("type")
     if kind.string() not in _FIELDS:
         kind.fail("one of " + ", ".join(_FIELDS))
@@ -68,7 +68,7 @@ def _check_merges(node: Node) -> None:
 
 
 def _check_single_characters(model: Node, vocab: Mapping[str, Any]) -> None:
-    """Refuse the token of a character that no merges make, as which the reference has a word."""
+    """Refuses a one-character token that merges do not make but the reference emits for a word."""
     if model.flag("ignore_merges"):
         return
     ranks = {
@@ -95,7 +95,7 @@ def _is_one_character(token: str) -> bool:
 
 
 def _merged(token: str, ranks: Mapping[tuple[str, str], int]) -> list[str]:
-    """The symbols that merges leave of the characters of a token.
+    """The symbols of a token after all merges.
 
     >>> _merged("abc", {("b", "c"): 0, ("a", "b"): 1})
     ['a', 'bc']

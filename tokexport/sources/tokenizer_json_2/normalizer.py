@@ -1,4 +1,4 @@
-"""The ``normalizer`` of a tokenizer.json 2.0, as steps.
+"""The ``normalizer`` of a tokenizer.json 2.0 as steps.
 
 Metaspace is a normalizer there, and the regular expressions of Replace are those of fancy-regex.
 """
@@ -15,8 +15,8 @@ from tokexport.sources.tokenizer_json.pre_tokenizer import escape
 def read_normalizers(node: Node | None) -> tuple[Steps, Steps]:
     """The normalizer at ``node`` for texts, and for added tokens.
 
-    A MetaspaceNormalizer at the end does not change an added token, nor is anything put before it
-    that goes before the start of the input.
+    Added tokens are not changed by a MetaspaceNormalizer at the end, and get no prefix that is only
+    for the start of the input.
     """
     parts = flat(node, "normalizers")
     steps: list[NormalizerStep] = []
@@ -56,16 +56,16 @@ def _metaspace(node: Node) -> list[NormalizerStep]:
         return _dropping_first(node.path, mark)
     if scheme.value == "never":
         return [Replace(r"\s+", "", literal=False, path=node.path)]
-    # The mark goes before every word that does not begin with it.
+    # The mark is put before every word that does not begin with it.
     between = Replace(rf"\s+{escape(mark)}?", mark, literal=False, path=node.path)
     return [Strip(), between, prepend]
 
 
 def _dropping_first(path: str, mark: str) -> list[NormalizerStep]:
-    """Drop white space, and put the mark before a text at the start of the input that does not
+    """Drops white space, and puts the mark before a text at the start of the input that does not
     begin with white space or the mark.
 
-    In between a line feed, which no other text has then, marks the start of the input.
+    In between, the start of the input is marked by a line feed, which then occurs nowhere else.
     """
     spaces = Replace(r"\s+", " ", literal=False, path=path)
     keep_mark = [] if mark.isspace() else [("\n" + mark, mark)]
@@ -75,7 +75,7 @@ def _dropping_first(path: str, mark: str) -> list[NormalizerStep]:
 
 
 def _replace(node: Node) -> list[NormalizerStep]:
-    """A Replace, whose expressions are those of fancy-regex; an empty literal never matches."""
+    """A Replace, whose expressions run on fancy-regex; an empty literal never matches."""
     node.object({"type", "pattern", "content"})
     pattern, literal = read_pattern(node.field("pattern"))
     if literal and not pattern:

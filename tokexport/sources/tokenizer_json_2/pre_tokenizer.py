@@ -1,7 +1,7 @@
-"""The ``pre_tokenizer`` of a tokenizer.json 2.0, as that of version 1.0.
+"""The ``pre_tokenizer`` of a tokenizer.json 2.0, as a ``pre_tokenizer`` of version 1.0.
 
-The release candidate has a newer Unicode, and knows a few regular expressions, for each of which it
-has code of its own that does not always do what the expression says.
+The release candidate has a newer Unicode version, and knows a few regular expressions. Each has
+dedicated code, which does not always do what the expression says.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tokexport.sources.tokenizer_json import document
 from tokexport.sources.tokenizer_json.parts import flat
 from tokexport.sources.tokenizer_json_2.unicode_17 import PUNCTUATION, WORDS, with_unicode_17
 
-# The patterns that its Split knows; with another one it stops at the first text.
+# The patterns that its Split knows; with any other it fails at the first text.
 _PATTERNS: Final = (
     *(GPT2, LLAMA3, QWEN, O200K, TEKKEN, KIMI),
     LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}{1,2}"),
@@ -24,15 +24,15 @@ _PATTERNS: Final = (
 _KIMI_AFTER_WORDS: Final = (
     r"|[\p{N}&&[^\p{Han}]]{1,3}| ?[^\s\p{L}\p{N}\p{Han}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
-# Where it does not do what a pattern says: what the pattern says, and what it does.
+# Where its code differs from a pattern: the pattern, and what the code does.
 _AS_RUN: Final = (
-    # Kimi: only the first alternative matches an ideograph, which four of the script are not.
+    # Kimi: only the first alternative matches an ideograph; four of the script are not ideographs.
     (KIMI, KIMI[: KIMI.index(r"|\p{N}")] + _KIMI_AFTER_WORDS),
-    # The case of contractions is ignored in ASCII only: U+017F is not an s.
+    # Contractions ignore case only in ASCII: U+017F is not an s.
     ("(?i:'s|'t|'re|'ve|'m|'ll|'d)", "(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])"),
     # DeepSeek: unassigned code points among kana count as punctuation.
     (r"\p{P}\p{S}]", r"\p{P}\p{S}\x{3040}\x{3097}\x{3098}]"),
-    # Llama-3's with other groups of digits: they are groups of three.
+    # Llama-3's with other groups of digits: the code uses groups of three.
     (r"|\p{N}{1,2}|", r"|\p{N}{1,3}|"),
     (r"|\p{N}+|", r"|\p{N}{1,3}|"),
     (r"\p{Han}", r"[\p{Han}&&[^\x{16FE2}\x{16FE3}\x{16FF0}\x{16FF1}]]"),
@@ -40,9 +40,9 @@ _AS_RUN: Final = (
 
 
 def version_1_pre_tokenizer(node: Node | None, byte_level: bool) -> Any:
-    """The ``pre_tokenizer`` of version 1.0 for that at ``node``, before a model of bytes or not.
+    """The ``pre_tokenizer`` of version 1.0 for that at ``node``; ``byte_level``: of the model.
 
-    SourceError for what the reference refuses, UnsupportedError for a pattern at which it stops.
+    SourceError where the reference refuses, UnsupportedError for a pattern at which it fails.
     """
     parts = _splits(node)
     _check_patterns(parts)
@@ -68,7 +68,7 @@ def _splits(node: Node | None) -> list[Node]:
 
 
 def _unicode_17(part: Node) -> list[dict[str, Any]]:
-    """The parts of version 1.0 that do what this one does, by Unicode 17."""
+    """The equivalent parts of version 1.0, with Unicode 17."""
     match part.value["type"]:
         case "Split":
             part.object({"type", "pattern", "behavior", "invert"})
@@ -83,7 +83,7 @@ def _unicode_17(part: Node) -> list[dict[str, Any]]:
             return [{"individual_digits": False, **part.value}]
         case "FixedLength" if (length := part.get("length")) is not None and length.u32() == 0:
             part.object({"type", "length"})
-            return []  # no cut, where 0.23 stops
+            return []  # no cut; 0.23 fails here
         case "Punctuation":
             part.object({"type", "behavior"})
             behavior = part.value.get("behavior", "Isolated")
@@ -121,7 +121,7 @@ def _check_patterns(parts: Sequence[Node]) -> None:
 
 
 def _expression(part: Node) -> str | None:
-    """The regular expression of a Split; None for another part or for literal text."""
+    """The regular expression of a Split; None for any other part or for literal text."""
     if part.value["type"] != "Split":
         return None
     expression = part.field("pattern").get("Regex")

@@ -1,9 +1,9 @@
-"""Hugging Face's tokenizer.json 2.0, that of ``tokenizers`` 1.0.0rc, as one of version 1.0.
+"""Hugging Face's tokenizer.json 2.0, as in ``tokenizers`` 1.0.0rc, rewritten as version 1.0.
 
 Version 2.0 (``tk-serialize/SPEC.md`` in the source archive of tokenizers 1.0.0rc3) has
 ``byte_level`` on the model, Metaspace as a normalizer and a Split, and ids in templates. They are
-rewritten here as what they are in 1.0. Where the release candidate gives other ids than 0.23 for
-the same document, it is refused.
+rewritten here as their equivalents in 1.0. A document for which the release candidate gives other
+ids than 0.23 is refused.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _FIELDS: Final = (
 
 
 def version_1(root: Node, normalizer: Steps) -> Node:
-    """The document of version 1.0 that gives the ids of ``root``, of version 2.0.
+    """The document of version 1.0 with the same ids as ``root``, of version 2.0.
 
-    ``normalizer`` is that of added tokens. Raises SourceError for what the library refuses,
-    UnsupportedError for what it runs in another way than 0.23.
+    ``normalizer`` is that of added tokens. Raises SourceError where the library refuses,
+    UnsupportedError where it runs differently from 0.23.
 
     >>> item = Node("tokenizer.json", "post_processor.single[0]", {"ids": [1, 2]})
     >>> _template_item(item, {})
@@ -47,7 +47,7 @@ def version_1(root: Node, normalizer: Steps) -> Node:
         normalizer=fields.get("normalizer"),
         pre_tokenizer=version_1_pre_tokenizer(root.optional("pre_tokenizer"), byte_level),
         post_processor=_post_processor(root.optional("post_processor")),
-        # A byte-level model decodes to its bytes, whatever decoder the file has.
+        # A byte-level model decodes to its bytes, regardless of the decoder in the file.
         decoder=document.byte_level(use_regex=False)
         if byte_level
         else decoder and _spelled_out(decoder),
@@ -98,7 +98,7 @@ def _spelled_out(node: Node) -> Any:
             node.field("prepend_scheme").string()
             return {**node.value, "split": True}
         case "Replace" if node.field("pattern").object().get("String") == "":
-            return {"type": "Sequence", "decoders": []}  # an empty text never matches
+            return {"type": "Sequence", "decoders": []}  # an empty literal never matches
         case "Sequence":
             node.object({"type", "decoders"})
             parts = [_spelled_out(part) for part in node.field("decoders").items()]
@@ -108,7 +108,7 @@ def _spelled_out(node: Node) -> Any:
 
 
 def _added_tokens(node: Node | None, normalizer: Steps) -> Any:
-    """In the order of ids, as the reference numbers them; of two equal contents the last counts."""
+    """In order of ids, as the reference numbers them; of two equal contents the last counts."""
     if node is None or node.value is None:
         return []
     tokens: dict[str, Node] = {}
@@ -126,7 +126,7 @@ def _spelling(token: Node, normalizer: Steps) -> str:
 
 
 def _check_added_tokens(tokens: Sequence[tuple[Node, str]]) -> None:
-    """Refuse what the reference stops at, and what it takes for another token."""
+    """Refuses tokens at which the reference fails, and tokens that it takes for others."""
     for flag in (False, True):
         _check_overlaps([pair for pair in tokens if pair[0].value["normalized"] is flag])
     found: dict[str, Node] = {}
@@ -143,9 +143,9 @@ def _check_added_tokens(tokens: Sequence[tuple[Node, str]]) -> None:
 
 
 def _check_overlaps(tokens: Sequence[tuple[Node, str]]) -> None:
-    """Refuse a token that the reference misses where all tokens begin with the same byte.
+    """Refuses a token that the reference misses if all tokens begin with the same byte.
 
-    Then it searches for the prefix that they share, at places that do not overlap.
+    Then it searches for their common prefix, at positions that do not overlap.
     """
     contents = {spelling.encode(): token for token, spelling in tokens if spelling}
     if len({content[0] for content in contents}) != 1:
@@ -168,7 +168,7 @@ def _check_overlaps(tokens: Sequence[tuple[Node, str]]) -> None:
 
 
 def restarts_after_added(added: AddedVocabulary) -> bool:
-    """Whether it matters that the reference restarts after each added token."""
+    """Whether it makes a difference that the reference restarts after each added token."""
     return any(token.single_word or token.rstrip for token in added.tokens)
 
 
@@ -188,8 +188,8 @@ def decoded_as_added(
 ) -> Iterator[Token | None]:
     """The tokens as the reference decodes them.
 
-    An id below all added ones is not special, however it is spelled. ``byte_level``: nor is any
-    that was not added, and the contents of added tokens are never read as GPT-2's alphabet.
+    An id below all added ids is not special, however it is spelled. ``byte_level``: nor is any id
+    that was not added, and the contents of added tokens are never decoded from GPT-2's alphabet.
     """
     contents = {token.id: token.content.encode() for token in added.tokens}
     for number, token in enumerate(tokens):

@@ -1,4 +1,4 @@
-"""The `tokenizers` library (Hugging Face) from 1.0 on, the reference of a tokenizer.json 2.0.
+"""The `tokenizers` library (Hugging Face) from 1.0 on, the reference for tokenizer.json 2.0.
 
 Of the Python interface of 0.23 it has only ``Tokenizer``, and it reports no offsets.
 """
@@ -43,7 +43,7 @@ class Tokenizers1Reference(ReferenceTokenizer):
     version = _INSTALLED or ""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Raises SourceError where the library refuses it, MissingLibraryError without 1.0."""
+        """Raises SourceError if the library refuses it, MissingLibraryError without 1.0."""
         if _INSTALLED is None:
             raise MissingLibraryError(f"the library `tokenizers` is not installed: {_WANTED}")
         if int(_INSTALLED.partition(".")[0]) < 1:
@@ -53,7 +53,7 @@ class Tokenizers1Reference(ReferenceTokenizer):
         try:
             library: Any = tokenizers  # mypy sees 0.23
             self._tokenizer = library.Tokenizer.from_file(os.fspath(path))
-        except Exception as error:  # whatever it raises is its refusal
+        except Exception as error:  # any exception is its refusal
             raise refusal(path, self.library, self.version, error) from error
         self._tokenizer.truncation = self._tokenizer.padding = None
         root = parse(Path(path).read_bytes(), Path(path).name)
@@ -70,7 +70,7 @@ class Tokenizers1Reference(ReferenceTokenizer):
         self._added = {token.id: token for token in self._numbered(declared)}
 
     def modes(self) -> tuple[Mode, ...]:
-        """Every mode but that of some special tokens, which the library has no switch for."""
+        """Every mode except that of some special tokens, for which the library has no option."""
         return (Mode.TEXT, Mode.IDS, Mode.TEMPLATE)
 
     def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
@@ -82,14 +82,14 @@ class Tokenizers1Reference(ReferenceTokenizer):
     def decode_batch(
         self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
     ) -> list[str]:
-        """Ids to text; the library leaves out ids that it does not know."""
+        """Ids to text; the library skips ids that it does not know."""
         return [
             self._tokenizer.decode(list(ids), skip_special_tokens=skip_special_tokens)
             for ids in sequences
         ]
 
     def token_bytes(self, id: int) -> bytes | None:
-        """Of a byte-level model: GPT-2's alphabet undone, but not in added tokens."""
+        """For a byte-level model only: bytes from GPT-2's alphabet, added tokens as they are."""
         token = self._tokens.get(id)
         if token is None or not self._byte_level:
             return None
@@ -98,14 +98,14 @@ class Tokenizers1Reference(ReferenceTokenizer):
         return token.encode()
 
     def ids(self) -> Sequence[int]:
-        """The ids that the library spells, up to the largest that an added token can have."""
+        """The ids for which the library has a token, up to the largest possible added token."""
         return sorted(self._tokens)
 
     def added_tokens(self) -> Sequence[AddedToken]:
         return list(self._added.values())
 
     def _numbered(self, declared: Mapping[str, bool]) -> Iterator[AddedToken]:
-        """The id of a normalized token, spelled otherwise than declared, is that of its content."""
+        """A normalized token, not spelled as declared, has the id that its content encodes to."""
         # Of two equal spellings, the added one has the higher id.
         of_spelling = {token: number for number, token in self._tokens.items()}
         for content, special in declared.items():

@@ -1,9 +1,9 @@
-r"""Regular expressions of Unicode 17 for an engine of Unicode 16.
+r"""Regular expressions with Unicode 17 for an engine with Unicode 16.
 
 ``tokenizers`` 1.0 (release candidate 3) has the properties of Unicode 17, Oniguruma in 0.23 those
-of 16. Unicode never takes a character out of such a property again (but for U+0295, see below), so
-a property of 17 is that of 16 and a few ranges, found by asking the release candidate about every
-scalar value; they lie in the ``Age=17.0`` of the Unicode Character Database.
+of 16. Unicode does not remove characters from these properties (except U+0295, see below), so a
+property of 17 is that of 16 plus a few ranges, found by testing the release candidate on every
+scalar value; all are in ``Age=17.0`` of the Unicode Character Database.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _NEW: Final[Mapping[str, str]] = MappingProxyType(
         "Lt": "",
         "Ll": _LOWER,
         "Lm": _MODIFIER,
-        "Han": "",  # of 16 there too
-        # U+0295 went from Ll to Lo; the patterns here have Lo wherever they have Ll
+        "Han": "",  # of Unicode 16 there too
+        # U+0295 moved from Ll to Lo; the patterns here have Lo wherever they have Ll
         "Lo": f"295 {_OTHER_LETTERS}",
     }
 )
@@ -48,7 +48,7 @@ _PROPERTY: Final = re.compile(r"\\p\{(\w+)\}")
 
 
 def _ranges(text: str) -> str:
-    """``A-B`` in hexadecimal, as a part of a bracket.
+    """``A-B`` in hexadecimal, as part of a bracket expression.
 
     >>> _ranges("295 A7F1-A7F2")
     '\\\\x{295}\\\\x{A7F1}-\\\\x{A7F2}'
@@ -60,7 +60,7 @@ def _ranges(text: str) -> str:
 
 
 def with_unicode_17(pattern: str) -> str:
-    r"""A pattern whose properties have what Unicode 17 added. KeyError for an unknown property.
+    r"""A pattern whose properties include the additions of Unicode 17. KeyError for an unknown one.
 
     >>> with_unicode_17(r"\p{P}+")
     '[\\p{P}\\x{10ED0}]+'
@@ -68,8 +68,8 @@ def with_unicode_17(pattern: str) -> str:
     return _PROPERTY.sub(lambda match: f"[{match[0]}{_ranges(_NEW[match[1]])}]", pattern)
 
 
-# Punctuation, BertPreTokenizer: what is punctuation in ASCII or in Unicode.
+# Punctuation, BertPreTokenizer: punctuation in ASCII or in Unicode.
 PUNCTUATION: Final = with_unicode_17(r"[!-/:-@\[-`{-~\p{P}]")
-# Whitespace: its \w also has the two joiners, as UTS #18 says.
+# Whitespace: its \w also includes the two joiners, as in UTS #18.
 _WORD: Final = rf"\w\x{{200C}}\x{{200D}}{_ranges(f'{_LETTERS} {_NUMBERS} {_MARKS}')}"
 WORDS: Final = rf"[{_WORD}]+|[^{_WORD}\s]+"

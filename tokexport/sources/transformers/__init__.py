@@ -1,9 +1,9 @@
-"""Tokenizers that the library ``transformers`` makes of a vocabulary by one of its classes.
+"""Tokenizers that a class of the library ``transformers`` makes from a vocabulary.
 
 A vocab.txt, a vocab.json with merges.txt or a SentencePiece model does not say which tokens are
-added, how a text is cut, or what is put around it; the class that tokenizer_config.json or
-config.json names does. So the library loads the directory, without running code that lies there,
-and its ``backend_tokenizer`` is read as the tokenizer.json that it would save.
+added, how a text is cut, or what is put around it; the class named in tokenizer_config.json or
+config.json does. So the library loads the directory, without running code from it, and its
+``backend_tokenizer`` is read as the tokenizer.json that it would save.
 """
 
 from __future__ import annotations

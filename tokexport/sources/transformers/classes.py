@@ -1,4 +1,4 @@
-"""Which class of ``transformers`` the files of a directory name; the library is not needed for it.
+"""Finds the class of ``transformers`` that a directory names, without importing the library.
 
 Source: ``AutoTokenizer.from_pretrained``, which looks for ``tokenizer_class`` in
 tokenizer_config.json and in config.json, and then for the model's type.
@@ -20,14 +20,14 @@ from tokexport.sources.tokenizer_json.config import (
 )
 from tokexport.sources.tokenizer_json.parts import flat
 
-# Of these a class makes a tokenizer; without one they are bare vocabularies.
+# A class makes a tokenizer from these; without a class they are bare vocabularies.
 _VOCABULARIES: Final = ("vocab.json", "merges.txt", "encoder.json", "vocab.bpe", "vocab.txt")
 
 
 @dataclass(frozen=True, slots=True)
 class NamedClass:
-    """``name`` is that of the class, or None where only ``model_type`` stands for one. ``remote``:
-    it may be code of the repository, which is never run.
+    """``name`` is the name of the class, or None if only ``model_type`` implies one. ``remote``: it
+    may be code in the repository, which is never run.
     """
 
     name: str | None
@@ -39,7 +39,7 @@ class NamedClass:
 
 
 def is_vocabulary(name: str) -> bool:
-    """Whether a file of this name is a vocabulary that says nothing of its class.
+    """Whether a file of this name is a vocabulary that does not determine its class.
 
     >>> is_vocabulary("vocab.txt"), is_vocabulary("gpt2-merges.txt"), is_vocabulary("spiece.model")
     (True, True, False)
@@ -64,9 +64,9 @@ def named_class(files: SourceFiles) -> NamedClass | None:
 
 
 def rebuilt_note(root: Node, files: SourceFiles) -> str | None:
-    """A sentence where release 5 of the library is known to make another tokenizer of a
-    tokenizer.json, as its class builds a part anew: seen on Phi-3, Yi and Llama-2, whose class has
-    no normalizer, and on StarCoder 2, whose class splits no digits.
+    """A sentence if release 5 of the library is known to make a different tokenizer from a
+    tokenizer.json, as its class rebuilds a part: seen on Phi-3, Yi and Llama-2, whose class has no
+    normalizer, and on StarCoder 2, whose class does not split digits.
     """
     name = tokenizer_class(read_config(files))
     normalizer, split = root.optional("normalizer"), root.optional("pre_tokenizer")

@@ -1,4 +1,4 @@
-"""What ``AutoTokenizer`` of ``transformers`` loads, with checks for what it silently leaves out."""
+"""Loads with ``AutoTokenizer`` of ``transformers``, and checks for what it silently leaves out."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from tokexport.sources.tokenizer_json.read import Saved, save
 from tokexport.sources.transformers.classes import NamedClass, named_class
 
 INSTALL: Final = "pip install 'tokexport[transformers]'"
-# What it takes for a tokenizer that no class is named for.
+# The classes it uses for a tokenizer without a named class.
 _GENERIC: Final = ("TokenizersBackend", "PythonBackend", "MistralCommonBackend")
-# Files of a class that it does without.
+# Files that a class does not require.
 _OPTIONAL: Final = (
     "tokenizer_file",
     "normalizer_file",
@@ -40,8 +40,8 @@ _ERROR: Final = 40  # the level of logging
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A tokenizer of the library: what its backend saves, which class of which release it is, and
-    its tokens with a role and chat template, as a tokenizer_config.json would say them.
+    """A tokenizer of the library: what its backend saves, its class and release, and its special
+    tokens and chat template in the form of a tokenizer_config.json.
     """
 
     saved: Saved
@@ -51,9 +51,9 @@ class Loaded:
 
 
 def reads(files: SourceFiles) -> bool:
-    """Whether a directory without a tokenizer.json is for the library: by the class that is named.
+    """Whether the library reads a directory without a tokenizer.json: decided by the named class.
 
-    Without the library it is where no code of the repository may be that class.
+    If the library is not installed: yes, unless the class may be code in the repository.
     """
     named = named_class(files)
     if named is None:
@@ -68,8 +68,8 @@ def reads(files: SourceFiles) -> bool:
 def from_folder(files: SourceFiles, where: str) -> Loaded:
     """The tokenizer of a directory (``where`` for the user), by the class that its files name.
 
-    MissingLibraryError without the library, UnsupportedError for a class that the library has in
-    Python only, SourceError for files that it refuses or does not find.
+    MissingLibraryError without the library, UnsupportedError for a class that exists only in
+    Python, SourceError for files that the library refuses or does not find.
     """
     assert files.folder is not None
     version = _version(where, named_class(files))
@@ -79,9 +79,9 @@ def from_folder(files: SourceFiles, where: str) -> Loaded:
 
 def from_vocabulary(files: SourceFiles, where: str) -> Loaded | None:
     """The same for a vocabulary that the user named: without a tokenizer.json, which a class would
-    read first. None where only a model's type is named that stands for no class.
+    read first. None if only a model type is named, and it implies no class.
 
-    UnsupportedError also for a class that the library has not.
+    UnsupportedError also for a class that the library does not have.
     """
     import shutil  # only here, as other sources need neither
     import tempfile
@@ -103,14 +103,14 @@ def from_vocabulary(files: SourceFiles, where: str) -> Loaded | None:
 
 
 def from_object(tokenizer: Any) -> Loaded | None:
-    """The tokenizer of an object that the caller has loaded; None for an object of another kind."""
+    """The tokenizer of an object that the caller has loaded; None for any other object."""
     if not hasattr(tokenizer, "backend_tokenizer"):
         return None
     return _loaded(tokenizer, _version("", None), SourceFiles(None))
 
 
 def _loaded(tokenizer: Any, version: str, files: SourceFiles) -> Loaded:
-    # What a class of translation puts around a text is set when it is called.
+    # A translation class sets its template only when it is called.
     getattr(tokenizer, "_switch_to_input_mode", lambda: None)()
     settings = {name: token for name, token in tokenizer.special_tokens_map.items() if token}
     template = getattr(tokenizer, "chat_template", None)
@@ -126,8 +126,8 @@ def _loaded(tokenizer: Any, version: str, files: SourceFiles) -> Loaded:
 
 
 def _version(where: str, named: NamedClass | None) -> str:
-    """The release of the library; it needs two others for SentencePiece models, and falls back on
-    reading them as something else where one is missing.
+    """The release of the library; it needs two others for SentencePiece models, and reads these as
+    something else if one is missing.
     """
     os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")  # it has no weights to load
     try:
@@ -143,7 +143,7 @@ def _version(where: str, named: NamedClass | None) -> str:
 
 
 def _class(named: NamedClass) -> Any:
-    """The class of the library; None where it has none that reads vocabularies in its own way."""
+    """The class of the library; None if it has none that reads vocabularies in its own way."""
     from transformers.models.auto.tokenization_auto import (
         TOKENIZER_MAPPING_NAMES,
         tokenizer_class_from_name,
@@ -156,7 +156,7 @@ def _class(named: NamedClass) -> Any:
 
 
 def _needed(kind: Any) -> list[str]:
-    """The files without which a class makes a tokenizer without tokens, and does not say so."""
+    """The files without which a class silently makes a tokenizer without tokens."""
     return [name for key, name in kind.vocab_files_names.items() if key not in _OPTIONAL]
 
 
@@ -170,7 +170,7 @@ def _load(folder: Path, where: str, version: str) -> Any:
         tokenizer = AutoTokenizer.from_pretrained(
             str(folder), trust_remote_code=False, local_files_only=True
         )
-    except Exception as error:  # what it raises is of any kind
+    except Exception as error:  # it may raise anything
         found = " ".join(str(error).split())[:_SHOWN]
         raise SourceError(f"{where}: transformers {version} refuses it: {found}") from error
     finally:
@@ -191,7 +191,7 @@ def _load(folder: Path, where: str, version: str) -> Any:
 
 
 def _read_files(tokenizer: Any, files: SourceFiles, *more: str) -> SourceFiles:
-    """Keeps the digests of what the library has read."""
+    """Records the digests of the files that the library has read."""
     names = {*type(tokenizer).vocab_files_names.values(), *_SETTINGS} - {TOKENIZER_JSON}
     for name in sorted({*names, *more}):
         files.beside(name)

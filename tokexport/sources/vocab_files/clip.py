@@ -1,7 +1,7 @@
 """CLIP's vocabulary: OpenAI's bpe_simple_vocab_16e6.txt.gz, or its vocab.json and merges.txt.
 
-It becomes the tokenizer.json that CLIP has (``CLIPTokenizerFast``), so that the reference is
-`tokenizers`. What OpenAI's ``simple_tokenizer.py`` does besides (ftfy, HTML) is no part of it.
+It becomes the tokenizer.json of CLIP (``CLIPTokenizerFast``), so that the reference is
+`tokenizers`. The other steps of OpenAI's ``simple_tokenizer.py`` (ftfy, HTML) are left out.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _GZIP: Final = b"\x1f\x8b"
 END_OF_WORD: Final = "</w>"
 START: Final = "<|startoftext|>"
 END: Final = "<|endoftext|>"
-# simple_tokenizer.py takes a fifth of the file: 49,152 tokens less bytes and specials.
+# simple_tokenizer.py uses a fifth of the file: 49,152 tokens minus bytes and special tokens.
 _MERGES: Final = 49152 - 256 - 2
-_LONGEST: Final = 1 << 26  # bytes of the text; the published one has 3 million
+_LONGEST: Final = 1 << 26  # bytes of the text; the published file has 3 million
 _PATTERN: Final = (
     r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
 )
 
 
 def published_vocabulary(data: bytes, file: str) -> tuple[dict[str, int], list[list[str]]]:
-    """The vocabulary and the merges of a bpe_simple_vocab_16e6.txt.gz, as its code has them."""
+    """The vocabulary and the merges of a bpe_simple_vocab_16e6.txt.gz, as its code builds them."""
     try:
         with gzip.open(io.BytesIO(data)) as archive:
             text = archive.read(_LONGEST + 1)
@@ -58,7 +58,7 @@ def published_vocabulary(data: bytes, file: str) -> tuple[dict[str, int], list[l
 
 
 def is_clip(vocab: Mapping[str, int]) -> bool:
-    """Whether a vocab.json holds every byte at the end of a word, and CLIP's special tokens."""
+    """Whether a vocab.json has every byte at the end of a word, and CLIP's special tokens."""
     return (
         all(character + END_OF_WORD in vocab for character in CHARACTERS)
         and START in vocab
@@ -104,7 +104,7 @@ def read_clip(source: Input, pair: Pair, given: Given) -> TokenizerModel:
 
 
 def reference_of_clip(source: Input, pair: Pair, given: Given) -> ReferenceTokenizer:
-    """The class of `transformers`, which reads for itself; else our document in `tokenizers`."""
+    """The class of `transformers`, which reads the files itself; else our own document."""
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
     try:

@@ -1,8 +1,8 @@
 """GPT-2's pair of files: vocab.json and merges.txt, also named encoder.json and vocab.bpe.
 
-The pair says nothing of the pattern: it is GPT-2's, as in ``ByteLevelBPETokenizer`` of
+The pair does not include the pattern: it is GPT-2's, as in ``ByteLevelBPETokenizer`` of
 ``tokenizers``, which is the reference. It has no special tokens of its own: they can be given, and
-an added_tokens.json beside it names added ones. A pair with CLIP's special tokens is CLIP's.
+an added_tokens.json beside it lists added tokens. A pair with CLIP's special tokens is CLIP's.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tokexport.sources.unreadable import is_array, list_without_ids
 from tokexport.sources.vocab_files.clip import is_clip, read_clip, reference_of_clip
 from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT, CHARACTERS
 
-# The names that go together: the vocabulary's and the merges'.
+# File names that belong together: the vocabulary's and the merges'.
 _PAIRS: Final = (
     ("vocab.json", "merges.txt"),
     ("encoder.json", "vocab.bpe"),
@@ -47,7 +47,7 @@ _INSTEAD: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The vocabulary, parsed, and the merges by line, with the names of the files."""
+    """The parsed vocabulary, and the merges by line, with the names of the files."""
 
     vocab: Node
     merges: dict[int, list[str]]
@@ -62,7 +62,7 @@ def _sniff(source: Input) -> Pair | None:
     vocab, fields = source.json, source.fields
     if vocab is not None and fields and all(type(value) is int for value in fields.values()):
         if not is_clip(fields):
-            check_kind(source.name, fields)  # which tells more than that the other file is missing
+            check_kind(source.name, fields)  # more informative than that the other file is missing
         merges_name = _sibling(source.name, source.files)[1]
         merges = parse_merges(source.files.read(merges_name), merges_name)
         return Pair(vocab, merges, merges_name)
@@ -128,7 +128,7 @@ SOURCE = Source(
 
 
 def _sibling(name: str, files: SourceFiles) -> tuple[str, str]:
-    """The names of the vocabulary and the merges; SourceError where either is not there."""
+    """The names of the vocabulary and the merges; SourceError if either does not exist."""
     pairs = _pairs(name)
     for pair in pairs:
         if all(files.has(other) for other in pair):
@@ -198,7 +198,7 @@ def _read_pair(
 
 
 def _added_tokens(files: SourceFiles, special_tokens: Mapping[str, int] | None) -> list[AddedToken]:
-    """The tokens that are added to a pair, by rising id: those given, or of its JSON."""
+    """The tokens that are added to a pair, by ascending id: those given, or those of its JSON."""
     if special_tokens is None:
         return read_added_tokens_json(files)
     given = sorted(special_tokens.items(), key=lambda token: token[1])
@@ -206,7 +206,7 @@ def _added_tokens(files: SourceFiles, special_tokens: Mapping[str, int] | None) 
 
 
 def check_kind(file: str, vocab: Mapping[str, int], merges: Iterable[list[str]] = ()) -> None:
-    """Raises UnsupportedError for a pair of another class, in files of the same names.
+    """Raises UnsupportedError for a pair of another class with the same file names.
 
     A vocabulary of every byte is GPT-2's kind, unless every byte ends words too. U+2581 is not in
     GPT-2's alphabet, so only an added token can have it.
@@ -235,7 +235,7 @@ def check_kind(file: str, vocab: Mapping[str, int], merges: Iterable[list[str]] 
 
 
 def parse_merges(data: bytes, file: str) -> dict[int, list[str]]:
-    """The merges by the number of their line; SourceError, with the line, for what is none."""
+    """The merges by line number; SourceError, with the line, for a line that is not a merge."""
     return {
         number: split_merge(line_of(file, number, line.removesuffix("\r")))
         for number, line in enumerate(lines_of(data, file), 1)
@@ -244,11 +244,11 @@ def parse_merges(data: bytes, file: str) -> dict[int, list[str]]:
 
 
 def read_added_tokens_json(files: SourceFiles) -> list[AddedToken]:
-    """The tokens of an added_tokens.json by rising id, if any. SourceError for no object of ids.
+    """The tokens of added_tokens.json by ascending id, if any. SourceError if not ids by content.
 
-    Their flags are the defaults of ``tokenizers``, and a token is special where one of the files
-    that ``transformers`` writes beside it, special_tokens_map.json or tokenizer_config.json, gives
-    it a role.
+    Their flags are the defaults of ``tokenizers``, and a token is special if one of the files that
+    ``transformers`` writes beside it, special_tokens_map.json or tokenizer_config.json, gives it a
+    role.
     """
     declared = parse_beside(files, ADDED_TOKENS)
     if declared is None:

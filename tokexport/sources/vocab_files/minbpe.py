@@ -1,8 +1,8 @@
 """A ``.model`` of minbpe (https://github.com/karpathy/minbpe): pattern, special tokens, merges.
 
 Its lines are ``minbpe v1``, the pattern (empty for its BasicTokenizer), the number of special
-tokens, one of these a line with its id, then a merge of two ids a line; the first one makes the id
-256. It becomes the tokenizer.json that says the same, so that the reference is `tokenizers`.
+tokens, a line for each of these with its id, then a line for each merge of two ids; the first merge
+makes the id 256. It becomes the equivalent tokenizer.json, so that the reference is `tokenizers`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MAGIC: Final = b"minbpe v1"
 
 
 def minbpe_document(data: bytes, file: str) -> dict[str, Any]:
-    """The tokenizer.json for ``data``; SourceError, with the line, for no file of minbpe's.
+    """The tokenizer.json for ``data``; SourceError, with the line, if it is not minbpe's.
 
     >>> minbpe_document(b"minbpe v1\\n\\n0\\n97 98\\n", "x.model")["model"]["merges"]
     [['a', 'b']]
@@ -85,13 +85,13 @@ def _document(
         if pattern
         else document.byte_level(False),
         decoder=document.byte_level(False),
-        # In the vocabulary a special token keeps the id that the file gives it.
+        # In the vocabulary a special token keeps its id from the file.
         model={"type": "BPE", "vocab": vocab | number_of, "merges": merges},
     )
 
 
 def _line(lines: list[str], index: int, file: str) -> Node:
-    """A line, or the SourceError that says that it is missing."""
+    """A line; SourceError if it is missing."""
     if index < len(lines):
         return line_of(file, index + 1, lines[index])
     raise SourceError(f"{file}: it ends before line {index + 1}; expected one more line")

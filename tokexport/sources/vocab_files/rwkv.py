@@ -1,6 +1,6 @@
 """RWKV's vocabulary (``rwkv_vocab_*.txt``): a line is an id, a Python literal and its length.
 
-The encoder is the published one: the longest token at each place
+The encoder is the published one: the longest token at each position
 (https://github.com/BlinkDL/ChatRWKV, ``rwkv_tokenizer.py``).
 """
 
@@ -24,7 +24,7 @@ _LINE: Final = re.compile(rb"([0-9]{1,9}) (b?(?:'.*'|\".*\")) ([0-9]{1,9})\r?")
 
 
 def parse_vocabulary(data: bytes, file: str) -> dict[int, bytes]:
-    """The tokens by id. SourceError, with its number, for a line of another kind.
+    """The tokens by id. SourceError, with its number, for any other line.
 
     >>> parse_vocabulary(b"1 'a' 1\\n2 b'\\\\xff' 1\\n", "x.txt")
     {1: b'a', 2: b'\\xff'}
@@ -42,7 +42,7 @@ def parse_vocabulary(data: bytes, file: str) -> dict[int, bytes]:
         if len(token) != int(match[3]):
             line_of(file, number, line).fail(f"the length {len(token)}")
         id = int(match[1])
-        # Nothing is never found in a text: all ids that fill a vocabulary up may stand for it.
+        # An empty token never occurs in a text: all padding ids of a vocabulary may have it.
         if (token and token in known) or id in tokens:
             what = "id" if id in tokens else "token"
             line_of(file, number, line).unsupported(f"its {what} stands above too: give it its own")
@@ -64,7 +64,7 @@ def _literal(text: bytes) -> bytes | None:
 def read_rwkv(
     data: bytes, name: str, files: SourceFiles, source: str = "rwkv vocabulary"
 ) -> TokenizerModel:
-    """The model of a vocabulary file. The id 0, which ends a text, is no token in it."""
+    """The model of a vocabulary file. The id 0, which ends a text, is not a token in it."""
     by_id = parse_vocabulary(data, name)
     vocab = {token: number for number, token in by_id.items() if token}
     missing = [byte for byte in range(256) if bytes((byte,)) not in vocab]
@@ -89,7 +89,7 @@ def read_rwkv(
 
 
 class RwkvReference(ReferenceTokenizer):
-    """The published way, in plain Python: the longest token at each place. No library does it."""
+    """The published algorithm, which no library has: the longest token at each position."""
 
     library = "rwkv"
     version = "world"
@@ -129,7 +129,7 @@ class RwkvReference(ReferenceTokenizer):
     def decode_batch(
         self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
     ) -> list[str]:
-        """The bytes of the tokens, U+FFFD for what is no UTF-8."""
+        """The bytes of the tokens, with U+FFFD for invalid UTF-8."""
         return [
             b"".join(self._tokens[number] for number in ids).decode("utf-8", "replace")
             for ids in sequences

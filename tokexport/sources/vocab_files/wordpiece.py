@@ -1,7 +1,7 @@
-"""BERT's vocab.txt: a token a line, its id the number of the line.
+"""BERT's vocab.txt: one token per line, its id the line number.
 
 It becomes the tokenizer.json that ``BertWordPieceTokenizer`` of `tokenizers`, the reference, makes
-of it. Whether it lower-cases stands in a tokenizer_config.json beside it (``do_lower_case``,
+from it. Whether it lower-cases is set in a tokenizer_config.json beside it (``do_lower_case``,
 ``strip_accents``, ``tokenize_chinese_chars``); without one it does, as the reference does.
 """
 
@@ -26,7 +26,7 @@ _UNKNOWN: Final = "[UNK]"
 _SPECIAL: Final = (_UNKNOWN, "[SEP]", "[CLS]", "[PAD]", "[MASK]")
 _PREFIX: Final = "##"
 _MAX_CHARACTERS: Final = 100  # of a word
-# Settings with which words are cut in another way, and the values with which they are not.
+# Settings that change how words are cut, and the values with which they do not.
 _SETTINGS: Final[Mapping[str, object]] = {
     "do_basic_tokenize": True,
     "never_split": [],
@@ -39,8 +39,8 @@ _SETTINGS: Final[Mapping[str, object]] = {
 
 @dataclass(frozen=True, slots=True)
 class BertSettings:
-    """The normalizer of a tokenizer_config.json, by the names that `tokenizers` has for its
-    settings; ``strip_accents`` None: as ``lowercase``.
+    """The normalizer settings of a tokenizer_config.json, by their names in `tokenizers`;
+    ``strip_accents`` None: as ``lowercase``.
     """
 
     lowercase: bool = True
@@ -49,7 +49,7 @@ class BertSettings:
 
 
 def bert_settings(config: Node | None) -> BertSettings:
-    """The settings in a config, or the reference's. UnsupportedError for other ways to cut."""
+    """The settings in a config, or the reference's. UnsupportedError if words are cut otherwise."""
     if config is None:
         return BertSettings()
     for name, plain in _SETTINGS.items():
@@ -62,7 +62,7 @@ def bert_settings(config: Node | None) -> BertSettings:
 
 
 def bert_note(config: Node | None, vocab: Iterable[str]) -> str | None:
-    """A sentence where nothing says whether to lower-case; it counts tokens with capitals."""
+    """A sentence if nothing says whether to lower-case; it counts tokens with capitals."""
     if config is not None and config.optional("do_lower_case") is not None:
         return None
     words = [token for token in vocab if not (token.startswith("[") and token.endswith("]"))]
@@ -78,9 +78,9 @@ def bert_note(config: Node | None, vocab: Iterable[str]) -> str | None:
 
 
 def parse_vocabulary(data: bytes, file: str) -> dict[str, int]:
-    """The ids by token; of a token that stands twice, the last line counts.
+    """The ids by token; for a token that occurs twice, the last line counts.
 
-    White space after a token is no part of it, as for `tokenizers`.
+    White space after a token is not part of it, as in `tokenizers`.
 
     >>> parse_vocabulary(b"[UNK]\\nthe\\n", "vocab.txt")
     {'[UNK]': 0, 'the': 1}
@@ -91,7 +91,7 @@ def parse_vocabulary(data: bytes, file: str) -> dict[str, int]:
 
 
 def wordpiece_document(vocab: dict[str, int], file: str, settings: BertSettings) -> dict[str, Any]:
-    """The tokenizer.json. SourceError where a token is missing that the reference needs."""
+    """The tokenizer.json. SourceError if a token that the reference needs is missing."""
     for content in ("[SEP]", "[CLS]"):
         if content not in vocab:
             raise SourceError(
