@@ -1,4 +1,4 @@
-"""The main job: a source in, a tokexport file out."""
+"""Conversion: a source in, a tokexport file out."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ SELF_TEST_CASES = 32
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What goes into a file."""
+    """The contents of a file."""
 
-    # What decoding needs, special ids, chat template and provenance, and no more.
+    # Only what decoding needs, special ids, chat template and provenance.
     decode_only: bool = False
-    # One float an id.
+    # One float per id.
     scores: bool = True
-    # The ids in the order of their bytes, so that those with a prefix are found: 4 bytes a token.
+    # The ids in order of their bytes, for lookup by prefix: 4 bytes per token.
     prefix_index: bool = False
     # The chat templates of the source.
     chat_template: bool = True
-    # The fixed texts that the chat template puts between messages, for where no Jinja runs.
+    # The fixed texts that the chat template puts between messages, for programs without Jinja.
     chat_frame: Frame | None = None
     # The version of the reference library, for the provenance.
     reference_version: str | None = None
@@ -53,10 +53,9 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What a conversion did: sizes in bytes, the sections that were written, and what the reader
-    had to say.
+    """The result of a conversion: sizes in bytes, the sections written, and notes of the reader.
 
-    ``target`` is None where the result went to an open file. ``commit`` is the one that was read of
+    ``target`` is None if the result was written to an open file. ``commit`` is the commit read from
     a repository of the Hugging Face hub; None for other sources.
     """
 
@@ -71,14 +70,14 @@ class Conversion:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What differs from what the source says, and what was left out."""
+        """Differences from what the source says, and parts that were left out."""
         return (*self.model.notes, *self.self_test_notes, *self.chat_notes)
 
 
 @contextmanager
 def _collector_paused() -> Iterator[None]:
-    """A vocabulary is a million objects without a cycle, which the collector of cycles would look
-    through again and again: a quarter of the time.
+    """A vocabulary is a million objects without cycles, which the cyclic garbage collector would
+    scan repeatedly: a quarter of the time.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -109,20 +108,20 @@ def convert(
     """Converts a tokenizer to a tokexport file.
 
     ``source`` is a file, a directory, a tokenizer object, or the name of a repository of the
-    Hugging Face hub, of which ``revision`` is a branch, a tag or a commit. ``target`` is a path, or
-    a binary file that is open for writing. ``pattern`` and ``special_tokens`` are for sources that
-    do not hold them (tiktoken ranks): a known name, or a regular expression. ``prefix_index``
-    adds what ``Tokenizer.prefix_ids`` needs, 4 bytes a token. ``chat_template`` keeps the chat
-    templates of the source, and with jinja2 the frame of the usual one, if it has one: the fixed
-    texts that it puts between messages. ``self_test`` asks the reference library for the ids of a
-    few texts and puts them into the file; where it is not installed, a note says so. With
-    ``reference`` the ids are those of ``AutoTokenizer`` of ``transformers``. ``progress`` is called
-    with the name of each step as it begins.
+    Hugging Face hub; then ``revision`` is a branch, tag or commit of it. ``target`` is a path, or a
+    binary file open for writing. ``pattern`` and ``special_tokens`` are for sources without them
+    (tiktoken ranks): a known name, or a regular expression. ``prefix_index`` adds what
+    ``Tokenizer.prefix_ids`` needs, 4 bytes per token. ``chat_template`` keeps the chat templates of
+    the source, and with jinja2 the frame of the usual one, if it has one: the fixed texts that it
+    puts between messages. ``self_test`` stores a few texts in the file with ids from the reference
+    library; if that is not installed, a note says so. With ``reference`` the ids are those of
+    ``AutoTokenizer`` of ``transformers``. ``progress`` is called with the name of each step as it
+    begins.
 
     Raises UnsupportedError where the file could not be exact, SourceError for a broken source, and
     TokexportError for a target that exists (unless ``force``), that is not a regular file or is the
     source itself, a library that is not installed, or a hub that cannot be reached. On any error
-    the target is as it was.
+    the target is left unchanged.
 
     >>> import tempfile, tiktoken
     >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256}
@@ -195,14 +194,14 @@ def convert(
 
 
 def file_bytes(model: TokenizerModel, options: Options | None = None) -> bytes:
-    """The bytes of the file for a model. UnsupportedError where it could not be exact."""
+    """The bytes of the file for a model. UnsupportedError if it could not be exact."""
     options = options or Options()
     made = _sections(compile_model(model, decode_only=options.decode_only), options)
     return b"".join(made.parts(options.chat_frame))
 
 
 def _sections(tables: Tables, options: Options) -> Sections:
-    # Here and not above: what declares the layout takes 3 MB, which compiling needs.
+    # Not at the top: the declarations of the layout take 3 MB, which compiling needs.
     from tokexport.file.write import sections
 
     if not options.chat_template:
