@@ -11,7 +11,7 @@ from c_harness import Builder, Library
 from click.testing import CliRunner
 from command_line import Outcome, PathOf, Run
 from hypothesis import HealthCheck, settings
-from repository import FIXTURES, SLOW, script, small_source
+from repository import FIXTURES, SLOW, made_once, script, small_source
 
 from tokexport.cli.app import commands
 from tokexport.conversion import convert
@@ -86,9 +86,35 @@ def small_file(tmp_path_factory: pytest.TempPathFactory) -> PathOf:
 
 
 @pytest.fixture(scope="session")
-def build(tmp_path_factory: pytest.TempPathFactory) -> Builder:
+def common(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of what is made once for all processes that run tests beside each other."""
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "common"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def shared_content(shared: Path, common: Path) -> Callable[[str], bytes]:
+    """The tokexport file of a source in ``shared``, by its path and, after a colon, the name of its
+    pattern.
+    """
+
+    def content(name: str) -> bytes:
+        source, _, pattern = name.partition(":")
+        path = shared / "tokenizers" / source
+        target = common / f"{name.replace('/', '-').replace(':', '-')}.bin"
+        return made_once(
+            target, lambda own: convert(path, own, pattern=pattern or None, self_test=False)
+        ).read_bytes()
+
+    return content
+
+
+@pytest.fixture(scope="session")
+def build(common: Path) -> Builder:
     """Builds programs of ``tests/c``: compiler, name, flags."""
-    return Builder(tmp_path_factory.mktemp("programs"))
+    return Builder(common)
 
 
 @pytest.fixture(scope="module")

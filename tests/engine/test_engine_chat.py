@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from c_harness import COMPILERS, SANITIZED
+from c_harness import COMPILERS, SANITIZED, Builder
 from chat_models import assistant, system, user, write_chat_model
 from checkpoints import Reference, config, random_tensors, write_checkpoint
 from engine_programs import built
@@ -57,7 +57,7 @@ class Model:
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
+def model(build: Builder, tmp_path_factory: pytest.TempPathFactory) -> Model:
     folder = tmp_path_factory.mktemp("chat")
     write_chat_model(folder, CHATML, eos_token="<|im_end|>")
     tokexport.convert(folder, folder / "tokenizer.bin", self_test=False)
@@ -70,7 +70,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
     export(write_checkpoint(folder / "model", settings, tensors), folder / "weights")
     frequencies = rope_frequencies(settings, settings["head_dim"])
     reference = Reference(settings, tensors, frequencies)
-    engine = built(folder, "-O1", *SANITIZED)
+    engine = built(build, folder, *SANITIZED)
     return Model(engine, folder / "weights", folder / "tokenizer.bin", tokenizer, reference)
 
 

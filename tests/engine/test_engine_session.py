@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from c_harness import COMPILERS
+from c_harness import COMPILERS, Builder
 from engine_programs import built, logits, logits_program
 from repository import FIXTURES
 
@@ -52,13 +52,13 @@ def tokexport_command(*arguments: object) -> str:
 
 
 @pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
+def session(build: Builder, tmp_path_factory: pytest.TempPathFactory) -> Session:
     folder = tmp_path_factory.mktemp("session")
     tokexport_command("convert", TINY / "tokenizer", "-o", folder / "tokenizer.bin")
     for dtype in ("float32", "int8"):
         target = folder / f"{dtype}.weights"
         tokexport_command("model", "export", TINY / "model", "-o", target, "--dtype", dtype)
-    built(folder, "-O2")
+    built(build, folder, "-O2")
     return Session(folder)
 
 

@@ -3,7 +3,7 @@ vocabulary.
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,6 @@ from sentencepiece_training import library_of, model_of
 from tokexport._core import Core
 from tokexport.conversion import file_bytes
 from tokexport.errors import UnsupportedError
-from tokexport.sources import read
 from tokexport.sources.sentencepiece.proto import Algorithm
 
 MODELS = 600 if SLOW else 104
@@ -85,8 +84,10 @@ def test_random_pieces_give_the_ids_of_sentencepiece(part: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["llama2", "mistral-7b-v0.1", "gemma3"])
-def test_texts_around_special_tokens_have_the_ids_of_the_core(shared: Path, name: str) -> None:
-    content = file_bytes(read(shared / "tokenizers" / name / "tokenizer.json"))
+def test_texts_around_special_tokens_have_the_ids_of_the_core(
+    shared_content: Callable[[str], bytes], name: str
+) -> None:
+    content = shared_content(f"{name}/tokenizer.json")
     engine, core = Core(content, name, 0), Core(content, name, 2**63)
     r = random.Random(3)
     parts = [" ", "  ", "\u2581", "hello", " the quick", "\n", "\u4e2d\u6587", "a" * 300, "<", "\t"]

@@ -49,10 +49,9 @@ SHARED = (
 )
 
 
-def pair(path: Path) -> tuple[Core, Core]:
+def pair(data: bytes) -> tuple[Core, Core]:
     """A file with the engine for every text, and without it."""
-    data = path.read_bytes()
-    return Core(data, str(path), 0), Core(data, str(path), NEVER)
+    return Core(data, "engine", 0), Core(data, "core", NEVER)
 
 
 def engines(data: bytes) -> list[Core]:
@@ -114,27 +113,12 @@ def many(core: Core, seed: int) -> Iterator[str]:
     yield from edges(random.Random(seed), words.tokens)
 
 
-@pytest.fixture(scope="module")
-def shared_file(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    folder = tmp_path_factory.mktemp("bulk")
-
-    def file(name: str) -> Path:
-        source, _, pattern = name.partition(":")
-        target = folder / f"{source.replace('/', '-')}.bin"
-        if not target.exists():
-            path = shared / "tokenizers" / source
-            convert(path, target, pattern=pattern or None, self_test=False)
-        return target
-
-    return file
-
-
 @pytest.mark.parametrize("name", SHARED + OTHERS)
 def test_real_tokenizers_give_the_ids_of_the_core(
-    shared: Path, shared_file: Callable[[str], Path], name: str
+    shared: Path, shared_content: Callable[[str], bytes], name: str
 ) -> None:
-    path = shared_file(name)
-    core, widths = pair(path)[1], engines(path.read_bytes())
+    data = shared_content(name)
+    core, widths = pair(data)[1], engines(data)
     short = list(many(core, seed=len(name)))
     for text in short:
         expected = ids(core, text)
@@ -152,9 +136,9 @@ def test_real_tokenizers_give_the_ids_of_the_core(
 
 @pytest.mark.parametrize("name", SHARED[:2])
 def test_long_words_that_newer_ones_have_replaced_are_encoded_again(
-    shared_file: Callable[[str], Path], name: str
+    shared_content: Callable[[str], bytes], name: str
 ) -> None:
-    engine, core = pair(shared_file(name))
+    engine, core = pair(shared_content(name))
     r = random.Random(5)
     characters = [chr(code) for code in (*range(0x4E00, 0x9FA5), *[0x3002] * 1000)]
     # Twice as much as the engine remembers of such words.
@@ -167,10 +151,10 @@ def test_long_words_that_newer_ones_have_replaced_are_encoded_again(
 
 @pytest.mark.parametrize("name", [*SHARED[:5:2], "llama2/tokenizer.json"])
 def test_new_words_that_come_again_at_once_get_the_same_ids(
-    shared_file: Callable[[str], Path], name: str
+    shared_content: Callable[[str], bytes], name: str
 ) -> None:
-    path = shared_file(name)
-    core, widths = pair(path)[1], engines(path.read_bytes())
+    data = shared_content(name)
+    core, widths = pair(data)[1], engines(data)
     r = random.Random(11)
     for _ in range(200):
         words = []
@@ -221,8 +205,8 @@ def test_random_vocabularies_give_the_ids_of_tiktoken(tmp_path: Path, seed: int)
                 assert ids(engine, text) == expected, (seed, number, text)
 
 
-def test_only_much_text_is_worth_an_engine(shared_file: Callable[[str], Path]) -> None:
-    data = shared_file(SHARED[0]).read_bytes()
+def test_only_much_text_is_worth_an_engine(shared_content: Callable[[str], bytes]) -> None:
+    data = shared_content(SHARED[0])
     short, long, sum_of_short = (Core(data, "words") for _ in range(3))
     text = "These are some words, and these are more. " * 2_000
     ids(short, text)
@@ -234,8 +218,8 @@ def test_only_much_text_is_worth_an_engine(shared_file: Callable[[str], Path]) -
     assert sum_of_short.uses_bulk
 
 
-def test_threads_share_an_engine(shared_file: Callable[[str], Path], shared: Path) -> None:
-    engine, core = pair(shared_file(SHARED[0]))
+def test_threads_share_an_engine(shared_content: Callable[[str], bytes], shared: Path) -> None:
+    engine, core = pair(shared_content(SHARED[0]))
     texts = [path.read_text(encoding="utf-8", errors="replace") for path in corpora(shared)]
     expected = [ids(core, text) for text in texts]
     with ThreadPoolExecutor(4) as pool:

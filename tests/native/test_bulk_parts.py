@@ -3,15 +3,13 @@ too, so that only the bulk engine can cut it.
 """
 
 import random
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from repository import SLOW
 
 from tokexport._core import Core
-from tokexport.conversion import file_bytes
-from tokexport.sources import read
 
 TEXTS = 100 if SLOW else 30
 MARK = "\u2581"
@@ -40,8 +38,8 @@ def long_text(r: random.Random, choices: list[str]) -> str:
 
 
 @pytest.mark.parametrize("name", SHARED)
-def test_threads_give_the_ids_of_one(shared: Path, name: str) -> None:
-    core = Core(file_bytes(read(shared / "tokenizers" / name)), name, 0)
+def test_threads_give_the_ids_of_one(shared_content: Callable[[str], bytes], name: str) -> None:
+    core = Core(shared_content(name), name, 0)
     r = random.Random(7)
     for number in range(TEXTS):
         choices = [*PARTS, MARK] if number % 4 == 3 else [*PARTS]
@@ -60,8 +58,7 @@ def test_threads_give_the_ids_of_one(shared: Path, name: str) -> None:
 @pytest.mark.parametrize(
     "text", ["some words " * 30_000 + MARK, MARK + "b" * 300_000, f"x {MARK}" + "b" * 300_000]
 )
-def test_a_mark_is_a_space_in_every_part(shared: Path, text: str) -> None:
-    path = shared / "tokenizers" / "llama2" / "tokenizer.json"
-    core = Core(file_bytes(read(path)), str(path), 0)
+def test_a_mark_is_a_space_in_every_part(shared_content: Callable[[str], bytes], text: str) -> None:
+    core = Core(shared_content(SHARED[0]), SHARED[0], 0)
     expected = core.encode_numpy(text, (), False)
     assert np.array_equal(core.encode_parallel_numpy(text, (), False, 4), expected)

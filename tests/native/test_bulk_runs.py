@@ -18,7 +18,6 @@ from sentencepiece_training import library_of, model_of, small
 
 from tokexport._core import Core
 from tokexport.conversion import file_bytes
-from tokexport.sources import read
 from tokexport.sources.sentencepiece.proto import NormalizerSpec, Piece, SentencePieceModel
 
 NEVER = 2**63
@@ -74,8 +73,8 @@ def runs(r: random.Random, characters: list[str], beside: tuple[str, ...]) -> st
 
 
 @pytest.mark.parametrize("name", SHARED)
-def test_runs_have_the_ids_of_the_core(shared: Path, name: str) -> None:
-    content = file_bytes(read(shared / "tokenizers" / name))
+def test_runs_have_the_ids_of_the_core(shared_content: Callable[[str], bytes], name: str) -> None:
+    content = shared_content(name)
     engine, core = Core(content, name, 0), Core(content, name, NEVER)
     r = random.Random(len(name))
     characters = repeated(core)

@@ -1,17 +1,14 @@
 """Passages that come again, whole or changed by a byte, have the ids of the C core."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
 from repository import SLOW
 
 from tokexport._core import Core
-from tokexport.conversion import file_bytes
-from tokexport.sources import read
 
 NEVER = 2**63
 TEXTS = 1_000 if SLOW else 120
@@ -20,14 +17,14 @@ CHANGES = 2_000 if SLOW else 300
 # Patterns of several families, a normalizer, BPE over characters with a space before each text,
 # only before the first segment, and none.
 SHARED = (
-    ("cl100k_base/cl100k_base.tiktoken", "cl100k_base"),
-    ("gpt2/tokenizer.json", None),
-    ("qwen3/tokenizer.json", None),
-    ("deepseek-v3/tokenizer.json", None),
-    ("llama2/tokenizer.json", None),
-    ("llama2/tokenizer.model", None),
-    ("mistral-7b-v0.1/tokenizer.json", None),
-    ("gemma3/tokenizer.json", None),
+    "cl100k_base/cl100k_base.tiktoken:cl100k_base",
+    "gpt2/tokenizer.json",
+    "qwen3/tokenizer.json",
+    "deepseek-v3/tokenizer.json",
+    "llama2/tokenizer.json",
+    "llama2/tokenizer.model",
+    "mistral-7b-v0.1/tokenizer.json",
+    "gemma3/tokenizer.json",
 )
 WORDS = (
     *(" the", " quick", "Brown", " fox's", "jumps ", "over", ".", ", ", "\n", "\n\n", " \n", "  "),
@@ -38,10 +35,9 @@ WORDS = (
 SPECIAL = ("<s>", "</s>", "<|endoftext|>", "<|im_start|>", "<bos>")
 
 
-@pytest.fixture(scope="module", params=SHARED, ids=lambda source: source[0].replace("/", "-"))
-def content(request: pytest.FixtureRequest, shared: Path) -> bytes:
-    name, pattern = request.param
-    return file_bytes(read(shared / "tokenizers" / name, pattern=pattern))
+@pytest.fixture(scope="module", params=SHARED)
+def content(request: pytest.FixtureRequest, shared_content: Callable[[str], bytes]) -> bytes:
+    return shared_content(request.param)
 
 
 def pair(content: bytes) -> tuple[Core, Core]:

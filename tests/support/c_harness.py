@@ -11,9 +11,10 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
+from zlib import crc32
 
 import pytest
-from repository import ROOT, SLOW
+from repository import ROOT, SLOW, made_once
 
 RUNTIME: Final = ROOT / "formats" / "tokexport"
 PROGRAMS: Final = ROOT / "tests" / "c"
@@ -51,21 +52,22 @@ class Builder:
     """Builds programs of ``tests/c`` in a folder, with the runtime linked in, and the runtime
     alone.
 
-    That is compiled once for the same flags: it takes longer than most tests.
+    What is made with the same flags is made once, for all processes that use the folder: to compile
+    the runtime takes longer than most tests.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._made: dict[tuple[str, ...], Path] = {}
 
     def __call__(self, compiler: str, name: str, *flags: str) -> Path:
         """A program."""
-        runtime, extra = self.runtime(compiler, *flags), self.extra(compiler, *flags)
         # support.h is shared, and no program uses all of it.
         program = self._compiled(compiler, PROGRAMS / f"{name}.c", "-Wno-unused-function", *flags)
-        target = self._folder / f"{name}-{len(self._made)}"
-        run([compiler, *flags, program, runtime, extra, "-o", target])
-        return target
+        return self._made(name, compiler, *flags, program, *self.units(compiler, *flags))
+
+    def units(self, compiler: str, *flags: str) -> tuple[Path, Path]:
+        """The runtime and the optional sections as object files."""
+        return self.runtime(compiler, *flags), self.extra(compiler, *flags)
 
     def runtime(self, compiler: str, *flags: str) -> Path:
         """The runtime as an object file."""
@@ -78,18 +80,17 @@ class Builder:
     def library(self, *flags: str) -> Library:
         """The runtime and the optional sections as a shared library, not optimised."""
         compiler, *options = COMPILERS[0], "-O0", "-fPIC", "-ffreestanding", *flags
-        runtime, extra = self.runtime(compiler, *options), self.extra(compiler, *options)
-        target = runtime.with_suffix(".so")
-        if not target.exists():
-            run([compiler, "-shared", runtime, extra, "-o", target])
-        return Library(target)
+        units = self.units(compiler, *options)
+        return Library(self._made("library.so", compiler, "-shared", *units))
 
     def _compiled(self, compiler: str, source: Path, *flags: str) -> Path:
-        key = (compiler, source.name, *flags)
-        if key not in self._made:
-            target = self._folder / f"{source.stem}-{len(self._made)}.o"
-            self._made[key] = compile_c(compiler, [source], target, "-c", *flags)
-        return self._made[key]
+        flags = (*STRICT, *flags, f"-I{RUNTIME}", "-c")
+        return self._made(f"{source.stem}.o", compiler, *flags, source)
+
+    def _made(self, name: str, *command: str | Path) -> Path:
+        """What a command makes whose last argument is the path to write to."""
+        target = self._folder / f"{crc32(repr(command).encode()):08x}-{name}"
+        return made_once(target, lambda path: run([*command, "-o", path]))
 
 
 def run(command: Sequence[str | Path], *, stdin: bytes = b"") -> str:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from c_harness import COMPILERS, RUNTIME, compile_c
+from c_harness import COMPILERS, Builder, compile_c
 from repository import ROOT
 
 ENGINE: Final = ROOT / "examples" / "engine"
@@ -17,11 +17,10 @@ _FLAGS: Final = ("-D_POSIX_C_SOURCE=200809L", f"-I{ENGINE}")
 _LIBRARIES: Final = ("-lm", "-lpthread")
 
 
-def built(folder: Path, *flags: str) -> Path:
+def built(build: Builder, folder: Path, *flags: str) -> Path:
     """The engine."""
-    runtime = [RUNTIME / "tokexport.c", RUNTIME / "tokexport_extra.c"]
-    sources = [*sorted(ENGINE.glob("*.c")), *runtime]
-    return _compiled(sources, folder / "engine", *flags)
+    units = build.units(COMPILERS[0], *flags)
+    return _compiled([*sorted(ENGINE.glob("*.c")), *units], folder / "engine", *flags)
 
 
 def logits_program(folder: Path, *flags: str) -> Path:

@@ -6,6 +6,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -20,6 +21,17 @@ SLOW = os.environ.get("TOKEXPORT_SLOW", "") not in ("", "0")
 def small_source(name: str) -> Path:
     """The source of a small tokenizer."""
     return SMALL / ("ranks.tiktoken" if name == "ranks" else f"{name}.json")
+
+
+def made_once(target: Path, make: Callable[[Path], object]) -> Path:
+    """A file that ``make`` writes where it is told: once for all processes that want it, none of
+    which sees a part of it.
+    """
+    if not target.exists():
+        own = target.with_name(f"{os.getpid()}-{target.name}")
+        make(own)
+        own.replace(target)
+    return target
 
 
 def printed(*command: object, **environment: str) -> str:
