@@ -2,6 +2,7 @@
 the command line.
 """
 
+import gc
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -30,6 +31,16 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("tokexport")
+
+# What the modules hold when all are imported stays: to look through it for garbage again and again
+# is in vain.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """From here on there is garbage, among what is newer."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
