@@ -1,12 +1,13 @@
 """A template that puts fixed texts between messages is found to be a frame, and no other one is."""
 
-import json
 import random
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from chat_models import published_config
 
 pytest.importorskip("jinja2")
 
@@ -57,29 +58,18 @@ FRAMES = {
     "the same for all roles": (PLAIN, CHATML_FRAME),
     "stripped": (
         CHATML.replace("CONTENT", "m.content | trim"),
-        Frame(
-            CHATML_FRAME.start,
-            CHATML_FRAME.system,
-            *(END + ASSISTANT, END + USER, END + ASSISTANT),
-            stripped=STRIPPED,
-        ),
+        replace(CHATML_FRAME, stripped=STRIPPED),
     ),
     "a system message that is always there": (
         DEFAULT + PLAIN,
-        Frame(
-            f"<|im_start|>system\nBe kind.{END}{USER}",
-            CHATML_FRAME.system,
-            *(END + ASSISTANT, END + USER, END + ASSISTANT),
-        ),
+        replace(CHATML_FRAME, start=f"<|im_start|>system\nBe kind.{END}{USER}"),
     ),
     "a part of the first message": (
         FIRST_USER,
         Frame(
             "<s><turn>user\n",
             Opening("<s><turn>user\n", "\n\n"),
-            "</turn>\n<turn>assistant\n".replace("\n<", "<"),
-            "</turn>\n<turn>user\n".replace("\n<", "<"),
-            "</turn>\n<turn>assistant\n".replace("\n<", "<"),
+            *("</turn><turn>assistant\n", "</turn><turn>user\n", "</turn><turn>assistant\n"),
             stripped=STRIPPED - {"system"},
         ),
     ),
@@ -89,21 +79,11 @@ FRAMES = {
     ),
     "a text that is cut": (
         CHATML.replace("CONTENT", THINKING),
-        Frame(
-            CHATML_FRAME.start,
-            CHATML_FRAME.system,
-            *(END + ASSISTANT, END + USER, END + ASSISTANT),
-            reserved=("</think>",),
-        ),
+        replace(CHATML_FRAME, reserved=("</think>",)),
     ),
     "an empty message that is left out": (
         PLAIN.replace("{% for m in messages %}", "{% for m in messages if m.content %}"),
-        Frame(
-            CHATML_FRAME.start,
-            CHATML_FRAME.system,
-            *(END + ASSISTANT, END + USER, END + ASSISTANT),
-            takes_empty=False,
-        ),
+        replace(CHATML_FRAME, takes_empty=False),
     ),
 }
 NO_FRAMES = {
@@ -132,14 +112,8 @@ NO_FRAMES = {
 def held_against_jinja(frame: Frame, source: str, tokens: Mapping[str, str], seed: int) -> None:
     """Compares on 200 random conversations of this test's own."""
     chance = random.Random(seed)
-    words = [
-        *literals(source),
-        *"ab \n\t<>|é中\u00a0\u200d",
-        "the end",
-        "{{ x }}",
-        "<|im_end|>",
-        "</s>",
-    ]
+    words = [*literals(source), *"ab \n\t<>|é中\u00a0\u200d"]
+    words += ["the end", "{{ x }}", "<|im_end|>", "</s>"]
     compared = 0
     while compared < 200:
         system = frame.system is not None and chance.random() < 0.5
@@ -186,8 +160,7 @@ def test_what_is_more_than_a_frame_has_none_and_a_reason(name: str) -> None:
 def test_published_templates_are_frames(
     name: str, has_system: bool, reserved: set[str], shared: Path
 ) -> None:
-    path = shared / "tokenizers" / name / "tokenizer_config.json"
-    source = json.loads(path.read_text("utf-8"))["chat_template"]
+    source = published_config(shared, name)["chat_template"]
     found = find_frame(source, TOKENS)
     assert found.frame is not None, found.reason
     assert (found.frame.system is not None) == has_system

@@ -11,7 +11,14 @@ from typing import Any
 
 import golden_files
 import pytest
-from chat_models import assistant, system, user, write_chat_model
+from chat_models import (
+    assistant,
+    both_of_published,
+    published_config,
+    system,
+    user,
+    write_chat_model,
+)
 from repository import SLOW
 
 import tokexport
@@ -58,8 +65,7 @@ def converted(folder: Path, template: str, **config: Any) -> tokexport.Tokenizer
 
 def published(shared: Path, name: str) -> dict[str, Any]:
     """The template of a published tokenizer, and the special tokens that it reads."""
-    path = shared / "tokenizers" / name / "tokenizer_config.json"
-    config = json.loads(path.read_text("utf-8"))
+    config = published_config(shared, name)
     tokens = {key: value for key, value in config.items() if key in ("bos_token", "eos_token")}
     return {"template": config["chat_template"], **tokens}
 
@@ -103,10 +109,7 @@ def test_a_published_frame_gives_the_ids_of_transformers(
 def test_a_published_tokenizer_gives_the_ids_of_transformers(
     name: str, shared: Path, tmp_path: Path
 ) -> None:
-    folder = shared / "tokenizers" / name
-    tokexport.convert(folder, tmp_path / "it.bin", self_test=False, reference="transformers")
-    reference = transformers.AutoTokenizer.from_pretrained(folder)
-    same_ids(tokexport.load(tmp_path / "it.bin"), reference, 3)
+    same_ids(*both_of_published(shared / "tokenizers" / name, tmp_path), 3)
 
 
 @pytest.mark.parametrize("name", WRITTEN)

@@ -1,11 +1,16 @@
 """The chat templates that publishers ship give the text and the ids that `transformers` gives."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_models import requests, same_as_transformers, write_chat_model
+from chat_models import (
+    both_of_published,
+    published_config,
+    requests,
+    same_as_transformers,
+    write_chat_model,
+)
 from repository import SLOW
 
 import tokexport
@@ -13,7 +18,7 @@ import tokexport
 transformers = pytest.importorskip("transformers")
 pytest.importorskip("jinja2")
 
-PUBLISHED = (
+PUBLISHED = [
     "qwen3",
     "llama3",
     "mistral-nemo",
@@ -22,16 +27,14 @@ PUBLISHED = (
     "deepseek-v3",
     "qwen2.5",
     "kimi-k2",
-)
+]
 
 
 def published(shared: Path, name: str) -> dict[str, Any]:
     """The settings of a published tokenizer, those that a chat template reads."""
-    path = shared / "tokenizers" / name / "tokenizer_config.json"
-    config = json.loads(path.read_text("utf-8"))
     return {
         key: value
-        for key, value in config.items()
+        for key, value in published_config(shared, name).items()
         if key == "chat_template" or (key.endswith("_token") and not isinstance(value, bool))
     }
 
@@ -54,8 +57,5 @@ def test_a_published_template_gives_the_ids_of_transformers(
 def test_a_published_tokenizer_gives_the_ids_of_transformers(
     name: str, shared: Path, tmp_path: Path
 ) -> None:
-    folder = shared / "tokenizers" / name
-    tokexport.convert(folder, tmp_path / "it.bin", self_test=False, reference="transformers")
-    reference = transformers.AutoTokenizer.from_pretrained(folder)
-    compared, _ = same_as_transformers(tokexport.load(tmp_path / "it.bin"), reference)
+    compared, _ = same_as_transformers(*both_of_published(shared / "tokenizers" / name, tmp_path))
     assert compared > 40

@@ -15,11 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tokexport
-from tokexport.conversion import Options, convert, file_bytes
+from tokexport.conversion import Options, file_bytes
 from tokexport.errors import FormatError
 from tokexport.file.layout import Tag
 from tokexport.model import BytePairModel, Token, TokenKind
 from tokexport.runtime.prefixes import PrefixNode
+from tokexport.sources import read
 
 INDEXED = Options(decode_only=True, prefix_index=True)
 CONTENTS = st.lists(
@@ -85,22 +86,21 @@ def test_a_walk_over_the_trie_meets_every_id_once(contents: list[bytes | None]) 
 
 
 @pytest.mark.parametrize("name", SHARED)
-def test_real_vocabularies_are_found_as_by_a_scan(shared: Path, name: str, tmp_path: Path) -> None:
-    source = shared / "tokenizers" / name / "tokenizer.json"
-    convert(source, tmp_path / "with.bin", prefix_index=True, self_test=False)
-    convert(source, tmp_path / "without.bin", self_test=False)
-    tokenizer = tokexport.load(tmp_path / "with.bin")
+def test_real_vocabularies_are_found_as_by_a_scan(shared: Path, name: str) -> None:
+    model = read(shared / "tokenizers" / name / "tokenizer.json")
+    content = file_bytes(model, Options(prefix_index=True))
+    tokenizer = tokexport.load(content)
     everything = by_scan(tokenizer, b"")
     assert tokenizer.prefix_ids(b"").tolist() == everything
     contents = [tokenizer.decode_single_token_bytes(id) for id in everything]
     r = random.Random(1)
-    for content in [*r.sample(contents, 150), b" ", b"##", b"<", b"\xe2\x96"]:
-        prefix = content[: r.randint(1, 4)]
+    for token in [*r.sample(contents, 150), b" ", b"##", b"<", b"\xe2\x96"]:
+        prefix = token[: r.randint(1, 4)]
         both = zip(everything, contents, strict=True)
         expected = [id for id, each in both if each.startswith(prefix)]
         assert tokenizer.prefix_ids(prefix).tolist() == expected
         check_node(tokenizer, tokenizer.prefix_trie(prefix))
-    grown = (tmp_path / "with.bin").stat().st_size - (tmp_path / "without.bin").stat().st_size
+    grown = len(content) - len(file_bytes(model))
     assert 4 * len(everything) <= grown < 4 * len(everything) + 128
 
 

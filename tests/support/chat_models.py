@@ -110,6 +110,20 @@ def write_chat_model(folder: Path, template: object, **config: Any) -> Path:
     return folder
 
 
+def published_config(shared: Path, name: str) -> dict[str, Any]:
+    """The tokenizer_config.json of a published tokenizer."""
+    path = shared / "tokenizers" / name / "tokenizer_config.json"
+    config: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return config
+
+
+def both_of_published(folder: Path, target: Path) -> tuple[tokexport.Tokenizer, Any]:
+    """A published tokenizer as converted, and as `transformers` makes it."""
+    tokexport.convert(folder, target / "it.bin", self_test=False, reference="transformers")
+    reference = pytest.importorskip("transformers").AutoTokenizer.from_pretrained(folder)
+    return tokexport.load(target / "it.bin"), reference
+
+
 def same_as_transformers(tokenizer: tokexport.Tokenizer, reference: Any) -> tuple[int, int]:
     """Compares every request; returns how many produced ids and how many both refused."""
     compared = refused = 0
