@@ -18,16 +18,10 @@ import tokexport
 transformers = pytest.importorskip("transformers")
 pytest.importorskip("jinja2")
 
-PUBLISHED = [
-    "qwen3",
-    "llama3",
-    "mistral-nemo",
-    "gemma3",
-    "phi-3",
-    "deepseek-v3",
-    "qwen2.5",
+PUBLISHED = (
+    *("qwen3", "llama3", "mistral-nemo", "gemma3", "phi-3", "deepseek-v3", "qwen2.5"),
     "kimi-k2",
-]
+)
 
 
 def published(shared: Path, name: str) -> dict[str, Any]:

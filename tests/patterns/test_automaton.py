@@ -32,6 +32,12 @@ def compiled(name: str) -> SplitProgram:
     return compile_split(Split(PATTERNS[name], dialect=dialect))
 
 
+@pytest.fixture(scope="module", params=PATTERNS)
+def named(request: pytest.FixtureRequest) -> tuple[str, SplitProgram]:
+    """A pattern's name and its program."""
+    return request.param, compiled(request.param)
+
+
 def digest() -> str:
     found = hashlib.sha256()
     for name in (
@@ -45,18 +51,22 @@ def digest() -> str:
 
 
 def test_the_tables_do_not_depend_on_the_hash_seed() -> None:
+    own = digest()
     for seed in ("0", "1", "4242"):
-        assert called(__file__, "digest()", PYTHONHASHSEED=seed) == digest()
+        assert called(__file__, "digest()", PYTHONHASHSEED=seed) == own
 
 
-@pytest.mark.parametrize("name", PATTERNS)
-def test_only_patterns_that_are_read_again_and_again_in_vain_remember_anything(name: str) -> None:
-    assert (compiled(name).n_memo > 0) == (name in REMEMBERING)
+def test_only_patterns_that_are_read_again_and_again_in_vain_remember_anything(
+    named: tuple[str, SplitProgram],
+) -> None:
+    name, program = named
+    assert (program.n_memo > 0) == (name in REMEMBERING)
 
 
-@pytest.mark.parametrize("name", PATTERNS)
-def test_no_pattern_in_use_reads_a_character_more_than_a_few_times(name: str) -> None:
-    program = compiled(name)
+def test_no_pattern_in_use_reads_a_character_more_than_a_few_times(
+    named: tuple[str, SplitProgram],
+) -> None:
+    name, program = named
     most, length = (520, 3000) if "jais2" in name else (6, 500)
     for run in (
         *("a", "A", " ", "1", "中", "\n", "'", "!", "a ", "\n ", " \n", "Aa", "é\u0301", "'s"),
@@ -93,9 +103,9 @@ def test_thousands_of_states_are_compiled_in_seconds(pattern: str, n_memo: int) 
     assert time.process_time() - begin < 60  # 5 s and 2 s when this was written, 10 min before
 
 
-@pytest.mark.parametrize("name", [*TOKENIZER_JSON][:20])
-def test_no_two_states_and_no_two_classes_are_the_same(name: str) -> None:
-    program = compile_split(Split(TOKENIZER_JSON[name]))
+@pytest.mark.parametrize("named", [*TOKENIZER_JSON][:20], indirect=True)
+def test_no_two_states_and_no_two_classes_are_the_same(named: tuple[str, SplitProgram]) -> None:
+    _, program = named
     rows = {tuple(row) for row in program.transitions.tolist()}
     columns = {
         tuple(column)

@@ -1,16 +1,37 @@
 """The merges that other trainers and ours learn, as pairs of bytes in the order of merging."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
+from tokexport._core import Core, SplitText
+from tokexport.conversion import file_bytes
+from tokexport.model import Provenance
+from tokexport.sources.tiktoken.encoding import build
 from tokexport.training import train_from_iterator
 from tokexport.training.train import TieBreak
 from tokexport.unicode.byte_alphabet import to_bytes
 
 Merge = tuple[bytes, bytes]
+
+
+@cache
+def _splitter(pattern: str) -> SplitText:
+    ranks = {bytes((byte,)): byte for byte in range(256)}
+    model = build("pattern", ranks, pattern, {}, Provenance("bytes"), spelling={})
+    return SplitText(Core(file_bytes(model), "pattern"), 0)
+
+
+def words_of(text: str, pattern: str) -> Iterator[bytes]:
+    """The words of a text, cut by a pattern."""
+    data = text.encode()
+    ends = _splitter(pattern).ends(data)
+    assert ends is not None
+    return (data[a:b] for a, b in pairwise([0, *ends.tolist()]))
 
 
 def learned(texts: Sequence[str], merges: int, tie_break: TieBreak, **how: Any) -> list[Merge]:

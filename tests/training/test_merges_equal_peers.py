@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -10,14 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from peer_trainers import Merge, learned, rustbpe_tokens, tokenizers_merges
+from peer_trainers import Merge, learned, rustbpe_tokens, tokenizers_merges, words_of
 from repository import SLOW
 
-from tokexport._core import Core, SplitText
-from tokexport.conversion import file_bytes
-from tokexport.model import Provenance
 from tokexport.sources.patterns import GPT2, NANOCHAT
-from tokexport.sources.tiktoken.encoding import build
 from tokexport.training.train import TieBreak
 from tokexport.unicode.byte_alphabet import CHARACTERS
 
@@ -58,21 +53,11 @@ KEYS: dict[TieBreak, Key] = {
 }
 
 
-@cache
-def splitter(pattern: str) -> SplitText:
-    ranks = {bytes((byte,)): byte for byte in range(256)}
-    model = build("pattern", ranks, pattern, {}, Provenance("bytes"), spelling={})
-    return SplitText(Core(file_bytes(model), "pattern"), 0)
-
-
 def naive(texts: list[str], pattern: str, merges: int, tie_break: TieBreak) -> list[Merge]:
     """Counts all pairs of all words again for each merge, as minbpe does it."""
     words: Counter[tuple[int, ...]] = Counter()
     for text in texts:
-        data = text.encode()
-        ends = splitter(pattern).ends(data)
-        assert ends is not None
-        words.update(tuple(data[a:b]) for a, b in pairwise([0, *ends.tolist()]))
+        words.update(map(tuple, words_of(text, pattern)))
     vocab = [bytes((byte,)) for byte in range(256)]
     result = []
     for _ in range(merges):

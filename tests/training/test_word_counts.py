@@ -16,13 +16,10 @@ from command_line import Run
 from construct import Container
 from hypothesis import given
 from hypothesis import strategies as st
+from peer_trainers import words_of
 from repository import ROOT
 
-from tokexport._core import Core, SplitText
-from tokexport.conversion import file_bytes
 from tokexport.errors import FormatError, SourceError, TokexportError
-from tokexport.model import Provenance
-from tokexport.sources.tiktoken.encoding import build
 from tokexport.training import (
     WordCounts,
     count_files,
@@ -34,20 +31,13 @@ from tokexport.training import (
 from tokexport.training.word_counts_file import HEADER, WORD_COUNTS
 
 SMALL = r" ?\p{L}+|\P{L}"  # a pattern that compiles in a moment
-RANKS = {bytes((byte,)): byte for byte in range(256)}
-SPLITTER = SplitText(
-    Core(file_bytes(build("p", RANKS, SMALL, {}, Provenance("b"), spelling={})), "p"), 0
-)
 TEXTS = st.lists(st.text(st.sampled_from("aab é日<|end|>") | st.characters(codec="utf-8")))
 
 
 def naive(texts: list[str]) -> Counter[bytes]:
     counts: Counter[bytes] = Counter()
     for text in texts:
-        data = text.encode()
-        ends = SPLITTER.ends(data)
-        assert ends is not None
-        counts.update(data[a:b] for a, b in pairwise([0, *ends.tolist()]))
+        counts.update(words_of(text, SMALL))
     return counts
 
 
