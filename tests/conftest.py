@@ -83,17 +83,11 @@ def fetched() -> Callable[[str], list[Path]]:
 
 
 @pytest.fixture(scope="session")
-def small_file(tmp_path_factory: pytest.TempPathFactory) -> PathOf:
+def small_file(common: Path) -> PathOf:
     """The tokexport file of a small tokenizer, by name."""
-    folder = tmp_path_factory.mktemp("small")
-
-    def file(name: str) -> Path:
-        target = folder / f"{name}.bin"
-        if not target.exists():
-            convert(small_source(name), target)
-        return target
-
-    return file
+    return lambda name: made_once(
+        common / f"{name}.bin", lambda own: convert(small_source(name), own)
+    )
 
 
 @pytest.fixture(scope="session")

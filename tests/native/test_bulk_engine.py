@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tiktoken
+from bulk_cores import ids, pair, tokens_of
 from repository import SLOW
 from shared_collection import corpora
 
@@ -15,7 +16,6 @@ from tokexport._core import Core, split_widths
 from tokexport.conversion import convert
 from tokexport.verification.generators import Vocabulary, plan, strings
 
-NEVER = 2**63
 TEXTS = 10_000 if SLOW else 3_000
 MODELS = 600 if SLOW else 100
 GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
@@ -49,29 +49,9 @@ SHARED = (
 )
 
 
-def pair(data: bytes) -> tuple[Core, Core]:
-    """A file with the engine for every text, and without it."""
-    return Core(data, "engine", 0), Core(data, "core", NEVER)
-
-
 def engines(data: bytes) -> list[Core]:
     """The engine for every text, by each width of vectors."""
     return [Core(data, "engine", 0, width) for width in split_widths()]
-
-
-def ids(core: Core, text: str) -> list[int]:
-    made: list[int] = core.encode_numpy(text, (), False).tolist()
-    return made
-
-
-def vocabulary(core: Core) -> Vocabulary:
-    tokens = []
-    for number in range(core.id_count):
-        try:
-            tokens.append(core.token_bytes(number))
-        except (KeyError, ValueError, IndexError):
-            continue
-    return Vocabulary(tuple(token for token in tokens if token))
 
 
 def edges(r: random.Random, tokens: tuple[bytes, ...]) -> Iterator[str]:
@@ -107,7 +87,7 @@ def edges(r: random.Random, tokens: tuple[bytes, ...]) -> Iterator[str]:
 
 
 def many(core: Core, seed: int) -> Iterator[str]:
-    words = vocabulary(core)
+    words = Vocabulary(tuple(filter(None, tokens_of(core))))
     for name, count in plan(TEXTS, words).items():
         yield from strings(name, words, seed, count)
     yield from edges(random.Random(seed), words.tokens)

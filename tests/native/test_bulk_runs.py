@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bulk_cores import ids, pair, tokens_of
 from compared import ids_or_none
 from json_parts import FUSE
 from parts.cases import document
@@ -20,7 +21,6 @@ from tokexport._core import Core
 from tokexport.conversion import file_bytes
 from tokexport.sources.sentencepiece.proto import NormalizerSpec, Piece, SentencePieceModel
 
-NEVER = 2**63
 MODELS = 600 if SLOW else 120
 TEXTS = 10_000 if SLOW else 1_500
 MARK = "\u2581"
@@ -41,21 +41,13 @@ OTHERS = " a=-\n\t\u4e2d\u3002\u0e4f\U0001f9ff\u00e9"
 BESIDE = ("x", "hello", " the", "\n", "\u4e2d\u6587", MARK, "</", " ", '"', "0", ".", ")", "\u0e4f")
 
 
-def ids(core: Core, text: str) -> list[int]:
-    made: list[int] = core.encode_numpy(text, (), False).tolist()
-    return made
-
-
 def repeated(core: Core) -> list[str]:
     """The characters that a token repeats."""
     found = set(OTHERS)
-    for number in range(core.id_count):
-        try:
-            token = core.token_bytes(number).decode()
-        except (KeyError, ValueError, IndexError):
-            continue
-        if len(token) > 1 and len(set(token)) == 1:
-            found.add(token[0])
+    for token in tokens_of(core):
+        text = token.decode(errors="ignore")
+        if text.encode() == token and len(text) > 1 and len(set(text)) == 1:
+            found.add(text[0])
     return sorted(found)
 
 
@@ -74,8 +66,7 @@ def runs(r: random.Random, characters: list[str], beside: tuple[str, ...]) -> st
 
 @pytest.mark.parametrize("name", SHARED)
 def test_runs_have_the_ids_of_the_core(shared_content: Callable[[str], bytes], name: str) -> None:
-    content = shared_content(name)
-    engine, core = Core(content, name, 0), Core(content, name, NEVER)
+    engine, core = pair(shared_content(name))
     r = random.Random(len(name))
     characters = repeated(core)
     texts = [character * size for character in " a=" for size in range(1, 3_001)]

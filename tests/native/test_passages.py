@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from bulk_cores import pair
 from repository import SLOW
 
 from tokexport._core import Core
 
-NEVER = 2**63
 TEXTS = 1_000 if SLOW else 120
 CHANGES = 2_000 if SLOW else 300
 
@@ -38,10 +38,6 @@ SPECIAL = ("<s>", "</s>", "<|endoftext|>", "<|im_start|>", "<bos>")
 @pytest.fixture(scope="module", params=SHARED)
 def content(request: pytest.FixtureRequest, shared_content: Callable[[str], bytes]) -> bytes:
     return shared_content(request.param)
-
-
-def pair(content: bytes) -> tuple[Core, Core]:
-    return Core(content, "engine", 0), Core(content, "core", NEVER)
 
 
 def assert_same(engine: Core, core: Core, text: str, allowed: object = ()) -> None:

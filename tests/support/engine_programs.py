@@ -1,13 +1,12 @@
 """Builds the engine of ``examples/engine``, and the programs that test its parts."""
 
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from c_harness import COMPILERS, Builder, compile_c
+from c_harness import COMPILERS, Builder, compile_c, run_for_bytes
 from repository import ROOT
 
 ENGINE: Final = ROOT / "examples" / "engine"
@@ -49,13 +48,4 @@ def logits(
 
 def output(program: Path, *arguments: str, stdin: str = "") -> bytes:
     """The output of a program, which must succeed."""
-    done: Any = subprocess.run(
-        [str(program), *arguments],
-        input=stdin.encode(),
-        capture_output=True,
-        check=False,
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stderr.decode()
-    assert isinstance(done.stdout, bytes)
-    return done.stdout
+    return run_for_bytes([program, *arguments], stdin=stdin.encode())
