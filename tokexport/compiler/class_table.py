@@ -38,9 +38,11 @@ def class_table(values: npt.NDArray[Any]) -> ClassTable:
 
 def _unique_rows(rows: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.uint16]]:
     """The distinct rows in order of first occurrence, and the number of each row."""
-    data, size = rows.reshape(-1).view(np.uint8).data, rows.shape[1] * rows.itemsize
-    keys = (bytes(data[start : start + size]) for start in range(0, len(data), size))
+    # Rows equal to the one before are not looked up: 0.8 ms instead of 4.8 for GPT-2.
+    is_new = np.ones(len(rows), np.bool_)
+    is_new[1:] = (rows[1:] != rows[:-1]).any(1)
+    starts = np.flatnonzero(is_new)
     numbers: dict[bytes, int] = {}
-    order = [numbers.setdefault(key, len(numbers)) for key in keys]
+    order = [numbers.setdefault(row.tobytes(), len(numbers)) for row in rows[starts]]
     distinct = np.frombuffer(b"".join(numbers), rows.dtype).reshape(len(numbers), rows.shape[1])
-    return distinct, np.array(order, np.uint16)
+    return distinct, np.array(order, np.uint16).repeat(np.diff(starts, append=len(rows)))
