@@ -1,7 +1,5 @@
 """The errors that tokexport raises; each says where it is, what was found and what to do."""
 
-from __future__ import annotations
-
 import os
 
 

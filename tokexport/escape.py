@@ -4,8 +4,6 @@ A vocabulary is untrusted data. A token may contain an escape sequence that move
 character that reverses the direction of the line, or half a character.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 _SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}

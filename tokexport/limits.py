@@ -1,7 +1,5 @@
 """The limits of a tokexport file; sources and the compiler refuse to exceed them."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from tokexport.errors import UnsupportedError

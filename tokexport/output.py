@@ -1,7 +1,5 @@
 """The output of a conversion: a regular file that is written atomically or left unchanged."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterable, Iterator

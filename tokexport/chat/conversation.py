@@ -1,8 +1,6 @@
 """The caller's values as a template sees them: plain data, in the form that `transformers`
 passes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, Final

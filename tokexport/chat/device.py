@@ -1,7 +1,5 @@
 """Whether a device can run a chat template, which it can if the template is a frame."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 
 from tokexport.chat.frame import Frame

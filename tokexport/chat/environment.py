@@ -4,8 +4,6 @@ A template is a program by the publisher of the model. It runs in jinja2's immut
 has no access to files, processes or the network.
 """
 
-from __future__ import annotations
-
 import json
 from datetime import datetime
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """A chat template as a frame: the fixed texts between messages, for use without Jinja."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -6,8 +6,6 @@ is compared with jinja2 on random conversations. What templates do beyond this, 
 documents or images, is not part of a frame.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The positions of special tokens in the texts of a frame, so that they are tokens nowhere else."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 

@@ -1,7 +1,5 @@
 """Renders a conversation to the text of its prompt."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 

@@ -4,8 +4,6 @@ Results go to stdout, everything else to stderr. Exit code 0: success, or yes; 1
 2: failure. No command asks a question, and none overwrites a file without ``--force``.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 

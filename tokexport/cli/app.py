@@ -1,7 +1,5 @@
 """The command group: the list of commands, and how errors are reported."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

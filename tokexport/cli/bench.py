@@ -1,7 +1,5 @@
 """tokexport bench: how fast a file runs on this machine."""
 
-from __future__ import annotations
-
 import statistics
 import sysconfig
 import time

@@ -1,7 +1,5 @@
 """tokexport chat-template: a conversation in, its prompt out."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

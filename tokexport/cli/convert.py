@@ -1,7 +1,5 @@
 """tokexport convert: a source in, a tokexport file out."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import asdict
 from pathlib import Path

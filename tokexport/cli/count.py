@@ -1,7 +1,5 @@
 """tokexport count: texts in, a file of word counts out."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """tokexport decode: ids in, bytes out."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterable, Iterator

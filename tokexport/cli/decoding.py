@@ -1,7 +1,5 @@
 """How a file decodes, for a person: the surface forms of tokens and the rules of DECO."""
 
-from __future__ import annotations
-
 import tokexport.file.layout as layout
 from tokexport.cli.console import bytes_value
 from tokexport.escape import escape

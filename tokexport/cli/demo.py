@@ -1,7 +1,5 @@
 """tokexport demo: the main job on a real tokenizer, command by command."""
 
-from __future__ import annotations
-
 import io
 import json
 import shlex

@@ -4,8 +4,6 @@ A conversion stops at the first refusal. Here the refused field is replaced by a
 source is read and compiled again.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

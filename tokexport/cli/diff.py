@@ -1,7 +1,5 @@
 """tokexport diff: how two tokenizers differ."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import zip_longest

@@ -1,7 +1,5 @@
 """tokexport embed: a tokexport file inside a model's file."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import click

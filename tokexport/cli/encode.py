@@ -1,7 +1,5 @@
 """tokexport encode: a text in, ids out."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """tokexport inspect: the contents of a file, or which parts of a source are exact."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """tokexport model: the weights that go with a tokenizer."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import click

@@ -1,7 +1,5 @@
 """Options for what a source does not state itself, and files that may be standard input."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """tokexport tokenize: documents in, token shards out."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """tokexport train: texts in, a tokenizer out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path

@@ -1,7 +1,5 @@
 """tokexport verify: a file compared with its reference."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

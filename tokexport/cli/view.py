@@ -1,7 +1,5 @@
 """tokexport view: a text in, a page with its tokens out."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterable

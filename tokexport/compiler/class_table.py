@@ -4,8 +4,6 @@ The levels follow UTF-8: the low six bits of a code point are its last byte, the
 before, so a runtime reads the table straight from the bytes. Equal blocks are stored once.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

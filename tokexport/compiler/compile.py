@@ -1,7 +1,5 @@
 """From a model to tables: each pass and each part of the compiler, in order."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice

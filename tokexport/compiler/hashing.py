@@ -6,8 +6,6 @@ into free slots. A lookup reads one displacement and one slot, hit or miss, so i
 Slots can be divided into rows, each with its own keys.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

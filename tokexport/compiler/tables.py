@@ -4,8 +4,6 @@ Plain numbers and arrays, not yet in their encoding in the file: -1 stands for a
 kinds and flags are the names that the layout gives them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

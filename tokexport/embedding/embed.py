@@ -1,7 +1,5 @@
 """Writes a tokexport file at the end of a copy of a model's file, where a runtime maps it."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from mmap import ACCESS_READ, mmap

@@ -1,7 +1,5 @@
 """The layout of an embedded tokexport file at the end of a model's file (formats/embedded)."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from construct import Bytes, Int64ul, Struct

@@ -1,7 +1,5 @@
 """The header of a safetensors file: its length as u64, then JSON; tensors follow without gaps."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,3 +1,1 @@
 """Tables -> files: the layout, declared once, and the writer."""
-
-from __future__ import annotations

@@ -1,7 +1,5 @@
 """FRAM: the frame of a chat template."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from itertools import chain
 

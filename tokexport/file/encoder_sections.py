@@ -1,7 +1,5 @@
 """From a pre-token to ids: the sections of BPE, and the trie of other models."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

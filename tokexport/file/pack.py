@@ -1,7 +1,5 @@
 """Numbers and arrays as bytes, according to the layout."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sections for the text: added tokens, rewriting, splitting, and the offsets of ids."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The sections about each id: its bytes, its key, its score and its rank."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -4,8 +4,6 @@ The same tables give the same bytes on every platform: everything is little-endi
 order, without a time stamp.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How ids become text, besides joining the bytes of the tokens."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 

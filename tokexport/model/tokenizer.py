@@ -1,7 +1,5 @@
 """The whole tokenizer, and what belongs to none of its parts: template, offsets, special ids."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum

@@ -1,7 +1,5 @@
 """The tokens, and the model that chooses among them: BPE, Unigram, WordPiece, WordLevel, greedy."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum

@@ -1,7 +1,5 @@
 """A conversation as special tokens and texts, with which of them are trained on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final

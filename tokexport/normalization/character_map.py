@@ -1,7 +1,5 @@
 """Maps from single characters to texts; two consecutive maps can be joined into one."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass

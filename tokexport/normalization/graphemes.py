@@ -5,8 +5,6 @@ over these, as in table 1c of UAX #29. Pairs of regional indicators (GB12, GB13)
 here, which makes no difference to any operation on clusters. The classes are the reference's.
 """
 
-from __future__ import annotations
-
 import functools
 from dataclasses import replace
 from typing import Final

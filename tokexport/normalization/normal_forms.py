@@ -6,8 +6,6 @@ tables record the output of the libraries for every scalar value (fixtures/unico
 algorithm is that of UAX #15, https://unicode.org/reports/tr15/, without exceptions.
 """
 
-from __future__ import annotations
-
 import functools
 import unicodedata
 from dataclasses import dataclass

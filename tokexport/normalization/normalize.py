@@ -3,8 +3,6 @@
 The Unicode version of Python's own ``unicodedata`` depends on the Python version.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import unicodedata

@@ -1,7 +1,5 @@
 """Replaces the matches of a program in one string, slowly, exactly as in the reference."""
 
-from __future__ import annotations
-
 import functools
 from dataclasses import replace
 

@@ -71,8 +71,6 @@ the alphabet, ``dfa`` the automaton, ``unbounded_lookaround`` the labels, ``line
 to remember; ``program`` runs all steps.
 """
 
-from __future__ import annotations
-
 from tokexport.patterns.program import MATCH_ENDS as MATCH_ENDS
 from tokexport.patterns.program import SplitProgram as SplitProgram
 from tokexport.patterns.program import compile_pattern as compile_pattern

@@ -4,8 +4,6 @@ Back-references are not regular in general. They are where a group is one charac
 in Galactica's tokenizer. The order of the alternatives makes no difference.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 

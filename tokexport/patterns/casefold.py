@@ -4,8 +4,6 @@ Oniguruma also lets some sequences match single characters, and the reverse: ``(
 and ``(?i:ß)`` matches ss. No pattern in use has such a sequence, so detecting it is enough.
 """
 
-from __future__ import annotations
-
 import functools
 from itertools import product
 

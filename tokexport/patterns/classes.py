@@ -1,7 +1,5 @@
 """Code points that no set of the pattern distinguishes are one symbol, called an input class."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence as Ordered
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A cursor over the text of a pattern."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

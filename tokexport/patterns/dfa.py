@@ -6,8 +6,6 @@ lookbehind may need it, the kind of symbol before. Threads after a match are cut
 matcher would not try them. The last acceptance is the match.
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Mapping
 from collections.abc import Sequence as Ordered

@@ -6,8 +6,6 @@ the innermost ``(?...:`` group around it, through any other group. Sources: fanc
 regex-syntax 0.8, and their behaviour when run.
 """
 
-from __future__ import annotations
-
 import re
 from types import MappingProxyType
 

@@ -3,8 +3,6 @@ r"""Bracket expressions and properties of the fancy-regex dialect, as regex-synt
 ``&&`` binds less tightly than juxtaposition. Case is folded in each part before its negation.
 """
 
-from __future__ import annotations
-
 from tokexport.patterns.casefold import closure
 from tokexport.patterns.cursor import Cursor
 from tokexport.patterns.tree import complement, members_of

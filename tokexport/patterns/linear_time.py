@@ -5,8 +5,6 @@ next one: quadratic, unless the runtime remembers where a state led to nothing. 
 also reads the spaces after a line feed in vain, but the next match takes them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Final
 

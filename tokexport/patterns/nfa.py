@@ -1,7 +1,5 @@
 """From a tree to a Thompson automaton with priorities: what a Pike VM runs, thread by thread."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import TypeAlias
 

@@ -5,8 +5,6 @@ possessive (``{m,n}`` with n < m is), and an option such as ``(?i)`` applies up 
 group, including all further alternatives. Sources: Oniguruma 6.9.9, doc/RE, and its behaviour.
 """
 
-from __future__ import annotations
-
 import re
 from types import MappingProxyType
 from typing import Final

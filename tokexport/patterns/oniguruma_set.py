@@ -4,8 +4,6 @@ r"""Bracket expressions and escapes of the Oniguruma dialect.
 less tightly than anything but the leading ``^``. Case folding applies to the whole, before ``^``.
 """
 
-from __future__ import annotations
-
 import re
 
 from tokexport.patterns.cursor import Cursor

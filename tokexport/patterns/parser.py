@@ -1,7 +1,5 @@
 """The common part of both parsers: alternatives, groups, counted repeats, references."""
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """A compiled pattern, and the functions that compile a pattern's text or tree."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ The engines try each position from the start of the search on, so ``\G`` holds o
 them, before anything is consumed. The result is two automata in one, each with its own start.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tokexport.patterns import tree

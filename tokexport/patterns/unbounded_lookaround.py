@@ -7,8 +7,6 @@ all lookaheads at the position before it. The automaton that finds matches reads
 classes, and every lookahead is a test of the one label ahead.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -2,8 +2,6 @@
 size and a mark, so that finding it needs no reader of the larger format.
 """
 
-from __future__ import annotations
-
 import os
 from mmap import mmap
 

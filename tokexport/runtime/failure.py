@@ -1,7 +1,5 @@
 """From error codes of the C core to exceptions that name the file and say what to do."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from tokexport.errors import FormatError, TextError

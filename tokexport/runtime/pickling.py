@@ -1,7 +1,5 @@
 """Pickling of a tokenizer: unpickling opens the file or the bytes again."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from functools import partial

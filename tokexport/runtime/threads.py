@@ -1,7 +1,5 @@
 """The number of threads for a call."""
 
-from __future__ import annotations
-
 import os
 
 

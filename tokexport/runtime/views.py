@@ -1,7 +1,5 @@
 """numpy views of a file's tables: not copied, and read-only."""
 
-from __future__ import annotations
-
 from mmap import mmap
 from typing import Any, TypeAlias
 

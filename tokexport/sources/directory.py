@@ -4,8 +4,6 @@ Each format names its files; if none of these exists, a file of another name tha
 its content is used if it is the only one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final

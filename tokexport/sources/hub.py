@@ -3,8 +3,6 @@
 The library is an extra, imported only when a name is looked up.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

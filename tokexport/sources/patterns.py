@@ -1,7 +1,5 @@
 """The patterns of published tokenizers that several sources use, character for character."""
 
-from __future__ import annotations
-
 from typing import Final
 
 _CONTRACTIONS: Final = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"

@@ -1,7 +1,5 @@
 """The interface that ``verify`` requires of a reference library."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from enum import Enum
 from itertools import accumulate

@@ -7,8 +7,6 @@ by a power of ten. https://github.com/serde-rs/json, ``src/de.rs``, without the 
 ``float_roundtrip``.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Source formats: how each is recognised and read, and which library decides its ids."""
 
-from __future__ import annotations
-
 import codecs
 import mmap
 import re

@@ -1,7 +1,5 @@
 """Identifies files that are not sources, so that the refusal says what to give instead."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import re

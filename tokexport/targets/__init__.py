@@ -3,5 +3,3 @@
 Each format is a module with a ``Target``: how it is written and read back, and what the program
 that loads it does with a text. ``registry.py`` lists them all.
 """
-
-from __future__ import annotations

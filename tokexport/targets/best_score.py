@@ -4,8 +4,6 @@ token, those with the largest score first, of equal ones the leftmost.
 These runtimes keep tokens as C strings: a token ends at its first NUL, and so does a text.
 """
 
-from __future__ import annotations
-
 import string
 from collections.abc import Mapping, Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """A tokexport file as a C array, for programs that keep it in flash; the bytes are unchanged."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

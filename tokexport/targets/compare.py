@@ -2,8 +2,6 @@
 library, so that this is known before a file is shipped.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

@@ -2,8 +2,6 @@
 ("rwkv").
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import product
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """A runtime that is a Python library: it runs the file itself."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from tokexport.sources.reference import ReferenceTokenizer

@@ -1,7 +1,5 @@
 """llama2.c's ``tokenizer.bin``, and the variant for mobile runtimes, with a 16-byte header."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

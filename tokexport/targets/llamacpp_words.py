@@ -2,8 +2,6 @@
 longest tokens from its start.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """llm.c's ``gpt2_tokenizer.bin``, version 2; the program only decodes with it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final

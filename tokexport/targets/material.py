@@ -1,7 +1,5 @@
 """The input of a target: a source of any kind, or a tokexport file."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Sequence

@@ -2,8 +2,6 @@
 not from memory.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import Enum

@@ -1,7 +1,5 @@
 """The ``.tokenizer`` file of qwen3.c, and of qwen3-rs, which uses it differently."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """tiktoken's ``.tiktoken``: each line is a token in base64 and its rank, which is its id."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Mapping
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Files of records, a score and a text each, as introduced by llama2.c and adopted by others."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from io import BytesIO
 from pathlib import Path

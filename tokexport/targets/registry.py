@@ -1,7 +1,5 @@
 """Every target format, by its name on the command line."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final

@@ -4,8 +4,6 @@ Two patterns are compared by their automata, which run in lockstep over all text
 search covers every reachable pair of states, with whether both have seen the same last match end.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from typing import Any

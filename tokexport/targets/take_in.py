@@ -1,7 +1,5 @@
 """Converts another runtime's file to a tokexport file with exactly that runtime's ids, or not."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path

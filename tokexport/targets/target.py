@@ -2,8 +2,6 @@
 what the runtime that loads it does with a text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """tokenizer.json 1.0, from any BPE: the source's own document, or one with the same parts."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

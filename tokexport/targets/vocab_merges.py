@@ -1,7 +1,5 @@
 """GPT-2's pair: ``vocab.json`` and ``merges.txt``, in a folder."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Final

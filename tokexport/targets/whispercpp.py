@@ -1,7 +1,5 @@
 """The vocabulary block of whisper.cpp's ggml files, which follows the mel filters."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Converts a source to another runtime's file."""
 
-from __future__ import annotations
-
 import os
 import secrets
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Counts the words of files of documents, each exactly once, even if the process is killed."""
 
-from __future__ import annotations
-
 import codecs
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence

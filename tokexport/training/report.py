@@ -1,7 +1,5 @@
 """What was learned: how well it compresses, and what kinds of tokens it has."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,5 @@
 """Learns a byte-level BPE tokenizer from texts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, get_args

@@ -1,7 +1,5 @@
 """The result of training, and its files."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

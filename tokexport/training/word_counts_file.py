@@ -1,7 +1,5 @@
 """Files of word counts (format: formats/word-counts/README.md)."""
 
-from __future__ import annotations
-
 import json
 import os
 import zlib

@@ -6,8 +6,6 @@ every table was made by running the engines on all 1,112,064 scalar values
 True for a member, read-only and shared; surrogates are never members.
 """
 
-from __future__ import annotations
-
 import functools
 from itertools import accumulate, islice
 from typing import Final

@@ -4,8 +4,6 @@ Byte-level BPE keeps its vocabulary as strings of these. A printable Latin-1 cha
 itself; the other bytes are represented by U+0100 and up (``bytes_to_unicode`` of encoder.py).
 """
 
-from __future__ import annotations
-
 import codecs
 from typing import Final
 

@@ -1,7 +1,5 @@
 """SentencePiece's precompiled maps of character sequences, as stored in files."""
 
-from __future__ import annotations
-
 import functools
 from dataclasses import dataclass
 

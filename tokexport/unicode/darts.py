@@ -7,8 +7,6 @@ key ends at its node: the key's value is in unit ``n``, which is the child for b
 no NUL.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -5,8 +5,6 @@ In these contexts the published patterns treat letters, marks, digits, white spa
 apostrophes differently, and normalization reorders marks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

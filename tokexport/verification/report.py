@@ -1,7 +1,5 @@
 """What verify found: how much was compared and how much differs, and the first difference."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 

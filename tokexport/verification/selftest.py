@@ -1,7 +1,5 @@
 """The texts of a file's self test and the reference's ids, with which a device checks itself."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final

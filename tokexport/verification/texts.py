@@ -1,7 +1,5 @@
 """Texts: random ones, pairs of them, lone surrogates, and the user's files."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Decodes every id, and sequences of ids that no text encodes to; encodes every token."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Runs independent tasks in processes; results are in the order of the tasks."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -1,7 +1,5 @@
 """Tokens in alternating colours for a terminal, or with bars between them without colours."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator
 from typing import Final, TextIO

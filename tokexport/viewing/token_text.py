@@ -1,7 +1,5 @@
 """The bytes of a token as printable text: bytes that cannot be drawn become visible signs."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A Hugging Face checkpoint: config.json and safetensors, in one file or in several."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

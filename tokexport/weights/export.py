@@ -1,7 +1,5 @@
 """Writes the weights file of a checkpoint, one tensor at a time."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace

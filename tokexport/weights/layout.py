@@ -3,8 +3,6 @@
 All numbers are little-endian. formats/weights/README.md documents the same in tables.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """int8 weights: groups of neighbours in a row share a scale; the largest magnitude becomes 127."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

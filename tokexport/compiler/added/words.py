@@ -1,7 +1,5 @@
 """The characters that an added token tests for on either side: white space and word characters."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

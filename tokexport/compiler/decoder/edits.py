@@ -5,8 +5,6 @@ part of a match. Each machine reads the output of the one before it; a state of 
 reachable combination of their states. No UTF-8 character begins inside another, so bytes suffice.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias

@@ -1,7 +1,5 @@
 """How surface forms are stored: one byte string for each token, cut at one end or the other."""
 
-from __future__ import annotations
-
 from typing import Final, NoReturn
 
 import numpy as np

@@ -1,7 +1,5 @@
 """BPE as tables: tokens by their bytes, merges by their pair."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

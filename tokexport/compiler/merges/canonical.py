@@ -10,8 +10,6 @@ becomes ``left``, followed by any that becomes ``right``. Almost always that is 
 can be several where a symbol is also spelled out, as ``b##`` with a suffix and ``b``, ``#``, ``#``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

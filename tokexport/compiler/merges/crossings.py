@@ -6,8 +6,6 @@ characters have a bitmap of their own, all other pairs are hashed into another: 
 only loses a cut.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

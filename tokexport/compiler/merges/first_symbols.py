@@ -4,8 +4,6 @@ The symbol can depend on the place where the vocabulary has affixes: ``##b`` aft
 ``b</w>`` at the end (``BPE::merge_word`` of ``tokenizers``).
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

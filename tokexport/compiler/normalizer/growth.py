@@ -6,8 +6,6 @@ one first: its *weight* before an operation is that of what it becomes, an upper
 that each occurrence adds to the result.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The tables of operations that rewrite text: the last step, after all passes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

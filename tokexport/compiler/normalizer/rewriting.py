@@ -4,8 +4,6 @@ Consecutive steps that look only at single characters become one map; so does a 
 marks the next step drops.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections.abc import Sequence

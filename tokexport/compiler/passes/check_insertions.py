@@ -6,8 +6,6 @@ a source, and fails or duplicates the inserted content (``transform_range`` of `
 normalizer.rs). Release 1.0 (fancy-regex) inserts into an empty text too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NoReturn

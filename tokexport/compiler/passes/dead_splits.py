@@ -4,8 +4,6 @@ Gemma's tokenizer replaces every space by U+2581 and then splits at spaces, so e
 pre-token; without that split, text in many scripts is encoded 1.15 times as fast.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Final

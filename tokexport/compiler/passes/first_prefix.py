@@ -6,8 +6,6 @@ where nothing has been cut yet, if the first of the text comes from the first of
 Otherwise the runtime has to track the source of each character, which costs time and memory.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -5,8 +5,6 @@ drops every character that can be sorted, only the decomposition is left (UAX #1
 on Japanese 1.2 times as fast.
 """
 
-from __future__ import annotations
-
 import functools
 
 from tokexport.model import NormalForm

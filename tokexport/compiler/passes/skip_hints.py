@@ -1,7 +1,5 @@
 """Characters at which a program has nothing to do: a runtime skips them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

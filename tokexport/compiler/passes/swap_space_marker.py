@@ -6,8 +6,6 @@ of U+2581 by U+0020; the other s is moved into all later steps and the vocabular
 stays ASCII and needs no copy, and most keys equal what their tokens decode to.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeVar

@@ -7,8 +7,6 @@ Where the two can be distinguished (by a Replace after the step, or an affix in 
 the model is not BPE, the tokenizer is left unchanged.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """From a split of the model to the program that runs it, and to its tables in a file."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tokexport.compiler.class_table import CODE_POINTS, class_table

@@ -17,8 +17,6 @@ The two characters are traced through normalization as long as each stays one ch
 cannot be proved safe is left out: that costs a cut, never an id.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Sequence
 

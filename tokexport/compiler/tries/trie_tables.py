@@ -7,8 +7,6 @@ with label c at index p can only be a child of the node with base p - c: compari
 enough. A leaf has base 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The frame of a chat template."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The header, the section table, and general sections: tokens, scores, special ids, templates."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

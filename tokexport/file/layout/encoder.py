@@ -1,7 +1,5 @@
 """From a pre-token to ids: indexes, symbols and merges for BPE, a trie for other models."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

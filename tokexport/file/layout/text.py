@@ -1,7 +1,5 @@
 """Added tokens, rewriting and splitting of a text, and the spans of ids."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

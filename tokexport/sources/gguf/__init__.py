@@ -2,8 +2,6 @@
 with its dependencies it is a tenth of what a conversion imports.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from tokexport.model import TokenizerModel

@@ -5,8 +5,6 @@ counts of its tensors and values, the values (a name, a type and the value each)
 tensors, which may be larger than memory. Every length is checked before it is used.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -9,8 +9,6 @@ The converter finds a name from the ids of one text, in which NFC changes nothin
 nothing about NFC. So the pattern that llama.cpp has for each name is not enough.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

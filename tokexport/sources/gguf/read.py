@@ -6,8 +6,6 @@ WordPiece vocabulary ("bert") as the tokenizer.json with the same tokens, a Sent
 references load the same. Truncation and most flags of added tokens are missing.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any, Final

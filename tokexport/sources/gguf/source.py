@@ -1,7 +1,5 @@
 """The values of ``tokenizer.ggml.`` in a GGUF file, with their types checked."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final

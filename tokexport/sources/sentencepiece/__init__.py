@@ -1,7 +1,5 @@
 """SentencePiece models (``tokenizer.model``, ``spiece.model``)."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

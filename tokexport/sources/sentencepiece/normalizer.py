@@ -14,8 +14,6 @@ Only if a user-defined piece or the value of a rule has two consecutive spaces, 
 the spaces itself: the library keeps or drops these two together.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Final, TypeAlias

@@ -4,8 +4,6 @@ The reference is ``encode(text)`` of the ``sentencepiece`` library without optio
 in a text are text, user-defined ones are ids, and neither BOS nor EOS is added.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ openai-whisper 20250625 and mistral-common, character for character. Some of the
 their special tokens after the ranks, others give them fixed ids.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType

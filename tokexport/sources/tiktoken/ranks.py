@@ -11,8 +11,6 @@ The pattern and the special tokens, which it lacks, come from the first of these
    tokenizer_config.json beside the file.
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Mapping
 from dataclasses import replace

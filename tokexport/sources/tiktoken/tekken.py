@@ -5,8 +5,6 @@ tokens: those that the file lists, or the fixed list for files older than versio
 ``<SPECIAL_n>``. The ranks follow, up to ``default_vocab_size``.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Final
 

@@ -1,7 +1,5 @@
 """nanochat's tokenizer.pkl: a pickled ``tiktoken.Encoding``, which is parsed, never loaded."""
 
-from __future__ import annotations
-
 from tokexport.model import TokenizerModel
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source

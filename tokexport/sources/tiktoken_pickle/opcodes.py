@@ -4,8 +4,6 @@ The opcodes are decoded by ``pickletools``, which loads nothing. The opcodes tha
 for such an encoding operate on plain values here; all others are refused.
 """
 
-from __future__ import annotations
-
 import pickletools
 from collections.abc import Callable
 from dataclasses import dataclass, field

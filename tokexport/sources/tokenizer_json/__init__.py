@@ -1,7 +1,5 @@
 """tokenizer.json of Hugging Face's library ``tokenizers``, with the files beside it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -5,8 +5,6 @@ the id there; every other content gets the next number, counted from the *size* 
 Declaring a content again replaces its flags, but once special it stays special.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final

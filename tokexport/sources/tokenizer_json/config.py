@@ -6,8 +6,6 @@ additional_chat_templates/ take precedence over tokenizer_config.json. A chat_te
 last; older checkpoints have it for a processor of images or sound.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final

@@ -3,8 +3,6 @@
 Source: ``tokenizers``, the module ``decoders``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

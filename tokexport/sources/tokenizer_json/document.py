@@ -1,7 +1,5 @@
 """The parts of a tokenizer.json, for sources that are rewritten as one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The ``model`` of a tokenizer.json, by its type."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Callable
 from dataclasses import dataclass

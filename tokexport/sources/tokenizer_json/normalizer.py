@@ -1,7 +1,5 @@
 """The ``normalizer`` of a tokenizer.json as steps."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, TypeAlias

@@ -1,7 +1,5 @@
 """Common to several parts of a tokenizer.json: ``type``, nested Sequences, and some settings."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from tokexport.errors import SourceError

@@ -5,8 +5,6 @@ list that the previous one returned, which after a template may be longer. Here 
 items instead of texts, which yields the template.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final

@@ -3,8 +3,6 @@
 ByteLevel ends in a step that spells each byte as a character, which later steps see.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from types import MappingProxyType

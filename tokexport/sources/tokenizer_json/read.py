@@ -4,8 +4,6 @@ The reference is the ``tokenizers`` library: its reading of the file counts, eve
 says something else.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Final

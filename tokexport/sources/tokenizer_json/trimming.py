@@ -4,8 +4,6 @@ The reference counts the white space in the names of tokens, as the vocabulary s
 the text; U+0120, GPT-2's letter for a space, counts too. See ``process_offsets`` in byte_level.rs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

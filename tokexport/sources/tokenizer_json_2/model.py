@@ -4,8 +4,6 @@
 word of one character as the token of that character, whether merges make it or not.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 from typing import Any, Final

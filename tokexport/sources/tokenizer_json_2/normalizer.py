@@ -3,8 +3,6 @@
 Metaspace is a normalizer there, and the regular expressions of Replace are those of fancy-regex.
 """
 
-from __future__ import annotations
-
 from tokexport.model import Dialect, NormalForm, NormalizerStep, Prepend, Replace, Strip
 from tokexport.sources.json_node import Node
 from tokexport.sources.tokenizer_json.normalizer import Steps, read_normalizer

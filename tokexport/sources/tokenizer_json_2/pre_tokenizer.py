@@ -4,8 +4,6 @@ The release candidate has a newer Unicode version, and knows a few regular expre
 dedicated code, which does not always do what the expression says.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final
 

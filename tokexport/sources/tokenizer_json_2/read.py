@@ -6,8 +6,6 @@ rewritten here as their equivalents in 1.0. A document for which the release can
 ids than 0.23 is refused.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

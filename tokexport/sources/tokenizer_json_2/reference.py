@@ -3,8 +3,6 @@
 Of the Python interface of 0.23 it has only ``Tokenizer``, and it reports no offsets.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata

@@ -6,8 +6,6 @@ property of 17 is that of 16 plus a few ranges, found by testing the release can
 scalar value; all are in ``Age=17.0`` of the Unicode Character Database.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from types import MappingProxyType

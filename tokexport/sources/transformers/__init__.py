@@ -6,8 +6,6 @@ config.json does. So the library loads the directory, without running code from 
 ``backend_tokenizer`` is read as the tokenizer.json that it would save.
 """
 
-from __future__ import annotations
-
 from tokexport.model import TokenizerModel
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source

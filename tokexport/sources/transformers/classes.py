@@ -4,8 +4,6 @@ Source: ``AutoTokenizer.from_pretrained``, which looks for ``tokenizer_class`` i
 tokenizer_config.json and in config.json, and then for the model's type.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Loads with ``AutoTokenizer`` of ``transformers``, and checks for what it silently leaves out."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import os

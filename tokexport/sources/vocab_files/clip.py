@@ -4,8 +4,6 @@ It becomes the tokenizer.json of CLIP (``CLIPTokenizerFast``), so that the refer
 `tokenizers`. The other steps of OpenAI's ``simple_tokenizer.py`` (ftfy, HTML) are left out.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import zlib

@@ -5,8 +5,6 @@ The pair does not include the pattern: it is GPT-2's, as in ``ByteLevelBPETokeni
 an added_tokens.json beside it lists added tokens. A pair with CLIP's special tokens is CLIP's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -5,8 +5,6 @@ tokens, a line for each of these with its id, then a line for each merge of two 
 makes the id 256. It becomes the equivalent tokenizer.json, so that the reference is `tokenizers`.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any, Final
 

@@ -4,8 +4,6 @@ The encoder is the published one: the longest token at each position
 (https://github.com/BlinkDL/ChatRWKV, ``rwkv_tokenizer.py``).
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ from it. Whether it lower-cases is set in a tokenizer_config.json beside it (``d
 ``strip_accents``, ``tokenize_chinese_chars``); without one it does, as the reference does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final

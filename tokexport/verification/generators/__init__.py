@@ -4,8 +4,6 @@ A string is a function of seed, generator, index and the tokenizer's own tokens,
 reproduced alone. Most strings have 5 to 60 characters; a few are long.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from types import MappingProxyType
 from typing import Final

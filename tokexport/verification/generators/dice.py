@@ -2,8 +2,6 @@
 characters to choose from, written as text.
 """
 
-from __future__ import annotations
-
 import hashlib
 import random
 from collections.abc import Sequence

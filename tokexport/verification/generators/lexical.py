@@ -1,7 +1,5 @@
 """Texts on which pre-tokenizers differ: spaces, digits, apostrophes, code, long words."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from tokexport.verification.generators.dice import Dice, listed

@@ -1,7 +1,5 @@
 """Code points of every kind, words of many scripts, combining marks, jamo and emoji."""
 
-from __future__ import annotations
-
 import functools
 from typing import Final
 
