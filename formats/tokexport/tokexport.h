@@ -25,8 +25,8 @@
    and must not be shared.
 
    A call takes at most 13 KB of stack (gcc 12 -O2 and -Os, x86-64). The largest frames, in KB:
-   tkx_check 4, split_in_stages 3 (a pre-tokenizer of several stages), and tkx_encode_spans and
-   encode_bits, which all others use, 3.
+   tkx_encode_spans and encode_bits, which all others use, 5, tkx_check 4, split_in_stages 3 (a
+   pre-tokenizer of several stages).
 
    These macros leave out parts that a device does not need, alone or together. Define the same ones
    for tokexport.c and for every file that includes this header: they change the size of a tkx

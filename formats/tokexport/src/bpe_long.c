@@ -20,30 +20,20 @@ static TKX_INLINE int key_is_valid(const tkx *t, const uint8_t *symbols, uint64_
     return merged != TKX_NONE && rank_of(t, merged) == key >> 32;
 }
 
-/* Merges the pending keys into the array; 0 if there is no room, or too few of them to pay off. */
+/* Sorts the pending keys into the array; 0 if there is no room, or too few of them to pay off. */
 static int sort_pending(tkx_queue *q, const tkx *t, const uint8_t *symbols) {
-    /* room for the pending keys once more, and for as many to sort them */
-    uint8_t *keys = q->heap + 8 * q->size;
-    size_t left = q->count - q->next, count = 0, i, from, taken = 0;
-    if (q->pending < 64 || q->pending < left / 4 || q->size / 2 + q->pending > q->room - 1)
+    size_t left = q->count - q->next, i;
+    if (q->pending < 64 || q->pending < left / 4 || left + q->pending > q->room ||
+        left + q->pending > 2 * q->room - q->size)
         return 0;
+    memmove(q->sorted, q->sorted + 8 * q->next, 8 * left);
     for (i = 0; i < q->pending; i++) {
-        uint64_t key = get_u64(pending_key(q, i));
-        if (key_is_valid(t, symbols, key)) put_u64(keys + 8 * count++, key);
-    }
-    if (left + count > q->room) return 0;
-    sort_keys(keys, keys + 8 * count, count);
-    from = q->room - left;
-    memmove(q->sorted + 8 * from, q->sorted + 8 * q->next, 8 * left);
-    for (i = 0; taken < count || from < q->room; i++) {
-        uint64_t a = taken < count ? get_u64(keys + 8 * taken) : UINT64_MAX,
-                 b = from < q->room ? get_u64(q->sorted + 8 * from) : UINT64_MAX;
-        put_u64(q->sorted + 8 * i, a < b ? a : b);
-        if (a < b) taken++;
-        else from++;
+        const uint64_t key = get_u64(pending_key(q, i));
+        if (key_is_valid(t, symbols, key)) put_u64(q->sorted + 8 * left++, key);
     }
     q->next = 0;
-    q->count = i;
+    q->count = left;
+    sort_keys(q->sorted, q->heap + 8 * q->size, left);
     return 1;
 }
 

@@ -17,23 +17,46 @@ static TKX_INLINE void emit_short(tkx_context *ctx, const uint32_t *ids, size_t 
     }
 }
 
-static int is_ascii(const uint8_t *p, size_t size) {
-    uint8_t all = 0;
+/* Merges a part of the text: `count` symbols in `ids`, or 0, its bytes, at most SHORT_PRETOKEN. The
+   ids of one that was merged before are copied. */
+static TKX_INLINE void merge_part(tkx_context *ctx, const uint8_t *p, size_t size, uint32_t *ids,
+                                  size_t count) {
+    /* what a stage rewrites is not in the current text, and does not stay */
+    const int stays = size <= SHORT_PRETOKEN && ctx->recent == ctx->text.base &&
+                      ctx->t->op_count == ctx->t->normalizer_count,
+              has_word = stays && ctx->text.limit - p >= 8;
+    tkx_merged *m = &ctx->parts[hash_near(p, size, has_word) >> 57];
     size_t i;
-    for (i = 0; i < size; i++) all |= p[i];
-    return all < 128;
+    if (stays && m->size == size && same_bytes(ctx->recent + m->text, p, size, has_word)) {
+        for (i = 0; i < m->count; i++) emit(ctx, ctx->ids[m->ids + i]);
+        return;
+    }
+    count = count ? merge_symbols(ctx, ids, count) : merge_short(ctx, p, size, ids);
+    emit_short(ctx, ids, count);
+    if (stays && ctx->count <= smaller(ctx->capacity, TKX_NONE))
+        *m = (tkx_merged){(uint32_t)(p - ctx->recent), (uint32_t)(ctx->count - count),
+                          (uint8_t)size, (uint8_t)count};
 }
 
-/* The symbol that the bytes of a character merge to, or TKX_NONE. */
-static TKX_INLINE uint32_t character_symbol(tkx_context *ctx, const uint8_t *p, size_t length) {
-    const uint32_t first = byte_id(ctx, *p), last = byte_id(ctx, p[length - 1]);
-    uint32_t id, flags;
-    int found;
-    if (length == 1 || first == TKX_NONE || last == TKX_NONE) return length == 1 ? first : TKX_NONE;
-    if (length == 2) return find_merge(ctx, first, last);
-    found = find_token(ctx->t, p, length, &id, &flags);
-    if (found == TKX_E_CORRUPT) fail(ctx, found);
-    return found == TKX_OK && (flags & TKX_WHOLE) ? id : TKX_NONE;
+/* The symbol that the bytes of a character merge to, or TKX_NONE; four are left to merging. Pairs
+   are faster than TIDX, where each of four loads waits for the one before. */
+static TKX_INLINE uint32_t character_symbol(tkx_context *ctx, uint32_t code, const uint8_t *p,
+                                            size_t length) {
+    uint32_t *recent = ctx->characters[code % RECENT_CHARACTERS], a, b, c, ab, bc;
+    if (recent[0] == code) return recent[1];
+    a = byte_id(ctx, p[0]);
+    b = byte_id(ctx, p[length > 1]);
+    c = byte_id(ctx, p[length - 1]);
+    recent[0] = code;
+    recent[1] = length == 1 ? a : TKX_NONE;
+    if (length < 2 || length > 3 || a == TKX_NONE || b == TKX_NONE || c == TKX_NONE)
+        return recent[1];
+    ab = find_merge(ctx, a, b);
+    if (length == 2) return recent[1] = ab;
+    bc = find_merge(ctx, b, c);
+    if (rank_of(ctx->t, bc) < rank_of(ctx->t, ab)) recent[1] = find_merge(ctx, a, bc);
+    else if (ab != TKX_NONE) recent[1] = find_merge(ctx, ab, c);
+    return recent[1];
 }
 
 /* Whether the map of XPRS after `skipped` bytes says that a merge may cross a boundary. */
@@ -62,17 +85,13 @@ static TKX_NOINLINE void merge_parts(tkx_context *ctx, const uint8_t *p, size_t 
             }
             of_bytes |= count == SHORT_PRETOKEN || length > (size_t)(end - at);
             if (of_bytes) continue;
-            ids[count] = character_symbol(ctx, at, length);
+            ids[count] = character_symbol(ctx, right, at, length);
             of_bytes = ids[count++] == TKX_NONE;
         }
         if (at > end) at = end;
         length = (size_t)(at - p);
-        if (of_bytes && length > SHORT_PRETOKEN) {
-            merge_long(ctx, p, length);
-            continue;
-        }
-        if (of_bytes) count = merge_short(ctx, p, length, ids);
-        else if (count > 1) count = merge_symbols(ctx, ids, count);
-        emit_short(ctx, ids, count);
+        if (!of_bytes && count == 1) emit(ctx, ids[0]);
+        else if (of_bytes && length > SHORT_PRETOKEN) merge_long(ctx, p, length);
+        else merge_part(ctx, p, length, ids, of_bytes ? 0 : count);
     }
 }

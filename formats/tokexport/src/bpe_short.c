@@ -41,12 +41,6 @@ static TKX_NOINLINE size_t merge_symbols(tkx_context *ctx, uint32_t *ids, size_t
     uint8_t previous[SHORT_PRETOKEN + 1], next[SHORT_PRETOKEN + 1];
     size_t i, left;
     const size_t padded = (count + 3) / 4 * 4;
-    if (count == 2) {
-        merged[0] = find_merge(ctx, ids[0], ids[1]);
-        if (merged[0] == TKX_NONE) return 2;
-        ids[0] = merged[0];
-        return 1;
-    }
     for (i = 0; i + 1 < count; i++) {
         merged[i] = find_merge(ctx, ids[i], ids[i + 1]);
         keys[i] = short_key(t, merged[i], i);
@@ -62,21 +56,11 @@ static TKX_NOINLINE size_t merge_symbols(tkx_context *ctx, uint32_t *ids, size_t
         keys[gone] = UINT64_MAX;
         next[at] = (uint8_t)right;
         previous[right] = (uint8_t)at;
-        if (at > 0 && right < count) {
-            merged[left] = find_merge(ctx, ids[left], ids[at]);
-            merged[at] = find_merge(ctx, ids[at], ids[right]);
-            keys[left] = short_key(t, merged[left], left);
-            keys[at] = short_key(t, merged[at], at);
-        } else if (right < count) {
-            merged[at] = find_merge(ctx, ids[at], ids[right]);
-            keys[at] = short_key(t, merged[at], at);
-        } else {
-            keys[at] = UINT64_MAX;
-            if (at > 0) {
-                merged[left] = find_merge(ctx, ids[left], ids[at]);
-                keys[left] = short_key(t, merged[left], left);
-            }
-        }
+        merged[at] = right < count ? find_merge(ctx, ids[at], ids[right]) : TKX_NONE;
+        keys[at] = short_key(t, merged[at], at);
+        if (at == 0) continue;
+        merged[left] = find_merge(ctx, ids[left], ids[at]);
+        keys[left] = short_key(t, merged[left], left);
     }
     for (i = 0, left = 0; i < count; i = next[i]) ids[left++] = ids[i];
     return left;

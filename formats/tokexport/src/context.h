@@ -11,8 +11,9 @@ typedef struct tkx_pending {
     uint64_t key[4]; /* of the word cache */
     uint64_t hash;   /* and slot in TIDX, if is_hashed */
     uint32_t slot;
-    int is_hashed;
-    int is_part; /* a part of a pre-token, cut where no merge crosses */
+    uint8_t is_hashed;
+    uint8_t is_part;  /* a part of a pre-token, cut where no merge crosses */
+    uint8_t has_word; /* 8 bytes may be read at p */
 } tkx_pending;
 
 /* Pre-tokens in a batch. 1.4 times the speed on English prose; 16 or 64 are no better. */
@@ -42,6 +43,16 @@ typedef struct tkx_locator {
     tkx_position start, end, furthest; /* up to where characters were counted */
 } tkx_locator;
 
+/* A part of the text that was merged, and its ids: where they are in the text and among the ids. */
+typedef struct tkx_merged {
+    uint32_t text, ids;
+    uint8_t size, count;
+} tkx_merged;
+
+/* How much of a call is remembered. A word that is merged comes again in most texts: 1.1 times the
+   speed in many scripts; and so does a character: 1.2 times in Chinese and Japanese. */
+enum { RECENT_PARTS = 128, RECENT_CHARACTERS = 128 };
+
 /* One call of encode. `code` is the first error: callers return as soon as it is not 0. */
 typedef struct tkx_context {
     const tkx *t;
@@ -54,6 +65,7 @@ typedef struct tkx_context {
     int code;
     uint32_t *ids;
     size_t capacity, count;
+    const uint8_t *recent; /* the `base` of the text that recent parts are of, or NULL: none */
     /* the value of `count` after the last unknown word (FUSE_UNKNOWN); 0: there was none */
     size_t unknown_count;
     uint8_t *memory, no_memory[1];
@@ -68,6 +80,9 @@ typedef struct tkx_context {
     tkx_locator where;
     size_t pending_count;
     tkx_pending batch[BATCH];
+    /* by a part's hash, and by a code point: that, and the symbol that its bytes merge to */
+    tkx_merged parts[RECENT_PARTS];
+    uint32_t characters[RECENT_CHARACTERS][2];
 } tkx_context;
 
 static int fail(tkx_context *ctx, int code) {

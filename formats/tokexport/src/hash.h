@@ -32,6 +32,22 @@ static TKX_INLINE uint64_t hash_bytes(const uint8_t *b, size_t n) {
     return finish(h);
 }
 
+/* hash_bytes; `has_word`: 8 bytes may be read at b, so that the size of a word makes no branch. */
+static TKX_INLINE uint64_t hash_near(const uint8_t *b, size_t n, int has_word) {
+    uint64_t word, three, eight, is_three = 0 - (uint64_t)(n < 4);
+    if (!TKX_LIKELY(has_word && n <= 8)) return hash_bytes(b, n);
+    word = load_u64(b);
+    three = (word & 255) | (word >> 8 * (n >> 1) & 255) << 8 | (word >> 8 * (n - 1) & 255) << 16;
+    eight = (word & TKX_NONE) | word >> (8 * (n - 4) & 63) << 32;
+    return finish(mix(n * TKX_K0, (three & is_three) | (eight & ~is_three)));
+}
+
+/* Whether strings are the same; `has_word`: 8 bytes may be read at both. */
+static TKX_INLINE int same_bytes(const uint8_t *a, const uint8_t *b, size_t n, int has_word) {
+    if (TKX_LIKELY(has_word && n <= 8)) return !((load_u64(a) ^ load_u64(b)) << 8 * (8 - n));
+    return memcmp(a, b, n) == 0;
+}
+
 static TKX_INLINE uint64_t hash_pair(uint32_t left, uint32_t right) {
     return finish(mix(0, (uint64_t)left << 21 | right));
 }

@@ -122,15 +122,17 @@ static TKX_INLINE int slot_fits(uint32_t slot, uint64_t h) {
     return slot != TKX_NONE && slot >> 21 == (uint32_t)(h >> 53);
 }
 
-/* The token that TIDX has for some bytes, given the slot of their hash: a code, *id and *flags. */
+/* The token that TIDX has for some bytes, given the slot of their hash: a code, *id and *flags.
+   `has_word`: there are 8 bytes, or more that may be read. */
 static TKX_INLINE int token_in_slot(const tkx *t, uint32_t slot, uint64_t h, const uint8_t *bytes,
-                                    size_t size, uint32_t *id, uint32_t *flags) {
+                                    size_t size, int has_word, uint32_t *id, uint32_t *flags) {
     const uint8_t *content;
     uint32_t length;
     if (!slot_fits(slot, h)) return TKX_E_NOT_FOUND;
     *id = slot & MAX_IDS;
     if (*id >= t->id_count || !read_key(t, *id, &content, &length, flags)) return TKX_E_CORRUPT;
-    return length == size && memcmp(content, bytes, size) == 0 ? TKX_OK : TKX_E_NOT_FOUND;
+    has_word = has_word && t->bytes.size - (size_t)(content - t->bytes.data) >= 8;
+    return length == size && same_bytes(content, bytes, size, has_word) ? TKX_OK : TKX_E_NOT_FOUND;
 }
 
 /* The token that TIDX has for some bytes, as token_in_slot. */
@@ -139,7 +141,7 @@ static TKX_INLINE int find_token(const tkx *t, const uint8_t *bytes, size_t size
     uint64_t h;
     if (size > t->max_token_bytes) return TKX_E_NOT_FOUND;
     h = hash_bytes(bytes, size);
-    return token_in_slot(t, load_u32(token_slot(t, h)), h, bytes, size, id, flags);
+    return token_in_slot(t, load_u32(token_slot(t, h)), h, bytes, size, size == 8, id, flags);
 }
 
 /* The unit of TRIE for a child. It is one if its label is the byte; above 256 marks damage. */
@@ -164,21 +166,33 @@ static TKX_INLINE const uint8_t *trie_reach(const tkx *t, const uint8_t *from, c
     return (size_t)(end - from) > t->trie_depth ? from + t->trie_depth + 1 : end;
 }
 
+/* The end of the longest token that TRIE has at `from`, from a node's base on; `from` if there is
+   none. *code becomes TKX_E_CORRUPT where the trie is damaged, and stays otherwise. */
+static TKX_INLINE const uint8_t *longest_token(const tkx *t, uint32_t base, const uint8_t *from,
+                                               const uint8_t *end, uint32_t *id, int *code) {
+    const uint8_t *p = from, *last = from, *deepest = trie_reach(t, from, end);
+    while (p < deepest) {
+        uint64_t unit = trie_child(t, base, *p);
+        if (label_of(unit) != *p) {
+            if (label_of(unit) > 256) *code = TKX_E_CORRUPT;
+            break;
+        }
+        p++;
+        base = base_of(unit);
+        if (id_of(unit) == MAX_IDS) continue;
+        *id = id_of(unit);
+        last = p;
+    }
+    if ((size_t)(p - from) > t->trie_depth || (last > from && *id >= t->id_count))
+        *code = TKX_E_CORRUPT;
+    return last;
+}
+
 /* The token that TRIE has for some bytes. TKX_OK, TKX_E_NOT_FOUND or TKX_E_CORRUPT. */
 static int token_in_trie(const tkx *t, const uint8_t *bytes, size_t size, uint32_t *id) {
-    uint32_t base = t->trie_root, found = MAX_IDS;
-    size_t i;
-    if (size > t->trie_depth) return TKX_E_NOT_FOUND;
-    for (i = 0; i < size; i++) {
-        uint64_t unit = trie_child(t, base, bytes[i]);
-        if (label_of(unit) != bytes[i])
-            return label_of(unit) > 256 ? TKX_E_CORRUPT : TKX_E_NOT_FOUND;
-        base = base_of(unit);
-        found = id_of(unit);
-    }
-    if (found == MAX_IDS) return TKX_E_NOT_FOUND;
-    *id = found;
-    return found < t->id_count ? TKX_OK : TKX_E_CORRUPT;
+    int code = TKX_OK;
+    const uint8_t *last = longest_token(t, t->trie_root, bytes, bytes + size, id, &code);
+    return code == TKX_OK && (size == 0 || last < bytes + size) ? TKX_E_NOT_FOUND : code;
 }
 
 /* Whether an id from the file exists; it is TKX_NONE otherwise. */

@@ -104,6 +104,7 @@ static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t co
         }
         *text = ctx->text.base = ctx->memory + mark;
         *size = w.used;
+        if (!in_stage) ctx->recent = NULL;
         ctx->text.limit = *text + w.used;
         if (first) ctx->text.begin = *text;
     }

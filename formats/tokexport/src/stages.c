@@ -15,8 +15,8 @@ static TKX_INLINE void add_part(tkx_context *ctx, int words, const uint8_t *from
 
 /* Adds the pre-tokens that a simple stage, the last, makes of one; or, if `words`, the words that
    the first stage makes. Nearly all tokenizers have one stage, and it is simple. */
-static TKX_INLINE void split_simply(tkx_context *ctx, const tkx_stage *s, const uint8_t *begin,
-                                    const uint8_t *end, int words) {
+static TKX_NOINLINE void split_simply(tkx_context *ctx, const tkx_stage *s, const uint8_t *begin,
+                                      const uint8_t *end, int words) {
     const int keeps_matches = s->behavior == ISOLATED || (s->flags & INVERT);
     const int keeps_gaps = s->behavior == ISOLATED || !(s->flags & INVERT);
     const uint8_t *at = begin, *gap = begin;
@@ -34,11 +34,6 @@ static TKX_INLINE void split_simply(tkx_context *ctx, const tkx_stage *s, const 
     }
     if (keeps_gaps && ctx->code == TKX_OK) add_part(ctx, words, gap, end);
     ctx->memory_used = m.mark;
-}
-
-static TKX_NOINLINE void split_once(tkx_context *ctx, const tkx_stage *s, const uint8_t *begin,
-                                    const uint8_t *end) {
-    split_simply(ctx, s, begin, end, 0);
 }
 
 typedef struct tkx_pretoken {
@@ -161,7 +156,7 @@ static TKX_NOINLINE void split_in_stages(tkx_context *ctx, uint32_t first, const
             level++;
             splitter_start(&splitters[level], ctx, &t->stages[level], p.from, p.to);
         } else if (depth < t->stage_count) {
-            split_once(ctx, &t->stages[depth], p.from, p.to);
+            split_simply(ctx, &t->stages[depth], p.from, p.to, 0);
         } else {
             add_pretoken(ctx, p.from, (size_t)(p.to - p.from));
         }
@@ -190,16 +185,13 @@ static void add_word(tkx_context *ctx, const uint8_t *p, size_t size) {
     cache_emitted(ctx, &w, count);
 }
 
-/* Splits into words, which are cached: twice the speed for T5 and XLNet. */
-static TKX_NOINLINE void split_words(tkx_context *ctx, const uint8_t *begin, const uint8_t *end) {
-    split_simply(ctx, &ctx->t->stages[0], begin, end, 1);
-}
-
 static void split(tkx_context *ctx, const uint8_t *begin, const uint8_t *end) {
     const tkx *t = ctx->t;
     if (t->stage_count == 0) add_pretoken(ctx, begin, (size_t)(end - begin));
     else if (t->stage_count == 1 && is_simple(&t->stages[0]))
-        split_once(ctx, &t->stages[0], begin, end);
-    else if (t->words_first && ctx->cache && !wants_spans(ctx)) split_words(ctx, begin, end);
+        split_simply(ctx, &t->stages[0], begin, end, 0);
+    /* words, which are cached: twice the speed for T5 and XLNet */
+    else if (t->words_first && ctx->cache && !wants_spans(ctx))
+        split_simply(ctx, &t->stages[0], begin, end, 1);
     else split_in_stages(ctx, 0, begin, end);
 }

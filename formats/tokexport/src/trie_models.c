@@ -15,32 +15,6 @@ static void emit_unknown(tkx_context *ctx, const uint8_t *from, const uint8_t *t
 
 #endif
 
-#if !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_GREEDY)
-
-/* The end of the longest token at `from`, from a node's base on; `from` if there is none. */
-static const uint8_t *longest_token(tkx_context *ctx, uint32_t base, const uint8_t *from,
-                                    const uint8_t *end, uint32_t *id) {
-    const tkx *t = ctx->t;
-    const uint8_t *p = from, *last = from, *deepest = trie_reach(t, from, end);
-    while (p < deepest) {
-        uint64_t unit = trie_child(t, base, *p);
-        if (label_of(unit) != *p) {
-            if (label_of(unit) > 256) fail(ctx, TKX_E_CORRUPT);
-            break;
-        }
-        p++;
-        base = base_of(unit);
-        if (id_of(unit) == MAX_IDS) continue;
-        *id = id_of(unit);
-        last = p;
-    }
-    if ((size_t)(p - from) > t->trie_depth || (last > from && *id >= t->id_count))
-        fail(ctx, TKX_E_CORRUPT);
-    return last;
-}
-
-#endif
-
 /* ---- trie_models.c: WordPiece (5.6) ---------------------------------------------------------- */
 
 #ifndef TKX_NO_WORDPIECE
@@ -59,7 +33,7 @@ static void encode_word_pieces(tkx_context *ctx, const uint8_t *bytes, size_t si
     int is_known =
         size <= t->trie_characters || count_characters(bytes, size) <= t->trie_characters;
     while (is_known && at < end && ctx->code == TKX_OK) {
-        const uint8_t *last = longest_token(ctx, base, at, end, &id);
+        const uint8_t *last = longest_token(ctx->t, base, at, end, &id, &ctx->code);
         is_known = last > at;
         if (is_known) emit_token(ctx, id, at, last);
         at = last;
@@ -104,7 +78,7 @@ static void encode_greedy(tkx_context *ctx, const uint8_t *bytes, size_t size) {
     const uint8_t *at = bytes, *end = bytes + size;
     uint32_t id = 0;
     while (at < end && ctx->code == TKX_OK) {
-        const uint8_t *last = longest_token(ctx, ctx->t->trie_root, at, end, &id);
+        const uint8_t *last = longest_token(ctx->t, ctx->t->trie_root, at, end, &id, &ctx->code);
         if (last > at) {
             emit_token(ctx, id, at, last);
             at = last;

@@ -5,6 +5,8 @@
 
 enum { UTF8_BAD, UTF8_CUT, UTF8_GOOD };
 
+static int utf8_inside(uint8_t byte) { return (byte & 0xC0) == 0x80; }
+
 /* Examines the character at p, size > 0. *length: its length if it is good; if the text ends inside
    it, the bytes that there are; if it is bad, the length of the part that one U+FFFD replaces. */
 static int utf8_look(const uint8_t *p, size_t size, size_t *length) {
@@ -39,7 +41,11 @@ static TKX_INLINE const uint8_t *skip_ascii(const uint8_t *p, const uint8_t *end
 static size_t utf8_valid(const uint8_t *p, size_t size) {
     size_t i = 0, length;
     while (i < size && (i = (size_t)(skip_ascii(p + i, p + size) - p)) < size) {
-        if (utf8_look(p + i, size - i, &length) != UTF8_GOOD) break;
+        /* nearly all of three bytes: E1 to EC, after which any bytes inside a character are good */
+        if (size - i >= 3 && (uint8_t)(p[i] - 0xE1) < 12 && utf8_inside(p[i + 1]) &&
+            utf8_inside(p[i + 2]))
+            length = 3;
+        else if (utf8_look(p + i, size - i, &length) != UTF8_GOOD) break;
         i += length;
     }
     return i;
@@ -49,8 +55,6 @@ static size_t utf8_valid(const uint8_t *p, size_t size) {
 static TKX_INLINE size_t utf8_length(uint8_t lead) {
     return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
 }
-
-static int utf8_inside(uint8_t byte) { return (byte & 0xC0) == 0x80; }
 
 /* The code point at p, in valid UTF-8. */
 static TKX_INLINE uint32_t utf8_decode(const uint8_t *p) {

@@ -240,7 +240,7 @@ int tkx_bulk_find(const tkx *t, tkx_bulk_word *words, size_t count) {
     for (i = 0; i < found; i++) {
         tkx_bulk_word *w = &words[words[i].listed];
         uint32_t id, flags;
-        const int code = token_in_slot(t, w->slot, w->hash, w->bytes, w->size, &id, &flags);
+        const int code = token_in_slot(t, w->slot, w->hash, w->bytes, w->size, 0, &id, &flags);
         if (code == TKX_E_CORRUPT) return code;
         if (code == TKX_OK && (first || (flags & TKX_WHOLE))) w->id = id;
     }
