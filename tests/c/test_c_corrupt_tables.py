@@ -238,7 +238,7 @@ def test_a_bitmap_of_crossings_may_hold_anything(library: Library, name: str) ->
 
 
 def test_a_byte_of_a_character_may_have_no_id(library: Library) -> None:
-    """Its pairs were looked up all the same, outside of the file: 32 MB, by this row_shift."""
+    """Its pairs were looked up all the same: with this row_shift 32 MB outside of the file."""
     for byte in "\u00e9\u4e2d".encode():
         changes = (b"PIDX", 8, "I", 9), (b"BIDS", 4 * byte, "I", NONE)
         assert library.open(patched("normalized", *changes)) == OK

@@ -14,6 +14,7 @@ PARTS = {
     "docs/BENCHMARKS.md": (
         "machine",
         "speed",
+        "core",
         "documents",
         "threads",
         "small",
