@@ -18,7 +18,7 @@ MAX_TRIMMING_PASSES: Final = 15
 def check_count(path: str, count: int, noun: str, limit: int) -> None:
     """Raises UnsupportedError, with the path, if there are more items than a file can hold."""
     if count > limit:
-        raise UnsupportedError(path, f"{count} {noun} is not supported", f"at most {limit} are")
+        raise UnsupportedError(path, f"{count} {noun} are not supported", f"the limit is {limit}")
 
 
 def check_id(path: str, number: int, noun: str = "id") -> None:

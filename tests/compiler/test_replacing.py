@@ -70,7 +70,7 @@ def test_what_is_put_where_a_match_holds_nothing(tmp_path: Path) -> None:
         try:
             readers = Compared(fields, tmp_path)
         except UnsupportedError as error:
-            if "leaves nothing" not in error.hint and "what comes first" not in error.hint:
+            if "leaves nothing" not in error.hint and "start of the text" not in error.hint:
                 raise
             return
         compared += 1
@@ -117,7 +117,7 @@ def test_after_another_step_an_insertion_at_the_start_is_exact_but_for_its_span(
     readers = Compared(fields, tmp_path)
     for text in ["", "a", " ab", "a b  e", "\u00e9\ne\u0301", "  \n", " the\nend"]:
         assert readers.check(text)
-    with pytest.raises(TokexportError, match="cannot say where"):
+    with pytest.raises(TokexportError, match="offsets"):
         readers.runtime.encode_with_offsets("a")
 
 
@@ -125,7 +125,7 @@ def test_what_asks_which_text_comes_first_is_refused_after_such_an_insertion(
     tmp_path: Path,
 ) -> None:
     normalizer = normalizers({"type": "NFC"}, inserting("^", "-"))
-    with pytest.raises(UnsupportedError, match="what comes first"):
+    with pytest.raises(UnsupportedError, match="start of the text"):
         read_document(
             whole(MODELS["characters"], normalizer=normalizer, pre_tokenizer=METASPACE), tmp_path
         )

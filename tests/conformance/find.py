@@ -19,7 +19,7 @@ _BESIDE: Final = (
     "the config.json of a model",
     "a JSON object of another kind",
     "JSON that is no object",
-    "text that is no vocabulary",
+    "text that is not a vocabulary",
     "a tokexport file",
     "a text of pairs of numbers",
     "a list of ",

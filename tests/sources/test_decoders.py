@@ -213,7 +213,11 @@ def test_any_chain_gives_the_text_of_the_reference_or_is_refused() -> None:
         ((metaspace("always"), end_of_word("</w>")), ["a"], "BPEDecoder after Metaspace"),
         ((end_of_word("</w>"), metaspace("always")), ["a"], "Metaspace after BPEDecoder"),
         ((replace("b", "a"), ctc(True)), ["a", "b"], "one string for the ids 0 and 1"),
-        ((metaspace("always"), FALLBACK), ["▁<0x41>"], "the id 0, which is a byte at some places"),
+        (
+            (metaspace("always"), FALLBACK),
+            ["▁<0x41>"],
+            "the id 0, which is a byte only in some positions",
+        ),
         ((FUSE, replace("ab", "x" * 40_000)), ["a"], "writes 40,000 bytes"),
         ((FUSE, strip("a", 5000, 0)), ["a"], "more than 4,096 states"),
     ],

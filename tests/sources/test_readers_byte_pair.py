@@ -136,7 +136,7 @@ def test_an_unknown_token_that_is_missing_matters_only_where_a_byte_of_text_is(
     [
         ({"type": "Foo"}, UnsupportedError, 'model.type: "Foo"'),
         ({"dropout": 0.1}, UnsupportedError, "model.dropout"),
-        ({"vocab": {**BYTES, "ab": 97}}, UnsupportedError, "model.vocab: one id, 97"),
+        ({"vocab": {**BYTES, "ab": 97}}, UnsupportedError, "model.vocab: the id 97 stands for two"),
         ({"vocab": {**BYTES, "ab": 2**31}}, UnsupportedError, r'model.vocab\["ab"\]: 2147483648'),
         ({"vocab": {**BYTES, "ab": 1.0}}, SourceError, r'model.vocab\["ab"\] is 1.0'),
         ({"vocab": {**BYTES, "ab": True}}, SourceError, r'model.vocab\["ab"\] is true'),

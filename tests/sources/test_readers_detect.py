@@ -29,19 +29,22 @@ BROKEN = [
     (b"", "the file is empty"),
     (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\n", "Git LFS"),
     (b"GGUF\x03\x00\x00\x00", "ends before 8 bytes that should be there, at byte 8; it is damaged"),
-    (b"\x1f\x8b\x08\x00", "it is no gzip file of UTF-8"),
+    (b"\x1f\x8b\x08\x00", "it is not a gzip file of UTF-8"),
     (
         bytes.fromhex("0a0e0a053c756e6b3e15000000001801 0a0c0a033c733e15000000001803"),
         "0 pieces are of type UNKNOWN",
     ),
-    (b'{"config": {"pattern": "x"}, "vocab": []}', "config has no field 'default_vocab_size'"),
+    (
+        b'{"config": {"pattern": "x"}, "vocab": []}',
+        "config lacks the required field 'default_vocab_size'",
+    ),
     (b"{\n}\n\xff\n", "byte 4 is not UTF-8"),
-    (b"{\n(\n\xff\n", "byte 4 is not UTF-8, and the file is of no binary kind"),
+    (b"{\n(\n\xff\n", "byte 4 is not UTF-8, and the file is of no known binary format"),
     (b'{"\xff": 1}', "byte 2 is not UTF-8; JSON must be UTF-8"),
-    (b'{"version": "1.0", "added_tokens": []}', "no field 'model'"),
+    (b'{"version": "1.0", "added_tokens": []}', "required field 'model'"),
     (b"[PAD]\n[UNK]\n[CLS]\nthe\n", r"no token \"\[SEP\]\""),
     (b"minbpe v1\n", "it ends before line 3"),
-    (b"1 'a' 1\n", "255 of the 256 single bytes are no token"),
+    (b"1 'a' 1\n", "255 of the 256 single bytes are not tokens"),
     (b"hello \xff\n", "byte 6 is not UTF-8"),
     (b"#version: 0.2\na b\n", "one of a pair"),
     (b"dGhl 7\nb2Y= 5\nYQ== 1\n*** 9\n", r'line 4 is "\*\*\* 9"; expected a token in base64'),
@@ -54,14 +57,14 @@ UNSUPPORTED = [
     (b'{"tokenizer_class": "X"}', "a tokenizer_config.json"),
     (b'{"a": "b"}', "a JSON object of another kind"),
     (b'{"class_name": "Tokenizer", "config": {"word_index": "{}"}}', "a tokenizer of Keras"),
-    (b"[1, 2]", "JSON that is no object"),
+    (b"[1, 2]", "JSON that is not an object"),
     (b"{}", "a JSON object of another kind"),
     (b'{"model": "x"}', "a JSON object of another kind .*give the directory"),
     (b'{"model_type": "gpt2"}', "the config.json of a model .*give the directory"),
-    (b"null", "JSON that is no object .*give the directory"),
+    (b"null", "JSON that is not an object .*give the directory"),
     (b"\x08" + bytes(7) + b'{"a":{}}', "weights .*give the directory"),
-    (b"Some prose, which\nis no vocabulary.\n", "no vocabulary .*give the directory"),
-    (b"hello there, world\n", "text that is no vocabulary is not supported; give the directory"),
+    (b"Some prose, which\nis no vocabulary.\n", "not a vocabulary .*give the directory"),
+    (b"hello there, world\n", "text that is not a vocabulary is not supported; give the directory"),
     (b"#version: 0.2\na b\nab c</w>\n", r'end in </w>, such as "c</w>" \(subword-nmt'),
     (b"the 1234\n, 1000\nthat 900\n", r"tokens with their counts \(.*give the tokenizer\.json"),
     ("th@@ 33\nдо 9\n".encode(), "tokens with their counts .*subword-nmt"),
@@ -144,7 +147,7 @@ def test_tokenizers_of_a_directory_that_are_not_read_are_noted(tmp_path: Path) -
     for name in ("tokenizer.model", "vocab.txt", "source.spm"):
         (tmp_path / name).write_bytes(b"anything")
     (note,) = [note for note in read(tmp_path).notes if "not read" in note]
-    others = "also there, and not read: source.spm, tokenizer.model, vocab.txt."
+    others = "not read: source.spm, tokenizer.model, vocab.txt."
     assert f"vocab.json is read; {others}" in note
     assert not any("not read" in note for note in read(tmp_path / "vocab.json").notes)
 
@@ -160,7 +163,7 @@ def test_a_tokenizer_json_that_holds_settings_does_not_hide_the_tokenizer(tmp_pa
     (tmp_path / "spiece.model").write_bytes(serialize(SentencePieceModel("spiece.model", pieces)))
     model = read(tmp_path)
     assert model.provenance.source == "sentencepiece"
-    assert any("tokenizer.json in the directory holds settings only" in n for n in model.notes)
+    assert any("tokenizer.json in the directory holds only settings" in n for n in model.notes)
     either = "give the file with its vocabulary, or the directory with both"
     with pytest.raises(UnsupportedError, match=either):
         read(settings)
@@ -171,7 +174,7 @@ def test_a_tokenizer_json_that_holds_settings_does_not_hide_the_tokenizer(tmp_pa
 def test_a_vocab_txt_beside_a_sentencepiece_model_is_noted(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_text("[UNK]\n[CLS]\n[SEP]\nthe\n")
     (tmp_path / "vocab.model").write_bytes(b"anything")
-    both = "vocab.txt is read; also there, and not read: vocab.model."
+    both = "vocab.txt is read; not read: vocab.model."
     assert any(both in note for note in read(tmp_path).notes)
 
 

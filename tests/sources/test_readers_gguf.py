@@ -151,7 +151,7 @@ def value(kind: int, data: bytes, name: str = "tokenizer.ggml.tokens") -> bytes:
 OTHER = "general.other"
 HOSTILE = {
     "nothing": (b"GGUF", "ends before 4 bytes"),
-    "a version to come": (b"GGUF" + struct.pack("<IQQ", 9, 0, 0), "of version 9"),
+    "a version to come": (b"GGUF" + struct.pack("<IQQ", 9, 0, 0), "version 9"),
     "more values than the file": (b"GGUF" + struct.pack("<IQQ", 3, 0, 1 << 63), "not all there"),
     "a string without end": (value(8, struct.pack("<Q", 1 << 63)), "not all there"),
     "an array of bytes without end": (value(9, struct.pack("<IQ", 0, 1 << 62)), "not all there"),
@@ -160,7 +160,7 @@ HOSTILE = {
         "not all there",
     ),
     "strings that are not there": (value(9, struct.pack("<IQQ", 8, 1, 9)), "not all there"),
-    "an unknown kind": (value(77, b""), "type 77, which is not known"),
+    "an unknown kind": (value(77, b""), "unknown type 77"),
     "arrays in arrays": (value(9, struct.pack("<IQ", 9, 1) * 20_000, OTHER), "array of arrays"),
     "an array of arrays": (value(9, struct.pack("<IQIQII", 9, 1, 4, 2, 7, 7)), "array of arrays"),
     "bytes that are no text": (value(8, struct.pack("<Q", 1) + b"\xff"), "not UTF-8"),

@@ -243,7 +243,7 @@ def test_pixtral_of_another_model_is_refused(tmp_path: Path) -> None:
     path = small_gguf(tmp_path / "it.gguf", "pixtral", "llama", ("<|im_start|>",))
     with pytest.raises(
         UnsupportedError,
-        match=r'that of "tekken" \(Nemotron 3\).*say with --pattern \(pattern=\) which',
+        match=r'two patterns, "tekken" \(Nemotron 3\).*say with --pattern \(pattern=\) which',
     ):
         read(path)
     assert document_of(path, "tekken")["pre_tokenizer"] == ORIGINALS["tekken"].pre_tokenizer

@@ -175,7 +175,7 @@ def test_an_array_that_is_missing_is_named(model: str, missing: str, tmp_path: P
         "scores": [0.0],
     }
     del values[missing]
-    with pytest.raises(SourceError, match=rf"tokenizer\.ggml\.{missing} is missing, without which"):
+    with pytest.raises(SourceError, match=rf"tokenizer\.ggml\.{missing} is missing, but"):
         read(gguf_of(tmp_path / "x.gguf", model, ["a"], values))
 
 

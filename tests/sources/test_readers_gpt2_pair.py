@@ -99,7 +99,7 @@ def test_a_tokenizer_json_in_the_directory_goes_first(tmp_path: Path) -> None:
         (VOCAB, "a b\na  c\n", SourceError, 'merges.txt: line 2 is "a  c"'),
         (VOCAB, "a b\n\nab c\n", SourceError, "merges.txt: line 2"),
         (VOCAB, "#version: 0.2\na c\n", SourceError, 'line 2 is "a" "c", and the token "ac"'),
-        ({**VOCAB, "ac": 97}, MERGES, UnsupportedError, "one id, 97"),
+        ({**VOCAB, "ac": 97}, MERGES, UnsupportedError, "the id 97"),
         (
             {**VOCAB, **{f"{c}</w>": 1000 + n for c, n in BYTES.items()}},
             MERGES,
@@ -212,5 +212,7 @@ def test_that_fairseq_counts_in_another_way_is_noted(tmp_path: Path) -> None:
 
 def test_a_pattern_for_it_is_refused(tmp_path: Path) -> None:
     vocab, _ = write(tmp_path, VOCAB, MERGES)
-    with pytest.raises(UnsupportedError, match="ranks and GGUF, which hold none, take one"):
+    with pytest.raises(
+        UnsupportedError, match="only tiktoken ranks and GGUF, which hold none, accept one"
+    ):
         read(vocab, pattern="gpt2")

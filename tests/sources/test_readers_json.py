@@ -38,7 +38,7 @@ def changed(old: str, new: str, **changes: Any) -> str:
         (changed('"added_tokens": []', '"added_tokens": null'), "added_tokens is null"),
         (
             changed('"lstrip": false, ', "", added_tokens=[added("<s>")]),
-            r"added_tokens\[0\] has no field 'lstrip'",
+            r"added_tokens\[0\] lacks the required field 'lstrip'",
         ),
         (
             changed('"id": 0', '"id": -1', added_tokens=[added("<s>")]),

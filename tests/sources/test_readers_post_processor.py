@@ -143,7 +143,7 @@ def test_an_id_that_is_no_token_is_added_as_it_is_written(number: int, tmp_path:
     assert (list(ours.ids), list(ours.offsets)) == (encoding.ids, encoding.offsets)
     pair = runtime.encode_pair("ab", "c", add_special_tokens=True)
     assert pair == reference(fields).encode("ab", "c").ids
-    note = f"tokenizer.json: the post_processor adds the id {number}, which is no token."
+    note = f"tokenizer.json: the post_processor adds the id {number}, which is not a token."
     assert note in model.notes
     with pytest.raises(KeyError):
         runtime.decode([number])

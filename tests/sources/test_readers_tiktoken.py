@@ -198,7 +198,7 @@ def test_ranks_without_a_pattern_are_refused_with_the_names_that_are_known(tmp_p
         (b"YWI= 256 7", "line 257 is "),
         (b"YW-= 256", "line 257 is .*in base64"),
         (b"YWI 256", "line 257 is .*in base64"),
-        (b"YQ== 256", "line 257 .* another token than the one of rank 97"),
+        (b"YQ== 256", "line 257 .* a token other than that of rank 97"),
         (b"YWI= 97", "the rank 97 has two tokens"),
         (b"YWI= 4194304", "the rank 4194304"),
     ],

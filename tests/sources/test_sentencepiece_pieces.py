@@ -143,13 +143,13 @@ def test_what_the_file_says_is_kept() -> None:
     [
         (SentencePieceModel("x", (Piece("a"),)), SourceError, "0 pieces are of type UNKNOWN"),
         (small(Piece("b", 0.0, PieceType.UNKNOWN)), SourceError, "2 pieces are of type UNKNOWN"),
-        (small(Piece("a"), Piece("a")), UnsupportedError, 'piece 2: "a" .* piece 1 has this'),
+        (small(Piece("a"), Piece("a")), UnsupportedError, 'piece 2: "a" .* piece 1 has the same'),
         (
             small(Piece("a"), Piece("a", 0.0, PieceType.CONTROL)),
             UnsupportedError,
-            "give each piece a text of its own",
+            "give each piece its own",
         ),
-        (small(Piece("")), SourceError, "a text that is not empty"),
+        (small(Piece("")), SourceError, "a non-empty text"),
         (small(Piece("a\0b")), SourceError, "without NUL"),
         (small(Piece("a", float("nan"))), SourceError, "score is a number, not nan"),
         (small(Piece("<0x41>", 0.0, PieceType.BYTE)), SourceError, "for the type BYTE"),
@@ -161,12 +161,12 @@ def test_what_the_file_says_is_kept() -> None:
         (
             small(Piece("ab", 0.0, PieceType.UNUSED)),
             UnsupportedError,
-            'piece 1: "ab" is not supported; leave pieces of type UNUSED out',
+            'piece 1: "ab" is not supported; leave out pieces of type UNUSED',
         ),
         (
             small(*LETTERS, Piece("ax"), byte_fallback=False),
             UnsupportedError,
-            'piece 8: "ax" is not supported; .* its character "x", which is no piece',
+            'piece 8: "ax" is not supported; .* its character "x", which is not a piece',
         ),
         (
             small(*LETTERS, *BYTES, Piece("xx"), Piece("xxa"), byte_fallback=True),

@@ -218,14 +218,14 @@ def test_a_file_that_is_named_is_read_by_the_class_and_without_the_tokenizer_jso
     assert (model.tokens, model.model, model.template) == parts
     assert "tokenizer.json" not in model.provenance.sha256
     assert {"vocab.json", "merges.txt"} < set(model.provenance.sha256)
-    with pytest.raises(SourceError, match="no field 'model'"):
+    with pytest.raises(SourceError, match="lacks the required field 'model'"):
         read(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("config", "error", "message"),
     [
-        ("CTRLTokenizer", UnsupportedError, r"CTRLTokenizer .*Python only"),
+        ("CTRLTokenizer", UnsupportedError, r"CTRLTokenizer .*only in Python"),
         ("NoSuchTokenizer", UnsupportedError, r"the class NoSuchTokenizer .*no such class"),
         ("BertTokenizer", SourceError, r"read from vocab\.txt, and vocab\.txt is not there"),
         ("PhobertTokenizer", SourceError, "refuses it"),

@@ -120,14 +120,14 @@ PATTERNS = "word_level_patterns"
 SPECIAL = {"SpecialToken": {"id": "<s>", "type_id": 0}}
 S, U = SourceError, UnsupportedError
 REFUSED: list[tuple[str, Any, str, object, str]] = [
-    ("bytes_cl100k", S, FIRST, pre_tokenizers(BYTE_LEVEL), "another one in it"),
+    ("bytes_cl100k", S, FIRST, pre_tokenizers(BYTE_LEVEL), "another Sequence in it"),
     ("bytes_cl100k", U, f"{FIRST}.pattern.Regex", LONGER, "no engine"),
     ("bytes_deepseek", U, "pre_tokenizer.pretokenizers.1.pattern.Regex", r"\s", "DeepSeek"),
     ("bytes_gpt2", (S, U), "post_processor", {**BYTE_LEVEL}, "post_processor"),
     ("bytes_gpt2", S, "model.merges.0", "t h", "a pair of strings"),
     ("bytes_gpt2", S, "pre_tokenizer", BYTE_LEVEL, "byte_level of the model"),
     ("bytes_gpt2", S, "pre_tokenizer", METASPACE, "MetaspaceNormalizer"),
-    ("bytes_gpt2", S, "pre_tokenizer", CUT, "not empty"),
+    ("bytes_gpt2", S, "pre_tokenizer", CUT, "non-empty"),
     ("bytes_gpt2", S, "model.type", "Trie", "one of BPE"),
     ("bytes_gpt2", S, "model.vocab", {"a": 0}, "byte 0x00"),
     ("bytes_gpt2", U, "model.dropout", 0.1, "dropout"),
@@ -150,7 +150,7 @@ REFUSED: list[tuple[str, Any, str, object, str]] = [
     ("unigram_dropping", U, "added_tokens", OVERLAPPING, "does not find this one"),
     ("unigram_marks", U, "added_tokens.2.content", "<Mask>", "normalize to other texts"),
     ("unigram_marks", U, "added_tokens.1.content", "<mask>", "normalize to other texts"),
-    ("word_level_added", U, "added_tokens.1.content", "\u00e9", "a character of ASCII"),
+    ("word_level_added", U, "added_tokens.1.content", "\u00e9", "an ASCII character"),
     (PATTERNS, U, "normalizer.normalizers.0.content", "", "matches a character"),
     (PATTERNS, U, "normalizer.normalizers.1.pattern.Regex", r"(a+)\1", "a reference to a group"),
     (PATTERNS, U, "decoder.decoders.0.pattern", MANY, "patterns without a special character are"),

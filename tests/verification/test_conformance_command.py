@@ -72,7 +72,7 @@ def test_tokenizers_are_found_by_their_content(folder: Path) -> None:
         Found("two/ranks.tiktoken", "cl100k_base"),
     ]
     assert others == [
-        Other("README.txt", "text that is no vocabulary"),
+        Other("README.txt", "text that is not a vocabulary"),
         Other("one/tokenizer_config.json", "a tokenizer_config.json"),
     ]
 

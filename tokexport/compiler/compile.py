@@ -64,8 +64,7 @@ KINDS: Final[Mapping[type[Model], str]] = MappingProxyType(
 )
 
 _NO_OFFSETS: Final = (
-    "The file cannot say where ids stand in a text as the library does: ids are exact, offsets are"
-    " refused."
+    "The file cannot give the offsets of the reference: ids are exact, offsets are refused."
 )
 
 
@@ -166,7 +165,7 @@ def _encoder(
                 raise UnsupportedError(
                     step.path,
                     "a split of single bytes before BPE over characters is not supported",
-                    "others are",
+                    "other splits are",
                 )
     return byte_pair_tables(model.model, tokens)
 
@@ -200,15 +199,13 @@ def _check_stages(stages: Sequence[Stage], normalizer: Sequence[Op]) -> None:
         raise UnsupportedError(
             "pre_tokenizer",
             "a rewriting step after ByteLevel is not supported",
-            "it may stand before ByteLevel",
+            "it may come before ByteLevel",
         )
 
 
 def _check_limits(tokens: Tokens) -> None:
     if not tokens:
-        raise UnsupportedError(
-            "the vocabulary", "no token at all is not supported", "a file holds one or more"
-        )
+        raise UnsupportedError("the vocabulary", "it has no tokens", "a file holds at least one")
     check_count("model.vocab", len(tokens), "ids", MAX_IDS)
     sizes = tokens.contents.sizes
     noun = f"bytes in one token (id {sizes.argmax()})"

@@ -39,7 +39,7 @@ class Cursor:
 
     def take(self) -> str:
         if self.at_end:
-            raise self.refused("its end where more must follow", "the pattern is cut off")
+            raise self.refused("a premature end", "the pattern is cut off")
         self.position += 1
         return self.text[self.position - 1]
 
@@ -81,7 +81,7 @@ class Cursor:
         self, low: int | CodePoints | None, high: int | CodePoints, offset: int
     ) -> CodePoints:
         if not (isinstance(low, int) and isinstance(high, int) and low <= high):
-            found = "a range that is not from one character up to another"
+            found = "a range that does not run from one character up to another"
             raise self.refused(found, r"write \- for a hyphen", offset)
         return members_of((low, high))
 

@@ -177,7 +177,7 @@ def truth_of(condition: Condition, truth: Mapping[int, Truth]) -> Truth | np.boo
 
 def too_many_states() -> PatternError:
     return PatternError(
-        0, f"a need of more than {MAX_STATES} states", "smaller counted repeats are supported"
+        0, f"more than {MAX_STATES} states", "smaller counted repeats are supported"
     )
 
 

@@ -44,7 +44,7 @@ class _FancyParser(Parser):
         low, high, _ = counts
         if high is not None and high < low:
             hint = "write the lower count first"
-            raise source.refused("a repeat whose most is less than its least", hint, offset)
+            raise source.refused("a repeat whose maximum is less than its minimum", hint, offset)
         node = self.repeat(atom, low, high, not source.skip("?"), offset)
         return tree.Atomic(node, start) if source.skip("+") else node
 

@@ -34,10 +34,10 @@ class FancySet:
         left: CodePoints | None = None
         while not source.skip("]"):
             if source.at_end:
-                hint = r"write \[ for the sign"
+                hint = r"escape it as \["
                 raise source.refused("an unclosed bracket expression", hint, start)
             if source.looking_at("--") or source.looking_at("~~"):
-                hint = r"&& is supported; write \- and \~ for the signs"
+                hint = r"&& is supported; escape the others as \- and \~"
                 raise source.refused("a difference of sets", hint)
             if source.skip("&&"):
                 left = self._both(left, members)

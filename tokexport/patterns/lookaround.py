@@ -56,7 +56,7 @@ def condition_of(look: tree.Look) -> tree.Condition:
         if _looks_far(body):
             raise tree.PatternError(
                 look.offset,
-                "a lookahead over more than one character that has another one within it",
+                "a lookahead over more than one character that contains another one",
                 "one over the next character is supported there",
             )
         condition = tree.LookFar(body)

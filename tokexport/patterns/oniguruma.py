@@ -101,7 +101,7 @@ class _OnigurumaParser(Parser):
 
     def literal(self, code_point: int, start: int) -> tree.Node:
         if self.quantifier.match(self.source.text, start):
-            hint = r"write \{ for the sign"
+            hint = r"escape it as \{"
             raise self.source.refused("a counted repeat of nothing", hint, start)
         if not self.options.ignore_case:
             return tree.Characters(tree.members_of((code_point, code_point)))
@@ -118,6 +118,6 @@ class _OnigurumaParser(Parser):
 
 
 def _long_fold(offset: int) -> tree.PatternError:
-    found = "under (?i) what Oniguruma matches by fewer or more characters, as ss is by \u00df,"
+    found = "text that Oniguruma matches under (?i) by more or fewer characters, as ss by \u00df,"
     hint = "write the cases out in brackets"
     return tree.PatternError(offset, found, hint)

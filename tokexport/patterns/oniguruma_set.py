@@ -22,10 +22,10 @@ def read_bracket(source: Cursor, start: int) -> tuple[CodePoints, bool]:
     while True:
         offset = source.position
         if source.at_end:
-            raise source.refused("an unclosed bracket expression", r"write \[ for the sign", start)
+            raise source.refused("an unclosed bracket expression", r"escape it as \[", start)
         if source.looking_at("]") and not (first and "]" in _unescaped(source)):
             if first:
-                hint = r"write \] for a bracket that stands first"
+                hint = r"write \] for a leading bracket"
                 raise source.refused("an empty bracket expression", hint, start)
             source.take()
             break

@@ -68,7 +68,7 @@ class Parser(ABC):
     def parse(self) -> tree.Node:
         node = self.alternatives()
         if not self.source.at_end:
-            raise self.source.refused("an unmatched closing parenthesis", r"write \) for the sign")
+            raise self.source.refused("an unmatched closing parenthesis", r"escape it as \)")
         return node
 
     def alternatives(self) -> tree.Node:
@@ -101,7 +101,7 @@ class Parser(ABC):
             case "^" | "$":
                 return tree.Assertion(self.line_anchor(character))
             case "*" | "+" | "?":
-                hint = f"write \\{character} for the sign"
+                hint = f"escape it as \\{character}"
                 raise source.refused(f"a {character!r} with nothing to repeat", hint, start)
             case "\\":
                 return self._escape(start)
@@ -149,7 +149,7 @@ class Parser(ABC):
     def _closed(self, start: int) -> tree.Node:
         body = self.alternatives()
         if not self.source.skip(")"):
-            hint = r"write \( for the sign"
+            hint = r"escape it as \("
             raise self.source.refused("an unmatched opening parenthesis", hint, start)
         return body
 
@@ -157,7 +157,7 @@ class Parser(ABC):
         source = self.source
         letter = source.take()
         if letter in "bB" and source.looking_at("{"):
-            hint = r"\b is supported, and \{ for the sign"
+            hint = r"\b is supported, and \{ for a brace"
             raise source.refused(f"an anchor \\{letter}{{...}} or a repeat of one", hint, start)
         if letter in self._anchors:
             return tree.Assertion(self._anchors[letter])
@@ -181,7 +181,7 @@ class Parser(ABC):
     ) -> tree.Repeat:
         """A repeat, its quantifier at ``offset``; the engines differ on empty iterations."""
         if high != 1 and tree.can_match_empty(body):
-            hint = "repeats of what consumes a character are supported"
+            hint = "repeats of something that consumes a character are supported"
             raise self.source.refused("a repeat of something that may be empty", hint, offset)
         return tree.Repeat(body, low, high, greedy)
 
@@ -235,7 +235,7 @@ def _word_boundary(word: CodePoints) -> tree.Condition:
 
 def refused_reference(offset: int) -> tree.PatternError:
     hint = (
-        "a reference is supported to a group before it in the same sequence, of one character out"
-        " of a few, where upper and lower case differ"
+        "a reference is supported to an earlier group in the same sequence that matches one of a"
+        " few characters, where upper and lower case differ"
     )
     return tree.PatternError(offset, "a reference to a group", hint)

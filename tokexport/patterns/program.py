@@ -87,7 +87,7 @@ def compile_pattern(pattern: str, dialect: Dialect, *, on_bytes: bool = False) -
         return compile_tree(parse(pattern), on_bytes=on_bytes)
     except RecursionError:
         hint = "fewer levels are supported"
-        raise PatternError(0, "groups nested too deep", hint) from None
+        raise PatternError(0, "groups nested too deeply", hint) from None
 
 
 def compile_tree(node: Node, *, on_bytes: bool = False) -> SplitProgram:

@@ -36,7 +36,7 @@ def search_starts(node: tree.Node) -> list[tree.SearchStart]:
 
 def misplaced(node: tree.SearchStart) -> tree.PatternError:
     hint = r"\G is supported where an alternative of the pattern begins"
-    return tree.PatternError(node.offset, r"an anchor \G in the midst of it", hint)
+    return tree.PatternError(node.offset, r"an anchor \G in the middle of it", hint)
 
 
 def _leading(node: tree.Node) -> Iterator[tree.Node]:

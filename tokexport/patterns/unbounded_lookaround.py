@@ -107,7 +107,7 @@ def _labelled(
             if number == MAX_LABELS:
                 raise PatternError(
                     0,
-                    "lookaheads that tell too many kinds of text apart",
+                    "lookaheads that distinguish too many kinds of text",
                     f"up to {MAX_LABELS} kinds are supported",
                 )
             places.append(int(target))

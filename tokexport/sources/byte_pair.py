@@ -81,8 +81,8 @@ def read_vocab(node: Node) -> dict[str, int]:
         if other is not token:
             raise UnsupportedError(
                 node.path or node.file,
-                f"one id, {number}, for two tokens, {show(other)} and {show(token)}, is refused",
-                "by chance the reference decodes it to either; give each token an id of its own",
+                f"the id {number} stands for two tokens, {show(other)} and {show(token)}",
+                "the reference decodes it to either, by chance; give each token its own id",
             )
     return vocab
 

@@ -40,12 +40,12 @@ def tokenizer_in(folder: Path, sources: Sequence[AnySource]) -> Path:
     if others:
         return _only(folder, others, "tokenizer")
     settings = [name for name in (TOKENIZER_JSON, CONFIG) if (folder / name).is_file()]
-    hint = "its vocabulary is missing, get that from where the model comes from"
+    hint = "its vocabulary is missing, get it where the model comes from"
     only_settings = f", only the settings of one ({settings[0]}): {hint}" if settings else ""
     raise SourceError(
         f"{folder}: there is no tokenizer in this directory{only_settings}; looked for"
         f" {', '.join(name for one in sources for name in one.files)}, and for"
-        f" {', '.join(_OTHER_NAMES)} that are one by their content"
+        f" {', '.join(_OTHER_NAMES)} that contain one"
     )
 
 
@@ -59,8 +59,8 @@ def directory_notes(folder: Path, taken: str, sources: Sequence[AnySource]) -> t
     notes = []
     if (folder / TOKENIZER_JSON).is_file():
         notes.append(
-            f"{TOKENIZER_JSON} in the directory holds settings only, as {CONFIG} does, and no"
-            f" vocabulary; it is not read, but {taken}."
+            f"{TOKENIZER_JSON} in the directory holds only settings, as {CONFIG} does, and no"
+            f" vocabulary; {taken} is read instead."
         )
     found = {
         path.name
@@ -73,8 +73,7 @@ def directory_notes(folder: Path, taken: str, sources: Sequence[AnySource]) -> t
     left = sorted(found - {taken, TOKENIZER_JSON})
     if left:
         notes.append(
-            f"Of the tokenizers in the directory {taken} is read; also there, and not read:"
-            f" {', '.join(left)}."
+            f"Of the tokenizers in the directory, {taken} is read; not read: {', '.join(left)}."
         )
     return tuple(notes)
 

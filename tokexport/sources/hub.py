@@ -66,8 +66,8 @@ def local_source(source: T, revision: str | None = None) -> T | Path:
         return _folder(source, revision)
     if revision is not None:
         raise SourceError(
-            f"{source}: a revision is for a repository of the Hugging Face hub, named as owner/name"
-            " where no such path is on the disk"
+            f"{source}: a revision is only for a repository of the Hugging Face hub, owner/name,"
+            " and not for a local path"
         )
     return source
 
@@ -105,7 +105,7 @@ def _folder(name: str, revision: str | None) -> Path:
         get_cached_repo_tree(name, revision=folder.name)
     except GatedRepoError as error:
         raise TokexportError(
-            f"{name}: access to this repository must be granted: ask for it at {hub}/{name}, then"
+            f"{name}: access to this repository must be granted: request it at {hub}/{name}, then"
             f" {_LOG_IN}"
         ) from error
     except RepositoryNotFoundError as error:
@@ -120,8 +120,8 @@ def _folder(name: str, revision: str | None) -> Path:
         ) from error
     except CachedRepoTreeNotFoundError as error:
         raise TokexportError(
-            f"{name}: {hub} was not reached, and whether the cache holds all of the tokenizer's"
-            " files is not known; run this once with the network"
+            f"{name}: {hub} was not reached, and the cache may not hold all of the tokenizer's"
+            " files; run this once with network access"
         ) from error
     except LocalEntryNotFoundError as error:
         raise TokexportError(
@@ -132,12 +132,12 @@ def _folder(name: str, revision: str | None) -> Path:
         raise TokexportError(f"{name}: {_why(error, hub)}") from error
     except json.JSONDecodeError as error:
         raise TokexportError(
-            f"{name}: {hub} did not answer as a hub does: not with JSON; check HF_ENDPOINT, and"
-            " whether the network wants a login"
+            f"{name}: {hub} did not answer with JSON, as a hub does; check HF_ENDPOINT, and whether"
+            " the network requires a login"
         ) from error
     if not any(folder.glob("*")):
         raise SourceError(
-            f"{name}: the repository holds no file of a tokenizer; looked for {', '.join(FILES)}"
+            f"{name}: the repository holds no tokenizer file; looked for {', '.join(FILES)}"
         )
     return folder
 

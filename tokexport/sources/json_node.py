@@ -106,7 +106,7 @@ class Node:
         if not isinstance(self.value, dict):
             self.fail("an object")
         if isinstance(self.value, _RepeatedKeys) and not repeats:
-            self.broken("has a key twice; each key may stand once")
+            self.broken("has a key twice; each key may occur once")
         known = self.value if known is None else known
         for other in [self.member(name) for name in self.value if name not in known]:
             if self.ignored is None:
@@ -131,7 +131,7 @@ class Node:
     def field(self, name: str) -> Node:
         """The field ``name`` of an object, which must exist."""
         node = self.get(name)
-        return self.broken(f"has no field {name!r}, which it must have") if node is None else node
+        return self.broken(f"lacks the required field {name!r}") if node is None else node
 
     def optional(self, name: str) -> Node | None:
         """The field ``name`` of an object, or None if it is absent or null."""
@@ -274,4 +274,4 @@ def _refuse_surrogates(root: Node) -> None:
 
 def _refuse_surrogate(text: str, node: Node) -> None:
     if any("\ud800" <= character <= "\udfff" for character in text):
-        node.broken(f"holds a lone surrogate: {show(text)}; it is no text")
+        node.broken(f"holds a lone surrogate: {show(text)}; it is not text")

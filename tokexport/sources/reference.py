@@ -114,8 +114,8 @@ def refusal(where: object, library: str, version: str, error: BaseException) -> 
 
 def missing(library: str) -> MissingLibraryError:
     return MissingLibraryError(
-        f"the library `{library}` is not installed, and its ids are the right ones for this source;"
-        " pip install 'tokexport[verify]'"
+        f"the library `{library}`, the reference for this source, is not installed; pip install"
+        " 'tokexport[verify]'"
     )
 
 
@@ -129,8 +129,8 @@ def reference_notes(reference: ReferenceTokenizer) -> list[str]:
         return notes
     installed, wanted = f"{reference.library} {reference.version}", " and ".join(releases)
     version_note = (
-        f"{installed} is installed, and the Unicode tables of tokexport are those of"
-        f" {reference.library} {wanted}: a difference may be one between these two releases"
+        f"{installed} is installed, but the Unicode tables of tokexport are those of"
+        f" {reference.library} {wanted}: a difference may come from the release"
     )
     return [version_note, *notes]
 
@@ -138,6 +138,6 @@ def reference_notes(reference: ReferenceTokenizer) -> list[str]:
 def reading_note(file: str, read_as: str) -> str:
     """For a reference that runs what tokexport itself made from a file."""
     return (
-        f"no library reads {file}: what was compared is the {read_as} that tokexport reads"
-        " it as, which shows nothing of that reading; tests compare that with published ids"
+        f"no library reads {file}: only the {read_as} that tokexport derives from it was compared,"
+        " not the derivation, which tests compare with published ids"
     )

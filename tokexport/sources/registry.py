@@ -170,8 +170,9 @@ def _check_given(opened: Opened, given: Given) -> None:
     name, takes = opened.input.name, opened.format.takes
     if given.pattern is not None and "pattern" not in takes:
         problem = f"a pattern for a {opened.format.name} is not supported"
-        raise UnsupportedError(name, problem, "tiktoken ranks and GGUF, which hold none, take one")
+        hint = "only tiktoken ranks and GGUF, which hold none, accept one"
+        raise UnsupportedError(name, problem, hint)
     if given.special_tokens is not None and "special_tokens" not in takes:
         raise UnsupportedError(
-            name, f"special tokens for a {opened.format.name} is not supported", "it names its own"
+            name, f"special tokens for a {opened.format.name} are not supported", "it names its own"
         )

@@ -19,7 +19,7 @@ SUPPORTED: Final = (
 DIRECTORY: Final = "give the directory of the model, or the file in it that holds its tokenizer"
 _MAGICS: Final = (
     (b"\x89TKX", "a tokexport file, the result of a conversion,"),
-    (b"PK\x03\x04", "a zip archive (PyTorch checkpoints are such)"),
+    (b"PK\x03\x04", "a zip archive (such as a PyTorch checkpoint)"),
     (b"\xc8\xd7\x34\x01", "a tokenizer.bin of llm.c"),
 )
 _PICKLE: Final = re.compile(rb"\x80[\x02-\x05]")
@@ -66,8 +66,8 @@ def refuse_by_head(source: Input) -> None:
     if _SAFETENSORS.match(head):
         _refuse(file, "a file of weights (safetensors), which holds no tokenizer,", DIRECTORY)
     if _PICKLE.match(head) and not is_pickle_of_tiktoken(head):
-        hint = "to load one is to run the code in it, so it is never loaded; only that of a"
-        hint += " tiktoken.Encoding, as nanochat saves it, is read, and not executed either"
+        hint = "loading one runs the code in it, so it is never loaded; only that of a"
+        hint += " tiktoken.Encoding, as nanochat saves it, is read, without executing it"
         _refuse(file, "a Python pickle", hint)
 
 
@@ -90,14 +90,15 @@ def refuse(source: Input) -> NoReturn:
         _refuse(
             file,
             what,
-            "no id is to be had from it alone; give the tokenizer.json of this tokenizer, its"
+            "it alone does not determine ids; give the tokenizer.json of this tokenizer, its"
             " SentencePiece model, or GPT-2's kind of vocab.json with merges.txt",
         )
-    known = f", and the file is of no binary kind known here; {SUPPORTED}"
+    known = f", and the file is of no known binary format; {SUPPORTED}"
     bare = decoded(source.data, file, known).strip()
     is_plain = bare in ("null", "true", "false") or bare[:1] + bare[-1:] == '""'
     is_json = is_plain or is_array(source.data)
-    _refuse(file, "JSON that is no object" if is_json else "text that is no vocabulary", DIRECTORY)
+    what = "JSON that is not an object" if is_json else "text that is not a vocabulary"
+    _refuse(file, what, DIRECTORY)
 
 
 def _refuse_object(file: str, fields: Mapping[str, Any]) -> NoReturn:
@@ -110,9 +111,9 @@ def _refuse_object(file: str, fields: Mapping[str, Any]) -> NoReturn:
     if "model_type" in fields or "architectures" in fields:
         _refuse(file, "the config.json of a model", DIRECTORY)
     if fields.get("class_name") == "Tokenizer":
-        hint = "no library of today gives its ids; the tokenizer.json of the library `tokenizers`"
+        hint = "no current library gives its ids; the tokenizer.json of the library `tokenizers`"
         hint += ' has a field "model"'
-        _refuse(file, "a tokenizer of Keras (words by how often they come)", hint)
+        _refuse(file, "a tokenizer of Keras (words by frequency)", hint)
     _refuse(file, "a JSON object of another kind", DIRECTORY)
 
 

@@ -88,7 +88,7 @@ def compile_edits(edits: Sequence[TextEdit]) -> EditTable:
             row.append((bytes(written[:-1] if keeps else written), numbers[after], keeps))
         steps.append(tuple(row))
         if len(queue) > MAX_STATES:
-            found = f"a row of edits of the joined text with more than {MAX_STATES:,} states"
+            found = f"a sequence of edits of the joined text with more than {MAX_STATES:,} states"
             _refuse(edits, found, "shorter or fewer texts to replace are")
     classes = np.zeros(256, np.uint8)
     read = [symbol for symbol in symbols[1:] if symbol != TOKEN]

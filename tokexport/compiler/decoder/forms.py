@@ -90,8 +90,8 @@ def _refuse(number: int, content: bytes, first: bytes, last: bytes) -> NoReturn:
     place, form = ("last", last) if first == content else ("first", first)
     raise UnsupportedError(
         "decoder",
-        f'the id {number}, which decodes to "{escape(form)}" as the {place} token and else to'
+        f'the id {number}, which decodes to "{escape(form)}" as the {place} token and otherwise to'
         f' "{escape(content)}", is not supported',
-        f"the first token may have up to {MAX_FIRST_SKIP} bytes less or {MAX_FIRST_MORE} more at"
-        f" its front, the last one up to {MAX_LAST_SKIP} less at its end",
+        f"the first token may have up to {MAX_FIRST_SKIP} bytes fewer or {MAX_FIRST_MORE} more at"
+        f" its start, the last one up to {MAX_LAST_SKIP} fewer at its end",
     )

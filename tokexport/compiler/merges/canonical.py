@@ -124,7 +124,7 @@ def _by_content(
             raise UnsupportedError(
                 "model.vocab",
                 f"the token {content.decode('utf-8', 'replace')!r} (id {vocab.ids[place]}), one of"
-                " whose characters is no token, is not supported",
+                " whose characters is not a token, is not supported",
                 "tokens whose characters are tokens too are",
             )
     keys = Keys(vocab.strings.data, vocab.strings.ends)
@@ -149,8 +149,8 @@ def _found_ways(
     if isinstance(found, int):
         raise UnsupportedError(
             "model.merges",
-            f"merges that make the id {found} out of itself is not supported",
-            "a merge makes a longer token out of two shorter ones",
+            f"merges that produce the id {found} from itself are not supported",
+            "a merge produces a longer token from two shorter ones",
         )
     rows, *ways = (array.view(np.int32) for array in found)
     rules = np.empty((len(rows), 4), np.int32)
@@ -162,8 +162,8 @@ def _found_ways(
         if (others != pair).any():
             raise UnsupportedError(
                 "model.merges",
-                f"two merges that can both make the id {token}, {tuple(others[0].tolist())} and"
-                f" {tuple(pair)}, is not supported",
-                "one that can come up is supported for each token",
+                f"two merges that can both produce the id {token}, {tuple(others[0].tolist())} and"
+                f" {tuple(pair)}, are not supported",
+                "each token may have only one merge that can fire",
             )
     return rules, Ways(*ways)

@@ -142,8 +142,8 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
             if not step.by_grapheme:
                 return [CharsmapOp(sequences, None, step.protected, collapses=step.collapses)]
             if step.protected or step.collapses:
-                problem = "protected texts or dropped spaces in a map of graphemes is not supported"
-                raise UnsupportedError("normalizer", problem, "a map of sequences may")
+                problem = "protected texts or dropped spaces in a grapheme map are not supported"
+                raise UnsupportedError("normalizer", problem, "a map of sequences may have them")
             clusters, first_plain = with_plain_classes(grapheme_program(), ~sequences.characters())
             return [CharsmapOp(sequences, clusters, (), first_plain)]
         case Prepend():

@@ -49,10 +49,10 @@ def _check_later(
     step: Replace, position: int, others: Sequence[NormalizerStep | PreTokenizerStep]
 ) -> None:
     if any(not isinstance(other, Replace | Prepend | Split) for other in others):
-        hint = "the reference stops at such a text where a later step goes through its characters;"
+        hint = "the reference stops at such a text where a later step iterates over its characters;"
         _refuse(step, f"{hint} no such step may follow")
     if position and any(isinstance(other, Prepend) and other.only_first for other in others):
-        hint = "after another step it is where no Metaspace asks what comes first"
+        hint = "after another step it is supported if no Metaspace depends on the start of the text"
         _refuse(step, f'{hint} (prepend_scheme "first")')
 
 

@@ -27,7 +27,7 @@ def compile_split(split: Split) -> SplitProgram:
         program = _compiled(split)
         # tiktoken panics at an empty match.
         if program.may_be_empty and split.dialect is Dialect.FANCY_REGEX:
-            hint = "each match has to hold a character"
+            hint = "each match must contain a character"
             raise PatternError(0, "a possible match of the empty string", hint)
     except PatternError as error:
         raise refusal(split, error) from None

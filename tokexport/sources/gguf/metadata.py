@@ -51,7 +51,7 @@ class _Reader:
             self.order, self.at = ">", len(MAGIC)
             version = self.number("I")
         if version not in _VERSIONS:
-            self.fail(f"is of version {version}; the versions 2 and 3 are known", len(MAGIC))
+            self.fail(f"has version {version}; versions 2 and 3 are supported", len(MAGIC))
 
     def values(self, prefixes: tuple[str, ...]) -> dict[str, Value]:
         self.number("Q")  # of tensors
@@ -73,7 +73,7 @@ class _Reader:
         if kind == _TEXT:
             return self.text() if wanted else self.skip(self.count(1))
         if kind != _ARRAY:
-            self.fail(f"has a value of the type {kind}, which is not known")
+            self.fail(f"has a value of the unknown type {kind}")
         inner = self.number("I")
         if inner in _NUMBERS:
             code = self.order + _NUMBERS[inner]

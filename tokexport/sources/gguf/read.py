@@ -80,7 +80,7 @@ def gguf_document(source: GgufTokenizer) -> dict[str, Any]:
     seen: dict[str, int] = {}
     for number, token in enumerate(source.tokens):
         if seen.setdefault(token, number) != number:
-            expected = f"another token than tokens[{seen[token]}]: a token has one id"
+            expected = f"a token other than tokens[{seen[token]}]: a token has one id"
             source.node("tokens").element(number).fail(expected)
     if source.model == "bert":
         settings = _bert_settings(source)
@@ -128,8 +128,8 @@ def _original(source: GgufTokenizer) -> patterns.Original:
 def _unknown(name: str) -> str:
     if name == patterns.PIXTRAL:
         return (
-            'the converter gives it to tokenizers of two patterns, that of "tekken" (Nemotron 3)'
-            ' and that of "llama-bpe" (Pixtral), and this is neither of these models; convert the'
+            'the converter writes it for tokenizers with two patterns, "tekken" (Nemotron 3) and'
+            ' "llama-bpe" (Pixtral), and this is neither of these models; convert the'
             " tokenizer.json of the model instead, or say with --pattern (pattern=) which"
         )
     like = patterns.SPLIT_AS.get(name)
@@ -142,9 +142,9 @@ def _unknown(name: str) -> str:
     normalizer = patterns.ORIGINALS[like].normalizer
     first = "no normalizer" if normalizer is None else f"{normalizer['type']} before"
     return (
-        f"llama.cpp splits a text as for {show(like)}, but what the original does besides is not"
-        f" known; convert the tokenizer.json of the model instead, or take that, with {first}, by"
-        f" --pattern {like} (pattern=)"
+        f"llama.cpp splits a text as for {show(like)}, but what else the original does is not"
+        f" known; convert the tokenizer.json of the model instead, or use --pattern {like}"
+        f" (pattern=), with {first}"
     )
 
 

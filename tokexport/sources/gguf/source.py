@@ -52,7 +52,7 @@ class GgufTokenizer:
         """An array of one kind, with ``size`` elements if that is given."""
         value: list[Any] | None = self.values.get(name)
         if value is None:
-            self.node(name).broken(f"is missing, without which {show(self.model)} is not whole")
+            self.node(name).broken(f"is missing, but {show(self.model)} needs it")
         is_list = isinstance(value, list) and (not value or type(value[0]) is kind)
         if not is_list or size not in (None, len(value)):
             count = "" if size is None else f"{size} "
@@ -100,7 +100,7 @@ def _named(source: GgufTokenizer, pattern: str) -> str:
     elif pattern not in names:
         reason = f"for this file the pattern is a name of {PRE}: " + ", ".join(names)
     elif own in names and own != pattern:
-        reason = f"its own {PRE} is {show(own)}; a pattern is for a file without one that is known"
+        reason = f"its own {PRE} is {show(own)}; a pattern is only for a file without a known one"
     else:
         return pattern
     raise UnsupportedError(source.file, f"{found} is not supported", reason)

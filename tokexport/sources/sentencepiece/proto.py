@@ -139,7 +139,7 @@ class Message:
             content = self.data[at : at + value]
             if len(content) < value:
                 over = value - len(content)
-                self._fail(begin, f"a field that goes {over} bytes over its end")
+                self._fail(begin, f"a field that extends {over} bytes past its end")
             if wire == _BYTES:
                 yield number, Message(self.file, self.place, content, self.start + at)
             else:
@@ -164,12 +164,12 @@ class Message:
                 return value & 0xFFFFFFFFFFFFFFFF, at + index + 1
         is_cut = at + _LONGEST_VARINT > len(self.data)
         long = f"a number of more than {_LONGEST_VARINT} bytes"
-        return self._fail(at, "a number without an end" if is_cut else long)
+        return self._fail(at, "an unterminated number" if is_cut else long)
 
     def _fail(self, at: int, found: str) -> NoReturn:
         raise SourceError(
             f"{self.file}: {self.place} holds {found} at byte {self.start + at}; the file is"
-            " damaged or no SentencePiece model"
+            " damaged or not a SentencePiece model"
         )
 
 

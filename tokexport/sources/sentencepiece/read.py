@@ -74,7 +74,7 @@ def read_sentencepiece(data: bytes, name: str, files: SourceFiles) -> TokenizerM
 def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance) -> TokenizerModel:
     """The TokenizerModel of a SentencePiece model; the provenance gets the digests of ``files``."""
     if source.denormalizer.charsmap:
-        hint = "train it without --denormalization_rule_tsv: no model that is published has one"
+        hint = "train it without --denormalization_rule_tsv: no published model has one"
         raise UnsupportedError(source.file, "a model with a denormalizer is not supported", hint)
     source = _with_ordinary_nul(source)
     pieces = _Pieces(source)
@@ -141,14 +141,14 @@ class _Pieces:
         bytes_found: dict[int, int] = {}
         for number, piece in enumerate(source.pieces):
             if piece.type is PieceType.UNUSED:
-                hint = "leave pieces of type UNUSED out: no model that is published has one"
+                hint = "leave out pieces of type UNUSED: no published model has one"
                 _place(source, number).unsupported(hint)
             if not piece.text or (_NUL in piece.text and not self._is_never_used(piece)):
-                _place(source, number).fail("a text that is not empty, without NUL")
+                _place(source, number).fail("a non-empty text without NUL")
             other = seen.setdefault(piece.text, number)
             if other != number:
                 # The library accepts a control piece and an ordinary piece with the same text.
-                hint = f"piece {other} has this text too: give each piece a text of its own"
+                hint = f"piece {other} has the same text: give each piece its own"
                 _place(source, number).unsupported(hint)
             if not math.isfinite(piece.score):
                 _place(source, number).fail(f"a piece whose score is a number, not {piece.score}")
@@ -221,7 +221,7 @@ def _model(source: SentencePieceModel, pieces: _Pieces) -> Model:
     if source.algorithm is Algorithm.WORD:
         if source.byte_fallback:
             problem = "byte_fallback in a word model is not supported"
-            raise UnsupportedError(source.file, problem, "it is in BPE, Unigram and char models")
+            raise UnsupportedError(source.file, problem, "BPE, Unigram and char models have it")
         in_use = pieces.of(PieceType.NORMAL, PieceType.USER_DEFINED)
         vocab = {piece.text.encode(): number for number, piece in in_use}
         return WordLevelModel(vocab, pieces.unk_id, fuse_unk=True)
@@ -267,7 +267,7 @@ def _made_by_merges(source: SentencePieceModel, pieces: _Pieces) -> list[tuple[i
             made.append((number, piece))
         elif frozen.isdisjoint(piece.text) and is_made(piece.text):
             missing = next(each for each in piece.text if each not in texts)
-            hint = f"leave it out, or add its character {show(missing)}, which is no piece"
+            hint = f"leave it out, or add its character {show(missing)}, which is not a piece"
             _place(source, number).unsupported(hint)
     return made
 
@@ -303,10 +303,10 @@ def numbering_notes(name: str, config: Node | None) -> tuple[str, ...]:
     """
     named = tokenizer_class(config)
     if named in CLASSES:
-        other = f"{named}, which {CONFIG} names, gives others"
+        other = f"{named}, which {CONFIG} names, has others"
     elif named is None and name == _FAIRSEQ_NAME:
-        other = "XLM-RoBERTa, mBART, NLLB and CamemBERT, whose models have this name, give others"
+        other = "XLM-RoBERTa, mBART, NLLB and CamemBERT, whose models have this name, have others"
     else:
         return ()
     note = f"The ids are those of the sentencepiece library; {other}."
-    return (f"{note} For those give the tokenizer.json, or the directory with its {CONFIG}.",)
+    return (f"{note} For those, convert the tokenizer.json, or the directory with its {CONFIG}.",)

@@ -147,7 +147,7 @@ KNOWN: Final[Mapping[str, KnownEncoding]] = MappingProxyType(
         "qwen": KnownEncoding(
             patterns.QWEN,
             _numbered(151643, _QWEN_SPECIAL),
-            note="Qwen's own library puts a text into NFC first; tiktoken, the reference, does"
+            note="Qwen's own library normalizes texts to NFC first; tiktoken, the reference, does"
             " not.",
         ),
         "kimi_k2": KnownEncoding(patterns.KIMI, _kimi_k2()),

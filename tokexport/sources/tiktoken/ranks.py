@@ -47,7 +47,7 @@ def parse_ranks(data: bytes, file: str) -> dict[bytes, int]:
         except ValueError:
             line_of(file, number, line).fail("a token in base64, a space and its rank")
         if token in ranks:
-            expected = f"another token than the one of rank {ranks[token]}"
+            expected = f"a token other than that of rank {ranks[token]}"
             line_of(file, number, line).fail(expected)
         ranks[token] = int(parts[1])
     return ranks
@@ -72,7 +72,7 @@ def rank_encoding(
         pattern = recognised
         notes.append(
             f"{name} is known by its SHA-256 as {recognised}, whose pattern and special tokens are"
-            " taken."
+            " used."
         )
     if pattern is None:
         problem = "a file of tiktoken ranks without a pattern is not supported"

@@ -44,7 +44,7 @@ def parse_tekken(root: Node) -> tuple[dict[bytes, int], str, dict[str, int]]:
         token = item.field("token_bytes").base64()
         if token in ids:
             other = ids[token] - n_special
-            item.field("token_bytes").fail(f"another token than that of rank {other}")
+            item.field("token_bytes").fail(f"a token other than that of rank {other}")
         ids[token] = rank + n_special
     if len(ids) + n_special < vocab_size:
         raise SourceError(

@@ -75,7 +75,7 @@ class _Machine:
         match name:
             case "PROTO":
                 if argument not in _PROTOCOLS:
-                    self.refuse(name, f"says protocol {argument}")
+                    self.refuse(name, f"declares protocol {argument}")
             case "FRAME" | "STOP":
                 pass
             case "SHORT_BINUNICODE" | "BINUNICODE" | "SHORT_BINBYTES" | "BINBYTES":
@@ -88,7 +88,7 @@ class _Machine:
                 self.memo[argument] = self.top()
             case "BINGET" | "LONG_BINGET":
                 if argument not in self.memo:
-                    self.refuse(name, f"takes {argument} from the memo, which is not there")
+                    self.refuse(name, f"reads {argument}, which is not in the memo")
                 self.stack.append(self.memo[argument])
             case "EMPTY_DICT":
                 self.stack.append({})
@@ -114,20 +114,20 @@ class _Machine:
             case "NEWOBJ":
                 arguments, made = self.pop(), self.pop()
                 if made is not _Class or arguments != ():
-                    self.refuse(name, "makes an object in another way")
+                    self.refuse(name, "creates an unexpected object")
                 self.stack.append(_Instance())
             case "BUILD":
                 state, made = self.pop(), self.top()
                 if not isinstance(made, _Instance) or made.state is not None:
-                    self.refuse(name, "gives a state to something else")
+                    self.refuse(name, "sets the state of something else")
                 made.state = state
             case _:
-                self.refuse(name, "is not one of those that hold it")
+                self.refuse(name, "is not allowed")
 
     def top(self) -> Any:
         """The top of the stack, which must be after the last mark."""
         if len(self.stack) <= (self.marks[-1] if self.marks else 0):
-            raise ValueError(f"at byte {self.position} there is nothing on the stack")
+            raise ValueError(f"at byte {self.position} the stack is empty")
         return self.stack[-1]
 
     def pop(self) -> Any:
@@ -146,7 +146,7 @@ class _Machine:
         """Puts keys and values into the dictionary on the stack."""
         target = self.top()
         if not isinstance(target, dict) or len(items) % 2:
-            self.refuse(opcode, "adds to something else than a dictionary")
+            self.refuse(opcode, "adds to something other than a dictionary")
         for key, value in zip(items[::2], items[1::2], strict=True):
             if not isinstance(key, str | bytes) or key in target:
                 self.refuse(opcode, f"gives a dictionary the key {str(key)[:80]!r}")
@@ -155,7 +155,7 @@ class _Machine:
     def result(self) -> Any:
         """The pickled object."""
         if self.marks or len(self.stack) != 1 or not isinstance(self.stack[0], _Instance):
-            self.refuse("STOP", "ends it without one encoding")
+            self.refuse("STOP", "ends it without a single encoding")
         return self.stack[0].state
 
     def refuse(self, opcode: str, problem: str) -> NoReturn:
@@ -210,4 +210,4 @@ def _check_text(text: str, file: str, name: str) -> None:
 
 
 def _wrong(file: str, name: str, expected: str) -> NoReturn:
-    raise SourceError(f"{file}: {name} is something else; expected {expected}")
+    raise SourceError(f"{file}: {name} has an unexpected value; expected {expected}")

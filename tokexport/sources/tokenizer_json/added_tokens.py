@@ -64,8 +64,8 @@ def read_added_tokens(root: Node, vocab: Names, normalizer: Steps, *, size: int)
         if token.normalized and (normal := normalize(content, normalizer)) != content:
             if not normal:
                 node.field("content").unsupported(
-                    "set normalized to false: the normalizer leaves nothing of it, so that the"
-                    " reference stops at most texts"
+                    "set normalized to false: the normalizer leaves nothing of it, so the reference"
+                    " stops at most texts"
                 )
             normal_forms[number] = normal
         if token.id != number:
@@ -81,7 +81,7 @@ def read_added_tokens(root: Node, vocab: Names, normalizer: Steps, *, size: int)
     _refuse_equal_normal_forms(normalized, normal_forms)
     notes += renumbered[:_NOTES]
     if len(renumbered) > _NOTES:
-        notes.append(f"The reference gives {len(renumbered)} added tokens another id in all.")
+        notes.append(f"In all, the reference gives {len(renumbered)} added tokens another id.")
     final = [
         token if token.special or token.content not in special else replace(token, special=True)
         for token, _ in tokens.values()

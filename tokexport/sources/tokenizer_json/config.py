@@ -68,7 +68,7 @@ def read_roles(
             found[role] = find(content)
             if found[role] is None:
                 notes.append(
-                    f"{CONFIG}: {role}_token {show(content)} is no token here, so no id has this"
+                    f"{CONFIG}: {role}_token {show(content)} is not a token here, so no id has this"
                     " role."
                 )
     stop = set() if found["eos"] is None else {found["eos"]}
@@ -77,8 +77,8 @@ def read_roles(
             stop.add(number)
         else:
             notes.append(
-                f"{GENERATION_CONFIG}: eos_token_id {number} is no token of this tokenizer; it is"
-                " left out."
+                f"{GENERATION_CONFIG}: eos_token_id {number} is not a token of this tokenizer; it"
+                " is left out."
             )
     if config is not None and any(
         config.object().get(flag) for flag in ("add_bos_token", "add_eos_token")

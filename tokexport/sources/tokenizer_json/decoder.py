@@ -23,8 +23,8 @@ _SUPPORTED: Final = (
     " CTC, a Sequence of these, and null"
 )
 _PATTERNS: Final = (
-    r'patterns without a special character are, and "(?<!\\n)^ " and "\\A ", which drop one'
-    " character at the start: a tokenizer that others publish has no other one"
+    r'patterns without a special character are, and so are "(?<!\\n)^ " and "\\A ", which drop one'
+    " character at the start; no published tokenizer has any other"
 )
 _SYNTAX: Final = frozenset("\\^$.|?*+()[]{}")
 # One character at the start of a text.
@@ -117,7 +117,7 @@ def _replace(node: Node) -> Step:
     if not literal and not _SYNTAX.isdisjoint(text):
         field.unsupported(_PATTERNS)
     if not text:
-        field.unsupported("a text of one character or more is")
+        field.unsupported("a text of at least one character is")
     edit = ReplaceLiteral(text, content, path=node.path)
     return Step(
         node.path,

@@ -118,7 +118,7 @@ class _Chain:
     def _fall_back(self, step: Step) -> None:
         if self._is_joined:
             if self._fallback:
-                _refuse(step.path, "ByteFallback after ByteFallback", "it is needed once")
+                _refuse(step.path, "ByteFallback after ByteFallback", "it is needed only once")
             # The joined text may have become the name of a byte.
             self._add(ParseByteToken(step.path))
             return
@@ -131,7 +131,7 @@ class _Chain:
             forms = [some[at] for some in lists]
             found = {_BYTE_TOKEN.fullmatch(form) and form for form in forms}
             if len(found) > 1:
-                what = f"the id {self._numbers[at]}, which is a byte at some places only,"
+                what = f"the id {self._numbers[at]}, which is a byte only in some positions,"
                 _refuse(step.path, what, "put ByteFallback first")
             if name := found.pop():
                 self._fallback[at] = int(name[3:5], 16)
@@ -146,7 +146,7 @@ class _Chain:
         for number, text in zip(self._numbers.tolist(), self._forms[0], strict=True):
             other = owners.setdefault(text, number)
             if other != number:
-                what = f"one string for the ids {other} and {number}, which CTC takes for one,"
+                what = f"one string for the ids {other} and {number}, which CTC treats as one,"
                 _refuse(step.path, what, "make them differ")
         self._map(step)
         self._decoding = replace(self._decoding, repeats_once=True)

@@ -209,6 +209,6 @@ def _type(node: Node) -> str:
             return name
     known = "; ".join(f"{name} has {', '.join(sorted(wanted))}" for name, wanted in _FIELDS.items())
     raise SourceError(
-        f"{node.file}: {node.path} has no type, and its fields {', '.join(sorted(fields))} are"
-        f" those of no model; {known}; Unigram has an array as vocab"
+        f"{node.file}: {node.path} has no type, and its fields {', '.join(sorted(fields))} match no"
+        f" model; {known}; Unigram has an array as vocab"
     )

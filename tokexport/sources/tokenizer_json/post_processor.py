@@ -93,7 +93,7 @@ def _run_template(
     if len(encodings) not in (1, 2):
         raise SourceError(
             f"{node.file}: {node.path} gets {len(encodings)} encodings from the processors before"
-            " it, with which the reference stops"
+            " it, at which the reference stops"
         )
     result: list[_Encoding] = []
     for item in node.field("pair" if len(encodings) == 2 else "single").items():

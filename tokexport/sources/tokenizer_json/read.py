@@ -148,8 +148,8 @@ def _ignored(root: Node) -> list[str]:
 
 def _switched_on(root: Node) -> list[str]:
     return [
-        f"{name} is switched on in {root.file}: the reference applies it in encode(); it is no part"
-        " of the mapping from text to ids, and the converted file does not hold it."
+        f"{name} is switched on in {root.file}: the reference applies it in encode(); it is not"
+        " part of the mapping from text to ids, and the converted file does not hold it."
         for name in ("truncation", "padding")
         if root.optional(name) is not None
     ]
@@ -168,7 +168,7 @@ def _with_template_ids(template: Template, tokens: Tokens) -> Tokens:
 def _no_tokens(root: Node, template: Template, tokens: Tokens) -> list[str]:
     numbers = sorted(number for number in template_ids(template) if tokens[number] is None)
     found = ", ".join(map(str, numbers))
-    note = f"{root.file}: the post_processor adds the id {found}, which is no token."
+    note = f"{root.file}: the post_processor adds the id {found}, which is not a token."
     return [note] if numbers else []
 
 

@@ -26,8 +26,8 @@ try:
     from tokenizers.implementations import BertWordPieceTokenizer, ByteLevelBPETokenizer  # type: ignore[attr-defined]
 except ImportError as error:
     raise MissingLibraryError(
-        "the library `tokenizers` 0.23 is not installed (1.0 reads tokenizer.json 2.0 only), and"
-        " its ids are the right ones for this source; pip install 'tokexport[verify]'"
+        "the library `tokenizers` 0.23, the reference for this source, is not installed (1.0 reads"
+        " only tokenizer.json 2.0); pip install 'tokexport[verify]'"
     ) from error
 
 

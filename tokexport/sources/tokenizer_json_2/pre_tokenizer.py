@@ -55,11 +55,11 @@ def version_1_pre_tokenizer(node: Node | None, byte_level: bool) -> Any:
 def _splits(node: Node | None) -> list[Node]:
     parts = flat(node, "pretokenizers")
     if node is not None and any(part.path.count(".pretokenizers[") > 1 for part in parts):
-        node.fail("a Sequence without another one in it")
+        node.fail("a Sequence without another Sequence in it")
     for part in parts:
         name = part.field("type")
         if name.value == "Split" and part.field("pattern").object().get("String") == "":
-            part.field("pattern").fail("a text that is not empty")
+            part.field("pattern").fail("a non-empty text")
         if name.string() in ("ByteLevel", "Metaspace"):
             name.fail("byte_level of the model, or a MetaspaceNormalizer, in its place")
     return parts

@@ -131,8 +131,8 @@ def _check_added_tokens(tokens: Sequence[tuple[Node, str]]) -> None:
     for token, spelling in tokens:
         if token.field("single_word").boolean() and not spelling[:1].isascii():
             token.field("single_word").unsupported(
-                "use false for a token that does not begin with a character of ASCII: where one is"
-                " in a word, tokenizers 1.0.0rc3 stops at the next token with single_word"
+                "use false for a token that does not begin with an ASCII character: where one is in"
+                " a word, tokenizers 1.0.0rc3 stops at the next token with single_word"
             )
         if spelling and found.setdefault(spelling, token) is not token:
             token.unsupported(

@@ -75,7 +75,7 @@ def rebuilt_note(root: Node, files: SourceFiles) -> str | None:
     else:
         return None
     return (
-        f"transformers from 5 on builds {name}, which {CONFIG} names, with {part}, so that"
+        f"transformers 5 and later builds {name}, which {CONFIG} names, with {part}, so"
         " AutoTokenizer gives other ids for some texts. The ids here are those of tokenizers; for"
         ' those of AutoTokenizer use --reference transformers (reference="transformers").'
     )

@@ -175,7 +175,7 @@ def _load(folder: Path, where: str, version: str) -> Any:
         logging.set_verbosity(verbosity)
     kind = type(tokenizer)
     if not hasattr(tokenizer, "backend_tokenizer"):
-        why = f"transformers {version} has it in Python only, and no tokenizer.json says the same"
+        why = f"transformers {version} has it only in Python, and no tokenizer.json is equivalent"
         _refuse(where, NamedClass(kind.__name__), why)
     needed = _needed(kind)
     missing = [name for name in needed if not (folder / name).is_file()]

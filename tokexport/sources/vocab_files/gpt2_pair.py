@@ -38,7 +38,7 @@ _SPACE_SYMBOL: Final = "\u2581"
 _FAIRSEQ: Final = "dict.txt"
 _ROLES: Final = [f"{role}_token" for role in ["bos", "eos", "unk", "sep", "pad", "cls", "mask"]]
 _INSTEAD: Final = (
-    "GPT-2's kind over bytes is, and CLIP's; give the tokenizer.json of this tokenizer, or the"
+    "GPT-2's kind over bytes and CLIP's are; give the tokenizer.json of this tokenizer, or the"
     " SentencePiece model"
 )
 
@@ -89,7 +89,7 @@ def _read(source: Input, pair: Pair, given: Given) -> TokenizerModel:
     if not pair.is_clip:
         return _read_pair(pair, source.files, given.special_tokens)
     if given.special_tokens is not None:
-        problem = "special tokens for a pair of CLIP is not supported"
+        problem = "special tokens for a pair of CLIP are not supported"
         raise UnsupportedError(source.name, problem, "it names its own")
     vocab = read_vocab(pair.vocab)
     return read_clip(source, (vocab, [*pair.merges.values()]), given)
@@ -178,14 +178,14 @@ def _read_pair(
     if silent:
         notes.append(
             f"{name} has no token for {silent} of the {len(BYTES_OF_TEXT)} bytes that a text can"
-            " hold: these bytes are left out, as ByteLevelBPETokenizer of tokenizers leaves them."
+            " hold: these bytes are left out, as in ByteLevelBPETokenizer of tokenizers."
         )
     if special_tokens is not None and files.has(ADDED_TOKENS):
         notes.append(f"{ADDED_TOKENS} is left out, since special_tokens are given.")
     if files.has(_FAIRSEQ):
         notes.append(
-            f"The ids are those of {name}. {_FAIRSEQ} beside it is fairseq's: its models take the"
-            " line of a token in that file, and 4 more, for the id."
+            f"The ids are those of {name}. {_FAIRSEQ} beside it is fairseq's: its models number"
+            " tokens by their lines in that file, plus 4."
         )
     if not declared:
         notes.append(

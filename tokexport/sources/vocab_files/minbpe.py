@@ -39,7 +39,7 @@ def minbpe_document(data: bytes, file: str) -> dict[str, Any]:
         line = _line(lines, index, file)
         content, _, number = line.value.strip().partition(" ")
         if not content or not number.isdecimal() or content in special:
-            line.fail("a special token of its own, a space and its id")
+            line.fail("a distinct special token, a space and its id")
         special[content] = int(number)
     tokens = [bytes((byte,)) for byte in range(256)]
     merges: list[list[str]] = []
@@ -47,14 +47,14 @@ def minbpe_document(data: bytes, file: str) -> dict[str, Any]:
         parts = lines[index].split()
         known = (part.isdecimal() and int(part) < len(tokens) for part in parts)
         if len(parts) != 2 or not all(known):
-            made = f"two ids under {len(tokens)}, which the merges before it make"
+            made = f"two ids under {len(tokens)}, which earlier merges produce"
             _line(lines, index, file).fail(made)
         left, right = (tokens[int(part)] for part in parts)
         merges.append([to_characters(left), to_characters(right)])
         tokens.append(left + right)
     vocab = {to_characters(token): number for number, token in enumerate(tokens)}
     if len(vocab) < len(tokens):
-        problem = "two merges that make the same bytes are not supported"
+        problem = "two merges that produce the same bytes are not supported"
         raise UnsupportedError(file, problem, "each token must have bytes of its own")
     return _document(file, pattern, special, vocab, merges)
 
@@ -70,7 +70,7 @@ def _document(
         longer = [other for other in special if other != content and other.startswith(content)]
         if longer:
             place.unsupported(
-                f"{show(longer[0])} begins with it: minbpe takes either by their order"
+                f"{show(longer[0])} begins with it: minbpe finds either, depending on their order"
             )
     return document.tokenizer_document(
         added_tokens=[

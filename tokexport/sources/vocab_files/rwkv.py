@@ -43,7 +43,7 @@ def parse_vocabulary(data: bytes, file: str) -> dict[int, bytes]:
         # An empty token never occurs in a text: all padding ids of a vocabulary may have it.
         if (token and token in known) or id in tokens:
             what = "id" if id in tokens else "token"
-            line_of(file, number, line).unsupported(f"its {what} stands above too: give it its own")
+            line_of(file, number, line).unsupported(f"its {what} is not unique: give it its own")
         check_id(f"line {number}", id)
         tokens[id] = token
         known.add(token)
@@ -68,8 +68,8 @@ def read_rwkv(
     missing = [byte for byte in range(256) if bytes((byte,)) not in vocab]
     if missing:
         raise SourceError(
-            f"{name}: {len(missing)} of the 256 single bytes are no token, 0x{missing[0]:02x}"
-            " first: the encoder stops at such"
+            f"{name}: {len(missing)} of the 256 single bytes are not tokens, the first"
+            f" 0x{missing[0]:02x}: the encoder stops at them"
         )
     tokens: list[Token | None] = [None] * (max(by_id) + 1)
     for number, token in by_id.items():

@@ -53,7 +53,7 @@ def bert_settings(config: Node | None) -> BertSettings:
     for name, plain in _SETTINGS.items():
         setting = config.optional(name)
         if setting is not None and setting.value != plain:
-            setting.unsupported("with it words are cut otherwise than BERT's are; null is")
+            setting.unsupported("null is; other values cut words differently from BERT")
     found = map(config.optional, ("do_lower_case", "strip_accents", "tokenize_chinese_chars"))
     lower, accents, chinese = (None if flag is None else flag.boolean() for flag in found)
     return BertSettings(lower is not False, accents, chinese is not False)
@@ -66,8 +66,8 @@ def bert_note(config: Node | None, vocab: Iterable[str]) -> str | None:
     words = [token for token in vocab if not (token.startswith("[") and token.endswith("]"))]
     capitals = sum(token != token.lower() for token in words)
     seems = (
-        f" {capitals:,} of its tokens have capitals, so it may be a cased one: then say"
-        " do_lower_case false there."
+        f" {capitals:,} of its tokens have capitals, so it may be a cased one: then set"
+        " do_lower_case to false there."
     )
     return (
         f"No do_lower_case in a {CONFIG} beside it, so it lower-cases, as BertWordPieceTokenizer of"
