@@ -64,7 +64,7 @@ def test_what_is_no_special_token_has_no_role() -> None:
         (Roles(pad="<|x|>"), "pad"),
         (Roles(eos="<|e|>", stop=("<|e|>", "<|x|>")), "stop"),
     ]:
-        with pytest.raises(TokexportError, match=rf"'<\|x\|>' cannot be {role}, as it is no spec"):
+        with pytest.raises(TokexportError, match=rf"'<\|x\|>' cannot be {role}, as it is not"):
             train_from_iterator(TEXTS, 300, special_tokens=SPECIAL, roles=roles)
         with pytest.raises(TokexportError, match=f"cannot be {role}"):
             train_from_counts(counts, 300, special_tokens=SPECIAL, roles=roles)

@@ -88,19 +88,19 @@ def test_they_have_the_ids_that_are_wanted(run: Run, tmp_path: Path) -> None:
     for options, words in [
         (["--special-id", END, 262], "the id 262 of .* is out of range"),
         (["--special-id", END, 3, "--special-id", EOT, 3], "is that of '<|end|>'"),
-        (["--special-id", END, 3, "--special-token", EOT], "all by --special-id or all by"),
+        (["--special-id", END, 3, "--special-token", EOT], "all with --special-id or all with"),
         (["--special-id", END, 3, "--special-id", END, 4], "give each special token once"),
     ]:
         outcome = run(*common, *options)
         assert outcome.code == 2
         assert re.search(words.replace("|", r"\|"), outcome.stderr)
-    with pytest.raises(TokexportError, match="would stand for nothing; use a vocabulary of 258"):
+    with pytest.raises(TokexportError, match="would be holes; use a vocabulary of 258"):
         train_from_iterator(["ab"], 1000, special_tokens={"<|end|>": 999})
 
 
 def test_one_that_is_a_word_of_the_texts_is_refused() -> None:
     """tokenizers gives it the id of the learned token."""
     for name in ("low", "Ġlow", "a"):
-        with pytest.raises(TokexportError, match=f"{name}' is the spelling of .* too"):
+        with pytest.raises(TokexportError, match=f"{name}' is also the spelling of"):
             train_from_iterator(["low low low"], 260, special_tokens=[name])
     assert train_from_iterator(["low low low"], 260, special_tokens=["lowest"]).special_tokens

@@ -88,7 +88,7 @@ def test_it_is_added_to_counts_once(run: Run, tmp_path: Path) -> None:
     before = target.read_bytes()
     for options, stdin, message in [
         ([], b"low", "w.counts holds the counts of other files"),
-        (["--add"], b"low low", "has counted standard input already, with that content"),
+        (["--add"], b"low low", "has already counted standard input, with the same content"),
         (["--add", "--pattern", "gpt2"], b"low", "counted with the pattern"),
         (["--add", "--lines"], b"a\n\xff", "standard input:2: not UTF-8"),
         (["--add"], b"a\xff", "standard input: not UTF-8"),
@@ -111,7 +111,7 @@ def test_it_is_read_on_its_own(run: Run, tmp_path: Path) -> None:
     ):
         outcome = run(*command, "-", tmp_path / "a.txt", stdin=b"low")
         assert outcome.code == 2
-        assert "standard input (-) is read on its own" in outcome.stderr
+        assert "standard input (-) cannot be combined with files" in outcome.stderr
 
 
 def test_of_an_interrupted_run_nothing_is_counted(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_the_numbers_are_those_of_the_texts(run: Run, folder: Path, small_file: 
 def test_the_report_on_the_terminal_names_all_of_it(run: Run, folder: Path) -> None:
     common = ["--vocab-size", 300, "-o", folder.parent / "out", "--force"]
     text = run("train", folder, *common, "--held-out", folder / "3.txt").text
-    for part in ("bytes a token", "held out", "kinds: ", "Cyrillic", "digits", "longest: ",
+    for part in ("bytes per token", "held out", "kinds: ", "Cyrillic", "digits", "longest: ",
                  "never used in the texts: "):  # fmt: skip
         assert part in text
     run("count", folder, "-o", folder.parent / "w.counts")

@@ -208,9 +208,9 @@ def test_what_does_not_belong_together_is_refused_with_a_sentence(run: Run, tmp_
             join_files([one, other], target)
     for inputs, options, words in [
         (files[1:], [], "holds the counts of other files; add to it"),
-        (files, ["--add"], "has counted .*0.jsonl already"),
+        (files, ["--add"], "has already counted .*0.jsonl"),
         (files[1:], ["--add", "--pattern", "gpt2"], "counted with the pattern"),
-        ([one, files[1]], [], "joined with each other only"),
+        ([one, files[1]], [], "only be joined with each other"),
         ([tmp_path / "none.jsonl"], [], "no such file"),
     ]:
         outcome = run("count", *inputs, "-o", one, *options)
@@ -221,7 +221,7 @@ def test_what_does_not_belong_together_is_refused_with_a_sentence(run: Run, tmp_
     with pytest.raises(TokexportError, match="exists already"):
         join_files([other], one)
     outcome = run("train", files[0], "--counts", one, "--vocab-size", 300, "-o", tmp_path / "out")
-    assert "with --counts there is no INPUT" in outcome.stderr
+    assert "--counts excludes INPUT" in outcome.stderr
     outcome = run("train", "--vocab-size", 300, "-o", tmp_path / "out")
     assert "name texts to learn from" in outcome.stderr
 
@@ -256,7 +256,7 @@ def test_special_tokens_of_counts_are_those_of_the_tokenizer(tmp_path: Path) -> 
     counts = WordCounts(SMALL, ["<|end|>"])
     counts.add(["ab ab<|end|>ab ab"])
     assert train_from_counts(counts, 259, special_tokens=["<|end|>"]).special_tokens
-    with pytest.raises(TokexportError, match=r"cut at <\|end\|>, and these must be the special"):
+    with pytest.raises(TokexportError, match=r"cut at <\|end\|>, so these must be the special"):
         train_from_counts(counts, 259, special_tokens=["<|eot|>"])
     cut = train_from_iterator(
         ["ab ab<|end|>ab ab"], 259, pattern=SMALL, special_tokens=["<|end|>"], split_special=True

@@ -127,7 +127,7 @@ def train(
         specials = dict(placed)
         if special or len(specials) < len(placed):
             raise TokexportError(
-                "give each special token once, and all by --special-id or all by --special-token"
+                "give each special token once, all with --special-id or all with --special-token"
             )
     roles = Roles(bos, eos, pad, stop)
     if counts_file is None:
@@ -187,7 +187,7 @@ def describe(trained: Trained, found: Report, folder: str) -> str:
     """The result for a person."""
     mean = trained.text_bytes / trained.text_tokens
     learned = f"{plural(len(trained), 'token')} of {plural(trained.words, 'word')}"
-    on_texts = f"{mean:.3f} bytes a token on {size(trained.text_bytes)} of text"
+    on_texts = f"{mean:.3f} bytes per token on {size(trained.text_bytes)} of text"
     rows = [
         (row.name, *("-" if value is None else f"{value:.3f}" for value in values))
         for row in found.compression
@@ -197,7 +197,7 @@ def describe(trained: Trained, found: Report, folder: str) -> str:
     shares = (f"{name} {100 * count / total:.1f} %" for name, count in found.kinds.items())
     lines = [
         f"{folder}: {learned} ({trained.distinct_words:,} distinct), {on_texts}",
-        *([table([("bytes a token", "training", "held out"), *rows])] if rows else []),
+        *([table([("bytes per token", "training", "held out"), *rows])] if rows else []),
         f"kinds: {', '.join(shares)}",
         f"longest: {', '.join(map(quoted, found.longest))}",
         f"never used in the texts: {plural(unused, 'token')} ({100 * unused / total:.1f} %)",
@@ -210,8 +210,8 @@ def _read(counts_file: str, inputs: Sequence[str], how: dict[str, Any]) -> WordC
     decided = ("pattern", "split_special", "max_chars", "doc_cap", "lines")
     if inputs or any(how[name] for name in decided):
         raise TokexportError(
-            "with --counts there is no INPUT, and the pattern and which texts are counted were"
-            " decided by `tokexport count`"
+            "--counts excludes INPUT and its options; `tokexport count` fixed the pattern and the"
+            " texts"
         )
     return read_word_counts(counts_file)
 

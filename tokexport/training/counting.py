@@ -125,8 +125,8 @@ class WordCounts:
         for run in self.runs:
             if not run.complete:
                 raise TokexportError(
-                    f"{name}: counting was interrupted after {run.documents:,} documents; give the"
-                    " same `tokexport count` again, which goes on"
+                    f"{name}: counting was interrupted after {run.documents:,} documents; run the"
+                    " same `tokexport count` again to resume"
                 )
 
     def _batches(self, texts: Iterable[Text]) -> Iterator[list[str]]:
@@ -232,7 +232,7 @@ def _core_of(pattern: str) -> Core:
         raise UnsupportedError(
             "pattern",
             f"the pattern {pattern!r} leaves out a part of a text, or needs a large automaton",
-            "use a pattern whose matches cover all texts, as those with a name do",
+            "use a pattern whose matches cover all texts, as the named ones do",
         ) from None
     return core
 
@@ -246,4 +246,4 @@ def _named(special_tokens: Sequence[str]) -> str:
 
 def _surrogate(error: UnicodeEncodeError) -> TextError:
     around = error.object[max(0, error.start - 10) : error.end + 10]
-    return TextError(f"a text has a lone surrogate, which UTF-8 cannot say: {around!r}; remove it")
+    return TextError(f"a text has a lone surrogate, invalid in UTF-8: {around!r}; remove it")

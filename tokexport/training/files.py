@@ -177,7 +177,7 @@ def _refuse_counted_twice(counts: WordCounts, run: Run, target: str | os.PathLik
     if twice:
         names = ", ".join(sorted(file.path for file in twice))
         raise TokexportError(
-            f"{target} has counted {names} already, with that content; name other texts only"
+            f"{target} has already counted {names}, with the same content; name only other texts"
         )
 
 

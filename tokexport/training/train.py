@@ -121,13 +121,13 @@ def train_from_counts(
     counts.refuse_incomplete("the word counts")
     if counts.special_tokens and set(counts.special_tokens) != set(special_tokens):
         raise TokexportError(
-            f"the texts were cut at {', '.join(counts.special_tokens)}, and these must be the"
+            f"the texts were cut at {', '.join(counts.special_tokens)}, so these must be the"
             " special tokens; count the texts again for others"
         )
     if tie_break == "first-seen" and not counts.ordered:
         raise TokexportError(
-            "which pair was seen first is not known of words that were counted on many machines;"
-            " use another tie-break"
+            "which pair was seen first is not known for words counted on many machines; use another"
+            " tie-break"
         )
     if not counts.words:
         raise TokexportError("there is nothing to learn from: no text, or all texts are empty")
@@ -180,8 +180,8 @@ def refuse_settings(
     if wanted < 0 or vocab_size > MAX_IDS:
         raise TokexportError(
             f"a vocabulary of {vocab_size:,} is too {'small' if wanted < 0 else 'large'}: the 256"
-            f" bytes and {count:,} special tokens take {vocab_size - wanted:,} ids,"
-            f" and {MAX_IDS:,} are the most"
+            f" bytes and {count:,} special tokens take {vocab_size - wanted:,} ids, and the limit"
+            f" is {MAX_IDS:,}"
         )
     if isinstance(special_tokens, Mapping):
         owners: dict[int, str] = {}
@@ -195,7 +195,8 @@ def refuse_settings(
         for name in names:
             if name not in special_tokens:
                 raise TokexportError(
-                    f"{name!r} cannot be {role}, as it is no special token here; name it as one too"
+                    f"{name!r} cannot be {role}, as it is not a special token here; name it as one"
+                    " too"
                 )
     return wanted
 
@@ -220,9 +221,9 @@ def _refuse_learned(special_tokens: SpecialTokens, tokens: Sequence[bytes]) -> N
     for name, token in spelled.items():
         if token in clashes:
             raise TokexportError(
-                f"the special token {name!r} is the spelling of {token!r} too, a byte or learned"
-                " from the texts: tokenizer.json cannot hold both; use a name that is no word, such"
-                " as '<|end|>'"
+                f"the special token {name!r} is also the spelling of {token!r}, a byte or learned"
+                " from the texts: tokenizer.json cannot hold both; use a name that is not a word,"
+                " such as '<|end|>'"
             )
 
 
@@ -233,8 +234,7 @@ def _ids_of_special(special_tokens: SpecialTokens, others: int) -> dict[str, int
     for name, id in special_tokens.items():
         if id >= total:
             raise TokexportError(
-                f"the texts have pairs for {others - BYTES:,} merges alone, so that ids before"
-                f" {id:,}, that of {name!r}, would stand for nothing; use a vocabulary of {total:,}"
-                " and lower ids"
+                f"the texts have pairs for {others - BYTES:,} merges only, so ids before {id:,},"
+                f" that of {name!r}, would be holes; use a vocabulary of {total:,} and lower ids"
             )
     return dict(special_tokens)

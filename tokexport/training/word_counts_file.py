@@ -77,7 +77,7 @@ def read_word_counts(path: str | os.PathLike[str]) -> WordCounts:
         raise FormatError(f"{path}: not a file of word counts; `tokexport count` makes one")
     header = HEADER.parse(data)
     if header.version != VERSION:
-        raise FormatError(f"{path}: of version {header.version}; install a newer tokexport")
+        raise FormatError(f"{path}: it has version {header.version}; install a newer tokexport")
     ends = np.cumsum(
         [HEADER.sizeof(), header.settings_size, 8 * header.word_count, 4 * header.word_count,
          header.words_size], dtype=object,
