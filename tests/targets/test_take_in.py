@@ -67,7 +67,7 @@ def test_an_array_of_c_is_the_file_itself(tmp_path: Path) -> None:
 def test_the_other_formats_are_refused_in_a_sentence(name: str, tmp_path: Path) -> None:
     if name in (*LLAMA2C, *DECODING, "c-array"):
         return
-    problem = "which has no pre-tokenizer" if name.startswith("qwen3") else "leave --from out"
+    problem = "which has no pre-tokenizer" if name.startswith("qwen3") else "leave out --from"
     with pytest.raises(TokexportError, match=problem):
         take_in(golden(name), name, tmp_path / "it.bin")
     assert not (tmp_path / "it.bin").exists()
@@ -94,7 +94,7 @@ def test_the_tokenizers_of_llama2c_itself(name: str, shared: Path, tmp_path: Pat
 def test_the_command_line_takes_it(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "out.bin"
     done = run("convert", str(golden("llama2.c")), "--from", "llama2.c", "-o", str(out))
-    assert done.stderr.startswith("note: the ids of run.c of llama2.c in all of 9")
+    assert done.stderr.startswith("note: same ids as run.c of llama2.c for all 9")
     assert tokexport.load(out).n_vocab == 285
     with pytest.raises(SourceError):
         take_in(ROOT / "README.md", "llm.c", tmp_path / "no.bin")

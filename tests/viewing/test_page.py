@@ -169,5 +169,5 @@ def test_a_text_of_too_many_tokens_is_refused(
     monkeypatch.setattr(module, "MOST_TOKENS", 3)
     one = side(str(small_file("gpt2")))
     assert page("", [one])
-    with pytest.raises(TokexportError, match="and a page shows 3 at most"):
+    with pytest.raises(TokexportError, match="and a page shows at most 3"):
         page("a b c d e f", [one])

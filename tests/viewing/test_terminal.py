@@ -108,4 +108,4 @@ def test_colours_are_for_terminals_that_want_them(small_file: PathOf) -> None:
 def test_show_stands_alone(other: str, run: Run, small_file: PathOf) -> None:
     outcome = run("encode", small_file("gpt2"), "--show", other, "a")
     assert outcome.code == 2
-    assert "--show is for the eye" in outcome.stderr
+    assert "--show excludes" in outcome.stderr

@@ -123,7 +123,7 @@ def report(error: Exception, as_json: bool) -> None:
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
     epilog=(
-        "Exit code: 0 success, or yes; 1 the answer is no; 2 failure. Every command takes --json"
+        "Exit code: 0 for success or yes, 1 for no, 2 for failure. Every command takes --json"
         " (docs/JSON.md). The file name - means standard input."
         ' Shell completion: eval "$(_TOKEXPORT_COMPLETE=bash_source tokexport)"; for other shells'
         " zsh_source or fish_source."

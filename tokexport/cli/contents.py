@@ -65,7 +65,7 @@ def reads(tag: bytes) -> Callable[[Callable[[Contents], Result]], cached_propert
             try:
                 return method(self)
             except DAMAGE as error:
-                raise self.damaged(tag, "it holds what its layout does not allow") from error
+                raise self.damaged(tag, "its content violates its layout") from error
 
         return cached_property(reading)
 
@@ -224,7 +224,9 @@ class Contents:
         merges = np.stack([used >> bits * np.uint64(2), used >> bits & mask, used & mask], axis=1)
         wrong = merges[merges >= self.header.id_count]
         if len(wrong):
-            raise self.damaged(Tag.PAIR_INDEX, f"a merge is of id {wrong[0]}, which is none")
+            raise self.damaged(
+                Tag.PAIR_INDEX, f"a merge uses the id {wrong[0]}, which does not exist"
+            )
         return merges
 
     @reads(Tag.SPLITS)

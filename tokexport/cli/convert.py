@@ -21,7 +21,7 @@ from tokexport.targets.write import write_target
 
 TARGET_HELP = "The file to write; usually named .bin or .tkx; - is standard output."
 TO_HELP = "Write another runtime's format (docs/TARGETS.md); warns of what it cannot represent."
-FROM_HELP = "SOURCE is a file of that runtime; exactly its ids, or refused (docs/TARGETS.md)."
+FROM_HELP = "SOURCE is a file of that runtime; refused if any id would differ (docs/TARGETS.md)."
 INTO_HELP = "With --to gguf: write a copy of this file, weights included, with this tokenizer."
 SCORES_HELP = (
     "Leave out the scores of BPE. No id needs them, but engines that merge by score (llama2.c) do."
@@ -44,7 +44,7 @@ PREFIX_INDEX_HELP = (
 @click.option("--no-scores", is_flag=True, help=SCORES_HELP)
 @click.option("--prefix-index", is_flag=True, help=PREFIX_INDEX_HELP)
 @click.option("--no-chat-template", is_flag=True, help="Leave out the chat templates.")
-@click.option("--no-self-test", is_flag=True, help="Leave out the self test and its library.")
+@click.option("--no-self-test", is_flag=True, help="Skip the self test, which needs the reference.")
 @click.option("--force", is_flag=True, help="Overwrite the target.")
 @click.option("-v", "--verbose", is_flag=True, help="Also show the sections of the file.")
 @output_options
@@ -88,18 +88,18 @@ def convert(
     alone = decode_only or no_scores or prefix_index or no_self_test or verbose or target == "-"
     if origin is not None:
         if alone or format is not None or into is not None or strict:
-            raise click.UsageError("--from goes with -o FILE and --force alone.")
+            raise click.UsageError("--from accepts only -o FILE and --force.")
         from_target(source, origin, target, force, output)
         return
     if format is not None:
         if alone:
-            raise click.UsageError("--to goes with -o FILE, --strict and --force alone.")
+            raise click.UsageError("--to accepts only -o FILE, --strict and --force.")
         if into is not None and format != "gguf":
-            raise click.UsageError("--into goes with --to gguf.")
+            raise click.UsageError("--into requires --to gguf.")
         to_target(source, format, target, into, how, strict, force, output)
         return
     if strict or into is not None:
-        raise click.UsageError("--strict and --into go with --to.")
+        raise click.UsageError("--strict and --into require --to.")
     to_stdout = target == "-"
     if to_stdout and sys.stdout.isatty():
         raise click.UsageError("-o - writes a binary file: redirect standard output.")
@@ -197,9 +197,9 @@ def from_target(source: str, format: str, target: str, force: bool, output: Outp
     done = take_in(source, format, target, force=force)
     name, notes = target_of(format).runtime_name, []
     if not done.encodes:
-        notes = [f"note: it decodes and no more: the file does not say how {name} encodes"]
+        notes = [f"note: decode-only: the file does not say how {name} encodes"]
     elif done.compared:
-        notes = [f"note: the ids of {name} in all of {done.compared:,} random strings"]
+        notes = [f"note: same ids as {name} for all {done.compared:,} random strings"]
     values = {"target": target, "format": format, **asdict(done)}
     text = f"{target}: {size(done.size)}, {plural(done.tokens, 'token')}"
     output.give("convert", values, text, notes)

@@ -95,6 +95,6 @@ def ids_of_object(content: bytes) -> list[int]:
         ids = None
     if not isinstance(ids, list) or not all(type(id) is int and id >= 0 for id in ids):
         raise TokexportError(
-            "the input begins with { and is not an object with ids, as `encode --json` prints it"
+            "the input begins with { but is not an object with ids, as printed by `encode --json`"
         )
     return ids

@@ -22,7 +22,7 @@ def read_token(blob: bytes, has_forms: bool, offset: int, length: int, flags: in
     begin = offset + RecordFlag.FIRST_SKIP.get(flags) - RecordFlag.FIRST_MORE.get(flags)
     end = offset + length - RecordFlag.LAST_SKIP.get(flags)
     if begin < 0 or end < offset or begin > offset + length:
-        raise ValueError("a form of a token is not within the section BYTS")
+        raise ValueError("a surface form of a token is outside the section BYTS")
     forms = blob[begin : offset + length], blob[offset:end]
     first, last = (None if form == content else form for form in forms)
     return Token(content, kind, special, first, last, bool(flags & RecordFlag.FALLBACK))
@@ -63,7 +63,7 @@ def decoding_text(decoding: Decoding, edits: str | None = None) -> str:
             words.append(f'one "{escape(edit.character.encode())}" dropped at the start')
     if edits:
         words.append(f"the joined text edited by a table (CRC-32 {edits})")
-    return ", ".join(words) or "joins what tokens stand for"
+    return ", ".join(words) or "joins the bytes of tokens"
 
 
 def token_value(token: Token) -> dict[str, object]:

@@ -80,7 +80,7 @@ def diff(
     one, two = contents_of(first, second, how)
     differences = list(compare(one, two))
     tokens, merges = plural(one.header.token_count, "token"), plural(len(one.merges), "merge")
-    same = f"no difference: {tokens}, {merges}, and all else that decides an id"
+    same = f"no difference: {tokens}, {merges}, and everything else that decides an id"
     values = [asdict(difference) for difference in differences]
     text = "\n".join(line for difference in differences for line in difference.lines())
     output.give("diff", {"same": not differences, "differences": values}, text or same)

@@ -55,11 +55,9 @@ def encode(
     """
     name, parts = given_text(text, text_file)
     if show and (tokens or offsets or as_json):
-        raise click.UsageError(
-            "--show is for the eye: give it without --tokens, --offsets, --json."
-        )
+        raise click.UsageError("--show excludes --tokens, --offsets and --json.")
     if unit is not None and not offsets:
-        raise click.UsageError("--unit says what --offsets counts; give that too.")
+        raise click.UsageError("--unit requires --offsets.")
     tokenizer = load(path)
     how: dict[str, Any] = {
         "allowed_special": "all" if special else (),

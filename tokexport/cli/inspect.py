@@ -189,7 +189,7 @@ def file_facts(contents: Contents) -> dict[str, Any]:
 def frame_text(frame: dict[str, Any] | None) -> str:
     """Which conversations the frame covers."""
     if frame is None:
-        return "none: it is more than fixed texts between messages, or was not looked at"
+        return "none: it has more than fixed texts between messages, or was not examined"
     roles = "user, assistant" if frame["system"] is None else "system, user, assistant"
     reserved = ", ".join(frame["reserved"])
     return f"for {roles}" + (f"; not for messages with {reserved}" if reserved else "")
@@ -234,16 +234,16 @@ def describe(facts: dict[str, Any], contents: Contents) -> str:
     model = name if facts["unit"] is None else f"{name} over {facts['unit']}"
     stages = [stage_text(stage) for stage in contents.stages]
     normalizer = ", ".join(map(operation_text, contents.normalizer))
-    order = "that of ids" if facts["ranks_are_ids"] else "by the section RANK"
+    order = "by id" if facts["ranks_are_ids"] else "by the section RANK"
     unknown, made = facts["unknown_id"], facts["provenance"]
     digests = made.get("sha256")
     rows = [
         ("model", model if facts["encodes"] else f"{model}, for decoding only"),
         ("ids", f"{facts['ids']:,}: {plural(facts['tokens'], 'token')}{holes}"),
         ("longest token", plural(facts["longest_token"], "byte")),
-        ("merges", f"{facts['merges']:,}, their order {order}"),
+        ("merges", f"{facts['merges']:,}, ordered {order}"),
         ("flags", words(facts["flags"])),
-        ("unknown text", "has no id" if unknown is None else f"gives id {unknown}"),
+        ("unknown text", "has no id" if unknown is None else f"becomes id {unknown}"),
         ("normalizer", normalizer or "none"),
         ("pre-tokenizer", plural(len(stages), "stage")),
         *(("", f"{number}: {stage}") for number, stage in enumerate(stages, 1)),
@@ -281,6 +281,6 @@ def describe_parts(source: str, parts: Parts) -> str:
     verdict = (
         "every part is exact"
         if parts.exact
-        else f"{plural(len(sentences), 'refusal')}, so it is not converted"
+        else f"{plural(len(sentences), 'refusal')}, so it cannot be converted"
     )
     return "\n\n".join([f"{source}: {verdict}", table(rows), *sentences])

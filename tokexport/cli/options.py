@@ -33,7 +33,7 @@ class InputPath(click.Path):
         if str(value) != "-" or ctx is None:
             return str(value)
         if ctx.meta.setdefault("standard input", []):
-            self.fail("standard input can be read once only", param, ctx)
+            self.fail("standard input can only be read once", param, ctx)
         ctx.meta["standard input"].append(param)
         path = Path(ctx.with_resource(TemporaryDirectory()), "stdin")
         path.write_bytes(standard_input().read())
@@ -155,7 +155,7 @@ def read_special_tokens(path: str | None) -> dict[str, int] | None:
     values = tokens.values() if isinstance(tokens, dict) else [None]
     if not all(type(value) is int and value >= 0 for value in values):
         raise SourceError(
-            f'{path}: special tokens are a JSON object of contents and ids, such as {{"<|end|>":'
+            f'{path}: special tokens must be a JSON object from content to id, such as {{"<|end|>":'
             " 100257}"
         )
     return dict(tokens)

@@ -94,7 +94,7 @@ def tokenize(
     if begin is None and begin_id is not None:
         content = tokenizer.decode([begin_id])
         notes = [
-            f"note: each document begins with {content} (id {begin_id}); --begin none: nothing"
+            f"note: each document begins with {content} (id {begin_id}); for none, use --begin none"
         ]
     output.give("tokenize", as_object(index, folder), text, notes)
 
@@ -118,7 +118,8 @@ def id_of(tokenizer: Tokenizer, content: str | None) -> int | None:
         return tokenizer.encode_single_token(content)
     except KeyError:
         raise TokexportError(
-            f"{content!r} is no token of this tokenizer; `tokexport inspect` lists special ones"
+            f"{content!r} is not a token of this tokenizer; `tokexport inspect` lists its special"
+            " tokens"
         ) from None
 
 

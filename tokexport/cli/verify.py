@@ -76,7 +76,7 @@ def verify(
         common: dict[str, Any] = {"against": against, "seed": seed, "texts": texts, **how}
         if runtime is not None:
             if only is not None or quick or jobs is not None:
-                raise click.UsageError("--as goes with --strings, --seed and --text alone.")
+                raise click.UsageError("--as accepts only --strings, --seed and --text.")
             count = RUNTIME_STRINGS if strings is None else strings
             result = compare_runtime(path, runtime, strings=count, progress=progress, **common)
         else:

@@ -57,7 +57,7 @@ def take_in(
     refuse_sources(out, [source])
     resolved = resolve(out, force=force)
     if format in _SOURCES:
-        raise TokexportError(f"{source}: {format} is a source as it is; leave --from out")
+        raise TokexportError(f"{source}: {format} is already a source; leave out --from")
     found = chosen.read(source)
     if found.file is not None:
         content, compared = found.file, 0
@@ -66,8 +66,8 @@ def take_in(
     elif found.model is None:
         raise TokexportError(
             f"{source}: a tokexport file cannot give the ids of {chosen.runtime_name}, which has no"
-            " pre-tokenizer and finds special tokens between < and > in a way of its own; convert"
-            " the tokenizer.json that the file was made from"
+            " pre-tokenizer and finds special tokens between < and > in its own way; convert the"
+            " tokenizer.json that the file was made from"
         )
     else:
         content = file_bytes(_with_spaces(found.model))

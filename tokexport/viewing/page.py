@@ -94,8 +94,8 @@ def _encoded(side: Side, text: str, how: dict[str, Any]) -> tuple[list[int], lis
         ids, spans = side.tokenizer.encode(text, **how), None
     if len(ids) > MOST_TOKENS:
         raise TokexportError(
-            f"the text has {len(ids):,} tokens by {side.name}, and a page shows {MOST_TOKENS:,} at"
-            " most; give a part of it"
+            f"the text has {len(ids):,} tokens by {side.name}, and a page shows at most"
+            f" {MOST_TOKENS:,}; give a part of it"
         )
     return ids, spans
 
@@ -121,7 +121,7 @@ def _pane(
     facts = [
         _count(len(ids), "token"),
         _count(size, "byte"),
-        f"{size / len(ids):.2f} bytes a token" if ids else "nothing to show",
+        f"{size / len(ids):.2f} bytes per token" if ids else "nothing to show",
         f"{side.tokenizer.token_count:,} in the vocabulary",
     ]
     if others is not None and own is not None:
