@@ -174,9 +174,9 @@ def test_ranks_that_are_not_ids_are_refused(tmp_path: Path) -> None:
     model = GOLDEN.byte_document()["model"]
     first, second, *others = model["merges"]
     source = changed(tmp_path, merges=[*others[:2], first, second, *others[2:]])
-    with pytest.raises(TokexportError, match="is merged before one of a smaller id"):
+    with pytest.raises(TokexportError, match="is merged before one with a smaller id"):
         write_target(source, "tiktoken", tmp_path / "file")
-    with pytest.raises(TokexportError, match="no merge makes the token 269"):
+    with pytest.raises(TokexportError, match="no merge produces the token 269"):
         write_target(changed(tmp_path, "zz"), "tiktoken", tmp_path / "file")
 
 

@@ -56,7 +56,7 @@ class Comparison(Outcome):
     def lines(self) -> list[str]:
         """The outcome for a person: a line per kind, the sum, examples, notes."""
         width = max(map(len, self.counts), default=0)
-        lines = [f"{self.runtime} beside {self.reference}, seed {self.seed}:"]
+        lines = [f"{self.runtime} against {self.reference}, seed {self.seed}:"]
         for name, count in self.counts.items():
             wrong = self.differing.get(name, 0)
             lines.append(f"  {name:<{width}}  {wrong:>7,} of {count:,} differ")

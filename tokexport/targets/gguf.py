@@ -86,7 +86,9 @@ def _template_flags(template: Template | None, roles: SpecialIds) -> dict[str, b
 def _piece_keys(source: Material) -> dict[str, Any]:
     pieces = source.pieces
     if pieces is None or pieces.algorithm not in _MODELS or pieces.whitespace_as_suffix:
-        raise refuse("gguf", "of SentencePiece's models it takes BPE and Unigram", "there is none")
+        raise refuse(
+            "gguf", "of SentencePiece's models it holds BPE and Unigram", "it has no other"
+        )
     spec = pieces.normalizer
     values: dict[str, Any] = {
         "model": _MODELS[pieces.algorithm],
@@ -128,7 +130,7 @@ def pattern_name(source: Material) -> str:
     if not found:
         raise refuse(
             "gguf",
-            "no name of tokenizer.ggml.pre that is known here stands for its pre-tokenizer",
+            "no known name of tokenizer.ggml.pre stands for its pre-tokenizer",
             "a GGUF holds a name in place of a pattern",
         )
 
@@ -206,7 +208,7 @@ def add_to(source: Material, existing: Path, target: Path) -> None:
     found, library = keys(source), _library()
     with existing.open("rb") as file:
         if file.read(len(MAGIC)) != MAGIC:
-            raise SourceError(f"{existing}: it is no GGUF file")
+            raise SourceError(f"{existing}: it is not a GGUF file")
     reader = library.GGUFReader(existing)
     fields = reader.fields
     architecture = fields["general.architecture"].contents()
@@ -269,8 +271,8 @@ def _runtime(path: Path, how: Mapping[str, Any]) -> Runtime:
     pieces = gguf_sentencepiece(parsed)
     if any(piece.type is PieceType.USER_DEFINED for piece in pieces.pieces):
         raise TokexportError(
-            f"{path.name}: what llama.cpp makes of user-defined pieces is not known here, and it is"
-            " not what SentencePiece does; compare with llama.cpp itself"
+            f"{path.name}: llama.cpp treats user-defined pieces differently from SentencePiece, in"
+            " a way not known here; compare with llama.cpp itself"
         )
     if parsed.model == "llama":
         kept = replace(pieces.normalizer, remove_extra_whitespaces=False)
@@ -288,9 +290,9 @@ GGUF: Final = Target(
     Path("gguf/golden.gguf"),
     {
         Part.NORMALIZER: "llama.cpp has none for BPE, and keeps all spaces",
-        Part.PRE_TOKENIZER: "it is a name, and the original of that name has another one",
-        Part.TEMPLATE: "it says whether BOS and EOS stand around a text, and nothing else",
-        Part.ADDED_TOKENS: "special tokens are found where the program asks for it",
+        Part.PRE_TOKENIZER: "it is a name that stands for a different one",
+        Part.TEMPLATE: "it says whether BOS and EOS surround a text, and nothing else",
+        Part.ADDED_TOKENS: "special tokens are found only if the program asks for it",
         Part.ROLES: "it has room for two stop ids besides EOS",
         Part.DECODER: "decoding is the program's",
     },

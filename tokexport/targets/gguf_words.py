@@ -24,7 +24,7 @@ def word_keys(model: TokenizerModel) -> dict[str, Any]:
     inner = model.model
     assert isinstance(inner, WordPieceModel)
     if (inner.prefix, inner.max_characters) != (_PREFIX, _LONGEST):
-        raise refuse("gguf", "its WordPiece is not as BERT's", "there is no other one in it")
+        raise refuse("gguf", "its WordPiece is not BERT's", "a GGUF has no other")
     names = {id: key.decode() for key, id in inner.vocab.items()}
     names |= {token.id: token.content for token in model.added_tokens}
     count = len(model.tokens)
@@ -74,4 +74,4 @@ def _normalizer(model: TokenizerModel) -> dict[str, bool]:
             if cuts != model.pre_tokenizer:
                 break
             return {"normalizer.lowercase": lowercase, "normalizer.strip_accents": accents}
-    raise refuse("gguf", "its texts are not normalized and cut as BERT's", "WordPiece there is so")
+    raise refuse("gguf", "its texts are not normalized and cut as in BERT", "a GGUF has no other")

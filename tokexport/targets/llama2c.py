@@ -47,7 +47,7 @@ def _pieces(source: Material, name: str) -> tuple[Piece, ...]:
         raise refuse(
             name,
             f"the ids {FIRST_BYTE} to {FIRST_BYTE + 255} are not <0x00> to <0xFF>",
-            "the program computes the id of a byte, so train it with ids as Llama 2 has them",
+            "the program computes the id of a byte, so train it with the ids of Llama 2",
         )
     return pieces.pieces
 

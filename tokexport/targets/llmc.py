@@ -36,8 +36,8 @@ def _write(source: Material) -> Files:
             what = "is a hole" if token is None else f"has {size} bytes"
             raise refuse(
                 "llm.c",
-                f"the id {id} {what}, and a token there has 1 to {LONGEST} bytes",
-                "there is no other version of the format that can",
+                f"the id {id} {what}, but a token there has 1 to {LONGEST} bytes",
+                "no version of the format can",
             )
         texts.append(token.content)
     header = HEADER.build({"vocab_size": len(texts), "eot_token": _eot(source)})

@@ -119,8 +119,7 @@ class Qwen3Rs:
 
 
 _MEANINGS: Final = {
-    Part.ADDED_TOKENS: "what begins with < and ends with the next > is found in a text if it is a"
-    " token, and nothing else is",
+    Part.ADDED_TOKENS: "only a token that begins with < and ends with the next > is found",
     Part.BOS_EOS: "both ids in the file end a generation, and none is put before a text",
 }
 QWEN3C: Final = Target(

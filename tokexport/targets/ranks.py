@@ -24,15 +24,15 @@ def _write(source: Material) -> Files:
     if wrong is not None:
         raise refuse(
             "tiktoken",
-            f"the token {wrong} is merged before one of a smaller id",
-            "ranks are ids there, so its ids have to be in the order of merges",
+            f"the token {wrong} is merged before one with a smaller id",
+            "ranks are ids there, so ids must be in the order of merges",
         )
     tokens = {id: token for id, token in enumerate(source.tokens) if token and not token.special}
     long = [id for id, token in tokens.items() if len(token.content) > 1 and scores[id] <= NO_MERGE]
     if long:
         raise refuse(
             "tiktoken",
-            f"no merge makes the token {long[0]}, which is not special",
+            f"no merge produces the token {long[0]}, which is not special",
             "tiktoken would merge it",
         )
     lines = (b"%s %d\n" % (base64.b64encode(one.content), id) for id, one in tokens.items())
@@ -67,7 +67,7 @@ TIKTOKEN: Final = Target(
     Path("tiktoken/golden.tiktoken"),
     {
         Part.BYTES: "special tokens are not in it",
-        Part.PRE_TOKENIZER: "tiktoken is given its pattern by the program",
-        Part.ADDED_TOKENS: "tiktoken is given its special tokens by the program",
+        Part.PRE_TOKENIZER: "the program passes the pattern to tiktoken",
+        Part.ADDED_TOKENS: "the program passes the special tokens to tiktoken",
     },
 )

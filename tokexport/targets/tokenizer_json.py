@@ -45,7 +45,7 @@ def document(source: Material) -> dict[str, Any]:
     if source.document is not None:
         return source.document
     if source.model is None or not isinstance(source.model.model, BytePairModel):
-        raise refuse(_NAME, "only BPE is written, from a source that says all of it", _INSTEAD)
+        raise refuse(_NAME, "only BPE is written, from a complete source", _INSTEAD)
     steps = source.parts.get(Part.NORMALIZER, ())
     of_pieces = source.pieces is not None
     return parts.tokenizer_document(
@@ -254,13 +254,13 @@ TOKENIZER_JSON: Final = Target(
     (),
     Path("tokenizer.json/golden.json"),
     {
-        Part.NORMALIZER: "its steps are others",
+        Part.NORMALIZER: "its steps differ",
         Part.PRE_TOKENIZER: "its patterns are run by another regex engine, Oniguruma",
         Part.ADDED_TOKENS: "special tokens are found in every text",
-        Part.BOS_EOS: "which ids begin and end a text is said in tokenizer_config.json",
-        Part.ROLES: "padding, unknown and stop ids are said in tokenizer_config.json",
-        Part.CHAT_TEMPLATE: "it is said in tokenizer_config.json",
-        Part.DECODER: "bytes that are no UTF-8 and leading spaces decode in another way",
-        Part.PAIRS: "two tokens of one rank are merged in the order of the list",
+        Part.BOS_EOS: "tokenizer_config.json says which ids begin and end a text",
+        Part.ROLES: "tokenizer_config.json names padding, unknown and stop ids",
+        Part.CHAT_TEMPLATE: "tokenizer_config.json holds it",
+        Part.DECODER: "invalid UTF-8 and leading spaces decode differently",
+        Part.PAIRS: "two tokens of equal rank are merged in the order of the list",
     },
 )

@@ -35,8 +35,8 @@ VOCAB_MERGES: Final = Target(
     (),
     Path("vocab.json/golden"),
     {
-        Part.PRE_TOKENIZER: "the program takes GPT-2's pattern",
-        Part.ADDED_TOKENS: "they are tokens that no merge makes, and in a text they are text",
-        Part.MODEL: "it says nothing but merges",
+        Part.PRE_TOKENIZER: "the program uses GPT-2's pattern",
+        Part.ADDED_TOKENS: "no merge produces them, so in a text they are plain text",
+        Part.MODEL: "it holds only merges",
     },
 )

@@ -33,7 +33,7 @@ def _write(source: Material) -> Files:
             f"the token {later[0]} comes after a special token or a hole"
             if source.of_bytes
             else "it is not BPE over bytes",
-            "ids there are those of the tokens in their order, special tokens after all others",
+            "its ids number the tokens in order, special tokens after all others",
         )
     texts = [token.content for token in source.tokens[:count] if token is not None]
     records = b"".join(RECORD.build({"text": text}) for text in texts)
@@ -84,9 +84,9 @@ WHISPER: Final = Target(
     (HEADER, RECORD),
     Path("whisper.cpp/golden.bin"),
     {
-        Part.MODEL: "the program takes the longest token at each place",
-        Part.PRE_TOKENIZER: "the program has a pattern of its own, over bytes",
-        Part.SPECIAL: "the program makes them of the size of its model",
+        Part.MODEL: "the program takes the longest token at each position",
+        Part.PRE_TOKENIZER: "the program has its own pattern, over bytes",
+        Part.SPECIAL: "the program derives them from the size of its model",
         Part.BYTES: "special tokens are not in it",
     },
 )
