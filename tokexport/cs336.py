@@ -150,11 +150,11 @@ def _model(
         product = left + right
         for part in (left, right):
             if part not in reachable:
-                raise _refusal(index, f"needs {part!r}, which no merge before it makes")
+                raise _refusal(index, f"needs {part!r}, which no earlier merge produces")
         if product in reachable:
-            raise _refusal(index, f"makes {product!r}, which an earlier merge makes")
+            raise _refusal(index, f"produces {product!r}, which an earlier merge produces")
         if product not in ids:
-            raise _refusal(index, f"makes {product!r}, which the vocabulary does not have")
+            raise _refusal(index, f"produces {product!r}, which is not in the vocabulary")
         triples.append((ids[left], ids[right], ids[product]))
         reachable[product] = ids[product]
     tokens: list[Token | None] = [None] * (max(ids.values()) + 1)
@@ -194,7 +194,7 @@ def _ids(vocab: Mapping[int, bytes], special_tokens: Sequence[str]) -> dict[byte
     if missing:
         raise UnsupportedError(
             "vocab",
-            f"{len(missing)} of the 256 bytes are no token, the first of them {missing[0]!r}",
+            f"{len(missing)} of the 256 bytes are not tokens, the first of them {missing[0]!r}",
             "add a token for each, so that every text has ids",
         )
     for name in special_tokens:

@@ -88,14 +88,14 @@ FRAMES = {
 }
 NO_FRAMES = {
     "the date": (PLAIN + "{{ strftime_now('%Y') }}", "writes the date"),
-    "a count": (PLAIN + "{{ messages | length }}", "does not write all turns|in another way"),
+    "a count": (PLAIN + "{{ messages | length }}", "does not write all turns|differently"),
     "a late change": (
         PLAIN.replace("<|im_end|>", "{% if loop.index > 9 %}!{% endif %}<|im_end|>"),
-        "some messages in another way",
+        "some messages differently",
     ),
     "a length": (
         CHATML.replace("CONTENT", "m.content if m.content | length < 20 else 'long'"),
-        "some messages in another way|changes white space|changes messages",
+        "some messages differently|changes white space|changes messages",
     ),
     "half a strip": (CHATML.replace("CONTENT", "m.content.lstrip()"), "changes white space"),
     "a common word": (
@@ -104,8 +104,8 @@ NO_FRAMES = {
     ),
     "the last message alone": ("{{ messages[-1].content }}", "leaves out, repeats or moves"),
     "messages twice": (PLAIN + PLAIN, "leaves out, repeats or moves"),
-    "a refusal": ("{{ raise_exception('no') }}", "refuses a conversation in turns"),
-    "no Jinja": ("{% if %}", "refuses a conversation in turns"),
+    "a refusal": ("{{ raise_exception('no') }}", "refuses alternating messages"),
+    "no Jinja": ("{% if %}", "refuses alternating messages"),
 }
 
 

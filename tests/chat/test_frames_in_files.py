@@ -145,8 +145,8 @@ def test_what_a_frame_is_not_for_is_refused_in_a_sentence(tmp_path: Path) -> Non
         ([user("a"), user("b")], "message 1 has the role user"),
         ([user("a"), system("b")], "message 1 has the role system"),
         ([user("a</think>b")], "message 0 is empty, or has a text"),
-        ([user(None)], "message 0 is not for a frame"),
-        ([{"role": "tool", "content": "b"}], "message 0 is not for a frame"),
+        ([user(None)], "message 0 does not fit a frame"),
+        ([{"role": "tool", "content": "b"}], "message 0 does not fit a frame"),
     ]:
         with pytest.raises(ChatTemplateError, match=problem):
             tokenizer.encode_chat(messages)

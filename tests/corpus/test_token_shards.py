@@ -187,14 +187,14 @@ def test_a_process_that_is_killed_again_and_again_ends_with_the_same_files(tmp_p
     ("name", "text", "words"),
     [
         ("a.jsonl", b'{"text": "a"}\n{"body": "b"}\n', "a.jsonl:2: no text in .* 'text': .*body"),
-        ("a.jsonl", b"[]\n", "no object"),
+        ("a.jsonl", b"[]\n", "not an object"),
         ("a.jsonl", b'{"text"\n', "a.jsonl:1: not a line of JSON"),
         ("a.jsonl", b'\n{"text": "\xff"}', "a.jsonl:2: not UTF-8 at byte 10 of the line"),
         ("a.jsonl", b'{"text": "a"}\n{"text": "\\ud800"}\n', "a.jsonl: document 2: .*surrogates"),
         ("a.txt", b"ab\xff", "a.txt: not UTF-8 at byte 2"),
         ("a.txt.gz", b"no gzip", "a.txt.gz: cannot be decompressed"),
-        ("a.parquet", b"no parquet", "a.parquet: not a parquet file"),
-        ("a.csv", b"a,b", "a.csv: not a kind of file that is read"),
+        ("a.parquet", b"no parquet", "a.parquet: not a readable parquet file"),
+        ("a.csv", b"a,b", "a.csv: this kind of file is not supported"),
     ],
 )  # fmt: skip
 def test_what_is_no_document_is_refused_with_its_place(
@@ -210,7 +210,7 @@ def test_rows_without_a_text_are_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table({"text": ["a", None]}), tmp_path / "a.parquet")
     with pytest.raises(SourceError, match="has rows without a text"):
         tokenize([tmp_path / "a.parquet"], SUBJECT, tmp_path / "out")
-    with pytest.raises(SourceError, match="no column of text 'body': its columns are text"):
+    with pytest.raises(SourceError, match="no text column 'body': its columns are text"):
         tokenize([tmp_path / "a.parquet"], SUBJECT, tmp_path / "other", field="body")
 
 

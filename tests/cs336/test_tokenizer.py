@@ -157,12 +157,12 @@ VOCAB = BYTES | {256: b"ab", 257: b"abc"}
 @pytest.mark.parametrize(
     ("vocab", "merges", "special", "message"),
     [
-        (VOCAB, MERGES[::-1], [], r"merges\[0\]: it needs b'ab', which no merge before it makes"),
-        (VOCAB, [*MERGES, (b"a", b"b")], [], r"merges\[2\]: it makes b'ab', which an earlier"),
+        (VOCAB, MERGES[::-1], [], r"merges\[0\]: it needs b'ab', which no earlier merge produces"),
+        (VOCAB, [*MERGES, (b"a", b"b")], [], r"merges\[2\]: it produces b'ab', which an earlier"),
         (VOCAB, [(b"", b"b")], [], r"merges\[0\]: it needs b''"),
-        (BYTES, MERGES, [], r"merges\[0\]: it makes b'ab', which the vocabulary does not have"),
+        (BYTES, MERGES, [], r"merges\[0\]: it produces b'ab', which is not in the vocabulary"),
         (VOCAB | {258: b"ab"}, MERGES, [], "the ids 256 and 258 are both b'ab'"),
-        ({1: b"a"}, [], [], r"255 of the 256 bytes are no token, the first of them b'\\x00'"),
+        ({1: b"a"}, [], [], r"255 of the 256 bytes are not tokens, the first of them b'\\x00'"),
         (BYTES | {-1: b"ab"}, [], [], "the id -1 is negative"),
         (BYTES | {1 << 30: b"ab"}, [], [], "the id 1073741824 is not supported"),
         (BYTES, [], [""], "special_tokens: one of them is empty"),

@@ -138,9 +138,9 @@ def test_transformers_loads_the_model(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"", "no GGUF and no safetensors"),
-        (b"some other file", "no GGUF and no safetensors"),
-        ((1 << 60).to_bytes(8, "little") + b"{}", "no GGUF and no safetensors"),
+        (b"", "neither a GGUF nor a safetensors"),
+        (b"some other file", "neither a GGUF nor a safetensors"),
+        ((1 << 60).to_bytes(8, "little") + b"{}", "neither a GGUF nor a safetensors"),
         ((3).to_bytes(8, "little") + b"{x}", "header is damaged"),
         ((8).to_bytes(8, "little") + b'{"a":1} ', "header is damaged"),
         ((2).to_bytes(8, "little") + b"{}more", "do not end with the file"),

@@ -106,7 +106,7 @@ def test_a_broken_checkpoint_is_refused_with_its_place(tmp_path: Path) -> None:
     settings, made = config(), random_tensors(config(), 6)
     broken = {
         "has no tensor model.norm.weight": {k: v for k, v in made.items() if "model.norm" not in k},
-        "has the shape [3], and config.json asks for [128]": {
+        "has the shape [3], but config.json requires [128]": {
             **made,
             "model.norm.weight": np.ones(3, np.float32),
         },

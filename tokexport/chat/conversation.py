@@ -57,7 +57,7 @@ def plain_messages(messages: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]
         )
     found = [_message(number, message) for number, message in enumerate(messages)]
     if not found:
-        raise ChatTemplateError("there are no messages; give one at least")
+        raise ChatTemplateError("there are no messages; give at least one")
     return found
 
 

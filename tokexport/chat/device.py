@@ -42,5 +42,5 @@ def _problem(frame: Frame, special: Mapping[str, bool]) -> str:
         return "its special tokens are looked for in normalized text"
     sizes = [len(text.encode()) for text in frame.reserved]
     if max([len(marks(texts, special)), len(sizes), *sizes]) > MAX_NUMBER:
-        return "it has more special tokens or reserved texts than a file holds"
+        return "it has more special tokens or reserved texts than a file can hold"
     return ""

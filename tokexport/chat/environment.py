@@ -30,7 +30,7 @@ except ImportError as error:
     ) from error
 if tuple(int(part) for part in version("jinja2").split(".")[:3] if part.isdigit()) < OLDEST:
     raise MissingLibraryError(
-        f"jinja2 {version('jinja2')} is installed, whose sandbox has known ways out; {INSTALL}"
+        f"jinja2 {version('jinja2')} is installed, whose sandbox has known escapes; {INSTALL}"
     )
 
 
@@ -41,8 +41,8 @@ def compiled(source: str) -> Template:
         return _environment().from_string(source)
     except TemplateSyntaxError as error:
         raise ChatTemplateError(
-            f"line {error.lineno} of the chat template: {error.message}; this is no template that"
-            " jinja2 can read"
+            f"line {error.lineno} of the chat template: {error.message}; this is not a valid jinja2"
+            " template"
         ) from error
 
 

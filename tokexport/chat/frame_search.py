@@ -111,11 +111,11 @@ def _between(jinja: _Jinja) -> Frame:
     answer, again = first[1], first[2]
     if first != [start, answer, again, reply]:
         raise _NoFrameError(
-            "the chat template writes the first messages in another way than later ones"
+            "the chat template writes the first messages differently from later ones"
         )
     longer = _segments(jinja, 7, system=False)
     if longer != [start, *[answer, again] * 3, reply]:
-        raise _NoFrameError("the chat template does not write all turns in one way")
+        raise _NoFrameError("the chat template does not write all turns the same way")
     frame = Frame(start, None, answer, again, reply)
     try:
         before, after, _ = _segments(jinja, 2, system=True)
@@ -132,7 +132,7 @@ def _segments(jinja: _Jinja, count: int, *, system: bool) -> list[str]:
     contents = [f"Probe{number}Text" for number in range(count)]
     text = jinja.render(conversation(contents, system=system))
     if text is None:
-        raise _NoFrameError("the chat template refuses a conversation in turns")
+        raise _NoFrameError("the chat template refuses alternating messages of user and assistant")
     segments = []
     for content in contents:
         before, found, text = text.partition(content)
@@ -198,7 +198,7 @@ def _check(jinja: _Jinja, frame: Frame) -> Frame:
         if not frame.takes(messages):
             continue
         if not jinja.same(frame, messages):
-            raise _NoFrameError("the chat template writes some messages in another way than others")
+            raise _NoFrameError("the chat template writes some messages differently from others")
         compared += 1
     return frame
 

@@ -48,8 +48,8 @@ def render(
     if continue_final_message:
         if add_generation_prompt:
             raise ChatTemplateError(
-                "a prompt ends within the last message or with the beginning of the next one; give"
-                " continue_final_message or add_generation_prompt"
+                "a prompt ends within the last message or with the beginning of the next one; set"
+                " either continue_final_message or add_generation_prompt"
             )
         name = "content" if continue_final_message is True else continue_final_message
         final = _mark(conversation[-1], name, source)

@@ -111,7 +111,7 @@ def find_files(inputs: Sequence[str | Path]) -> list[Path]:
         elif not path.exists():
             raise SourceError(f"{path}: there is no such file or folder")
         elif _kind(path) is None:
-            raise SourceError(f"{path}: not a kind of file that is read; these are: {SUPPORTED}")
+            raise SourceError(f"{path}: this kind of file is not supported; these are: {SUPPORTED}")
         else:
             files.append(path)
     return files
@@ -206,7 +206,7 @@ def _pyarrow(path: Path) -> Any:
         import pyarrow
     except ImportError as error:
         raise MissingLibraryError(
-            f"{path}: pyarrow reads this kind of file; pip install 'tokexport[corpus]'"
+            f"{path}: this kind of file needs pyarrow; pip install 'tokexport[corpus]'"
         ) from error
     return pyarrow
 
@@ -289,7 +289,7 @@ def _text_of(line: bytes, field: str | None, place: str) -> str:
         raise SourceError(f"{place}: not a line of JSON: {error}") from error
     text = value.get(field) if isinstance(value, dict) else None
     if not isinstance(text, str):
-        found = f"its fields are {', '.join(value)}" if isinstance(value, dict) else "no object"
+        found = f"its fields are {', '.join(value)}" if isinstance(value, dict) else "not an object"
         raise SourceError(f"{place}: no text in the field {field!r}: {found}; name it with --field")
     return text
 
@@ -307,7 +307,7 @@ def _parquet(path: Path, field: str, begin: Position, read: int) -> Iterator[Bat
             if type_ not in (pa.string(), pa.large_string()):
                 names = ", ".join(file.schema_arrow.names)
                 raise SourceError(
-                    f"{path}: no column of text {field!r}: its columns are {names}; name it with"
+                    f"{path}: no text column {field!r}: its columns are {names}; name it with"
                     " --field"
                 )
             rows, size = max(file.metadata.num_rows, 1), path.stat().st_size
@@ -329,7 +329,7 @@ def _parquet(path: Path, field: str, begin: Position, read: int) -> Iterator[Bat
                 if len(column):
                     yield Batch(column, len(column), first, read + size * at // rows)
     except pa.ArrowInvalid as error:
-        raise SourceError(f"{path}: not a parquet file that can be read: {error}") from error
+        raise SourceError(f"{path}: not a readable parquet file: {error}") from error
 
 
 def _rows(file: Any, group: int) -> int:

@@ -61,7 +61,7 @@ def tokenize(
     files = find_files([os.fspath(path) for path in inputs])
     dtype = dtype or ("uint16" if tokenizer.n_vocab <= 1 << 16 else "uint32")
     if dtype == "uint16" and tokenizer.n_vocab > 1 << 16:
-        raise TokexportError(f"{tokenizer.n_vocab:,} ids do not fit into uint16; take uint32")
+        raise TokexportError(f"{tokenizer.n_vocab:,} ids do not fit into uint16; use uint32")
     settings: dict[str, Any] = {
         "tokenizer": hashlib.sha256(tokenizer.to_bytes()).hexdigest(),
         "files": [{"path": str(path), "size": path.stat().st_size} for path in files],
@@ -106,7 +106,7 @@ def _begun(folder: Path, fresh: Index) -> Index:
         ]
         names = ", ".join(other) or "dtype or header"
         raise TokexportError(
-            f"{folder} was begun with other settings ({names}); name another folder, or remove it"
+            f"{folder} was started with other settings ({names}); name another folder, or remove it"
         )
     return found
 

@@ -27,9 +27,7 @@ def read_header(file: BinaryIO, path: Path, file_size: int) -> Header:
     start = file.read(9)
     length = int.from_bytes(start[:8], "little")
     if start[8:] != b"{" or not 2 <= length <= min(file_size - 8, _LONGEST_HEADER):
-        raise SourceError(
-            f"{path}: it is no GGUF and no safetensors file; give the file of a model"
-        )
+        raise SourceError(f"{path}: it is neither a GGUF nor a safetensors file; give a model file")
     try:
         values = json.loads(b"{" + file.read(length - 1))
         ends = {name: _end(value) for name, value in values.items() if name != "__metadata__"}

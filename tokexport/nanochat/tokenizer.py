@@ -108,7 +108,7 @@ class Tokenizer:
             import tiktoken
         except ImportError:
             raise MissingLibraryError(
-                "the library `tiktoken` is not installed, and it has the encodings by name; pip"
+                "the library `tiktoken`, which has the encodings by name, is not installed; pip"
                 " install 'tokexport[verify]'"
             ) from None
         model = read(tiktoken.get_encoding(tiktoken_name))

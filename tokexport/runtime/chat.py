@@ -33,16 +33,16 @@ def chat_frame(tokenizer: Tokenizer) -> Frame | None:
     reserved_at = FrameHeader.sizeof() + FRAME_MARK.itemsize * head.mark_count
     texts_at = reserved_at + RESERVED_SIZE.itemsize * head.reserved_count
     if texts_at > len(content):
-        raise damaged(tokenizer, "FRAM", "its tables are longer than it is")
+        raise damaged(tokenizer, "FRAM", "its tables extend past its end")
     sizes = [head[field.name] for field in FrameHeader.subcons[4:]]
     sizes += np.frombuffer(content[reserved_at:texts_at], RESERVED_SIZE).tolist()
     ends = list(accumulate(sizes, initial=texts_at))
     if ends[-1] != len(content):
-        raise damaged(tokenizer, "FRAM", "its texts do not have the sizes that it says")
+        raise damaged(tokenizer, "FRAM", "its texts do not have the sizes that it declares")
     try:
         texts = [content[begin:end].decode() for begin, end in pairwise(ends)]
     except UnicodeDecodeError as error:
-        raise damaged(tokenizer, "FRAM", "a text of it is not UTF-8") from error
+        raise damaged(tokenizer, "FRAM", "one of its texts is not UTF-8") from error
     start, before, after, to_assistant, to_user, to_reply = texts[:6]
     stripped = [role for role in ROLES if head.flags & FrameFlag[f"STRIP_{role.upper()}"]]
     return Frame(
@@ -61,13 +61,13 @@ def encode_chat(tokenizer: Tokenizer, messages: Sequence[Mapping[str, Any]]) -> 
     if tokenizer._core.section(b"FRAM") is None:
         raise ChatTemplateError(
             "the file has no frame of a chat template; use apply_chat_template, or convert the"
-            " source again, which says why where it has none"
+            " source again, which reports why there is none"
         )
     for number, message in enumerate(messages):
         if message.get("role") not in ROLES or not isinstance(message.get("content"), str):
             raise ChatTemplateError(
-                f"message {number} is not for a frame; give a role, system, user or assistant, and"
-                " a content that is a text"
+                f"message {number} does not fit a frame; give a role, system, user or assistant,"
+                " and a content that is a text"
             )
     roles = [ROLES.index(message["role"]) for message in messages]
     found = tokenizer._core.encode_chat(roles, [message["content"] for message in messages])
@@ -79,7 +79,7 @@ def encode_chat(tokenizer: Tokenizer, messages: Sequence[Mapping[str, Any]]) -> 
     elif number == len(messages):
         problem = "the last message is not the user's"
     else:
-        problem = f"message {number} has the role {messages[number]['role']}, which cannot stand"
+        problem = f"message {number} has the role {messages[number]['role']}, which is not allowed"
         problem += " there: a system message comes first, if the template takes one, then user and"
         problem += " assistant in turns"
     raise ChatTemplateError(f"{problem}; use apply_chat_template")

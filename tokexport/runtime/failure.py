@@ -5,20 +5,20 @@ from typing import Final
 from tokexport.errors import FormatError, TextError
 
 _AGAIN: Final = "the copy is damaged: fetch it again, or convert the source again"
-_DEFECT: Final = "a defect of the program that wrote it: please report it, with the file"
+_DEFECT: Final = "a bug in the program that wrote it: please report it, with the file"
 
 # What to do, by error code; codes that are not here concern the call and not the file.
 _ADVICE: Final = {
-    -7: "the text asks for more work memory than any text should: please report it, with the text",
-    -8: "the text has no place where it can be cut: encode it whole",
+    -7: "the text needs more work memory than any text should: please report it, with the text",
+    -8: "the text cannot be cut anywhere: encode it whole",
     -10: "convert the source again without --decode-only (decode_only=True)",
     -11: "do not use this file with this version of tokexport, and please report it",
     -13: "encode without offsets",
-    -20: "the conversion or the copy that should have filled it did not",
+    -20: "the conversion or copy that should have written it failed",
     -21: "a tokexport file begins with the bytes 89 54 4B 58; make one with `tokexport convert`",
     -22: "copy it again, or convert the source again",
     -23: "install a newer tokexport, or convert the source again with this one",
-    -25: "something was added after its end: " + _AGAIN,
+    -25: "data was added after its end: " + _AGAIN,
     **dict.fromkeys((-24, -26, -35, -36), _AGAIN),
     **dict.fromkeys((-27, -29, -30, -32, -33, -34), _DEFECT),
     **dict.fromkeys((-28, -31), "install a newer tokexport"),

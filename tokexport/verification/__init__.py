@@ -140,7 +140,7 @@ def another_source(tokenizer: Tokenizer, opened: Opened) -> str | None:
     others = [name for name, digest in read.items() if digest not in digests.values()]
     if not others:
         return None
-    return f"{', '.join(others)}: not what the file was made from, since the SHA-256 is another one"
+    return f"{', '.join(others)}: not what the file was made from, as the SHA-256 differs"
 
 
 def _command(path: object, against: object, how: Mapping[str, Any]) -> str:

@@ -152,7 +152,7 @@ class Comparison:
             command = f"{again} --seed {self.seed} --only {shlex.quote(first.key)}"
             first = replace(first, reproduce=(command,))
         if found.stopped:
-            said.append(f"{found.stopped:,} texts were left out: {library} itself fails at them")
+            said.append(f"{found.stopped:,} texts were left out: {library} itself fails on them")
         counts, differing = dict(found.counts), dict(found.differing)
         return Verification(library, self.seed, counts, differing, first, tuple(said))
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 OFFSETS: Final = "offsets"
 TRIMMING: Final = "TRIM"  # a section
 NO_SPANS: Final = -13
-NOTE: Final = "the file cannot say where ids stand in a text, so no offsets were compared"
+NOTE: Final = "the file cannot give offsets, so none were compared"
 
 UNITS: Final[tuple[Unit, ...]] = ("char", "byte")
 

@@ -82,5 +82,5 @@ def check_file(comparison: Comparison, path: Path) -> None:
     comparison.texts(LINES, numbered, modes)
     if text.encode() != data:
         comparison.found.notes.append(
-            f"{path} is not all UTF-8; U+FFFD stands for the bytes that are not"
+            f"{path} is not all UTF-8; U+FFFD replaces the bytes that are not"
         )

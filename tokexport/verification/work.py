@@ -39,7 +39,7 @@ def in_order(tasks: Sequence[Callable[[], Result]], jobs: int) -> Iterator[Resul
                 raise TokexportError(error)
             yield result
     except EOFError as error:
-        raise TokexportError("a process that compared has ended early") from error
+        raise TokexportError("a comparison process ended early") from error
     finally:
         for process in processes:
             process.terminate()

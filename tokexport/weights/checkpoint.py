@@ -49,7 +49,7 @@ class Checkpoint:
             raise SourceError(f"{path}: {name} cannot be read: {error}") from error
         if found.shape != shape:
             raise SourceError(
-                f"{path}: {name} has the shape {[*found.shape]}, and {CONFIG} asks for {[*shape]}"
+                f"{path}: {name} has the shape {[*found.shape]}, but {CONFIG} requires {[*shape]}"
             )
         values = found.astype(np.float32)
         if not np.isfinite(values).all():
@@ -79,7 +79,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
         error.file = str(path)
         raise
     except (KeyError, TypeError, ValueError) as error:
-        raise SourceError(f"{path}: {error} is missing, or is not what it should be") from error
+        raise SourceError(f"{path}: {error} is missing or wrong") from error
     return Checkpoint(folder, shape, rope_frequencies(config, shape.head_size), _files(folder))
 
 
@@ -94,7 +94,7 @@ def _json(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise SourceError(f"{path}: it is not JSON: {error}") from error
     if not isinstance(value, dict):
-        raise SourceError(f"{path}: it is not an object of JSON")
+        raise SourceError(f"{path}: it is not a JSON object")
     return value
 
 
@@ -184,4 +184,4 @@ def _files(folder: Path) -> dict[str, Path]:
         with safe_open(path, "np") as file:
             return dict.fromkeys(file.keys(), path)
     except SafetensorError as error:
-        raise SourceError(f"{path}: it is no safetensors file: {error}") from error
+        raise SourceError(f"{path}: it is not a safetensors file: {error}") from error
