@@ -38,7 +38,7 @@ def failure(name: str, code: int, detail: int, sentence: str) -> Exception:
 
     >>> error = failure("model.bin", -20, 0, "The file is empty.")
     >>> print(error)
-    model.bin: the file is empty; the conversion or the copy that should have filled it did not
+    model.bin: the file is empty; the conversion or copy that should have written it failed
     >>> error.code
     -20
     """
