@@ -4052,8 +4052,8 @@ static TKX_INLINE void emit_short(tkx_context *ctx, const uint32_t *ids, size_t 
 static TKX_INLINE void merge_part(tkx_context *ctx, const uint8_t *p, size_t size, uint32_t *ids,
                                   size_t count) {
     /* what a stage rewrites is not in the current text, and does not stay */
-    const int stays = ctx->t->op_count == ctx->t->normalizer_count && size <= SHORT_PRETOKEN &&
-                      ctx->recent == ctx->text.base && (size_t)(p - ctx->recent) < TKX_NONE,
+    const int stays = size <= SHORT_PRETOKEN && ctx->recent == ctx->text.base &&
+                      ctx->t->op_count == ctx->t->normalizer_count,
               has_word = stays && ctx->text.limit - p >= 8;
     tkx_merged *m = &ctx->parts[hash_near(p, size, has_word) >> 57];
     size_t i;
