@@ -32,13 +32,13 @@ settings.register_profile(
 )
 settings.load_profile("tokexport")
 
-# What the modules hold when all are imported stays: to look through it for garbage again and again
-# is in vain.
+# The objects created by importing all test modules live until the end: the collector need not scan
+# them.
 gc.disable()
 
 
 def pytest_collection_finish() -> None:
-    """From here on there is garbage, among what is newer."""
+    """Collects garbage again, but only among newer objects."""
     gc.freeze()
     gc.enable()
 

@@ -24,8 +24,8 @@ def small_source(name: str) -> Path:
 
 
 def made_once(target: Path, make: Callable[[Path], object]) -> Path:
-    """A file that ``make`` writes where it is told: once for all processes that want it, none of
-    which sees a part of it.
+    """A file that ``make`` writes at the given path, once for all processes; none of them sees it
+    unfinished.
     """
     if not target.exists():
         own = target.with_name(f"{os.getpid()}-{target.name}")

@@ -38,6 +38,12 @@ MAGIC: "Final" = b"\x89TKX\r\n\x1a\n"
 _SPECIAL: "Final" = 4
 
 
+def _thread_count(asked: int | None) -> int:
+    from tokexport.runtime.threads import thread_count
+
+    return thread_count(asked)
+
+
 class _Imported:
     """A method that is imported from a module of this package on first use."""
 
@@ -165,9 +171,7 @@ class Tokenizer:
         if num_threads == 1:
             encode = self._encode  # Python calls a variable faster than an attribute
             return encode(text, allowed_special, add_special_tokens)
-        from tokexport.runtime.threads import thread_count
-
-        threads = thread_count(num_threads)
+        threads = _thread_count(num_threads)
         return self._core.encode_parallel(text, allowed_special, add_special_tokens, threads)
 
     def encode_ordinary(self, text: str) -> list[int]:
@@ -194,9 +198,7 @@ class Tokenizer:
         if num_threads == 1:
             encode = self._encode_numpy
             return encode(text, allowed_special, add_special_tokens)
-        from tokexport.runtime.threads import thread_count
-
-        threads = thread_count(num_threads)
+        threads = _thread_count(num_threads)
         return self._core.encode_parallel_numpy(text, allowed_special, add_special_tokens, threads)
 
     def encode_bytes(
@@ -214,9 +216,7 @@ class Tokenizer:
         """
         if num_threads == 1 or not isinstance(data, bytes):
             return self._core.encode_bytes(data, allowed_special, add_special_tokens)
-        from tokexport.runtime.threads import thread_count
-
-        threads = thread_count(num_threads)
+        threads = _thread_count(num_threads)
         return self._core.encode_parallel(data, allowed_special, add_special_tokens, threads)
 
     def encode_pair(
@@ -260,9 +260,7 @@ class Tokenizer:
         >>> tokenizer.encode_batch(["hello", "hello world"])
         [[259], [259, 264]]
         """
-        from tokexport.runtime.threads import thread_count
-
-        threads = thread_count(num_threads)
+        threads = _thread_count(num_threads)
         return self._core.encode_batch(texts, allowed_special, add_special_tokens, threads)
 
     def encode_batch_to_numpy(
@@ -283,9 +281,7 @@ class Tokenizer:
         >>> tokenizer.encode_batch_to_numpy(["hello", "hello world"])
         (array([259, 259, 264], dtype=uint32), array([0, 1, 3], dtype=uint64))
         """
-        from tokexport.runtime.threads import thread_count
-
-        threads = thread_count(num_threads)
+        threads = _thread_count(num_threads)
         return self._core.encode_flat(texts, allowed_special, add_special_tokens, threads)
 
     def encode_stream(
@@ -337,7 +333,6 @@ class Tokenizer:
         return id
 
     # ---- from ids to text: decoding.py
-
     decode = decoding.decode if TYPE_CHECKING else _Imported("decoding")
     decode_bytes = decoding.decode_bytes if TYPE_CHECKING else _Imported("decoding")
     decode_batch = decoding.decode_batch if TYPE_CHECKING else _Imported("decoding")
