@@ -1,4 +1,4 @@
-// What is needed to use AVX-512 with VBMI and VBMI2, if the compiler supports it.
+// What is needed to use AVX-512 with CD, DQ, VBMI and VBMI2, if the compiler supports it.
 #pragma once
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -11,14 +11,16 @@
 #endif
 
 #define AVX512                                                                                     \
-    __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi,bmi2,popcnt")))
+    __attribute__((target("avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,"    \
+                          "bmi,bmi2,popcnt")))
 
 namespace tokexport {
 
 // Whether the processor supports it.
 inline bool has_avx512() {
     __builtin_cpu_init();
-    return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+    return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
            __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
            __builtin_cpu_supports("bmi2");
 }

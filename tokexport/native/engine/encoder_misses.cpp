@@ -107,7 +107,7 @@ int Encoder::merge_bytes() {
         miss.count = static_cast<std::uint32_t>(made);
         used += made;
     }
-    merge_words(engine_.pairs, short_words_.get(), later.count);
+    engine_.merge_short_words(engine_.pairs, short_words_.get(), later.count);
     merge_words(engine_.pairs, long_words_.get(), long_count);
     return TKX_OK;
 }
@@ -138,7 +138,7 @@ int Encoder::merge_characters() {
         miss.count = static_cast<std::uint32_t>(made);
         used += made;
     }
-    merge_words(engine_.pairs, short_words_.get(), words);
+    engine_.merge_short_words(engine_.pairs, short_words_.get(), words);
     return TKX_OK;
 }
 

@@ -14,7 +14,7 @@ std::unique_ptr<const Engine> Engine::make(const tkx &file, unsigned width) {
     PairTable pairs;
     if (!pairs.fill(file)) return nullptr;
     if (splitter && pairs.tied_symbol() != PairTable::no_id) return nullptr;
-    auto made = std::make_unique<Engine>(file, std::move(pairs));
+    auto made = std::make_unique<Engine>(file, std::move(pairs), width);
     if (crossings) {
         made->symbols = std::make_unique<CharacterSymbols>(file, made->pairs);
         made->has_light_normalizer = tkx_bulk_has_light_normalizer(&file) != 0;

@@ -9,6 +9,7 @@
 #include "character_table.h"
 #include "crossing_splitter.h"
 #include "pair_table.h"
+#include "short_merges.h"
 #include "splitter.h"
 #include "tokexport.h"
 
@@ -24,6 +25,7 @@ public:
 
     const tkx &file;
     const PairTable pairs;
+    const MergeShortWords merge_short_words;
     // BPE over bytes uses the splitter, BPE over characters the other two.
     std::unique_ptr<const Splitter> splitter;
     std::unique_ptr<const CrossingSplitter> crossings;
@@ -44,7 +46,10 @@ public:
     // if the right side is a rest (bridge.h); 0: none, or not such a file.
     std::size_t last_cut(const char *text, std::size_t size) const;
 
-    Engine(const tkx &f, PairTable p) : file(f), pairs(std::move(p)) {}
+    Engine(const tkx &f, PairTable p, unsigned width)
+        : file(f),
+          pairs(std::move(p)),
+          merge_short_words(short_word_merger(width)) {}
 
 private:
     mutable std::once_flag characters_once_;

@@ -83,6 +83,8 @@ public:
     const Slot *any_slot() const { return slots_; }
 
 private:
+    friend struct PairVectors;
+
     // From SPEC.md 5.1.
     static constexpr std::uint64_t k1 = 0xD6E8FEB86659FD93, k2 = 0xFF51AFD7ED558CCD,
                                    k3 = 0xC4CEB9FE1A85EC53;

@@ -182,8 +182,9 @@ template <class Word> void merge_all(const PairTable &pairs, Word *words, std::s
 
 }  // namespace
 
-void merge_words(const PairTable &pairs, ShortWord *words, std::size_t count) {
-    merge_all(pairs, words, count);
+MergeShortWords short_word_merger(unsigned width) {
+    const MergeShortWords widest = width >= 512 ? short_word_merger_avx512() : nullptr;
+    return widest ? widest : merge_all<ShortWord>;
 }
 
 void merge_words(const PairTable &pairs, LongWord *words, std::size_t count) {

@@ -31,7 +31,12 @@ struct LongWord {
 };
 
 // Merges each word as in SPEC.md 3.5. Does not look words up as whole tokens.
-void merge_words(const PairTable &pairs, ShortWord *words, std::size_t count);
+using MergeShortWords = void (*)(const PairTable &pairs, ShortWord *words, std::size_t count);
 void merge_words(const PairTable &pairs, LongWord *words, std::size_t count);
+
+// With vectors of at most `width` bits that the processor supports; merging uses 512 or none.
+MergeShortWords short_word_merger(unsigned width);
+// Null if the processor or the compiler does not support it.
+MergeShortWords short_word_merger_avx512();
 
 }  // namespace tokexport
