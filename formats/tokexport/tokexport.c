@@ -1298,44 +1298,42 @@ int tkx_check(const tkx *t) {
 const char *tkx_error(int code) {
     switch (code) {
         case TKX_OK: return "No error.";
-        case TKX_E_ARGUMENT:
-            return "A pointer is NULL that must not be, or a size is over the limit.";
+        case TKX_E_ARGUMENT: return "A required pointer is NULL, or a size exceeds the limit.";
         case TKX_E_ID: return "There is no such id: it is out of range, or a hole.";
         case TKX_E_NOT_FOUND: return "There is no such token, section, role or score in the file.";
         case TKX_E_UTF8: return "The text is not UTF-8.";
         case TKX_E_IDS: return "The array of ids is too small.";
         case TKX_E_BYTES: return "The output buffer is too small.";
         case TKX_E_WORK: return "The work memory is too small.";
-        case TKX_E_WINDOW: return "The stream's window is full and has no place to cut.";
-        case TKX_E_STATE: return "The stream has been finished.";
-        case TKX_E_NO_ENCODER: return "The file can only decode: it has no encoder sections.";
-        case TKX_E_SELF_TEST: return "A self test gave other ids than its reference.";
+        case TKX_E_WINDOW: return "The stream's window is full and cannot be cut.";
+        case TKX_E_STATE: return "The stream is already finished.";
+        case TKX_E_NO_ENCODER: return "The file is decode-only: it has no encoder sections.";
+        case TKX_E_SELF_TEST: return "A self test produced other ids than the reference.";
         case TKX_E_UNKNOWN_TEXT:
-            return "A part of the text is not in the vocabulary, which has no token for what is "
-                   "unknown.";
-        case TKX_E_ROLE: return "A message has a role that cannot stand in its place.";
-        case TKX_E_MESSAGE: return "The chat frame is not for a message with this text.";
-        case TKX_E_NO_SPANS: return "The file cannot say where its tokens stand in a text.";
+            return "A part of the text is not in the vocabulary, and there is no unknown token.";
+        case TKX_E_ROLE: return "A message has a role that is not allowed at its position.";
+        case TKX_E_MESSAGE: return "The chat frame does not support a message with this text.";
+        case TKX_E_NO_SPANS: return "The file cannot produce the offsets of the reference.";
         case TKX_E_EMPTY: return "The file is empty.";
         case TKX_E_MAGIC: return "This is not a tokexport file.";
         case TKX_E_MANGLED:
             return "The file was changed by a transfer in text mode: transfer it as binary.";
         case TKX_E_VERSION: return "The file was made by another major version of the format.";
-        case TKX_E_TRUNCATED: return "The file is shorter than it says.";
-        case TKX_E_TRAILING: return "The file is longer than it says.";
+        case TKX_E_TRUNCATED: return "The file is shorter than its header says.";
+        case TKX_E_TRAILING: return "The file is longer than its header says.";
         case TKX_E_HEADER_CRC:
-            return "The header or the section table was changed: their checksum is wrong.";
-        case TKX_E_HEADER: return "A field of the header is out of its range.";
-        case TKX_E_MODEL: return "The file holds a type of model that this runtime does not run.";
+            return "The header or the section table has changed: its checksum is wrong.";
+        case TKX_E_HEADER: return "A field of the header is out of range.";
+        case TKX_E_MODEL: return "The file has a model type that this runtime does not support.";
         case TKX_E_SECTION: return "A section is misplaced.";
         case TKX_E_DUPLICATE: return "Two sections have the same tag.";
-        case TKX_E_UNKNOWN: return "The file needs a section that this runtime does not know.";
-        case TKX_E_MISSING: return "A section is missing that the others need.";
+        case TKX_E_UNKNOWN: return "The file requires a section that this runtime does not know.";
+        case TKX_E_MISSING: return "A section that others need is missing.";
         case TKX_E_SECTION_SIZE: return "A section's size does not fit its contents.";
-        case TKX_E_SPLITS: return "A table of the pre-tokenizer holds a value out of its range.";
-        case TKX_E_CRC: return "A section was changed: its checksum is wrong.";
+        case TKX_E_SPLITS: return "A pre-tokenizer or normalizer table has a value out of range.";
+        case TKX_E_CRC: return "A section has changed: its checksum is wrong.";
         case TKX_E_PADDING: return "A padding byte is not zero.";
-        case TKX_E_CORRUPT: return "A table of the file holds a value out of its range.";
+        case TKX_E_CORRUPT: return "A table in the file has a value out of range.";
         default: return "Unknown error code.";
     }
 }

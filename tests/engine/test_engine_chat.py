@@ -106,7 +106,8 @@ def test_what_the_frame_is_not_for_is_not_answered(model: Model) -> None:
     done = model.run("--chat", "-n", "3", stdin="a</think>b\nHello\n")
     answer, _ = model.answer([user("Hello")], 3)
     assert done.stdout == answer + "\n"
-    assert "engine: message: The chat frame is not for a message with this text." in done.stderr
+    sentence = "The chat frame does not support a message with this text."
+    assert f"engine: message: {sentence}" in done.stderr
 
 
 def test_a_tokenizer_without_a_frame_is_refused(model: Model, tmp_path: Path) -> None:
