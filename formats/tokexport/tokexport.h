@@ -141,7 +141,7 @@ enum {
     TKX_KIND_HOLE = 0,
     /* a token of the model */
     TKX_KIND_MODEL = 1,
-    /* a token that only the added tokens give */
+    /* a token that is only an added token */
     TKX_KIND_ADDED = 2,
     /* the model's unknown token */
     TKX_KIND_UNKNOWN = 3,
@@ -149,15 +149,15 @@ enum {
     TKX_KIND_MASK = 3,
     /* left out when decoding without special tokens */
     TKX_SPECIAL = 4,
-    /* merging the token's key gives this token */
+    /* merging the token's key produces this token */
     TKX_WHOLE = 8,
-    /* a byte of a character that the vocabulary lacks */
+    /* a byte of a character that is not in the vocabulary */
     TKX_FALLBACK = 16,
-    /* five bits, a number: bytes left out at the front of the first token */
+    /* five bits: number of bytes dropped at the start of the first token */
     TKX_FIRST_SKIP = 992,
-    /* two bits, a number: bytes before `offset` that the first token has */
+    /* two bits: number of bytes before `offset` that the first token has */
     TKX_FIRST_MORE = 3072,
-    /* two bits, a number: bytes left out at the end of the last token */
+    /* two bits: number of bytes dropped at the end of the last token */
     TKX_LAST_SKIP = 12288
 };
 /* layout: end */
@@ -341,13 +341,13 @@ TKX_API int tkx_section(const tkx *t, const char tag[4], const uint8_t **data, s
 enum {
     /* found only where it is allowed */
     TKX_ADDED_SPECIAL = 1,
-    /* found only where no word character touches it */
+    /* found only if no word character is next to it */
     TKX_ADDED_SINGLE_WORD = 2,
-    /* takes the white space before it */
+    /* includes the white space before it */
     TKX_ADDED_LSTRIP = 4,
-    /* takes the white space after it */
+    /* includes the white space after it */
     TKX_ADDED_RSTRIP = 8,
-    /* is in the normalized trie, by its normalized content; else in the raw one */
+    /* in the normalized trie, by normalized content; otherwise in the raw one */
     TKX_ADDED_NORMALIZED = 16
 };
 /* layout: end */

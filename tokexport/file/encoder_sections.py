@@ -10,7 +10,7 @@ from tokexport.file.pack import Part, bits, class_counts, levels, struct, view
 
 
 def characters(symbols: ClassTable | npt.NDArray[np.int64] | None) -> bytes | None:
-    """CHRS, or None where the first symbols are those of single bytes at every place."""
+    """CHRS, or None if the first symbols are the symbols of single bytes at every place."""
     match symbols:
         case None:
             return None
@@ -34,8 +34,8 @@ def token_index(tokens: TokenIndex) -> list[Part]:
 
 def pair_index(pairs: PairIndex) -> list[Part]:
     """PIDX."""
-    # One slot more than the rows have: a lookup in the last row needs a slot to read even if that
-    # row is empty.
+    # One slot more than the rows need: a lookup in the last row reads a slot even if the row is
+    # empty.
     slots = np.full(pairs.index.slot_count + 1, 0xFFFFFFFFFFFFFFFF, layout.PAIR_SLOT)
     slots[pairs.index.slots] = pairs.rules
     displacements = pairs.index.displacements.astype(layout.DISPLACEMENT)
@@ -50,7 +50,7 @@ def pair_index(pairs: PairIndex) -> list[Part]:
 
 
 def crossings(value: Crossings | None) -> bytes | None:
-    """XPRS, or None where the crossed boundaries are not known by characters."""
+    """XPRS, or None if the crossed boundaries are not known by characters."""
     if value is None:
         return None
     rule = layout.CrossingRule[value.rule]

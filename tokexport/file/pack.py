@@ -41,7 +41,7 @@ def class_counts(table: ClassTable) -> dict[str, int]:
 
 
 def levels(table: ClassTable, leaf: str, *, ascii: bool = False) -> bytes:
-    """A class table with leaves of type ``leaf``; ``ascii``: after the values of all of ASCII."""
+    """A class table with leaves of type ``leaf``; ``ascii``: preceded by the values of ASCII."""
     size = layout.CLASS_ASCII // layout.CLASS_BLOCK
     first = table.leaves[table.middle[table.top[0], :size]] if ascii else table.leaves[:0]
     types = (leaf, "<u2", "<u2", leaf)

@@ -95,7 +95,7 @@ def _described(
 
 
 def labels(stages: Sequence[SplitStage | tuple[OpTable, ...]]) -> bytes | None:
-    """LABL, or None where no stage reads labels."""
+    """LABL, or None if no stage reads labels."""
     tables = [
         (number, labels)
         for number, stage in enumerate(stages)
@@ -120,14 +120,14 @@ def labels(stages: Sequence[SplitStage | tuple[OpTable, ...]]) -> bytes | None:
 
 
 def cuts(pairs: Pairs) -> bytes | None:
-    """CUTS, or None where no cut is safe."""
+    """CUTS, or None if no cut is safe."""
     return bits(pairs) if pairs.any() else None
 
 
 def rewriting(
     normalizer: Sequence[OpTable], stages: Sequence[SplitStage | tuple[OpTable, ...]]
 ) -> bytes | None:
-    """NORM, or None where nothing is rewritten."""
+    """NORM, or None if nothing is rewritten."""
     of_stages = [op for stage in stages if not isinstance(stage, SplitStage) for op in stage]
     ops = [*normalizer, *of_stages]
     if not ops:
@@ -241,7 +241,7 @@ def added_tokens(added: AddedTables | None) -> bytes | None:
 
 
 def added_classes(added: AddedTables | None) -> bytes | None:
-    """ACLS, or None where no added token tests the characters beside it."""
+    """ACLS, or None if no added token depends on the characters around it."""
     if added is None or added.classes is None:
         return None
     header = struct(layout.AddedClassesHeader, **class_counts(added.classes))
@@ -249,7 +249,7 @@ def added_classes(added: AddedTables | None) -> bytes | None:
 
 
 def trimming(tables: Tables) -> bytes | None:
-    """TRIM, or None where offsets need no trimming."""
+    """TRIM, or None if offsets need no trimming."""
     value = tables.model.offset_trimming
     if value is None or len(value.passes) > MAX_TRIMMING_PASSES:
         return struct(layout.TrimmingHeader, passes=NONE, exception_count=0)
@@ -265,7 +265,7 @@ def trimming(tables: Tables) -> bytes | None:
 
 
 def alignment(tables: Tables, protected: Trie | None) -> bytes | None:
-    """ALGN, or None where each operation tracks the source of a text by itself."""
+    """ALGN, or None if each operation keeps track of the sources itself."""
     value = tables.model.offset_alignment
     if value is None or protected is None:
         return None

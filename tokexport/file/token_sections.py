@@ -67,7 +67,7 @@ def keys(
     offsets: dict[bytes, int] = {}
     for place in others:
         number, key = int(tokens.ids[place]), tokens.keys[place]
-        # The key is a part of the content, as in CLIP, where an end of word decodes to a space.
+        # The key is a part of the content, as in CLIP, where the end of a word decodes to a space.
         at = contents[number].find(key)
         if at >= 0:
             offset = int(records[number]["offset"]) + at
@@ -81,7 +81,7 @@ def keys(
 
 
 def scores(tables: EncodingTables, wanted: bool) -> tuple[Part | None, Part | None]:
-    """SCOR, or SC64 where some score of Unigram is not a 32-bit number."""
+    """SCOR, or SC64 if some score of Unigram is not a 32-bit float."""
     values = tables.scores
     if values is None:
         return None, None
@@ -94,19 +94,19 @@ def scores(tables: EncodingTables, wanted: bool) -> tuple[Part | None, Part | No
 
 
 def ids(numbers: npt.NDArray[np.int64] | None) -> bytes | None:
-    """RANK, BIDS: a number for each id or byte, NONE where there is none."""
+    """RANK, BIDS: a number for each id or byte, or NONE."""
     return None if numbers is None else numbers.astype("<u4").tobytes()
 
 
 def sorted_ids(tables: Tables) -> bytes:
-    """SORT: the ids of tokens by their bytes, those of equal bytes by id."""
+    """SORT: the ids of tokens, sorted by their bytes, then by id."""
     tokens = zip(tables.tokens.contents, range(len(tables.tokens)), strict=True)
     ordered = np.array([id for _, id in sorted(tokens)], layout.SORTED_ID)
     return ordered[~tables.tokens.is_hole[ordered]].tobytes()
 
 
 def template(tables: Tables) -> bytes | None:
-    """POST, or None where the post-processor adds nothing."""
+    """POST, or None if the post-processor adds nothing."""
     value = tables.model.template
     if value == type(value)():
         return None
@@ -124,7 +124,7 @@ def template(tables: Tables) -> bytes | None:
 
 
 def special_ids(tables: Tables) -> bytes | None:
-    """SPID, or None where no id has a role."""
+    """SPID, or None if no id has a role."""
     value = tables.model.special_ids
     if value == type(value)():
         return None

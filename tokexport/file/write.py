@@ -1,6 +1,6 @@
 """Tables to bytes: writes a tokexport file, version 1 (``formats/tokexport/SPEC.md``).
 
-The same tables give the same bytes on every platform: everything is little-endian, in a defined
+The same tables produce the same bytes on every platform: everything is little-endian, in a defined
 order, without a time stamp.
 """
 
@@ -33,8 +33,8 @@ class Sections:
     special: frozenset[str]
 
     def parts(self, chat_frame: Frame | None) -> list[Part]:
-        """The bytes of a file with the frame of its chat template, in parts: the header and section
-        table come first.
+        """The parts of a file with the frame of its chat template; the first part is the header and
+        section table.
         """
         contents = self.contents | {Tag.CHAT_FRAME: chat_section.frame(chat_frame, self.special)}
         found = {tag: content for tag, content in contents.items() if content is not None}
@@ -52,8 +52,8 @@ def sections(
     """The sections of a file.
 
     ``scores``: one float per id. ``prefix_index``: the ids in order of their bytes.
-    ``reference_version`` is written into the provenance; ``self_test`` has texts with the
-    reference's ids.
+    ``reference_version`` is written into the provenance; ``self_test``: texts with the ids of the
+    reference.
     """
     model = tables.model
     records, blob = token_sections.records_and_bytes(tables)
@@ -90,8 +90,8 @@ def sections(
 def assemble(
     contents: Mapping[bytes, Content], *, model: int = layout.ModelType.BPE, **fields: int
 ) -> list[Part]:
-    """The parts of a file with sections in the given order: a header with these fields and the
-    section table, with checksums, come first.
+    """The parts of a file with sections in the given order; the first part is a header with these
+    fields and the section table, with checksums.
     """
     table = bytearray()
     parts: list[Part] = []
@@ -196,7 +196,7 @@ def decoder(table: DecoderTable | None) -> bytes | None:
 
 
 def edits(decoder: DecoderTable | None) -> bytes | None:
-    """EDIT, or None if DECO is enough. Equal texts are stored once."""
+    """EDIT, or None if DECO is sufficient. Equal texts are stored once."""
     if decoder is None or decoder.edits is None:
         return None
     table = decoder.edits

@@ -14,10 +14,10 @@ class FrameFlag(Flags):
     """``frame.flags``."""
 
     HAS_SYSTEM = 1 << 0, "a conversation may begin with a system message"
-    TAKES_EMPTY = 1 << 1, "a message may be empty, or white space alone"
+    TAKES_EMPTY = 1 << 1, "a message may be empty or only white space"
     STRIP_SYSTEM = 1 << 2, "white space at the ends of a system message is dropped"
-    STRIP_USER = 1 << 3, "of a message of the user"
-    STRIP_ASSISTANT = 1 << 4, "of a message of the assistant"
+    STRIP_USER = 1 << 3, "the same for a user message"
+    STRIP_ASSISTANT = 1 << 4, "the same for an assistant message"
 
 
 # FRAM: this header, FRAME_MARK[mark_count], RESERVED_SIZE[reserved_count], then the six texts and
@@ -32,7 +32,7 @@ FrameHeader = Struct(
     "after_system" / U32 * "from a system message to the first user message",
     "user_to_assistant" / U32 * "from a user message to the answer",
     "assistant_to_user" / U32 * "from an answer to the next user message",
-    "user_to_reply" / U32 * "from the last user message to where the model goes on",
+    "user_to_reply" / U32 * "from the last user message to where the model continues",
 )
 
 FRAME_MARK: Final = np.dtype("<u4")

@@ -32,10 +32,10 @@ class HeaderFlag(Flags):
     """``header.flags``."""
 
     WHOLE_PIECE_FIRST = 1 << 0, "a pre-token that is a key of TIDX is that id, merges or not (3.5)"
-    FUSE_UNKNOWN = 1 << 1, "unknown text in a row becomes one unknown id, not several (3.5, 3.6)"
+    FUSE_UNKNOWN = 1 << 1, "consecutive unknown text becomes one unknown id (3.5, 3.6)"
     SEARCH_ANEW = 1 << 2, "rare: after an added token the search begins as in a new text (3.2)"
-    RESCAN_SPECIAL = 1 << 3, "a special token that is not allowed is passed by one character (3.2)"
-    REPLACE_SURROGATES = 1 << 4, "a lone surrogate in a host's string becomes U+FFFD, else an error"
+    RESCAN_SPECIAL = 1 << 3, "only one character of a disallowed special token is skipped (3.2)"
+    REPLACE_SURROGATES = 1 << 4, "a lone surrogate in a host's string becomes U+FFFD, not an error"
     UNKNOWN_STOPS = 1 << 5, "rare: BPE: unknown text is an error, unknown_id is NONE (3.5)"
 
 
@@ -50,7 +50,7 @@ Header = Struct(
     "model" / U32 * "a `ModelType`",
     "flags" / U32 * "`HeaderFlag`",
     "max_token_bytes" / U32 * "size of the longest key in TIDX or TRIE, at most 65,535",
-    "unknown_id" / U32 * "what becomes of text that the vocabulary lacks, or NONE",
+    "unknown_id" / U32 * "the id for text that is not in the vocabulary, or NONE",
     "reserved" / zeros(12),
     "crc32" / U32 * "of bytes 0 to 59 of the header, then the section table",
 )
@@ -75,10 +75,10 @@ Section = Struct(
 class Tag(SectionTag):
     """The sections."""
 
-    RECORDS = b"RECS", True, "0", "where the bytes of each token are, and its flags (2.6)"
+    RECORDS = b"RECS", True, "0", "location of the bytes of each token, and its flags (2.6)"
     BYTES = b"BYTS", True, "0", "the bytes of the tokens (2.6)"
-    DECODER = b"DECO", True, "2", "what decoding does besides joining bytes (3.8)"
-    EDITS = b"EDIT", True, "rare", "what decoding changes in the joined text (3.8)"
+    DECODER = b"DECO", True, "2", "rules of decoding, besides joining bytes (3.8)"
+    EDITS = b"EDIT", True, "rare", "replacements in the decoded text (3.8)"
     BYTE_IDS = b"BIDS", True, "1", "the id of each byte (3.5)"
     TOKEN_INDEX = b"TIDX", True, "1", "index from keys to ids (2.5)"
     PAIR_INDEX = b"PIDX", True, "1", "index from (left id, right id) to merged id (2.5)"
@@ -93,9 +93,9 @@ class Tag(SectionTag):
     NORMALIZER = b"NORM", True, "1, 2", "operations that rewrite texts (3.3)"
     ADDED_TOKENS = b"ADDT", True, "1", "added tokens (3.2)"
     ADDED_CLASSES = b"ACLS", True, "1", "which characters are white space or in words (3.2)"
-    TEMPLATE = b"POST", False, "1", "what goes around one text or two (3.7)"
+    TEMPLATE = b"POST", False, "1", "the template around one text or two (3.7)"
     TRIMMING = b"TRIM", False, "A", "white space that spans leave out (A)"
-    ALIGNMENT = b"ALGN", False, "A", "how spans follow the normalizer as a whole (A)"
+    ALIGNMENT = b"ALGN", False, "A", "alignment of the normalizer as a whole (A)"
     CUTS = b"CUTS", False, "B", "where a text may be cut (B)"
     CROSSINGS = b"XPRS", False, "B", "where merges may cross between characters (B)"
     SORTED_IDS = b"SORT", False, "extra", "ids in the order of their bytes (EXTRA.md)"
@@ -111,15 +111,15 @@ class RecordFlag(Flags):
 
     KIND_HOLE = 0, "no token; offset, length and flags are 0"
     KIND_MODEL = 1, "a token of the model"
-    KIND_ADDED = 2, "a token that only the added tokens give"
+    KIND_ADDED = 2, "a token that is only an added token"
     KIND_UNKNOWN = 3, "the model's unknown token"
     KIND_MASK = 3
     SPECIAL = 1 << 2, "left out when decoding without special tokens"
-    WHOLE = 1 << 3, "merging the token's key gives this token"
-    FALLBACK = 1 << 4, "a byte of a character that the vocabulary lacks"
-    FIRST_SKIP = 31 << 5, "five bits, a number: bytes left out at the front of the first token"
-    FIRST_MORE = 3 << 10, "two bits, a number: bytes before `offset` that the first token has"
-    LAST_SKIP = 3 << 12, "two bits, a number: bytes left out at the end of the last token"
+    WHOLE = 1 << 3, "merging the token's key produces this token"
+    FALLBACK = 1 << 4, "a byte of a character that is not in the vocabulary"
+    FIRST_SKIP = 31 << 5, "five bits: number of bytes dropped at the start of the first token"
+    FIRST_MORE = 3 << 10, "two bits: number of bytes before `offset` that the first token has"
+    LAST_SKIP = 3 << 12, "two bits: number of bytes dropped at the end of the last token"
 
 
 # RECS: one per id.
@@ -141,11 +141,11 @@ SORTED_ID: Final = np.dtype("<u4")
 class DecoderFlag(Flags):
     """``decoder.flags``."""
 
-    BYTE_FALLBACK = 1 << 0, "ids with FALLBACK make runs"
-    BY_CHARACTER = 1 << 1, "with BYTE_FALLBACK: valid characters of a run stay, and of other ids"
-    REPEATS_ONCE = 1 << 2, "an id that follows itself gives nothing"
+    BYTE_FALLBACK = 1 << 0, "ids with FALLBACK form runs"
+    BY_CHARACTER = 1 << 1, "with BYTE_FALLBACK: bytes in no valid character become U+FFFD"
+    REPEATS_ONCE = 1 << 2, "a repeated id produces nothing"
     FIRST_BY_CONTENT = 1 << 3, "an id of length 0 is neither the first nor the last"
-    FIRST_BY_TEXT = 1 << 4, "an id is the first as long as those before it gave no bytes"
+    FIRST_BY_TEXT = 1 << 4, "an id is the first if no id before it produced bytes"
 
 
 # DECO.
@@ -158,7 +158,7 @@ Decoder = Struct(
 class EditsFlag(Flags):
     """``edits.flags``."""
 
-    READS_TOKENS = 1 << 0, "class class_count - 1 comes before each id without FALLBACK"
+    READS_TOKENS = 1 << 0, "class class_count - 1 is read before each id without FALLBACK"
 
 
 # EDIT: this header, 256 classes of bytes, state_count * class_count EDIT by state and class,
@@ -172,8 +172,8 @@ EditsHeader = Struct(
 )
 EDIT: Final = record(
     "next" / U16 * "the next state",
-    "length" / U16 * "bytes that are appended; bit 15: and then the byte that was read",
-    "offset" / U32 * "where they begin in the texts",
+    "length" / U16 * "number of bytes appended; bit 15: then also the byte read",
+    "offset" / U32 * "of these bytes in the texts",
 )
 EDIT_KEEPS: Final = 0x8000  # in length: the byte read is written after the text
 
@@ -203,8 +203,8 @@ class ItemKind(Code):
 
 TEMPLATE_ITEM: Final = record(
     "kind" / U32 * "an `ItemKind`",
-    "id" / U32 * "for kind ID; else 0",
-    "type_id" / U32 * "token type id, for models that want one",
+    "id" / U32 * "for kind ID; otherwise 0",
+    "type_id" / U32 * "token type id, for models that use it",
 )
 
 # TEST: this header, cases, ids, text.
@@ -219,7 +219,7 @@ SelfTestHeader = Struct(
 class CaseFlag(Flags):
     """``case.flags``."""
 
-    SPECIAL = 1 << 0, "all special tokens are allowed; else none"
+    SPECIAL = 1 << 0, "all special tokens are allowed; otherwise none"
 
 
 SELF_TEST_CASE: Final = record(

@@ -67,7 +67,7 @@ class Flags(IntFlag):
 
 
 class SectionTag(bytes, Enum):
-    """Four letters that name a section, and its contents."""
+    """The tag of a section, and a description of its contents."""
 
     required: bool
     level: str

@@ -51,7 +51,7 @@ class SymbolUnit(Code):
 # leaves[leaf_count][64] SYMBOL; for bytes: 256 SYMBOL per place.
 CharactersHeader = Struct(
     "unit" / U32 * "a `SymbolUnit`",
-    "place_count" / U32 * "1, or (rare) 4 where a symbol depends on the place of its unit",
+    "place_count" / U32 * "1, or (rare) 4 if a symbol depends on the place of its unit",
     "middle_count" / U32 * "0 for bytes",
     "leaf_count" / U32 * "0 for bytes",
 )
@@ -60,11 +60,11 @@ PLACES: Final = 4  # first, inside, alone, last
 
 
 class CrossingRule(Code):
-    """``crossings.rule``: which characters of two must have a symbol, to cut between them."""
+    """``crossings.rule``: which of two characters must have a symbol for a cut between them."""
 
     NONE = 0, "the maps alone decide"
-    ONE_KNOWN = 1, "one of two characters has a symbol, too"
-    BOTH_KNOWN = 2, "each of two characters has a symbol, too"
+    ONE_KNOWN = 1, "and one of the two characters has a symbol"
+    BOTH_KNOWN = 2, "and both characters have a symbol"
     BYTES = 3, "no CHRS: the first map has pairs of bytes"
 
 
@@ -90,7 +90,7 @@ TrieHeader = Struct(
     "root" / U32 * "base of the root",
     "continuation" / U32 * "WORDPIECE: base of the node of the prefix; 0: nothing follows it",
     "max_characters" / U32 * "WORDPIECE: a longer pre-token is unknown",
-    "unknown_score" / F64 * "UNIGRAM: of a character that no token of one character covers",
+    "unknown_score" / F64 * "UNIGRAM: score of a character that has no token",
     "flags" / U32 * "`TrieFlag`",
     "reserved" / zeros(4),
 )

@@ -26,7 +26,7 @@ SplitsHeader = Struct(
 class StageBehavior(Code):
     """``stage.behavior``."""
 
-    ISOLATED = 0, "every match and every gap is a part"
+    ISOLATED = 0, "each match and each gap is a part"
     REMOVED = 1, "gaps are parts, matches are dropped"
     MERGED_WITH_PREVIOUS = 2, "a match is joined to the gap before it"
     MERGED_WITH_NEXT = 3, "a match is joined to the gap after it"
@@ -36,11 +36,11 @@ class StageBehavior(Code):
 class StageFlag(Flags):
     """``stage.flags``."""
 
-    INVERT = 1 << 0, "matches count as gaps and gaps as matches"
+    INVERT = 1 << 0, "matches are treated as gaps, and gaps as matches"
     ON_BYTES = 1 << 1, "rare: the stage reads bytes, not code points"
     REWRITE = 1 << 2, "the stage rewrites each text by operations of NORM; it has no program"
     EMPTY_MATCHES = 1 << 3, "rare: a match may be empty"
-    SEARCH_STARTS = 1 << 4, "rare: other start states where a search begins"
+    SEARCH_STARTS = 1 << 4, "rare: a search begins in other start states"
 
 
 Stage = Struct(
@@ -56,7 +56,7 @@ Stage = Struct(
     "starts_offset" / U32 * "the same, of the start states",
     "transitions_offset" / U32 * "the same, of the transitions",
     "first_op" / U8 * "with REWRITE: the first operation",
-    "op_count" / U8 * "with REWRITE: how many operations",
+    "op_count" / U8 * "with REWRITE: number of operations",
     "reserved" / zeros(2),
     "skip_leads" / U64 * "hint: bit b - 0xC0: no match begins with the byte b",
 )
@@ -69,21 +69,21 @@ LabelsHeader = Struct(
     "reserved" / zeros(4),
 )
 LabelTable = Struct(
-    "stage" / U8 * "number of its stage, above that of the table before",
+    "stage" / U8 * "index of its stage, larger than that of the previous table",
     "class_count" / U8 * f"1 to {MAX_CLASSES}",
     "state_count" / U16 * f"1 to {MAX_STATES:,}",
     "offset" / U32 * "of its entries, from the start of LABL",
 )
 LABEL: Final = np.dtype("<u4")  # next state << 8 | label
 
-# CUTS: 128 x 128 bits, row = left character: encoding the two sides separately changes no id.
+# CUTS: 128 x 128 bits, row = left character: encoding both sides separately changes no id.
 CUTS_SIZE: Final = 128 * 128 // 8
 
 
 # NORM: this header, then a RewriteOp for each operation, then their tables and contents.
 RewriteHeader = Struct(
-    "op_count" / U32 * f"operations in all; at most {MAX_OPS}",
-    "normalizer_count" / U32 * "the first of them are the normalizer, the others belong to stages",
+    "op_count" / U32 * f"number of all operations, at most {MAX_OPS}",
+    "normalizer_count" / U32 * "the first ones are the normalizer, the others belong to stages",
     "reserved" / zeros(8),
 )
 
@@ -100,13 +100,13 @@ class OpKind(Code):
 
 
 class OpFlag(Flags):
-    """``op.flags``: of AFFIX, but for BY_CLUSTER and COLLAPSE."""
+    """``op.flags``: for AFFIX, except BY_CLUSTER and COLLAPSE."""
 
     APPEND = 1 << 0, "AFFIX: after the text, not before it"
-    UNLESS_PRESENT = 1 << 1, "AFFIX: not where the text begins with the content"
+    UNLESS_PRESENT = 1 << 1, "AFFIX: not if the text begins with the content"
     ONLY_FIRST = 1 << 2, "AFFIX: only before or after a text that is first (3.1)"
     BY_CLUSTER = 1 << 3, "CHARSMAP: by grapheme cluster, not the longest sequence at each position"
-    FIRST_SOURCE = 1 << 4, "AFFIX, rare: only where the source of the first byte begins at 0 (A)"
+    FIRST_SOURCE = 1 << 4, "AFFIX, rare: only if the source of the first byte begins at 0 (A)"
     COLLAPSE = 1 << 5, "CHARSMAP, rare: spaces at the start and after a space are dropped"
 
 
@@ -114,8 +114,8 @@ RewriteOp = Struct(
     "kind" / U8 * "an `OpKind`",
     "flags" / U8 * "`OpFlag`, of the kind",
     "reserved" / zeros(2),
-    "growth" / U32 * "hint: n bytes before the first operation become growth * n + extra",
-    "extra" / U32 * "at the most, by all operations up to this one",
+    "growth" / U32 * "hint: n bytes become at most growth * n + extra bytes",
+    "extra" / U32 * "in all operations up to this one",
     "table_offset" / U32 * "from the start of NORM; a multiple of 4",
     "table_size" / U32,
     "content_offset" / U32 * "from the start of NORM; a multiple of 4",
@@ -148,7 +148,7 @@ NORMALIZER_ENTRY: Final = record(
     "start" / U32 * "of the decomposition in points",
     "length" / U8 * "of the full decomposition; 0: the code point itself",
     "combining_class" / U8 * "canonical combining class",
-    "check" / U8 * "1: the quick check of this form says No or Maybe; 0: Yes",
+    "check" / U8 * "the quick check for this form: 0 is Yes, 1 is No or Maybe",
     "zero" / U8 * "zero",
 )
 NORMALIZER_POINT: Final = np.dtype("<u4")
@@ -164,17 +164,17 @@ MapHeader = Struct(
     "leaf_count" / U32,
     "entry_count" / U32,
     "text_size" / U32,
-    "skip_leads" / U64 * "hint: bit b - 0xC0: what begins with the byte b stays as it is",
+    "skip_leads" / U64 * "hint: bit b - 0xC0: no character with the first byte b changes",
 )
 MAP_ENTRY: Final = record(
     "start" / U32 * "of the bytes before, in the texts",
-    "before" / U8 * "number of bytes that come first",
-    "after" / U8 * "number of bytes, right after those, that come last",
+    "before" / U8 * "number of bytes written first",
+    "after" / U8 * "number of bytes written last, stored right after those",
     "keep" / U8 * "between them: 0 nothing, 1 the character, 2 (`MAP_LETTERS`) its letters",
     "zero" / U8 * "zero",
 )
 MAP_LETTERS: Final = 2  # keep: the letters of a Hangul syllable
-MAP_OTHER: Final = 0x80  # in ascii: the entry says what the character becomes
+MAP_OTHER: Final = 0x80  # in ascii: see the entry of the character
 
 # CHARSMAP: this header, units, nodes and edges of the trie over protected texts (as in ADDT), the
 # program of clusters, text.
@@ -193,10 +193,10 @@ class AddedFlag(Flags):
     """``added.flags``."""
 
     SPECIAL = 1 << 0, "found only where it is allowed"
-    SINGLE_WORD = 1 << 1, "found only where no word character touches it"
-    LSTRIP = 1 << 2, "takes the white space before it"
-    RSTRIP = 1 << 3, "takes the white space after it"
-    NORMALIZED = 1 << 4, "is in the normalized trie, by its normalized content; else in the raw one"
+    SINGLE_WORD = 1 << 1, "found only if no word character is next to it"
+    LSTRIP = 1 << 2, "includes the white space before it"
+    RSTRIP = 1 << 3, "includes the white space after it"
+    NORMALIZED = 1 << 4, "in the normalized trie, by normalized content; otherwise in the raw one"
 
 
 # ADDT: this header, tokens, then the two tries (nodes plus one extra at the end, then edges), then
@@ -208,20 +208,20 @@ AddedHeader = Struct(
     "normalized_node_count" / U32,
     "normalized_edge_count" / U32,
     "text_size" / U32,
-    "flags" / U32 * "the flags of all added tokens, or-ed",
+    "flags" / U32 * "bitwise or of the flags of all added tokens",
     "reserved" / zeros(4),
     "raw_starts" / Bytes(32) * "hint: bit b & 7 of byte b >> 3: a content begins with b",
     "normalized_starts" / Bytes(32) * "hint: the same for the normalized trie",
 )
 ADDED_TOKEN: Final = record(
     "id" / U32,
-    "offset" / U32 * "of its content in the contents, as the source has it",
+    "offset" / U32 * "of its content in the contents, as in the source",
     "length" / U32 * "of the content",
     "flags" / U32 * "`AddedFlag`",
 )
 TRIE_NODE: Final = record(
     "first_edge" / U32 * "its edges: from this one up to the next node's first_edge",
-    "token" / U32 * "what ends here, or NONE",
+    "token" / U32 * "the token that ends here, or NONE",
 )
 TRIE_EDGE: Final = np.dtype("<u4")  # byte << 24 | child node; sorted by byte
 
@@ -246,26 +246,26 @@ class TrimmingPass(Code):
 
     END = 0, "no more passes"
     ALL = 1, "white space at both ends is left out"
-    KEEP_FIRST = 2, "the same, but one space at the start of a text stays"
+    KEEP_FIRST = 2, "the same, but one space at the start of a text is kept"
 
 
 # TRIM: this header, then the exceptions.
 TrimmingHeader = Struct(
-    "passes" / U32 * "up to 15 times two bits, lowest first: `TrimmingPass`; NONE: no spans",
+    "passes" / U32 * "up to 15 `TrimmingPass` of two bits, lowest first; NONE: no spans",
     "exception_count" / U32,
 )
 TRIMMING_EXCEPTION: Final = record(
     "id" / U32 * "a token of the model",
-    "leading" / U16 * "how many characters of white space its name begins with",
-    "trailing" / U16 * "how many it ends with",
+    "leading" / U16 * "number of white space characters at the start of its name",
+    "trailing" / U16 * "the same at its end",
 )
 
 
 class AlignmentFlag(Flags):
     """``alignment.flags``."""
 
-    PREFIX = 1 << 0, "a space is put before the text"
-    SUFFIX = 1 << 1, "a space is put after the text"
+    PREFIX = 1 << 0, "a space is inserted before the text"
+    SUFFIX = 1 << 1, "a space is inserted after the text"
     COLLAPSE = 1 << 2, "spaces at both ends, and after a space, are dropped"
 
 
