@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* tokexport.c - the implementation of tokexport.h. The format and the algorithms are those of
-   SPEC.md, whose numbers (I1, 5.3 ...) are cited here. amalgamate.py makes it from the units in
-   src/, each of which uses only those before it in src/all.c: edit these.
+/* tokexport.c - the implementation of tokexport.h. Numbers such as I1 and 5.3 refer to SPEC.md,
+   which describes the format and the algorithms. Edit the units in src/, from which amalgamate.py
+   generates this file. A unit uses only units before it in src/all.c.
 
    Two rules hold everywhere. A number from the file is compared with its bound before it is used as
-   an index: at opening for what the inner loops read (SPLT), at use for the rest. And the file and
-   the work memory are read and written by load_, get_ and put_ functions: they may have any
-   alignment, and the host any byte order. */
+   an index: on opening for tables that inner loops read (SPLT), otherwise on use. And the file and
+   the work memory are read and written only by load_, get_ and put_ functions, because they may
+   have any alignment, and the host any byte order. */
 
 #include "tokexport.h"
 /* ---- base.h: compilers, and bytes ------------------------------------------------------------ */
-/* Compilers require these, but a freestanding C99 implementation need not have <string.h>. */
+/* Compilers need these functions, but freestanding C99 does not require <string.h>. */
 void *memcpy(void *to, const void *from, size_t size);
 void *memmove(void *to, const void *from, size_t size);
 void *memset(void *to, int byte, size_t size);
 int memcmp(const void *a, const void *b, size_t size);
 
-/* With -ffreestanding, GCC and Clang expand a small memcpy only if it is the built-in. */
+/* With -ffreestanding, GCC and Clang expand a small copy inline only if it is the built-in. */
 #if defined(__GNUC__)
 #define TKX_COPY __builtin_memcpy
 #define TKX_LIKELY(condition) __builtin_expect(!!(condition), 1)
-#if defined(__OPTIMIZE_SIZE__) /* a quarter less code, a tenth to a quarter slower */
+#if defined(__OPTIMIZE_SIZE__) /* 25 % less code, 10 to 25 % slower */
 #define TKX_INLINE inline
 #else
 #define TKX_INLINE inline __attribute__((always_inline))
@@ -170,7 +170,7 @@ static TKX_INLINE uint64_t hash_bytes(const uint8_t *b, size_t n) {
     return finish(h);
 }
 
-/* hash_bytes; `has_word`: 8 bytes may be read at b, so that the size of a word makes no branch. */
+/* hash_bytes; `has_word`: 8 bytes may be read at b, so that no branch depends on a small size. */
 static TKX_INLINE uint64_t hash_near(const uint8_t *b, size_t n, int has_word) {
     uint64_t word, three, eight, is_three = 0 - (uint64_t)(n < 4);
     if (!TKX_LIKELY(has_word && n <= 8)) return hash_bytes(b, n);
@@ -180,7 +180,7 @@ static TKX_INLINE uint64_t hash_near(const uint8_t *b, size_t n, int has_word) {
     return finish(mix(n * TKX_K0, (three & is_three) | (eight & ~is_three)));
 }
 
-/* Whether strings are the same; `has_word`: 8 bytes may be read at both. */
+/* Whether two strings are equal; `has_word`: 8 bytes may be read at both. */
 static TKX_INLINE int same_bytes(const uint8_t *a, const uint8_t *b, size_t n, int has_word) {
     if (TKX_LIKELY(has_word && n <= 8)) return !((load_u64(a) ^ load_u64(b)) << 8 * (8 - n));
     return memcmp(a, b, n) == 0;
@@ -195,12 +195,12 @@ static TKX_INLINE size_t bucket_of(uint64_t h, uint32_t buckets) {
     return (size_t)((h & TKX_NONE) * buckets >> 32);
 }
 
-/* The only slot, below `slots`, for a key with hash h, by the displacement of its bucket. */
+/* The only slot, below `slots`, of a key with hash h, given the displacement of its bucket. */
 static TKX_INLINE size_t slot_of(uint64_t h, uint64_t displacement, uint32_t slots) {
     return (size_t)(((h ^ displacement * TKX_K3) * TKX_K1 >> 32) * slots >> 32);
 }
 /* ---- hash.h: checksums ----------------------------------------------------------------------- */
-/* The CRC-32 of zlib, for a header: start with TKX_NONE, finish with ~. */
+/* The CRC-32 of zlib, for a header: start with TKX_NONE, invert the result. */
 static uint32_t crc_small(uint32_t crc, const uint8_t *p, size_t size) {
     static const uint32_t table[16] = {0x00000000, 0x1DB71064, 0x3B6E20C8, 0x26D930AC,
                                        0x76DC4190, 0x6B6B51F4, 0x4DB26158, 0x5005713C,
@@ -214,7 +214,7 @@ static uint32_t crc_small(uint32_t crc, const uint8_t *p, size_t size) {
     return crc;
 }
 
-/* The same for whole sections, with tables on the stack: six times as fast (1.35 GB/s). */
+/* The same with tables on the stack, for whole sections: six times as fast (1.35 GB/s). */
 static void crc_tables(uint32_t tables[4][256]) {
     uint32_t i;
     for (i = 0; i < 1024; i++) {
@@ -238,8 +238,8 @@ enum { UTF8_BAD, UTF8_CUT, UTF8_GOOD };
 
 static int utf8_inside(uint8_t byte) { return (byte & 0xC0) == 0x80; }
 
-/* Examines the character at p, size > 0. *length: its length if it is good; if the text ends inside
-   it, the bytes that there are; if it is bad, the length of the part that one U+FFFD replaces. */
+/* Examines the character at p; size > 0. *length: its length; if the text ends inside it, the bytes
+   that there are; if it is bad, the length of the part that one U+FFFD replaces. */
 static int utf8_look(const uint8_t *p, size_t size, size_t *length) {
     uint8_t lead = p[0], low = 0x80, high = 0xBF;
     size_t need, i;
@@ -272,7 +272,7 @@ static TKX_INLINE const uint8_t *skip_ascii(const uint8_t *p, const uint8_t *end
 static size_t utf8_valid(const uint8_t *p, size_t size) {
     size_t i = 0, length;
     while (i < size && (i = (size_t)(skip_ascii(p + i, p + size) - p)) < size) {
-        /* nearly all of three bytes: E1 to EC, after which any bytes inside a character are good */
+        /* most characters of three bytes: after E1 to EC, any continuation bytes are valid */
         if (size - i >= 3 && (uint8_t)(p[i] - 0xE1) < 12 && utf8_inside(p[i + 1]) &&
             utf8_inside(p[i + 2]))
             length = 3;
@@ -282,7 +282,7 @@ static size_t utf8_valid(const uint8_t *p, size_t size) {
     return i;
 }
 
-/* Length of the character that begins with a byte, in valid UTF-8. */
+/* The length of the character with this first byte, in valid UTF-8. */
 static TKX_INLINE size_t utf8_length(uint8_t lead) {
     return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
 }
@@ -297,7 +297,7 @@ static TKX_INLINE uint32_t utf8_decode(const uint8_t *p) {
 }
 
 #ifndef TKX_NO_NORMALIZER
-/* Writes a code point (no surrogate, at most 0x10FFFF): 1 to 4 bytes. */
+/* Writes a code point (no surrogate, at most 0x10FFFF) as 1 to 4 bytes. */
 static size_t utf8_encode(uint8_t *p, uint32_t c) {
     static const uint8_t leads[5] = {0, 0, 0xC0, 0xE0, 0xF0};
     const size_t size = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
@@ -308,7 +308,7 @@ static size_t utf8_encode(uint8_t *p, uint32_t c) {
 }
 #endif
 /* ---- open_header.c: header and section table (6.1) ------------------------------------------- */
-/* The sections that this runtime knows, and where a tkx keeps them. */
+/* The sections that this runtime knows, and the member of a tkx for each. */
 /* clang-format off */
 #define TKX_AT(member) offsetof(tkx, member)
 static const struct { char tag[5]; size_t member; } SECTIONS[] = {
@@ -376,7 +376,7 @@ static int has_model(uint32_t model) {
     }
 }
 
-/* I5 to I11; fills in the fields that come from the header. */
+/* I5 to I11; also sets the fields of *t from the header. */
 static int check_header(tkx *t, const uint8_t *data, size_t size) {
     static const uint8_t zeros[12] = {0};
     const uint64_t file_size = load_u64(data + 16);
@@ -435,13 +435,13 @@ static int check_sections(const tkx *t) {
     return TKX_OK;
 }
 
-/* The i-th section, whose place has been checked. */
+/* The i-th section, after check_sections. */
 static tkx_span section_span(const tkx *t, uint32_t i) {
     const uint8_t *s = section_entry(t, i);
     return (tkx_span){t->data + (size_t)load_u64(s + 8), (size_t)load_u64(s + 16)};
 }
 /* ---- open_sizes.c: sizes of sections (I16, I17) ---------------------------------------------- */
-/* A field of a section's header; 0 if the section is too short for it: its size is wrong then. */
+/* A field of a section's header; 0 if the section is too short, in which case its size is wrong. */
 static uint64_t field(tkx_span s, size_t offset) {
     return offset + 4 <= s.size ? load_u32(s.data + offset) : 0;
 }
@@ -559,10 +559,10 @@ static int check_sizes(const tkx *t) {
                : TKX_E_SECTION_SIZE;
 }
 
-/* Reads the header of TRIE, which is checked when it is used, as the units are. */
+/* Reads the header of TRIE, which is checked on use, like the units. */
 static void read_trie_header(tkx *t) {
     t->trie_units = (uint32_t)field(t->trie, 0);
-    /* a path in the trie has no more units than there are */
+    /* a path is no longer than the trie */
     t->trie_depth = (uint32_t)smaller(t->max_token_bytes, t->trie_units);
     t->trie_root = (uint32_t)field(t->trie, 4);
     t->trie_continuation = (uint32_t)field(t->trie, 8);
@@ -606,9 +606,9 @@ static int is_simple(const tkx_stage *s) {
            (s->behavior == ISOLATED || s->behavior == REMOVED);
 }
 
-/* Precomputes what the inner loops use: the start state if it is always the same, the bytes (with
-   labels, the labels) that begin no match, and the states that all lower-case ASCII letters loop
-   on. `leads`: the first bytes of other characters that begin no match. */
+/* Precomputes for inner loops: the start state if it is always the same, the bytes (or labels) that
+   begin no match, and the states on which all lower-case ASCII letters loop. `leads`: the first
+   bytes of non-ASCII characters that begin no match. */
 static void study_stage(tkx_stage *s, uint64_t leads) {
     const uint8_t *searched = s->starts + (s->flags & SEARCH_STARTS ? 2 * (s->class_count + 1) : 0);
     const uint32_t search_start = load_u16(searched);
@@ -631,7 +631,7 @@ static void study_stage(tkx_stage *s, uint64_t leads) {
             s->no_match[letter >> 6] |= UINT64_C(1) << (letter & 63);
     }
     if (!s->start_varies && !(s->flags & ON_BYTES)) {
-        /* bytes inside characters: a skip always ends between characters, whatever the file says */
+        /* for bytes inside characters, so that with any file a skip ends between characters */
         s->no_match[2] = UINT64_MAX;
         s->no_match[3] = leads;
     }
@@ -646,7 +646,7 @@ static void study_stage(tkx_stage *s, uint64_t leads) {
     }
 }
 
-/* Checks a LabelTable of LABL, and gives it to its stage. */
+/* Checks a LabelTable of LABL, and sets it in its stage. */
 static int check_label_table(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     const uint32_t classes = entry[1], states = load_u16(entry + 2), offset = load_u32(entry + 4);
     const size_t count = (size_t)states * classes;
@@ -663,7 +663,7 @@ static int check_label_table(tkx_stage *s, tkx_span section, const uint8_t *entr
     return 1;
 }
 
-/* Checks a Stage with a program, into a `s` of zeros. `labels`: its LabelTable in LABL, or NULL. */
+/* Checks a Stage with a program, and sets *s, which is all zeros. `labels`: as in check_entry. */
 static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry, tkx_span all_labels,
                        const uint8_t *labels) {
     const uint32_t middle_count = load_u16(entry + 8), leaf_count = load_u16(entry + 10),
@@ -714,19 +714,19 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry, tkx
 }
 
 #ifndef TKX_NO_NORMALIZER
-/* Checks a program that stands alone, without labels. */
+/* Checks a program outside SPLT, without labels. */
 static int check_program(tkx_stage *s, tkx_span table) {
     return check_stage(s, table, table.data, (tkx_span){NULL, 0}, NULL);
 }
 #endif
-/* ---- open_rewriting.c: operations that rewrite (I18) ----------------------------------------- */
+/* ---- open_rewriting.c: rewriting operations (I18) -------------------------------------------- */
 #ifndef TKX_NO_NORMALIZER
 /* Units of the trie in a CHARSMAP (4.6); a node is an index into the array. */
 #define TKX_DARTS_LEAF UINT32_C(0x100)
 #define TKX_DARTS_LABEL UINT32_C(0x800000FF)
 #define TKX_DARTS_VALUE UINT32_C(0x7FFFFFFF)
 
-/* The unit at an index; past the end, one that no byte matches. */
+/* The unit at an index; after the end, one that no byte matches. */
 static uint32_t charsmap_unit(const tkx_op *op, uint32_t place) {
     return place < load_u32(op->table.data)
                ? load_u32(op->table.data + CHARSMAP_HEADER + 4 * (size_t)place)
@@ -737,8 +737,8 @@ static uint32_t charsmap_offset(uint32_t unit) { return (unit >> 10) << ((unit &
 
 static int is_text(tkx_span s) { return utf8_valid(s.data, s.size) == s.size; }
 
-/* CHARSMAP: checks its parts, and finds the ASCII characters that it never changes: by cluster,
-   those that are not a sequence alone, otherwise those that begin none. */
+/* Checks a CHARSMAP, and finds the ASCII characters that it never changes: those that begin no
+   sequence or, by cluster, are not a whole sequence. */
 static int check_charsmap(tkx_op *op) {
     tkx_span table = op->table, program;
     uint32_t c, root;
@@ -768,7 +768,7 @@ static int check_charsmap(tkx_op *op) {
     return 1;
 }
 
-/* An operation of NORM (I18). */
+/* Checks an operation of NORM (I18). */
 static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
     const uint32_t table = load_u32(entry + 12), table_size = load_u32(entry + 16),
                    content = load_u32(entry + 20), content_size = load_u32(entry + 24);
@@ -834,10 +834,10 @@ static int check_rewriting_stage(const tkx *t, tkx_stage *s, const uint8_t *entr
     return 1;
 }
 #endif
-/* ---- lookup.c: look-ups ---------------------------------------------------------------------- */
+/* ---- lookup.c: lookups ----------------------------------------------------------------------- */
 uint32_t tkx_id_count(const tkx *t) { return t ? t->id_count : 0; }
 
-/* The first of some sorted entries of `size` bytes whose u32 is not below a key, or `count`. */
+/* The first of `count` sorted entries of `size` bytes whose u32 is not below a key, or `count`. */
 static size_t lower_bound(const uint8_t *entries, size_t size, size_t count, uint32_t key) {
     size_t low = 0;
     while (low < count) {
@@ -848,8 +848,8 @@ static size_t lower_bound(const uint8_t *entries, size_t size, size_t count, uin
     return low;
 }
 
-/* The index of a code point's value in the leaves of a table of three levels: u16 top[272],
-   middle[][64], leaves of 64 values. SIZE_MAX: the table points outside. */
+/* The index of a code point's value in the leaves of a three-level table: u16 top[272],
+   middle[][64], leaves of 64 values. SIZE_MAX: an index in the table is out of range. */
 static TKX_INLINE size_t find_leaf(const uint8_t *top, const uint8_t *middle, size_t middle_count,
                                    size_t leaf_count, uint32_t c) {
     size_t block = load_u16(top + 2 * (c >> 12));
@@ -858,7 +858,7 @@ static TKX_INLINE size_t find_leaf(const uint8_t *top, const uint8_t *middle, si
     return block < leaf_count ? 64 * block + (c & 63) : SIZE_MAX;
 }
 
-/* The bytes that an entry of RECS or KEYS has; 0 if they are outside BYTS (I19). */
+/* The bytes of an entry of RECS or KEYS; 0 if they are outside BYTS (I19). */
 static TKX_INLINE int read_bytes(const tkx *t, const uint8_t *entry, const uint8_t **bytes,
                                  uint32_t *length) {
     const uint32_t offset = load_u32(entry);
@@ -911,7 +911,7 @@ static TKX_INLINE double load_double(const uint8_t *p) {
     return v;
 }
 
-/* The score of an id below id_count; there must be scores. */
+/* The score of an id below id_count, in a file with scores. */
 static TKX_INLINE double score_of(const tkx *t, uint32_t id) {
     float score;
     uint32_t bits;
@@ -930,7 +930,7 @@ int tkx_token_score(const tkx *t, uint32_t id, float *score) {
     return TKX_OK;
 }
 
-/* The bytes under which TIDX has an id, and the flags of its record. */
+/* The key of an id in TIDX, and the flags of its record. */
 static TKX_INLINE int read_key(const tkx *t, uint32_t id, const uint8_t **bytes, uint32_t *length,
                                uint32_t *flags) {
     const uint8_t *entries = TKX_LIKELY(!t->keys.data) ? t->records.data : t->keys.data;
@@ -938,7 +938,7 @@ static TKX_INLINE int read_key(const tkx *t, uint32_t id, const uint8_t **bytes,
     return read_bytes(t, entries + RECORD_SIZE * (size_t)id, bytes, length);
 }
 
-/* Where TIDX has the displacement and the slot of a hash. */
+/* The addresses in TIDX of the displacement and the slot of a hash. */
 static TKX_INLINE const uint8_t *token_displacement(const tkx *t, uint64_t h) {
     return t->token_index.data + 8 + 4 * (size_t)t->token_slots +
            2 * bucket_of(h, t->token_buckets);
@@ -949,13 +949,13 @@ static TKX_INLINE const uint8_t *token_slot(const tkx *t, uint64_t h) {
            4 * slot_of(h, load_u16(token_displacement(t, h)), t->token_slots);
 }
 
-/* Whether a slot may hold a key with a hash. */
+/* Whether a slot may belong to a key with this hash. */
 static TKX_INLINE int slot_fits(uint32_t slot, uint64_t h) {
     return slot != TKX_NONE && slot >> 21 == (uint32_t)(h >> 53);
 }
 
-/* The token that TIDX has for some bytes, given the slot of their hash: a code, *id and *flags.
-   `has_word`: there are 8 bytes, or more that may be read. */
+/* The token with these bytes in TIDX, given the slot of their hash: a code, *id and *flags.
+   `has_word`: at least 8 bytes may be read at `bytes`. */
 static TKX_INLINE int token_in_slot(const tkx *t, uint32_t slot, uint64_t h, const uint8_t *bytes,
                                     size_t size, int has_word, uint32_t *id, uint32_t *flags) {
     const uint8_t *content;
@@ -967,7 +967,7 @@ static TKX_INLINE int token_in_slot(const tkx *t, uint32_t slot, uint64_t h, con
     return length == size && same_bytes(content, bytes, size, has_word) ? TKX_OK : TKX_E_NOT_FOUND;
 }
 
-/* The token that TIDX has for some bytes, as token_in_slot. */
+/* The token with these bytes in TIDX, like token_in_slot. */
 static TKX_INLINE int find_token(const tkx *t, const uint8_t *bytes, size_t size, uint32_t *id,
                                  uint32_t *flags) {
     uint64_t h;
@@ -976,7 +976,7 @@ static TKX_INLINE int find_token(const tkx *t, const uint8_t *bytes, size_t size
     return token_in_slot(t, load_u32(token_slot(t, h)), h, bytes, size, size == 8, id, flags);
 }
 
-/* The unit of TRIE for a child. It is one if its label is the byte; above 256 marks damage. */
+/* The unit of TRIE for a child, which exists if the label is the byte; above 256, it is damaged. */
 static TKX_INLINE uint64_t trie_child(const tkx *t, uint32_t base, uint8_t byte) {
     uint32_t at = base + byte;
     return TKX_LIKELY(at < t->trie_units)
@@ -993,13 +993,13 @@ static TKX_INLINE uint32_t base_of(uint64_t unit) { return (uint32_t)(unit >> 32
 /* MAX_IDS: no token ends there. */
 static TKX_INLINE uint32_t id_of(uint64_t unit) { return (uint32_t)(unit >> LABEL_BITS) & MAX_IDS; }
 
-/* How far TRIE may be read from `from` on: a path longer than trie_depth is a cycle. */
+/* The limit for reading TRIE from `from` on: a path longer than trie_depth is a cycle. */
 static TKX_INLINE const uint8_t *trie_reach(const tkx *t, const uint8_t *from, const uint8_t *end) {
     return (size_t)(end - from) > t->trie_depth ? from + t->trie_depth + 1 : end;
 }
 
-/* The end of the longest token that TRIE has at `from`, from a node's base on; `from` if there is
-   none. *code becomes TKX_E_CORRUPT where the trie is damaged, and stays otherwise. */
+/* The end of the longest token at `from` in TRIE, starting from a node's base; `from` if there is
+   none. *code becomes TKX_E_CORRUPT if the trie is damaged, and is unchanged otherwise. */
 static TKX_INLINE const uint8_t *longest_token(const tkx *t, uint32_t base, const uint8_t *from,
                                                const uint8_t *end, uint32_t *id, int *code) {
     const uint8_t *p = from, *last = from, *deepest = trie_reach(t, from, end);
@@ -1020,14 +1020,14 @@ static TKX_INLINE const uint8_t *longest_token(const tkx *t, uint32_t base, cons
     return last;
 }
 
-/* The token that TRIE has for some bytes. TKX_OK, TKX_E_NOT_FOUND or TKX_E_CORRUPT. */
+/* The token with these bytes in TRIE. TKX_OK, TKX_E_NOT_FOUND or TKX_E_CORRUPT. */
 static int token_in_trie(const tkx *t, const uint8_t *bytes, size_t size, uint32_t *id) {
     int code = TKX_OK;
     const uint8_t *last = longest_token(t, t->trie_root, bytes, bytes + size, id, &code);
     return code == TKX_OK && (size == 0 || last < bytes + size) ? TKX_E_NOT_FOUND : code;
 }
 
-/* Whether an id from the file exists; it is TKX_NONE otherwise. */
+/* Checks an id from the file, and sets it to TKX_NONE if it does not exist. */
 static int known_id(const tkx *t, uint32_t *id) {
     if (*id < t->id_count) return TKX_OK;
     *id = TKX_NONE;
@@ -1072,7 +1072,7 @@ int tkx_section(const tkx *t, const char tag[4], const uint8_t **data, size_t *s
 
 uint32_t tkx_added_count(const tkx *t) { return t ? (uint32_t)field(t->added, 0) : 0; }
 
-/* Where the parts of ADDT begin. */
+/* The starts of the parts of ADDT. */
 static const uint8_t *added_tokens(const tkx *t) { return t->added.data + ADDED_HEADER; }
 
 static const uint8_t *added_nodes(const tkx *t, int normalized) {
@@ -1118,7 +1118,7 @@ int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind, uint32_
     return TKX_OK;
 }
 /* ---- open.c: stages, added tokens, tkx_open, tkx_check --------------------------------------- */
-/* An entry of SPLT. `labels`: its LabelTable in LABL, or NULL. */
+/* Checks an entry of SPLT. `labels`: its LabelTable in LABL, or NULL. */
 static int check_entry(tkx *t, tkx_stage *s, const uint8_t *entry, const uint8_t *labels) {
 #ifndef TKX_NO_NORMALIZER
     if (entry[1] & REWRITE) return !labels && check_rewriting_stage(t, s, entry);
@@ -1126,7 +1126,7 @@ static int check_entry(tkx *t, tkx_stage *s, const uint8_t *entry, const uint8_t
     return check_stage(s, t->splits, entry, t->labels, labels);
 }
 
-/* Whether the first stage makes words to cache: what follows is work, and depends on them alone. */
+/* Whether to cache words of the first stage: other stages are costly, and depend on words only. */
 static uint8_t finds_words_first(const tkx *t) {
     int has_work = 0;
     uint32_t i;
@@ -1141,7 +1141,7 @@ static uint8_t finds_words_first(const tkx *t) {
 }
 
 static int check_splits(tkx *t) {
-    /* models that read whole characters, and find no end in a part of one */
+    /* models that read whole characters, and do not check for the end within one */
     const int of_characters = (t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) ||
                               t->model == MODEL_UNIGRAM;
     uint32_t tables = (uint32_t)field(t->labels, 0), next = 0, work = 0, i;
@@ -1154,10 +1154,10 @@ static int check_splits(tkx *t) {
         if (next < tables && t->labels.data[LABELS_HEADER + LABEL_TABLE * (size_t)next] == i)
             labels = t->labels.data + LABELS_HEADER + LABEL_TABLE * (size_t)next++;
         if (!check_entry(t, s, entry, labels)) return TKX_E_SPLITS;
-        /* after a stage over bytes, pre-tokens may begin and end inside a character */
+        /* after a stage on bytes, pre-tokens may begin and end within a character */
         if (s->flags & ON_BYTES ? of_characters : i && (s[-1].flags & ON_BYTES))
             return TKX_E_SPLITS;
-        /* bits of work memory for 64 bytes of text: TKX_WORK_SIZE counts on 24 bytes for each */
+        /* bits of work memory for 64 bytes of text: TKX_WORK_SIZE assumes 24 bytes for each byte */
         work += s->state_count + (s->labels ? 512u : 0u);
     }
     if (next != tables || work > 24 * 512) return TKX_E_SPLITS;
@@ -1165,8 +1165,8 @@ static int check_splits(tkx *t) {
     return TKX_OK;
 }
 
-/* Whether a trie holds tokens that are found without being allowed. At most 1,024 tokens are looked
-   at, as tkx_open takes constant time: with more it is assumed, which changes no id. */
+/* Finds out whether a trie has tokens that need not be allowed. With more than 1,024 tokens, both
+   tries are assumed to, so that tkx_open takes constant time; no id depends on that. */
 static void study_added(tkx *t) {
     uint32_t count = (uint32_t)field(t->added, 0), i;
     if (count > 1024) t->plain_raw = t->plain_normalized = 1;
@@ -1179,7 +1179,7 @@ static void study_added(tkx *t) {
 }
 
 #ifndef TKX_NO_CHARACTERS
-/* Where CHRS has the symbols of ASCII, 128 in a row; NULL if a symbol depends on its place. */
+/* The 128 symbols of ASCII in CHRS, in one row; NULL if a symbol depends on its place. */
 static const uint8_t *find_ascii_symbols(const tkx *t) {
     const size_t middle_count = (size_t)field(t->characters, 8),
                  leaf_count = (size_t)field(t->characters, 12);
@@ -1209,7 +1209,7 @@ static void find_sections(tkx *t) {
     t->pair_slots = (uint32_t)field(t->pair_index, 0);
     t->pair_buckets = (uint32_t)field(t->pair_index, 4);
     t->row_shift = (uint32_t)field(t->pair_index, 8);
-    /* XPRS with the rule BYTES is about a file without CHRS, else about its characters. */
+    /* XPRS with the rule BYTES applies without CHRS, otherwise to the characters of CHRS. */
     t->cuts_bytes = field(t->crossings, 0) == CROSSED_BYTES;
     if (t->model != MODEL_BPE || !t->cuts_bytes != (t->characters.data != NULL) ||
         field(t->characters, 0) == UNIT_BYTE)
@@ -1219,7 +1219,7 @@ static void find_sections(tkx *t) {
 }
 
 #ifndef TKX_NO_DECODER
-/* Whether EDIT (4.10) lies within its ranges. */
+/* Whether the values in EDIT (4.10) are within their ranges. */
 static int check_edits(const tkx *t) {
     const uint8_t *table = t->edits.data, *edit = table + EDITS_HEADER + 256;
     const uint32_t states = load_u16(table), classes = load_u16(table + 2),
@@ -1239,7 +1239,7 @@ static int check_edits(const tkx *t) {
 }
 #endif
 
-/* Finds the parts of PIDX, whose size has been checked. */
+/* Finds the parts of PIDX, after its size was checked. */
 static void find_pair_tables(tkx *t) {
     const size_t rows = (size_t)((t->id_count - 1) >> t->row_shift) + 1;
     t->pair_rows = t->pair_index.data + PAIR_INDEX_HEADER + 8 * (size_t)t->pair_slots;
@@ -1337,7 +1337,7 @@ const char *tkx_error(int code) {
         default: return "Unknown error code.";
     }
 }
-/* ---- decode_bytes.c: what decoding writes (5.7) ---------------------------------------------- */
+/* ---- decode_bytes.c: the output of decoding (5.7) -------------------------------------------- */
 /* The caller's buffer. Bytes that do not fit are counted: `used` then exceeds `capacity`. */
 typedef struct tkx_out_buf {
     uint8_t *out;
@@ -1350,8 +1350,8 @@ static TKX_INLINE void put(tkx_out_buf *s, const uint8_t *bytes, size_t size) {
     s->used = size > SIZE_MAX - s->used ? SIZE_MAX : s->used + size;
 }
 
-/* The same for a token, whose bytes are in BYTS, which ends at `end`. Most tokens are short: 16
-   bytes are copied twice as fast as by a call of memcpy. */
+/* The same for the bytes of a token in BYTS, which ends at `end`. Most tokens are short, and
+   copying 16 bytes is twice as fast as a call of memcpy. */
 static TKX_INLINE void put_short(tkx_out_buf *s, const uint8_t *bytes, size_t size,
                                  const uint8_t *end) {
     if (TKX_LIKELY(size <= 16 && s->used <= s->capacity && s->capacity - s->used >= 16 &&
@@ -1364,7 +1364,7 @@ static TKX_INLINE void put_short(tkx_out_buf *s, const uint8_t *bytes, size_t si
 }
 
 #ifndef TKX_NO_DECODER
-/* The entry of EDIT for the state and a class; after the last one, that of the end of the text. */
+/* The entry of EDIT for the state and a class; with TKX_NONE, for the end of the text. */
 static const uint8_t *find_edit(const tkx_decoder *d, uint32_t class_) {
     const uint8_t *table = d->t->edits.data, *edits = table + EDITS_HEADER + 256;
     const size_t states = load_u16(table), classes = load_u16(table + 2);
@@ -1382,7 +1382,7 @@ static void put_edit(const tkx_decoder *d, tkx_out_buf *s, const uint8_t *edit) 
 /* Writes bytes of the text as EDIT rewrites them. */
 static void put_edited(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size_t size) {
     const uint8_t *classes = d->t->edits.data + EDITS_HEADER;
-    size_t i, from = 0; /* the first byte that is to be written as it is */
+    size_t i, from = 0; /* the first unchanged byte that is not written yet */
     for (i = 0; i < size; i++) {
         const uint8_t *edit = find_edit(d, classes[bytes[i]]);
         const uint32_t length = load_u16(edit + 2);
@@ -1396,7 +1396,7 @@ static void put_edited(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, siz
 }
 #endif
 
-/* Writes bytes of the text, as EDIT rewrites them, or without the byte to strip at its start. */
+/* Writes bytes of the text, rewritten by EDIT, or without the byte to strip at its start. */
 static void put_inner(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size_t size) {
     size_t skip = size && d->strip && *bytes == d->strip;
     if (size) d->strip = 0;
@@ -1412,18 +1412,18 @@ static void put_bad(tkx_decoder *d, tkx_out_buf *s, size_t count) {
     for (; count; count--) put_inner(d, s, (const uint8_t *)"\xEF\xBF\xBD", 3);
 }
 
-/* Writes what stands for `count` bytes that are not UTF-8. */
+/* Writes the replacement of `count` bytes that are not UTF-8. */
 static void put_replacement(tkx_decoder *d, tkx_out_buf *s, size_t count) {
     put_bad(d, s, d->rules & BY_CHARACTER ? count : count != 0);
 }
 
-/* Writes U+FFFD for an incomplete character that no byte completes. */
+/* Writes U+FFFD for a character that remains incomplete. */
 static void end_held(tkx_decoder *d, tkx_out_buf *s) {
     put_replacement(d, s, d->held_size);
     d->held_size = 0;
 }
 
-/* Writes bytes: as they are, or as text, holding back an incomplete character. */
+/* Writes bytes unchanged (as_bytes), or as text, holding back an incomplete character. */
 static void put_bytes(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size_t size) {
     size_t i = 0, looked;
     if (d->as_bytes) put_inner(d, s, bytes, size);
@@ -1458,14 +1458,15 @@ static void put_bytes(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size
 }
 /* ---- decode_rules.c: decoding by rules (5.7, DECO) ------------------------------------------- */
 #ifndef TKX_NO_DECODER
-enum { FIRST = 1, LAST = 2 }; /* the place of a token: either, both or neither */
+enum { FIRST = 1, LAST = 2 }; /* the place of a token: one, both or neither */
 
-/* A run of FALLBACK tokens is text if it is UTF-8 as a whole (RUN_GOOD); if not, each byte is one
-   U+FFFD (RUN_BAD). Where all ids are known, look_at_run decides. A stream holds the bytes back
-   (RUN_HELD) until the run ends or has a bad byte; of TKX_MAX_RUN held, characters are written. */
+/* A run of FALLBACK tokens is text if it is UTF-8 as a whole (RUN_GOOD); otherwise each byte
+   becomes U+FFFD (RUN_BAD). If all ids are known, look_at_run decides. A stream holds bytes back
+   (RUN_HELD) until the run ends or has a bad byte, or, once it holds TKX_MAX_RUN, writes their
+   characters. */
 enum { RUN_NONE, RUN_HELD, RUN_GOOD, RUN_BAD };
 
-/* Replaces the bytes of a token by its form at a place; 0 if that is not within BYTS (I19). */
+/* Replaces the bytes of a token by its surface form at a place; 0 if it is outside BYTS (I19). */
 static int form_at(const tkx *t, uint32_t flags, unsigned place, const uint8_t **bytes,
                    uint32_t *length) {
     const size_t before = (size_t)(*bytes - t->bytes.data);
@@ -1525,7 +1526,7 @@ static void end_run(tkx_decoder *d, tkx_out_buf *s) {
     end_held(d, s);
 }
 
-/* Whether the run of FALLBACK tokens that begins with ids[0] is UTF-8 as a whole. */
+/* Whether the run of FALLBACK tokens that begins at ids[0] is UTF-8 as a whole. */
 static int look_at_run(const tkx *t, uint32_t rules, const uint32_t *ids, size_t count) {
     uint8_t held[4];
     size_t held_size = 0, looked, i;
@@ -1561,7 +1562,7 @@ static size_t last_of(const tkx *t, uint32_t rules, const uint32_t *ids, size_t 
     return count;
 }
 
-/* Tells EDIT, if it asks, that a token begins. */
+/* Passes the start of a token to EDIT, if it reads these. */
 static void put_token_edge(tkx_decoder *d, tkx_out_buf *s) {
     const tkx_span table = d->t->edits;
     if (field(table, 4) & READS_TOKENS) {
@@ -1576,7 +1577,7 @@ static int is_in_run(const tkx_decoder *d, uint32_t flags) {
     return (flags & TKX_FALLBACK) && (d->rules & BYTE_FALLBACK);
 }
 
-/* Writes an id; `last`: LAST or 0. Nothing changes on TKX_E_CORRUPT. */
+/* Writes an id; `last`: LAST or 0. On TKX_E_CORRUPT nothing is changed. */
 static int put_token(tkx_decoder *d, tkx_out_buf *s, uint32_t id, unsigned last) {
     const unsigned place = (d->is_first ? FIRST : 0u) | last;
     const uint8_t *bytes;
@@ -1596,7 +1597,7 @@ static int put_token(tkx_decoder *d, tkx_out_buf *s, uint32_t id, unsigned last)
     return TKX_OK;
 }
 
-/* Whether an id is emitted, by the rules and skip_special. */
+/* Whether the rules and skip_special let an id be emitted. */
 static int is_emitted(tkx_decoder *d, tkx_out_buf *s, uint32_t id, uint32_t length,
                       uint32_t flags) {
     if (d->skip_special && (flags & TKX_SPECIAL)) return 0;
@@ -1607,7 +1608,7 @@ static int is_emitted(tkx_decoder *d, tkx_out_buf *s, uint32_t id, uint32_t leng
     return 0;
 }
 
-/* Adds an id to a stream. One with LAST_SKIP is pending until the next one, or the end. */
+/* Adds an id to a stream. An id with LAST_SKIP is pending until the next one, or the end. */
 static int add_id(tkx_decoder *d, tkx_out_buf *s, uint32_t id) {
     const uint8_t *bytes;
     uint32_t length, flags;
@@ -1632,7 +1633,7 @@ static int end_text(tkx_decoder *d, tkx_out_buf *s) {
     return TKX_OK;
 }
 
-/* Reads DECO; 0 if its values are out of their ranges (I19). */
+/* Reads DECO; 0 if a value is out of its range (I19). */
 static int read_rules(tkx_decoder *d) {
     const uint8_t *rules = d->t->decoder.data;
     d->is_first = 1;
@@ -1645,7 +1646,7 @@ static int read_rules(tkx_decoder *d) {
     return !(d->rules & FIRST_BY_CONTENT) || !(d->rules & FIRST_BY_TEXT);
 }
 
-/* Whether a token that is neither the last nor FALLBACK is written as it is. BYTS ends at `end`. */
+/* Whether a token, neither the last nor FALLBACK, is written unchanged. BYTS ends at `end`. */
 static TKX_INLINE int is_plain(const tkx_decoder *d, const uint8_t *bytes, uint32_t length,
                                const uint8_t *end) {
     if (d->is_first | d->strip | d->held_size | d->run_state | (d->rules & REPEATS_ONCE)) return 0;
@@ -1685,7 +1686,7 @@ static int decode_by_rules(tkx_decoder *d, const uint32_t *ids, size_t count, tk
 }
 #endif
 /* ---- decode.c: decoding ---------------------------------------------------------------------- */
-/* Starts a text. TKX_OK or TKX_E_CORRUPT. */
+/* Starts a text. Returns TKX_OK or TKX_E_CORRUPT. */
 static int start(tkx_decoder *d, const tkx *t, int skip_special) {
     memset(d, 0, sizeof *d);
     d->t = t;
@@ -1699,13 +1700,13 @@ static int start(tkx_decoder *d, const tkx *t, int skip_special) {
     return TKX_OK;
 }
 
-/* TKX_E_BYTES if the output did not fit. */
+/* Returns TKX_E_BYTES if the output did not fit. */
 static int give_size(const tkx_out_buf *s, size_t *size) {
     *size = s->used;
     return s->used <= s->capacity ? TKX_OK : TKX_E_BYTES;
 }
 
-/* Adds an id to a text, in a file without rules. */
+/* Adds an id to a text, for a file without decoder rules. */
 static int add_plainly(tkx_decoder *d, tkx_out_buf *s, uint32_t id) {
     const uint8_t *bytes;
     uint32_t length, flags;
@@ -1819,16 +1820,16 @@ typedef struct tkx_pending {
     uint8_t has_word; /* 8 bytes may be read at p */
 } tkx_pending;
 
-/* Pre-tokens in a batch. 1.4 times the speed on English prose; 16 or 64 are no better. */
+/* Pre-tokens in a batch. English prose: 1.4 times as fast; 16 or 64 are no better. */
 enum { BATCH = 32 };
 
 /* The current text: a part of the input, or a rewritten part. */
 typedef struct tkx_text {
     const uint8_t *limit; /* the end of the bytes that may be read */
-    const uint8_t *begin; /* the start of the input in it */
+    const uint8_t *begin; /* where the input begins in it */
     const uint8_t *base;  /* its first byte */
-    /* for each byte from `base` on, the start and end of its source in the input as two u32; NULL:
-       the text is the input, which begins at `base` */
+    /* for each byte from `base` on, the start and end of its source in the input, as two u32; NULL
+       if the text is the input, which begins at `base` */
     const uint8_t *alignment;
 } tkx_text;
 
@@ -1837,43 +1838,43 @@ typedef struct tkx_position {
     size_t byte, character;
 } tkx_position;
 
-/* What tkx_encode_spans needs besides. */
+/* The additional state of tkx_encode_spans. */
 typedef struct tkx_locator {
     uint32_t *spans; /* two numbers for each id; NULL: no spans */
     int unit;
     const uint8_t *input;
     size_t input_size;
-    tkx_position start, end, furthest; /* up to where characters were counted */
+    tkx_position start, end, furthest; /* where counting of characters stopped */
 } tkx_locator;
 
-/* A part of the text that was merged, and its ids: where they are in the text and among the ids. */
+/* A part of the text that was merged: its offset in the text, and the index of its first id. */
 typedef struct tkx_merged {
     uint32_t text, ids;
     uint8_t size, count;
 } tkx_merged;
 
-/* How much of a call is remembered. A word that is merged comes again in most texts: 1.1 times the
-   speed in many scripts; and so does a character: 1.2 times in Chinese and Japanese. */
+/* Sizes of the caches that live for one call. Merged words recur in most texts: 1.1 times as fast
+   in many scripts. Characters do, too: 1.2 times as fast in Chinese and Japanese. */
 enum { RECENT_PARTS = 128, RECENT_CHARACTERS = 128 };
 
 /* One call of encode. `code` is the first error: callers return as soon as it is not 0. */
 typedef struct tkx_context {
     const tkx *t;
-    const uint8_t *allowed; /* special tokens: bits, or NULL: see `special` */
+    const uint8_t *allowed; /* bits of special tokens, or NULL; see `special` */
     size_t allowed_size;
     const uint8_t *input; /* the whole text */
-    /* 0: no special tokens are found, 1: all, 2: those of `allowed`, 3: those that begin at a byte
-       of `input` that `allowed` has a bit for */
+    /* which special tokens are found. 0: none, 1: all, 2: those in `allowed`, 3: those that begin
+       at a byte of `input` whose bit is set in `allowed` */
     int special;
     int code;
     uint32_t *ids;
     size_t capacity, count;
-    const uint8_t *recent; /* the `base` of the text that recent parts are of, or NULL: none */
-    /* the value of `count` after the last unknown word (FUSE_UNKNOWN); 0: there was none */
+    const uint8_t *recent; /* the `base` of the text that `parts` refer to, or NULL */
+    /* the value of `count` after the last unknown word (FUSE_UNKNOWN), or 0 */
     size_t unknown_count;
     uint8_t *memory, no_memory[1];
     size_t memory_size, memory_used;
-    uint64_t memory_needed; /* more than there is, or 0 */
+    uint64_t memory_needed; /* more than `memory_size`, or 0 */
     uint8_t *cache;
     unsigned cache_shift; /* a hash shifted right by this is the number of a set */
 #ifdef TKX_BULK
@@ -1883,7 +1884,7 @@ typedef struct tkx_context {
     tkx_locator where;
     size_t pending_count;
     tkx_pending batch[BATCH];
-    /* by a part's hash, and by a code point: that, and the symbol that its bytes merge to */
+    /* indexed by the hash of a part; by code point: it, and the symbol that its bytes merge to */
     tkx_merged parts[RECENT_PARTS];
     uint32_t characters[RECENT_CHARACTERS][2];
 } tkx_context;
@@ -1898,13 +1899,13 @@ static void emit(tkx_context *ctx, uint32_t id) {
     ctx->count++;
 }
 
-/* Notes that a part of the text needs so much work memory, which there is not. The call goes on
-   where it can, to learn what other parts need. */
+/* Records that a part of the text needs more work memory than there is. Where possible, the call
+   continues, to learn the needs of other parts. */
 static void need_memory(tkx_context *ctx, uint64_t size) {
     if (size > ctx->memory_needed) ctx->memory_needed = size;
 }
 
-/* Allocates on top of the work memory in use. NULL: too little, which is noted. */
+/* Allocates work memory above the part in use. NULL: too little, which is recorded. */
 static uint8_t *work_alloc(tkx_context *ctx, uint64_t size) {
     uint8_t *memory = ctx->memory + ctx->memory_used;
     if (size > ctx->memory_size - ctx->memory_used) {
@@ -1915,25 +1916,25 @@ static uint8_t *work_alloc(tkx_context *ctx, uint64_t size) {
     return memory;
 }
 
-/* Work memory for each byte of a long pre-token: BPE needs MERGE_BYTES, and LENGTH_BYTES more for
-   spans; Unigram PATH. For each byte of a rewritten text spans need SOURCE_BYTES. */
+/* Bytes of work memory for each byte of a long pre-token: BPE needs MERGE_BYTES, and LENGTH_BYTES
+   more for spans; Unigram needs PATH. Spans need SOURCE_BYTES for each byte of rewritten text. */
 enum { MERGE_BYTES = 40, LENGTH_BYTES = 4, SOURCE_BYTES = 8, PATH = 16 };
 
-/* Bytes of rewritten pre-tokens kept in work memory, so that encode_batch gets full batches. */
+/* Bytes of rewritten pre-tokens retained in work memory, so that encode_batch has full batches. */
 enum { MAX_KEPT = 4096 };
 
-/* Bytes between two rows of a memo (match.c), and the size of the rows. */
+/* Bytes of text for each row of a memo (match.c), and the size of all rows. */
 enum { MEMO_STEP = 64 };
 
 static uint64_t memo_bytes(uint32_t states, uint64_t bytes) {
     return ((bytes + MEMO_STEP - 1) / MEMO_STEP * states + 7) / 8;
 }
 
-/* A bound of the work memory that a call needs: what has been added up so far. */
+/* A bound on the work memory of a call, while it is computed. */
 typedef struct tkx_bound {
-    uint64_t input, size; /* of the whole text, and of the current one */
-    uint64_t held;        /* while it is read */
-    uint64_t most;        /* at any time */
+    uint64_t input, size; /* bytes of the whole text, and of the current text */
+    uint64_t held;        /* bytes in use while the current text is read */
+    uint64_t most;        /* bytes in use at any time */
     int has_spans;
 } tkx_bound;
 
@@ -1942,13 +1943,13 @@ static void bound_use(tkx_bound *b, uint64_t more) {
 }
 
 #ifndef TKX_NO_NORMALIZER
-/* What `count` operations need, each beside the result of the one before. */
+/* Adds the memory of `count` operations, each with the result of the previous one. */
 static void bound_ops(tkx_bound *b, const tkx_op *op, uint32_t count, uint32_t source) {
     const uint64_t before = b->held;
     for (; count; count--, op++) {
         uint64_t grown = b->input * op->growth + op->extra, more = 0;
         if (grown >> 40) grown = UINT64_C(1) << 40;
-        if (op->kind == FORM) more = 3 * grown + 32; /* 8 for a mark, of 2 bytes at least */
+        if (op->kind == FORM) more = 3 * grown + 32; /* 8 for each mark of at least 2 bytes */
         if (op->program.classes) more = memo_bytes(op->program.state_count, b->size + 1);
         bound_use(b, (1 + source) * grown + more);
         b->held = before + (1 + source) * grown;
@@ -1956,14 +1957,14 @@ static void bound_ops(tkx_bound *b, const tkx_op *op, uint32_t count, uint32_t s
     }
 }
 
-/* Bytes for the source of each byte that a stage or the normalizer writes (none with ALGN). */
+/* Bytes for the source of each byte that a stage or the normalizer writes (with ALGN, 0). */
 static uint32_t source_bytes(const tkx *t, int has_spans, int in_stage) {
     if (t->alignment.data && !in_stage) return 0;
     return has_spans || t->follows_sources ? SOURCE_BYTES : 0;
 }
 #endif
 
-/* A stage after the first works on a pre-token at a time; what it makes of some of them is kept. */
+/* Later stages work on one pre-token at a time, and some of their output is retained. */
 static void bound_stage(tkx_bound *b, const tkx *t, uint32_t i) {
     const tkx_stage *s = &t->stages[i];
 #ifndef TKX_NO_NORMALIZER
@@ -1998,7 +1999,7 @@ size_t tkx_spans_work_size(const tkx *t, size_t size) { return t ? work_size(t, 
 #endif
 /* ---- offsets.c: spans (5.9) ------------------------------------------------------------------ */
 #if !defined(TKX_NO_OFFSETS) || !defined(TKX_NO_NORMALIZER)
-/* The source in the input of bytes of the current text; of a part of a character, the whole. */
+/* The source in the input of bytes of the current text, extended to whole characters. */
 static void find_source(const tkx_context *ctx, const uint8_t *from, const uint8_t *to,
                         size_t *first, size_t *after) {
     const tkx_text *v = &ctx->text;
@@ -2017,20 +2018,20 @@ static void find_source(const tkx_context *ctx, const uint8_t *from, const uint8
 #ifndef TKX_NO_OFFSETS
 static int wants_spans(const tkx_context *ctx) { return ctx->where.spans != NULL; }
 
-/* Moves a position to a byte and returns the number of the character that the byte belongs to. */
+/* Moves a position to a byte, and returns the index of the character that the byte belongs to. */
 static size_t count_to(const tkx_locator *w, tkx_position *at, size_t byte) {
     for (; at->byte < byte; at->byte++) at->character += !utf8_inside(w->input[at->byte]);
     for (; at->byte > byte; at->byte--) at->character -= !utf8_inside(w->input[at->byte - 1]);
     return at->character - (byte < w->input_size && utf8_inside(w->input[byte]) ? 1u : 0u);
 }
 
-/* Turns a span of bytes into one of characters, counted from the last one, to stay linear. */
+/* Converts a span from bytes to characters. Counts from the previous span, in linear time. */
 static void to_characters(tkx_locator *w, size_t *from, size_t *to) {
     *from = count_to(w, &w->start, *from);
     *to = count_to(w, *to >= w->furthest.byte ? &w->furthest : &w->end, *to);
 }
 
-/* The number of spaces at both ends of a model token: those of its bytes, or of TRIM. */
+/* The number of spaces at both ends of a model token, from TRIM or else from its bytes. */
 static void count_spaces(tkx_context *ctx, uint32_t id, size_t *leading, size_t *trailing) {
     const tkx *t = ctx->t;
     const uint8_t *bytes, *entries = t->trims.data + TRIM_HEADER;
@@ -2048,7 +2049,7 @@ static void count_spaces(tkx_context *ctx, uint32_t id, size_t *leading, size_t 
     }
 }
 
-/* Trims the white space of its token from a span, as often as the file says. */
+/* Trims the white space of a token from its span, as often as the file says. */
 static void trim(const tkx_context *ctx, size_t leading, size_t trailing, size_t *from,
                  size_t *to) {
     uint32_t passes = (uint32_t)field(ctx->t->trims, 0);
@@ -2060,12 +2061,12 @@ static void trim(const tkx_context *ctx, size_t leading, size_t trailing, size_t
     }
 }
 
-/* Writes the span of the id that is emitted next. */
+/* Writes the span of the next id to be emitted. */
 static void put_span(tkx_context *ctx, const uint8_t *from, const uint8_t *to, size_t leading,
                      size_t trailing) {
     size_t first, after;
     find_source(ctx, from, to, &first, &after);
-    /* `tokenizers` leaves a span that begins at the end of the input in bytes */
+    /* `tokenizers` does not convert a span that begins at the end of the input */
     if (ctx->where.unit == TKX_CHARACTERS &&
         (first < ctx->where.input_size || ctx->t->alignment.data))
         to_characters(&ctx->where, &first, &after);
@@ -2107,29 +2108,29 @@ static TKX_INLINE void emit_token(tkx_context *ctx, uint32_t id, const uint8_t *
     emit(ctx, id);
 }
 /* ---- added.c: added tokens (5.3) ------------------------------------------------------------- */
-/* What a scanner returns: a segment of plain text, or an added token and the text it covers. */
+/* A result of a scanner: a segment of plain text, or an added token with the text it covers. */
 typedef struct tkx_segment {
     size_t from, to;
     uint32_t id; /* TKX_NONE: a segment */
 } tkx_segment;
 
-/* A scan of one text for the added tokens of one trie. */
+/* A scan of one text for the contents in one trie. */
 typedef struct tkx_scanner {
     tkx_context *ctx;
     const uint8_t *starts, *nodes, *edges;
     uint32_t node_count, edge_count;
-    uint32_t only_start; /* the byte that every content begins with, or TKX_NONE */
+    uint32_t only_start; /* the first byte of every content, if it is the same; else TKX_NONE */
     const uint8_t *text;
     size_t size;
     size_t at;           /* where the scan continues */
     size_t done;         /* everything before it has been returned */
-    size_t edge;         /* SINGLE_WORD looks back to here and no further; 0 without SEARCH_ANEW */
+    size_t edge;         /* SINGLE_WORD does not look further back; 0 without SEARCH_ANEW */
     tkx_segment pending; /* a token to return next, after the segment before it */
-    /* the last white space that RSTRIP scanned, so that a run of such tokens stays linear */
+    /* the white space that RSTRIP scanned last, so that runs of RSTRIP tokens take linear time */
     size_t spaces, spaces_end;
 } tkx_scanner;
 
-/* The flags that ACLS has for the character at p; 0 without ACLS. */
+/* The flags in ACLS of the character at p; 0 without ACLS. */
 static uint32_t added_class(tkx_context *ctx, const uint8_t *p) {
     tkx_span s = ctx->t->added_classes;
     const uint8_t *top, *middle;
@@ -2152,7 +2153,7 @@ static const uint8_t *before(const uint8_t *p) {
     return p;
 }
 
-/* The only byte in a set of bytes, or TKX_NONE if there are none or several. */
+/* The only member of a set of bytes, or TKX_NONE if it has none or several. */
 static uint32_t only_byte(const uint8_t *bits) {
     uint32_t found = TKX_NONE, i;
     for (i = 0; i < 256; i += 64) {
@@ -2164,7 +2165,7 @@ static uint32_t only_byte(const uint8_t *bits) {
     return found;
 }
 
-/* Starts a scan over a text with a trie and no tokens; `counts`: those of its nodes and edges. */
+/* Starts a scan of a text with a trie but no tokens. `counts`: the number of nodes and of edges. */
 static void scanner_init(tkx_scanner *f, tkx_context *ctx, const uint8_t *nodes,
                          const uint8_t *counts, const uint8_t *text, const uint8_t *end) {
     *f = (tkx_scanner){.ctx = ctx, .nodes = nodes, .text = text, .size = (size_t)(end - text)};
@@ -2206,7 +2207,7 @@ static uint32_t find_child(tkx_scanner *f, uint32_t node, uint8_t byte) {
     return fail(f->ctx, TKX_E_CORRUPT), 0;
 }
 
-/* The length of the longest content at `at`, and its token; 0: there is none. */
+/* The length of the longest content at `at`, and its token; 0 if there is none. */
 static size_t longest_content(tkx_scanner *f, size_t at, uint32_t *token) {
     uint32_t node = 0;
     size_t i, length = 0;
@@ -2222,7 +2223,7 @@ static size_t longest_content(tkx_scanner *f, size_t at, uint32_t *token) {
     return length;
 }
 
-/* The Python extension skips bytes here with which, and the one after, no content begins. */
+/* The Python extension skips bytes here that, with the byte after them, begin no content. */
 #ifndef TKX_SKIP_TO_START
 #define TKX_SKIP_TO_START(f, p, end) (p)
 #endif
@@ -2243,13 +2244,13 @@ static size_t next_start(const tkx_scanner *f, size_t at) {
 }
 
 static int is_allowed(const tkx_context *ctx, uint32_t token, const uint8_t *at) {
-    /* of a rewritten text: far out, or below 0 and so very large */
+    /* in a rewritten text, the difference is out of range, or negative and thus very large */
     const size_t bit = ctx->special == 3 ? (size_t)((uintptr_t)at - (uintptr_t)ctx->input) : token;
     if (ctx->special < 2) return ctx->special;
     return bit / 8 < ctx->allowed_size && bit_of(ctx->allowed, bit);
 }
 
-/* Where the white space after a token ends. */
+/* The end of the white space after a token. */
 static size_t spaces_after(tkx_scanner *f, size_t stop) {
     size_t i = stop;
     if (stop >= f->spaces && stop <= f->spaces_end) return f->spaces_end;
@@ -2260,7 +2261,7 @@ static size_t spaces_after(tkx_scanner *f, size_t stop) {
     return i;
 }
 
-/* Where the white space before a token begins; text that has been returned is not taken. */
+/* The start of the white space before a token, but not of text that has been returned. */
 static size_t spaces_before(tkx_scanner *f, size_t start) {
     while (start > f->done) {
         const uint8_t *p = before(f->text + start);
@@ -2275,7 +2276,7 @@ static int touches_word(tkx_scanner *f, size_t start, size_t stop) {
     return stop < f->size && (added_class(f->ctx, f->text + stop) & CLASS_WORD);
 }
 
-/* Continues after what was found or passed over; with SEARCH_ANEW the text begins at `anew`. */
+/* Continues the scan at `at`; with SEARCH_ANEW, in a text that begins at `anew`. */
 static void go_on(tkx_scanner *f, size_t at, size_t anew) {
     f->at = at;
     if (f->ctx->t->flags & SEARCH_ANEW) f->at = f->edge = anew;
@@ -2315,7 +2316,7 @@ static int scanner_next(tkx_scanner *f, tkx_segment *item) {
         if (flags & TKX_ADDED_RSTRIP) stop = spaces_after(f, stop);
         if (ctx->code != TKX_OK) return 0;
         go_on(f, f->at, stop);
-        /* white space that is a token, and was taken by the token before it */
+        /* a token of white space that RSTRIP of the previous token covers */
         if (start >= stop) continue;
         item->from = start;
         item->to = stop;
@@ -2336,7 +2337,7 @@ static int scanner_next(tkx_scanner *f, tkx_segment *item) {
 }
 
 #ifndef TKX_NO_OFFSETS
-/* Whether a character is trimmed as white space: also U+0120, the space of GPT-2's alphabet. */
+/* Whether trimming removes a character: white space, and U+0120, the space of GPT-2's alphabet. */
 static int is_trimmed(tkx_context *ctx, const uint8_t *p) {
     return (added_class(ctx, p) & CLASS_SPACE) || utf8_decode(p) == 0x120;
 }
@@ -2364,13 +2365,13 @@ static void emit_added(tkx_context *ctx, uint32_t id, const uint8_t *from, const
 }
 /* ---- normalize.c: normal forms (5.4) --------------------------------------------------------- */
 #ifndef TKX_NO_NORMALIZER
-/* A table of three levels; its leaves are u16 indexes of entries of 8 bytes. */
+/* A three-level table; its leaves are u16 indexes of entries of 8 bytes. */
 typedef struct tkx_entries {
     const uint8_t *top, *middle, *leaves, *entries;
     uint32_t middle_count, leaf_count, count;
 } tkx_entries;
 
-/* `counts`: those of middle, leaves and entries, as the file has them. */
+/* `counts`: the numbers of middle blocks, leaves and entries, as in the file. */
 static tkx_entries entries_at(const uint8_t *top, const uint8_t *counts) {
     tkx_entries e = {.top = top, .middle = top + TOP_SIZE, .count = load_u32(counts + 8)};
     e.middle_count = load_u32(counts);
@@ -2380,7 +2381,7 @@ static tkx_entries entries_at(const uint8_t *top, const uint8_t *counts) {
     return e;
 }
 
-/* The entry of a code point; NULL where the tables point outside (ctx->code is set). */
+/* The entry of a code point; NULL if an index is out of range (ctx->code is set). */
 static TKX_INLINE const uint8_t *find_entry(tkx_context *ctx, const tkx_entries *e, uint32_t c) {
     const size_t leaf = find_leaf(e->top, e->middle, e->middle_count, e->leaf_count, c);
     const uint32_t entry = leaf < SIZE_MAX ? load_u16(e->leaves + 2 * leaf) : TKX_NONE;
@@ -2401,20 +2402,20 @@ static uint8_t *put_sources(const tkx_context *ctx, uint8_t *alignment, size_t c
 
 static int is_hangul(uint32_t c) { return c - 0xAC00 < 11172; }
 
-/* The i-th jamo of a Hangul syllable; 0: it has only two. */
+/* The i-th jamo of a Hangul syllable; 0 if it has only two. */
 static uint32_t hangul_letter(uint32_t c, int i) {
     c -= 0xAC00;
     if (i < 2) return i ? 0x1161 + c % 588 / 28 : 0x1100 + c / 588;
     return c % 28 ? 0x11A7 + c % 28 : 0;
 }
 
-/* The normalized text grows up from the bottom of the free work memory. What is not written yet
-   grows down from its top: `marks`, code points of class > 0 after `starter`, each with its class
-   in the upper 8 bits; and below them the same room once more, to sort them.
+/* The normalized text grows up from the bottom of the free work memory. Code points not yet written
+   grow down from its top: the `marks` after `starter`, of combining class > 0, each with its class
+   in the upper 8 bits; and below them the same room again, to sort them.
 
-   For alignment, the first code point of each character's decomposition carries a bit, TAKES; a
-   composite counts those of its parts. A code point with n of them takes n characters of the
-   source, in order, and has the source of the first; one with none that of the last one taken. */
+   For alignment, the first code point of each character's decomposition has a bit, TAKES; a
+   composite counts the bits of its parts. A code point with n bits takes n characters of the
+   source, in order, and its source is the first of them; with no bits, it is the last one taken. */
 typedef struct tkx_normalizer {
     tkx_context *ctx;
     const tkx_op *op;
@@ -2425,12 +2426,12 @@ typedef struct tkx_normalizer {
     uint8_t *out;
     size_t used, room;
     uint32_t starter; /* TKX_NONE: none yet */
-    uint32_t firsts;  /* of the starter */
+    uint32_t firsts;  /* the number of bits TAKES of the starter */
     size_t marks;
     /* where the sources of the next bytes are written, or NULL */
     uint8_t *alignment;
-    const uint8_t *source, *source_end; /* the characters that no code point has taken */
-    const uint8_t *taken;               /* the one that was taken last */
+    const uint8_t *source, *source_end; /* the characters not yet taken */
+    const uint8_t *taken;               /* the character taken last */
 } tkx_normalizer;
 
 enum { TAKES = 1 << 21, POINT_MASK = TAKES - 1 };
@@ -2477,7 +2478,7 @@ static void write_point(tkx_normalizer *n, uint32_t c, uint32_t firsts) {
     align_point(n, size, firsts);
 }
 
-/* Sorts the marks by class, stable, and linear for many of them: a text may be a million marks. */
+/* Sorts the marks by class; stable, and in linear time, since a text may be a million marks. */
 static void sort_marks(tkx_normalizer *n) {
     size_t i, j;
     if (n->marks <= 16) {
@@ -2503,10 +2504,10 @@ static void sort_marks(tkx_normalizer *n) {
     }
 }
 
-/* Whether UTF-8 can encode a number. */
+/* Whether a number is a Unicode scalar value. */
 static int is_scalar(uint32_t c) { return c <= 0x10FFFF && (c < 0xD800 || c > 0xDFFF); }
 
-/* What two code points compose to, or TKX_NONE. */
+/* The composite of two code points, or TKX_NONE. */
 static uint32_t composed(tkx_normalizer *n, uint32_t a, uint32_t b) {
     uint64_t key = (uint64_t)a << 32 | b;
     uint32_t low = 0, high = n->composition_count;
@@ -2526,7 +2527,7 @@ static uint32_t composed(tkx_normalizer *n, uint32_t a, uint32_t b) {
     return TKX_NONE;
 }
 
-/* Sorts the marks, and composes the starter with those that it can be; the rest stay. */
+/* Sorts the marks, and composes the starter with all possible ones; the others remain. */
 static void close_marks(tkx_normalizer *n) {
     size_t kept = 0, i;
     uint32_t last_class = 0;
@@ -2550,7 +2551,8 @@ static void close_marks(tkx_normalizer *n) {
 static void write_closed(tkx_normalizer *n) {
     size_t i, count = n->marks;
     if (n->starter != TKX_NONE) write_point(n, n->starter, n->firsts);
-    /* the two ends cannot meet: a mark has 8 bytes of room, 4 at the top, and needs at most 4 */
+    /* the two ends cannot meet: each mark has 8 bytes of room, 4 of them unused, and needs at most
+       4 */
     for (i = 0; i < count && n->ctx->code == TKX_OK; i++) {
         const uint32_t mark = get_u32(mark_at(n, i));
         const size_t size = utf8_encode(n->out + n->used, mark & POINT_MASK);
@@ -2561,7 +2563,7 @@ static void write_closed(tkx_normalizer *n) {
     n->marks = 0;
 }
 
-/* Takes one code point of the decomposed text; `first`: TAKES or 0. */
+/* Adds a code point of the decomposed text; `first`: TAKES or 0. */
 static void add_point(tkx_normalizer *n, uint32_t c, uint32_t class_, uint32_t first) {
     uint32_t composite = TKX_NONE;
     if (class_ != 0) {
@@ -2602,18 +2604,18 @@ static void add_decomposed(tkx_normalizer *n, uint32_t c) {
     }
 }
 
-/* Skips stable code points; the Python extension more than ASCII. */
+/* Skips stable code points: ASCII, and in the Python extension more. */
 #ifndef TKX_SKIP_STABLE
 #define TKX_SKIP_STABLE(n, p, end) skip_ascii(p, end)
 #endif
 
-/* Whether a code point is stable, of check 0 and class 0: a text may be cut before it. */
+/* Whether a code point is stable (check 0 and class 0), so that a text may be cut before it. */
 static TKX_INLINE int is_stable(tkx_normalizer *n, uint32_t c) {
     const uint8_t *entry = find_entry(n->ctx, &n->table, c);
     return entry && !(entry[5] | entry[6]) && (n->composes || !is_hangul(c));
 }
 
-/* Whether the code point at p, which is not stable, certainly stays as those before it do. */
+/* Whether the code point at p, not stable, is certainly unchanged if those before it are. */
 static int stays(tkx_normalizer *n, const uint8_t *text, const uint8_t *p) {
     const uint32_t c = utf8_decode(p), left = p > text ? utf8_decode(before(p)) : 0;
     const uint8_t *entry = find_entry(n->ctx, &n->table, c),
@@ -2622,7 +2624,7 @@ static int stays(tkx_normalizer *n, const uint8_t *text, const uint8_t *p) {
     return !entry[6] || !(last[4] | last[5] || composed(n, left, c) != TKX_NONE);
 }
 
-/* Quick check, from a stable code point on: its end, or the last stable one before any change. */
+/* Quick check from a stable code point on: `end`, or the last stable one before any change. */
 static const uint8_t *skip_normalized(tkx_normalizer *n, const uint8_t *text, const uint8_t *end) {
     const uint8_t *p = text;
     while ((p = TKX_SKIP_STABLE(n, p, end)) < end) {
@@ -2633,7 +2635,7 @@ static const uint8_t *skip_normalized(tkx_normalizer *n, const uint8_t *text, co
     return p;
 }
 
-/* Normalizes a text, from p on: that is where skip_normalized has come. */
+/* Normalizes a text, whose part before p is unchanged; p comes from skip_normalized. */
 static void normalize(tkx_normalizer *n, const uint8_t *text, const uint8_t *p,
                       const uint8_t *end) {
     n->source = n->taken = text;
@@ -2656,8 +2658,8 @@ static void normalize(tkx_normalizer *n, const uint8_t *text, const uint8_t *p,
     }
 }
 #endif
-/* ---- match.c: where a match ends (5.5) ------------------------------------------------------- */
-/* The class of a character that is not ASCII, straight from the payload bits of its bytes. */
+/* ---- match.c: the end of a match (5.5) ------------------------------------------------------- */
+/* The class of a non-ASCII character, directly from the payload bits of its bytes. */
 static TKX_INLINE uint32_t class_of(const tkx_stage *s, const uint8_t *p, size_t *length) {
     size_t top = 0, middle, leaf;
     if (p[0] < 0xE0) {
@@ -2694,7 +2696,7 @@ static uint32_t start_state(const tkx_stage *s, const uint8_t *begin, const uint
     return load_u16(s->starts + 2 * class_);
 }
 
-/* How many of the 8 bytes at p are lower-case ASCII letters before the first other one. */
+/* The number of lower-case ASCII letters at the start of the 8 bytes at p. */
 static TKX_INLINE unsigned leading_letters(const uint8_t *p) {
     uint64_t word = load_u64(p), low = word & ~HIGH_BITS;
     uint64_t letters =
@@ -2702,8 +2704,8 @@ static TKX_INLINE unsigned leading_letters(const uint8_t *p) {
     return letters == HIGH_BITS ? 8 : lowest_bit(letters ^ HIGH_BITS) >> 3;
 }
 
-/* Where the match at `at` ends; `at` if there is none. *stopped: where the automaton reached its
-   dead state. Half of the time of encoding prose is spent here. */
+/* The end of the match at `at`; `at` if there is none. *stopped: where the automaton reached its
+   dead state. Encoding prose spends half of its time here. */
 static TKX_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *at, const uint8_t *end,
                                           uint32_t state, const uint8_t **stopped) {
     const uint8_t *p = at, *last = at, *classes = s->classes, *transitions = s->transitions;
@@ -2724,7 +2726,7 @@ static TKX_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *at,
         state = t & ~(uint32_t)ACCEPT;
         if (state == 0) break;
         p += length;
-        /* Eight letters that loop on one state take the time of two steps. */
+        /* Eight letters that loop on one state cost as much as two steps. */
         if ((loops >> (state & 63) & 1) && end - p >= 8) {
             unsigned letters = leading_letters(p);
             if (letters && (s->letter_accepts >> state & 1)) last = p + letters - 1;
@@ -2736,20 +2738,20 @@ static TKX_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *at,
 }
 
 /* The pairs (position, state) of 5.5 from which no match end is reached; prose never needs them.
-   They are on top of the work memory: a row for each MEMO_STEP bytes from `base` to `limit`, for
-   the first symbol that begins in them, and in it a bit for each of the states 1 to `states`. */
+   They are at the top of the work memory: a row for each MEMO_STEP bytes from `base` to `limit`,
+   about the first symbol that begins there, with a bit for each of the states 1 to `states`. */
 typedef struct tkx_memo {
     const uint8_t *base, *limit;
     size_t mark;     /* where the rows begin in the work memory */
-    size_t room;     /* bytes reserved for them; 0: they are on top of the memory in use */
-    size_t budget;   /* bytes that may be read in vain before all states are memoized */
+    size_t room;     /* bytes reserved for them; 0: they grow above the memory in use */
+    size_t budget;   /* bytes that may be read in vain until all states are memoized */
     uint32_t states; /* memo_count, or all */
-    /* the pre-token, and the label at each position in it; labels NULL: the stage reads classes */
+    /* the start of the pre-token, and its labels, one per byte; NULL: the stage reads classes */
     const uint8_t *begin, *labels;
 } tkx_memo;
 
-/* How far past a match end an automaton may read before it is memoized; and how often it may read
-   each byte in vain before all of its states are, so that no file makes this quadratic. */
+/* How far an automaton may read past a match end before this is memoized, and how often it may read
+   each byte in vain before all states are memoized, so that no file takes quadratic time. */
 enum { FREE_READS = 32, VAIN_READS = 8 };
 
 static void memo_start(tkx_memo *m, const tkx_stage *s, const uint8_t *begin, const uint8_t *end,
@@ -2773,7 +2775,7 @@ static size_t memo_bit(const tkx_memo *m, const uint8_t *p, uint32_t state) {
     return (size_t)(p - m->base) / MEMO_STEP * m->states + (state - 1);
 }
 
-/* One step: the transition of a state on the symbol at p. */
+/* The transition of a state on the symbol at p. */
 static uint32_t step(const tkx_stage *s, const tkx_memo *m, const uint8_t *p, const uint8_t *end,
                      uint32_t state, size_t *length) {
     uint32_t class_ = s->class_count;
@@ -2785,14 +2787,14 @@ static uint32_t step(const tkx_stage *s, const tkx_memo *m, const uint8_t *p, co
 
 static void encode_batch(tkx_context *ctx);
 
-/* Frees all memory above `mark`, after encoding the pending pre-tokens, which may be there. */
+/* Frees the memory above `mark`, after encoding the pending pre-tokens, which may be in it. */
 static void work_release(tkx_context *ctx, size_t mark) {
     if (ctx->memory_used == mark) return;
     encode_batch(ctx);
     ctx->memory_used = mark;
 }
 
-/* find_end with the memo. */
+/* Like find_end, but stops where the memo knows that no match end follows. */
 static TKX_NOINLINE const uint8_t *find_end_memo(tkx_context *ctx, const tkx_stage *s,
                                                  const tkx_memo *m, const uint8_t *at,
                                                  const uint8_t *end, uint32_t state,
@@ -2811,7 +2813,7 @@ static TKX_NOINLINE const uint8_t *find_end_memo(tkx_context *ctx, const tkx_sta
     return last;
 }
 
-/* Runs a match that has read far past its end once more, and memoizes the states from there on. */
+/* Repeats a match that has read far past its end, and memoizes the states after that end. */
 static TKX_NOINLINE void memoize(tkx_context *ctx, const tkx_stage *s, tkx_memo *m,
                                  const uint8_t *at, const uint8_t *end, uint32_t state,
                                  const uint8_t *last, const uint8_t *stopped) {
@@ -2849,7 +2851,7 @@ static TKX_NOINLINE void memoize(tkx_context *ctx, const tkx_stage *s, tkx_memo 
     }
 }
 
-/* Where the match at `at` ends, in a pre-token up to `end`. */
+/* The end of the match at `at`, in a pre-token up to `end`; `at` if there is none. */
 static TKX_INLINE const uint8_t *match(tkx_context *ctx, const tkx_stage *s, tkx_memo *m,
                                        const uint8_t *at, const uint8_t *end) {
     uint32_t state = s->start_varies ? start_state(s, m->begin, at) : s->start;
@@ -2865,14 +2867,14 @@ static TKX_INLINE const uint8_t *next_symbol(const tkx_stage *s, const uint8_t *
     return p + (s->flags & ON_BYTES ? 1 : utf8_length(*p));
 }
 
-/* The first position from `at` on that may begin a match. DeepSeek: twice the speed. */
+/* The first position from `at` on where a match may begin. DeepSeek: twice as fast. */
 static TKX_INLINE const uint8_t *skip_unmatched(const tkx_stage *s, const uint8_t *at,
                                                 const uint8_t *end) {
     while (at < end && (s->no_match[*at >> 6] >> (*at & 63) & 1)) at += *at < 0xE0 ? 1 : 3;
     return at;
 }
 /* ---- labels.c: labels, empty matches, search starts (5.5) ------------------------------------ */
-/* A label for each byte of a pre-token, found from its end. NULL: too little work memory. */
+/* The labels of a pre-token, one per byte, computed from its end. NULL: too little work memory. */
 static TKX_NOINLINE const uint8_t *find_labels(tkx_context *ctx, const tkx_stage *s,
                                                const uint8_t *begin, const uint8_t *end) {
     const uint32_t direct = s->flags & ON_BYTES ? 256 : 128;
@@ -2893,7 +2895,7 @@ static TKX_NOINLINE const uint8_t *find_labels(tkx_context *ctx, const tkx_stage
     return labels;
 }
 
-/* As skip_unmatched, for any stage: of one with labels, those that begin no match are skipped. */
+/* Like skip_unmatched, for any stage. With labels, those that begin no match are skipped. */
 static const uint8_t *skip_any(const tkx_stage *s, const tkx_memo *m, const uint8_t *at,
                                const uint8_t *end) {
     const uint8_t *label = m->labels;
@@ -2905,7 +2907,7 @@ static const uint8_t *skip_any(const tkx_stage *s, const tkx_memo *m, const uint
     return at;
 }
 
-/* As `match`, for a stage that is_general, in a search that began at `searched`. */
+/* Like `match`, for a stage that is_general, in a search that began at `searched`. */
 static TKX_NOINLINE const uint8_t *match_general(tkx_context *ctx, const tkx_stage *s, tkx_memo *m,
                                                  const uint8_t *searched, const uint8_t *at,
                                                  const uint8_t *end, int *empty) {
@@ -2926,7 +2928,7 @@ static TKX_NOINLINE const uint8_t *match_general(tkx_context *ctx, const tkx_sta
     return last;
 }
 
-/* As `match`, for any stage. */
+/* Like `match`, for any stage. */
 static TKX_INLINE const uint8_t *match_any(tkx_context *ctx, const tkx_stage *s, tkx_memo *m,
                                            const uint8_t *searched, const uint8_t *at,
                                            const uint8_t *end, int *empty) {
@@ -2936,7 +2938,7 @@ static TKX_INLINE const uint8_t *match_any(tkx_context *ctx, const tkx_stage *s,
 }
 /* ---- rewrite_map.c: MAP and REPLACE (5.4) ---------------------------------------------------- */
 #ifndef TKX_NO_NORMALIZER
-/* One running operation. Its output is in free work memory, `room` bytes of it. */
+/* An operation in progress. Its output has `room` bytes of free work memory. */
 typedef struct tkx_rewriter {
     tkx_context *ctx;
     const tkx_op *op;
@@ -2945,15 +2947,15 @@ typedef struct tkx_rewriter {
     size_t used, room;
     uint8_t *alignment; /* 8 bytes for each byte of the output, or NULL */
     int changed;        /* 0: the text is unchanged, and the output is not used */
-    /* CHARSMAP: the end of the text copied so far; the characters of the text that no character of
-       the output has taken; and the last one of the output, whose source is not final yet */
+    /* CHARSMAP: the end of the text copied so far; the characters of the text not yet taken; and
+       the last character of the output, whose source is not final yet */
     const uint8_t *copied, *untaken;
-    size_t last_size;  /* in bytes; 0: there is none yet */
-    size_t last_takes; /* how many characters it takes */
-    size_t aligned;    /* bytes before it */
+    size_t last_size;  /* its size in bytes; 0 if there is none */
+    size_t last_takes; /* the number of characters it takes */
+    size_t aligned;    /* the bytes before it */
 } tkx_rewriter;
 
-/* These return ctx->code. */
+/* This and write_bytes return ctx->code. */
 static int write_unaligned(tkx_rewriter *w, const uint8_t *p, size_t size) {
     if (size > w->room - w->used) return fail(w->ctx, TKX_E_WORK);
     memcpy(w->out + w->used, p, size);
@@ -2968,7 +2970,7 @@ static int write_bytes(tkx_rewriter *w, const uint8_t *p, size_t size, const uin
     return w->ctx->code;
 }
 
-/* Aligns the last `size` bytes of the output with those at p, of which they are a copy. */
+/* Aligns the last `size` bytes of the output, a copy of those at p. */
 static void align_copy(tkx_rewriter *w, const uint8_t *p, size_t size) {
     uint8_t *alignment = w->alignment ? w->alignment + 8 * (w->used - size) : NULL;
     for (; alignment && size; size--) alignment = put_sources(w->ctx, alignment, 1, p++);
@@ -2979,8 +2981,8 @@ static void write_copy(tkx_rewriter *w, const uint8_t *p, size_t size) {
     if (write_unaligned(w, p, size) == TKX_OK) align_copy(w, p, size);
 }
 
-/* Skips characters from p on that a map does not change; *entry is that of the character it stops
-   at, unless that is ASCII. All ASCII is skipped only if `ascii`. */
+/* Skips characters from p on that a map does not change, ASCII only if `ascii`. *entry: the entry
+   of the character it stops at, unless that is ASCII. */
 static TKX_INLINE const uint8_t *map_skip(const tkx_rewriter *w, const tkx_entries *map,
                                           const uint8_t *p, int ascii, const uint8_t **entry) {
     const uint8_t *data = w->op->table.data, *direct = data + MAP_HEADER;
@@ -3060,7 +3062,7 @@ static void run_map(tkx_rewriter *w) {
     }
 }
 
-/* Writes bytes before the text, with an empty source at the start of that of the text. */
+/* Writes bytes before the text, with an empty source where the source of the text begins. */
 static void write_before(tkx_rewriter *w, const uint8_t *p, size_t size) {
     write_bytes(w, p, size, w->text);
     for (; w->ctx->code == TKX_OK && w->alignment && size; size--) {
@@ -3069,7 +3071,7 @@ static void write_before(tkx_rewriter *w, const uint8_t *p, size_t size) {
     }
 }
 
-/* Starts the program of an operation: its memo comes before the output. */
+/* Starts the program of an operation, with its memo before the output. */
 static int start_program(tkx_rewriter *w, tkx_memo *m) {
     const tkx_stage *s = &w->op->program;
     const uint64_t room = memo_bytes(s->state_count, (uint64_t)(w->end - w->text) + 1);
@@ -3111,10 +3113,10 @@ static void run_replace(tkx_rewriter *w) {
 #endif
 /* ---- rewrite_charsmap.c: CHARSMAP (5.4) ------------------------------------------------------ */
 #ifndef TKX_NO_NORMALIZER
-/* The alignment of CHARSMAP. Each character of the output takes characters of the text, in order,
-   and has the source of the first of them; one that takes none shares that of the last one taken.
-   In a replacement each takes one while there are any. Those left over are taken by the last one
-   written; at the start of the text by none: all after it is too far left, as in the reference. */
+/* The alignment of CHARSMAP. Each character of the output takes characters of the text, in order;
+   its source is the first of them or, if it takes none, the last one taken before. In a replacement
+   each takes one while any are left. The last character written takes the remaining ones; at the
+   start of the text none does, and all later spans are too far left, as in the reference. */
 
 /* Writes the source of the last character. */
 static void align_last(tkx_rewriter *w) {
@@ -3142,7 +3144,7 @@ static void copy_characters(tkx_rewriter *w, const uint8_t *from, const uint8_t 
         align_character(w, utf8_length(*from), 1);
 }
 
-/* Writes a replacement for the characters from p to `end`. */
+/* Writes the replacement of the characters from p to `end`. */
 static void write_replacement(tkx_rewriter *w, tkx_span becomes, const uint8_t *p,
                               const uint8_t *end) {
     size_t left = 0, i;
@@ -3157,7 +3159,7 @@ static void write_replacement(tkx_rewriter *w, tkx_span becomes, const uint8_t *
     if (w->last_size) w->last_takes += left;
 }
 
-/* Starts a scan for the protected texts of a CHARSMAP. */
+/* Starts a scan for the protected contents of a CHARSMAP. */
 static void scan_protected(tkx_scanner *f, tkx_context *ctx, const tkx_op *op, const uint8_t *text,
                            const uint8_t *end) {
     const uint8_t *data = op->table.data;
@@ -3184,7 +3186,7 @@ static uint32_t charsmap_find(tkx_context *ctx, const tkx_op *op, const uint8_t 
     return place;
 }
 
-/* The replacement at an offset, which ends before a NUL. */
+/* The replacement at an offset, up to a NUL. */
 static tkx_span read_replacement(tkx_context *ctx, const tkx_op *op, uint32_t place) {
     const tkx_span table = op->table;
     uint32_t text_size = load_u32(table.data + 16);
@@ -3200,7 +3202,7 @@ static tkx_span read_replacement(tkx_context *ctx, const tkx_op *op, uint32_t pl
     return found;
 }
 
-/* The end of what is replaced as a whole at p, and by what: the text at p if it stays. */
+/* The end of the part at p that is replaced as a unit, and its replacement, or itself if none. */
 static TKX_INLINE const uint8_t *charsmap_part(tkx_scanner *f, const tkx_op *op, const uint8_t *p,
                                                tkx_span *becomes) {
     const uint8_t *end = f->text + f->size;
@@ -3217,8 +3219,8 @@ static TKX_INLINE const uint8_t *charsmap_part(tkx_scanner *f, const tkx_op *op,
     return p + length;
 }
 
-/* Skips characters from p on that a charsmap never changes: 1.5 to 1.8 times the speed in Chinese
-   and Japanese. By cluster, the last one is not skipped: a mark may join it. */
+/* Skips characters that a charsmap never changes: 1.5 to 1.8 times as fast in Chinese and Japanese.
+   By cluster, the last one is not skipped, because a mark may follow it. */
 static const uint8_t *charsmap_skip(const tkx_rewriter *w, const uint8_t *p) {
     const tkx_stage *s = &w->op->program;
     const int by_cluster = w->op->flags & BY_CLUSTER;
@@ -3235,7 +3237,7 @@ static const uint8_t *charsmap_skip(const tkx_rewriter *w, const uint8_t *p) {
     return by_cluster && p > from ? last : p;
 }
 
-/* Replaces the characters from p to `end`; those before them are copied up to there. */
+/* Copies the characters before p, and replaces those from p to `end`. */
 static void replace_part(tkx_rewriter *w, const uint8_t *p, const uint8_t *end, tkx_span becomes) {
     copy_characters(w, w->copied, p);
     write_replacement(w, becomes, p, end);
@@ -3243,7 +3245,7 @@ static void replace_part(tkx_rewriter *w, const uint8_t *p, const uint8_t *end, 
     w->copied = end;
 }
 
-/* The same by cluster, if the map has a replacement for a sequence at p; 0 if it has none. */
+/* The same by cluster, if the map has a replacement for a sequence at p; otherwise returns 0. */
 static int replace_cluster(tkx_rewriter *w, const uint8_t *p, const uint8_t *end) {
     size_t length;
     const uint32_t place = charsmap_find(w->ctx, w->op, p, end, 0, &length);
@@ -3268,7 +3270,7 @@ static void run_charsmap(tkx_rewriter *w) {
             stop = match(w->ctx, &op->program, &m, p, w->end);
             if (stop == p) stop += length;
             if (stop - p <= MAX_CLUSTER && replace_cluster(w, p, stop)) continue;
-            /* character by character; a single one has been looked up */
+            /* character by character, unless the cluster is one character */
             if (stop > p + length)
                 for (; p < stop; p += utf8_length(*p)) replace_cluster(w, p, p + utf8_length(*p));
         } else {
@@ -3282,7 +3284,7 @@ static void run_charsmap(tkx_rewriter *w) {
     w->ctx->memory_used = mark;
 }
 
-/* CHARSMAP with COLLAPSE: without spaces at the start or after another one. */
+/* CHARSMAP with COLLAPSE, which drops spaces at the start and after another space. */
 static TKX_NOINLINE void run_collapsing(tkx_rewriter *w) {
     const uint8_t *p = w->text;
     int after_space = 1;
@@ -3303,7 +3305,7 @@ static TKX_NOINLINE void run_collapsing(tkx_rewriter *w) {
 #endif
 /* ---- rewrite.c: operations that rewrite a text (5.4) ----------------------------------------- */
 #ifndef TKX_NO_NORMALIZER
-/* AFFIX; `first`: the text begins where the input begins. */
+/* AFFIX. `first`: the text begins at the start of the input. */
 static void run_affix(tkx_rewriter *w, int first) {
     const tkx_span content = w->op->content;
     size_t size = (size_t)(w->end - w->text), from, to;
@@ -3326,7 +3328,7 @@ static uint32_t byte_letter(uint8_t byte) {
     return byte == 0xAD ? 0x143u : byte;
 }
 
-/* BYTES. The letters of a character have the source of that character. */
+/* BYTES. The source of a letter is the character that its byte is part of. */
 static void run_bytes(tkx_rewriter *w) {
     const uint8_t *p = w->text, *character;
     while (p < w->end && byte_letter(*p) == *p && *p < 0x80) p++;
@@ -3354,7 +3356,7 @@ static void run_form(tkx_rewriter *w) {
     w->used = n.used;
 }
 
-/* Runs one operation, to free work memory; the sources of `aligned` bytes go to its end. */
+/* Runs one operation. Output is in free work memory, sources of `aligned` bytes are at its end. */
 static void run_op(tkx_rewriter *w, tkx_context *ctx, const tkx_op *op, int first,
                    const uint8_t *text, size_t size, size_t aligned) {
     const size_t memory_size = ctx->memory_size;
@@ -3379,7 +3381,7 @@ static void run_op(tkx_rewriter *w, tkx_context *ctx, const tkx_op *op, int firs
     ctx->memory_size = memory_size;
 }
 
-/* Runs operations over a text that is not empty. What they change is the current text then. */
+/* Runs operations on a text that is not empty. A changed text becomes the current text. */
 static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t count,
                                  const uint8_t **text, size_t *size) {
     const size_t mark = ctx->memory_used, given = *size;
@@ -3389,7 +3391,7 @@ static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t co
     for (; count && *size && ctx->code == TKX_OK; count--, op++) {
         tkx_rewriter w;
         run_op(&w, ctx, op, first, *text, *size, 0);
-        /* once more, now that the number of sources is known */
+        /* again, now that the number of sources is known */
         if (w.changed && w.used && source && ctx->code == TKX_OK)
             run_op(&w, ctx, op, first, *text, *size, w.used);
         if (!w.changed || ctx->code != TKX_OK) continue;
@@ -3407,7 +3409,7 @@ static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t co
         if (first) ctx->text.begin = *text;
     }
     if (ctx->code == TKX_E_WORK) {
-        /* a guess, of which four times as much is reported: most texts grow little */
+        /* a guess, since most texts grow little; four times as much is reported */
         const int is_cut = ctx->t->crossings.data && !ctx->t->cuts_bytes && !wants_spans(ctx),
                   is_merged = (in_stage || !ctx->t->stage_count) && !is_cut;
         const uint64_t each = 1 + source + (is_merged ? (MERGE_BYTES + LENGTH_BYTES) / 2 : 0);
@@ -3417,7 +3419,7 @@ static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t co
 #endif
 /* ---- align.c: alignment of a whole normalizer (5.9, ALGN) ------------------------------------ */
 #ifndef TKX_NO_OFFSETS
-/* A normalized text whose sources are found from left to right. */
+/* The alignment of a normalized text, in progress from left to right. */
 typedef struct tkx_aligner {
     tkx_context *ctx;
     const uint8_t *input;
@@ -3427,14 +3429,14 @@ typedef struct tkx_aligner {
 #endif
     uint32_t flags;
     const uint8_t *text;
-    /* of the text: its length without a suffix, and how many bytes have a source */
+    /* the length of the text without a suffix, and the number of its bytes that have a source */
     size_t size, used;
     uint8_t *alignment;
-    /* where the source of the first space dropped at the end begins, or NULL */
+    /* the start of the source of the first space dropped at the end, or NULL */
     const uint8_t *dropped;
 } tkx_aligner;
 
-/* The end of what sentencepiece's rules replace as a whole at p, and its replacement. */
+/* The end of the characters at p that sentencepiece replaces as a unit, and their replacement. */
 static const uint8_t *find_chunk(tkx_aligner *a, const uint8_t *p, tkx_span *becomes) {
     const size_t at = (size_t)(p - a->protected.text);
     uint32_t token;
@@ -3449,7 +3451,7 @@ static const uint8_t *find_chunk(tkx_aligner *a, const uint8_t *p, tkx_span *bec
     return p + becomes->size;
 }
 
-/* Whether a character is a space, or what stands for one. */
+/* Whether a character is a space, or U+2581, which marks one. */
 static int is_space_or_mark(const uint8_t *p) { return *p == ' ' || utf8_decode(p) == 0x2581; }
 
 /* Sets p as the start of the source of the next `size` bytes of the text. */
@@ -3457,7 +3459,7 @@ static void align_bytes(tkx_aligner *a, size_t size, const uint8_t *p) {
     for (; size; size--) put_u32(a->alignment + 8 * a->used++, (uint32_t)(p - a->input));
 }
 
-/* Matches a character of the rules with the next one of the text, or a space dropped at its end. */
+/* Matches a character of the rules with the next one of the text, or drops a space at its end. */
 static void take_character(tkx_aligner *a, const uint8_t *character, const uint8_t *source) {
     const uint8_t *next = a->text + a->used;
     const int is_space = is_space_or_mark(character);
@@ -3472,7 +3474,7 @@ static void take_character(tkx_aligner *a, const uint8_t *character, const uint8
     }
 }
 
-/* Walks over a text as sentencepiece's normalizer does. */
+/* Follows the steps of sentencepiece's normalizer over the input. */
 static void align_chunks(tkx_aligner *a) {
     static const uint8_t space[1] = {' '};
     const uint8_t *p = a->protected.text, *end = p + a->protected.size, *next;
@@ -3494,7 +3496,7 @@ static void align_chunks(tkx_aligner *a) {
     }
 }
 
-/* Finds the sources of the result of a normalizer, which becomes the current text. */
+/* Aligns the result of a normalizer with its input, and makes it the current text. */
 static TKX_NOINLINE void align_whole(tkx_context *ctx, const uint8_t *input, tkx_span given,
                                      const uint8_t *text, size_t size) {
     const tkx_span section = ctx->t->alignment;
@@ -3533,7 +3535,7 @@ static TKX_NOINLINE void align_whole(tkx_context *ctx, const uint8_t *input, tkx
     if (ctx->code != TKX_OK) return;
     if (!a.dropped) a.dropped = given_end;
     align_bytes(&a, size - a.size, a.dropped);
-    /* The source of a byte ends where that of the next byte begins. */
+    /* The source of a byte ends where the source of the next byte begins. */
     for (i = 1; i < size; i++) put_u32(a.alignment + 8 * i - 4, get_u32(a.alignment + 8 * i));
     put_u32(a.alignment + 8 * size - 4, (uint32_t)(a.dropped - input));
     ctx->text.base = text;
@@ -3541,8 +3543,8 @@ static TKX_NOINLINE void align_whole(tkx_context *ctx, const uint8_t *input, tkx
 }
 #endif
 /* ---- bpe_symbols.c: pairs, and first symbols (5.6) ------------------------------------------- */
-/* The merged id of two ids, or TKX_NONE. A row of PIDX is a first slot and, in the upper half, that
-   of the next row; slots that do not exist mark damage. */
+/* The merged id of two ids, or TKX_NONE. A row of PIDX is its first slot and, in the upper half,
+   the first slot of the next row; slots out of range mean damage. */
 static TKX_INLINE uint32_t find_merge(tkx_context *ctx, uint32_t left, uint32_t right) {
     const tkx *t = ctx->t;
     const uint64_t h = hash_pair(left, right),
@@ -3574,7 +3576,7 @@ static TKX_INLINE uint32_t byte_id(tkx_context *ctx, uint8_t byte) {
     return TKX_NONE;
 }
 
-/* The length of a byte's letter in GPT-2's alphabet: byte-level spans are counted so. */
+/* The length of a byte's letter in GPT-2's alphabet, the unit of byte-level spans. */
 static TKX_INLINE uint32_t spelled_length(uint8_t byte) {
     return byte > 0x20 && byte < 0x7F ? 1 : 2;
 }
@@ -3587,8 +3589,8 @@ static TKX_INLINE size_t put_symbol(uint8_t *symbols, uint8_t *lengths, size_t i
     return i + 1;
 }
 
-/* Writes the first symbols of a pre-token, at most `size`, and their lengths as the reference
-   library counts them unless `lengths` is NULL. Returns their number. */
+/* Writes the first symbols of a pre-token, at most `size`, and unless `lengths` is NULL their
+   lengths as the reference library counts them. Returns their number. */
 static TKX_INLINE size_t byte_symbols(tkx_context *ctx, const uint8_t *bytes, size_t size,
                                       uint8_t *symbols, uint8_t *lengths) {
     const tkx *t = ctx->t;
@@ -3615,8 +3617,8 @@ static TKX_INLINE size_t byte_symbols(tkx_context *ctx, const uint8_t *bytes, si
 }
 
 #ifndef TKX_NO_CHARACTERS
-/* The symbol that CHRS has for a unit (a character or a byte), or TKX_NONE. Places in the
-   pre-token: 0 first, 1 inside, 2 alone, 3 last. */
+/* The symbol in CHRS of a unit (a character or a byte), or TKX_NONE. Places in the pre-token: 0
+   first, 1 inner, 2 only, 3 last. */
 static TKX_INLINE uint32_t unit_symbol(tkx_context *ctx, uint32_t unit, uint32_t place) {
     const tkx *t = ctx->t;
     const uint8_t *table = t->characters.data + CHARACTERS_HEADER;
@@ -3637,7 +3639,7 @@ static TKX_INLINE uint32_t unit_symbol(tkx_context *ctx, uint32_t unit, uint32_t
     return id < t->id_count ? (uint32_t)id : TKX_NONE;
 }
 
-/* Writes the tokens of the bytes of one character. Returns 0 if one of them has none. */
+/* Writes the tokens of the bytes of one character. Returns 0 if a byte has none. */
 static size_t fallback_symbols(tkx_context *ctx, const uint8_t *bytes, size_t size,
                                uint8_t *symbols) {
     size_t i;
@@ -3649,13 +3651,13 @@ static size_t fallback_symbols(tkx_context *ctx, const uint8_t *bytes, size_t si
     return size;
 }
 
-/* As byte_symbols, for a file with CHRS. An unknown symbol is written only before the next known
+/* Like byte_symbols, for a file with CHRS. An unknown symbol is written only before the next known
    one, so that byte tokens of other characters precede it, as in the reference library. */
 static TKX_NOINLINE size_t character_symbols(tkx_context *ctx, const uint8_t *bytes, size_t size,
                                              uint8_t *symbols, uint8_t *lengths) {
     const tkx *t = ctx->t;
     const int of_bytes = load_u32(t->characters.data) == UNIT_BYTE;
-    size_t pending = 0; /* the length of the unknown symbol to be written; 0: none */
+    size_t pending = 0; /* the length of an unknown symbol not yet written; 0: none */
     size_t count = 0, i = 0, length, k;
     for (; i < size; i += length) {
         uint32_t id, place;
@@ -3704,17 +3706,17 @@ static TKX_INLINE size_t first_symbols(tkx_context *ctx, const uint8_t *bytes, s
     return byte_symbols(ctx, bytes, size, symbols, lengths);
 }
 /* ---- bpe_short.c: merging a short pre-token (5.6) -------------------------------------------- */
-/* Up to this length a pre-token is merged on the C stack: for each merge, all ranks are scanned.
-   Longer ones go through a queue in the work memory. From 32 bytes on the queue is no slower
-   (Chinese, Japanese, Thai, random letters); with 64, ordinary text needs no work memory. */
+/* Up to this length, a pre-token is merged on the C stack, with a scan of all ranks for each merge.
+   Longer ones use a queue in the work memory. From 32 bytes on the queue is no slower (Chinese,
+   Japanese, Thai, random letters), but with 64, ordinary text needs no work memory. */
 enum { SHORT_PRETOKEN = 64, SPARE = 4 };
 
-/* The pair that a symbol and the next one make: its rank, then its place. */
+/* The key of a pair of neighbours: its rank, then the position of the left symbol. */
 static TKX_INLINE uint64_t short_key(const tkx *t, uint32_t merged, size_t place) {
     return merged == TKX_NONE ? UINT64_MAX : (uint64_t)rank_of(t, merged) << 6 | place;
 }
 
-/* The least of `count` keys, a multiple of four. Four at a time do not wait for each other. */
+/* The smallest of `count` keys, a multiple of four. Four independent minima avoid stalls. */
 static TKX_INLINE uint64_t least_key(const uint64_t *keys, size_t count) {
     uint64_t a = keys[0], b = keys[1], c = keys[2], d = keys[3];
     size_t i;
@@ -3729,12 +3731,12 @@ static TKX_INLINE uint64_t least_key(const uint64_t *keys, size_t count) {
     return c < a ? c : a;
 }
 
-/* Merges at most SHORT_PRETOKEN symbols, in each round the pair of least rank, the leftmost of
-   several. Gives the number of ids; `ids` has room for SPARE more.
+/* Merges at most SHORT_PRETOKEN symbols, in each round the leftmost pair of the smallest rank.
+   Returns the number of ids; `ids` has room for SPARE more.
 
-   A symbol stays where its first part was: keys[i] and merged[i] belong to ids[i] and the one at
-   next[i]. Place 0 stands for none, too: nothing is before the first symbol, and what comes after
-   the last one merges with nothing. */
+   A symbol stays at the index of its first part: keys[i] and merged[i] belong to ids[i] and
+   ids[next[i]]. The first symbol has no left neighbour; index `count` follows the last symbol, and
+   merges with nothing. */
 static TKX_NOINLINE size_t merge_symbols(tkx_context *ctx, uint32_t *ids, size_t count) {
     const tkx *t = ctx->t;
     uint64_t keys[SHORT_PRETOKEN + SPARE], least;
@@ -3772,29 +3774,28 @@ static size_t merge_short(tkx_context *ctx, const uint8_t *bytes, size_t size, u
     return merge_symbols(ctx, ids, first_symbols(ctx, bytes, size, (uint8_t *)ids, NULL));
 }
 /* ---- bpe_queue.c: a queue of merges (5.6) ---------------------------------------------------- */
-/* A queue of keys (rank << 32 | position). Keys that become stale stay in it, and are checked when
-   they are popped.
+/* A queue of keys (rank << 32 | position). Stale keys remain in it until they are popped.
 
-   The first keys are in a sorted array. Later ones go into a heap of four children a node, since
-   most of them never rise far. But while pairs of one rank are merged, new keys of higher ranks are
-   pending: if there are many, as in a run of one character, they are sorted into the array, which
-   is linear; otherwise they go into the heap. A million letters `a` are three times as fast so. */
+   The first keys are in a sorted array. Later keys go into a heap with four children per node,
+   since most of them do not move far up. But while pairs of one rank are merged, new keys of higher
+   ranks are pending: if there are many, as in a run of one character, they are sorted into the
+   array, in linear time; otherwise they go into the heap. Three times as fast for a million `a`. */
 typedef struct tkx_queue {
-    /* room for `room` keys, and for twice as many: pending keys grow down from the end */
+    /* room for `room` keys, and for 2 * room keys: pending keys grow down from its end */
     uint8_t *sorted, *heap;
     size_t room, next, count, size, pending;
     uint32_t rank; /* of the last key popped */
 } tkx_queue;
 
-/* Bits of a digit: more need more stack, and time where there are few keys. */
+/* Bits of a digit: more bits need more stack, and more time for few keys. */
 enum { DIGIT = 8, DIGITS = 1 << DIGIT };
 
-/* Radix sort, lowest digit first, of digits in which keys differ. If the positions are in order, as
-   they are unless merges of a rank give different ids, only the ranks are sorted: it is stable. */
+/* Radix sort, least significant digit first; digits that are equal in all keys are skipped. It is
+   stable: positions that are in order, as with one id per rank, are not sorted. */
 static void sort_keys(uint8_t *keys, uint8_t *other, size_t count) {
     uint32_t first[DIGITS];
     uint8_t *from = keys, *to = other;
-    uint64_t bits = 0; /* those in which two keys differ */
+    uint64_t bits = 0; /* the bits in which two keys differ */
     size_t i;
     unsigned shift;
     int in_order = 1;
@@ -3857,8 +3858,8 @@ static void heap_pop(tkx_queue *q) {
     put_u64(q->heap + 8 * i, key);
 }
 
-/* The i-th pending key. After the first keys, each merge adds at most two, and n symbols allow n -
-   1 merges: heap and pending keys fit into 2 * room. */
+/* The i-th pending key. Each merge adds at most two keys, and n symbols allow n - 1 merges, so that
+   heap and pending keys fit into 2 * room. */
 static uint8_t *pending_key(const tkx_queue *q, size_t i) {
     return q->heap + 8 * (2 * q->room - 1 - i);
 }
@@ -3868,7 +3869,7 @@ static void queue_push(tkx_queue *q, uint64_t key) {
     else put_u64(pending_key(q, q->pending++), key);
 }
 /* ---- bpe_long.c: merging a long pre-token (5.6) ---------------------------------------------- */
-/* Linked symbols in work memory: id, neighbours, what the symbol and the next one merge to. */
+/* Linked symbols in work memory: id, neighbours, and the merged id of a symbol and the next one. */
 enum { SYMBOL = 16, SYMBOL_ID = 0, SYMBOL_PREVIOUS = 4, SYMBOL_NEXT = 8, SYMBOL_MERGED = 12 };
 
 static TKX_INLINE uint32_t symbol(const uint8_t *symbols, size_t i, size_t offset) {
@@ -3879,13 +3880,13 @@ static TKX_INLINE void set_symbol(uint8_t *symbols, size_t i, size_t offset, uin
     put_u32(symbols + SYMBOL * i + offset, v);
 }
 
-/* Whether a key is not stale: its pair is still there. */
+/* Whether a key is not stale, because its pair still exists. */
 static TKX_INLINE int key_is_valid(const tkx *t, const uint8_t *symbols, uint64_t key) {
     uint32_t merged = symbol(symbols, (uint32_t)key, SYMBOL_MERGED);
     return merged != TKX_NONE && rank_of(t, merged) == key >> 32;
 }
 
-/* Sorts the pending keys into the array; 0 if there is no room, or too few of them to pay off. */
+/* Sorts the pending keys into the array; 0 if there is no room, or if they are too few. */
 static int sort_pending(tkx_queue *q, const tkx *t, const uint8_t *symbols) {
     size_t left = q->count - q->next, i;
     if (q->pending < 64 || q->pending < left / 4 || left + q->pending > q->room ||
@@ -3902,7 +3903,7 @@ static int sort_pending(tkx_queue *q, const tkx *t, const uint8_t *symbols) {
     return 1;
 }
 
-/* Looks up the pair of symbol i and `next`, and puts it into the queue. TKX_NONE: there is none. */
+/* Queues the merge of symbols i and `next`, if there is one. `next` may be TKX_NONE. */
 static TKX_INLINE void queue_pair(tkx_context *ctx, tkx_queue *q, uint8_t *symbols, uint32_t i,
                                   uint32_t next) {
     uint32_t merged = TKX_NONE;
@@ -3912,14 +3913,14 @@ static TKX_INLINE void queue_pair(tkx_context *ctx, tkx_queue *q, uint8_t *symbo
     if (merged != TKX_NONE) queue_push(q, (uint64_t)rank_of(ctx->t, merged) << 32 | i);
 }
 
-/* The next key, which may be stale; returns 0 if there is none. */
+/* Removes the next key, which may be stale; returns 0 if there is none. */
 static int queue_pop(tkx_queue *q, const tkx *t, const uint8_t *symbols, uint64_t *key) {
     for (;;) {
         uint64_t first = q->next < q->count ? get_u64(q->sorted + 8 * q->next) : UINT64_MAX;
         uint64_t top = q->size ? get_u64(q->heap) : UINT64_MAX;
         *key = first < top ? first : top;
         if (*key >> 32 > q->rank && q->pending) {
-            /* from the last one on: keys and heap grow towards each other, and may meet */
+            /* last pending key first, because keys and heap grow towards each other and may meet */
             if (sort_pending(q, t, symbols)) q->pending = 0;
             while (q->pending) heap_push(q, get_u64(pending_key(q, --q->pending)));
             continue;
@@ -3945,7 +3946,7 @@ static void merge_symbol(tkx_context *ctx, tkx_queue *q, uint8_t *symbols, uint3
     queue_pair(ctx, q, symbols, i, next);
 }
 
-/* Makes the list and the first keys. A merged symbol keeps the position of its first part. */
+/* Builds the list and the first keys. A merged symbol keeps the position of its first part. */
 static void list_symbols(tkx_context *ctx, tkx_queue *q, uint8_t *symbols, const uint8_t *given,
                          size_t count) {
     uint64_t largest = 0;
@@ -3970,19 +3971,19 @@ static void list_symbols(tkx_context *ctx, tkx_queue *q, uint8_t *symbols, const
     if (!sorted) sort_keys(q->sorted, q->heap, q->count);
 }
 
-/* How much a byte of a pre-token counts in the lengths of symbols. */
+/* The contribution of a byte of a pre-token to the length of its symbol. */
 static size_t unit_length(int of_characters, uint8_t byte) {
     return of_characters ? 1 : spelled_length(byte);
 }
 
-/* Emits the merged symbols with the bytes that they cover. The length of a symbol is the sum of
-   those of the first symbols that it was made of, counted from the start of the pre-token: after a
-   character that gave no symbol all spans are too far left, as in the reference library. */
+/* Emits the merged symbols with the bytes that they cover. Positions are sums of the lengths of
+   first symbols from the start of the pre-token, so that after a character without a symbol all
+   spans are too far left, as in the reference library. */
 static void emit_symbols(tkx_context *ctx, const uint8_t *bytes, const uint8_t *symbols,
                          const uint8_t *lengths, size_t count) {
     const int of_characters =
         ctx->t->characters.data && load_u32(ctx->t->characters.data) == UNIT_CHARACTER;
-    size_t at = 0, before = 0; /* a byte, and the length of those before it */
+    size_t at = 0, before = 0; /* a byte, and the length of the bytes before it */
     size_t length = 0;         /* of the symbols so far */
     size_t i, next;
     for (i = 0; i < count; i = next) {
@@ -4011,7 +4012,7 @@ static TKX_NOINLINE void merge_long(tkx_context *ctx, const uint8_t *bytes, size
     if (symbols && size >= TKX_NONE) fail(ctx, TKX_E_ARGUMENT);
     if (!symbols || size >= TKX_NONE) return;
     lengths = length_bytes ? symbols + MERGE_BYTES * size : NULL;
-    /* one key for each symbol at first, at most two more for each merge: 8 + 16 bytes */
+    /* one key for each symbol initially, and at most two for each merge: 8 + 16 bytes */
     q.sorted = symbols + SYMBOL * size;
     q.heap = q.sorted + 8 * size;
     q.room = size;
@@ -4031,7 +4032,7 @@ static TKX_NOINLINE void merge_long(tkx_context *ctx, const uint8_t *bytes, size
     ctx->memory_used = mark;
 }
 /* ---- bpe_parts.c: cutting a pre-token of bytes before it is merged (Annex B) ----------------- */
-/* Appends ids of a pre-token, at most SHORT_PRETOKEN; there is room for SPARE more to read. */
+/* Appends at most SHORT_PRETOKEN ids of a pre-token. SPARE more can be read after them. */
 static TKX_INLINE void emit_short(tkx_context *ctx, const uint32_t *ids, size_t count) {
     size_t i;
     if (TKX_LIKELY(ctx->capacity >= SHORT_PRETOKEN &&
@@ -4045,11 +4046,11 @@ static TKX_INLINE void emit_short(tkx_context *ctx, const uint32_t *ids, size_t 
     }
 }
 
-/* Merges a part of the text: `count` symbols in `ids`, or 0, its bytes, at most SHORT_PRETOKEN. The
-   ids of one that was merged before are copied. */
+/* Merges a part of the text: the `count` symbols in `ids`, or with 0 its bytes, at most
+   SHORT_PRETOKEN. If the same part was merged recently, its ids are copied. */
 static TKX_INLINE void merge_part(tkx_context *ctx, const uint8_t *p, size_t size, uint32_t *ids,
                                   size_t count) {
-    /* what a stage rewrites is not in the current text, and does not stay */
+    /* text that a stage rewrites is not in the current text, and is overwritten later */
     const int stays = size <= SHORT_PRETOKEN && ctx->recent == ctx->text.base &&
                       ctx->t->op_count == ctx->t->normalizer_count,
               has_word = stays && ctx->text.limit - p >= 8;
@@ -4066,8 +4067,8 @@ static TKX_INLINE void merge_part(tkx_context *ctx, const uint8_t *p, size_t siz
                           (uint8_t)size, (uint8_t)count};
 }
 
-/* The symbol that the bytes of a character merge to, or TKX_NONE; four are left to merging. Pairs
-   are faster than TIDX, where each of four loads waits for the one before. */
+/* The symbol that the bytes of a character merge to, or TKX_NONE, always for four bytes. Pairs are
+   faster than TIDX, where each of four loads depends on the previous one. */
 static TKX_INLINE uint32_t character_symbol(tkx_context *ctx, uint32_t code, const uint8_t *p,
                                             size_t length) {
     uint32_t *recent = ctx->characters[code % RECENT_CHARACTERS], a, b, c, ab, bc;
@@ -4087,15 +4088,15 @@ static TKX_INLINE uint32_t character_symbol(tkx_context *ctx, uint32_t code, con
     return recent[1];
 }
 
-/* Whether the map of XPRS after `skipped` bytes says that a merge may cross a boundary. */
+/* Whether a merge may cross a boundary, according to the map of XPRS after `skipped` bytes. */
 static TKX_INLINE int may_cross(const tkx *t, size_t skipped, uint32_t left, uint32_t right) {
     const uint64_t h = (left * TKX_K0 ^ right) * TKX_K1;
     return bit_of(t->crossings.data + CROSSINGS_HEADER + skipped, (size_t)(h >> t->crossing_shift));
 }
 
-/* Merges a pre-token that begins with a whole character and is no token, each part between
-   uncrossed boundaries by itself. Where no end of a character is joined alone, its bytes are merged
-   first: a look-up in place of merges. `ids` has room for those of a short pre-token. */
+/* Merges each part of a pre-token between uncrossed boundaries separately. The pre-token begins
+   with a whole character and is not a token. A part without a boundary in joined_ends is merged
+   from its characters, one lookup each. `ids` has room for a short pre-token. */
 static TKX_NOINLINE void merge_parts(tkx_context *ctx, const uint8_t *p, size_t size,
                                      uint32_t *ids) {
     const uint8_t *const joined_ends = ctx->t->crossings.data + CROSSINGS_HEADER;
@@ -4103,7 +4104,7 @@ static TKX_NOINLINE void merge_parts(tkx_context *ctx, const uint8_t *p, size_t 
     for (; p < end && ctx->code == TKX_OK; p = at) {
         uint32_t left = 0, right;
         size_t count = 0, length;
-        int of_bytes = 0; /* whether the part is merged from its bytes */
+        int of_bytes = 0; /* the part is merged from its bytes, not its characters */
         for (at = p; at < end; at += length, left = right) {
             length = utf8_length(*at);
             right = length > (size_t)(end - at) ? 0 : utf8_decode(at);
@@ -4123,7 +4124,7 @@ static TKX_NOINLINE void merge_parts(tkx_context *ctx, const uint8_t *p, size_t 
         else merge_part(ctx, p, length, ids, of_bytes ? 0 : count);
     }
 }
-/* ---- trie_models.c: trie (5.6): what Unigram, WordPiece, WordLevel and greedy models share --- */
+/* ---- trie_models.c: shared by Unigram, WordPiece, WordLevel and greedy models (5.6) ---------- */
 #if !defined(TKX_NO_UNIGRAM) || !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_WORDLEVEL) ||        \
     !defined(TKX_NO_GREEDY)
 #define TKX_HAS_TRIE
@@ -4157,7 +4158,7 @@ static void encode_word_pieces(tkx_context *ctx, const uint8_t *bytes, size_t si
         base = t->trie_continuation;
     }
     if (is_known) return;
-    ctx->count = before; /* one part that is not found makes the whole word unknown */
+    ctx->count = before; /* a part that is not found makes the whole word unknown */
     emit_unknown(ctx, bytes, end);
 }
 #endif
@@ -4202,27 +4203,27 @@ static void encode_greedy(tkx_context *ctx, const uint8_t *bytes, size_t size) {
 #ifndef TKX_NO_UNIGRAM
 #include <float.h>
 
-/* The ids depend on the last bit of sums: each sum of two doubles must be rounded at once. There
-   are only additions and comparisons: nothing can be contracted, and sums of floats may be computed
-   as doubles. FLT_EVAL_METHOD is 0, 1, or a width of widened types: 16 with AVX512-FP16. */
+/* The ids depend on the last bit of sums: each sum of two doubles must be rounded immediately.
+   There are only additions and comparisons, so that nothing can be contracted, and sums of floats
+   may be computed as doubles. FLT_EVAL_METHOD is 0, 1, or a width, such as 16 with AVX512-FP16. */
 #if defined(FLT_EVAL_METHOD) &&                                                                    \
     (FLT_EVAL_METHOD < 0 || FLT_EVAL_METHOD == 2 || FLT_EVAL_METHOD > 64)
 #error "Unigram needs doubles that are rounded after each addition: -mfpmath=sse or TKX_NO_UNIGRAM"
 #endif
 typedef char tkx_unigram_needs_64_bit_doubles[sizeof(double) == 8 ? 1 : -1];
 
-/* The best path to a position, in work memory: f64 sum of scores, u32 length and u32 id of the
-   token that ends there. Length 0: none has been found. FEW_PATHS positions are on the stack. */
+/* The best path to a position, in work memory: f64 sum of scores, u32 length and u32 id of its last
+   token. Length 0: no path found. The paths of FEW_PATHS positions are on the stack. */
 enum { PATH_LENGTH = 8, PATH_ID = 12, FEW_PATHS = 64 };
 
-/* A pre-token being encoded. All paths pass through `from`; what is before it has been emitted. */
+/* A pre-token being encoded. All paths pass through `from`; ids up to there have been emitted. */
 typedef struct tkx_unigram {
     tkx_context *ctx;
     const uint8_t *from, *end;
     const uint8_t *unknown; /* where pending unknown text begins, or NULL */
-    /* at `from`, counted from the start of the pre-token: rounding must be that of the reference */
+    /* at `from`, summed from the start of the pre-token, to be rounded as in the reference */
     double sum;
-    uint8_t *paths; /* room + 1 of them */
+    uint8_t *paths; /* room + 1 paths */
     size_t room;
 } tkx_unigram;
 
@@ -4266,7 +4267,7 @@ static void emit_unknown_text(tkx_unigram *u, const uint8_t *to) {
         emit_unknown(ctx, from, to);
     } else {
         for (p = from; p < to; p++) {
-            /* sentencepiece gives the span of a character to the last of its bytes */
+            /* in sentencepiece, the last byte of a character has the span of the character */
             const int apart = t->alignment.data != NULL;
             emit_token(ctx, byte_id(ctx, *p), apart ? p : from, apart ? p + 1 : to);
         }
@@ -4278,7 +4279,7 @@ static void emit_path(tkx_unigram *u, size_t size) {
     uint8_t *path = u->paths + PATH * size;
     uint32_t length = path_length(path), id = path_id(path);
     size_t at = 0;
-    /* reversed, so that each position has the token that begins there */
+    /* reverse the path, so that each position has the token that begins there */
     while (path > u->paths) {
         uint32_t length_before, id_before;
         path -= PATH * (size_t)length;
@@ -4303,7 +4304,7 @@ static void emit_path(tkx_unigram *u, size_t size) {
     }
 }
 
-/* Offers a path to a position; of equal sums the first one stays. 0: there is no room for it. */
+/* Records a path to a position, if its sum is larger than before. 0: there is no room for it. */
 static TKX_INLINE int add_path(tkx_unigram *u, size_t *reach, size_t to, double sum, size_t length,
                                uint32_t id) {
     uint8_t *path;
@@ -4318,7 +4319,7 @@ static TKX_INLINE int add_path(tkx_unigram *u, size_t *reach, size_t to, double 
     return 1;
 }
 
-/* sentencepiece subtracts a sum beyond this from all sums in use. */
+/* Like sentencepiece, subtract a sum beyond this from all sums in use. */
 #define TKX_LARGEST_SUM 100000.0
 
 static TKX_NOINLINE double reset_sums(tkx_unigram *u, size_t at, size_t reach, double sum) {
@@ -4331,8 +4332,8 @@ static TKX_NOINLINE double reset_sums(tkx_unigram *u, size_t at, size_t reach, d
     return 0;
 }
 
-/* Finds the best path from `from` to the end of the pre-token. At each position that no token
-   crosses, the path so far is emitted and `from` moves there. 0: there is no room for the rest. */
+/* Finds the best path from `from` to the end of the pre-token. At a position that no token crosses,
+   the path so far is emitted, and `from` moves there. 0: there is no room for a path. */
 static TKX_INLINE int find_paths(tkx_unigram *u, int single) {
     tkx_context *ctx = u->ctx;
     const tkx *t = ctx->t;
@@ -4396,7 +4397,7 @@ static void encode_unigram(tkx_context *ctx, const uint8_t *bytes, size_t size) 
     tkx_unigram u = {ctx, bytes, bytes + size, NULL, 0, few, FEW_PATHS};
     while (!(ctx->t->trie_flags & SINGLE_PRECISION ? find_paths_in_single(&u)
                                                    : find_paths_in_double(&u))) {
-        /* eight times the room each time, so that little is done again */
+        /* eight times the room on each retry, so that little work is repeated */
         size_t rest = (size_t)(u.end - u.from);
         u.room = smaller(rest, 8 * u.room);
         ctx->memory_used = mark;
@@ -4411,20 +4412,20 @@ static void encode_unigram(tkx_context *ctx, const uint8_t *bytes, size_t size) 
 }
 #endif
 /* ---- cache.c: the word cache ----------------------------------------------------------------- */
-/* Sets of 64 bytes, one cache line: two small entries, for at most 15 bytes and 4 ids each, or a
-   large one, for at most 30 bytes and 8 ids:
+/* Sets of 64 bytes, one cache line: two small entries of at most 15 bytes and 4 ids each, or one
+   large entry of at most 30 bytes and 8 ids:
 
        small: key[0] key[1] ids[4]      large: key[0] key[1] key[2] key[3] ids[8]
 
-   key[0] and key[1] are the first 15 bytes, padded with zeros, and a byte that has the size and the
+   key[0] and key[1] are the first 15 bytes, padded with zeros, and a byte with the size and the
    kind, a pre-token or a WORD. The upper 4 bits of the first id are the number of ids; so the third
-   word of a small entry is never 0, and that of a large one of at most 15 bytes always is. A new
-   small entry takes the second place; a hit there swaps the two: rare words replace rare ones. */
+   word is never 0 in a small entry, and always in a large one of at most 15 bytes. A new small
+   entry is stored second; a hit there swaps the two, so that rare words replace rare ones. */
 enum { SMALL_BYTES = 15, LARGE_BYTES = 30, SMALL_IDS = 4, LARGE_IDS = 8, COUNT_SHIFT = 28 };
 enum { SMALL_ENTRY = 32, SET = 64 };
 enum { PRETOKEN = 0, WORD = 64 };
 
-/* Loads `size` bytes, at most 15, as two words padded with zeros. */
+/* Loads at most 15 bytes as two words padded with zeros. */
 static TKX_INLINE void load_key(const tkx_context *ctx, const uint8_t *p, size_t size,
                                 uint64_t key[2]) {
     static const uint8_t ones[32] = {255, 255, 255, 255, 255, 255, 255, 255,
@@ -4439,7 +4440,7 @@ static TKX_INLINE void load_key(const tkx_context *ctx, const uint8_t *p, size_t
     key[1] = load_u64(p + 8) & load_u64(mask + 8);
 }
 
-/* Finds the set of a pre-token, or of a word that is not split yet, and prefetches it. */
+/* Finds and prefetches the set of a pre-token, or of a word that is not split yet. */
 static TKX_INLINE void cache_set(tkx_context *ctx, tkx_pending *w, unsigned kind) {
     const uint64_t last = (uint64_t)(w->size | kind) << 56;
     uint64_t h;
@@ -4461,7 +4462,7 @@ static TKX_INLINE int has_words(const uint8_t *entry, const uint64_t key[2]) {
     return get_u64(entry) == key[0] && get_u64(entry + 8) == key[1];
 }
 
-/* The entry of a pre-token that has a set, or NULL. */
+/* The entry of a pre-token whose set is known, or NULL. */
 static TKX_INLINE const uint8_t *cache_find(const tkx_pending *w) {
     if (TKX_LIKELY(has_words(w->set, w->key)))
         return TKX_LIKELY(w->size <= SMALL_BYTES) || has_words(w->set + 16, w->key + 2) ? w->set
@@ -4469,12 +4470,12 @@ static TKX_INLINE const uint8_t *cache_find(const tkx_pending *w) {
     return has_words(w->set + SMALL_ENTRY, w->key) ? w->set + SMALL_ENTRY : NULL;
 }
 
-/* Whether an entry of a pre-token is a large one. */
+/* Whether an entry of a pre-token is large. */
 static TKX_INLINE int is_large(const uint8_t *entry, size_t size) {
     return size > SMALL_BYTES || get_u32(entry + 16) >> COUNT_SHIFT == 0;
 }
 
-/* Keeps the ids of a pre-token or word, unless some may be missing for want of memory. */
+/* Stores the ids of a pre-token or word, unless some may be missing for lack of memory. */
 static void cache_store(const tkx_context *ctx, const tkx_pending *w, const uint32_t *ids,
                         size_t count) {
     size_t old_size = (size_t)(get_u64(w->set + 8) >> 56) % WORD, i;
@@ -4495,7 +4496,7 @@ static void cache_store(const tkx_context *ctx, const tkx_pending *w, const uint
     put_u32(at, ids[0] | (uint32_t)count << COUNT_SHIFT);
 }
 
-/* The same for all ids that have been emitted since there were `before` of them. */
+/* The same for all ids after the first `before` that were emitted. */
 static void cache_emitted(const tkx_context *ctx, const tkx_pending *w, size_t before) {
     const size_t count = ctx->count - before;
     if (w->set && ctx->code == TKX_OK && count >= 1 && count <= LARGE_IDS &&
@@ -4509,7 +4510,7 @@ static TKX_INLINE void cache_emit(tkx_context *ctx, tkx_pending *w, const uint8_
     size_t count = smaller(first >> COUNT_SHIFT, LARGE_IDS), i;
     if (TKX_LIKELY(count <= SMALL_IDS && ctx->capacity >= SMALL_IDS &&
                    ctx->count <= ctx->capacity - SMALL_IDS)) {
-        /* Always four ids, branchless: the count is unpredictable. */
+        /* Always four ids, without a branch, because the count is unpredictable. */
         TKX_COPY(ctx->ids + ctx->count, ids, 16);
         ctx->ids[ctx->count] = first & MAX_IDS;
         ctx->count += count;
@@ -4526,10 +4527,10 @@ static TKX_INLINE void cache_emit(tkx_context *ctx, tkx_pending *w, const uint8_
 }
 /* ---- batch.c: pending pre-tokens ------------------------------------------------------------- */
 #ifdef TKX_HAS_TRIE
-/* A pre-token that is not in the cache, where the model is not BPE. */
+/* Encodes a pre-token that is not cached, with a model other than BPE. */
 static void encode_by_trie(tkx_context *ctx, const tkx_pending *w) {
     const size_t before = ctx->count;
-    /* what an unknown word becomes may depend on the one before it */
+    /* the ids of an unknown word may depend on the word before it */
     const int is_alone = ctx->t->model != MODEL_WORDLEVEL || !(ctx->t->flags & FUSE_UNKNOWN);
     if ((ctx->t->trie_flags & ~(uint32_t)TRIE_FLAGS) || ctx->t->trie_reserved)
         fail(ctx, TKX_E_CORRUPT);
@@ -4552,7 +4553,7 @@ static void encode_by_trie(tkx_context *ctx, const tkx_pending *w) {
 }
 #endif
 
-/* A pre-token of BPE that is not the token `id` that its bytes merge to; whether TIDX has one. */
+/* Encodes a pre-token that is not a token with WHOLE. `found`, `id`: the result of TIDX for it. */
 static TKX_NOINLINE void merge_pretoken(tkx_context *ctx, const tkx_pending *w, int found,
                                         uint32_t id) {
     const tkx *t = ctx->t;
@@ -4571,11 +4572,11 @@ static TKX_NOINLINE void merge_pretoken(tkx_context *ctx, const tkx_pending *w, 
         merge_parts(ctx, p, w->size, ids);
     else if (w->size > SHORT_PRETOKEN || wants_spans(ctx)) merge_long(ctx, p, w->size);
     else merge_part(ctx, p, w->size, ids, 0);
-    /* not cached: bytes that are a token as a whole, but are merged otherwise as a part */
+    /* not cached: bytes that are one token as a pre-token, but are merged otherwise as a part */
     if (!t->crossings.data || found != TKX_OK) cache_emitted(ctx, w, before);
 }
 
-/* Prefetches for what is not cached, step by step: 1.3 times the speed without a word cache. */
+/* Prefetches tables for pre-tokens that are not cached. Without a word cache, 1.3 times as fast. */
 static void prefetch_batch(tkx_context *ctx, size_t first) {
     const tkx *t = ctx->t;
     tkx_pending *unseen[BATCH];
@@ -4631,7 +4632,7 @@ static TKX_NOINLINE void encode_batch(tkx_context *ctx) {
     ctx->pending_count = 0;
 }
 
-/* Adds a pre-token or a part of one, not empty. Its bytes must stay until encode_batch. */
+/* Adds a pre-token or a part of one, not empty. Its bytes must stay valid until encode_batch. */
 static TKX_INLINE void add_pending(tkx_context *ctx, const uint8_t *p, size_t size, int is_part) {
     tkx_pending *w = &ctx->batch[ctx->pending_count++];
     w->p = p;
@@ -4641,12 +4642,12 @@ static TKX_INLINE void add_pending(tkx_context *ctx, const uint8_t *p, size_t si
     w->has_word = ctx->text.limit - p >= 8;
     w->set = NULL;
     if (TKX_LIKELY(size <= LARGE_BYTES && ctx->cache != NULL)) cache_set(ctx, w, PRETOKEN);
-    /* a pending pre-token does not record its text */
+    /* spans depend on the current text, which a pending pre-token does not record */
     if (ctx->pending_count == BATCH || wants_spans(ctx)) encode_batch(ctx);
 }
 
 #ifndef TKX_NO_CHARACTERS
-/* Whether no merge crosses the boundary of two characters, as XPRS says. */
+/* Whether no merge crosses the boundary of two characters, according to XPRS. */
 static TKX_INLINE int is_cut(tkx_context *ctx, uint32_t left, uint32_t right) {
     const tkx *t = ctx->t;
     const uint8_t *ascii = t->crossings.data + CROSSINGS_HEADER;
@@ -4659,7 +4660,7 @@ static TKX_INLINE int is_cut(tkx_context *ctx, uint32_t left, uint32_t right) {
            (rule == BOTH_KNOWN ? 2 : 1);
 }
 
-/* Adds a pre-token, cut where no merge crosses, or whole if it is a token that is found first. */
+/* Adds a pre-token, cut where no merge crosses, but uncut if WHOLE_PIECE_FIRST makes it a token. */
 static TKX_NOINLINE void add_parts(tkx_context *ctx, const uint8_t *p, size_t size) {
     const tkx *t = ctx->t;
     const uint8_t *at = p + utf8_length(*p), *end = p + size;
@@ -4683,10 +4684,10 @@ static TKX_NOINLINE void add_parts(tkx_context *ctx, const uint8_t *p, size_t si
 }
 #endif
 
-/* Adds a pre-token that is not empty. Its bytes must stay until encode_batch. */
+/* Adds a pre-token that is not empty. Its bytes must stay valid until encode_batch. */
 static TKX_INLINE void add_pretoken(tkx_context *ctx, const uint8_t *p, size_t size) {
 #ifndef TKX_NO_CHARACTERS
-    /* a part does not know how long the parts before it are */
+    /* not cut for spans, which need the lengths of all parts before one */
     if (ctx->t->crossings.data && !ctx->t->cuts_bytes && !wants_spans(ctx)) add_parts(ctx, p, size);
     else
 #endif
@@ -4703,8 +4704,8 @@ static TKX_INLINE void add_part(tkx_context *ctx, int words, const uint8_t *from
     else add_pretoken(ctx, from, (size_t)(to - from));
 }
 
-/* Adds the pre-tokens that a simple stage, the last, makes of one; or, if `words`, the words that
-   the first stage makes. Nearly all tokenizers have one stage, and it is simple. */
+/* Adds the pre-tokens that the last stage, a simple one, produces; or with `words`, the words of
+   the first stage. Almost all tokenizers have one stage, which is simple. */
 static TKX_NOINLINE void split_simply(tkx_context *ctx, const tkx_stage *s, const uint8_t *begin,
                                       const uint8_t *end, int words) {
     const int keeps_matches = s->behavior == ISOLATED || (s->flags & INVERT);
@@ -4728,19 +4729,19 @@ static TKX_NOINLINE void split_simply(tkx_context *ctx, const tkx_stage *s, cons
 
 typedef struct tkx_pretoken {
     const uint8_t *from, *to;
-    int is_match; /* after INVERT */
-    int is_split; /* an empty match separates it from the span before */
+    int is_match; /* with INVERT applied */
+    int is_split; /* an empty match separates it from the previous span */
 } tkx_pretoken;
 
 /* One stage that splits one pre-token. */
 typedef struct tkx_splitter {
     const tkx_stage *s;
     const uint8_t *at, *end;
-    tkx_pretoken next;   /* a match to return after the gap before it; from NULL: none */
-    tkx_pretoken opened; /* the span after the pre-token that was returned; from NULL: none */
+    tkx_pretoken next;   /* a match to return after the gap before it; none if `from` is NULL */
+    tkx_pretoken opened; /* the span after the last pre-token returned; none if `from` is NULL */
     int is_split;        /* of the next span */
     tkx_memo m;
-    /* of the context, before the text was rewritten */
+    /* from the context, before the text was rewritten */
     tkx_text outer;
     size_t outer_used;
 } tkx_splitter;
@@ -4762,7 +4763,7 @@ static void splitter_start(tkx_splitter *w, tkx_context *ctx, const tkx_stage *s
     w->m.mark = ctx->memory_used;
 }
 
-/* The next match, or the gap before one, which an empty match splits. 0 at the end. */
+/* The next match, or the gap before it, which an empty match splits. 0 at the end. */
 static int next_span(tkx_splitter *w, tkx_context *ctx, tkx_pretoken *span) {
     const int inverted = w->s->flags & INVERT;
     const uint8_t *at = w->at;
@@ -4821,8 +4822,8 @@ static int next_pretoken(tkx_splitter *w, tkx_context *ctx, tkx_pretoken *out) {
     }
 }
 
-/* Runs all stages from `first` on: each splitter works on the last pre-token of the one before.
-   What a stage has rewritten stays in work memory until its pending pre-tokens are encoded. */
+/* Runs all stages from `first` on: each splitter works on the last pre-token of the previous one.
+   Rewritten text stays in work memory until its pending pre-tokens are encoded. */
 static TKX_NOINLINE void split_in_stages(tkx_context *ctx, uint32_t first, const uint8_t *begin,
                                          const uint8_t *end) {
     const tkx *t = ctx->t;
@@ -4853,7 +4854,7 @@ static TKX_NOINLINE void split_in_stages(tkx_context *ctx, uint32_t first, const
     }
 }
 
-/* Encodes a word of the first stage, not empty: from the cache, or through the other stages. */
+/* Encodes a word of the first stage, not empty, from the cache or by the other stages. */
 static void add_word(tkx_context *ctx, const uint8_t *p, size_t size) {
     const size_t count = ctx->count, mark = ctx->memory_used;
     tkx_pending w;
@@ -4880,14 +4881,14 @@ static void split(tkx_context *ctx, const uint8_t *begin, const uint8_t *end) {
     if (t->stage_count == 0) add_pretoken(ctx, begin, (size_t)(end - begin));
     else if (t->stage_count == 1 && is_simple(&t->stages[0]))
         split_simply(ctx, &t->stages[0], begin, end, 0);
-    /* words, which are cached: twice the speed for T5 and XLNet */
+    /* words, which are cached: twice as fast for T5 and XLNet */
     else if (t->words_first && ctx->cache && !wants_spans(ctx))
         split_simply(ctx, &t->stages[0], begin, end, 1);
     else split_in_stages(ctx, 0, begin, end);
 }
 /* ---- encode.c: encoding (5.3) ---------------------------------------------------------------- */
 #ifdef TKX_BULK
-/* Of the Python extension: encodes a segment another way; 0 if it does not. */
+/* The bulk engine of the Python extension; returns 0 if it does not encode a segment. */
 static int encode_bulk(tkx_context *ctx, const uint8_t *text, size_t size, int normalized);
 #define TKX_ENCODE_BULK encode_bulk
 #else
@@ -4895,7 +4896,7 @@ static int encode_bulk(tkx_context *ctx, const uint8_t *text, size_t size, int n
 #define TKX_BLOCK 8192
 #endif
 
-/* A segment without added tokens, not empty: step 6 and 7. */
+/* Steps 6 and 7, for a segment without added tokens, which is not empty. */
 static void encode_plain(tkx_context *ctx, const uint8_t *text, size_t size) {
     size_t mark = ctx->memory_used;
     if (TKX_ENCODE_BULK(ctx, text, size, 1)) return;
@@ -4921,7 +4922,7 @@ static TKX_INLINE void encode_around(tkx_context *ctx, int normalized, const uin
     }
 }
 
-/* A segment between raw added tokens, not empty: step 4 to 7. */
+/* Steps 4 to 7, for a segment between raw added tokens, which is not empty. */
 static void encode_segment(tkx_context *ctx, const uint8_t *text, size_t size) {
     const size_t mark = ctx->memory_used;
     const tkx_text outer = ctx->text;
@@ -4942,7 +4943,7 @@ static void encode_segment(tkx_context *ctx, const uint8_t *text, size_t size) {
     ctx->memory_used = mark;
 }
 
-/* A text that is valid UTF-8: step 3 to 7. */
+/* Steps 3 to 7, for a text that is valid UTF-8. */
 static void encode_text(tkx_context *ctx, const uint8_t *text, size_t size) {
     ctx->text.limit = text + size;
     encode_around(ctx, 0, text, size, encode_segment);
@@ -4959,9 +4960,9 @@ size_t tkx_cut(const tkx *t, const void *text, size_t size) {
     return 0;
 }
 
-/* A text that is rewritten or labelled is encoded in blocks of about this size, so that a copy of
-   prose fits into 64 KB of work memory and the cache of the machine. Less memory than SMALL_MEMORY
-   is not scarce where a call is tried again. */
+/* Text that is rewritten or labelled is encoded in blocks of about TKX_BLOCK bytes, so that a copy
+   of prose fits into 64 KB of work memory and into the processor's cache. TKX_E_WORK does not ask
+   for less than SMALL_MEMORY, unless less is certainly enough. */
 enum { SMALL_MEMORY = 1 << 16 };
 
 static int has_labels(const tkx *t) {
@@ -4996,7 +4997,7 @@ static void use_workspace(tkx_context *ctx, const tkx_work *work) {
 #ifdef TKX_BULK
     ctx->bulk = work && !wants_spans(ctx) ? work->bulk : NULL;
 #endif
-    /* a cached word does not have spans */
+    /* the cache does not store spans */
     if (!work || !work->cache || wants_spans(ctx)) return;
     /* a set must not straddle two cache lines */
     offset = (size_t)(0 - (uintptr_t)work->cache) & (SET - 1);
@@ -5006,7 +5007,7 @@ static void use_workspace(tkx_context *ctx, const tkx_work *work) {
     for (ctx->cache_shift = 64; sets > 1; sets >>= 1) ctx->cache_shift--;
 }
 
-/* What is reported with TKX_E_WORK (tokexport.h). */
+/* The size to report with TKX_E_WORK (tokexport.h). */
 static size_t memory_to_retry(const tkx_context *ctx, size_t size) {
     const uint64_t most = work_size(ctx->t, size, wants_spans(ctx));
     uint64_t wanted = 2 * (uint64_t)ctx->memory_size;
@@ -5034,7 +5035,7 @@ static int encode(tkx_context *ctx, const void *text, size_t size, uint32_t *ids
     ctx->text.base = ctx->input = (const uint8_t *)text;
     use_workspace(ctx, work);
     encode_blocks(ctx, (const uint8_t *)text, size);
-    if (ctx->code == TKX_E_WORK) ctx->memory_needed *= 4; /* what follows needs some, too */
+    if (ctx->code == TKX_E_WORK) ctx->memory_needed *= 4; /* later steps need some, too */
     if (ctx->memory_needed) fail(ctx, TKX_E_WORK);
     if (ctx->code == TKX_E_WORK) *count = memory_to_retry(ctx, size);
     if (ctx->code != TKX_OK) return ctx->code;
@@ -5048,7 +5049,7 @@ static void context_init(tkx_context *ctx, const tkx *t, int special) {
     ctx->special = special;
 }
 
-/* Encodes with all special tokens, none, or those of a bitmap (see tkx_context). */
+/* Encodes with all special tokens, none, or those in a bitmap (see tkx_context). */
 static TKX_NOINLINE int encode_bits(int special, const uint8_t *allowed, size_t allowed_size,
                                     const tkx *t, const void *text, size_t size, uint32_t *ids,
                                     size_t capacity, size_t *count, const tkx_work *work) {
@@ -5147,7 +5148,7 @@ int tkx_encoder_init(tkx_encoder *e, const tkx *t, int special, void *window, si
     return TKX_OK;
 }
 
-/* Encodes the first `size` bytes of the window and removes them. Nothing changes on an error. */
+/* Encodes and removes the first `size` bytes of the window. On an error nothing is changed. */
 static int encode_window(tkx_encoder *e, size_t size, uint32_t *ids, size_t capacity,
                          size_t *count) {
     const int code = encode_as(e->special, e->t, e->window, size, ids, capacity, count, e->work);
@@ -5174,7 +5175,7 @@ int tkx_encoder_feed(tkx_encoder *e, const void *text, size_t size, size_t *take
     size = smaller(size, e->window_size - old);
     memcpy(e->window + old, text, size);
     e->used += size;
-    /* there is no cut up to `old`, or it would have been found before */
+    /* a cut up to `old` would have been found by an earlier call */
     searched = old ? old - 1 : 0;
     cut = tkx_cut(e->t, e->window + searched, e->used - searched);
     if (cut == 0) {

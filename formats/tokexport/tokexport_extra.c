@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* tokexport_extra.c - the implementation of tokexport_extra.h. The sections are those of EXTRA.md.
-   amalgamate.py makes it from the units in src/ that src/extra.c names: edit these. It uses the
-   functions of tokexport.h, and of a tkx what is counted and checked on opening. */
+/* tokexport_extra.c - the implementation of tokexport_extra.h; EXTRA.md describes the sections.
+   Edit the units in src/ that src/extra.c names, from which amalgamate.py generates this file. It
+   uses the functions of tokexport.h, and the fields of a tkx that tkx_open has checked. */
 
 #include "tokexport_extra.h"
 
@@ -11,14 +11,14 @@ void *memcpy(void *to, const void *from, size_t size);
 void *memset(void *to, int byte, size_t size);
 int memcmp(const void *a, const void *b, size_t size);
 
-/* A number of the file, at any address. */
+/* A number in the file, at any alignment. */
 static uint32_t number_at(const uint8_t *p) {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 /* ---- selftest.c: texts with the ids of the reference library (TEST) -------------------------- */
 enum { CASE_BYTES = 20, CASE_TAKES_SPECIAL = 1 };
 
-/* One case: its text and ids lie within TEST, of `all` ids and `text_size` bytes of text. */
+/* Runs a case. TEST has `all` ids and `text_size` bytes of text, which the case must be within. */
 static int run_case(const tkx *t, const uint8_t *entry, const uint8_t *expected, uint32_t all,
                     const uint8_t *texts, uint32_t text_size, uint32_t *ids, size_t capacity,
                     const tkx_work *work) {
@@ -61,8 +61,8 @@ int tkx_selftest(const tkx *t, uint32_t *ids, size_t capacity, size_t *count,
     }
     return TKX_OK;
 }
-/* ---- prefix.c: ids by the bytes that they begin with (SORT) ---------------------------------- */
-/* The byte at a depth of the index-th id of SORT: -1 if the id ends before, -2 if it is damaged. */
+/* ---- prefix.c: ids by prefix (SORT) ---------------------------------------------------------- */
+/* The byte at a depth of the index-th id in SORT; -1 if the id is shorter, -2 if it is damaged. */
 static int sorted_byte(const tkx *t, uint32_t index, uint32_t depth) {
     const uint8_t *bytes;
     size_t length;
@@ -71,8 +71,8 @@ static int sorted_byte(const tkx *t, uint32_t index, uint32_t depth) {
     return depth < length ? bytes[depth] : -1;
 }
 
-/* Moves r->begin to the first id of a range whose byte at its depth is not below `byte`, or to the
-   end of the range. TKX_OK or TKX_E_CORRUPT. */
+/* Moves r->begin to the first id in the range whose byte at its depth is not below `byte`, or to
+   the end of the range. TKX_OK or TKX_E_CORRUPT. */
 static int skip_below(const tkx *t, tkx_prefix *r, int byte) {
     uint32_t end = r->end;
     while (r->begin < end) {
@@ -85,7 +85,7 @@ static int skip_below(const tkx *t, tkx_prefix *r, int byte) {
     return TKX_OK;
 }
 
-/* Whether there is SORT, and a range lies within it. */
+/* Checks that there is SORT, and that a range is within it. */
 static int check_range(const tkx *t, const tkx_prefix *r) {
     if (!t || !r) return TKX_E_ARGUMENT;
     if (!t->sorted.data) return TKX_E_NOT_FOUND;
@@ -143,17 +143,17 @@ int tkx_prefix_id(const tkx *t, uint32_t index, uint32_t *id) {
 /* ---- chat_frame.c: the frame of a conversation (FRAM) ---------------------------------------- */
 enum { TEXT_COUNT = 6, HEADER_BYTES = 40, MOST_MARKS = 255, MOST_RESERVED = 255, MOST_BYTES = 255 };
 enum { START, BEFORE_SYSTEM, AFTER_SYSTEM, USER_TO_ASSISTANT, ASSISTANT_TO_USER, USER_TO_REPLY };
-/* Flags; STRIP << role: white space at the ends of messages with that role is left out. */
+/* Flags. STRIP << role: white space at the ends of messages with that role is dropped. */
 enum { HAS_SYSTEM = 1, TAKES_EMPTY = 2, STRIP = 4, KNOWN_FLAGS = 31 };
 
-/* FRAM, its sizes checked. `starts[i]`: where the i-th text begins, and the last one ends. */
+/* FRAM, with checked sizes. `starts[i]`: the start of the i-th text, and the end of the last. */
 typedef struct tkx_frame {
     uint32_t flags, mark_count, reserved_count;
     const uint8_t *marks, *reserved_sizes, *texts;
     size_t starts[TEXT_COUNT + 1];
 } tkx_frame;
 
-/* Finds FRAM. TKX_E_NOT_FOUND: there is none; TKX_E_CORRUPT: its numbers do not go together. */
+/* Finds FRAM. TKX_E_NOT_FOUND: there is none; TKX_E_CORRUPT: its numbers contradict each other. */
 static int read_frame(const tkx *t, tkx_frame *f) {
     const uint8_t *head;
     size_t size, left;
@@ -185,8 +185,8 @@ static int read_frame(const tkx *t, tkx_frame *f) {
     return left == 0 ? TKX_OK : TKX_E_CORRUPT;
 }
 
-/* The length of the white space character that a text begins with, as Python's str.strip takes
-   them; 0: it begins with none. */
+/* The length of the white space character (in the sense of Python's str.strip) at the start of a
+   text, or 0. */
 static size_t space_at(const uint8_t *p, size_t size) {
     const uint32_t a = size > 0 ? p[0] : 0, b = size > 1 ? p[1] : 0, c = size > 2 ? p[2] : 0;
     if ((a >= 9 && a <= 13) || (a >= 28 && a <= 32)) return 1;
@@ -209,7 +209,7 @@ static tkx_span stripped(tkx_span s) {
     return s;
 }
 
-/* Whether a text has another one in it, which is not empty. */
+/* Whether a text contains another one, which is not empty. */
 static int holds(tkx_span s, const uint8_t *part, size_t length) {
     size_t i;
     for (i = 0; i + length <= s.size; i++) {
@@ -218,7 +218,7 @@ static int holds(tkx_span s, const uint8_t *part, size_t length) {
     return 0;
 }
 
-/* Whether the frame is for a message with this text. */
+/* Whether the frame supports a message with this text. */
 static int takes_text(const tkx_frame *f, tkx_span s) {
     const uint8_t *part = f->texts + f->starts[TEXT_COUNT];
     uint32_t i;
@@ -231,8 +231,8 @@ static int takes_text(const tkx_frame *f, tkx_span s) {
     return 1;
 }
 
-/* Whether the frame is for these messages: perhaps a system message, then a person and the model in
-   turns, a person last. If not, *at is the index of the first that cannot stand in its place. */
+/* Whether the frame supports these messages: an optional system message, then user and assistant in
+   turn, ending with the user. If not, *at is the index of the first message not supported. */
 static int check_messages(const tkx_frame *f, const tkx_message *messages, size_t count,
                           size_t *at) {
     size_t i, first;
@@ -251,7 +251,7 @@ static int check_messages(const tkx_frame *f, const tkx_message *messages, size_
     return (count - first) % 2 == 1 ? TKX_OK : TKX_E_ROLE;
 }
 
-/* Which text stands before the i-th message, or after the last one (i = count). */
+/* The text of the frame before the i-th message, or after the last one (i = count). */
 static uint32_t text_before(const tkx_message *messages, size_t count, size_t i) {
     if (i == 0) return messages[0].role == TKX_SYSTEM ? BEFORE_SYSTEM : START;
     if (messages[i - 1].role == TKX_SYSTEM) return AFTER_SYSTEM;
@@ -259,7 +259,7 @@ static uint32_t text_before(const tkx_message *messages, size_t count, size_t i)
     return i < count ? USER_TO_ASSISTANT : USER_TO_REPLY;
 }
 
-/* What the prompt has of a message. */
+/* The text of a message as it is in the prompt. */
 static tkx_span content_of(const tkx_frame *f, const tkx_message *m) {
     const tkx_span s = {(const uint8_t *)m->text, m->size};
     return f->flags & (uint32_t)STRIP << m->role ? stripped(s) : s;
@@ -267,7 +267,7 @@ static tkx_span content_of(const tkx_frame *f, const tkx_message *m) {
 /* ---- chat.c: conversations to prompts -------------------------------------------------------- */
 enum { MOST_TEXT = 0x7FFFFFFF, FIRST_WORK = 1 << 16 };
 
-/* A prompt that is being written. Without room only `size` counts. */
+/* A prompt in progress. Bytes that do not fit are only counted in `size`. */
 typedef struct tkx_prompt {
     uint8_t *text, *marks; /* NULL: none */
     size_t capacity, size;
@@ -293,7 +293,7 @@ static int append_text(tkx_prompt *p, const tkx_frame *f, uint32_t text) {
     return code;
 }
 
-/* Writes the prompt of messages that check_messages has passed. */
+/* Writes the prompt of messages that check_messages has accepted. */
 static int write_prompt(tkx_prompt *p, const tkx_frame *f, const tkx_message *messages,
                         size_t count) {
     size_t i;
@@ -308,7 +308,7 @@ static int write_prompt(tkx_prompt *p, const tkx_frame *f, const tkx_message *me
     return code;
 }
 
-/* The message that a byte of the prompt belongs to, or the one before it. */
+/* The index of the message that a byte of the prompt belongs to. */
 static size_t message_at(const tkx_frame *f, const tkx_message *messages, size_t count, size_t at) {
     tkx_prompt p = {NULL, NULL, 0, 0};
     size_t i;
@@ -365,7 +365,7 @@ int tkx_chat_encode(const tkx *t, const tkx_message *messages, size_t count, uin
     if (code == TKX_OK) code = check_messages(&f, messages, count, id_count);
     if (code == TKX_OK) code = write_prompt(&p, &f, messages, count);
     if (code != TKX_OK) return code;
-    /* the prompt and its marks stand at the start of the work memory */
+    /* the prompt and its marks are stored at the start of the work memory */
     used = p.size + p.size / 8 + 1;
     if (!work || !work->memory || work->memory_size < used)
         return *id_count = used + FIRST_WORK, TKX_E_WORK;

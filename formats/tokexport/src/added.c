@@ -3,29 +3,29 @@
 
 /* ---- added.c: added tokens (5.3) ------------------------------------------------------------- */
 
-/* What a scanner returns: a segment of plain text, or an added token and the text it covers. */
+/* A result of a scanner: a segment of plain text, or an added token with the text it covers. */
 typedef struct tkx_segment {
     size_t from, to;
     uint32_t id; /* TKX_NONE: a segment */
 } tkx_segment;
 
-/* A scan of one text for the added tokens of one trie. */
+/* A scan of one text for the contents in one trie. */
 typedef struct tkx_scanner {
     tkx_context *ctx;
     const uint8_t *starts, *nodes, *edges;
     uint32_t node_count, edge_count;
-    uint32_t only_start; /* the byte that every content begins with, or TKX_NONE */
+    uint32_t only_start; /* the first byte of every content, if it is the same; else TKX_NONE */
     const uint8_t *text;
     size_t size;
     size_t at;           /* where the scan continues */
     size_t done;         /* everything before it has been returned */
-    size_t edge;         /* SINGLE_WORD looks back to here and no further; 0 without SEARCH_ANEW */
+    size_t edge;         /* SINGLE_WORD does not look further back; 0 without SEARCH_ANEW */
     tkx_segment pending; /* a token to return next, after the segment before it */
-    /* the last white space that RSTRIP scanned, so that a run of such tokens stays linear */
+    /* the white space that RSTRIP scanned last, so that runs of RSTRIP tokens take linear time */
     size_t spaces, spaces_end;
 } tkx_scanner;
 
-/* The flags that ACLS has for the character at p; 0 without ACLS. */
+/* The flags in ACLS of the character at p; 0 without ACLS. */
 static uint32_t added_class(tkx_context *ctx, const uint8_t *p) {
     tkx_span s = ctx->t->added_classes;
     const uint8_t *top, *middle;
@@ -48,7 +48,7 @@ static const uint8_t *before(const uint8_t *p) {
     return p;
 }
 
-/* The only byte in a set of bytes, or TKX_NONE if there are none or several. */
+/* The only member of a set of bytes, or TKX_NONE if it has none or several. */
 static uint32_t only_byte(const uint8_t *bits) {
     uint32_t found = TKX_NONE, i;
     for (i = 0; i < 256; i += 64) {
@@ -60,7 +60,7 @@ static uint32_t only_byte(const uint8_t *bits) {
     return found;
 }
 
-/* Starts a scan over a text with a trie and no tokens; `counts`: those of its nodes and edges. */
+/* Starts a scan of a text with a trie but no tokens. `counts`: the number of nodes and of edges. */
 static void scanner_init(tkx_scanner *f, tkx_context *ctx, const uint8_t *nodes,
                          const uint8_t *counts, const uint8_t *text, const uint8_t *end) {
     *f = (tkx_scanner){.ctx = ctx, .nodes = nodes, .text = text, .size = (size_t)(end - text)};
@@ -102,7 +102,7 @@ static uint32_t find_child(tkx_scanner *f, uint32_t node, uint8_t byte) {
     return fail(f->ctx, TKX_E_CORRUPT), 0;
 }
 
-/* The length of the longest content at `at`, and its token; 0: there is none. */
+/* The length of the longest content at `at`, and its token; 0 if there is none. */
 static size_t longest_content(tkx_scanner *f, size_t at, uint32_t *token) {
     uint32_t node = 0;
     size_t i, length = 0;
@@ -118,7 +118,7 @@ static size_t longest_content(tkx_scanner *f, size_t at, uint32_t *token) {
     return length;
 }
 
-/* The Python extension skips bytes here with which, and the one after, no content begins. */
+/* The Python extension skips bytes here that, with the byte after them, begin no content. */
 #ifndef TKX_SKIP_TO_START
 #define TKX_SKIP_TO_START(f, p, end) (p)
 #endif
@@ -139,13 +139,13 @@ static size_t next_start(const tkx_scanner *f, size_t at) {
 }
 
 static int is_allowed(const tkx_context *ctx, uint32_t token, const uint8_t *at) {
-    /* of a rewritten text: far out, or below 0 and so very large */
+    /* in a rewritten text, the difference is out of range, or negative and thus very large */
     const size_t bit = ctx->special == 3 ? (size_t)((uintptr_t)at - (uintptr_t)ctx->input) : token;
     if (ctx->special < 2) return ctx->special;
     return bit / 8 < ctx->allowed_size && bit_of(ctx->allowed, bit);
 }
 
-/* Where the white space after a token ends. */
+/* The end of the white space after a token. */
 static size_t spaces_after(tkx_scanner *f, size_t stop) {
     size_t i = stop;
     if (stop >= f->spaces && stop <= f->spaces_end) return f->spaces_end;
@@ -156,7 +156,7 @@ static size_t spaces_after(tkx_scanner *f, size_t stop) {
     return i;
 }
 
-/* Where the white space before a token begins; text that has been returned is not taken. */
+/* The start of the white space before a token, but not of text that has been returned. */
 static size_t spaces_before(tkx_scanner *f, size_t start) {
     while (start > f->done) {
         const uint8_t *p = before(f->text + start);
@@ -171,7 +171,7 @@ static int touches_word(tkx_scanner *f, size_t start, size_t stop) {
     return stop < f->size && (added_class(f->ctx, f->text + stop) & CLASS_WORD);
 }
 
-/* Continues after what was found or passed over; with SEARCH_ANEW the text begins at `anew`. */
+/* Continues the scan at `at`; with SEARCH_ANEW, in a text that begins at `anew`. */
 static void go_on(tkx_scanner *f, size_t at, size_t anew) {
     f->at = at;
     if (f->ctx->t->flags & SEARCH_ANEW) f->at = f->edge = anew;
@@ -211,7 +211,7 @@ static int scanner_next(tkx_scanner *f, tkx_segment *item) {
         if (flags & TKX_ADDED_RSTRIP) stop = spaces_after(f, stop);
         if (ctx->code != TKX_OK) return 0;
         go_on(f, f->at, stop);
-        /* white space that is a token, and was taken by the token before it */
+        /* a token of white space that RSTRIP of the previous token covers */
         if (start >= stop) continue;
         item->from = start;
         item->to = stop;
@@ -233,7 +233,7 @@ static int scanner_next(tkx_scanner *f, tkx_segment *item) {
 
 #ifndef TKX_NO_OFFSETS
 
-/* Whether a character is trimmed as white space: also U+0120, the space of GPT-2's alphabet. */
+/* Whether trimming removes a character: white space, and U+0120, the space of GPT-2's alphabet. */
 static int is_trimmed(tkx_context *ctx, const uint8_t *p) {
     return (added_class(ctx, p) & CLASS_SPACE) || utf8_decode(p) == 0x120;
 }

@@ -5,7 +5,7 @@
 
 #ifndef TKX_NO_OFFSETS
 
-/* A normalized text whose sources are found from left to right. */
+/* The alignment of a normalized text, in progress from left to right. */
 typedef struct tkx_aligner {
     tkx_context *ctx;
     const uint8_t *input;
@@ -15,14 +15,14 @@ typedef struct tkx_aligner {
 #endif
     uint32_t flags;
     const uint8_t *text;
-    /* of the text: its length without a suffix, and how many bytes have a source */
+    /* the length of the text without a suffix, and the number of its bytes that have a source */
     size_t size, used;
     uint8_t *alignment;
-    /* where the source of the first space dropped at the end begins, or NULL */
+    /* the start of the source of the first space dropped at the end, or NULL */
     const uint8_t *dropped;
 } tkx_aligner;
 
-/* The end of what sentencepiece's rules replace as a whole at p, and its replacement. */
+/* The end of the characters at p that sentencepiece replaces as a unit, and their replacement. */
 static const uint8_t *find_chunk(tkx_aligner *a, const uint8_t *p, tkx_span *becomes) {
     const size_t at = (size_t)(p - a->protected.text);
     uint32_t token;
@@ -37,7 +37,7 @@ static const uint8_t *find_chunk(tkx_aligner *a, const uint8_t *p, tkx_span *bec
     return p + becomes->size;
 }
 
-/* Whether a character is a space, or what stands for one. */
+/* Whether a character is a space, or U+2581, which marks one. */
 static int is_space_or_mark(const uint8_t *p) { return *p == ' ' || utf8_decode(p) == 0x2581; }
 
 /* Sets p as the start of the source of the next `size` bytes of the text. */
@@ -45,7 +45,7 @@ static void align_bytes(tkx_aligner *a, size_t size, const uint8_t *p) {
     for (; size; size--) put_u32(a->alignment + 8 * a->used++, (uint32_t)(p - a->input));
 }
 
-/* Matches a character of the rules with the next one of the text, or a space dropped at its end. */
+/* Matches a character of the rules with the next one of the text, or drops a space at its end. */
 static void take_character(tkx_aligner *a, const uint8_t *character, const uint8_t *source) {
     const uint8_t *next = a->text + a->used;
     const int is_space = is_space_or_mark(character);
@@ -60,7 +60,7 @@ static void take_character(tkx_aligner *a, const uint8_t *character, const uint8
     }
 }
 
-/* Walks over a text as sentencepiece's normalizer does. */
+/* Follows the steps of sentencepiece's normalizer over the input. */
 static void align_chunks(tkx_aligner *a) {
     static const uint8_t space[1] = {' '};
     const uint8_t *p = a->protected.text, *end = p + a->protected.size, *next;
@@ -82,7 +82,7 @@ static void align_chunks(tkx_aligner *a) {
     }
 }
 
-/* Finds the sources of the result of a normalizer, which becomes the current text. */
+/* Aligns the result of a normalizer with its input, and makes it the current text. */
 static TKX_NOINLINE void align_whole(tkx_context *ctx, const uint8_t *input, tkx_span given,
                                      const uint8_t *text, size_t size) {
     const tkx_span section = ctx->t->alignment;
@@ -121,7 +121,7 @@ static TKX_NOINLINE void align_whole(tkx_context *ctx, const uint8_t *input, tkx
     if (ctx->code != TKX_OK) return;
     if (!a.dropped) a.dropped = given_end;
     align_bytes(&a, size - a.size, a.dropped);
-    /* The source of a byte ends where that of the next byte begins. */
+    /* The source of a byte ends where the source of the next byte begins. */
     for (i = 1; i < size; i++) put_u32(a.alignment + 8 * i - 4, get_u32(a.alignment + 8 * i));
     put_u32(a.alignment + 8 * size - 4, (uint32_t)(a.dropped - input));
     ctx->text.base = text;

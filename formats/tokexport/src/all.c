@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* tokexport.c - the implementation of tokexport.h. The format and the algorithms are those of
-   SPEC.md, whose numbers (I1, 5.3 ...) are cited here. amalgamate.py makes it from the units in
-   src/, each of which uses only those before it in src/all.c: edit these.
+/* tokexport.c - the implementation of tokexport.h. Numbers such as I1 and 5.3 refer to SPEC.md,
+   which describes the format and the algorithms. Edit the units in src/, from which amalgamate.py
+   generates this file. A unit uses only units before it in src/all.c.
 
    Two rules hold everywhere. A number from the file is compared with its bound before it is used as
-   an index: at opening for what the inner loops read (SPLT), at use for the rest. And the file and
-   the work memory are read and written by load_, get_ and put_ functions: they may have any
-   alignment, and the host any byte order. */
+   an index: on opening for tables that inner loops read (SPLT), otherwise on use. And the file and
+   the work memory are read and written only by load_, get_ and put_ functions, because they may
+   have any alignment, and the host any byte order. */
 
 #include "tokexport.h"
 

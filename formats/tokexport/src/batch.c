@@ -5,10 +5,10 @@
 
 #ifdef TKX_HAS_TRIE
 
-/* A pre-token that is not in the cache, where the model is not BPE. */
+/* Encodes a pre-token that is not cached, with a model other than BPE. */
 static void encode_by_trie(tkx_context *ctx, const tkx_pending *w) {
     const size_t before = ctx->count;
-    /* what an unknown word becomes may depend on the one before it */
+    /* the ids of an unknown word may depend on the word before it */
     const int is_alone = ctx->t->model != MODEL_WORDLEVEL || !(ctx->t->flags & FUSE_UNKNOWN);
     if ((ctx->t->trie_flags & ~(uint32_t)TRIE_FLAGS) || ctx->t->trie_reserved)
         fail(ctx, TKX_E_CORRUPT);
@@ -32,7 +32,7 @@ static void encode_by_trie(tkx_context *ctx, const tkx_pending *w) {
 
 #endif
 
-/* A pre-token of BPE that is not the token `id` that its bytes merge to; whether TIDX has one. */
+/* Encodes a pre-token that is not a token with WHOLE. `found`, `id`: the result of TIDX for it. */
 static TKX_NOINLINE void merge_pretoken(tkx_context *ctx, const tkx_pending *w, int found,
                                         uint32_t id) {
     const tkx *t = ctx->t;
@@ -51,11 +51,11 @@ static TKX_NOINLINE void merge_pretoken(tkx_context *ctx, const tkx_pending *w, 
         merge_parts(ctx, p, w->size, ids);
     else if (w->size > SHORT_PRETOKEN || wants_spans(ctx)) merge_long(ctx, p, w->size);
     else merge_part(ctx, p, w->size, ids, 0);
-    /* not cached: bytes that are a token as a whole, but are merged otherwise as a part */
+    /* not cached: bytes that are one token as a pre-token, but are merged otherwise as a part */
     if (!t->crossings.data || found != TKX_OK) cache_emitted(ctx, w, before);
 }
 
-/* Prefetches for what is not cached, step by step: 1.3 times the speed without a word cache. */
+/* Prefetches tables for pre-tokens that are not cached. Without a word cache, 1.3 times as fast. */
 static void prefetch_batch(tkx_context *ctx, size_t first) {
     const tkx *t = ctx->t;
     tkx_pending *unseen[BATCH];
@@ -111,7 +111,7 @@ static TKX_NOINLINE void encode_batch(tkx_context *ctx) {
     ctx->pending_count = 0;
 }
 
-/* Adds a pre-token or a part of one, not empty. Its bytes must stay until encode_batch. */
+/* Adds a pre-token or a part of one, not empty. Its bytes must stay valid until encode_batch. */
 static TKX_INLINE void add_pending(tkx_context *ctx, const uint8_t *p, size_t size, int is_part) {
     tkx_pending *w = &ctx->batch[ctx->pending_count++];
     w->p = p;
@@ -121,13 +121,13 @@ static TKX_INLINE void add_pending(tkx_context *ctx, const uint8_t *p, size_t si
     w->has_word = ctx->text.limit - p >= 8;
     w->set = NULL;
     if (TKX_LIKELY(size <= LARGE_BYTES && ctx->cache != NULL)) cache_set(ctx, w, PRETOKEN);
-    /* a pending pre-token does not record its text */
+    /* spans depend on the current text, which a pending pre-token does not record */
     if (ctx->pending_count == BATCH || wants_spans(ctx)) encode_batch(ctx);
 }
 
 #ifndef TKX_NO_CHARACTERS
 
-/* Whether no merge crosses the boundary of two characters, as XPRS says. */
+/* Whether no merge crosses the boundary of two characters, according to XPRS. */
 static TKX_INLINE int is_cut(tkx_context *ctx, uint32_t left, uint32_t right) {
     const tkx *t = ctx->t;
     const uint8_t *ascii = t->crossings.data + CROSSINGS_HEADER;
@@ -140,7 +140,7 @@ static TKX_INLINE int is_cut(tkx_context *ctx, uint32_t left, uint32_t right) {
            (rule == BOTH_KNOWN ? 2 : 1);
 }
 
-/* Adds a pre-token, cut where no merge crosses, or whole if it is a token that is found first. */
+/* Adds a pre-token, cut where no merge crosses, but uncut if WHOLE_PIECE_FIRST makes it a token. */
 static TKX_NOINLINE void add_parts(tkx_context *ctx, const uint8_t *p, size_t size) {
     const tkx *t = ctx->t;
     const uint8_t *at = p + utf8_length(*p), *end = p + size;
@@ -165,10 +165,10 @@ static TKX_NOINLINE void add_parts(tkx_context *ctx, const uint8_t *p, size_t si
 
 #endif
 
-/* Adds a pre-token that is not empty. Its bytes must stay until encode_batch. */
+/* Adds a pre-token that is not empty. Its bytes must stay valid until encode_batch. */
 static TKX_INLINE void add_pretoken(tkx_context *ctx, const uint8_t *p, size_t size) {
 #ifndef TKX_NO_CHARACTERS
-    /* a part does not know how long the parts before it are */
+    /* not cut for spans, which need the lengths of all parts before one */
     if (ctx->t->crossings.data && !ctx->t->cuts_bytes && !wants_spans(ctx)) add_parts(ctx, p, size);
     else
 #endif

@@ -3,7 +3,7 @@
 
 /* ---- bpe_long.c: merging a long pre-token (5.6) ---------------------------------------------- */
 
-/* Linked symbols in work memory: id, neighbours, what the symbol and the next one merge to. */
+/* Linked symbols in work memory: id, neighbours, and the merged id of a symbol and the next one. */
 enum { SYMBOL = 16, SYMBOL_ID = 0, SYMBOL_PREVIOUS = 4, SYMBOL_NEXT = 8, SYMBOL_MERGED = 12 };
 
 static TKX_INLINE uint32_t symbol(const uint8_t *symbols, size_t i, size_t offset) {
@@ -14,13 +14,13 @@ static TKX_INLINE void set_symbol(uint8_t *symbols, size_t i, size_t offset, uin
     put_u32(symbols + SYMBOL * i + offset, v);
 }
 
-/* Whether a key is not stale: its pair is still there. */
+/* Whether a key is not stale, because its pair still exists. */
 static TKX_INLINE int key_is_valid(const tkx *t, const uint8_t *symbols, uint64_t key) {
     uint32_t merged = symbol(symbols, (uint32_t)key, SYMBOL_MERGED);
     return merged != TKX_NONE && rank_of(t, merged) == key >> 32;
 }
 
-/* Sorts the pending keys into the array; 0 if there is no room, or too few of them to pay off. */
+/* Sorts the pending keys into the array; 0 if there is no room, or if they are too few. */
 static int sort_pending(tkx_queue *q, const tkx *t, const uint8_t *symbols) {
     size_t left = q->count - q->next, i;
     if (q->pending < 64 || q->pending < left / 4 || left + q->pending > q->room ||
@@ -37,7 +37,7 @@ static int sort_pending(tkx_queue *q, const tkx *t, const uint8_t *symbols) {
     return 1;
 }
 
-/* Looks up the pair of symbol i and `next`, and puts it into the queue. TKX_NONE: there is none. */
+/* Queues the merge of symbols i and `next`, if there is one. `next` may be TKX_NONE. */
 static TKX_INLINE void queue_pair(tkx_context *ctx, tkx_queue *q, uint8_t *symbols, uint32_t i,
                                   uint32_t next) {
     uint32_t merged = TKX_NONE;
@@ -47,14 +47,14 @@ static TKX_INLINE void queue_pair(tkx_context *ctx, tkx_queue *q, uint8_t *symbo
     if (merged != TKX_NONE) queue_push(q, (uint64_t)rank_of(ctx->t, merged) << 32 | i);
 }
 
-/* The next key, which may be stale; returns 0 if there is none. */
+/* Removes the next key, which may be stale; returns 0 if there is none. */
 static int queue_pop(tkx_queue *q, const tkx *t, const uint8_t *symbols, uint64_t *key) {
     for (;;) {
         uint64_t first = q->next < q->count ? get_u64(q->sorted + 8 * q->next) : UINT64_MAX;
         uint64_t top = q->size ? get_u64(q->heap) : UINT64_MAX;
         *key = first < top ? first : top;
         if (*key >> 32 > q->rank && q->pending) {
-            /* from the last one on: keys and heap grow towards each other, and may meet */
+            /* last pending key first, because keys and heap grow towards each other and may meet */
             if (sort_pending(q, t, symbols)) q->pending = 0;
             while (q->pending) heap_push(q, get_u64(pending_key(q, --q->pending)));
             continue;
@@ -80,7 +80,7 @@ static void merge_symbol(tkx_context *ctx, tkx_queue *q, uint8_t *symbols, uint3
     queue_pair(ctx, q, symbols, i, next);
 }
 
-/* Makes the list and the first keys. A merged symbol keeps the position of its first part. */
+/* Builds the list and the first keys. A merged symbol keeps the position of its first part. */
 static void list_symbols(tkx_context *ctx, tkx_queue *q, uint8_t *symbols, const uint8_t *given,
                          size_t count) {
     uint64_t largest = 0;
@@ -105,19 +105,19 @@ static void list_symbols(tkx_context *ctx, tkx_queue *q, uint8_t *symbols, const
     if (!sorted) sort_keys(q->sorted, q->heap, q->count);
 }
 
-/* How much a byte of a pre-token counts in the lengths of symbols. */
+/* The contribution of a byte of a pre-token to the length of its symbol. */
 static size_t unit_length(int of_characters, uint8_t byte) {
     return of_characters ? 1 : spelled_length(byte);
 }
 
-/* Emits the merged symbols with the bytes that they cover. The length of a symbol is the sum of
-   those of the first symbols that it was made of, counted from the start of the pre-token: after a
-   character that gave no symbol all spans are too far left, as in the reference library. */
+/* Emits the merged symbols with the bytes that they cover. Positions are sums of the lengths of
+   first symbols from the start of the pre-token, so that after a character without a symbol all
+   spans are too far left, as in the reference library. */
 static void emit_symbols(tkx_context *ctx, const uint8_t *bytes, const uint8_t *symbols,
                          const uint8_t *lengths, size_t count) {
     const int of_characters =
         ctx->t->characters.data && load_u32(ctx->t->characters.data) == UNIT_CHARACTER;
-    size_t at = 0, before = 0; /* a byte, and the length of those before it */
+    size_t at = 0, before = 0; /* a byte, and the length of the bytes before it */
     size_t length = 0;         /* of the symbols so far */
     size_t i, next;
     for (i = 0; i < count; i = next) {
@@ -146,7 +146,7 @@ static TKX_NOINLINE void merge_long(tkx_context *ctx, const uint8_t *bytes, size
     if (symbols && size >= TKX_NONE) fail(ctx, TKX_E_ARGUMENT);
     if (!symbols || size >= TKX_NONE) return;
     lengths = length_bytes ? symbols + MERGE_BYTES * size : NULL;
-    /* one key for each symbol at first, at most two more for each merge: 8 + 16 bytes */
+    /* one key for each symbol initially, and at most two for each merge: 8 + 16 bytes */
     q.sorted = symbols + SYMBOL * size;
     q.heap = q.sorted + 8 * size;
     q.room = size;

@@ -3,7 +3,7 @@
 
 /* ---- bpe_parts.c: cutting a pre-token of bytes before it is merged (Annex B) ----------------- */
 
-/* Appends ids of a pre-token, at most SHORT_PRETOKEN; there is room for SPARE more to read. */
+/* Appends at most SHORT_PRETOKEN ids of a pre-token. SPARE more can be read after them. */
 static TKX_INLINE void emit_short(tkx_context *ctx, const uint32_t *ids, size_t count) {
     size_t i;
     if (TKX_LIKELY(ctx->capacity >= SHORT_PRETOKEN &&
@@ -17,11 +17,11 @@ static TKX_INLINE void emit_short(tkx_context *ctx, const uint32_t *ids, size_t 
     }
 }
 
-/* Merges a part of the text: `count` symbols in `ids`, or 0, its bytes, at most SHORT_PRETOKEN. The
-   ids of one that was merged before are copied. */
+/* Merges a part of the text: the `count` symbols in `ids`, or with 0 its bytes, at most
+   SHORT_PRETOKEN. If the same part was merged recently, its ids are copied. */
 static TKX_INLINE void merge_part(tkx_context *ctx, const uint8_t *p, size_t size, uint32_t *ids,
                                   size_t count) {
-    /* what a stage rewrites is not in the current text, and does not stay */
+    /* text that a stage rewrites is not in the current text, and is overwritten later */
     const int stays = size <= SHORT_PRETOKEN && ctx->recent == ctx->text.base &&
                       ctx->t->op_count == ctx->t->normalizer_count,
               has_word = stays && ctx->text.limit - p >= 8;
@@ -38,8 +38,8 @@ static TKX_INLINE void merge_part(tkx_context *ctx, const uint8_t *p, size_t siz
                           (uint8_t)size, (uint8_t)count};
 }
 
-/* The symbol that the bytes of a character merge to, or TKX_NONE; four are left to merging. Pairs
-   are faster than TIDX, where each of four loads waits for the one before. */
+/* The symbol that the bytes of a character merge to, or TKX_NONE, always for four bytes. Pairs are
+   faster than TIDX, where each of four loads depends on the previous one. */
 static TKX_INLINE uint32_t character_symbol(tkx_context *ctx, uint32_t code, const uint8_t *p,
                                             size_t length) {
     uint32_t *recent = ctx->characters[code % RECENT_CHARACTERS], a, b, c, ab, bc;
@@ -59,15 +59,15 @@ static TKX_INLINE uint32_t character_symbol(tkx_context *ctx, uint32_t code, con
     return recent[1];
 }
 
-/* Whether the map of XPRS after `skipped` bytes says that a merge may cross a boundary. */
+/* Whether a merge may cross a boundary, according to the map of XPRS after `skipped` bytes. */
 static TKX_INLINE int may_cross(const tkx *t, size_t skipped, uint32_t left, uint32_t right) {
     const uint64_t h = (left * TKX_K0 ^ right) * TKX_K1;
     return bit_of(t->crossings.data + CROSSINGS_HEADER + skipped, (size_t)(h >> t->crossing_shift));
 }
 
-/* Merges a pre-token that begins with a whole character and is no token, each part between
-   uncrossed boundaries by itself. Where no end of a character is joined alone, its bytes are merged
-   first: a look-up in place of merges. `ids` has room for those of a short pre-token. */
+/* Merges each part of a pre-token between uncrossed boundaries separately. The pre-token begins
+   with a whole character and is not a token. A part without a boundary in joined_ends is merged
+   from its characters, one lookup each. `ids` has room for a short pre-token. */
 static TKX_NOINLINE void merge_parts(tkx_context *ctx, const uint8_t *p, size_t size,
                                      uint32_t *ids) {
     const uint8_t *const joined_ends = ctx->t->crossings.data + CROSSINGS_HEADER;
@@ -75,7 +75,7 @@ static TKX_NOINLINE void merge_parts(tkx_context *ctx, const uint8_t *p, size_t 
     for (; p < end && ctx->code == TKX_OK; p = at) {
         uint32_t left = 0, right;
         size_t count = 0, length;
-        int of_bytes = 0; /* whether the part is merged from its bytes */
+        int of_bytes = 0; /* the part is merged from its bytes, not its characters */
         for (at = p; at < end; at += length, left = right) {
             length = utf8_length(*at);
             right = length > (size_t)(end - at) ? 0 : utf8_decode(at);

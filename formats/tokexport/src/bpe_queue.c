@@ -3,29 +3,28 @@
 
 /* ---- bpe_queue.c: a queue of merges (5.6) ---------------------------------------------------- */
 
-/* A queue of keys (rank << 32 | position). Keys that become stale stay in it, and are checked when
-   they are popped.
+/* A queue of keys (rank << 32 | position). Stale keys remain in it until they are popped.
 
-   The first keys are in a sorted array. Later ones go into a heap of four children a node, since
-   most of them never rise far. But while pairs of one rank are merged, new keys of higher ranks are
-   pending: if there are many, as in a run of one character, they are sorted into the array, which
-   is linear; otherwise they go into the heap. A million letters `a` are three times as fast so. */
+   The first keys are in a sorted array. Later keys go into a heap with four children per node,
+   since most of them do not move far up. But while pairs of one rank are merged, new keys of higher
+   ranks are pending: if there are many, as in a run of one character, they are sorted into the
+   array, in linear time; otherwise they go into the heap. Three times as fast for a million `a`. */
 typedef struct tkx_queue {
-    /* room for `room` keys, and for twice as many: pending keys grow down from the end */
+    /* room for `room` keys, and for 2 * room keys: pending keys grow down from its end */
     uint8_t *sorted, *heap;
     size_t room, next, count, size, pending;
     uint32_t rank; /* of the last key popped */
 } tkx_queue;
 
-/* Bits of a digit: more need more stack, and time where there are few keys. */
+/* Bits of a digit: more bits need more stack, and more time for few keys. */
 enum { DIGIT = 8, DIGITS = 1 << DIGIT };
 
-/* Radix sort, lowest digit first, of digits in which keys differ. If the positions are in order, as
-   they are unless merges of a rank give different ids, only the ranks are sorted: it is stable. */
+/* Radix sort, least significant digit first; digits that are equal in all keys are skipped. It is
+   stable: positions that are in order, as with one id per rank, are not sorted. */
 static void sort_keys(uint8_t *keys, uint8_t *other, size_t count) {
     uint32_t first[DIGITS];
     uint8_t *from = keys, *to = other;
-    uint64_t bits = 0; /* those in which two keys differ */
+    uint64_t bits = 0; /* the bits in which two keys differ */
     size_t i;
     unsigned shift;
     int in_order = 1;
@@ -88,8 +87,8 @@ static void heap_pop(tkx_queue *q) {
     put_u64(q->heap + 8 * i, key);
 }
 
-/* The i-th pending key. After the first keys, each merge adds at most two, and n symbols allow n -
-   1 merges: heap and pending keys fit into 2 * room. */
+/* The i-th pending key. Each merge adds at most two keys, and n symbols allow n - 1 merges, so that
+   heap and pending keys fit into 2 * room. */
 static uint8_t *pending_key(const tkx_queue *q, size_t i) {
     return q->heap + 8 * (2 * q->room - 1 - i);
 }

@@ -3,17 +3,17 @@
 
 /* ---- bpe_short.c: merging a short pre-token (5.6) -------------------------------------------- */
 
-/* Up to this length a pre-token is merged on the C stack: for each merge, all ranks are scanned.
-   Longer ones go through a queue in the work memory. From 32 bytes on the queue is no slower
-   (Chinese, Japanese, Thai, random letters); with 64, ordinary text needs no work memory. */
+/* Up to this length, a pre-token is merged on the C stack, with a scan of all ranks for each merge.
+   Longer ones use a queue in the work memory. From 32 bytes on the queue is no slower (Chinese,
+   Japanese, Thai, random letters), but with 64, ordinary text needs no work memory. */
 enum { SHORT_PRETOKEN = 64, SPARE = 4 };
 
-/* The pair that a symbol and the next one make: its rank, then its place. */
+/* The key of a pair of neighbours: its rank, then the position of the left symbol. */
 static TKX_INLINE uint64_t short_key(const tkx *t, uint32_t merged, size_t place) {
     return merged == TKX_NONE ? UINT64_MAX : (uint64_t)rank_of(t, merged) << 6 | place;
 }
 
-/* The least of `count` keys, a multiple of four. Four at a time do not wait for each other. */
+/* The smallest of `count` keys, a multiple of four. Four independent minima avoid stalls. */
 static TKX_INLINE uint64_t least_key(const uint64_t *keys, size_t count) {
     uint64_t a = keys[0], b = keys[1], c = keys[2], d = keys[3];
     size_t i;
@@ -28,12 +28,12 @@ static TKX_INLINE uint64_t least_key(const uint64_t *keys, size_t count) {
     return c < a ? c : a;
 }
 
-/* Merges at most SHORT_PRETOKEN symbols, in each round the pair of least rank, the leftmost of
-   several. Gives the number of ids; `ids` has room for SPARE more.
+/* Merges at most SHORT_PRETOKEN symbols, in each round the leftmost pair of the smallest rank.
+   Returns the number of ids; `ids` has room for SPARE more.
 
-   A symbol stays where its first part was: keys[i] and merged[i] belong to ids[i] and the one at
-   next[i]. Place 0 stands for none, too: nothing is before the first symbol, and what comes after
-   the last one merges with nothing. */
+   A symbol stays at the index of its first part: keys[i] and merged[i] belong to ids[i] and
+   ids[next[i]]. The first symbol has no left neighbour; index `count` follows the last symbol, and
+   merges with nothing. */
 static TKX_NOINLINE size_t merge_symbols(tkx_context *ctx, uint32_t *ids, size_t count) {
     const tkx *t = ctx->t;
     uint64_t keys[SHORT_PRETOKEN + SPARE], least;

@@ -3,8 +3,8 @@
 
 /* ---- bpe_symbols.c: pairs, and first symbols (5.6) ------------------------------------------- */
 
-/* The merged id of two ids, or TKX_NONE. A row of PIDX is a first slot and, in the upper half, that
-   of the next row; slots that do not exist mark damage. */
+/* The merged id of two ids, or TKX_NONE. A row of PIDX is its first slot and, in the upper half,
+   the first slot of the next row; slots out of range mean damage. */
 static TKX_INLINE uint32_t find_merge(tkx_context *ctx, uint32_t left, uint32_t right) {
     const tkx *t = ctx->t;
     const uint64_t h = hash_pair(left, right),
@@ -36,7 +36,7 @@ static TKX_INLINE uint32_t byte_id(tkx_context *ctx, uint8_t byte) {
     return TKX_NONE;
 }
 
-/* The length of a byte's letter in GPT-2's alphabet: byte-level spans are counted so. */
+/* The length of a byte's letter in GPT-2's alphabet, the unit of byte-level spans. */
 static TKX_INLINE uint32_t spelled_length(uint8_t byte) {
     return byte > 0x20 && byte < 0x7F ? 1 : 2;
 }
@@ -49,8 +49,8 @@ static TKX_INLINE size_t put_symbol(uint8_t *symbols, uint8_t *lengths, size_t i
     return i + 1;
 }
 
-/* Writes the first symbols of a pre-token, at most `size`, and their lengths as the reference
-   library counts them unless `lengths` is NULL. Returns their number. */
+/* Writes the first symbols of a pre-token, at most `size`, and unless `lengths` is NULL their
+   lengths as the reference library counts them. Returns their number. */
 static TKX_INLINE size_t byte_symbols(tkx_context *ctx, const uint8_t *bytes, size_t size,
                                       uint8_t *symbols, uint8_t *lengths) {
     const tkx *t = ctx->t;
@@ -78,8 +78,8 @@ static TKX_INLINE size_t byte_symbols(tkx_context *ctx, const uint8_t *bytes, si
 
 #ifndef TKX_NO_CHARACTERS
 
-/* The symbol that CHRS has for a unit (a character or a byte), or TKX_NONE. Places in the
-   pre-token: 0 first, 1 inside, 2 alone, 3 last. */
+/* The symbol in CHRS of a unit (a character or a byte), or TKX_NONE. Places in the pre-token: 0
+   first, 1 inner, 2 only, 3 last. */
 static TKX_INLINE uint32_t unit_symbol(tkx_context *ctx, uint32_t unit, uint32_t place) {
     const tkx *t = ctx->t;
     const uint8_t *table = t->characters.data + CHARACTERS_HEADER;
@@ -100,7 +100,7 @@ static TKX_INLINE uint32_t unit_symbol(tkx_context *ctx, uint32_t unit, uint32_t
     return id < t->id_count ? (uint32_t)id : TKX_NONE;
 }
 
-/* Writes the tokens of the bytes of one character. Returns 0 if one of them has none. */
+/* Writes the tokens of the bytes of one character. Returns 0 if a byte has none. */
 static size_t fallback_symbols(tkx_context *ctx, const uint8_t *bytes, size_t size,
                                uint8_t *symbols) {
     size_t i;
@@ -112,13 +112,13 @@ static size_t fallback_symbols(tkx_context *ctx, const uint8_t *bytes, size_t si
     return size;
 }
 
-/* As byte_symbols, for a file with CHRS. An unknown symbol is written only before the next known
+/* Like byte_symbols, for a file with CHRS. An unknown symbol is written only before the next known
    one, so that byte tokens of other characters precede it, as in the reference library. */
 static TKX_NOINLINE size_t character_symbols(tkx_context *ctx, const uint8_t *bytes, size_t size,
                                              uint8_t *symbols, uint8_t *lengths) {
     const tkx *t = ctx->t;
     const int of_bytes = load_u32(t->characters.data) == UNIT_BYTE;
-    size_t pending = 0; /* the length of the unknown symbol to be written; 0: none */
+    size_t pending = 0; /* the length of an unknown symbol not yet written; 0: none */
     size_t count = 0, i = 0, length, k;
     for (; i < size; i += length) {
         uint32_t id, place;

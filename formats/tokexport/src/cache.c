@@ -3,20 +3,20 @@
 
 /* ---- cache.c: the word cache ----------------------------------------------------------------- */
 
-/* Sets of 64 bytes, one cache line: two small entries, for at most 15 bytes and 4 ids each, or a
-   large one, for at most 30 bytes and 8 ids:
+/* Sets of 64 bytes, one cache line: two small entries of at most 15 bytes and 4 ids each, or one
+   large entry of at most 30 bytes and 8 ids:
 
        small: key[0] key[1] ids[4]      large: key[0] key[1] key[2] key[3] ids[8]
 
-   key[0] and key[1] are the first 15 bytes, padded with zeros, and a byte that has the size and the
+   key[0] and key[1] are the first 15 bytes, padded with zeros, and a byte with the size and the
    kind, a pre-token or a WORD. The upper 4 bits of the first id are the number of ids; so the third
-   word of a small entry is never 0, and that of a large one of at most 15 bytes always is. A new
-   small entry takes the second place; a hit there swaps the two: rare words replace rare ones. */
+   word is never 0 in a small entry, and always in a large one of at most 15 bytes. A new small
+   entry is stored second; a hit there swaps the two, so that rare words replace rare ones. */
 enum { SMALL_BYTES = 15, LARGE_BYTES = 30, SMALL_IDS = 4, LARGE_IDS = 8, COUNT_SHIFT = 28 };
 enum { SMALL_ENTRY = 32, SET = 64 };
 enum { PRETOKEN = 0, WORD = 64 };
 
-/* Loads `size` bytes, at most 15, as two words padded with zeros. */
+/* Loads at most 15 bytes as two words padded with zeros. */
 static TKX_INLINE void load_key(const tkx_context *ctx, const uint8_t *p, size_t size,
                                 uint64_t key[2]) {
     static const uint8_t ones[32] = {255, 255, 255, 255, 255, 255, 255, 255,
@@ -31,7 +31,7 @@ static TKX_INLINE void load_key(const tkx_context *ctx, const uint8_t *p, size_t
     key[1] = load_u64(p + 8) & load_u64(mask + 8);
 }
 
-/* Finds the set of a pre-token, or of a word that is not split yet, and prefetches it. */
+/* Finds and prefetches the set of a pre-token, or of a word that is not split yet. */
 static TKX_INLINE void cache_set(tkx_context *ctx, tkx_pending *w, unsigned kind) {
     const uint64_t last = (uint64_t)(w->size | kind) << 56;
     uint64_t h;
@@ -53,7 +53,7 @@ static TKX_INLINE int has_words(const uint8_t *entry, const uint64_t key[2]) {
     return get_u64(entry) == key[0] && get_u64(entry + 8) == key[1];
 }
 
-/* The entry of a pre-token that has a set, or NULL. */
+/* The entry of a pre-token whose set is known, or NULL. */
 static TKX_INLINE const uint8_t *cache_find(const tkx_pending *w) {
     if (TKX_LIKELY(has_words(w->set, w->key)))
         return TKX_LIKELY(w->size <= SMALL_BYTES) || has_words(w->set + 16, w->key + 2) ? w->set
@@ -61,12 +61,12 @@ static TKX_INLINE const uint8_t *cache_find(const tkx_pending *w) {
     return has_words(w->set + SMALL_ENTRY, w->key) ? w->set + SMALL_ENTRY : NULL;
 }
 
-/* Whether an entry of a pre-token is a large one. */
+/* Whether an entry of a pre-token is large. */
 static TKX_INLINE int is_large(const uint8_t *entry, size_t size) {
     return size > SMALL_BYTES || get_u32(entry + 16) >> COUNT_SHIFT == 0;
 }
 
-/* Keeps the ids of a pre-token or word, unless some may be missing for want of memory. */
+/* Stores the ids of a pre-token or word, unless some may be missing for lack of memory. */
 static void cache_store(const tkx_context *ctx, const tkx_pending *w, const uint32_t *ids,
                         size_t count) {
     size_t old_size = (size_t)(get_u64(w->set + 8) >> 56) % WORD, i;
@@ -87,7 +87,7 @@ static void cache_store(const tkx_context *ctx, const tkx_pending *w, const uint
     put_u32(at, ids[0] | (uint32_t)count << COUNT_SHIFT);
 }
 
-/* The same for all ids that have been emitted since there were `before` of them. */
+/* The same for all ids after the first `before` that were emitted. */
 static void cache_emitted(const tkx_context *ctx, const tkx_pending *w, size_t before) {
     const size_t count = ctx->count - before;
     if (w->set && ctx->code == TKX_OK && count >= 1 && count <= LARGE_IDS &&
@@ -101,7 +101,7 @@ static TKX_INLINE void cache_emit(tkx_context *ctx, tkx_pending *w, const uint8_
     size_t count = smaller(first >> COUNT_SHIFT, LARGE_IDS), i;
     if (TKX_LIKELY(count <= SMALL_IDS && ctx->capacity >= SMALL_IDS &&
                    ctx->count <= ctx->capacity - SMALL_IDS)) {
-        /* Always four ids, branchless: the count is unpredictable. */
+        /* Always four ids, without a branch, because the count is unpredictable. */
         TKX_COPY(ctx->ids + ctx->count, ids, 16);
         ctx->ids[ctx->count] = first & MAX_IDS;
         ctx->count += count;

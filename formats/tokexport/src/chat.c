@@ -5,7 +5,7 @@
 
 enum { MOST_TEXT = 0x7FFFFFFF, FIRST_WORK = 1 << 16 };
 
-/* A prompt that is being written. Without room only `size` counts. */
+/* A prompt in progress. Bytes that do not fit are only counted in `size`. */
 typedef struct tkx_prompt {
     uint8_t *text, *marks; /* NULL: none */
     size_t capacity, size;
@@ -31,7 +31,7 @@ static int append_text(tkx_prompt *p, const tkx_frame *f, uint32_t text) {
     return code;
 }
 
-/* Writes the prompt of messages that check_messages has passed. */
+/* Writes the prompt of messages that check_messages has accepted. */
 static int write_prompt(tkx_prompt *p, const tkx_frame *f, const tkx_message *messages,
                         size_t count) {
     size_t i;
@@ -46,7 +46,7 @@ static int write_prompt(tkx_prompt *p, const tkx_frame *f, const tkx_message *me
     return code;
 }
 
-/* The message that a byte of the prompt belongs to, or the one before it. */
+/* The index of the message that a byte of the prompt belongs to. */
 static size_t message_at(const tkx_frame *f, const tkx_message *messages, size_t count, size_t at) {
     tkx_prompt p = {NULL, NULL, 0, 0};
     size_t i;
@@ -103,7 +103,7 @@ int tkx_chat_encode(const tkx *t, const tkx_message *messages, size_t count, uin
     if (code == TKX_OK) code = check_messages(&f, messages, count, id_count);
     if (code == TKX_OK) code = write_prompt(&p, &f, messages, count);
     if (code != TKX_OK) return code;
-    /* the prompt and its marks stand at the start of the work memory */
+    /* the prompt and its marks are stored at the start of the work memory */
     used = p.size + p.size / 8 + 1;
     if (!work || !work->memory || work->memory_size < used)
         return *id_count = used + FIRST_WORK, TKX_E_WORK;

@@ -5,17 +5,17 @@
 
 enum { TEXT_COUNT = 6, HEADER_BYTES = 40, MOST_MARKS = 255, MOST_RESERVED = 255, MOST_BYTES = 255 };
 enum { START, BEFORE_SYSTEM, AFTER_SYSTEM, USER_TO_ASSISTANT, ASSISTANT_TO_USER, USER_TO_REPLY };
-/* Flags; STRIP << role: white space at the ends of messages with that role is left out. */
+/* Flags. STRIP << role: white space at the ends of messages with that role is dropped. */
 enum { HAS_SYSTEM = 1, TAKES_EMPTY = 2, STRIP = 4, KNOWN_FLAGS = 31 };
 
-/* FRAM, its sizes checked. `starts[i]`: where the i-th text begins, and the last one ends. */
+/* FRAM, with checked sizes. `starts[i]`: the start of the i-th text, and the end of the last. */
 typedef struct tkx_frame {
     uint32_t flags, mark_count, reserved_count;
     const uint8_t *marks, *reserved_sizes, *texts;
     size_t starts[TEXT_COUNT + 1];
 } tkx_frame;
 
-/* Finds FRAM. TKX_E_NOT_FOUND: there is none; TKX_E_CORRUPT: its numbers do not go together. */
+/* Finds FRAM. TKX_E_NOT_FOUND: there is none; TKX_E_CORRUPT: its numbers contradict each other. */
 static int read_frame(const tkx *t, tkx_frame *f) {
     const uint8_t *head;
     size_t size, left;
@@ -47,8 +47,8 @@ static int read_frame(const tkx *t, tkx_frame *f) {
     return left == 0 ? TKX_OK : TKX_E_CORRUPT;
 }
 
-/* The length of the white space character that a text begins with, as Python's str.strip takes
-   them; 0: it begins with none. */
+/* The length of the white space character (in the sense of Python's str.strip) at the start of a
+   text, or 0. */
 static size_t space_at(const uint8_t *p, size_t size) {
     const uint32_t a = size > 0 ? p[0] : 0, b = size > 1 ? p[1] : 0, c = size > 2 ? p[2] : 0;
     if ((a >= 9 && a <= 13) || (a >= 28 && a <= 32)) return 1;
@@ -71,7 +71,7 @@ static tkx_span stripped(tkx_span s) {
     return s;
 }
 
-/* Whether a text has another one in it, which is not empty. */
+/* Whether a text contains another one, which is not empty. */
 static int holds(tkx_span s, const uint8_t *part, size_t length) {
     size_t i;
     for (i = 0; i + length <= s.size; i++) {
@@ -80,7 +80,7 @@ static int holds(tkx_span s, const uint8_t *part, size_t length) {
     return 0;
 }
 
-/* Whether the frame is for a message with this text. */
+/* Whether the frame supports a message with this text. */
 static int takes_text(const tkx_frame *f, tkx_span s) {
     const uint8_t *part = f->texts + f->starts[TEXT_COUNT];
     uint32_t i;
@@ -93,8 +93,8 @@ static int takes_text(const tkx_frame *f, tkx_span s) {
     return 1;
 }
 
-/* Whether the frame is for these messages: perhaps a system message, then a person and the model in
-   turns, a person last. If not, *at is the index of the first that cannot stand in its place. */
+/* Whether the frame supports these messages: an optional system message, then user and assistant in
+   turn, ending with the user. If not, *at is the index of the first message not supported. */
 static int check_messages(const tkx_frame *f, const tkx_message *messages, size_t count,
                           size_t *at) {
     size_t i, first;
@@ -113,7 +113,7 @@ static int check_messages(const tkx_frame *f, const tkx_message *messages, size_
     return (count - first) % 2 == 1 ? TKX_OK : TKX_E_ROLE;
 }
 
-/* Which text stands before the i-th message, or after the last one (i = count). */
+/* The text of the frame before the i-th message, or after the last one (i = count). */
 static uint32_t text_before(const tkx_message *messages, size_t count, size_t i) {
     if (i == 0) return messages[0].role == TKX_SYSTEM ? BEFORE_SYSTEM : START;
     if (messages[i - 1].role == TKX_SYSTEM) return AFTER_SYSTEM;
@@ -121,7 +121,7 @@ static uint32_t text_before(const tkx_message *messages, size_t count, size_t i)
     return i < count ? USER_TO_ASSISTANT : USER_TO_REPLY;
 }
 
-/* What the prompt has of a message. */
+/* The text of a message as it is in the prompt. */
 static tkx_span content_of(const tkx_frame *f, const tkx_message *m) {
     const tkx_span s = {(const uint8_t *)m->text, m->size};
     return f->flags & (uint32_t)STRIP << m->role ? stripped(s) : s;

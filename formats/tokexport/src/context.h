@@ -16,16 +16,16 @@ typedef struct tkx_pending {
     uint8_t has_word; /* 8 bytes may be read at p */
 } tkx_pending;
 
-/* Pre-tokens in a batch. 1.4 times the speed on English prose; 16 or 64 are no better. */
+/* Pre-tokens in a batch. English prose: 1.4 times as fast; 16 or 64 are no better. */
 enum { BATCH = 32 };
 
 /* The current text: a part of the input, or a rewritten part. */
 typedef struct tkx_text {
     const uint8_t *limit; /* the end of the bytes that may be read */
-    const uint8_t *begin; /* the start of the input in it */
+    const uint8_t *begin; /* where the input begins in it */
     const uint8_t *base;  /* its first byte */
-    /* for each byte from `base` on, the start and end of its source in the input as two u32; NULL:
-       the text is the input, which begins at `base` */
+    /* for each byte from `base` on, the start and end of its source in the input, as two u32; NULL
+       if the text is the input, which begins at `base` */
     const uint8_t *alignment;
 } tkx_text;
 
@@ -34,43 +34,43 @@ typedef struct tkx_position {
     size_t byte, character;
 } tkx_position;
 
-/* What tkx_encode_spans needs besides. */
+/* The additional state of tkx_encode_spans. */
 typedef struct tkx_locator {
     uint32_t *spans; /* two numbers for each id; NULL: no spans */
     int unit;
     const uint8_t *input;
     size_t input_size;
-    tkx_position start, end, furthest; /* up to where characters were counted */
+    tkx_position start, end, furthest; /* where counting of characters stopped */
 } tkx_locator;
 
-/* A part of the text that was merged, and its ids: where they are in the text and among the ids. */
+/* A part of the text that was merged: its offset in the text, and the index of its first id. */
 typedef struct tkx_merged {
     uint32_t text, ids;
     uint8_t size, count;
 } tkx_merged;
 
-/* How much of a call is remembered. A word that is merged comes again in most texts: 1.1 times the
-   speed in many scripts; and so does a character: 1.2 times in Chinese and Japanese. */
+/* Sizes of the caches that live for one call. Merged words recur in most texts: 1.1 times as fast
+   in many scripts. Characters do, too: 1.2 times as fast in Chinese and Japanese. */
 enum { RECENT_PARTS = 128, RECENT_CHARACTERS = 128 };
 
 /* One call of encode. `code` is the first error: callers return as soon as it is not 0. */
 typedef struct tkx_context {
     const tkx *t;
-    const uint8_t *allowed; /* special tokens: bits, or NULL: see `special` */
+    const uint8_t *allowed; /* bits of special tokens, or NULL; see `special` */
     size_t allowed_size;
     const uint8_t *input; /* the whole text */
-    /* 0: no special tokens are found, 1: all, 2: those of `allowed`, 3: those that begin at a byte
-       of `input` that `allowed` has a bit for */
+    /* which special tokens are found. 0: none, 1: all, 2: those in `allowed`, 3: those that begin
+       at a byte of `input` whose bit is set in `allowed` */
     int special;
     int code;
     uint32_t *ids;
     size_t capacity, count;
-    const uint8_t *recent; /* the `base` of the text that recent parts are of, or NULL: none */
-    /* the value of `count` after the last unknown word (FUSE_UNKNOWN); 0: there was none */
+    const uint8_t *recent; /* the `base` of the text that `parts` refer to, or NULL */
+    /* the value of `count` after the last unknown word (FUSE_UNKNOWN), or 0 */
     size_t unknown_count;
     uint8_t *memory, no_memory[1];
     size_t memory_size, memory_used;
-    uint64_t memory_needed; /* more than there is, or 0 */
+    uint64_t memory_needed; /* more than `memory_size`, or 0 */
     uint8_t *cache;
     unsigned cache_shift; /* a hash shifted right by this is the number of a set */
 #ifdef TKX_BULK
@@ -80,7 +80,7 @@ typedef struct tkx_context {
     tkx_locator where;
     size_t pending_count;
     tkx_pending batch[BATCH];
-    /* by a part's hash, and by a code point: that, and the symbol that its bytes merge to */
+    /* indexed by the hash of a part; by code point: it, and the symbol that its bytes merge to */
     tkx_merged parts[RECENT_PARTS];
     uint32_t characters[RECENT_CHARACTERS][2];
 } tkx_context;
@@ -95,13 +95,13 @@ static void emit(tkx_context *ctx, uint32_t id) {
     ctx->count++;
 }
 
-/* Notes that a part of the text needs so much work memory, which there is not. The call goes on
-   where it can, to learn what other parts need. */
+/* Records that a part of the text needs more work memory than there is. Where possible, the call
+   continues, to learn the needs of other parts. */
 static void need_memory(tkx_context *ctx, uint64_t size) {
     if (size > ctx->memory_needed) ctx->memory_needed = size;
 }
 
-/* Allocates on top of the work memory in use. NULL: too little, which is noted. */
+/* Allocates work memory above the part in use. NULL: too little, which is recorded. */
 static uint8_t *work_alloc(tkx_context *ctx, uint64_t size) {
     uint8_t *memory = ctx->memory + ctx->memory_used;
     if (size > ctx->memory_size - ctx->memory_used) {
@@ -112,25 +112,25 @@ static uint8_t *work_alloc(tkx_context *ctx, uint64_t size) {
     return memory;
 }
 
-/* Work memory for each byte of a long pre-token: BPE needs MERGE_BYTES, and LENGTH_BYTES more for
-   spans; Unigram PATH. For each byte of a rewritten text spans need SOURCE_BYTES. */
+/* Bytes of work memory for each byte of a long pre-token: BPE needs MERGE_BYTES, and LENGTH_BYTES
+   more for spans; Unigram needs PATH. Spans need SOURCE_BYTES for each byte of rewritten text. */
 enum { MERGE_BYTES = 40, LENGTH_BYTES = 4, SOURCE_BYTES = 8, PATH = 16 };
 
-/* Bytes of rewritten pre-tokens kept in work memory, so that encode_batch gets full batches. */
+/* Bytes of rewritten pre-tokens retained in work memory, so that encode_batch has full batches. */
 enum { MAX_KEPT = 4096 };
 
-/* Bytes between two rows of a memo (match.c), and the size of the rows. */
+/* Bytes of text for each row of a memo (match.c), and the size of all rows. */
 enum { MEMO_STEP = 64 };
 
 static uint64_t memo_bytes(uint32_t states, uint64_t bytes) {
     return ((bytes + MEMO_STEP - 1) / MEMO_STEP * states + 7) / 8;
 }
 
-/* A bound of the work memory that a call needs: what has been added up so far. */
+/* A bound on the work memory of a call, while it is computed. */
 typedef struct tkx_bound {
-    uint64_t input, size; /* of the whole text, and of the current one */
-    uint64_t held;        /* while it is read */
-    uint64_t most;        /* at any time */
+    uint64_t input, size; /* bytes of the whole text, and of the current text */
+    uint64_t held;        /* bytes in use while the current text is read */
+    uint64_t most;        /* bytes in use at any time */
     int has_spans;
 } tkx_bound;
 
@@ -140,13 +140,13 @@ static void bound_use(tkx_bound *b, uint64_t more) {
 
 #ifndef TKX_NO_NORMALIZER
 
-/* What `count` operations need, each beside the result of the one before. */
+/* Adds the memory of `count` operations, each with the result of the previous one. */
 static void bound_ops(tkx_bound *b, const tkx_op *op, uint32_t count, uint32_t source) {
     const uint64_t before = b->held;
     for (; count; count--, op++) {
         uint64_t grown = b->input * op->growth + op->extra, more = 0;
         if (grown >> 40) grown = UINT64_C(1) << 40;
-        if (op->kind == FORM) more = 3 * grown + 32; /* 8 for a mark, of 2 bytes at least */
+        if (op->kind == FORM) more = 3 * grown + 32; /* 8 for each mark of at least 2 bytes */
         if (op->program.classes) more = memo_bytes(op->program.state_count, b->size + 1);
         bound_use(b, (1 + source) * grown + more);
         b->held = before + (1 + source) * grown;
@@ -154,7 +154,7 @@ static void bound_ops(tkx_bound *b, const tkx_op *op, uint32_t count, uint32_t s
     }
 }
 
-/* Bytes for the source of each byte that a stage or the normalizer writes (none with ALGN). */
+/* Bytes for the source of each byte that a stage or the normalizer writes (with ALGN, 0). */
 static uint32_t source_bytes(const tkx *t, int has_spans, int in_stage) {
     if (t->alignment.data && !in_stage) return 0;
     return has_spans || t->follows_sources ? SOURCE_BYTES : 0;
@@ -162,7 +162,7 @@ static uint32_t source_bytes(const tkx *t, int has_spans, int in_stage) {
 
 #endif
 
-/* A stage after the first works on a pre-token at a time; what it makes of some of them is kept. */
+/* Later stages work on one pre-token at a time, and some of their output is retained. */
 static void bound_stage(tkx_bound *b, const tkx *t, uint32_t i) {
     const tkx_stage *s = &t->stages[i];
 #ifndef TKX_NO_NORMALIZER

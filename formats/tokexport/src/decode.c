@@ -3,7 +3,7 @@
 
 /* ---- decode.c: decoding ---------------------------------------------------------------------- */
 
-/* Starts a text. TKX_OK or TKX_E_CORRUPT. */
+/* Starts a text. Returns TKX_OK or TKX_E_CORRUPT. */
 static int start(tkx_decoder *d, const tkx *t, int skip_special) {
     memset(d, 0, sizeof *d);
     d->t = t;
@@ -17,13 +17,13 @@ static int start(tkx_decoder *d, const tkx *t, int skip_special) {
     return TKX_OK;
 }
 
-/* TKX_E_BYTES if the output did not fit. */
+/* Returns TKX_E_BYTES if the output did not fit. */
 static int give_size(const tkx_out_buf *s, size_t *size) {
     *size = s->used;
     return s->used <= s->capacity ? TKX_OK : TKX_E_BYTES;
 }
 
-/* Adds an id to a text, in a file without rules. */
+/* Adds an id to a text, for a file without decoder rules. */
 static int add_plainly(tkx_decoder *d, tkx_out_buf *s, uint32_t id) {
     const uint8_t *bytes;
     uint32_t length, flags;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- decode_bytes.c: what decoding writes (5.7) ---------------------------------------------- */
+/* ---- decode_bytes.c: the output of decoding (5.7) -------------------------------------------- */
 
 /* The caller's buffer. Bytes that do not fit are counted: `used` then exceeds `capacity`. */
 typedef struct tkx_out_buf {
@@ -15,8 +15,8 @@ static TKX_INLINE void put(tkx_out_buf *s, const uint8_t *bytes, size_t size) {
     s->used = size > SIZE_MAX - s->used ? SIZE_MAX : s->used + size;
 }
 
-/* The same for a token, whose bytes are in BYTS, which ends at `end`. Most tokens are short: 16
-   bytes are copied twice as fast as by a call of memcpy. */
+/* The same for the bytes of a token in BYTS, which ends at `end`. Most tokens are short, and
+   copying 16 bytes is twice as fast as a call of memcpy. */
 static TKX_INLINE void put_short(tkx_out_buf *s, const uint8_t *bytes, size_t size,
                                  const uint8_t *end) {
     if (TKX_LIKELY(size <= 16 && s->used <= s->capacity && s->capacity - s->used >= 16 &&
@@ -30,7 +30,7 @@ static TKX_INLINE void put_short(tkx_out_buf *s, const uint8_t *bytes, size_t si
 
 #ifndef TKX_NO_DECODER
 
-/* The entry of EDIT for the state and a class; after the last one, that of the end of the text. */
+/* The entry of EDIT for the state and a class; with TKX_NONE, for the end of the text. */
 static const uint8_t *find_edit(const tkx_decoder *d, uint32_t class_) {
     const uint8_t *table = d->t->edits.data, *edits = table + EDITS_HEADER + 256;
     const size_t states = load_u16(table), classes = load_u16(table + 2);
@@ -48,7 +48,7 @@ static void put_edit(const tkx_decoder *d, tkx_out_buf *s, const uint8_t *edit) 
 /* Writes bytes of the text as EDIT rewrites them. */
 static void put_edited(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size_t size) {
     const uint8_t *classes = d->t->edits.data + EDITS_HEADER;
-    size_t i, from = 0; /* the first byte that is to be written as it is */
+    size_t i, from = 0; /* the first unchanged byte that is not written yet */
     for (i = 0; i < size; i++) {
         const uint8_t *edit = find_edit(d, classes[bytes[i]]);
         const uint32_t length = load_u16(edit + 2);
@@ -63,7 +63,7 @@ static void put_edited(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, siz
 
 #endif
 
-/* Writes bytes of the text, as EDIT rewrites them, or without the byte to strip at its start. */
+/* Writes bytes of the text, rewritten by EDIT, or without the byte to strip at its start. */
 static void put_inner(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size_t size) {
     size_t skip = size && d->strip && *bytes == d->strip;
     if (size) d->strip = 0;
@@ -79,18 +79,18 @@ static void put_bad(tkx_decoder *d, tkx_out_buf *s, size_t count) {
     for (; count; count--) put_inner(d, s, (const uint8_t *)"\xEF\xBF\xBD", 3);
 }
 
-/* Writes what stands for `count` bytes that are not UTF-8. */
+/* Writes the replacement of `count` bytes that are not UTF-8. */
 static void put_replacement(tkx_decoder *d, tkx_out_buf *s, size_t count) {
     put_bad(d, s, d->rules & BY_CHARACTER ? count : count != 0);
 }
 
-/* Writes U+FFFD for an incomplete character that no byte completes. */
+/* Writes U+FFFD for a character that remains incomplete. */
 static void end_held(tkx_decoder *d, tkx_out_buf *s) {
     put_replacement(d, s, d->held_size);
     d->held_size = 0;
 }
 
-/* Writes bytes: as they are, or as text, holding back an incomplete character. */
+/* Writes bytes unchanged (as_bytes), or as text, holding back an incomplete character. */
 static void put_bytes(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size_t size) {
     size_t i = 0, looked;
     if (d->as_bytes) put_inner(d, s, bytes, size);

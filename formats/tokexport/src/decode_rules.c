@@ -5,14 +5,15 @@
 
 #ifndef TKX_NO_DECODER
 
-enum { FIRST = 1, LAST = 2 }; /* the place of a token: either, both or neither */
+enum { FIRST = 1, LAST = 2 }; /* the place of a token: one, both or neither */
 
-/* A run of FALLBACK tokens is text if it is UTF-8 as a whole (RUN_GOOD); if not, each byte is one
-   U+FFFD (RUN_BAD). Where all ids are known, look_at_run decides. A stream holds the bytes back
-   (RUN_HELD) until the run ends or has a bad byte; of TKX_MAX_RUN held, characters are written. */
+/* A run of FALLBACK tokens is text if it is UTF-8 as a whole (RUN_GOOD); otherwise each byte
+   becomes U+FFFD (RUN_BAD). If all ids are known, look_at_run decides. A stream holds bytes back
+   (RUN_HELD) until the run ends or has a bad byte, or, once it holds TKX_MAX_RUN, writes their
+   characters. */
 enum { RUN_NONE, RUN_HELD, RUN_GOOD, RUN_BAD };
 
-/* Replaces the bytes of a token by its form at a place; 0 if that is not within BYTS (I19). */
+/* Replaces the bytes of a token by its surface form at a place; 0 if it is outside BYTS (I19). */
 static int form_at(const tkx *t, uint32_t flags, unsigned place, const uint8_t **bytes,
                    uint32_t *length) {
     const size_t before = (size_t)(*bytes - t->bytes.data);
@@ -72,7 +73,7 @@ static void end_run(tkx_decoder *d, tkx_out_buf *s) {
     end_held(d, s);
 }
 
-/* Whether the run of FALLBACK tokens that begins with ids[0] is UTF-8 as a whole. */
+/* Whether the run of FALLBACK tokens that begins at ids[0] is UTF-8 as a whole. */
 static int look_at_run(const tkx *t, uint32_t rules, const uint32_t *ids, size_t count) {
     uint8_t held[4];
     size_t held_size = 0, looked, i;
@@ -108,7 +109,7 @@ static size_t last_of(const tkx *t, uint32_t rules, const uint32_t *ids, size_t 
     return count;
 }
 
-/* Tells EDIT, if it asks, that a token begins. */
+/* Passes the start of a token to EDIT, if it reads these. */
 static void put_token_edge(tkx_decoder *d, tkx_out_buf *s) {
     const tkx_span table = d->t->edits;
     if (field(table, 4) & READS_TOKENS) {
@@ -123,7 +124,7 @@ static int is_in_run(const tkx_decoder *d, uint32_t flags) {
     return (flags & TKX_FALLBACK) && (d->rules & BYTE_FALLBACK);
 }
 
-/* Writes an id; `last`: LAST or 0. Nothing changes on TKX_E_CORRUPT. */
+/* Writes an id; `last`: LAST or 0. On TKX_E_CORRUPT nothing is changed. */
 static int put_token(tkx_decoder *d, tkx_out_buf *s, uint32_t id, unsigned last) {
     const unsigned place = (d->is_first ? FIRST : 0u) | last;
     const uint8_t *bytes;
@@ -143,7 +144,7 @@ static int put_token(tkx_decoder *d, tkx_out_buf *s, uint32_t id, unsigned last)
     return TKX_OK;
 }
 
-/* Whether an id is emitted, by the rules and skip_special. */
+/* Whether the rules and skip_special let an id be emitted. */
 static int is_emitted(tkx_decoder *d, tkx_out_buf *s, uint32_t id, uint32_t length,
                       uint32_t flags) {
     if (d->skip_special && (flags & TKX_SPECIAL)) return 0;
@@ -154,7 +155,7 @@ static int is_emitted(tkx_decoder *d, tkx_out_buf *s, uint32_t id, uint32_t leng
     return 0;
 }
 
-/* Adds an id to a stream. One with LAST_SKIP is pending until the next one, or the end. */
+/* Adds an id to a stream. An id with LAST_SKIP is pending until the next one, or the end. */
 static int add_id(tkx_decoder *d, tkx_out_buf *s, uint32_t id) {
     const uint8_t *bytes;
     uint32_t length, flags;
@@ -179,7 +180,7 @@ static int end_text(tkx_decoder *d, tkx_out_buf *s) {
     return TKX_OK;
 }
 
-/* Reads DECO; 0 if its values are out of their ranges (I19). */
+/* Reads DECO; 0 if a value is out of its range (I19). */
 static int read_rules(tkx_decoder *d) {
     const uint8_t *rules = d->t->decoder.data;
     d->is_first = 1;
@@ -192,7 +193,7 @@ static int read_rules(tkx_decoder *d) {
     return !(d->rules & FIRST_BY_CONTENT) || !(d->rules & FIRST_BY_TEXT);
 }
 
-/* Whether a token that is neither the last nor FALLBACK is written as it is. BYTS ends at `end`. */
+/* Whether a token, neither the last nor FALLBACK, is written unchanged. BYTS ends at `end`. */
 static TKX_INLINE int is_plain(const tkx_decoder *d, const uint8_t *bytes, uint32_t length,
                                const uint8_t *end) {
     if (d->is_first | d->strip | d->held_size | d->run_state | (d->rules & REPEATS_ONCE)) return 0;

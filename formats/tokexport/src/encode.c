@@ -4,7 +4,7 @@
 /* ---- encode.c: encoding (5.3) ---------------------------------------------------------------- */
 
 #ifdef TKX_BULK
-/* Of the Python extension: encodes a segment another way; 0 if it does not. */
+/* The bulk engine of the Python extension; returns 0 if it does not encode a segment. */
 static int encode_bulk(tkx_context *ctx, const uint8_t *text, size_t size, int normalized);
 #define TKX_ENCODE_BULK encode_bulk
 #else
@@ -12,7 +12,7 @@ static int encode_bulk(tkx_context *ctx, const uint8_t *text, size_t size, int n
 #define TKX_BLOCK 8192
 #endif
 
-/* A segment without added tokens, not empty: step 6 and 7. */
+/* Steps 6 and 7, for a segment without added tokens, which is not empty. */
 static void encode_plain(tkx_context *ctx, const uint8_t *text, size_t size) {
     size_t mark = ctx->memory_used;
     if (TKX_ENCODE_BULK(ctx, text, size, 1)) return;
@@ -38,7 +38,7 @@ static TKX_INLINE void encode_around(tkx_context *ctx, int normalized, const uin
     }
 }
 
-/* A segment between raw added tokens, not empty: step 4 to 7. */
+/* Steps 4 to 7, for a segment between raw added tokens, which is not empty. */
 static void encode_segment(tkx_context *ctx, const uint8_t *text, size_t size) {
     const size_t mark = ctx->memory_used;
     const tkx_text outer = ctx->text;
@@ -59,7 +59,7 @@ static void encode_segment(tkx_context *ctx, const uint8_t *text, size_t size) {
     ctx->memory_used = mark;
 }
 
-/* A text that is valid UTF-8: step 3 to 7. */
+/* Steps 3 to 7, for a text that is valid UTF-8. */
 static void encode_text(tkx_context *ctx, const uint8_t *text, size_t size) {
     ctx->text.limit = text + size;
     encode_around(ctx, 0, text, size, encode_segment);
@@ -76,9 +76,9 @@ size_t tkx_cut(const tkx *t, const void *text, size_t size) {
     return 0;
 }
 
-/* A text that is rewritten or labelled is encoded in blocks of about this size, so that a copy of
-   prose fits into 64 KB of work memory and the cache of the machine. Less memory than SMALL_MEMORY
-   is not scarce where a call is tried again. */
+/* Text that is rewritten or labelled is encoded in blocks of about TKX_BLOCK bytes, so that a copy
+   of prose fits into 64 KB of work memory and into the processor's cache. TKX_E_WORK does not ask
+   for less than SMALL_MEMORY, unless less is certainly enough. */
 enum { SMALL_MEMORY = 1 << 16 };
 
 static int has_labels(const tkx *t) {
@@ -113,7 +113,7 @@ static void use_workspace(tkx_context *ctx, const tkx_work *work) {
 #ifdef TKX_BULK
     ctx->bulk = work && !wants_spans(ctx) ? work->bulk : NULL;
 #endif
-    /* a cached word does not have spans */
+    /* the cache does not store spans */
     if (!work || !work->cache || wants_spans(ctx)) return;
     /* a set must not straddle two cache lines */
     offset = (size_t)(0 - (uintptr_t)work->cache) & (SET - 1);
@@ -123,7 +123,7 @@ static void use_workspace(tkx_context *ctx, const tkx_work *work) {
     for (ctx->cache_shift = 64; sets > 1; sets >>= 1) ctx->cache_shift--;
 }
 
-/* What is reported with TKX_E_WORK (tokexport.h). */
+/* The size to report with TKX_E_WORK (tokexport.h). */
 static size_t memory_to_retry(const tkx_context *ctx, size_t size) {
     const uint64_t most = work_size(ctx->t, size, wants_spans(ctx));
     uint64_t wanted = 2 * (uint64_t)ctx->memory_size;
@@ -151,7 +151,7 @@ static int encode(tkx_context *ctx, const void *text, size_t size, uint32_t *ids
     ctx->text.base = ctx->input = (const uint8_t *)text;
     use_workspace(ctx, work);
     encode_blocks(ctx, (const uint8_t *)text, size);
-    if (ctx->code == TKX_E_WORK) ctx->memory_needed *= 4; /* what follows needs some, too */
+    if (ctx->code == TKX_E_WORK) ctx->memory_needed *= 4; /* later steps need some, too */
     if (ctx->memory_needed) fail(ctx, TKX_E_WORK);
     if (ctx->code == TKX_E_WORK) *count = memory_to_retry(ctx, size);
     if (ctx->code != TKX_OK) return ctx->code;
@@ -165,7 +165,7 @@ static void context_init(tkx_context *ctx, const tkx *t, int special) {
     ctx->special = special;
 }
 
-/* Encodes with all special tokens, none, or those of a bitmap (see tkx_context). */
+/* Encodes with all special tokens, none, or those in a bitmap (see tkx_context). */
 static TKX_NOINLINE int encode_bits(int special, const uint8_t *allowed, size_t allowed_size,
                                     const tkx *t, const void *text, size_t size, uint32_t *ids,
                                     size_t capacity, size_t *count, const tkx_work *work) {

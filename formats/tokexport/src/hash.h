@@ -32,7 +32,7 @@ static TKX_INLINE uint64_t hash_bytes(const uint8_t *b, size_t n) {
     return finish(h);
 }
 
-/* hash_bytes; `has_word`: 8 bytes may be read at b, so that the size of a word makes no branch. */
+/* hash_bytes; `has_word`: 8 bytes may be read at b, so that no branch depends on a small size. */
 static TKX_INLINE uint64_t hash_near(const uint8_t *b, size_t n, int has_word) {
     uint64_t word, three, eight, is_three = 0 - (uint64_t)(n < 4);
     if (!TKX_LIKELY(has_word && n <= 8)) return hash_bytes(b, n);
@@ -42,7 +42,7 @@ static TKX_INLINE uint64_t hash_near(const uint8_t *b, size_t n, int has_word) {
     return finish(mix(n * TKX_K0, (three & is_three) | (eight & ~is_three)));
 }
 
-/* Whether strings are the same; `has_word`: 8 bytes may be read at both. */
+/* Whether two strings are equal; `has_word`: 8 bytes may be read at both. */
 static TKX_INLINE int same_bytes(const uint8_t *a, const uint8_t *b, size_t n, int has_word) {
     if (TKX_LIKELY(has_word && n <= 8)) return !((load_u64(a) ^ load_u64(b)) << 8 * (8 - n));
     return memcmp(a, b, n) == 0;
@@ -57,14 +57,14 @@ static TKX_INLINE size_t bucket_of(uint64_t h, uint32_t buckets) {
     return (size_t)((h & TKX_NONE) * buckets >> 32);
 }
 
-/* The only slot, below `slots`, for a key with hash h, by the displacement of its bucket. */
+/* The only slot, below `slots`, of a key with hash h, given the displacement of its bucket. */
 static TKX_INLINE size_t slot_of(uint64_t h, uint64_t displacement, uint32_t slots) {
     return (size_t)(((h ^ displacement * TKX_K3) * TKX_K1 >> 32) * slots >> 32);
 }
 
 /* ---- hash.h: checksums ----------------------------------------------------------------------- */
 
-/* The CRC-32 of zlib, for a header: start with TKX_NONE, finish with ~. */
+/* The CRC-32 of zlib, for a header: start with TKX_NONE, invert the result. */
 static uint32_t crc_small(uint32_t crc, const uint8_t *p, size_t size) {
     static const uint32_t table[16] = {0x00000000, 0x1DB71064, 0x3B6E20C8, 0x26D930AC,
                                        0x76DC4190, 0x6B6B51F4, 0x4DB26158, 0x5005713C,
@@ -78,7 +78,7 @@ static uint32_t crc_small(uint32_t crc, const uint8_t *p, size_t size) {
     return crc;
 }
 
-/* The same for whole sections, with tables on the stack: six times as fast (1.35 GB/s). */
+/* The same with tables on the stack, for whole sections: six times as fast (1.35 GB/s). */
 static void crc_tables(uint32_t tables[4][256]) {
     uint32_t i;
     for (i = 0; i < 1024; i++) {

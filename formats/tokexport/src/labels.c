@@ -3,7 +3,7 @@
 
 /* ---- labels.c: labels, empty matches, search starts (5.5) ------------------------------------ */
 
-/* A label for each byte of a pre-token, found from its end. NULL: too little work memory. */
+/* The labels of a pre-token, one per byte, computed from its end. NULL: too little work memory. */
 static TKX_NOINLINE const uint8_t *find_labels(tkx_context *ctx, const tkx_stage *s,
                                                const uint8_t *begin, const uint8_t *end) {
     const uint32_t direct = s->flags & ON_BYTES ? 256 : 128;
@@ -24,7 +24,7 @@ static TKX_NOINLINE const uint8_t *find_labels(tkx_context *ctx, const tkx_stage
     return labels;
 }
 
-/* As skip_unmatched, for any stage: of one with labels, those that begin no match are skipped. */
+/* Like skip_unmatched, for any stage. With labels, those that begin no match are skipped. */
 static const uint8_t *skip_any(const tkx_stage *s, const tkx_memo *m, const uint8_t *at,
                                const uint8_t *end) {
     const uint8_t *label = m->labels;
@@ -36,7 +36,7 @@ static const uint8_t *skip_any(const tkx_stage *s, const tkx_memo *m, const uint
     return at;
 }
 
-/* As `match`, for a stage that is_general, in a search that began at `searched`. */
+/* Like `match`, for a stage that is_general, in a search that began at `searched`. */
 static TKX_NOINLINE const uint8_t *match_general(tkx_context *ctx, const tkx_stage *s, tkx_memo *m,
                                                  const uint8_t *searched, const uint8_t *at,
                                                  const uint8_t *end, int *empty) {
@@ -57,7 +57,7 @@ static TKX_NOINLINE const uint8_t *match_general(tkx_context *ctx, const tkx_sta
     return last;
 }
 
-/* As `match`, for any stage. */
+/* Like `match`, for any stage. */
 static TKX_INLINE const uint8_t *match_any(tkx_context *ctx, const tkx_stage *s, tkx_memo *m,
                                            const uint8_t *searched, const uint8_t *at,
                                            const uint8_t *end, int *empty) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- lookup.c: look-ups ---------------------------------------------------------------------- */
+/* ---- lookup.c: lookups ----------------------------------------------------------------------- */
 
 uint32_t tkx_id_count(const tkx *t) { return t ? t->id_count : 0; }
 
-/* The first of some sorted entries of `size` bytes whose u32 is not below a key, or `count`. */
+/* The first of `count` sorted entries of `size` bytes whose u32 is not below a key, or `count`. */
 static size_t lower_bound(const uint8_t *entries, size_t size, size_t count, uint32_t key) {
     size_t low = 0;
     while (low < count) {
@@ -16,8 +16,8 @@ static size_t lower_bound(const uint8_t *entries, size_t size, size_t count, uin
     return low;
 }
 
-/* The index of a code point's value in the leaves of a table of three levels: u16 top[272],
-   middle[][64], leaves of 64 values. SIZE_MAX: the table points outside. */
+/* The index of a code point's value in the leaves of a three-level table: u16 top[272],
+   middle[][64], leaves of 64 values. SIZE_MAX: an index in the table is out of range. */
 static TKX_INLINE size_t find_leaf(const uint8_t *top, const uint8_t *middle, size_t middle_count,
                                    size_t leaf_count, uint32_t c) {
     size_t block = load_u16(top + 2 * (c >> 12));
@@ -26,7 +26,7 @@ static TKX_INLINE size_t find_leaf(const uint8_t *top, const uint8_t *middle, si
     return block < leaf_count ? 64 * block + (c & 63) : SIZE_MAX;
 }
 
-/* The bytes that an entry of RECS or KEYS has; 0 if they are outside BYTS (I19). */
+/* The bytes of an entry of RECS or KEYS; 0 if they are outside BYTS (I19). */
 static TKX_INLINE int read_bytes(const tkx *t, const uint8_t *entry, const uint8_t **bytes,
                                  uint32_t *length) {
     const uint32_t offset = load_u32(entry);
@@ -79,7 +79,7 @@ static TKX_INLINE double load_double(const uint8_t *p) {
     return v;
 }
 
-/* The score of an id below id_count; there must be scores. */
+/* The score of an id below id_count, in a file with scores. */
 static TKX_INLINE double score_of(const tkx *t, uint32_t id) {
     float score;
     uint32_t bits;
@@ -98,7 +98,7 @@ int tkx_token_score(const tkx *t, uint32_t id, float *score) {
     return TKX_OK;
 }
 
-/* The bytes under which TIDX has an id, and the flags of its record. */
+/* The key of an id in TIDX, and the flags of its record. */
 static TKX_INLINE int read_key(const tkx *t, uint32_t id, const uint8_t **bytes, uint32_t *length,
                                uint32_t *flags) {
     const uint8_t *entries = TKX_LIKELY(!t->keys.data) ? t->records.data : t->keys.data;
@@ -106,7 +106,7 @@ static TKX_INLINE int read_key(const tkx *t, uint32_t id, const uint8_t **bytes,
     return read_bytes(t, entries + RECORD_SIZE * (size_t)id, bytes, length);
 }
 
-/* Where TIDX has the displacement and the slot of a hash. */
+/* The addresses in TIDX of the displacement and the slot of a hash. */
 static TKX_INLINE const uint8_t *token_displacement(const tkx *t, uint64_t h) {
     return t->token_index.data + 8 + 4 * (size_t)t->token_slots +
            2 * bucket_of(h, t->token_buckets);
@@ -117,13 +117,13 @@ static TKX_INLINE const uint8_t *token_slot(const tkx *t, uint64_t h) {
            4 * slot_of(h, load_u16(token_displacement(t, h)), t->token_slots);
 }
 
-/* Whether a slot may hold a key with a hash. */
+/* Whether a slot may belong to a key with this hash. */
 static TKX_INLINE int slot_fits(uint32_t slot, uint64_t h) {
     return slot != TKX_NONE && slot >> 21 == (uint32_t)(h >> 53);
 }
 
-/* The token that TIDX has for some bytes, given the slot of their hash: a code, *id and *flags.
-   `has_word`: there are 8 bytes, or more that may be read. */
+/* The token with these bytes in TIDX, given the slot of their hash: a code, *id and *flags.
+   `has_word`: at least 8 bytes may be read at `bytes`. */
 static TKX_INLINE int token_in_slot(const tkx *t, uint32_t slot, uint64_t h, const uint8_t *bytes,
                                     size_t size, int has_word, uint32_t *id, uint32_t *flags) {
     const uint8_t *content;
@@ -135,7 +135,7 @@ static TKX_INLINE int token_in_slot(const tkx *t, uint32_t slot, uint64_t h, con
     return length == size && same_bytes(content, bytes, size, has_word) ? TKX_OK : TKX_E_NOT_FOUND;
 }
 
-/* The token that TIDX has for some bytes, as token_in_slot. */
+/* The token with these bytes in TIDX, like token_in_slot. */
 static TKX_INLINE int find_token(const tkx *t, const uint8_t *bytes, size_t size, uint32_t *id,
                                  uint32_t *flags) {
     uint64_t h;
@@ -144,7 +144,7 @@ static TKX_INLINE int find_token(const tkx *t, const uint8_t *bytes, size_t size
     return token_in_slot(t, load_u32(token_slot(t, h)), h, bytes, size, size == 8, id, flags);
 }
 
-/* The unit of TRIE for a child. It is one if its label is the byte; above 256 marks damage. */
+/* The unit of TRIE for a child, which exists if the label is the byte; above 256, it is damaged. */
 static TKX_INLINE uint64_t trie_child(const tkx *t, uint32_t base, uint8_t byte) {
     uint32_t at = base + byte;
     return TKX_LIKELY(at < t->trie_units)
@@ -161,13 +161,13 @@ static TKX_INLINE uint32_t base_of(uint64_t unit) { return (uint32_t)(unit >> 32
 /* MAX_IDS: no token ends there. */
 static TKX_INLINE uint32_t id_of(uint64_t unit) { return (uint32_t)(unit >> LABEL_BITS) & MAX_IDS; }
 
-/* How far TRIE may be read from `from` on: a path longer than trie_depth is a cycle. */
+/* The limit for reading TRIE from `from` on: a path longer than trie_depth is a cycle. */
 static TKX_INLINE const uint8_t *trie_reach(const tkx *t, const uint8_t *from, const uint8_t *end) {
     return (size_t)(end - from) > t->trie_depth ? from + t->trie_depth + 1 : end;
 }
 
-/* The end of the longest token that TRIE has at `from`, from a node's base on; `from` if there is
-   none. *code becomes TKX_E_CORRUPT where the trie is damaged, and stays otherwise. */
+/* The end of the longest token at `from` in TRIE, starting from a node's base; `from` if there is
+   none. *code becomes TKX_E_CORRUPT if the trie is damaged, and is unchanged otherwise. */
 static TKX_INLINE const uint8_t *longest_token(const tkx *t, uint32_t base, const uint8_t *from,
                                                const uint8_t *end, uint32_t *id, int *code) {
     const uint8_t *p = from, *last = from, *deepest = trie_reach(t, from, end);
@@ -188,14 +188,14 @@ static TKX_INLINE const uint8_t *longest_token(const tkx *t, uint32_t base, cons
     return last;
 }
 
-/* The token that TRIE has for some bytes. TKX_OK, TKX_E_NOT_FOUND or TKX_E_CORRUPT. */
+/* The token with these bytes in TRIE. TKX_OK, TKX_E_NOT_FOUND or TKX_E_CORRUPT. */
 static int token_in_trie(const tkx *t, const uint8_t *bytes, size_t size, uint32_t *id) {
     int code = TKX_OK;
     const uint8_t *last = longest_token(t, t->trie_root, bytes, bytes + size, id, &code);
     return code == TKX_OK && (size == 0 || last < bytes + size) ? TKX_E_NOT_FOUND : code;
 }
 
-/* Whether an id from the file exists; it is TKX_NONE otherwise. */
+/* Checks an id from the file, and sets it to TKX_NONE if it does not exist. */
 static int known_id(const tkx *t, uint32_t *id) {
     if (*id < t->id_count) return TKX_OK;
     *id = TKX_NONE;
@@ -240,7 +240,7 @@ int tkx_section(const tkx *t, const char tag[4], const uint8_t **data, size_t *s
 
 uint32_t tkx_added_count(const tkx *t) { return t ? (uint32_t)field(t->added, 0) : 0; }
 
-/* Where the parts of ADDT begin. */
+/* The starts of the parts of ADDT. */
 static const uint8_t *added_tokens(const tkx *t) { return t->added.data + ADDED_HEADER; }
 
 static const uint8_t *added_nodes(const tkx *t, int normalized) {

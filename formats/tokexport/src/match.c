@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- match.c: where a match ends (5.5) ------------------------------------------------------- */
+/* ---- match.c: the end of a match (5.5) ------------------------------------------------------- */
 
-/* The class of a character that is not ASCII, straight from the payload bits of its bytes. */
+/* The class of a non-ASCII character, directly from the payload bits of its bytes. */
 static TKX_INLINE uint32_t class_of(const tkx_stage *s, const uint8_t *p, size_t *length) {
     size_t top = 0, middle, leaf;
     if (p[0] < 0xE0) {
@@ -40,7 +40,7 @@ static uint32_t start_state(const tkx_stage *s, const uint8_t *begin, const uint
     return load_u16(s->starts + 2 * class_);
 }
 
-/* How many of the 8 bytes at p are lower-case ASCII letters before the first other one. */
+/* The number of lower-case ASCII letters at the start of the 8 bytes at p. */
 static TKX_INLINE unsigned leading_letters(const uint8_t *p) {
     uint64_t word = load_u64(p), low = word & ~HIGH_BITS;
     uint64_t letters =
@@ -48,8 +48,8 @@ static TKX_INLINE unsigned leading_letters(const uint8_t *p) {
     return letters == HIGH_BITS ? 8 : lowest_bit(letters ^ HIGH_BITS) >> 3;
 }
 
-/* Where the match at `at` ends; `at` if there is none. *stopped: where the automaton reached its
-   dead state. Half of the time of encoding prose is spent here. */
+/* The end of the match at `at`; `at` if there is none. *stopped: where the automaton reached its
+   dead state. Encoding prose spends half of its time here. */
 static TKX_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *at, const uint8_t *end,
                                           uint32_t state, const uint8_t **stopped) {
     const uint8_t *p = at, *last = at, *classes = s->classes, *transitions = s->transitions;
@@ -70,7 +70,7 @@ static TKX_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *at,
         state = t & ~(uint32_t)ACCEPT;
         if (state == 0) break;
         p += length;
-        /* Eight letters that loop on one state take the time of two steps. */
+        /* Eight letters that loop on one state cost as much as two steps. */
         if ((loops >> (state & 63) & 1) && end - p >= 8) {
             unsigned letters = leading_letters(p);
             if (letters && (s->letter_accepts >> state & 1)) last = p + letters - 1;
@@ -82,20 +82,20 @@ static TKX_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *at,
 }
 
 /* The pairs (position, state) of 5.5 from which no match end is reached; prose never needs them.
-   They are on top of the work memory: a row for each MEMO_STEP bytes from `base` to `limit`, for
-   the first symbol that begins in them, and in it a bit for each of the states 1 to `states`. */
+   They are at the top of the work memory: a row for each MEMO_STEP bytes from `base` to `limit`,
+   about the first symbol that begins there, with a bit for each of the states 1 to `states`. */
 typedef struct tkx_memo {
     const uint8_t *base, *limit;
     size_t mark;     /* where the rows begin in the work memory */
-    size_t room;     /* bytes reserved for them; 0: they are on top of the memory in use */
-    size_t budget;   /* bytes that may be read in vain before all states are memoized */
+    size_t room;     /* bytes reserved for them; 0: they grow above the memory in use */
+    size_t budget;   /* bytes that may be read in vain until all states are memoized */
     uint32_t states; /* memo_count, or all */
-    /* the pre-token, and the label at each position in it; labels NULL: the stage reads classes */
+    /* the start of the pre-token, and its labels, one per byte; NULL: the stage reads classes */
     const uint8_t *begin, *labels;
 } tkx_memo;
 
-/* How far past a match end an automaton may read before it is memoized; and how often it may read
-   each byte in vain before all of its states are, so that no file makes this quadratic. */
+/* How far an automaton may read past a match end before this is memoized, and how often it may read
+   each byte in vain before all states are memoized, so that no file takes quadratic time. */
 enum { FREE_READS = 32, VAIN_READS = 8 };
 
 static void memo_start(tkx_memo *m, const tkx_stage *s, const uint8_t *begin, const uint8_t *end,
@@ -119,7 +119,7 @@ static size_t memo_bit(const tkx_memo *m, const uint8_t *p, uint32_t state) {
     return (size_t)(p - m->base) / MEMO_STEP * m->states + (state - 1);
 }
 
-/* One step: the transition of a state on the symbol at p. */
+/* The transition of a state on the symbol at p. */
 static uint32_t step(const tkx_stage *s, const tkx_memo *m, const uint8_t *p, const uint8_t *end,
                      uint32_t state, size_t *length) {
     uint32_t class_ = s->class_count;
@@ -131,14 +131,14 @@ static uint32_t step(const tkx_stage *s, const tkx_memo *m, const uint8_t *p, co
 
 static void encode_batch(tkx_context *ctx);
 
-/* Frees all memory above `mark`, after encoding the pending pre-tokens, which may be there. */
+/* Frees the memory above `mark`, after encoding the pending pre-tokens, which may be in it. */
 static void work_release(tkx_context *ctx, size_t mark) {
     if (ctx->memory_used == mark) return;
     encode_batch(ctx);
     ctx->memory_used = mark;
 }
 
-/* find_end with the memo. */
+/* Like find_end, but stops where the memo knows that no match end follows. */
 static TKX_NOINLINE const uint8_t *find_end_memo(tkx_context *ctx, const tkx_stage *s,
                                                  const tkx_memo *m, const uint8_t *at,
                                                  const uint8_t *end, uint32_t state,
@@ -157,7 +157,7 @@ static TKX_NOINLINE const uint8_t *find_end_memo(tkx_context *ctx, const tkx_sta
     return last;
 }
 
-/* Runs a match that has read far past its end once more, and memoizes the states from there on. */
+/* Repeats a match that has read far past its end, and memoizes the states after that end. */
 static TKX_NOINLINE void memoize(tkx_context *ctx, const tkx_stage *s, tkx_memo *m,
                                  const uint8_t *at, const uint8_t *end, uint32_t state,
                                  const uint8_t *last, const uint8_t *stopped) {
@@ -195,7 +195,7 @@ static TKX_NOINLINE void memoize(tkx_context *ctx, const tkx_stage *s, tkx_memo 
     }
 }
 
-/* Where the match at `at` ends, in a pre-token up to `end`. */
+/* The end of the match at `at`, in a pre-token up to `end`; `at` if there is none. */
 static TKX_INLINE const uint8_t *match(tkx_context *ctx, const tkx_stage *s, tkx_memo *m,
                                        const uint8_t *at, const uint8_t *end) {
     uint32_t state = s->start_varies ? start_state(s, m->begin, at) : s->start;
@@ -211,7 +211,7 @@ static TKX_INLINE const uint8_t *next_symbol(const tkx_stage *s, const uint8_t *
     return p + (s->flags & ON_BYTES ? 1 : utf8_length(*p));
 }
 
-/* The first position from `at` on that may begin a match. DeepSeek: twice the speed. */
+/* The first position from `at` on where a match may begin. DeepSeek: twice as fast. */
 static TKX_INLINE const uint8_t *skip_unmatched(const tkx_stage *s, const uint8_t *at,
                                                 const uint8_t *end) {
     while (at < end && (s->no_match[*at >> 6] >> (*at & 63) & 1)) at += *at < 0xE0 ? 1 : 3;

@@ -5,13 +5,13 @@
 
 #ifndef TKX_NO_NORMALIZER
 
-/* A table of three levels; its leaves are u16 indexes of entries of 8 bytes. */
+/* A three-level table; its leaves are u16 indexes of entries of 8 bytes. */
 typedef struct tkx_entries {
     const uint8_t *top, *middle, *leaves, *entries;
     uint32_t middle_count, leaf_count, count;
 } tkx_entries;
 
-/* `counts`: those of middle, leaves and entries, as the file has them. */
+/* `counts`: the numbers of middle blocks, leaves and entries, as in the file. */
 static tkx_entries entries_at(const uint8_t *top, const uint8_t *counts) {
     tkx_entries e = {.top = top, .middle = top + TOP_SIZE, .count = load_u32(counts + 8)};
     e.middle_count = load_u32(counts);
@@ -21,7 +21,7 @@ static tkx_entries entries_at(const uint8_t *top, const uint8_t *counts) {
     return e;
 }
 
-/* The entry of a code point; NULL where the tables point outside (ctx->code is set). */
+/* The entry of a code point; NULL if an index is out of range (ctx->code is set). */
 static TKX_INLINE const uint8_t *find_entry(tkx_context *ctx, const tkx_entries *e, uint32_t c) {
     const size_t leaf = find_leaf(e->top, e->middle, e->middle_count, e->leaf_count, c);
     const uint32_t entry = leaf < SIZE_MAX ? load_u16(e->leaves + 2 * leaf) : TKX_NONE;
@@ -42,20 +42,20 @@ static uint8_t *put_sources(const tkx_context *ctx, uint8_t *alignment, size_t c
 
 static int is_hangul(uint32_t c) { return c - 0xAC00 < 11172; }
 
-/* The i-th jamo of a Hangul syllable; 0: it has only two. */
+/* The i-th jamo of a Hangul syllable; 0 if it has only two. */
 static uint32_t hangul_letter(uint32_t c, int i) {
     c -= 0xAC00;
     if (i < 2) return i ? 0x1161 + c % 588 / 28 : 0x1100 + c / 588;
     return c % 28 ? 0x11A7 + c % 28 : 0;
 }
 
-/* The normalized text grows up from the bottom of the free work memory. What is not written yet
-   grows down from its top: `marks`, code points of class > 0 after `starter`, each with its class
-   in the upper 8 bits; and below them the same room once more, to sort them.
+/* The normalized text grows up from the bottom of the free work memory. Code points not yet written
+   grow down from its top: the `marks` after `starter`, of combining class > 0, each with its class
+   in the upper 8 bits; and below them the same room again, to sort them.
 
-   For alignment, the first code point of each character's decomposition carries a bit, TAKES; a
-   composite counts those of its parts. A code point with n of them takes n characters of the
-   source, in order, and has the source of the first; one with none that of the last one taken. */
+   For alignment, the first code point of each character's decomposition has a bit, TAKES; a
+   composite counts the bits of its parts. A code point with n bits takes n characters of the
+   source, in order, and its source is the first of them; with no bits, it is the last one taken. */
 typedef struct tkx_normalizer {
     tkx_context *ctx;
     const tkx_op *op;
@@ -66,12 +66,12 @@ typedef struct tkx_normalizer {
     uint8_t *out;
     size_t used, room;
     uint32_t starter; /* TKX_NONE: none yet */
-    uint32_t firsts;  /* of the starter */
+    uint32_t firsts;  /* the number of bits TAKES of the starter */
     size_t marks;
     /* where the sources of the next bytes are written, or NULL */
     uint8_t *alignment;
-    const uint8_t *source, *source_end; /* the characters that no code point has taken */
-    const uint8_t *taken;               /* the one that was taken last */
+    const uint8_t *source, *source_end; /* the characters not yet taken */
+    const uint8_t *taken;               /* the character taken last */
 } tkx_normalizer;
 
 enum { TAKES = 1 << 21, POINT_MASK = TAKES - 1 };
@@ -118,7 +118,7 @@ static void write_point(tkx_normalizer *n, uint32_t c, uint32_t firsts) {
     align_point(n, size, firsts);
 }
 
-/* Sorts the marks by class, stable, and linear for many of them: a text may be a million marks. */
+/* Sorts the marks by class; stable, and in linear time, since a text may be a million marks. */
 static void sort_marks(tkx_normalizer *n) {
     size_t i, j;
     if (n->marks <= 16) {
@@ -144,10 +144,10 @@ static void sort_marks(tkx_normalizer *n) {
     }
 }
 
-/* Whether UTF-8 can encode a number. */
+/* Whether a number is a Unicode scalar value. */
 static int is_scalar(uint32_t c) { return c <= 0x10FFFF && (c < 0xD800 || c > 0xDFFF); }
 
-/* What two code points compose to, or TKX_NONE. */
+/* The composite of two code points, or TKX_NONE. */
 static uint32_t composed(tkx_normalizer *n, uint32_t a, uint32_t b) {
     uint64_t key = (uint64_t)a << 32 | b;
     uint32_t low = 0, high = n->composition_count;
@@ -167,7 +167,7 @@ static uint32_t composed(tkx_normalizer *n, uint32_t a, uint32_t b) {
     return TKX_NONE;
 }
 
-/* Sorts the marks, and composes the starter with those that it can be; the rest stay. */
+/* Sorts the marks, and composes the starter with all possible ones; the others remain. */
 static void close_marks(tkx_normalizer *n) {
     size_t kept = 0, i;
     uint32_t last_class = 0;
@@ -191,7 +191,8 @@ static void close_marks(tkx_normalizer *n) {
 static void write_closed(tkx_normalizer *n) {
     size_t i, count = n->marks;
     if (n->starter != TKX_NONE) write_point(n, n->starter, n->firsts);
-    /* the two ends cannot meet: a mark has 8 bytes of room, 4 at the top, and needs at most 4 */
+    /* the two ends cannot meet: each mark has 8 bytes of room, 4 of them unused, and needs at most
+       4 */
     for (i = 0; i < count && n->ctx->code == TKX_OK; i++) {
         const uint32_t mark = get_u32(mark_at(n, i));
         const size_t size = utf8_encode(n->out + n->used, mark & POINT_MASK);
@@ -202,7 +203,7 @@ static void write_closed(tkx_normalizer *n) {
     n->marks = 0;
 }
 
-/* Takes one code point of the decomposed text; `first`: TAKES or 0. */
+/* Adds a code point of the decomposed text; `first`: TAKES or 0. */
 static void add_point(tkx_normalizer *n, uint32_t c, uint32_t class_, uint32_t first) {
     uint32_t composite = TKX_NONE;
     if (class_ != 0) {
@@ -243,18 +244,18 @@ static void add_decomposed(tkx_normalizer *n, uint32_t c) {
     }
 }
 
-/* Skips stable code points; the Python extension more than ASCII. */
+/* Skips stable code points: ASCII, and in the Python extension more. */
 #ifndef TKX_SKIP_STABLE
 #define TKX_SKIP_STABLE(n, p, end) skip_ascii(p, end)
 #endif
 
-/* Whether a code point is stable, of check 0 and class 0: a text may be cut before it. */
+/* Whether a code point is stable (check 0 and class 0), so that a text may be cut before it. */
 static TKX_INLINE int is_stable(tkx_normalizer *n, uint32_t c) {
     const uint8_t *entry = find_entry(n->ctx, &n->table, c);
     return entry && !(entry[5] | entry[6]) && (n->composes || !is_hangul(c));
 }
 
-/* Whether the code point at p, which is not stable, certainly stays as those before it do. */
+/* Whether the code point at p, not stable, is certainly unchanged if those before it are. */
 static int stays(tkx_normalizer *n, const uint8_t *text, const uint8_t *p) {
     const uint32_t c = utf8_decode(p), left = p > text ? utf8_decode(before(p)) : 0;
     const uint8_t *entry = find_entry(n->ctx, &n->table, c),
@@ -263,7 +264,7 @@ static int stays(tkx_normalizer *n, const uint8_t *text, const uint8_t *p) {
     return !entry[6] || !(last[4] | last[5] || composed(n, left, c) != TKX_NONE);
 }
 
-/* Quick check, from a stable code point on: its end, or the last stable one before any change. */
+/* Quick check from a stable code point on: `end`, or the last stable one before any change. */
 static const uint8_t *skip_normalized(tkx_normalizer *n, const uint8_t *text, const uint8_t *end) {
     const uint8_t *p = text;
     while ((p = TKX_SKIP_STABLE(n, p, end)) < end) {
@@ -274,7 +275,7 @@ static const uint8_t *skip_normalized(tkx_normalizer *n, const uint8_t *text, co
     return p;
 }
 
-/* Normalizes a text, from p on: that is where skip_normalized has come. */
+/* Normalizes a text, whose part before p is unchanged; p comes from skip_normalized. */
 static void normalize(tkx_normalizer *n, const uint8_t *text, const uint8_t *p,
                       const uint8_t *end) {
     n->source = n->taken = text;

@@ -5,7 +5,7 @@
 
 #if !defined(TKX_NO_OFFSETS) || !defined(TKX_NO_NORMALIZER)
 
-/* The source in the input of bytes of the current text; of a part of a character, the whole. */
+/* The source in the input of bytes of the current text, extended to whole characters. */
 static void find_source(const tkx_context *ctx, const uint8_t *from, const uint8_t *to,
                         size_t *first, size_t *after) {
     const tkx_text *v = &ctx->text;
@@ -26,20 +26,20 @@ static void find_source(const tkx_context *ctx, const uint8_t *from, const uint8
 
 static int wants_spans(const tkx_context *ctx) { return ctx->where.spans != NULL; }
 
-/* Moves a position to a byte and returns the number of the character that the byte belongs to. */
+/* Moves a position to a byte, and returns the index of the character that the byte belongs to. */
 static size_t count_to(const tkx_locator *w, tkx_position *at, size_t byte) {
     for (; at->byte < byte; at->byte++) at->character += !utf8_inside(w->input[at->byte]);
     for (; at->byte > byte; at->byte--) at->character -= !utf8_inside(w->input[at->byte - 1]);
     return at->character - (byte < w->input_size && utf8_inside(w->input[byte]) ? 1u : 0u);
 }
 
-/* Turns a span of bytes into one of characters, counted from the last one, to stay linear. */
+/* Converts a span from bytes to characters. Counts from the previous span, in linear time. */
 static void to_characters(tkx_locator *w, size_t *from, size_t *to) {
     *from = count_to(w, &w->start, *from);
     *to = count_to(w, *to >= w->furthest.byte ? &w->furthest : &w->end, *to);
 }
 
-/* The number of spaces at both ends of a model token: those of its bytes, or of TRIM. */
+/* The number of spaces at both ends of a model token, from TRIM or else from its bytes. */
 static void count_spaces(tkx_context *ctx, uint32_t id, size_t *leading, size_t *trailing) {
     const tkx *t = ctx->t;
     const uint8_t *bytes, *entries = t->trims.data + TRIM_HEADER;
@@ -57,7 +57,7 @@ static void count_spaces(tkx_context *ctx, uint32_t id, size_t *leading, size_t 
     }
 }
 
-/* Trims the white space of its token from a span, as often as the file says. */
+/* Trims the white space of a token from its span, as often as the file says. */
 static void trim(const tkx_context *ctx, size_t leading, size_t trailing, size_t *from,
                  size_t *to) {
     uint32_t passes = (uint32_t)field(ctx->t->trims, 0);
@@ -69,12 +69,12 @@ static void trim(const tkx_context *ctx, size_t leading, size_t trailing, size_t
     }
 }
 
-/* Writes the span of the id that is emitted next. */
+/* Writes the span of the next id to be emitted. */
 static void put_span(tkx_context *ctx, const uint8_t *from, const uint8_t *to, size_t leading,
                      size_t trailing) {
     size_t first, after;
     find_source(ctx, from, to, &first, &after);
-    /* `tokenizers` leaves a span that begins at the end of the input in bytes */
+    /* `tokenizers` does not convert a span that begins at the end of the input */
     if (ctx->where.unit == TKX_CHARACTERS &&
         (first < ctx->where.input_size || ctx->t->alignment.data))
         to_characters(&ctx->where, &first, &after);

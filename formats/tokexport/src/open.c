@@ -3,7 +3,7 @@
 
 /* ---- open.c: stages, added tokens, tkx_open, tkx_check --------------------------------------- */
 
-/* An entry of SPLT. `labels`: its LabelTable in LABL, or NULL. */
+/* Checks an entry of SPLT. `labels`: its LabelTable in LABL, or NULL. */
 static int check_entry(tkx *t, tkx_stage *s, const uint8_t *entry, const uint8_t *labels) {
 #ifndef TKX_NO_NORMALIZER
     if (entry[1] & REWRITE) return !labels && check_rewriting_stage(t, s, entry);
@@ -11,7 +11,7 @@ static int check_entry(tkx *t, tkx_stage *s, const uint8_t *entry, const uint8_t
     return check_stage(s, t->splits, entry, t->labels, labels);
 }
 
-/* Whether the first stage makes words to cache: what follows is work, and depends on them alone. */
+/* Whether to cache words of the first stage: other stages are costly, and depend on words only. */
 static uint8_t finds_words_first(const tkx *t) {
     int has_work = 0;
     uint32_t i;
@@ -26,7 +26,7 @@ static uint8_t finds_words_first(const tkx *t) {
 }
 
 static int check_splits(tkx *t) {
-    /* models that read whole characters, and find no end in a part of one */
+    /* models that read whole characters, and do not check for the end within one */
     const int of_characters = (t->characters.data && field(t->characters, 0) == UNIT_CHARACTER) ||
                               t->model == MODEL_UNIGRAM;
     uint32_t tables = (uint32_t)field(t->labels, 0), next = 0, work = 0, i;
@@ -39,10 +39,10 @@ static int check_splits(tkx *t) {
         if (next < tables && t->labels.data[LABELS_HEADER + LABEL_TABLE * (size_t)next] == i)
             labels = t->labels.data + LABELS_HEADER + LABEL_TABLE * (size_t)next++;
         if (!check_entry(t, s, entry, labels)) return TKX_E_SPLITS;
-        /* after a stage over bytes, pre-tokens may begin and end inside a character */
+        /* after a stage on bytes, pre-tokens may begin and end within a character */
         if (s->flags & ON_BYTES ? of_characters : i && (s[-1].flags & ON_BYTES))
             return TKX_E_SPLITS;
-        /* bits of work memory for 64 bytes of text: TKX_WORK_SIZE counts on 24 bytes for each */
+        /* bits of work memory for 64 bytes of text: TKX_WORK_SIZE assumes 24 bytes for each byte */
         work += s->state_count + (s->labels ? 512u : 0u);
     }
     if (next != tables || work > 24 * 512) return TKX_E_SPLITS;
@@ -50,8 +50,8 @@ static int check_splits(tkx *t) {
     return TKX_OK;
 }
 
-/* Whether a trie holds tokens that are found without being allowed. At most 1,024 tokens are looked
-   at, as tkx_open takes constant time: with more it is assumed, which changes no id. */
+/* Finds out whether a trie has tokens that need not be allowed. With more than 1,024 tokens, both
+   tries are assumed to, so that tkx_open takes constant time; no id depends on that. */
 static void study_added(tkx *t) {
     uint32_t count = (uint32_t)field(t->added, 0), i;
     if (count > 1024) t->plain_raw = t->plain_normalized = 1;
@@ -65,7 +65,7 @@ static void study_added(tkx *t) {
 
 #ifndef TKX_NO_CHARACTERS
 
-/* Where CHRS has the symbols of ASCII, 128 in a row; NULL if a symbol depends on its place. */
+/* The 128 symbols of ASCII in CHRS, in one row; NULL if a symbol depends on its place. */
 static const uint8_t *find_ascii_symbols(const tkx *t) {
     const size_t middle_count = (size_t)field(t->characters, 8),
                  leaf_count = (size_t)field(t->characters, 12);
@@ -96,7 +96,7 @@ static void find_sections(tkx *t) {
     t->pair_slots = (uint32_t)field(t->pair_index, 0);
     t->pair_buckets = (uint32_t)field(t->pair_index, 4);
     t->row_shift = (uint32_t)field(t->pair_index, 8);
-    /* XPRS with the rule BYTES is about a file without CHRS, else about its characters. */
+    /* XPRS with the rule BYTES applies without CHRS, otherwise to the characters of CHRS. */
     t->cuts_bytes = field(t->crossings, 0) == CROSSED_BYTES;
     if (t->model != MODEL_BPE || !t->cuts_bytes != (t->characters.data != NULL) ||
         field(t->characters, 0) == UNIT_BYTE)
@@ -107,7 +107,7 @@ static void find_sections(tkx *t) {
 
 #ifndef TKX_NO_DECODER
 
-/* Whether EDIT (4.10) lies within its ranges. */
+/* Whether the values in EDIT (4.10) are within their ranges. */
 static int check_edits(const tkx *t) {
     const uint8_t *table = t->edits.data, *edit = table + EDITS_HEADER + 256;
     const uint32_t states = load_u16(table), classes = load_u16(table + 2),
@@ -128,7 +128,7 @@ static int check_edits(const tkx *t) {
 
 #endif
 
-/* Finds the parts of PIDX, whose size has been checked. */
+/* Finds the parts of PIDX, after its size was checked. */
 static void find_pair_tables(tkx *t) {
     const size_t rows = (size_t)((t->id_count - 1) >> t->row_shift) + 1;
     t->pair_rows = t->pair_index.data + PAIR_INDEX_HEADER + 8 * (size_t)t->pair_slots;

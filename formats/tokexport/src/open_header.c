@@ -3,7 +3,7 @@
 
 /* ---- open_header.c: header and section table (6.1) ------------------------------------------- */
 
-/* The sections that this runtime knows, and where a tkx keeps them. */
+/* The sections that this runtime knows, and the member of a tkx for each. */
 /* clang-format off */
 #define TKX_AT(member) offsetof(tkx, member)
 static const struct { char tag[5]; size_t member; } SECTIONS[] = {
@@ -71,7 +71,7 @@ static int has_model(uint32_t model) {
     }
 }
 
-/* I5 to I11; fills in the fields that come from the header. */
+/* I5 to I11; also sets the fields of *t from the header. */
 static int check_header(tkx *t, const uint8_t *data, size_t size) {
     static const uint8_t zeros[12] = {0};
     const uint64_t file_size = load_u64(data + 16);
@@ -130,7 +130,7 @@ static int check_sections(const tkx *t) {
     return TKX_OK;
 }
 
-/* The i-th section, whose place has been checked. */
+/* The i-th section, after check_sections. */
 static tkx_span section_span(const tkx *t, uint32_t i) {
     const uint8_t *s = section_entry(t, i);
     return (tkx_span){t->data + (size_t)load_u64(s + 8), (size_t)load_u64(s + 16)};

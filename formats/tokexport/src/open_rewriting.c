@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- open_rewriting.c: operations that rewrite (I18) ----------------------------------------- */
+/* ---- open_rewriting.c: rewriting operations (I18) -------------------------------------------- */
 
 #ifndef TKX_NO_NORMALIZER
 
@@ -10,7 +10,7 @@
 #define TKX_DARTS_LABEL UINT32_C(0x800000FF)
 #define TKX_DARTS_VALUE UINT32_C(0x7FFFFFFF)
 
-/* The unit at an index; past the end, one that no byte matches. */
+/* The unit at an index; after the end, one that no byte matches. */
 static uint32_t charsmap_unit(const tkx_op *op, uint32_t place) {
     return place < load_u32(op->table.data)
                ? load_u32(op->table.data + CHARSMAP_HEADER + 4 * (size_t)place)
@@ -21,8 +21,8 @@ static uint32_t charsmap_offset(uint32_t unit) { return (unit >> 10) << ((unit &
 
 static int is_text(tkx_span s) { return utf8_valid(s.data, s.size) == s.size; }
 
-/* CHARSMAP: checks its parts, and finds the ASCII characters that it never changes: by cluster,
-   those that are not a sequence alone, otherwise those that begin none. */
+/* Checks a CHARSMAP, and finds the ASCII characters that it never changes: those that begin no
+   sequence or, by cluster, are not a whole sequence. */
 static int check_charsmap(tkx_op *op) {
     tkx_span table = op->table, program;
     uint32_t c, root;
@@ -52,7 +52,7 @@ static int check_charsmap(tkx_op *op) {
     return 1;
 }
 
-/* An operation of NORM (I18). */
+/* Checks an operation of NORM (I18). */
 static int check_op(tkx_op *op, tkx_span section, const uint8_t *entry) {
     const uint32_t table = load_u32(entry + 12), table_size = load_u32(entry + 16),
                    content = load_u32(entry + 20), content_size = load_u32(entry + 24);

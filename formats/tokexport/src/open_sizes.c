@@ -3,7 +3,7 @@
 
 /* ---- open_sizes.c: sizes of sections (I16, I17) ---------------------------------------------- */
 
-/* A field of a section's header; 0 if the section is too short for it: its size is wrong then. */
+/* A field of a section's header; 0 if the section is too short, in which case its size is wrong. */
 static uint64_t field(tkx_span s, size_t offset) {
     return offset + 4 <= s.size ? load_u32(s.data + offset) : 0;
 }
@@ -123,10 +123,10 @@ static int check_sizes(const tkx *t) {
                : TKX_E_SECTION_SIZE;
 }
 
-/* Reads the header of TRIE, which is checked when it is used, as the units are. */
+/* Reads the header of TRIE, which is checked on use, like the units. */
 static void read_trie_header(tkx *t) {
     t->trie_units = (uint32_t)field(t->trie, 0);
-    /* a path in the trie has no more units than there are */
+    /* a path is no longer than the trie */
     t->trie_depth = (uint32_t)smaller(t->max_token_bytes, t->trie_units);
     t->trie_root = (uint32_t)field(t->trie, 4);
     t->trie_continuation = (uint32_t)field(t->trie, 8);

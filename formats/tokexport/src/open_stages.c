@@ -38,9 +38,9 @@ static int is_simple(const tkx_stage *s) {
            (s->behavior == ISOLATED || s->behavior == REMOVED);
 }
 
-/* Precomputes what the inner loops use: the start state if it is always the same, the bytes (with
-   labels, the labels) that begin no match, and the states that all lower-case ASCII letters loop
-   on. `leads`: the first bytes of other characters that begin no match. */
+/* Precomputes for inner loops: the start state if it is always the same, the bytes (or labels) that
+   begin no match, and the states on which all lower-case ASCII letters loop. `leads`: the first
+   bytes of non-ASCII characters that begin no match. */
 static void study_stage(tkx_stage *s, uint64_t leads) {
     const uint8_t *searched = s->starts + (s->flags & SEARCH_STARTS ? 2 * (s->class_count + 1) : 0);
     const uint32_t search_start = load_u16(searched);
@@ -63,7 +63,7 @@ static void study_stage(tkx_stage *s, uint64_t leads) {
             s->no_match[letter >> 6] |= UINT64_C(1) << (letter & 63);
     }
     if (!s->start_varies && !(s->flags & ON_BYTES)) {
-        /* bytes inside characters: a skip always ends between characters, whatever the file says */
+        /* for bytes inside characters, so that with any file a skip ends between characters */
         s->no_match[2] = UINT64_MAX;
         s->no_match[3] = leads;
     }
@@ -78,7 +78,7 @@ static void study_stage(tkx_stage *s, uint64_t leads) {
     }
 }
 
-/* Checks a LabelTable of LABL, and gives it to its stage. */
+/* Checks a LabelTable of LABL, and sets it in its stage. */
 static int check_label_table(tkx_stage *s, tkx_span section, const uint8_t *entry) {
     const uint32_t classes = entry[1], states = load_u16(entry + 2), offset = load_u32(entry + 4);
     const size_t count = (size_t)states * classes;
@@ -95,7 +95,7 @@ static int check_label_table(tkx_stage *s, tkx_span section, const uint8_t *entr
     return 1;
 }
 
-/* Checks a Stage with a program, into a `s` of zeros. `labels`: its LabelTable in LABL, or NULL. */
+/* Checks a Stage with a program, and sets *s, which is all zeros. `labels`: as in check_entry. */
 static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry, tkx_span all_labels,
                        const uint8_t *labels) {
     const uint32_t middle_count = load_u16(entry + 8), leaf_count = load_u16(entry + 10),
@@ -147,7 +147,7 @@ static int check_stage(tkx_stage *s, tkx_span section, const uint8_t *entry, tkx
 
 #ifndef TKX_NO_NORMALIZER
 
-/* Checks a program that stands alone, without labels. */
+/* Checks a program outside SPLT, without labels. */
 static int check_program(tkx_stage *s, tkx_span table) {
     return check_stage(s, table, table.data, (tkx_span){NULL, 0}, NULL);
 }

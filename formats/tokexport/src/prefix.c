@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- prefix.c: ids by the bytes that they begin with (SORT) ---------------------------------- */
+/* ---- prefix.c: ids by prefix (SORT) ---------------------------------------------------------- */
 
-/* The byte at a depth of the index-th id of SORT: -1 if the id ends before, -2 if it is damaged. */
+/* The byte at a depth of the index-th id in SORT; -1 if the id is shorter, -2 if it is damaged. */
 static int sorted_byte(const tkx *t, uint32_t index, uint32_t depth) {
     const uint8_t *bytes;
     size_t length;
@@ -12,8 +12,8 @@ static int sorted_byte(const tkx *t, uint32_t index, uint32_t depth) {
     return depth < length ? bytes[depth] : -1;
 }
 
-/* Moves r->begin to the first id of a range whose byte at its depth is not below `byte`, or to the
-   end of the range. TKX_OK or TKX_E_CORRUPT. */
+/* Moves r->begin to the first id in the range whose byte at its depth is not below `byte`, or to
+   the end of the range. TKX_OK or TKX_E_CORRUPT. */
 static int skip_below(const tkx *t, tkx_prefix *r, int byte) {
     uint32_t end = r->end;
     while (r->begin < end) {
@@ -26,7 +26,7 @@ static int skip_below(const tkx *t, tkx_prefix *r, int byte) {
     return TKX_OK;
 }
 
-/* Whether there is SORT, and a range lies within it. */
+/* Checks that there is SORT, and that a range is within it. */
 static int check_range(const tkx *t, const tkx_prefix *r) {
     if (!t || !r) return TKX_E_ARGUMENT;
     if (!t->sorted.data) return TKX_E_NOT_FOUND;

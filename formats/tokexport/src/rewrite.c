@@ -5,7 +5,7 @@
 
 #ifndef TKX_NO_NORMALIZER
 
-/* AFFIX; `first`: the text begins where the input begins. */
+/* AFFIX. `first`: the text begins at the start of the input. */
 static void run_affix(tkx_rewriter *w, int first) {
     const tkx_span content = w->op->content;
     size_t size = (size_t)(w->end - w->text), from, to;
@@ -28,7 +28,7 @@ static uint32_t byte_letter(uint8_t byte) {
     return byte == 0xAD ? 0x143u : byte;
 }
 
-/* BYTES. The letters of a character have the source of that character. */
+/* BYTES. The source of a letter is the character that its byte is part of. */
 static void run_bytes(tkx_rewriter *w) {
     const uint8_t *p = w->text, *character;
     while (p < w->end && byte_letter(*p) == *p && *p < 0x80) p++;
@@ -56,7 +56,7 @@ static void run_form(tkx_rewriter *w) {
     w->used = n.used;
 }
 
-/* Runs one operation, to free work memory; the sources of `aligned` bytes go to its end. */
+/* Runs one operation. Output is in free work memory, sources of `aligned` bytes are at its end. */
 static void run_op(tkx_rewriter *w, tkx_context *ctx, const tkx_op *op, int first,
                    const uint8_t *text, size_t size, size_t aligned) {
     const size_t memory_size = ctx->memory_size;
@@ -81,7 +81,7 @@ static void run_op(tkx_rewriter *w, tkx_context *ctx, const tkx_op *op, int firs
     ctx->memory_size = memory_size;
 }
 
-/* Runs operations over a text that is not empty. What they change is the current text then. */
+/* Runs operations on a text that is not empty. A changed text becomes the current text. */
 static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t count,
                                  const uint8_t **text, size_t *size) {
     const size_t mark = ctx->memory_used, given = *size;
@@ -91,7 +91,7 @@ static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t co
     for (; count && *size && ctx->code == TKX_OK; count--, op++) {
         tkx_rewriter w;
         run_op(&w, ctx, op, first, *text, *size, 0);
-        /* once more, now that the number of sources is known */
+        /* again, now that the number of sources is known */
         if (w.changed && w.used && source && ctx->code == TKX_OK)
             run_op(&w, ctx, op, first, *text, *size, w.used);
         if (!w.changed || ctx->code != TKX_OK) continue;
@@ -109,7 +109,7 @@ static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t co
         if (first) ctx->text.begin = *text;
     }
     if (ctx->code == TKX_E_WORK) {
-        /* a guess, of which four times as much is reported: most texts grow little */
+        /* a guess, since most texts grow little; four times as much is reported */
         const int is_cut = ctx->t->crossings.data && !ctx->t->cuts_bytes && !wants_spans(ctx),
                   is_merged = (in_stage || !ctx->t->stage_count) && !is_cut;
         const uint64_t each = 1 + source + (is_merged ? (MERGE_BYTES + LENGTH_BYTES) / 2 : 0);

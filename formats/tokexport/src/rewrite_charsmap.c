@@ -5,10 +5,10 @@
 
 #ifndef TKX_NO_NORMALIZER
 
-/* The alignment of CHARSMAP. Each character of the output takes characters of the text, in order,
-   and has the source of the first of them; one that takes none shares that of the last one taken.
-   In a replacement each takes one while there are any. Those left over are taken by the last one
-   written; at the start of the text by none: all after it is too far left, as in the reference. */
+/* The alignment of CHARSMAP. Each character of the output takes characters of the text, in order;
+   its source is the first of them or, if it takes none, the last one taken before. In a replacement
+   each takes one while any are left. The last character written takes the remaining ones; at the
+   start of the text none does, and all later spans are too far left, as in the reference. */
 
 /* Writes the source of the last character. */
 static void align_last(tkx_rewriter *w) {
@@ -36,7 +36,7 @@ static void copy_characters(tkx_rewriter *w, const uint8_t *from, const uint8_t 
         align_character(w, utf8_length(*from), 1);
 }
 
-/* Writes a replacement for the characters from p to `end`. */
+/* Writes the replacement of the characters from p to `end`. */
 static void write_replacement(tkx_rewriter *w, tkx_span becomes, const uint8_t *p,
                               const uint8_t *end) {
     size_t left = 0, i;
@@ -51,7 +51,7 @@ static void write_replacement(tkx_rewriter *w, tkx_span becomes, const uint8_t *
     if (w->last_size) w->last_takes += left;
 }
 
-/* Starts a scan for the protected texts of a CHARSMAP. */
+/* Starts a scan for the protected contents of a CHARSMAP. */
 static void scan_protected(tkx_scanner *f, tkx_context *ctx, const tkx_op *op, const uint8_t *text,
                            const uint8_t *end) {
     const uint8_t *data = op->table.data;
@@ -78,7 +78,7 @@ static uint32_t charsmap_find(tkx_context *ctx, const tkx_op *op, const uint8_t 
     return place;
 }
 
-/* The replacement at an offset, which ends before a NUL. */
+/* The replacement at an offset, up to a NUL. */
 static tkx_span read_replacement(tkx_context *ctx, const tkx_op *op, uint32_t place) {
     const tkx_span table = op->table;
     uint32_t text_size = load_u32(table.data + 16);
@@ -94,7 +94,7 @@ static tkx_span read_replacement(tkx_context *ctx, const tkx_op *op, uint32_t pl
     return found;
 }
 
-/* The end of what is replaced as a whole at p, and by what: the text at p if it stays. */
+/* The end of the part at p that is replaced as a unit, and its replacement, or itself if none. */
 static TKX_INLINE const uint8_t *charsmap_part(tkx_scanner *f, const tkx_op *op, const uint8_t *p,
                                                tkx_span *becomes) {
     const uint8_t *end = f->text + f->size;
@@ -111,8 +111,8 @@ static TKX_INLINE const uint8_t *charsmap_part(tkx_scanner *f, const tkx_op *op,
     return p + length;
 }
 
-/* Skips characters from p on that a charsmap never changes: 1.5 to 1.8 times the speed in Chinese
-   and Japanese. By cluster, the last one is not skipped: a mark may join it. */
+/* Skips characters that a charsmap never changes: 1.5 to 1.8 times as fast in Chinese and Japanese.
+   By cluster, the last one is not skipped, because a mark may follow it. */
 static const uint8_t *charsmap_skip(const tkx_rewriter *w, const uint8_t *p) {
     const tkx_stage *s = &w->op->program;
     const int by_cluster = w->op->flags & BY_CLUSTER;
@@ -129,7 +129,7 @@ static const uint8_t *charsmap_skip(const tkx_rewriter *w, const uint8_t *p) {
     return by_cluster && p > from ? last : p;
 }
 
-/* Replaces the characters from p to `end`; those before them are copied up to there. */
+/* Copies the characters before p, and replaces those from p to `end`. */
 static void replace_part(tkx_rewriter *w, const uint8_t *p, const uint8_t *end, tkx_span becomes) {
     copy_characters(w, w->copied, p);
     write_replacement(w, becomes, p, end);
@@ -137,7 +137,7 @@ static void replace_part(tkx_rewriter *w, const uint8_t *p, const uint8_t *end, 
     w->copied = end;
 }
 
-/* The same by cluster, if the map has a replacement for a sequence at p; 0 if it has none. */
+/* The same by cluster, if the map has a replacement for a sequence at p; otherwise returns 0. */
 static int replace_cluster(tkx_rewriter *w, const uint8_t *p, const uint8_t *end) {
     size_t length;
     const uint32_t place = charsmap_find(w->ctx, w->op, p, end, 0, &length);
@@ -162,7 +162,7 @@ static void run_charsmap(tkx_rewriter *w) {
             stop = match(w->ctx, &op->program, &m, p, w->end);
             if (stop == p) stop += length;
             if (stop - p <= MAX_CLUSTER && replace_cluster(w, p, stop)) continue;
-            /* character by character; a single one has been looked up */
+            /* character by character, unless the cluster is one character */
             if (stop > p + length)
                 for (; p < stop; p += utf8_length(*p)) replace_cluster(w, p, p + utf8_length(*p));
         } else {
@@ -176,7 +176,7 @@ static void run_charsmap(tkx_rewriter *w) {
     w->ctx->memory_used = mark;
 }
 
-/* CHARSMAP with COLLAPSE: without spaces at the start or after another one. */
+/* CHARSMAP with COLLAPSE, which drops spaces at the start and after another space. */
 static TKX_NOINLINE void run_collapsing(tkx_rewriter *w) {
     const uint8_t *p = w->text;
     int after_space = 1;

@@ -5,7 +5,7 @@
 
 #ifndef TKX_NO_NORMALIZER
 
-/* One running operation. Its output is in free work memory, `room` bytes of it. */
+/* An operation in progress. Its output has `room` bytes of free work memory. */
 typedef struct tkx_rewriter {
     tkx_context *ctx;
     const tkx_op *op;
@@ -14,15 +14,15 @@ typedef struct tkx_rewriter {
     size_t used, room;
     uint8_t *alignment; /* 8 bytes for each byte of the output, or NULL */
     int changed;        /* 0: the text is unchanged, and the output is not used */
-    /* CHARSMAP: the end of the text copied so far; the characters of the text that no character of
-       the output has taken; and the last one of the output, whose source is not final yet */
+    /* CHARSMAP: the end of the text copied so far; the characters of the text not yet taken; and
+       the last character of the output, whose source is not final yet */
     const uint8_t *copied, *untaken;
-    size_t last_size;  /* in bytes; 0: there is none yet */
-    size_t last_takes; /* how many characters it takes */
-    size_t aligned;    /* bytes before it */
+    size_t last_size;  /* its size in bytes; 0 if there is none */
+    size_t last_takes; /* the number of characters it takes */
+    size_t aligned;    /* the bytes before it */
 } tkx_rewriter;
 
-/* These return ctx->code. */
+/* This and write_bytes return ctx->code. */
 static int write_unaligned(tkx_rewriter *w, const uint8_t *p, size_t size) {
     if (size > w->room - w->used) return fail(w->ctx, TKX_E_WORK);
     memcpy(w->out + w->used, p, size);
@@ -37,7 +37,7 @@ static int write_bytes(tkx_rewriter *w, const uint8_t *p, size_t size, const uin
     return w->ctx->code;
 }
 
-/* Aligns the last `size` bytes of the output with those at p, of which they are a copy. */
+/* Aligns the last `size` bytes of the output, a copy of those at p. */
 static void align_copy(tkx_rewriter *w, const uint8_t *p, size_t size) {
     uint8_t *alignment = w->alignment ? w->alignment + 8 * (w->used - size) : NULL;
     for (; alignment && size; size--) alignment = put_sources(w->ctx, alignment, 1, p++);
@@ -48,8 +48,8 @@ static void write_copy(tkx_rewriter *w, const uint8_t *p, size_t size) {
     if (write_unaligned(w, p, size) == TKX_OK) align_copy(w, p, size);
 }
 
-/* Skips characters from p on that a map does not change; *entry is that of the character it stops
-   at, unless that is ASCII. All ASCII is skipped only if `ascii`. */
+/* Skips characters from p on that a map does not change, ASCII only if `ascii`. *entry: the entry
+   of the character it stops at, unless that is ASCII. */
 static TKX_INLINE const uint8_t *map_skip(const tkx_rewriter *w, const tkx_entries *map,
                                           const uint8_t *p, int ascii, const uint8_t **entry) {
     const uint8_t *data = w->op->table.data, *direct = data + MAP_HEADER;
@@ -129,7 +129,7 @@ static void run_map(tkx_rewriter *w) {
     }
 }
 
-/* Writes bytes before the text, with an empty source at the start of that of the text. */
+/* Writes bytes before the text, with an empty source where the source of the text begins. */
 static void write_before(tkx_rewriter *w, const uint8_t *p, size_t size) {
     write_bytes(w, p, size, w->text);
     for (; w->ctx->code == TKX_OK && w->alignment && size; size--) {
@@ -138,7 +138,7 @@ static void write_before(tkx_rewriter *w, const uint8_t *p, size_t size) {
     }
 }
 
-/* Starts the program of an operation: its memo comes before the output. */
+/* Starts the program of an operation, with its memo before the output. */
 static int start_program(tkx_rewriter *w, tkx_memo *m) {
     const tkx_stage *s = &w->op->program;
     const uint64_t room = memo_bytes(s->state_count, (uint64_t)(w->end - w->text) + 1);

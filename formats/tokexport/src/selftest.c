@@ -5,7 +5,7 @@
 
 enum { CASE_BYTES = 20, CASE_TAKES_SPECIAL = 1 };
 
-/* One case: its text and ids lie within TEST, of `all` ids and `text_size` bytes of text. */
+/* Runs a case. TEST has `all` ids and `text_size` bytes of text, which the case must be within. */
 static int run_case(const tkx *t, const uint8_t *entry, const uint8_t *expected, uint32_t all,
                     const uint8_t *texts, uint32_t text_size, uint32_t *ids, size_t capacity,
                     const tkx_work *work) {

@@ -13,8 +13,8 @@ static TKX_INLINE void add_part(tkx_context *ctx, int words, const uint8_t *from
     else add_pretoken(ctx, from, (size_t)(to - from));
 }
 
-/* Adds the pre-tokens that a simple stage, the last, makes of one; or, if `words`, the words that
-   the first stage makes. Nearly all tokenizers have one stage, and it is simple. */
+/* Adds the pre-tokens that the last stage, a simple one, produces; or with `words`, the words of
+   the first stage. Almost all tokenizers have one stage, which is simple. */
 static TKX_NOINLINE void split_simply(tkx_context *ctx, const tkx_stage *s, const uint8_t *begin,
                                       const uint8_t *end, int words) {
     const int keeps_matches = s->behavior == ISOLATED || (s->flags & INVERT);
@@ -38,19 +38,19 @@ static TKX_NOINLINE void split_simply(tkx_context *ctx, const tkx_stage *s, cons
 
 typedef struct tkx_pretoken {
     const uint8_t *from, *to;
-    int is_match; /* after INVERT */
-    int is_split; /* an empty match separates it from the span before */
+    int is_match; /* with INVERT applied */
+    int is_split; /* an empty match separates it from the previous span */
 } tkx_pretoken;
 
 /* One stage that splits one pre-token. */
 typedef struct tkx_splitter {
     const tkx_stage *s;
     const uint8_t *at, *end;
-    tkx_pretoken next;   /* a match to return after the gap before it; from NULL: none */
-    tkx_pretoken opened; /* the span after the pre-token that was returned; from NULL: none */
+    tkx_pretoken next;   /* a match to return after the gap before it; none if `from` is NULL */
+    tkx_pretoken opened; /* the span after the last pre-token returned; none if `from` is NULL */
     int is_split;        /* of the next span */
     tkx_memo m;
-    /* of the context, before the text was rewritten */
+    /* from the context, before the text was rewritten */
     tkx_text outer;
     size_t outer_used;
 } tkx_splitter;
@@ -72,7 +72,7 @@ static void splitter_start(tkx_splitter *w, tkx_context *ctx, const tkx_stage *s
     w->m.mark = ctx->memory_used;
 }
 
-/* The next match, or the gap before one, which an empty match splits. 0 at the end. */
+/* The next match, or the gap before it, which an empty match splits. 0 at the end. */
 static int next_span(tkx_splitter *w, tkx_context *ctx, tkx_pretoken *span) {
     const int inverted = w->s->flags & INVERT;
     const uint8_t *at = w->at;
@@ -131,8 +131,8 @@ static int next_pretoken(tkx_splitter *w, tkx_context *ctx, tkx_pretoken *out) {
     }
 }
 
-/* Runs all stages from `first` on: each splitter works on the last pre-token of the one before.
-   What a stage has rewritten stays in work memory until its pending pre-tokens are encoded. */
+/* Runs all stages from `first` on: each splitter works on the last pre-token of the previous one.
+   Rewritten text stays in work memory until its pending pre-tokens are encoded. */
 static TKX_NOINLINE void split_in_stages(tkx_context *ctx, uint32_t first, const uint8_t *begin,
                                          const uint8_t *end) {
     const tkx *t = ctx->t;
@@ -163,7 +163,7 @@ static TKX_NOINLINE void split_in_stages(tkx_context *ctx, uint32_t first, const
     }
 }
 
-/* Encodes a word of the first stage, not empty: from the cache, or through the other stages. */
+/* Encodes a word of the first stage, not empty, from the cache or by the other stages. */
 static void add_word(tkx_context *ctx, const uint8_t *p, size_t size) {
     const size_t count = ctx->count, mark = ctx->memory_used;
     tkx_pending w;
@@ -190,7 +190,7 @@ static void split(tkx_context *ctx, const uint8_t *begin, const uint8_t *end) {
     if (t->stage_count == 0) add_pretoken(ctx, begin, (size_t)(end - begin));
     else if (t->stage_count == 1 && is_simple(&t->stages[0]))
         split_simply(ctx, &t->stages[0], begin, end, 0);
-    /* words, which are cached: twice the speed for T5 and XLNet */
+    /* words, which are cached: twice as fast for T5 and XLNet */
     else if (t->words_first && ctx->cache && !wants_spans(ctx))
         split_simply(ctx, &t->stages[0], begin, end, 1);
     else split_in_stages(ctx, 0, begin, end);

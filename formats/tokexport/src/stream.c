@@ -11,7 +11,7 @@ int tkx_encoder_init(tkx_encoder *e, const tkx *t, int special, void *window, si
     return TKX_OK;
 }
 
-/* Encodes the first `size` bytes of the window and removes them. Nothing changes on an error. */
+/* Encodes and removes the first `size` bytes of the window. On an error nothing is changed. */
 static int encode_window(tkx_encoder *e, size_t size, uint32_t *ids, size_t capacity,
                          size_t *count) {
     const int code = encode_as(e->special, e->t, e->window, size, ids, capacity, count, e->work);
@@ -38,7 +38,7 @@ int tkx_encoder_feed(tkx_encoder *e, const void *text, size_t size, size_t *take
     size = smaller(size, e->window_size - old);
     memcpy(e->window + old, text, size);
     e->used += size;
-    /* there is no cut up to `old`, or it would have been found before */
+    /* a cut up to `old` would have been found by an earlier call */
     searched = old ? old - 1 : 0;
     cut = tkx_cut(e->t, e->window + searched, e->used - searched);
     if (cut == 0) {

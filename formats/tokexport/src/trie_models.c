@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- trie_models.c: trie (5.6): what Unigram, WordPiece, WordLevel and greedy models share --- */
+/* ---- trie_models.c: shared by Unigram, WordPiece, WordLevel and greedy models (5.6) ---------- */
 
 #if !defined(TKX_NO_UNIGRAM) || !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_WORDLEVEL) ||        \
     !defined(TKX_NO_GREEDY)
@@ -40,7 +40,7 @@ static void encode_word_pieces(tkx_context *ctx, const uint8_t *bytes, size_t si
         base = t->trie_continuation;
     }
     if (is_known) return;
-    ctx->count = before; /* one part that is not found makes the whole word unknown */
+    ctx->count = before; /* a part that is not found makes the whole word unknown */
     emit_unknown(ctx, bytes, end);
 }
 

@@ -7,27 +7,27 @@
 
 #include <float.h>
 
-/* The ids depend on the last bit of sums: each sum of two doubles must be rounded at once. There
-   are only additions and comparisons: nothing can be contracted, and sums of floats may be computed
-   as doubles. FLT_EVAL_METHOD is 0, 1, or a width of widened types: 16 with AVX512-FP16. */
+/* The ids depend on the last bit of sums: each sum of two doubles must be rounded immediately.
+   There are only additions and comparisons, so that nothing can be contracted, and sums of floats
+   may be computed as doubles. FLT_EVAL_METHOD is 0, 1, or a width, such as 16 with AVX512-FP16. */
 #if defined(FLT_EVAL_METHOD) &&                                                                    \
     (FLT_EVAL_METHOD < 0 || FLT_EVAL_METHOD == 2 || FLT_EVAL_METHOD > 64)
 #error "Unigram needs doubles that are rounded after each addition: -mfpmath=sse or TKX_NO_UNIGRAM"
 #endif
 typedef char tkx_unigram_needs_64_bit_doubles[sizeof(double) == 8 ? 1 : -1];
 
-/* The best path to a position, in work memory: f64 sum of scores, u32 length and u32 id of the
-   token that ends there. Length 0: none has been found. FEW_PATHS positions are on the stack. */
+/* The best path to a position, in work memory: f64 sum of scores, u32 length and u32 id of its last
+   token. Length 0: no path found. The paths of FEW_PATHS positions are on the stack. */
 enum { PATH_LENGTH = 8, PATH_ID = 12, FEW_PATHS = 64 };
 
-/* A pre-token being encoded. All paths pass through `from`; what is before it has been emitted. */
+/* A pre-token being encoded. All paths pass through `from`; ids up to there have been emitted. */
 typedef struct tkx_unigram {
     tkx_context *ctx;
     const uint8_t *from, *end;
     const uint8_t *unknown; /* where pending unknown text begins, or NULL */
-    /* at `from`, counted from the start of the pre-token: rounding must be that of the reference */
+    /* at `from`, summed from the start of the pre-token, to be rounded as in the reference */
     double sum;
-    uint8_t *paths; /* room + 1 of them */
+    uint8_t *paths; /* room + 1 paths */
     size_t room;
 } tkx_unigram;
 
@@ -71,7 +71,7 @@ static void emit_unknown_text(tkx_unigram *u, const uint8_t *to) {
         emit_unknown(ctx, from, to);
     } else {
         for (p = from; p < to; p++) {
-            /* sentencepiece gives the span of a character to the last of its bytes */
+            /* in sentencepiece, the last byte of a character has the span of the character */
             const int apart = t->alignment.data != NULL;
             emit_token(ctx, byte_id(ctx, *p), apart ? p : from, apart ? p + 1 : to);
         }
@@ -83,7 +83,7 @@ static void emit_path(tkx_unigram *u, size_t size) {
     uint8_t *path = u->paths + PATH * size;
     uint32_t length = path_length(path), id = path_id(path);
     size_t at = 0;
-    /* reversed, so that each position has the token that begins there */
+    /* reverse the path, so that each position has the token that begins there */
     while (path > u->paths) {
         uint32_t length_before, id_before;
         path -= PATH * (size_t)length;
@@ -108,7 +108,7 @@ static void emit_path(tkx_unigram *u, size_t size) {
     }
 }
 
-/* Offers a path to a position; of equal sums the first one stays. 0: there is no room for it. */
+/* Records a path to a position, if its sum is larger than before. 0: there is no room for it. */
 static TKX_INLINE int add_path(tkx_unigram *u, size_t *reach, size_t to, double sum, size_t length,
                                uint32_t id) {
     uint8_t *path;
@@ -123,7 +123,7 @@ static TKX_INLINE int add_path(tkx_unigram *u, size_t *reach, size_t to, double 
     return 1;
 }
 
-/* sentencepiece subtracts a sum beyond this from all sums in use. */
+/* Like sentencepiece, subtract a sum beyond this from all sums in use. */
 #define TKX_LARGEST_SUM 100000.0
 
 static TKX_NOINLINE double reset_sums(tkx_unigram *u, size_t at, size_t reach, double sum) {
@@ -136,8 +136,8 @@ static TKX_NOINLINE double reset_sums(tkx_unigram *u, size_t at, size_t reach, d
     return 0;
 }
 
-/* Finds the best path from `from` to the end of the pre-token. At each position that no token
-   crosses, the path so far is emitted and `from` moves there. 0: there is no room for the rest. */
+/* Finds the best path from `from` to the end of the pre-token. At a position that no token crosses,
+   the path so far is emitted, and `from` moves there. 0: there is no room for a path. */
 static TKX_INLINE int find_paths(tkx_unigram *u, int single) {
     tkx_context *ctx = u->ctx;
     const tkx *t = ctx->t;
@@ -201,7 +201,7 @@ static void encode_unigram(tkx_context *ctx, const uint8_t *bytes, size_t size) 
     tkx_unigram u = {ctx, bytes, bytes + size, NULL, 0, few, FEW_PATHS};
     while (!(ctx->t->trie_flags & SINGLE_PRECISION ? find_paths_in_single(&u)
                                                    : find_paths_in_double(&u))) {
-        /* eight times the room each time, so that little is done again */
+        /* eight times the room on each retry, so that little work is repeated */
         size_t rest = (size_t)(u.end - u.from);
         u.room = smaller(rest, 8 * u.room);
         ctx->memory_used = mark;

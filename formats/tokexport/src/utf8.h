@@ -7,8 +7,8 @@ enum { UTF8_BAD, UTF8_CUT, UTF8_GOOD };
 
 static int utf8_inside(uint8_t byte) { return (byte & 0xC0) == 0x80; }
 
-/* Examines the character at p, size > 0. *length: its length if it is good; if the text ends inside
-   it, the bytes that there are; if it is bad, the length of the part that one U+FFFD replaces. */
+/* Examines the character at p; size > 0. *length: its length; if the text ends inside it, the bytes
+   that there are; if it is bad, the length of the part that one U+FFFD replaces. */
 static int utf8_look(const uint8_t *p, size_t size, size_t *length) {
     uint8_t lead = p[0], low = 0x80, high = 0xBF;
     size_t need, i;
@@ -41,7 +41,7 @@ static TKX_INLINE const uint8_t *skip_ascii(const uint8_t *p, const uint8_t *end
 static size_t utf8_valid(const uint8_t *p, size_t size) {
     size_t i = 0, length;
     while (i < size && (i = (size_t)(skip_ascii(p + i, p + size) - p)) < size) {
-        /* nearly all of three bytes: E1 to EC, after which any bytes inside a character are good */
+        /* most characters of three bytes: after E1 to EC, any continuation bytes are valid */
         if (size - i >= 3 && (uint8_t)(p[i] - 0xE1) < 12 && utf8_inside(p[i + 1]) &&
             utf8_inside(p[i + 2]))
             length = 3;
@@ -51,7 +51,7 @@ static size_t utf8_valid(const uint8_t *p, size_t size) {
     return i;
 }
 
-/* Length of the character that begins with a byte, in valid UTF-8. */
+/* The length of the character with this first byte, in valid UTF-8. */
 static TKX_INLINE size_t utf8_length(uint8_t lead) {
     return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
 }
@@ -67,7 +67,7 @@ static TKX_INLINE uint32_t utf8_decode(const uint8_t *p) {
 
 #ifndef TKX_NO_NORMALIZER
 
-/* Writes a code point (no surrogate, at most 0x10FFFF): 1 to 4 bytes. */
+/* Writes a code point (no surrogate, at most 0x10FFFF) as 1 to 4 bytes. */
 static size_t utf8_encode(uint8_t *p, uint32_t c) {
     static const uint8_t leads[5] = {0, 0, 0xC0, 0xE0, 0xF0};
     const size_t size = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
