@@ -3,15 +3,15 @@ table.
 
     python -m tests.conformance FOLDER --strings 10000 -o docs/CONFORMANCE.md
 
-In reading order: ``find`` (what a folder holds), ``measure`` (one tokenizer), ``vectors`` (ids that
-others publish), ``isolated`` (one process for each, so that none can stop the others), ``table``
-(Markdown), ``__main__``.
+In reading order: ``find`` (the tokenizers in a folder), ``measure`` (one tokenizer), ``vectors``
+(published ids), ``isolated`` (one process per tokenizer, so that a crash does not stop the run),
+``table`` (Markdown), ``__main__``.
 """
 
 import sys
 from pathlib import Path
 
-# `python -m` looks first where it was called; the tokexport to be tested is the installed one, with
-# its compiled part.
+# `python -m` searches the current directory first; the tokexport to test is the installed one, with
+# its extension module.
 _ROOT = Path(__file__).parents[2]
 sys.path.sort(key=lambda path: Path(path).resolve() == _ROOT)

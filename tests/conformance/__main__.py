@@ -1,5 +1,5 @@
-"""python -m tests.conformance FOLDER: see the package. Exit code 0: no differences; 1: there are;
-2: it could not be done.
+"""python -m tests.conformance FOLDER: see the package. Exit code 0: no differences; 1: differences;
+2: failure.
 """
 
 import json
@@ -73,7 +73,7 @@ def conformance(
             f"{len(outcomes)} of {len(work)}: {outcome.name} {outcome.pattern} {outcome.state}",
             err=True,
         )
-        # A run takes an hour: what is done is written, should a later tokenizer stop it.
+        # A run takes an hour, so finished rows are written in case a later tokenizer stops it.
         if output is not None and not as_json:
             output.write_text(report(outcomes, [], typed), encoding="utf-8")
     if as_json:
@@ -94,14 +94,14 @@ def conformance(
 
 
 def text_files(texts: Path | None) -> tuple[Path, ...]:
-    """The files of a folder, whatever they hold, or the one file."""
+    """All files of a folder, or the one file."""
     if texts is None or texts.is_file():
         return () if texts is None else (texts,)
     return tuple(sorted(path for path in texts.rglob("*") if path.is_file()))
 
 
 def command(given: Mapping[str, Any]) -> str:
-    """What was typed, with words in the place of this machine's folders."""
+    """The command line, with words in place of this machine's folders."""
     words = ["python", "-m", "tests.conformance", "FOLDER"]
     words += ["--strings", str(given["strings"]), "--seed", str(given["seed"])]
     words += ["--texts", "TEXTS"] if given["texts"] is not None else []

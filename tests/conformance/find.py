@@ -1,4 +1,4 @@
-"""The tokenizers under a folder, found by their content, and the files that are none."""
+"""The tokenizers under a folder, found by their content, and the files that are not tokenizers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,9 +11,9 @@ from tokexport.sources.registry import open_source
 from tokexport.sources.source import AnySource
 from tokexport.sources.tiktoken import RANKS
 
-# A file of these names whose content is of no known kind is a broken tokenizer, not something else.
+# A file with one of these names and unknown content is a broken tokenizer, not something else.
 _NAMES: Final = ("tokenizer.json", "*.model", "*.tiktoken", "*.gguf", "tekken*.json")
-# What lies beside tokenizers, in the words with which it is refused.
+# Kinds of files beside tokenizers, in the words of their refusals.
 _BESIDE: Final = (
     "a tokenizer_config.json",
     "the config.json of a model",
@@ -24,11 +24,11 @@ _BESIDE: Final = (
     "a text of pairs of numbers",
     "a list of ",
 )
-# The vocabularies that a file of merges may belong to, by the end of its name.
+# The names of vocabularies that belong to a file of merges, by the end of its name.
 _VOCABULARIES: Final = {"merges.txt": ("vocab.json",), "vocab.bpe": ("encoder.json", "vocab.json")}
 
-# Ranks hold no pattern: the known names that fit to a path, where its file is not known by its
-# digest.
+# Ranks contain no pattern: the known pattern names that fit a path, for files whose digest is not
+# known.
 PATTERNS: Final = (
     ("*kimi*", "kimi_k2"),
     ("*llama3*", "llama3"),
@@ -48,7 +48,7 @@ PATTERNS: Final = (
 
 @dataclass(frozen=True, order=True)
 class Found:
-    """A tokenizer: its path below the folder, with ``/``, and for ranks the name of its pattern."""
+    """A tokenizer: its path below the folder, with ``/``, and for ranks the name of the pattern."""
 
     name: str
     pattern: str = ""
@@ -56,19 +56,19 @@ class Found:
 
 @dataclass(frozen=True, order=True)
 class Other:
-    """A file that is no tokenizer, and the sentence that says what it is."""
+    """A file that is not a tokenizer, and a sentence that says what it is."""
 
     name: str
     what: str
 
 
 def find(folder: Path, patterns: Sequence[tuple[str, str]] = ()) -> tuple[list[Found], list[Other]]:
-    """Every tokenizer under ``folder`` and every other file, both sorted by name; what begins with
-    a dot is left out.
+    """Every tokenizer under ``folder`` and every other file, both sorted by name; names that begin
+    with a dot are skipped.
 
-    A vocab.json and its merges are one tokenizer, called by the vocabulary. Ranks are found once
-    for each of ``patterns`` (a glob of the path, the name of a pattern) that fits, or else for each
-    of PATTERNS.
+    A vocab.json and its merges are one tokenizer, named after the vocabulary. Ranks are found once
+    for each matching one of ``patterns`` (a glob of the path, the name of a pattern), or else of
+    PATTERNS.
     """
     found: list[Found] = []
     others: list[Other] = []
@@ -93,7 +93,7 @@ def _fitting(name: str, patterns: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _kind(path: Path) -> AnySource | Other | None:
-    """What a tokenizer is, or None where it is one that cannot be read."""
+    """The source of a tokenizer, or None if it is one that cannot be read."""
     for merges, names in _VOCABULARIES.items():
         prefix = path.name.removesuffix(merges)
         for vocab in [prefix + name for name in names] if path.name.endswith(merges) else ():
@@ -110,5 +110,5 @@ def _kind(path: Path) -> AnySource | Other | None:
 
 
 def _reason(error: SourceError, path: Path) -> str:
-    """The first half of a sentence: what is wrong, without the file and without what to do."""
+    """The problem in the sentence of an error, without the file and the hint."""
     return str(error).removeprefix(f"{path.name}: ").partition("; ")[0]

@@ -1,4 +1,4 @@
-"""A process for each tokenizer: one that crashes, even in native code, does not stop the others."""
+"""A process for each tokenizer, so that a crash, even in native code, does not stop the run."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -9,13 +9,13 @@ from .measure import Job, Outcome, measure
 
 
 def measure_all(jobs: Sequence[Job], at_once: int) -> Iterator[Outcome]:
-    """The outcomes in the order of ``jobs``, each as soon as it and those before it are there."""
+    """The outcomes in the order of ``jobs``, each as soon as it and all earlier ones are known."""
     with ThreadPoolExecutor(at_once) as threads:
         yield from threads.map(measure_alone, jobs)
 
 
 def measure_alone(job: Job) -> Outcome:
-    """Measures in a new process. One that ends without an answer has crashed."""
+    """Measures in a new process. If it ends without a result, it has crashed."""
     context = get_context("spawn")
     here, there = context.Pipe(duplex=False)
     process = context.Process(target=_answer, args=(there, job))

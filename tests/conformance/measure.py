@@ -29,7 +29,7 @@ from .vectors import Vectors, compare_vectors
 
 @dataclass(frozen=True)
 class Job:
-    """What is asked for."""
+    """A tokenizer to measure, with the options of the run."""
 
     folder: Path
     found: Found
@@ -43,7 +43,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came out of one tokenizer; ``state`` is "same", "differs", "refused", "not compared" or
+    """The outcome for one tokenizer; ``state`` is "same", "differs", "refused", "not compared" or
     "crashed".
 
     ``sentence`` says why it was refused, not compared or crashed, or shows the first difference.
@@ -68,7 +68,7 @@ class Outcome:
     notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, object]:
-        """The outcome for a program."""
+        """The outcome as JSON values."""
         return asdict(self)
 
 
@@ -151,7 +151,7 @@ def _outcome(job: Job, done: Conversion, state: str, sentence: str) -> Outcome:
 
 
 def model_name(model: Model) -> str:
-    """What a model is called in the table."""
+    """The name of a model in the table."""
     match model:
         case BytePairModel(characters=None):
             return "BPE, bytes"
@@ -170,12 +170,12 @@ def model_name(model: Model) -> str:
 
 
 def _is_text(check: str) -> bool:
-    """Whether a count of `verify` is one of encoded texts, not of decoded ids."""
+    """Whether a count of `verify` counts encoded texts, not decoded ids."""
     if check.startswith("strings: "):
         return not check.endswith(", decoded")
     return check in (PAIRS, FILES, LINES)
 
 
 def _without(folder: Path, sentence: str) -> str:
-    """A sentence without the place where the folder lies on this machine."""
+    """A sentence without the path of the folder on this machine."""
     return sentence.replace(f"{folder}/", "")

@@ -1,5 +1,5 @@
-"""The Markdown that docs/CONFORMANCE.md is: versions, one row a tokenizer, what is not a
-tokenizer. No times, no paths of a machine.
+"""The Markdown of docs/CONFORMANCE.md: versions, one row per tokenizer, other files. No times, no
+paths of this machine.
 """
 
 import platform
@@ -14,7 +14,7 @@ from .find import Other
 from .measure import Outcome
 
 LIBRARIES = ("tokenizers", "tiktoken", "sentencepiece", "gguf")
-LONGEST = 400  # characters of a sentence in a cell
+LONGEST = 400  # maximum characters of a sentence in a cell
 
 _COLUMNS = (
     *("tokenizer", "source", "model", "ids", "source, bytes", "file, bytes", "strings", "vectors"),
@@ -31,7 +31,7 @@ _RIGHT = frozenset(("ids", "source, bytes", "file, bytes", "strings", "vectors",
 
 
 def report(outcomes: Sequence[Outcome], others: Sequence[Other], command: str) -> str:
-    """The whole document; ``command`` is how it was made."""
+    """The whole document; ``command`` is the command that produced it."""
     lines = [
         "# Conformance",
         "",
@@ -71,8 +71,8 @@ def report(outcomes: Sequence[Outcome], others: Sequence[Other], command: str) -
 
 
 def versions() -> list[tuple[str, str]]:
-    """What was run: tokexport, the reference libraries that are installed, the Unicode version of
-    the tables.
+    """The versions of tokexport, of the installed reference libraries, and of Unicode in the
+    tables.
     """
     found = [("tokexport", version("tokexport"))]
     for name in LIBRARIES:
@@ -84,7 +84,7 @@ def versions() -> list[tuple[str, str]]:
 
 
 def unicode_version() -> str:
-    """The newest Unicode version whose characters the tables know."""
+    """The newest Unicode version with characters in the tables."""
     known = ""
     for number in range(10, 100):
         try:
@@ -96,7 +96,7 @@ def unicode_version() -> str:
 
 
 def summary(outcomes: Iterable[Outcome]) -> str:
-    """One sentence: how many of each state, and how much was compared."""
+    """One sentence: the number of tokenizers in each state, and of comparisons."""
     outcomes = list(outcomes)
     counts = Counter(outcome.state for outcome in outcomes)
     states = ", ".join(f"{counts[state]} {words}" for state, words in _STATES if counts[state])
@@ -109,7 +109,7 @@ def summary(outcomes: Iterable[Outcome]) -> str:
 
 
 def rows(outcomes: Sequence[Outcome]) -> list[str]:
-    """The table's lines."""
+    """The lines of the table."""
     head = f"| {' | '.join(_COLUMNS)} |"
     rule = "|" + "".join(" ---: |" if name in _RIGHT else " --- |" for name in _COLUMNS)
     return [head, rule, *map(_row, outcomes)]
@@ -143,7 +143,7 @@ def _row(outcome: Outcome) -> str:
 
 
 def cell(text: str) -> str:
-    """A text that fits into a cell: one line, cut short, its bars escaped.
+    """A text that fits into a cell: on one line, shortened, with bars escaped.
 
     >>> cell("a|b\\nc")
     'a\\\\|b c'

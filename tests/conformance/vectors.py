@@ -20,11 +20,10 @@ from .find import Found
 
 @dataclass(frozen=True)
 class Vectors:
-    """How many vectors were compared, how many differ, and the first of these.
+    """The number of vectors compared, the number that differ, and the first difference.
 
-    ``disowned``: vectors whose ids the reference library does not give for their text either, so
-    that they say nothing about it: one is published with the ids of a pair and the first text
-    alone.
+    ``disowned``: vectors whose ids the reference library does not produce for their text either.
+    They are not evidence: one is published with the ids of a pair but only the first text.
     """
 
     compared: int = 0
@@ -34,7 +33,7 @@ class Vectors:
 
 
 def references(found: Found) -> frozenset[str]:
-    """What ``ref`` may be in the vectors of a tokenizer.
+    """The possible values of ``ref`` in the vectors of a tokenizer.
 
     >>> sorted(references(Found("llama2/tokenizer.model")))
     ['gguf:llama2/tokenizer.model', 'sp:llama2/tokenizer.model', 'tekken:llama2/tokenizer.model']
@@ -49,7 +48,7 @@ def references(found: Found) -> frozenset[str]:
 
 
 def vectors_of(directory: Path, found: Found) -> Iterator[dict[str, Any]]:
-    """The vectors below ``directory`` that are about this tokenizer."""
+    """The vectors of this tokenizer below ``directory``."""
     path = directory / f"{PurePosixPath(found.name).parent.name}.jsonl.gz"
     wanted = references(found)
     if path.is_file():
@@ -60,14 +59,13 @@ def vectors_of(directory: Path, found: Found) -> Iterator[dict[str, Any]]:
 def compare_vectors(
     tokenizer: Tokenizer, reference: ReferenceTokenizer, directory: Path, found: Found
 ) -> Vectors:
-    """Encodes every vector's text as it was encoded where it was published."""
+    """Encodes the text of every vector in the way it was published."""
     compared = differing = disowned = 0
     first = ""
     for vector in vectors_of(directory, found):
         wanted = Mode.TEMPLATE if vector["add_special"] else Mode.IDS
         mode = next(mode for mode in (wanted, Mode.IDS, Mode.TEXT) if mode in reference.modes())
-        # A library without a post-processor adds BOS when its caller says so, and the caller of the
-        # file puts it there.
+        # A library without a post-processor adds BOS on request; with the file, its caller adds it.
         bos = tokenizer.special_ids.bos if wanted is Mode.TEMPLATE is not mode else None
         before = [] if bos is None else [bos]
         ids = before + tokenizer.encode(
