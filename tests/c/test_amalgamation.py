@@ -11,7 +11,7 @@ LISTINGS = ("all.c", "extra.c")
 UNITS = tuple(name for listing in LISTINGS for name in amalgamate.unit_names(listing))
 
 
-def test_the_committed_files_are_what_the_units_make() -> None:
+def test_the_committed_files_are_generated_from_the_units() -> None:
     assert sorted(amalgamate.TARGETS.values()) == [*LISTINGS]
     for path, listing in amalgamate.TARGETS.items():
         committed = path.read_text(encoding="utf-8")

@@ -57,7 +57,7 @@ def opened(library: Library, content: bytes) -> int:
     return answer
 
 
-def test_the_numbers_of_classes_and_states_have_bounds(library: Library) -> None:
+def test_the_numbers_of_classes_and_states_are_bounded(library: Library) -> None:
     assert opened(library, with_fields()) == OK
     for field, most in (("class_count", 254), ("state_count", 4096)):
         assert opened(library, with_fields(room=1 << 22, **{field: most})) == OK
@@ -65,7 +65,7 @@ def test_the_numbers_of_classes_and_states_have_bounds(library: Library) -> None
         assert opened(library, with_fields(**{field: 0})) == SPLITS
 
 
-def test_a_table_lies_within_the_section(library: Library) -> None:
+def test_a_table_must_be_within_the_section(library: Library) -> None:
     _, table = described()
     more = {"state_count": table.state_count + 1}
     size = LABEL.itemsize * table.class_count
@@ -74,7 +74,7 @@ def test_a_table_lies_within_the_section(library: Library) -> None:
     assert opened(library, with_fields(room=4, offset=table.offset + 2)) == SPLITS
 
 
-def test_each_table_is_of_a_stage_of_its_own_that_has_a_program(library: Library) -> None:
+def test_each_table_must_belong_to_a_different_stage_with_a_program(library: Library) -> None:
     _, first = described(0)
     _, last = described()
     assert first.stage < last.stage
@@ -86,7 +86,7 @@ def test_each_table_is_of_a_stage_of_its_own_that_has_a_program(library: Library
     assert opened(library, none) == SPLITS  # classes of the first stage are of its label table
 
 
-def test_every_label_and_every_state_is_looked_at(library: Library) -> None:
+def test_every_label_and_every_state_is_checked(library: Library) -> None:
     _, table = described()
     states = table.state_count
     most = int(max(np.frombuffer(labels(), LABEL, offset=table.offset) & 0xFF))
@@ -98,7 +98,7 @@ def test_every_label_and_every_state_is_looked_at(library: Library) -> None:
 
 @pytest.mark.parametrize("section", ["SPLT", "LABL"])
 @pytest.mark.parametrize("compiler", COMPILERS)
-def test_no_byte_of_the_stages_makes_it_touch_what_is_not_its_own(
+def test_no_changed_byte_of_the_stages_makes_it_access_other_memory(
     compiler: str, section: str, build: Builder
 ) -> None:
     program = build(compiler, "damaged_section", *SANITIZED)

@@ -80,7 +80,7 @@ def damaged_sequences() -> Iterator[tuple[Changes, str, str]]:
         *(("sequences", *row) for row in damaged_sequences()),
     ],
 )
-def test_what_encoding_meets(
+def test_corruption_that_encoding_detects(
     library: Library, name: str, changes: Changes, met: str, unmet: str
 ) -> None:
     assert changes
@@ -108,7 +108,7 @@ def damaged_programs() -> Iterator[Changes]:
 
 
 @pytest.mark.parametrize("changes", [*damaged_programs()])
-def test_what_opening_meets(library: Library, changes: Changes) -> None:
+def test_corruption_that_opening_detects(library: Library, changes: Changes) -> None:
     assert library.open(patched("rewriting", *changes)) == SPLITS
 
 
@@ -128,7 +128,7 @@ def test_sequences_may_drop_spaces(library: Library) -> None:
     ("name", "step"),
     [("sequences", 1), ("rewriting", 31)] if SLOW else [("sequences", 5), ("rewriting", 31)],
 )
-def test_no_byte_of_the_operations_makes_it_touch_what_is_not_its_own(
+def test_no_changed_byte_of_the_operations_makes_it_access_other_memory(
     compiler: str, name: str, step: int, build: Builder
 ) -> None:
     program = build(compiler, "damaged_section", *SANITIZED)

@@ -95,7 +95,7 @@ def damage() -> Iterator[tuple[str, Changes, str, str]]:
 
 
 @pytest.mark.parametrize(("name", "changes", "met", "unmet"), [*damage()])
-def test_what_encoding_meets(
+def test_corruption_that_encoding_detects(
     library: Library, name: str, changes: Changes, met: str, unmet: str
 ) -> None:
     assert changes
@@ -105,7 +105,7 @@ def test_what_encoding_meets(
     assert library.encode(unmet.encode())[0] == OK
 
 
-def test_a_record_that_points_out_of_the_bytes(library: Library) -> None:
+def test_a_record_that_points_outside_the_bytes(library: Library) -> None:
     assert library.open(patched(SMALLEST, (b"RECS", 0, "I", 0xFFFFFFFF))) == OK
     assert library.look_up("tkx_token_bytes", 0, results=2) == CORRUPT
     assert library.decode(0) == CORRUPT
@@ -132,7 +132,7 @@ def test_a_record_that_is_one_byte_too_long(library: Library) -> None:
         ((b"ADDT", 104, "I", NONE), "tkx_added_token", (0,), 4),
     ],
 )
-def test_what_a_look_up_meets(
+def test_corruption_that_a_lookup_detects(
     library: Library, change: Any, function: str, arguments: tuple[int, ...], results: int
 ) -> None:
     assert library.open(patched("added", change)) == OK
@@ -162,9 +162,7 @@ def test_a_self_test_whose_text_is_not_utf8(library: Library) -> None:
         (4, 0x100),
     ],
 )
-def test_a_decoder_with_rules_that_do_not_go_together(
-    library: Library, offset: int, number: int
-) -> None:
+def test_a_decoder_with_contradictory_rules(library: Library, offset: int, number: int) -> None:
     assert library.open(patched("decode-first", (b"DECO", offset, "I", number))) == OK
     assert library.decode(3) == CORRUPT
     assert library.start_stream() == CORRUPT
@@ -204,7 +202,7 @@ HEADS = {
         ("affixes", b"SPLT", 9, "B", 2, SPLITS),  # characters after a stage on bytes
     ],
 )
-def test_what_opening_meets(
+def test_corruption_that_opening_detects(
     library: Library, name: str, tag: bytes, offset: int, form: str, number: int, code: int
 ) -> None:
     assert library.open(patched(name)) == OK
@@ -220,7 +218,7 @@ def test_what_opening_meets(
         (1, 1, 1 << 5 | 1 << 12),  # both of one byte
     ],
 )
-def test_a_form_of_a_token_out_of_its_range(
+def test_a_surface_form_out_of_range(
     library: Library, offset: int, length: int, flags: int
 ) -> None:
     changes = ((b"RECS", 0, "I", offset), (b"RECS", 4, "H", length), (b"RECS", 6, "H", 1 | flags))
@@ -230,7 +228,7 @@ def test_a_form_of_a_token_out_of_its_range(
 
 
 @pytest.mark.parametrize("name", ["byte-fallback", "spelled"])
-def test_a_bitmap_of_crossings_may_hold_anything(library: Library, name: str) -> None:
+def test_a_bitmap_of_crossings_may_have_any_value(library: Library, name: str) -> None:
     size = len(section(name, b"XPRS"))
     for byte in (0x00, 0xFF):
         assert library.open(patched(name, *each(b"XPRS", 8, size - 8, "B", byte))) == OK

@@ -22,7 +22,7 @@ def built(name: str, folder: Path, *flags: str) -> Path:
     return compile_c(COMPILERS[0], sources, folder / name, "-O0", *flags)
 
 
-def test_every_example_is_tried_here() -> None:
+def test_every_example_is_tested_here() -> None:
     names = {path.stem for path in EXAMPLES.glob("*.c")}
     assert names == {
         *("encode_stdin", "decode_ids", "stream_reply", "chat_loop", "embedded"),
@@ -42,7 +42,7 @@ def test_decode_ids_prints_the_text_of_its_arguments(tmp_path: Path) -> None:
     assert run([program, ADDED, *map(str, ids)]) == load(ADDED).decode(ids) + "\n"
 
 
-def test_stream_reply_prints_characters_as_they_become_whole(tmp_path: Path) -> None:
+def test_stream_reply_prints_characters_when_they_are_complete(tmp_path: Path) -> None:
     tokenizer = load(ADDED)
     ids = tokenizer.encode("héllo 😀 world")
     assert len(ids) > len("héllo 😀 world") // 2
@@ -54,7 +54,7 @@ def test_stream_reply_prints_characters_as_they_become_whole(tmp_path: Path) -> 
     assert printed == tokenizer.decode(ids[:1]) + "\n"
 
 
-def test_chat_loop_feeds_markup_as_tokens_and_what_the_user_says_as_text(tmp_path: Path) -> None:
+def test_chat_loop_encodes_markup_as_tokens_and_messages_as_text(tmp_path: Path) -> None:
     tokenizer = load(ADDED)
     user, reply = "<s>", "</s>"
     program = built("chat_loop", tmp_path)

@@ -39,7 +39,7 @@ def splits(*stages: Split, memo_count: int | None = None, states: int = 0) -> by
     return b"".join([header, *(one for one, _ in made), *(two for _, two in made)])
 
 
-def test_whole_characters_are_not_looked_for_in_parts_of_them(library: Library) -> None:
+def test_stages_on_bytes_are_refused_before_models_of_characters(library: Library) -> None:
     """A Unigram model that reads characters, after a stage that cuts between bytes: its path would
     end inside a character that goes on after the pre-token, and never reach its end.
     """
@@ -50,7 +50,7 @@ def test_whole_characters_are_not_looked_for_in_parts_of_them(library: Library) 
 
 @pytest.mark.parametrize("memo_count", [0, None], ids=["no memo", "memo"])
 @pytest.mark.parametrize("pattern", ["[a-z]+!|[a-z]", "(?:[a-z]{5}-?)+!|[a-z]"])
-def test_a_program_that_reads_far_is_linear_whatever_it_says(
+def test_any_program_that_reads_far_takes_linear_time(
     library: Library, pattern: str, memo_count: int | None
 ) -> None:
     stage = splits(Split(pattern), memo_count=memo_count)
@@ -62,7 +62,7 @@ def test_a_program_that_reads_far_is_linear_whatever_it_says(
 
 
 @pytest.mark.parametrize("name", ["greedy", "unigram", "wordpiece"])
-def test_a_trie_with_a_cycle_is_left_at_the_length_of_the_longest_token(
+def test_a_cycle_in_a_trie_ends_at_the_length_of_the_longest_token(
     library: Library, name: str
 ) -> None:
     root, continuation = golden_files.numbers(name, b"TRIE", 4, 2)
@@ -76,7 +76,7 @@ def test_a_trie_with_a_cycle_is_left_at_the_length_of_the_longest_token(
     assert library.encode(b"a" * 8) == (CORRUPT, [])
 
 
-def test_added_tokens_with_a_cycle_are_left(library: Library) -> None:
+def test_a_cycle_in_added_tokens_ends(library: Library) -> None:
     count, nodes, edges = golden_files.numbers("added", b"ADDT", 0, 3)
     first_edge = 96 + 16 * count + 8 * (nodes + 1)
     values = golden_files.numbers("added", b"ADDT", first_edge, edges)
@@ -90,9 +90,7 @@ def test_added_tokens_with_a_cycle_are_left(library: Library) -> None:
     assert library.encode(b"plain")[0] == OK
 
 
-def test_stages_that_need_more_work_memory_than_the_header_promises_are_refused(
-    library: Library,
-) -> None:
+def test_stages_that_exceed_the_bound_of_work_memory_are_refused(library: Library) -> None:
     for count, code in ((3, OK), (4, SPLITS)):
         stages = splits(*[Split("[a-z]+")] * count, states=4096)
         assert library.open(golden_files.rebuilt("smallest-bpe", {Tag.SPLITS: stages})) == code

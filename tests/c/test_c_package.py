@@ -49,12 +49,12 @@ def consumer(folder: Path, how: str, *options: str) -> str:
     return run([folder / "build" / "consumer"])
 
 
-def test_its_version_is_that_of_the_package() -> None:
+def test_its_version_equals_that_of_the_package() -> None:
     header = (RUNTIME / "tokexport.h").read_text(encoding="utf-8")
     assert re.findall(r'#define TKX_RUNTIME_VERSION "(.*)"', header) == [__version__]
 
 
-def test_a_project_takes_it_in_by_add_subdirectory(tmp_path: Path) -> None:
+def test_a_project_can_use_add_subdirectory(tmp_path: Path) -> None:
     printed = consumer(
         tmp_path / "use",
         f'add_subdirectory("{ROOT}" tokexport)',
@@ -66,7 +66,7 @@ def test_a_project_takes_it_in_by_add_subdirectory(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not shutil.which("git"), reason="there is no git")
 @pytest.mark.parametrize("shared", ["OFF", "ON"])
-def test_a_project_fetches_it(tmp_path: Path, shared: str) -> None:
+def test_a_project_can_use_fetch_content(tmp_path: Path, shared: str) -> None:
     """From a repository that holds the files that the C library needs, and no others."""
     repository = tmp_path / "repository"
     for name in ["CMakeLists.txt", *(f"formats/tokexport/{name}" for name in NEEDED)]:
@@ -82,7 +82,7 @@ def test_a_project_fetches_it(tmp_path: Path, shared: str) -> None:
 
 
 @pytest.mark.parametrize("shared", ["OFF", "ON"])
-def test_a_project_finds_it_installed(tmp_path: Path, shared: str) -> None:
+def test_a_project_finds_an_installation(tmp_path: Path, shared: str) -> None:
     build, prefix = tmp_path / "build", tmp_path / "prefix"
     options = (f"-DCMAKE_INSTALL_PREFIX={prefix}", f"-DBUILD_SHARED_LIBS={shared}")
     run(["cmake", "-S", ROOT, "-B", build, "-DCMAKE_INSTALL_LIBDIR=lib", *options])

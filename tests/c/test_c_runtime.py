@@ -32,7 +32,7 @@ each_compiler = pytest.mark.parametrize("compiler", COMPILERS)
 
 @each_compiler
 @pytest.mark.parametrize("level", ["-O0", "-O2", "-O3"] if SLOW else ["-O0", "-O3"])
-def test_it_compiles_without_a_warning_and_needs_nothing_but_four_functions(
+def test_it_compiles_without_warnings_and_needs_only_four_functions(
     compiler: str, level: str, build: Builder
 ) -> None:
     flags = (level, "-Wsign-conversion", "-Wshadow", "-ffreestanding", "-nostdlib")
@@ -56,7 +56,7 @@ def test_it_compiles_for_a_machine_that_widens_half_floats(
 
 
 @each_compiler
-def test_every_function_of_the_header_is_there_and_nothing_else_is_visible(
+def test_the_functions_of_the_header_are_the_only_visible_symbols(
     compiler: str, build: Builder
 ) -> None:
     runtime, extra = build.runtime(compiler, "-O2"), build.extra(compiler, "-O2")
@@ -68,19 +68,19 @@ def test_every_function_of_the_header_is_there_and_nothing_else_is_visible(
 
 
 @each_compiler
-def test_every_way_to_call_it_gives_the_same(compiler: str, build: Builder) -> None:
+def test_every_way_to_call_it_has_the_same_results(compiler: str, build: Builder) -> None:
     rounds = ("200", "1000000") if SLOW else ("20", "100000")
     assert run([build(compiler, "test_runtime", "-O2"), *rounds, *GOLDEN]) == ALL_FILES
 
 
 @each_compiler
-def test_it_touches_nothing_that_is_not_its_own(compiler: str, build: Builder) -> None:
+def test_it_accesses_only_its_own_memory(compiler: str, build: Builder) -> None:
     rounds = ("100", "50000") if SLOW else ("5", "10000")
     assert run([build(compiler, "test_runtime", *SANITIZED), *rounds, *GOLDEN]) == ALL_FILES
 
 
 @each_compiler
-def test_no_file_makes_it_touch_what_is_not_its_own(compiler: str, build: Builder) -> None:
+def test_no_file_makes_it_access_other_memory(compiler: str, build: Builder) -> None:
     program = build(compiler, "fuzz_runtime", *SANITIZED)
     for seed in range(3 if SLOW else 1):
         assert "taken" in run([program, str(seed + 1), str(MUTATIONS), *GOLDEN])
@@ -88,7 +88,7 @@ def test_no_file_makes_it_touch_what_is_not_its_own(compiler: str, build: Builde
 
 @EMULATE
 @pytest.mark.parametrize("compiler", list(EMULATED))
-def test_it_runs_on_machines_of_another_kind(compiler: str, build: Builder) -> None:
+def test_it_runs_on_other_architectures(compiler: str, build: Builder) -> None:
     if not (shutil.which(compiler) and shutil.which(EMULATED[compiler])):
         pytest.skip(f"{compiler} or {EMULATED[compiler]} is not installed")
     program = build(compiler, "test_runtime", "-O2", "-static")
@@ -125,7 +125,7 @@ def test_opening_does_not_read_the_vocabulary(
 
 
 @each_compiler
-def test_the_header_is_a_cxx_header_too(compiler: str, tmp_path: Path) -> None:
+def test_the_header_is_also_a_cxx_header(compiler: str, tmp_path: Path) -> None:
     source = tmp_path / "use.cpp"
     source.write_text('#include "tokexport_extra.h"\nint use() { return tkx_check(nullptr); }\n')
     flags = ("-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++", f"-I{RUNTIME}")

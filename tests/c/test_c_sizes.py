@@ -32,7 +32,7 @@ def test_the_stack_of_a_call(build: Builder, level: str) -> None:
 
 
 @pytest.mark.parametrize("level", ["-O2", "-Os"])
-def test_the_largest_frames_are_those_that_the_header_names(tmp_path: Path, level: str) -> None:
+def test_the_header_names_the_largest_frames(tmp_path: Path, level: str) -> None:
     options = ["-std=c99", level, "-fstack-usage", "-c"]
     run(["gcc", *options, RUNTIME / "tokexport.c", "-o", tmp_path / "made.o"])
     lines = (tmp_path / "made.su").read_text(encoding="utf-8").splitlines()

@@ -17,14 +17,14 @@ LICENSE = ("/* SPDX-License-Identifier: MIT */", f"/* {OWNER} */")
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_a_c_file_names_its_licence_and_keeps_to_100_columns(path: Path) -> None:
+def test_a_c_file_has_a_licence_and_at_most_100_columns(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").splitlines()
     assert tuple(lines[:2]) == LICENSE
     assert [line for line in lines if len(line) > 100] == []
     assert [line for line in lines if line != line.rstrip()] == []
 
 
-def test_all_of_the_folders_hold_c() -> None:
+def test_all_the_folders_contain_c() -> None:
     assert len(FILES) > 40
 
 

@@ -97,7 +97,7 @@ def follows_sources(file: tokexport_reader.File) -> bool:
     return any(isinstance(op, Affix) and op.flags & FIRST_SOURCE for op in file.operations)
 
 
-def test_the_header_describes_every_switch_that_there_is() -> None:
+def test_the_header_describes_every_switch() -> None:
     source = (RUNTIME / "tokexport.c").read_text(encoding="utf-8")
     header = (RUNTIME / "tokexport.h").read_text(encoding="utf-8")
     tested = set(
@@ -113,7 +113,7 @@ def test_the_header_describes_every_switch_that_there_is() -> None:
 
 @each_compiler
 @each_choice
-def test_a_switch_leaves_out_the_functions_of_its_part_and_of_no_other(
+def test_a_switch_leaves_out_exactly_the_functions_of_its_part(
     compiler: str, switches: tuple[str, ...], build: Builder
 ) -> None:
     left = functions(build.runtime(compiler, *PLAIN, *defines(switches)))
@@ -124,7 +124,7 @@ def test_a_switch_leaves_out_the_functions_of_its_part_and_of_no_other(
 @pytest.mark.skipif(
     "clang" not in COMPILERS, reason="only clang warns of unused functions without making code"
 )
-def test_any_two_switches_go_together() -> None:
+def test_any_two_switches_can_be_combined() -> None:
     """And so do all but two: what only these two parts use is there for one of them."""
     for pair in itertools.combinations(PARTS, 2):
         for switches in (pair, tuple(switch for switch in PARTS if switch not in pair)):
@@ -133,7 +133,7 @@ def test_any_two_switches_go_together() -> None:
 
 
 @each_compiler
-def test_each_switch_makes_the_code_smaller_and_all_together_nearly_halve_it(
+def test_each_switch_makes_the_code_smaller_and_all_almost_halve_it(
     compiler: str, build: Builder
 ) -> None:
     whole = code_size(build.runtime(compiler, *PLAIN))
@@ -151,7 +151,7 @@ def choice(request: pytest.FixtureRequest, build: Builder) -> tuple[tuple[str, .
 
 
 @pytest.mark.parametrize("name", golden_files.NAMES)
-def test_a_file_is_refused_or_gives_the_ids_and_texts_that_it_always_gives(
+def test_a_file_is_refused_or_has_the_same_ids_and_texts(
     choice: tuple[tuple[str, ...], Library], name: str
 ) -> None:
     switches, library = choice
@@ -169,7 +169,7 @@ def test_a_file_is_refused_or_gives_the_ids_and_texts_that_it_always_gives(
                 assert library.decode_text(case["ids"]) == (OK, case["text"]), case
 
 
-def test_some_golden_file_needs_each_part_and_some_need_none() -> None:
+def test_each_part_is_needed_by_a_golden_file_and_some_files_need_none() -> None:
     """Otherwise the test above would not try the codes."""
     for switch, part in PARTS.items():
         if part.code != OK:

@@ -35,14 +35,14 @@ def units(name: str) -> list[int]:
 @pytest.mark.parametrize(
     ("offset", "number"), [(4, FAR), (24, 4), (28, 1)], ids=["root", "flags", "reserved"]
 )
-def test_a_header_out_of_its_range(library: Library, name: str, offset: int, number: int) -> None:
+def test_a_header_out_of_range(library: Library, name: str, offset: int, number: int) -> None:
     assert library.open(patched(name, (b"TRIE", offset, "I", number))) == OK
     assert library.encode(b"a")[0] == CORRUPT
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("change", [0x1FF, FAR << 32], ids=["label", "base"])
-def test_a_unit_out_of_its_range(library: Library, name: str, change: int) -> None:
+def test_a_unit_out_of_range(library: Library, name: str, change: int) -> None:
     changes = ((b"TRIE", 32 + 8 * i, "Q", unit | change) for i, unit in enumerate(units(name)))
     assert library.open(patched(name, *changes)) == OK
     assert library.encode(b"abc")[0] == CORRUPT
@@ -72,9 +72,7 @@ def test_a_byte_with_an_id_that_does_not_exist(library: Library) -> None:
     assert library.encode(b"x")[0] == CORRUPT
 
 
-def test_text_that_is_not_in_the_vocabulary_stops_the_encoder_where_there_is_no_unknown_token(
-    library: Library,
-) -> None:
+def test_unknown_text_stops_the_encoder_without_an_unknown_token(library: Library) -> None:
     for name in NAMES:
         content = bytearray(golden_files.content(name))
         struct.pack_into("<I", content, 44, NONE)
@@ -86,7 +84,7 @@ def test_text_that_is_not_in_the_vocabulary_stops_the_encoder_where_there_is_no_
     assert library.encode(b"a") == (UNKNOWN_TEXT, [])
 
 
-def test_a_long_piece_needs_memory_for_its_longest_part_without_a_place_that_all_ways_pass(
+def test_a_long_pre_token_needs_memory_only_between_positions_that_all_paths_share(
     library: Library,
 ) -> None:
     assert library.open(golden_files.content("unigram")) == OK
@@ -115,7 +113,7 @@ def test_a_long_piece_needs_memory_for_its_longest_part_without_a_place_that_all
     text=st.text("ab\u00e9c", max_size=40),
     fallback=st.booleans(),
 )
-def test_sums_of_singles_are_those_of_the_specification(
+def test_sums_in_single_precision_match_the_specification(
     scores: dict[str, float], text: str, fallback: bool
 ) -> None:
     pieces = ["<unk>", *scores]
@@ -135,7 +133,7 @@ def test_sums_of_singles_are_those_of_the_specification(
     assert load(content).encode(text) == tokexport_reader.encode(file, text.encode())
 
 
-def test_neighbouring_unknown_words_are_one_unknown_token_where_the_file_says_so() -> None:
+def test_consecutive_unknown_words_become_one_token_if_the_file_says_so() -> None:
     content = bytearray(golden_files.content("wordlevel"))
     struct.pack_into("<I", content, 36, struct.unpack_from("<I", content, 36)[0] | 2)
     Sections(content).seal()

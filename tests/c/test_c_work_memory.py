@@ -68,7 +68,7 @@ def encode(library: Library, text: bytes, memory_size: int, *, spans: bool) -> t
 
 
 @pytest.mark.parametrize("spans", [False, True])
-def test_the_macro_is_enough_for_a_pattern_with_many_states_that_reads_far(
+def test_the_macro_is_sufficient_for_a_pattern_with_many_states_that_reads_far(
     library: Library, spans: bool
 ) -> None:
     source = tiktoken.Encoding(
@@ -119,7 +119,7 @@ def retries(library: Library, text: bytes) -> int:
     raise AssertionError("no number of bytes is enough")
 
 
-def test_a_rewritten_text_needs_a_second_retry_for_a_long_run_only(library: Library) -> None:
+def test_rewritten_text_needs_a_second_retry_only_for_a_long_run(library: Library) -> None:
     assert library.open(rewriting_bpe(tokenizers.pre_tokenizers.ByteLevel(False))) == OK
     prose = b"The Quick Brown Fox. "
     for count in (0, 10, 100, 1000):
@@ -130,7 +130,7 @@ def test_a_rewritten_text_needs_a_second_retry_for_a_long_run_only(library: Libr
 
 
 @pytest.mark.parametrize("name", runtime_samples.NAMES)
-def test_the_bound_is_enough_and_spans_need_no_less(library: Library, name: str) -> None:
+def test_the_bound_is_sufficient_and_not_smaller_with_spans(library: Library, name: str) -> None:
     assert library.open(runtime_samples.content(name)) == OK
     for text in [PROSE, "ﷺ" * 300, *TEXTS]:
         data = text.encode()
@@ -155,7 +155,7 @@ def crossed(normalizers: list[Any]) -> tokenizers.Tokenizer:
 
 
 @pytest.mark.parametrize("rounds", [1, 3])
-def test_a_text_comes_near_to_the_bound_however_many_normalizers_there_are(
+def test_some_text_needs_almost_the_bound_for_any_number_of_normalizers(
     library: Library, rounds: int
 ) -> None:
     each = [tokenizers.normalizers.NFKC(), tokenizers.normalizers.Lowercase()]

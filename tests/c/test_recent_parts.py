@@ -22,7 +22,7 @@ def words(chance: random.Random, letters: list[str], count: int, most: int) -> l
 @pytest.mark.parametrize(
     "name", ["byte-fallback", "bytes-stages", "normalized", "ranked", "rewriting", "spelled"]
 )
-def test_the_reader_which_remembers_nothing_gives_the_same_ids(library: Library, name: str) -> None:
+def test_a_reader_without_caches_produces_the_same_ids(library: Library, name: str) -> None:
     chance = random.Random(name)
     assert library.open(golden_files.content(name)) == 0
     file = tokexport_reader.open_file(golden_files.content(name))
@@ -33,7 +33,7 @@ def test_the_reader_which_remembers_nothing_gives_the_same_ids(library: Library,
 
 
 @pytest.mark.parametrize("name", ["added", "normalized"])
-def test_segments_have_the_ids_that_they_have_alone(library: Library, name: str) -> None:
+def test_segments_have_the_same_ids_as_separate_texts(library: Library, name: str) -> None:
     """Those that are normalized are in one place of the work memory, one after the other."""
     chance = random.Random(name)
     assert library.open(golden_files.content(name)) == 0

@@ -37,7 +37,7 @@ def source(name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", STAGES)
-def test_a_word_has_the_same_ids_every_time(name: str, tmp_path: Path) -> None:
+def test_a_word_always_has_the_same_ids(name: str, tmp_path: Path) -> None:
     library = reference(source(name))
     tokenizer = load(file_bytes(read_document(source(name), tmp_path)))
     # Few and short words, so that they come again; long ones that no cache takes; some that are

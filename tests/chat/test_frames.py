@@ -137,7 +137,7 @@ def test_a_frame_is_found(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NO_FRAMES)
-def test_what_is_more_than_a_frame_has_none_and_a_reason(name: str) -> None:
+def test_a_template_that_is_more_than_a_frame_is_refused_with_a_reason(name: str) -> None:
     source, reason = NO_FRAMES[name]
     found = find_frame(source, TOKENS)
     assert found.frame is None
@@ -168,7 +168,7 @@ def test_published_templates_are_frames(
     held_against_jinja(found.frame, source, TOKENS, 2)
 
 
-def test_a_frame_takes_ordinary_conversations_alone() -> None:
+def test_a_frame_supports_only_ordinary_conversations() -> None:
     ordinary = conversation(["a", "b", "c"], system=False)
     assert CHATML_FRAME.takes(ordinary)
     assert CHATML_FRAME.takes(conversation(["s", "a"], system=True))

@@ -91,13 +91,13 @@ def same_ids(tokenizer: tokexport.Tokenizer, reference: Any, seed: int) -> None:
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_a_frame_gives_the_ids_of_transformers(name: str, tmp_path: Path) -> None:
+def test_a_frame_produces_the_ids_of_transformers(name: str, tmp_path: Path) -> None:
     tokenizer = converted(tmp_path, WRITTEN[name], **TOKENS)
     same_ids(tokenizer, transformers.AutoTokenizer.from_pretrained(tmp_path), 1)
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_a_published_frame_gives_the_ids_of_transformers(
+def test_a_published_frame_produces_the_ids_of_transformers(
     name: str, shared: Path, tmp_path: Path
 ) -> None:
     tokenizer = converted(tmp_path, **published(shared, name))
@@ -106,7 +106,7 @@ def test_a_published_frame_gives_the_ids_of_transformers(
 
 @pytest.mark.skipif(not SLOW, reason="TOKEXPORT_SLOW=1 converts whole vocabularies")
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_a_published_tokenizer_gives_the_ids_of_transformers(
+def test_a_published_tokenizer_produces_the_ids_of_transformers(
     name: str, shared: Path, tmp_path: Path
 ) -> None:
     same_ids(*both_of_published(shared / "tokenizers" / name, tmp_path), 3)
@@ -135,7 +135,7 @@ def test_special_tokens_in_a_message_are_text(name: str, tmp_path: Path) -> None
     assert meant > 50
 
 
-def test_what_a_frame_is_not_for_is_refused_in_a_sentence(tmp_path: Path) -> None:
+def test_an_unsupported_conversation_is_refused_with_a_sentence(tmp_path: Path) -> None:
     template = CHATML.replace("m.content", "m.content.split('</think>')[-1]")
     tokenizer = converted(tmp_path, template)
     assert tokenizer.chat_frame is not None
@@ -159,7 +159,7 @@ def test_what_a_frame_is_not_for_is_refused_in_a_sentence(tmp_path: Path) -> Non
         (CHATML.replace("\n{{ m.content", "<|im_end{{ m.content"), "could begin in a message"),
     ],
 )
-def test_a_template_without_a_frame_is_left_out_with_a_note(
+def test_a_template_without_a_frame_is_skipped_with_a_note(
     template: str, problem: str, tmp_path: Path
 ) -> None:
     write_chat_model(tmp_path, template, eos_token="<|im_end|>")
@@ -174,7 +174,7 @@ def test_a_template_without_a_frame_is_left_out_with_a_note(
         tokenizer.encode_chat([user("a")])
 
 
-def test_special_tokens_of_rewritten_text_have_no_place(tmp_path: Path) -> None:
+def test_special_tokens_searched_in_normalized_text_prevent_a_frame(tmp_path: Path) -> None:
     write_chat_model(tmp_path, CHATML)
     path = tmp_path / "tokenizer.json"
     source = json.loads(path.read_text("utf-8"))
@@ -197,7 +197,7 @@ def test_without_jinja2_a_note_says_so(tmp_path: Path, monkeypatch: pytest.Monke
     assert "FRAM" not in done.sections
 
 
-def test_no_frame_is_looked_for_where_templates_are_left_out(tmp_path: Path) -> None:
+def test_without_templates_no_frame_is_searched(tmp_path: Path) -> None:
     write_chat_model(tmp_path, CHATML)
     for template, decode_only in ((False, False), (True, True)):
         done = tokexport.convert(
@@ -206,7 +206,7 @@ def test_no_frame_is_looked_for_where_templates_are_left_out(tmp_path: Path) -> 
         assert "FRAM" not in done.sections
 
 
-def test_the_frame_in_a_file_is_the_one_that_was_put_there() -> None:
+def test_a_frame_is_read_back_from_a_file_unchanged() -> None:
     frame = tokexport.load(golden_files.content("holes")).chat_frame
     assert isinstance(frame, Frame)
     assert frame.start == "<|endof|>the "
@@ -214,7 +214,7 @@ def test_the_frame_in_a_file_is_the_one_that_was_put_there() -> None:
     assert (sorted(frame.stripped), frame.takes_empty) == (["user"], False)
 
 
-def test_a_damaged_section_gives_an_error_or_other_ids() -> None:
+def test_a_damaged_section_causes_an_error_or_other_ids() -> None:
     good = golden_files.section("holes", b"FRAM")
     chance = random.Random(5)
     codes = []

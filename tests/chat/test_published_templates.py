@@ -34,7 +34,7 @@ def published(shared: Path, name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_a_published_template_gives_the_ids_of_transformers(
+def test_a_published_template_produces_the_ids_of_transformers(
     name: str, shared: Path, tmp_path: Path
 ) -> None:
     config = published(shared, name)
@@ -48,7 +48,7 @@ def test_a_published_template_gives_the_ids_of_transformers(
 
 @pytest.mark.skipif(not SLOW, reason="TOKEXPORT_SLOW=1 converts whole vocabularies")
 @pytest.mark.parametrize("name", [name for name in PUBLISHED if name != "kimi-k2"])
-def test_a_published_tokenizer_gives_the_ids_of_transformers(
+def test_a_published_tokenizer_produces_the_ids_of_transformers(
     name: str, shared: Path, tmp_path: Path
 ) -> None:
     compared, _ = same_as_transformers(*both_of_published(shared / "tokenizers" / name, tmp_path))

@@ -85,12 +85,12 @@ def test_a_feature_of_templates_works_as_in_transformers(feature: str, tmp_path:
 
 
 @pytest.mark.parametrize("failure", FAILURES)
-def test_what_fails_in_transformers_fails_here(failure: str, tmp_path: Path) -> None:
+def test_a_template_that_fails_in_transformers_fails_here(failure: str, tmp_path: Path) -> None:
     compared, refused = same_as_transformers(*pair(tmp_path, FAILURES[failure]))
     assert (compared, refused) == (0, len(list(requests())))
 
 
-def test_the_template_for_tools_is_taken_where_there_are_tools(tmp_path: Path) -> None:
+def test_the_template_for_tools_is_used_if_there_are_tools(tmp_path: Path) -> None:
     named = [{"name": name, "template": name + LOOP} for name in ("default", "tool_use", "rag")]
     tokenizer, reference = pair(tmp_path, named)
     assert set(tokenizer.chat_templates) == {"default", "tool_use", "rag"}
@@ -100,7 +100,7 @@ def test_the_template_for_tools_is_taken_where_there_are_tools(tmp_path: Path) -
         assert tokenizer.apply_chat_template([user("a")], chat_template=name) == ids
 
 
-def test_without_a_default_a_template_is_named(tmp_path: Path) -> None:
+def test_without_a_default_a_template_must_be_named(tmp_path: Path) -> None:
     tokenizer, _ = pair(tmp_path, [{"name": "rag", "template": LOOP}])
     assert tokenizer.chat_template is None
     with pytest.raises(ChatTemplateError, match=r"no default chat template; name one.*rag"):
@@ -152,7 +152,7 @@ def test_the_last_message_is_continued_as_in_transformers(tmp_path: Path) -> Non
         )
 
 
-def test_the_callers_messages_stay_as_they_are(tmp_path: Path) -> None:
+def test_the_callers_messages_are_unchanged(tmp_path: Path) -> None:
     tokenizer, _ = pair(tmp_path, LOOP)
     messages = [system("s"), assistant([{"type": "text", "text": "a"}], thinking="t")]
     before = repr(messages)
@@ -177,7 +177,7 @@ def test_a_template_sees_plain_data_only(tmp_path: Path) -> None:
         assert tokenizer.apply_chat_template(messages, tokenize=False) == expected
 
 
-def test_the_time_is_that_of_the_caller(tmp_path: Path) -> None:
+def test_the_time_is_the_current_local_time(tmp_path: Path) -> None:
     tokenizer, _ = pair(tmp_path, "{{ strftime_now('%Y') }}")
     years = {datetime.now().year, int(tokenizer.apply_chat_template([user("")], tokenize=False))}
     assert max(years) - min(years) <= 1
@@ -197,7 +197,7 @@ def test_the_time_is_that_of_the_caller(tmp_path: Path) -> None:
         ([user("a")], {"chat_template": "{{ 1 / 0 }}"}, "failed with ZeroDivisionError"),
     ],
 )
-def test_what_is_wrong_is_said_in_a_sentence(
+def test_errors_are_sentences(
     messages: Any, how: dict[str, Any], sentence: str, tmp_path: Path
 ) -> None:
     tokenizer, _ = pair(tmp_path, LOOP)

@@ -25,7 +25,7 @@ def converted(folder: Path, **how: Any) -> tokexport.Tokenizer:
     return tokexport.load(folder / "it.bin")
 
 
-def test_the_config_gives_templates_and_special_tokens(tmp_path: Path) -> None:
+def test_the_config_has_templates_and_special_tokens(tmp_path: Path) -> None:
     named = [{"name": "default", "template": TEMPLATE}, {"name": "rag", "template": "é"}]
     more = {"extra_special_tokens": {"think": "<think>", "n": 3}, "add_bos_token": True}
     write_chat_model(tmp_path, named, **TOKENS, **more)
@@ -38,7 +38,7 @@ def test_the_config_gives_templates_and_special_tokens(tmp_path: Path) -> None:
     assert "chat" not in tokenizer.provenance
 
 
-def test_files_win_over_the_config(tmp_path: Path) -> None:
+def test_files_take_precedence_over_the_config(tmp_path: Path) -> None:
     write_chat_model(tmp_path, "of the config", **TOKENS)
     (tmp_path / "chat_template.json").write_text('{"chat_template": "of the JSON"}', "utf-8")
     assert converted(tmp_path).chat_templates == {"default": "of the config"}
@@ -51,13 +51,13 @@ def test_files_win_over_the_config(tmp_path: Path) -> None:
     assert tokenizer.apply_chat_template([user("a")], tokenize=False) == "<s>a</s>"
 
 
-def test_a_json_file_is_read_where_nothing_else_has_a_template(tmp_path: Path) -> None:
+def test_a_json_file_is_read_if_there_is_no_other_template(tmp_path: Path) -> None:
     write_chat_model(tmp_path, None, **TOKENS)
     (tmp_path / "chat_template.json").write_text('{"chat_template": "of the JSON"}', "utf-8")
     assert converted(tmp_path).chat_template == "of the JSON"
 
 
-def test_a_gguf_gives_its_templates(tmp_path: Path) -> None:
+def test_templates_are_read_from_gguf(tmp_path: Path) -> None:
     writer = gguf.GGUFWriter(tmp_path / "it.gguf", "llama")
     writer.add_tokenizer_model("llama")
     tokens = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), "a"]
@@ -101,7 +101,7 @@ def test_a_file_without_a_config_has_no_variables(small_file: PathOf) -> None:
 
 
 @pytest.mark.parametrize("chat", [5, {"templates": 5}, {"templates": {"a": 5}}])
-def test_damaged_settings_are_named(chat: object) -> None:
+def test_an_error_names_damaged_settings(chat: object) -> None:
     provenance = {**tokexport.load(golden_files.content("added")).provenance, "chat": chat}
     damaged = golden_files.rebuilt("added", {b"PROV": json.dumps(provenance).encode()})
     with pytest.raises(FormatError, match='PROV is damaged: "chat" is not an object with texts'):
@@ -139,7 +139,7 @@ def test_the_command_prints_ids_and_text(tmp_path: Path, run: Run) -> None:
         ((), "the file has no chat template"),
     ],
 )
-def test_the_command_says_what_is_wrong(
+def test_the_command_reports_errors(
     arguments: tuple[str, ...], sentence: str, run: Run, small_file: PathOf
 ) -> None:
     outcome = run("chat-template", small_file("gpt2"), "-", *arguments, stdin=b'[{"content": "a"}]')

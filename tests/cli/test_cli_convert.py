@@ -10,7 +10,7 @@ from repository import small_source
 import tokexport
 
 
-def test_a_conversion_says_what_is_in_the_file(run: Run, tmp_path: Path) -> None:
+def test_a_conversion_describes_the_file(run: Run, tmp_path: Path) -> None:
     arguments = ("convert", small_source("qwen"), "-o", tmp_path / "it.bin", "--force")
     short, long = run(*arguments), run(*arguments, "-v")
     assert (short.code, short.stderr) == (0, "")
@@ -34,7 +34,7 @@ def test_a_conversion_names_the_model(run: Run, tmp_path: Path) -> None:
         assert ["model", name] in [line.split() for line in outcome.text.splitlines()]
 
 
-def test_json_gives_the_sizes_of_all_sections(run: Run, tmp_path: Path) -> None:
+def test_json_has_the_sizes_of_all_sections(run: Run, tmp_path: Path) -> None:
     target = tmp_path / "it.bin"
     result = json.loads(run("convert", small_source("gpt2"), "-o", target, "--json").text)
     assert result["size"] == target.stat().st_size
@@ -43,7 +43,7 @@ def test_json_gives_the_sizes_of_all_sections(run: Run, tmp_path: Path) -> None:
     assert result["reference"] == "tokenizers"
 
 
-def test_a_directory_says_what_was_read_and_what_was_not(run: Run, tmp_path: Path) -> None:
+def test_for_a_directory_the_files_read_and_not_read_are_listed(run: Run, tmp_path: Path) -> None:
     for name in ("tokenizer.json", "vocab.txt"):
         (tmp_path / name).write_bytes(small_source("gpt2").read_bytes())
     lines = run("convert", tmp_path, "-o", tmp_path / "it.bin").text.splitlines()
@@ -84,7 +84,7 @@ def test_a_dash_is_standard_output(
 @pytest.mark.parametrize(
     "content", [b"", b"\x00\x01\x02", b"{", b'{"a": 1.5}', b"GGUF\x03\x00\x00\x00"]
 )
-def test_what_is_no_source_is_refused_in_one_sentence(
+def test_an_invalid_source_is_refused_in_one_sentence(
     content: bytes, run: Run, tmp_path: Path
 ) -> None:
     (tmp_path / "source").write_bytes(content)
@@ -102,7 +102,7 @@ def test_no_control_character_of_an_error_reaches_the_terminal(run: Run, tmp_pat
     assert "\\x1b[2J.json" in outcome.stderr
 
 
-def test_options_leave_parts_out_or_add_one(run: Run, tmp_path: Path) -> None:
+def test_options_leave_out_or_add_parts(run: Run, tmp_path: Path) -> None:
     def tags(*options: str) -> set[str]:
         arguments = ("-o", tmp_path / "it.bin", "--force", "--json", *options)
         result = run("convert", small_source("llama3"), *arguments)
@@ -134,7 +134,7 @@ def test_ranks_take_their_pattern_and_special_tokens_from_options(
 
 
 @pytest.mark.parametrize("content", ["[1]", '{"a": "b"}', '{"a": -1}', '{"a": true}', "{"])
-def test_special_tokens_that_are_no_ids_by_content_are_refused(
+def test_special_tokens_that_do_not_map_contents_to_ids_are_refused(
     content: str, run: Run, tmp_path: Path
 ) -> None:
     (tmp_path / "special.json").write_text(content, encoding="ascii")
@@ -144,7 +144,7 @@ def test_special_tokens_that_are_no_ids_by_content_are_refused(
     assert "special.json" in outcome.stderr
 
 
-def test_notes_go_to_stderr_or_into_the_object(run: Run, tmp_path: Path) -> None:
+def test_notes_are_written_to_stderr_or_into_the_json(run: Run, tmp_path: Path) -> None:
     ranks = tmp_path / "my.tiktoken"
     ranks.write_bytes(small_source("ranks").read_bytes())
     arguments = ("convert", ranks, "-o", tmp_path / "it.bin", "--pattern", r"\w+|\W", "--force")

@@ -21,7 +21,7 @@ COMMANDS = (
 
 @settings(max_examples=200)
 @given(st.sampled_from([*SMALL, *golden_files.NAMES]), st.data())
-def test_any_damage_in_any_section_is_a_sentence(
+def test_any_damage_in_any_section_is_reported_in_a_sentence(
     run: Run, small_file: PathOf, tmp_path: Path, name: str, data: st.DataObject
 ) -> None:
     whole = small_file(name) if name in SMALL else golden_files.FOLDER / f"{name}.bin"
@@ -44,7 +44,7 @@ def test_any_damage_in_any_section_is_a_sentence(
             assert outcome.code in ((0, 1) if arguments[0] == "diff" else (0,))
 
 
-def test_a_file_that_does_not_open_is_refused_in_one_sentence(
+def test_a_file_that_cannot_be_opened_is_refused_in_one_sentence(
     run: Run, small_file: PathOf, tmp_path: Path
 ) -> None:
     whole, path = small_file("gpt2").read_bytes(), tmp_path / "it.bin"

@@ -19,7 +19,7 @@ TOKENS = [Token(b"ing", first=b"##ing"), Token(b"a", fallback=True)]
 
 
 @given(tokens, st.just(LLAMA) | rules)
-def test_what_was_written_is_what_is_shown(written: list[Token], decoding: Decoding) -> None:
+def test_the_output_shows_the_written_rules(written: list[Token], decoding: Decoding) -> None:
     contents = Contents(decode_only(written, decoding))
     read = contents.tokens
     # Edits are a table in the file, which does not record the steps.
@@ -38,14 +38,16 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_rules_and_the_forms_of_a_token_are_shown(path: Path, run: Any) -> None:
+def test_the_rules_and_the_surface_forms_of_a_token_are_shown(path: Path, run: Any) -> None:
     assert 'byte fallback by runs, one " " dropped at the start' in run("inspect", path).text
     shown = [line.split() for line in run("inspect", path, "--token", "0").text.splitlines()]
     assert ["first", '"##ing"'] in shown
     assert "fallback" in run("inspect", path, "--token", "1").text
 
 
-def test_other_rules_and_other_forms_are_differences(path: Path, tmp_path: Path, run: Any) -> None:
+def test_other_rules_and_surface_forms_are_differences(
+    path: Path, tmp_path: Path, run: Any
+) -> None:
     other = tmp_path / "two.bin"
     other.write_bytes(decode_only([Token(b"ing"), Token(b"a")], Decoding(byte_fallback=True)))
     outcome = run("diff", path, other)

@@ -29,7 +29,7 @@ def test_the_demo_shows_each_command_and_its_answer(run: Run, tmp_path: Path) ->
     assert document["steps"][-1]["text"] == demo_module.TEXT
 
 
-def test_the_demo_keeps_nothing_unless_it_is_asked_to(
+def test_the_demo_keeps_files_only_on_request(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -32,7 +32,7 @@ def test_a_file_and_its_source_do_not_differ(name: str, run: Run, small_file: Pa
     assert (document["same"], document["differences"]) == (True, [])
 
 
-def test_files_with_less_in_them_are_compared_with_as_much_of_the_source(
+def test_files_with_fewer_parts_are_compared_in_the_parts_they_have(
     run: Run, tmp_path: Path
 ) -> None:
     for option in ("--decode-only", "--no-scores"):
@@ -97,7 +97,9 @@ def test_a_change_is_found_and_named(
     assert (quiet.code, quiet.stdout, quiet.stderr) == (1, b"", "")
 
 
-def test_many_differences_are_counted_and_the_first_shown(run: Run, small_file: PathOf) -> None:
+def test_many_differences_are_counted_and_the_first_ones_shown(
+    run: Run, small_file: PathOf
+) -> None:
     outcome = run("diff", small_file("gpt2"), small_file("shuffled"))
     assert outcome.code == 1
     assert "more" in outcome.text

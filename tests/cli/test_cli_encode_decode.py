@@ -13,7 +13,7 @@ import tokexport
 TEXT = "We've 4,312 books: naïve, 渡船 🙂\\n\t end  \r\n\n"
 
 
-def test_a_text_from_the_argument_a_file_and_stdin_gives_the_same_ids(
+def test_a_text_has_the_same_ids_from_an_argument_a_file_and_stdin(
     run: Run, small_file: PathOf, tmp_path: Path
 ) -> None:
     path = small_file("llama3")
@@ -47,7 +47,7 @@ def test_half_a_character_is_decoded_as_its_bytes(run: Run, small_file: PathOf) 
     assert run("decode", path, ids[0]).stdout == tokexport.load(path).decode_bytes(ids[:1])
 
 
-def test_special_tokens_are_text_unless_they_are_asked_for(run: Run, small_file: PathOf) -> None:
+def test_special_tokens_are_text_unless_allowed(run: Run, small_file: PathOf) -> None:
     path, content = small_file("gpt2"), "<|endoftext|>"
     assert run("encode", path, "--special", content).text == "0\n"
     plain = run("encode", path, content).text.split()
@@ -56,7 +56,7 @@ def test_special_tokens_are_text_unless_they_are_asked_for(run: Run, small_file:
 
 
 @pytest.mark.parametrize("unit", ["char", "byte"])
-def test_offsets_are_a_line_a_token_or_json(
+def test_offsets_are_printed_one_line_per_token_or_as_json(
     unit: Literal["char", "byte"], run: Run, small_file: PathOf
 ) -> None:
     path = small_file("gpt2")
@@ -80,7 +80,7 @@ def test_the_template_is_added_on_request(run: Run, small_file: PathOf) -> None:
     assert run("encode", path, "a").text.split()[0] != str(bos)
 
 
-def test_json_holds_ids_or_tokens_and_decode_reads_both(run: Run, small_file: PathOf) -> None:
+def test_json_contains_ids_or_tokens_and_decode_reads_both(run: Run, small_file: PathOf) -> None:
     path = small_file("gpt2")
     shown = run("encode", path, "--json", "the cat\n").stdout
     result = json.loads(shown)
@@ -95,7 +95,7 @@ def test_json_holds_ids_or_tokens_and_decode_reads_both(run: Run, small_file: Pa
         assert run("decode", path, stdin=wrong).code == 2
 
 
-def test_tokens_are_shown_a_line_each(run: Run, small_file: PathOf) -> None:
+def test_tokens_are_shown_one_per_line(run: Run, small_file: PathOf) -> None:
     path = small_file("gpt2")
     lines = run("encode", path, "--tokens", "the\n").text.splitlines()
     assert [line.split(None, 1)[0] for line in lines] == [
@@ -111,14 +111,14 @@ def test_ids_may_be_separated_by_spaces_commas_and_brackets(run: Run, small_file
         assert run("decode", path, stdin=text.encode()).text == "the ferry left"
 
 
-def test_special_tokens_can_be_left_out_of_what_is_decoded(run: Run, small_file: PathOf) -> None:
+def test_decoding_can_skip_special_tokens(run: Run, small_file: PathOf) -> None:
     path = small_file("gpt2")
     ids = tokexport.load(path).encode("a<|endoftext|>b", allowed_special="all")
     assert run("decode", path, *ids).text == "a<|endoftext|>b"
     assert run("decode", path, "--skip-special-tokens", *ids).text == "ab"
 
 
-def test_decode_as_json_gives_text_and_tokens(run: Run, small_file: PathOf) -> None:
+def test_decode_with_json_prints_text_and_tokens(run: Run, small_file: PathOf) -> None:
     path = small_file("gpt2")
     result = json.loads(run("decode", path, "--json", *tokexport.load(path).encode("a b")).text)
     assert result["text"] == "a b"
@@ -162,7 +162,7 @@ def test_text_that_is_not_utf8_is_refused_with_its_offset(run: Run, small_file: 
 @pytest.mark.parametrize(
     "options", [("a", "--file", "b"), ("a", "--unit", "byte"), ("--tokns", "a")]
 )
-def test_options_that_clash_are_refused(options: list[str], run: Run, small_file: PathOf) -> None:
+def test_conflicting_options_are_refused(options: list[str], run: Run, small_file: PathOf) -> None:
     assert run("encode", small_file("gpt2"), *options).code == 2
 
 
@@ -182,7 +182,7 @@ def test_a_text_may_begin_with_a_dash_and_a_dash_is_standard_input(
     assert "-h, --help" in run("encode", "-h").text
 
 
-def test_a_long_text_in_any_parts_is_that_of_one_call(
+def test_a_long_text_in_any_parts_has_the_ids_of_one_call(
     run: Run, small_file: PathOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, text = small_file("llama3"), "the cat naïve 渡船 " * 500

@@ -14,7 +14,7 @@ from tokexport.cli.contents import MODELS
 from tokexport.file.layout import Header, ModelType, Tag
 
 
-def test_the_facts_of_a_file_are_those_of_the_tokenizer(run: Run, small_file: PathOf) -> None:
+def test_the_facts_of_a_file_match_the_tokenizer(run: Run, small_file: PathOf) -> None:
     path = small_file("llama3")
     tokenizer = tokexport.load(path)
     facts = json.loads(run("inspect", path, "--json").text)
@@ -29,7 +29,7 @@ def test_the_facts_of_a_file_are_those_of_the_tokenizer(run: Run, small_file: Pa
     assert facts["provenance"]["source"] == "tokenizer.json"
 
 
-def test_a_decode_only_file_is_described_as_one(run: Run, tmp_path: Path) -> None:
+def test_a_decode_only_file_is_described_as_such(run: Run, tmp_path: Path) -> None:
     run("convert", small_source("gpt2"), "-o", tmp_path / "it.bin", "--decode-only")
     text = run("inspect", tmp_path / "it.bin").text
     assert "for decoding only" in text
@@ -57,7 +57,7 @@ def test_one_token_is_shown_with_its_merge(run: Run, small_file: PathOf) -> None
     assert facts["score"] < 0
 
 
-def test_an_id_that_is_not_there_is_an_error(run: Run, small_file: PathOf) -> None:
+def test_an_unknown_id_is_an_error(run: Run, small_file: PathOf) -> None:
     outcome = run("inspect", small_file("gpt2"), "--token", 1_000_000)
     assert (outcome.code, outcome.stdout) == (2, b"")
     assert "id 1000000: no such id" in outcome.stderr
@@ -76,7 +76,7 @@ def test_added_tokens_are_listed_with_their_flags(run: Run, small_file: PathOf) 
     assert [row["text"] for row in document["added_tokens"]] == [row[1] for row in lines]
 
 
-def test_no_token_can_reach_the_terminal_as_a_command(run: Run, tmp_path: Path) -> None:
+def test_no_token_can_control_the_terminal(run: Run, tmp_path: Path) -> None:
     hostile = [b"\x1b[2J", "\u202eabc".encode(), b"\x07", b"\r", b"\x9b31m", b"\xc2\x9b31m"]
     contents = [bytes([byte]) for byte in range(256)] + [each for each in hostile if len(each) > 1]
     lines = (b"%b %d\n" % (base64.b64encode(data), rank) for rank, data in enumerate(contents))
@@ -91,7 +91,7 @@ def test_no_token_can_reach_the_terminal_as_a_command(run: Run, tmp_path: Path) 
         assert all(character.isprintable() or character in "\n\t" for character in text)
 
 
-def test_a_source_is_converted_in_memory_first(
+def test_a_source_is_first_converted_in_memory(
     run: Run, small_file: PathOf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -110,7 +110,7 @@ def test_a_source_is_converted_in_memory_first(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_options_for_ranks_are_for_inspect_too(run: Run) -> None:
+def test_inspect_accepts_the_options_for_ranks(run: Run) -> None:
     refused = run("inspect", small_source("ranks"), "--pattern", "no-name")
     assert (refused.code, "no-name" in refused.text) == (1, True)
     facts = json.loads(run("inspect", small_source("ranks"), "--pattern", r"\w+|\W", "--json").text)

@@ -30,14 +30,14 @@ def start(*arguments: object, **how: Any) -> subprocess.CompletedProcess[bytes]:
 
 
 @pytest.mark.parametrize("command", NAMES)
-def test_every_command_teaches_by_examples_and_takes_json(command: str, run: Run) -> None:
+def test_every_command_has_examples_and_accepts_json(command: str, run: Run) -> None:
     outcome = run(*command.split(), "--help")
     assert outcome.code == 0
     assert f"tokexport {command}" in outcome.text.split("Options:")[0].split("\n", 2)[2]
     assert "--json" in outcome.text
 
 
-def test_the_help_says_what_each_command_does_in_a_whole_sentence() -> None:
+def test_the_help_describes_each_command_in_a_whole_sentence() -> None:
     text = start("--help", env={**os.environ, "COLUMNS": "80"}).stdout.decode()
     summaries = [line for line in text.splitlines() if line[2:].startswith(COMMANDS)]
     assert len(summaries) == len(COMMANDS)
@@ -49,7 +49,7 @@ def test_the_version_is_that_of_the_package(run: Run) -> None:
     assert run("--version").text == f"tokexport {tokexport.__version__}\n"
 
 
-def test_a_bug_shows_its_traceback_and_is_no_answer(tmp_path: Path) -> None:
+def test_a_bug_shows_its_traceback_and_exits_with_2(tmp_path: Path) -> None:
     broken = "import tokexport.cli.app as c; c.commands.get_command = None; c.commands()"
     command = [sys.executable, "-c", broken, "inspect"]
     bug = subprocess.run(command, capture_output=True, check=False, cwd=tmp_path)
@@ -58,7 +58,7 @@ def test_a_bug_shows_its_traceback_and_is_no_answer(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", [name for name in NAMES if name != "demo"])
-def test_a_missing_file_is_named_without_a_number_of_the_system(command: str, run: Run) -> None:
+def test_a_missing_file_is_named_without_an_errno(command: str, run: Run) -> None:
     more = {"encode": ["a"], "decode": ["1"], "diff": ["x.bin"], "verify": ["--against", "x.json"]}
     more["tokenize"] = ["x.txt", "-o", "x"]
     more["count"] = ["-o", "x.counts"]
@@ -75,7 +75,7 @@ def test_a_missing_file_is_named_without_a_number_of_the_system(command: str, ru
     assert "nothing.bin" in error["error"]["message"]
 
 
-def test_errors_of_usage_and_refusals_are_objects_too(run: Run, tmp_path: Path) -> None:
+def test_usage_errors_and_refusals_are_also_json_objects(run: Run, tmp_path: Path) -> None:
     assert run("frobnicate").code == 2
     assert json.loads(run("encode", "--json").stderr)["error"]["kind"] == "MissingParameter"
     source = json.dumps(document(normalizer={"type": "Other"}))
@@ -91,7 +91,7 @@ def piped(*arguments: object, cwd: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen([*MAIN, *map(str, arguments)], cwd=cwd, **pipes)
 
 
-def test_a_reader_that_goes_away_is_no_error_message(small_file: PathOf, tmp_path: Path) -> None:
+def test_a_closed_pipe_causes_no_error_message(small_file: PathOf, tmp_path: Path) -> None:
     with piped("inspect", small_file("gpt2"), "--tokens", cwd=tmp_path) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -101,7 +101,9 @@ def test_a_reader_that_goes_away_is_no_error_message(small_file: PathOf, tmp_pat
     assert process.returncode not in (0, 1, 2)
 
 
-def test_head_ends_an_encoding_at_once_in_little_memory(small_file: PathOf, tmp_path: Path) -> None:
+def test_head_ends_encode_immediately_with_little_memory(
+    small_file: PathOf, tmp_path: Path
+) -> None:
     """The text is endless: nothing may wait for all of it."""
     for command, *options in (("encode", "--tokens"), ("encode", "--json"), ("decode",)):
         with piped(command, small_file("gpt2"), *options, cwd=tmp_path) as process:
@@ -130,7 +132,9 @@ def peak_memory(process: int) -> int:
     return int(found[1]) if found else 0
 
 
-def test_what_an_encoding_cannot_say_becomes_an_escape(small_file: PathOf, tmp_path: Path) -> None:
+def test_characters_outside_the_output_encoding_are_escaped(
+    small_file: PathOf, tmp_path: Path
+) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
     for arguments in (["inspect", small_file("qwen"), "--tokens"], ["inspect", small_file("qwen")]):
         outcome = start(*arguments, cwd=tmp_path, env=environment)
@@ -140,7 +144,7 @@ def test_what_an_encoding_cannot_say_becomes_an_escape(small_file: PathOf, tmp_p
 
 
 @pytest.mark.parametrize("descriptor", [0, 1, 2])
-def test_a_stream_that_is_closed_is_no_traceback(
+def test_a_closed_stream_causes_no_traceback(
     descriptor: int, small_file: PathOf, tmp_path: Path
 ) -> None:
     command = " ".join(map(shlex.quote, [*MAIN, "encode", str(small_file("gpt2"))]))
@@ -165,14 +169,16 @@ def on_a_terminal(*arguments: object, cwd: Path) -> bytes:
     return b"".join(parts)
 
 
-def test_decoded_controls_are_escaped_on_terminals_only(small_file: PathOf, tmp_path: Path) -> None:
+def test_decoded_control_characters_are_escaped_only_on_terminals(
+    small_file: PathOf, tmp_path: Path
+) -> None:
     path = small_file("gpt2")
     ids = start("encode", path, input=b"\x1b[31mred", cwd=tmp_path).stdout.decode().split()
     assert start("decode", path, *ids, cwd=tmp_path).stdout == b"\x1b[31mred"
     assert on_a_terminal("decode", path, *ids, cwd=tmp_path).rstrip() == b"\\x1b[31mred"
 
 
-def test_progress_is_shown_on_a_terminal_only(small_file: PathOf, tmp_path: Path) -> None:
+def test_progress_is_shown_only_on_a_terminal(small_file: PathOf, tmp_path: Path) -> None:
     source = small_source("gpt2")
     arguments = ("verify", small_file("gpt2"), "--against", source, "--only", "token:300")
     assert b"token:300: 0 of 1" in on_a_terminal(*arguments, cwd=tmp_path)

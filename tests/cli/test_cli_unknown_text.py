@@ -40,7 +40,7 @@ def source(tmp_path: Path) -> Path:
     ],
     ids=lambda words: " ".join(map(str, words)),
 )
-def test_it_is_one_sentence_and_exit_code_2(
+def test_unknown_text_is_reported_in_one_sentence_with_exit_code_2(
     arguments: tuple[str, ...], source: Path, tmp_path: Path, run: Run, without_code_points: None
 ) -> None:
     file = tokexport.convert(source, tmp_path / "words.bin").target
@@ -54,7 +54,7 @@ def test_it_is_one_sentence_and_exit_code_2(
     assert all(line.startswith("note: ") for line in others)
 
 
-def test_in_python_it_is_a_value_error_and_an_error_of_tokexport(
+def test_in_python_unknown_text_is_a_value_error_and_an_error_of_tokexport(
     source: Path, tmp_path: Path
 ) -> None:
     tokexport.convert(source, tmp_path / "words.bin")

@@ -29,7 +29,7 @@ def other_source(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_good_file_is_a_yes_with_counts(verify: Run) -> None:
+def test_a_correct_file_exits_with_0_and_shows_counts(verify: Run) -> None:
     outcome = verify(small_source("gpt2"), "--strings", 500)
     assert (outcome.code, outcome.stderr) == (0, "")
     assert "no differences" in outcome.text
@@ -38,7 +38,7 @@ def test_a_good_file_is_a_yes_with_counts(verify: Run) -> None:
     assert result["compared"] == sum(result["counts"].values()) > 500
 
 
-def test_a_difference_is_a_no_that_can_be_repeated(verify: Run, other_source: Path) -> None:
+def test_a_difference_exits_with_1_and_can_be_reproduced(verify: Run, other_source: Path) -> None:
     outcome = verify(other_source, "--strings", 500)
     assert outcome.code == 1
     assert "first difference" in outcome.text
@@ -49,7 +49,7 @@ def test_a_difference_is_a_no_that_can_be_repeated(verify: Run, other_source: Pa
     assert json.loads(again.text)["first"]["text"] == first["text"]
 
 
-def test_a_quick_run_is_small_and_another_source_is_said_first(
+def test_a_quick_run_is_small_and_another_source_is_reported_first(
     verify: Run, other_source: Path
 ) -> None:
     right = verify(small_source("gpt2"), "--quick", "--json")
@@ -65,7 +65,7 @@ def test_a_quick_run_is_small_and_another_source_is_said_first(
     assert (quiet.code, quiet.stdout, quiet.stderr) == (1, b"", "")
 
 
-def test_texts_are_compared_too(verify: Run, tmp_path: Path) -> None:
+def test_texts_are_compared_as_well(verify: Run, tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("The ferry left.\n" * 20, encoding="ascii")
     options = ("--strings", 0, "--json")
     without = json.loads(verify(small_source("gpt2"), *options).text)["compared"]
@@ -73,7 +73,7 @@ def test_texts_are_compared_too(verify: Run, tmp_path: Path) -> None:
     assert json.loads(more.text)["compared"] > without
 
 
-def test_a_missing_file_is_an_error_and_not_a_no(
+def test_a_missing_file_exits_with_2(
     run: Run, verify: Run, small_file: PathOf, tmp_path: Path
 ) -> None:
     assert run("verify", tmp_path / "nothing.bin", "--against", small_source("gpt2")).code == 2

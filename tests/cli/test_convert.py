@@ -30,7 +30,7 @@ def files(directory: Path) -> set[str]:
     return {path.name for path in directory.iterdir()}
 
 
-def test_the_target_opens_and_its_size_is_reported(source: Path, tmp_path: Path) -> None:
+def test_the_target_can_be_opened_and_its_size_is_reported(source: Path, tmp_path: Path) -> None:
     done = tokexport.convert(source, tmp_path / "tokenizer.bin")
     assert done.target == tmp_path / "tokenizer.bin"
     assert done.size == done.target.stat().st_size
@@ -62,7 +62,7 @@ def test_a_target_that_appears_during_the_conversion_is_kept(source: Path, tmp_p
     assert files(tmp_path) == {"source", "tokenizer.bin"}
 
 
-def test_what_is_not_a_regular_file_is_never_replaced(source: Path, tmp_path: Path) -> None:
+def test_only_a_regular_file_is_replaced(source: Path, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("pipe")
     for target, kind in (("pipe", "pipe"), ("link", "pipe"), ("source", "directory")):
@@ -100,7 +100,7 @@ def test_a_source_is_never_its_own_target(source: Path, tmp_path: Path) -> None:
     assert source.read_bytes() == before
 
 
-def test_a_file_that_is_open_for_writing_is_a_target(source: Path, tmp_path: Path) -> None:
+def test_a_file_open_for_writing_can_be_a_target(source: Path, tmp_path: Path) -> None:
     target = io.BytesIO()
     done = tokexport.convert(source, target)
     assert done.target is None
@@ -115,7 +115,7 @@ def test_a_file_that_is_open_for_writing_is_a_target(source: Path, tmp_path: Pat
         ({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["a b"]}}, SourceError),
     ],
 )
-def test_a_refused_source_leaves_no_file_and_an_existing_target_as_it_was(
+def test_a_refused_source_leaves_no_file_and_an_existing_target_unchanged(
     change: dict[str, object], error: type[TokexportError], source: Path, tmp_path: Path
 ) -> None:
     source.write_text(json.dumps(document() | change))
@@ -143,7 +143,7 @@ def test_a_refusal_names_the_file_the_field_and_the_value(source: Path, tmp_path
             tokexport.convert(source, tmp_path / "new.bin")
 
 
-def test_a_full_disk_leaves_no_file_and_an_existing_target_as_it_was(
+def test_a_full_disk_leaves_no_file_and_an_existing_target_unchanged(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = tmp_path / "tokenizer.bin"
@@ -159,12 +159,12 @@ def test_a_full_disk_leaves_no_file_and_an_existing_target_as_it_was(
     assert target.read_bytes() == b"precious"
 
 
-def test_a_missing_folder_is_named(source: Path, tmp_path: Path) -> None:
+def test_an_error_names_a_missing_folder(source: Path, tmp_path: Path) -> None:
     with pytest.raises(TokexportError, match=r"nowhere.*No such file or directory"):
         tokexport.convert(source, tmp_path / "nowhere" / "tokenizer.bin")
 
 
-def test_the_target_has_the_rights_that_the_process_gives_new_files(
+def test_the_target_has_the_permissions_of_new_files(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = os.umask(0o027)
@@ -175,7 +175,7 @@ def test_the_target_has_the_rights_that_the_process_gives_new_files(
     assert stat.S_IMODE((tmp_path / "tokenizer.bin").stat().st_mode) == 0o640
 
 
-def test_the_same_source_gives_the_same_bytes(source: Path, tmp_path: Path) -> None:
+def test_the_same_source_produces_the_same_bytes(source: Path, tmp_path: Path) -> None:
     for name in ("a.bin", "b.bin"):
         tokexport.convert(source, tmp_path / name)
     assert (tmp_path / "a.bin").read_bytes() == (tmp_path / "b.bin").read_bytes()
@@ -194,7 +194,7 @@ def test_an_encoding_object_converts_without_a_file(tmp_path: Path) -> None:
     assert tokenizer.self_test() > 0
 
 
-def test_more_than_the_formats_stages_are_refused(source: Path) -> None:
+def test_more_stages_than_the_format_allows_are_refused(source: Path) -> None:
     digits = {"type": "Digits", "individual_digits": True}
     sequence = pre_tokenizers(*[digits] * 16 + [document()["pre_tokenizer"]])
     source.write_text(json.dumps(document(pre_tokenizer=sequence)))
@@ -233,7 +233,7 @@ WRONG = [{"prefix": "##", "cleanup": True}, {"type": 5}, {"type": "Sequence"}, {
 
 
 @pytest.mark.parametrize("decoder", [*WRONG, [], "ByteLevel"])
-def test_a_decoder_that_is_none_is_a_sentence(decoder: object, tmp_path: Path) -> None:
+def test_an_invalid_decoder_is_refused_with_a_sentence(decoder: object, tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text(json.dumps(document(decoder=decoder)))
     with pytest.raises(TokexportError, match="decoder"):
         tokexport.convert(tmp_path, tmp_path / "tokenizer.bin")

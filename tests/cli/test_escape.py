@@ -34,7 +34,7 @@ def unescaped(text: str) -> bytes:
 
 
 @given(st.binary() | st.text().map(str.encode))
-def test_escaped_bytes_can_be_had_back(content: bytes) -> None:
+def test_escaped_bytes_can_be_restored(content: bytes) -> None:
     assert unescaped(escape(content)) == content
 
 
@@ -42,7 +42,7 @@ def test_escaped_bytes_can_be_had_back(content: bytes) -> None:
     st.binary()
     | st.text(st.characters(categories=["Cc", "Cf", "Zl", "Zp", "Co", "Cn"])).map(str.encode)
 )
-def test_nothing_that_a_terminal_could_obey_is_left(content: bytes) -> None:
+def test_nothing_that_could_control_a_terminal_is_left(content: bytes) -> None:
     shown = escape(content)
     assert shown.isprintable()
     assert all(unicodedata.category(each) not in ("Cc", "Cf", "Cs") for each in shown)
@@ -54,5 +54,5 @@ def test_text_stays_readable() -> None:
     assert escape("\u202e\U000e0001\x85".encode()) == "\\u202e\\U000e0001\\u0085"
 
 
-def test_a_message_keeps_its_line_ends_and_loses_its_controls() -> None:
+def test_a_message_keeps_its_line_ends_but_no_control_characters() -> None:
     assert visible("one\n\ttwo \x1b]0;title\x07 \\d") == "one\n\ttwo \\x1b]0;title\\x07 \\d"

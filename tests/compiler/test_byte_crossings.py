@@ -64,7 +64,7 @@ def texts(r: random.Random) -> Iterator[str]:
 
 @pytest.mark.parametrize("halves", [False, True])
 @pytest.mark.parametrize("in_order", [True, False])
-def test_random_vocabularies_give_the_ids_of_tiktoken(
+def test_random_vocabularies_produce_the_ids_of_tiktoken(
     tmp_path: Path, in_order: bool, halves: bool
 ) -> None:
     r = random.Random(in_order * 2 + halves)
@@ -118,7 +118,7 @@ def test_a_pair_of_whole_characters_is_crossed() -> None:
     assert np.flatnonzero(hashed).tolist() == [place("\u4e2d", "\u6587")]
 
 
-def test_a_token_that_ends_within_a_character_is_noted_by_its_bytes() -> None:
+def test_a_token_that_ends_within_a_character_is_recorded_by_its_bytes() -> None:
     start = "\u4e2d".encode()[:1]
     found = crossings_of([*parts_of("\u00e9"), "a\u00e9", b"a" + start, "\u00e9a"])
     assert found is not None
@@ -127,14 +127,14 @@ def test_a_token_that_ends_within_a_character_is_noted_by_its_bytes() -> None:
     assert set(np.flatnonzero(hashed)) == {place("a", "\u00e9"), place("\u00e9", "a")}
 
 
-def test_bytes_that_look_like_a_code_point_beyond_the_last_one_are_no_character() -> None:
+def test_bytes_beyond_the_last_code_point_are_not_a_character() -> None:
     beyond = [b"\xf7\xbf", b"\xf7\xbf\xbf", b"\xf7\xbf\xbf\xbf"]
     found = crossings_of([*parts_of("\u00e9"), "\u00e9a", *beyond, b"a" + beyond[-1]])
     assert found is not None
     assert found[0] == {(b"a", b"\xf7")}
 
 
-def test_a_merge_that_comes_before_the_character_it_joins_leaves_all_to_merges() -> None:
+def test_a_merge_ranked_before_the_character_it_joins_prevents_crossings() -> None:
     e = parts_of("\u00e9")
     assert crossings_of([*e, "b\u00e9", "ab"]) is not None
     assert crossings_of(["b\u00e9", "ab", *e]) is None
@@ -147,7 +147,7 @@ def test_a_merge_that_comes_before_the_character_it_joins_leaves_all_to_merges()
     [b"\xe0\x83\xa9", b"\xf0\x80\x83\xa9", b"\xf8\x80\x83\xa9", b"\xc1\xa1", b"\xe0\x81\xa1"],
 )
 @pytest.mark.parametrize("letter_last", [False, True])
-def test_bytes_that_only_look_like_a_character_do_not_stand_for_it(
+def test_bytes_that_only_look_like_a_character_are_not_that_character(
     letter_last: bool, alike: bytes, tmp_path: Path
 ) -> None:
     """The token of such bytes is the last one, and the first that is made."""

@@ -62,7 +62,7 @@ def model_of(
 
 
 @pytest.mark.parametrize("alphabet", ["a", "ab", "abc"])
-def test_one_rule_a_token_gives_the_ids_of_all_the_rules(alphabet: str) -> None:
+def test_one_rule_per_token_produces_the_ids_of_all_rules(alphabet: str) -> None:
     rng = random.Random(alphabet)
     for _ in range(150):
         vocab, merges = random_model(rng, alphabet, rng.randrange(1, 25))
@@ -122,7 +122,7 @@ def slow_ways(
     return ways, rules
 
 
-def test_any_list_of_merges_has_the_ways_and_rules_that_trying_all_finds() -> None:
+def test_an_exhaustive_search_finds_the_same_ways_and_rules() -> None:
     rng = random.Random(4)
     outcomes = {"several ways": 0, "one": 0, "two rules": 0, "a circle": 0}
     for _ in range(3_000):
@@ -167,7 +167,7 @@ def test_any_list_of_merges_has_the_ways_and_rules_that_trying_all_finds() -> No
     assert min(outcomes.values()) > 10, outcomes
 
 
-def test_arrays_that_do_not_belong_together_are_an_error() -> None:
+def test_arrays_that_do_not_match_are_an_error() -> None:
     merges, ranks, symbols = (np.zeros(size, np.uint32) for size in (6, 2, 2))
     for size, count in itertools.product(range(6), range(3)):
         if size == 3 * count or (size == 3 and not count):
@@ -220,13 +220,13 @@ def test_rank_is_not_always_the_order_of_ids() -> None:
     assert slow_encode(b"abc", vocab, canonical) == [4, 2]
 
 
-def test_a_merge_of_the_unknown_token_is_canonical_where_a_byte_is_unknown() -> None:
+def test_a_merge_of_the_unknown_token_is_canonical_if_a_byte_is_unknown() -> None:
     vocab = {b"a": 0, b"?": 1, b"?a": 2}
     model = BytePairModel(vocab, merges=merge_rows([[1, 0, 2]]), unk_id=1)
     assert rules_of(canonical_merges(model)) == {2: (1, 0)}
 
 
-def test_two_merges_of_one_token_that_can_both_come_up_are_refused() -> None:
+def test_two_merges_of_one_token_that_can_both_fire_are_refused() -> None:
     # With the suffix "b", the text "ab" ends in "bb", and "bb" is also what two letters make.
     vocab = {b"a": 0, b"b": 1, b"bb": 2, b"abb": 3, b"ab": 4}
     merges = ((0, 2, 3), (0, 1, 4), (4, 1, 3))

@@ -58,7 +58,7 @@ REPLACE = replace(" ", MARK)
 
 
 @pytest.mark.parametrize("stage", [None, SPLIT, digits(False)])
-def test_both_sides_of_a_cut_give_the_ids_of_the_whole(
+def test_both_sides_of_a_cut_have_the_ids_of_the_whole(
     stage: dict[str, Any] | None, tmp_path: Path
 ) -> None:
     cut = 0
@@ -85,7 +85,7 @@ def test_both_sides_of_a_cut_give_the_ids_of_the_whole(
     assert cut > 300
 
 
-def test_an_unknown_token_that_is_a_character_merges_as_such_too(tmp_path: Path) -> None:
+def test_an_unknown_token_that_is_a_character_also_merges(tmp_path: Path) -> None:
     vocab = {"u": 0, "a": 1, "b": 2, "au": 3, "ub": 4}
     model = {"type": "BPE", "unk_token": "u", "vocab": vocab, "merges": [["a", "u"], ["u", "b"]]}
     for fuse in (True, False):

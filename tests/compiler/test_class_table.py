@@ -6,7 +6,7 @@ from tokexport.compiler.class_table import CODE_POINTS, class_table
 from tokexport.file.pack import levels
 
 
-def test_every_code_point_but_the_surrogates_keeps_its_value() -> None:
+def test_every_code_point_except_surrogates_keeps_its_value() -> None:
     rng = np.random.default_rng(0)
     values = np.zeros(CODE_POINTS, np.uint8)
     for _ in range(300):
@@ -18,7 +18,7 @@ def test_every_code_point_but_the_surrogates_keeps_its_value() -> None:
     assert (table.leaves[middle, points & 63] == values[points]).all()
 
 
-def test_surrogates_cost_no_block() -> None:
+def test_surrogates_need_no_block() -> None:
     values = np.zeros(CODE_POINTS, np.uint8)
     values[0xD800:0xE000] = np.arange(0x800) % 7
     assert len(class_table(values).leaves) == 1

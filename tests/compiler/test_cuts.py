@@ -111,7 +111,7 @@ def trained(pre_tokenizer: pre_tokenizers.PreTokenizer, added: list[ReferenceTok
 
 @pytest.mark.parametrize("with_added", [False, True])
 @pytest.mark.parametrize("name", PRE_TOKENIZERS)
-def test_both_sides_of_a_cut_give_the_ids_of_the_whole(name: str, with_added: bool) -> None:
+def test_both_sides_of_a_cut_have_the_ids_of_the_whole(name: str, with_added: bool) -> None:
     tokenizer = trained(PRE_TOKENIZERS[name], ADDED if with_added else [])
     cuts = cuts_of(tokenizer)
     rng = random.Random(name)
@@ -143,7 +143,7 @@ def test_a_row_of_the_packed_cuts_is_sixteen_bytes_lowest_bit_first() -> None:
 
 
 @pytest.mark.parametrize("content", ["é", "▁"])
-def test_a_stage_over_bytes_reads_several_for_what_is_not_ascii(content: str) -> None:
+def test_a_stage_on_bytes_reads_several_for_a_non_ascii_character(content: str) -> None:
     tokenizer = Tokenizer(WordLevel({"a": 0, "Ã©b": 1, "?": 2}, unk_token="?"))
     tokenizer.normalizer = normalizers.Sequence(
         [normalizers.Replace("x", content), normalizers.ByteLevel()]

@@ -23,9 +23,7 @@ def test_a_trie_holds_its_keys(words: set[str]) -> None:
 
 
 @given(st.dictionaries(WORDS, st.text("xyzé", max_size=4), min_size=1, max_size=30))
-def test_a_map_holds_its_rules_and_knows_those_of_one_character(
-    replacements: dict[str, str],
-) -> None:
+def test_a_map_has_its_rules_and_knows_those_of_one_character(replacements: dict[str, str]) -> None:
     charsmap = read_charsmap(charsmap_of(replacements))
     assert {
         key.decode(): value.decode() for key, value in rules_of(charsmap).items()

@@ -37,7 +37,7 @@ LETTERS = st.sampled_from(["a", "b", "_", " ", "aa", "ab", " a", "a_", "b a"])
         ([NormalForm.NFKC, SPACES], Split(" ")),
     ],
 )
-def test_a_split_at_a_character_that_was_replaced_is_left_out(
+def test_a_split_at_a_replaced_character_is_omitted(
     normalizer: Sequence[NormalizerStep], split: Split
 ) -> None:
     assert without_dead_splits(normalizer, [Split("b"), split, Split("_")]) == (
@@ -66,18 +66,16 @@ def test_a_split_at_a_character_that_was_replaced_is_left_out(
         ([Replace("a", "b"), CharacterMap.LOWERCASE], Split("a")),
     ],
 )
-def test_a_split_that_may_find_something_stays(
-    normalizer: Sequence[NormalizerStep], split: Split
-) -> None:
+def test_a_split_that_may_match_is_kept(normalizer: Sequence[NormalizerStep], split: Split) -> None:
     assert without_dead_splits(normalizer, [split]) == (split,)
 
 
-def test_a_step_of_the_pre_tokenizer_that_replaces_counts_for_the_splits_after_it_alone() -> None:
+def test_a_replacement_in_the_pre_tokenizer_affects_only_later_splits() -> None:
     steps: list[PreTokenizerStep] = [Split(" "), SPACES, Split(" ")]
     assert without_dead_splits([], steps) == (Split(" "), SPACES)
 
 
-def test_the_library_finds_nothing_with_a_split_that_is_left_out() -> None:
+def test_an_omitted_split_matches_nothing_in_the_library() -> None:
     left_out = 0
 
     @settings(max_examples=300)

@@ -35,7 +35,7 @@ def found(trie: DoubleArray, key: bytes) -> int | None:
 
 @settings(max_examples=200)
 @given(VOCABULARIES, st.lists(KEYS, max_size=50))
-def test_a_key_is_found_if_and_only_if_it_is_there(
+def test_a_key_is_found_if_and_only_if_it_exists(
     vocab: dict[bytes, int], others: list[bytes]
 ) -> None:
     trie = double_array(vocab)
@@ -54,14 +54,14 @@ def test_no_two_nodes_share_a_base(vocab: dict[bytes, int]) -> None:
     assert len(bases) == len(prefixes)
 
 
-def test_the_units_are_as_many_as_the_nodes_nearly() -> None:
+def test_there_are_almost_as_many_nodes_as_units() -> None:
     vocab = {f"{number * 7919 % 100003:o}x{number}".encode(): number for number in range(20_000)}
     trie = double_array(vocab)
     nodes = int((labels(trie) != NO_LABEL).sum())
     assert len(trie.units) < 1.25 * nodes + 256
 
 
-def test_arrays_that_do_not_belong_together_are_an_error() -> None:
+def test_arrays_that_do_not_match_are_an_error() -> None:
     for ends, ids, problem in (
         ((1, 2), (7,), "one end and one id"),
         ((1, 4), (7, 8), "before the last one or outside"),

@@ -27,7 +27,7 @@ def stripping(form: NormalForm) -> CharacterMapping:
 
 
 @pytest.mark.parametrize("form", DECOMPOSING)
-def test_every_scalar_value_becomes_what_the_library_makes_of_it(form: NormalForm) -> None:
+def test_every_scalar_value_is_normalized_as_in_the_library(form: NormalForm) -> None:
     library = normalizers.Sequence([DECOMPOSING[form], normalizers.StripAccents()])
     mapping = stripping(form)
     wrong = [
@@ -40,12 +40,12 @@ def test_every_scalar_value_becomes_what_the_library_makes_of_it(form: NormalFor
 
 @pytest.mark.parametrize("form", DECOMPOSING)
 @given(text=st.lists(st.characters(exclude_categories=["Cs"]) | MARKS, max_size=20).map("".join))
-def test_whatever_order_the_marks_stand_in(form: NormalForm, text: str) -> None:
+def test_marks_in_any_order(form: NormalForm, text: str) -> None:
     library = normalizers.Sequence([DECOMPOSING[form], normalizers.StripAccents()])
     assert stripping(form).apply(text) == library.normalize_str(text)
 
 
-def test_a_form_and_what_strips_its_marks_are_one_operation() -> None:
+def test_a_normal_form_and_stripping_of_its_marks_become_one_operation() -> None:
     (op,) = compile_steps(
         (
             CharacterMap.LOWERCASE,
@@ -59,20 +59,20 @@ def test_a_form_and_what_strips_its_marks_are_one_operation() -> None:
 
 
 @pytest.mark.parametrize("form", [NormalForm.NFC, NormalForm.NFKC])
-def test_a_form_that_composes_stays(form: NormalForm) -> None:
+def test_a_normal_form_that_composes_is_kept(form: NormalForm) -> None:
     assert [type(op) for op in compile_steps((form, CharacterMap.STRIP_ACCENTS))] == [
         NormalForm,
         CharacterMapping,
     ]
 
 
-def test_a_form_stays_where_some_of_the_marks_that_it_sorts_stay() -> None:
+def test_a_normal_form_is_kept_if_marks_that_it_sorts_remain() -> None:
     """BERT drops marks that take no space of their own; U+1D165 and U+1D16D do, and are sorted."""
     steps = (NormalForm.NFD, CharacterMap.BERT_STRIP_ACCENTS)
     assert [type(op) for op in compile_steps(steps)] == [NormalForm, CharacterMapping]
 
 
-def test_a_decomposition_alone_is_that_of_the_library() -> None:
+def test_a_decomposition_alone_equals_that_of_the_library() -> None:
     for form, library in DECOMPOSING.items():
         mapping = decomposition_map(form)
         assert not [

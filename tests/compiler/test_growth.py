@@ -54,7 +54,7 @@ def bound(steps: tuple[NormalizerStep, ...]) -> tuple[int, int]:
 @pytest.mark.parametrize("seed", range(40))
 @settings(max_examples=30)
 @given(TEXTS | st.text(max_size=8))
-def test_no_text_grows_more(seed: int, text: str) -> None:
+def test_no_text_grows_beyond_the_bound(seed: int, text: str) -> None:
     steps = tuple(random.Random(seed).choices(STEPS, k=1 + seed % 4))
     grows, extra = bound(steps)
     for each in [text, *text, *(50 * character for character in text[:2])]:
@@ -69,7 +69,7 @@ def test_no_text_grows_more(seed: int, text: str) -> None:
         ([NormalForm.NFD, SpellBytes()], 6, "\u0390"),
     ],
 )
-def test_growths_in_a_row_are_not_multiplied(
+def test_consecutive_growths_are_not_multiplied(
     steps: list[NormalizerStep], grows: int, character: str
 ) -> None:
     assert growths(compile_steps(tuple(steps)))[-1] == (grows, 0)

@@ -68,7 +68,7 @@ def test_pairs_hash_as_the_specification_says(left: int, right: int) -> None:
         ),
     ],
 )
-def test_words_of_few_letters_have_hashes_of_their_own(letters: str, count: int) -> None:
+def test_words_of_few_letters_have_distinct_hashes(letters: str, count: int) -> None:
     rows = np.random.default_rng(count).integers(0, len(letters), (200_000, count))
     (width,) = {len(letter.encode()) for letter in letters}
     words = np.unique(
@@ -77,13 +77,13 @@ def test_words_of_few_letters_have_hashes_of_their_own(letters: str, count: int)
     assert len(np.unique(hash_contents(words))) == len(words)
 
 
-def test_two_words_that_a_vocabulary_has_do_not_collide() -> None:
+def test_two_words_of_a_real_vocabulary_do_not_collide() -> None:
     first, second = hash_contents(["كاتدير".encode(), "كاتعيا".encode()]).tolist()
     assert first != second
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 7, 100, 20_000])
-def test_every_key_has_a_slot_of_its_own_where_one_probe_finds_it(count: int) -> None:
+def test_every_key_has_its_own_slot_found_by_one_probe(count: int) -> None:
     hashes = np.random.default_rng(count).integers(0, MASK, count, np.uint64, endpoint=True)
     index = build_index(hashes)
     assert len(set(index.slots.tolist())) == count
@@ -125,7 +125,7 @@ def test_each_bucket_has_the_smallest_displacement_that_fits(row_count: int) -> 
         taken |= places
 
 
-def test_where_the_slots_are_too_few_there_is_no_index() -> None:
+def test_with_too_few_slots_there_is_no_index() -> None:
     rows, starts = np.zeros(3, np.uint32), np.array([0, 2], np.uint32)
     assert displace(np.arange(3, dtype=np.uint64), rows, starts, 1) is None
 
@@ -142,7 +142,7 @@ def test_where_the_slots_are_too_few_there_is_no_index() -> None:
         ([0, 1], [5, 0, 5], 1),
     ],
 )
-def test_arrays_that_do_not_belong_together_are_refused(
+def test_arrays_that_do_not_match_are_refused(
     rows: list[int], starts: list[int], bucket_count: int
 ) -> None:
     hashes = np.zeros(2, np.uint64)

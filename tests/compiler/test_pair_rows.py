@@ -43,7 +43,7 @@ def runs(r: random.Random, letters: str) -> str:
 
 
 @pytest.mark.usefixtures("every_model_has_rows")
-def test_random_models_give_the_ids_and_spans_of_tokenizers(tmp_path: Path) -> None:
+def test_random_models_produce_the_ids_and_spans_of_tokenizers(tmp_path: Path) -> None:
     compared = 0
     for seed in range(120):
         r = random.Random(seed)
@@ -66,7 +66,7 @@ def test_random_models_give_the_ids_and_spans_of_tokenizers(tmp_path: Path) -> N
 
 
 @pytest.mark.usefixtures("every_model_has_rows")
-def test_where_several_merges_have_one_rank_the_leftmost_is_the_first(tmp_path: Path) -> None:
+def test_the_leftmost_of_several_merges_of_one_rank_is_first(tmp_path: Path) -> None:
     compared = 0
     for seed in range(300):
         r = random.Random(seed)
@@ -86,7 +86,7 @@ def test_where_several_merges_have_one_rank_the_leftmost_is_the_first(tmp_path: 
     assert compared > 1000
 
 
-def test_a_large_model_has_rows_and_gives_the_ids_of_tokenizers(tmp_path: Path) -> None:
+def test_a_large_model_has_rows_and_produces_the_ids_of_tokenizers(tmp_path: Path) -> None:
     r = random.Random(5)
     letters = string.ascii_lowercase
     merges = [(a, b) for a, b in itertools.product(letters, letters) if r.random() < 0.8]

@@ -21,7 +21,7 @@ SEEDS = range(2_000 if SLOW else 200)
 
 
 @pytest.mark.parametrize("first", SEEDS[::TOGETHER])
-def test_the_ids_are_those_of_the_reference(first: int, tmp_path: Path) -> None:
+def test_the_ids_equal_those_of_the_reference(first: int, tmp_path: Path) -> None:
     compared: Counter[str] = Counter()
     for seed in range(first, first + TOGETHER):
         source, texts = tokenizer_json(seed)

@@ -39,7 +39,7 @@ def inserting(pattern: str, content: str) -> dict[str, Any]:
     return replace(pattern, content, "Regex" if pattern else "String")
 
 
-def test_what_is_put_where_a_match_holds_nothing(tmp_path: Path) -> None:
+def test_empty_matches_are_replaced_as_in_the_reference(tmp_path: Path) -> None:
     compared = 0
 
     @settings(max_examples=400 if SLOW else 100)
@@ -81,7 +81,7 @@ def test_what_is_put_where_a_match_holds_nothing(tmp_path: Path) -> None:
     assert compared >= 50
 
 
-def test_an_insertion_at_the_start_is_refused_where_the_reference_stops(tmp_path: Path) -> None:
+def test_an_insertion_at_the_start_is_refused_if_the_reference_stops(tmp_path: Path) -> None:
     for steps, pre_tokenizer in (
         ([inserting("a*", "-"), {"type": "NFC"}], None),
         ([inserting("a*", "-"), STRIP], None),
@@ -98,7 +98,7 @@ def test_an_insertion_at_the_start_is_refused_where_the_reference_stops(tmp_path
 
 
 @pytest.mark.parametrize("pattern", ["(?<=a)", "(?<=[ab])(?=b)"])
-def test_an_insertion_after_something_may_be_followed_by_anything(
+def test_an_insertion_after_some_text_may_be_followed_by_any_step(
     pattern: str, tmp_path: Path
 ) -> None:
     normalizer = normalizers({"type": "NFC"}, inserting(pattern, "-"), {"type": "Lowercase"})
@@ -109,7 +109,7 @@ def test_an_insertion_after_something_may_be_followed_by_anything(
 
 @pytest.mark.parametrize("before", [{"type": "NFC"}, STRIP])
 @pytest.mark.parametrize("after", [None, {**METASPACE, "prepend_scheme": "always"}])
-def test_after_another_step_an_insertion_at_the_start_is_exact_but_for_its_span(
+def test_after_another_step_an_insertion_at_the_start_is_exact_except_its_span(
     before: dict[str, Any], after: dict[str, Any] | None, tmp_path: Path
 ) -> None:
     normalizer = normalizers(before, inserting("^", "\u2581"), inserting(" ", "\u2581"))
@@ -121,7 +121,7 @@ def test_after_another_step_an_insertion_at_the_start_is_exact_but_for_its_span(
         readers.runtime.encode_with_offsets("a")
 
 
-def test_what_asks_which_text_comes_first_is_refused_after_such_an_insertion(
+def test_steps_that_depend_on_the_first_text_are_refused_after_such_an_insertion(
     tmp_path: Path,
 ) -> None:
     normalizer = normalizers({"type": "NFC"}, inserting("^", "-"))

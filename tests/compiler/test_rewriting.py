@@ -168,7 +168,7 @@ STEPS = NORMALIZERS | {
 LEVELS = [WHOLE, BYTE_LEVEL, BYTE_LEVEL | {"add_prefix_space": True}]
 
 
-def test_any_steps_in_a_row_make_what_the_reference_makes(tmp_path: Path) -> None:
+def test_any_sequence_of_steps_rewrites_like_the_reference(tmp_path: Path) -> None:
     done: Counter[str] = Counter()
 
     # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 300.
@@ -208,7 +208,7 @@ def test_any_steps_in_a_row_make_what_the_reference_makes(tmp_path: Path) -> Non
     after=st.lists(st.sampled_from(sorted(PRE_TOKENIZERS)), max_size=1),
     texts=st.lists(TEXTS, min_size=8, max_size=8),
 )
-def test_a_prefix_for_the_first_pre_token_stands_at_the_start_of_the_input_alone(
+def test_a_prefix_for_the_first_pre_token_is_only_at_the_start_of_the_input(
     words: list[str], after: list[str], texts: list[str], tmp_path: Path
 ) -> None:
     words = [name for name in words if not name.startswith(("metaspace always", "old"))]
@@ -315,7 +315,7 @@ def test_long_texts_are_normalized_block_by_block(name: str, tmp_path: Path) -> 
         ((Replace("a", "b"), Replace("b", "")), "cab", "c"),
     ],
 )
-def test_what_tokenizers_has_no_part_for(
+def test_operations_that_tokenizers_does_not_have(
     steps: Any, text: str, expected: str, tmp_path: Path
 ) -> None:
     assert normalize(text, steps) == expected
@@ -364,7 +364,7 @@ def goes_by_source(fields: dict[str, Any], folder: Path) -> bool:
         ([], [FIRST, PRE_TOKENIZERS["digits"], FIRST], []),
     ],
 )
-def test_a_prefix_for_the_first_pre_token_goes_by_its_source_where_its_place_does_not_tell(
+def test_a_prefix_for_the_first_pre_token_depends_on_its_source_if_the_position_is_ambiguous(
     steps: Any, words: Any, tokens: Any, tmp_path: Path
 ) -> None:
     fields = source(steps, words, tokens)
@@ -419,7 +419,7 @@ def test_an_empty_prefix_is_refused(tmp_path: Path) -> None:
         read_document(source([{"type": "Prepend", "prepend": ""}], []), tmp_path)
 
 
-def test_an_added_token_of_which_nothing_is_left_is_refused(tmp_path: Path) -> None:
+def test_an_added_token_that_normalizes_to_nothing_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match="the normalizer leaves nothing"):
         read_document(
             source([NORMALIZERS["strip"]], [], [added("  ", 9999, normalized=True)]), tmp_path

@@ -21,9 +21,7 @@ PATTERNS = [
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_no_match_begins_with_a_character_whose_first_byte_is_skipped_and_one_does_with_others(
-    pattern: str,
-) -> None:
+def test_matches_begin_with_exactly_the_first_bytes_that_are_not_skipped(pattern: str) -> None:
     program = compile_split(Split(pattern))
     bits = leads_without_match(program)
     first = {
@@ -38,7 +36,7 @@ def test_no_match_begins_with_a_character_whose_first_byte_is_skipped_and_one_do
 
 
 @pytest.mark.parametrize("pattern", [r"(?<=a)b", r"x*", r"a+(?=b+c)"])
-def test_nothing_is_skipped_where_the_character_alone_does_not_decide(pattern: str) -> None:
+def test_nothing_is_skipped_if_a_match_depends_on_more_than_the_character(pattern: str) -> None:
     assert leads_without_match(compile_split(Split(pattern))) == 0
 
 
@@ -74,7 +72,7 @@ def test_characters_in_classes_of_their_own_change_no_cluster(text: str) -> None
     assert spans(program, text) == spans(grapheme_program(), text)
 
 
-def test_clusters_ask_nothing_of_what_stands_before() -> None:
+def test_clusters_do_not_depend_on_the_text_before() -> None:
     """Plain classes would be wrong for a program that starts in a state of its own after some
     characters.
     """

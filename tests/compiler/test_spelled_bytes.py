@@ -171,7 +171,7 @@ def test_pre_tokenizers_and_models_after_byte_level(tmp_path: Path) -> None:
     assert done["compared"] > 4 * done["panicked"]
 
 
-def test_added_tokens_are_looked_for_in_the_alphabet(tmp_path: Path) -> None:
+def test_added_tokens_are_searched_in_the_alphabet(tmp_path: Path) -> None:
     done: Counter[str] = Counter()
 
     # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 100.
@@ -199,7 +199,7 @@ def test_added_tokens_are_looked_for_in_the_alphabet(tmp_path: Path) -> None:
     assert done["compared"] > 2 * (done["panicked"] + done["refused"])
 
 
-def test_the_whole_alphabet_is_spelled_and_trimmed_spans_are_the_references(tmp_path: Path) -> None:
+def test_trimmed_spans_of_the_whole_alphabet_equal_those_of_the_reference(tmp_path: Path) -> None:
     text = "".join(map(chr, (*range(0x180), 0x7FF, 0x800, 0xFFFF, 0x10000, 0x10FFFF)))
     model = {"type": "WordLevel", "unk_token": "[UNK]", "vocab": VOCAB}
     pieces = split(".")
@@ -209,12 +209,12 @@ def test_the_whole_alphabet_is_spelled_and_trimmed_spans_are_the_references(tmp_
     assert normalize(text, (SpellBytes(),)) == "".join(ALPHABET[byte] for byte in text.encode())
 
 
-def test_only_what_needs_the_alphabet_gets_it(tmp_path: Path) -> None:
+def test_the_alphabet_is_used_only_where_needed(tmp_path: Path) -> None:
     for parts, spelled in (([WORDS], False), ([WORDS, metaspace("never")], True)):
         model = read_document(source([], parts, MODELS["plain"]), tmp_path)
         assert any(isinstance(step, SpellBytes) for step in model.pre_tokenizer) == spelled
 
 
-def test_a_model_without_the_step_stays_as_it_is(tmp_path: Path) -> None:
+def test_a_model_without_the_step_is_unchanged(tmp_path: Path) -> None:
     model = read_document(source([{"type": "NFC"}], [], MODELS["plain"]), tmp_path)
     assert work_on_bytes(model) is model

@@ -90,7 +90,7 @@ TEXTS = st.lists(
 
 @pytest.mark.parametrize("name", PARTS)
 @pytest.mark.parametrize("strips", [False, True])
-def test_the_ids_are_those_of_the_reference(name: str, strips: bool, tmp_path: Path) -> None:
+def test_the_ids_equal_those_of_the_reference(name: str, strips: bool, tmp_path: Path) -> None:
     tokens = [
         added("<m>", len(TOKENS), normalized=True, lstrip=strips, rstrip=strips),
         added("b 1", len(TOKENS) + 1, normalized=True),
@@ -109,7 +109,7 @@ def test_the_ids_are_those_of_the_reference(name: str, strips: bool, tmp_path: P
 @pytest.mark.parametrize(
     "name", ["llama", "gemma", "metaspace", "first", "digits", "twice", "spaces split"]
 )
-def test_spaces_stay_spaces_where_they_can(name: str, tmp_path: Path) -> None:
+def test_spaces_remain_spaces_if_possible(name: str, tmp_path: Path) -> None:
     _, _, model = both(source(name), tmp_path)
     swapped = swap_space_marker(model)
     assert swapped.model.vocab[b" ab"] == model.model.vocab[(MARK + "ab").encode()]
@@ -117,7 +117,7 @@ def test_spaces_stay_spaces_where_they_can(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["white space after", "compatibility", "words after"])
-def test_what_tells_the_two_apart_by_more_than_a_text_keeps_them(name: str, tmp_path: Path) -> None:
+def test_steps_that_distinguish_space_and_mark_keep_both(name: str, tmp_path: Path) -> None:
     _, _, model = both(source(name), tmp_path)
     assert swap_space_marker(model) is model
 
@@ -133,7 +133,7 @@ def small(
     return tokenizer_model(vocab, model, normalizer=normalizer, pre_tokenizer=splits, **fields)
 
 
-def test_every_step_after_the_replacement_is_exchanged() -> None:
+def test_every_step_after_the_replacement_is_changed() -> None:
     model = small(
         (Prepend(MARK), Replace(" ", MARK), Replace(MARK * 2, " ")),
         (
@@ -153,12 +153,12 @@ def test_every_step_after_the_replacement_is_exchanged() -> None:
     assert swap_space_marker(swapped) is swapped
 
 
-def test_a_mark_that_is_added_only_where_there_is_none_stays_what_it_is() -> None:
+def test_a_mark_that_is_added_only_if_absent_is_unchanged() -> None:
     swapped = swap_space_marker(small((Prepend(MARK, unless_present=True), Replace(" ", MARK))))
     assert swapped.normalizer == (Prepend(MARK, unless_present=True), Replace(MARK, " "))
 
 
-def test_an_added_token_that_is_looked_for_as_it_is_is_exchanged_too() -> None:
+def test_an_added_token_with_verbatim_content_is_also_changed() -> None:
     tokens = (
         AddedToken(3, MARK + "b", normalized=True, verbatim=True),
         AddedToken(4, MARK + "c", normalized=True),
@@ -190,11 +190,11 @@ def test_an_added_token_that_is_looked_for_as_it_is_is_exchanged_too() -> None:
         small((Replace(" ", MARK),), unk_id=None),
     ],
 )
-def test_it_is_left_out_where_it_might_change_an_id(model: TokenizerModel) -> None:
+def test_the_change_is_omitted_if_it_might_change_an_id(model: TokenizerModel) -> None:
     assert swap_space_marker(model) is model
 
 
-def test_a_mark_that_becomes_its_bytes_stays_a_mark() -> None:
+def test_a_mark_that_becomes_bytes_remains_a_mark() -> None:
     vocab = {b"a": 0, b" ": 1}
     characters = CharacterSymbols(byte_ids=(0,) * 256)
     model = tokenizer_model(

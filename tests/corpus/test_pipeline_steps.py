@@ -28,7 +28,7 @@ def test_a_table_gets_a_column_of_ids() -> None:
         step(pa.table({"text": ["a"]}))
 
 
-def test_it_is_a_function_for_datasets_map() -> None:
+def test_it_works_with_datasets_map() -> None:
     datasets = pytest.importorskip("datasets")
     data = datasets.Dataset.from_dict({"text": TEXTS[:200]}).with_format("arrow")
     result = data.map(EncodeTable(SUBJECT, begin=300), batched=True, batch_size=64)

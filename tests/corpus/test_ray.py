@@ -78,7 +78,7 @@ def test_every_row_has_its_ids() -> None:
     assert [list(row["ids"]) for row in by_row] == [[300, *SUBJECT.encode(text)] for text in TEXTS]
 
 
-def test_counts_are_the_same(tmp_path: Path) -> None:
+def test_counts_equal_those_of_a_single_process(tmp_path: Path) -> None:
     from tokexport.ray import count
 
     settings: dict[str, Any] = {"pattern": SMALL, "special_tokens": ["<|end|>"]}

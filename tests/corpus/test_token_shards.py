@@ -76,7 +76,7 @@ def expected(documents: list[str], begin: int | None, end: int | None) -> list[l
     st.sampled_from(["none", "llm.c"]),
     st.integers(0, 3),
 )
-def test_each_document_is_there_once_also_after_interruptions(
+def test_each_document_occurs_once_even_after_interruptions(
     tmp_path_factory: pytest.TempPathFactory,
     files: list[tuple[str, list[str]]],
     shard_tokens: int,
@@ -123,7 +123,7 @@ def test_each_document_is_there_once_also_after_interruptions(
             assert (found.magic, found.version, found.token_count) == (20240801, 7, shard.tokens)
 
 
-def test_a_text_file_is_one_document_or_one_a_line(tmp_path: Path) -> None:
+def test_a_text_file_is_one_document_or_one_per_line(tmp_path: Path) -> None:
     folder = tmp_path / "corpus"
     (folder / "b").mkdir(parents=True)
     (folder / "a.txt").write_bytes(b"the light\r\n\nhouse\n")
@@ -152,7 +152,7 @@ def test_a_document_too_long_to_hold_is_encoded_in_parts(
     assert len(index.shards) == 2
 
 
-def test_a_process_that_is_killed_again_and_again_ends_with_the_same_files(tmp_path: Path) -> None:
+def test_a_repeatedly_killed_process_produces_the_same_files(tmp_path: Path) -> None:
     draw = random.Random(5)
     words = ["the", "lighthouse", "keeper", "é", "漢字", "reads", "1234", "\n"]
     documents = [" ".join(draw.choices(words, k=draw.randrange(400))) for _ in range(6000)]
@@ -197,7 +197,7 @@ def test_a_process_that_is_killed_again_and_again_ends_with_the_same_files(tmp_p
         ("a.csv", b"a,b", "a.csv: this kind of file is not supported"),
     ],
 )  # fmt: skip
-def test_what_is_no_document_is_refused_with_its_place(
+def test_an_invalid_document_is_refused_with_its_location(
     name: str, text: bytes, words: str, tmp_path: Path
 ) -> None:
     (tmp_path / name).write_bytes(text)
@@ -214,7 +214,7 @@ def test_rows_without_a_text_are_refused(tmp_path: Path) -> None:
         tokenize([tmp_path / "a.parquet"], SUBJECT, tmp_path / "other", field="body")
 
 
-def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
+def test_a_folder_with_other_contents_is_not_touched(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("the light")
     with pytest.raises(TokexportError, match="is not empty"):
         tokenize([tmp_path / "a.txt"], SUBJECT, tmp_path)
@@ -223,7 +223,7 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
         tokenize([tmp_path / "a.txt"], SUBJECT, tmp_path / "out", begin=1)
 
 
-def test_ids_take_two_bytes_only_where_all_fit(tmp_path: Path) -> None:
+def test_ids_have_two_bytes_only_if_all_fit(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("the light")
     ranks = {bytes([byte]): byte for byte in range(256)}
     for most, dtype in ((65535, "uint16"), (65536, "uint32")):

@@ -89,7 +89,7 @@ def slowly_encoded(
 
 
 @pytest.mark.parametrize("special", [[], [END], SPECIAL, SPECIAL[::-1]], ids=str)
-def test_ids_are_those_of_all_merges_in_their_order(
+def test_ids_equal_those_of_all_merges_in_order(
     special: list[str], learned: tuple[dict[int, bytes], list[Merge]]
 ) -> None:
     tokenizer = get_tokenizer(*learned, special)
@@ -112,7 +112,7 @@ def _is_encodable(text: str) -> bool:
     return all(character < "\u0250" for character in text)
 
 
-def test_a_long_text_is_encoded_in_parts_as_it_is_as_a_whole(
+def test_a_long_text_in_parts_has_the_ids_of_the_whole(
     learned: tuple[dict[int, bytes], list[Merge]],
 ) -> None:
     tokenizer = get_tokenizer(*learned, SPECIAL)
@@ -130,20 +130,20 @@ def test_special_tokens_that_the_vocabulary_lacks_get_the_next_ids() -> None:
     assert get_tokenizer(BYTES | {300: b"<|end|>"}, []).encode(END) == list(END.encode())
 
 
-def test_a_token_that_no_merge_makes_is_decoded_only() -> None:
+def test_a_token_that_no_merge_produces_is_only_decoded() -> None:
     tokenizer = get_tokenizer(BYTES | {256: b"ab"}, [])
     assert (tokenizer.encode("ab"), tokenizer.decode([256])) == ([97, 98], "ab")
 
 
 @given(st.lists(st.integers(0, 255) | st.sampled_from([0xE2, 0x98, 0x83, 0xF0, 0x9F])))
-def test_bytes_that_are_no_text_are_decoded_as_python_does(ids: list[int]) -> None:
+def test_invalid_utf8_is_decoded_as_in_python(ids: list[int]) -> None:
     assert ONLY_BYTES.decode(ids) == bytes(ids).decode(errors="replace")
 
 
 ONLY_BYTES = Tokenizer(BYTES, [])
 
 
-def test_ids_and_texts_that_are_none_are_refused() -> None:
+def test_invalid_ids_and_texts_are_refused() -> None:
     with pytest.raises(KeyError):
         ONLY_BYTES.decode([256])
     with pytest.raises(UnicodeEncodeError):
@@ -168,14 +168,14 @@ VOCAB = BYTES | {256: b"ab", 257: b"abc"}
         (BYTES, [], [""], "special_tokens: one of them is empty"),
     ],
 )
-def test_what_has_no_certain_ids_is_refused(
+def test_ambiguous_vocabularies_are_refused(
     vocab: dict[int, bytes], merges: list[Merge], special: list[str], message: str
 ) -> None:
     with pytest.raises(UnsupportedError, match=message):
         get_tokenizer(vocab, merges, special)
 
 
-def test_the_file_that_is_saved_has_the_same_ids(
+def test_the_saved_file_has_the_same_ids(
     learned: tuple[dict[int, bytes], list[Merge]], tmp_path: Path
 ) -> None:
     tokenizer = get_tokenizer(*learned, [END])
@@ -206,7 +206,7 @@ print(count, peak() - before)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-def test_five_megabytes_of_text_take_less_than_one_of_memory(tmp_path: Path) -> None:
+def test_five_megabytes_of_text_need_less_than_one_of_memory(tmp_path: Path) -> None:
     path = tmp_path / "text.txt"
     document = prose() + END + "\n"
     path.write_text(document * (5_000_000 // len(document.encode()) + 1), encoding="utf-8")

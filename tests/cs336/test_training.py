@@ -22,7 +22,7 @@ PIECES = st.sampled_from(
 
 
 @pytest.mark.parametrize("special", [[], [END], [END, PAIR]], ids=len)
-def test_what_is_learned_is_what_counting_again_learns(
+def test_the_result_equals_that_of_recounting(
     special: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "text.txt"
@@ -42,7 +42,7 @@ def test_what_is_learned_is_what_counting_again_learns(
     compare()
 
 
-def test_a_longer_text_is_learned_in_parts_as_it_is_as_a_whole(tmp_path: Path) -> None:
+def test_a_longer_text_in_parts_is_learned_like_the_whole(tmp_path: Path) -> None:
     generator = random.Random(336)
     syllables = ["wal", "tal", "king", "ed", "été", "ми", "ры", "the", "日本", "an"]
     words = ["".join(generator.choices(syllables, k=generator.randint(1, 4))) for _ in range(200)]
@@ -73,7 +73,7 @@ def test_special_tokens_have_the_first_ids(tmp_path: Path) -> None:
         (b"a", 256, TokexportError, "a vocabulary of 256 is too small"),
     ],
 )
-def test_what_cannot_be_learned_from_is_refused(
+def test_invalid_input_is_refused(
     data: bytes, size: int, error: type[TokexportError], message: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "text.txt"

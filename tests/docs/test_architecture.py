@@ -27,7 +27,7 @@ def test_the_split_has_the_states_and_bars_of_its_picture() -> None:
     assert {key: int(program.transitions[key]) for key in expected} == expected
 
 
-def test_the_merges_of_the_picture_leave_out_the_rule_that_never_fires() -> None:
+def test_the_merges_of_the_picture_omit_the_rule_that_never_fires() -> None:
     names = ("l", "o", "w", "e", "r", "lo", "low", "er", "lower", "ow")
     ids = {name.encode(): number for number, name in enumerate(names)}
     listed = ("l o", "lo w", "e r", "low er", "o w", "l ow")

@@ -38,7 +38,7 @@ def modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, ModuleType]]:
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_the_documents_have_a_place_for_each_table_and_hold_one(
+def test_the_documents_contain_each_generated_table(
     modules: dict[str, ModuleType], name: str
 ) -> None:
     report, document = modules["report"], (ROOT / name).read_text(encoding="utf-8")
@@ -50,7 +50,7 @@ def test_the_documents_have_a_place_for_each_table_and_hold_one(
         assert report.put(document, part, content) == document
 
 
-def test_speeds_are_medians_of_turns_and_ratios_are_those_of_the_first(
+def test_speeds_are_medians_of_turns_and_ratios_refer_to_the_first(
     modules: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     measure = modules["measure"]
@@ -81,16 +81,14 @@ def test_a_library_with_other_ids_ends_the_run(modules: dict[str, ModuleType]) -
         )
 
 
-def test_no_slice_of_a_text_comes_twice(modules: dict[str, ModuleType]) -> None:
+def test_no_slice_of_a_text_occurs_twice(modules: dict[str, ModuleType]) -> None:
     measure = modules["measure"]
     parts = measure.slices("random letters")
     assert len(parts) == measure.ROUNDS + 1
     assert len({document for part in parts for document in part}) == sum(map(len, parts))
 
 
-def test_the_picture_is_whole_and_the_same_for_the_same_numbers(
-    modules: dict[str, ModuleType],
-) -> None:
+def test_the_picture_is_complete_and_deterministic(modules: dict[str, ModuleType]) -> None:
     plot = modules["plot"]
     groups = [[plot.Bar("tokexport", 60.0, 1.0), plot.Bar("a <b>", 3.0, 20.0)]]
     panels = [plot.Panel("English", groups), plot.Panel("code", groups)]

@@ -15,7 +15,7 @@ OUTSIDE = re.compile(r"[a-z]+:")
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_every_relative_link_leads_to_something(path: Path) -> None:
+def test_every_relative_link_has_a_target(path: Path) -> None:
     broken = []
     for link in links(path.read_text(encoding="utf-8")):
         name, _, anchor = link.partition("#")

@@ -30,7 +30,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_first_two_commands_are_those_that_continuous_integration_types() -> None:
+def test_the_first_two_commands_are_run_by_continuous_integration() -> None:
     demo, tests, *_ = blocks("sh")
     assert demo == "pip install '.[demo]' && tokexport demo\n"
     assert tests == "pip install '.[test]' && pytest\n"
@@ -69,7 +69,7 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("standard", ["c99", "c++11"])
-def test_the_c_example_compiles_without_warnings_and_gives_the_ids(
+def test_the_c_example_compiles_without_warnings_and_prints_the_ids(
     folder: Path, standard: str, core: Path
 ) -> None:
     compiler = shutil.which("c++" if "+" in standard else "cc")

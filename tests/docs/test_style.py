@@ -17,14 +17,14 @@ WORDS = re.compile(r"\b(behind|nobody|whoever|stretch(es)?|at hand)\b", re.IGNOR
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_a_document_is_set_in_100_columns(path: Path) -> None:
+def test_a_document_has_at_most_100_columns(path: Path) -> None:
     prose = [line for line in lines(path) if not line.startswith(("|", "    "))]
     assert [line for line in prose if len(line) > 100 and path.name not in MADE] == []
     assert [line for line in lines(path) if line != line.rstrip()] == []
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_a_document_has_the_words_of_the_glossary(path: Path) -> None:
+def test_a_document_uses_the_words_of_the_glossary(path: Path) -> None:
     listed = path.name == "GLOSSARY.md"
     found = [line for line in lines(path) if WORDS.search(line) and not (listed and "|" in line)]
     assert found == []

@@ -65,7 +65,7 @@ def check_tokenizer(path: Path, content: bytes) -> None:
 
 @settings(max_examples=100)
 @given(SIZES, DTYPES)
-def test_the_tensors_of_safetensors_stay_as_they_are(
+def test_the_tensors_of_safetensors_are_unchanged(
     tmp_path: Path, sizes: list[int], dtype: type[np.generic]
 ) -> None:
     tensors = {f"t{i}": np.arange(size).astype(dtype) for i, size in enumerate(sizes)}
@@ -87,7 +87,7 @@ def test_the_tensors_of_safetensors_stay_as_they_are(
 
 
 @pytest.mark.parametrize("alignment", [8, 32, 64, 4096])
-def test_a_gguf_file_begins_with_all_of_the_original(tmp_path: Path, alignment: int) -> None:
+def test_a_gguf_file_begins_with_the_whole_original(tmp_path: Path, alignment: int) -> None:
     model, one = gguf_file(tmp_path / "m.gguf", alignment), tmp_path / "one.gguf"
     embed(TOKENIZER, model, one)
     assert one.read_bytes().startswith(model.read_bytes())
@@ -100,7 +100,7 @@ def test_a_gguf_file_begins_with_all_of_the_original(tmp_path: Path, alignment: 
 
 
 @pytest.mark.parametrize("kind", ["safetensors", "gguf"])
-def test_a_second_tokenizer_takes_the_place_of_the_first(tmp_path: Path, kind: str) -> None:
+def test_a_second_tokenizer_replaces_the_first(tmp_path: Path, kind: str) -> None:
     model = tmp_path / f"m.{kind}"
     if kind == "gguf":
         gguf_file(model)
@@ -113,7 +113,7 @@ def test_a_second_tokenizer_takes_the_place_of_the_first(tmp_path: Path, kind: s
     check_tokenizer(tmp_path / "two", OTHER.read_bytes())
 
 
-def test_an_embedded_tokenizer_is_taken_out_and_put_into_another_model(tmp_path: Path) -> None:
+def test_an_embedded_tokenizer_can_be_extracted_and_embedded_again(tmp_path: Path) -> None:
     embed(TOKENIZER, gguf_file(tmp_path / "m.gguf"), tmp_path / "one.gguf")
     model = safetensors_file(tmp_path / "m.safetensors", {"t": np.zeros(2, np.float32)})
     embed(tmp_path / "one.gguf", model, tmp_path / "one.safetensors")
@@ -146,7 +146,7 @@ def test_transformers_loads_the_model(tmp_path: Path) -> None:
         ((2).to_bytes(8, "little") + b"{}more", "do not end with the file"),
     ],
 )
-def test_what_is_no_model_is_refused_and_nothing_is_left(
+def test_a_file_that_is_not_a_model_is_refused_and_no_file_is_left(
     tmp_path: Path, content: bytes, sentence: str
 ) -> None:
     (tmp_path / "m").write_bytes(content)
@@ -161,14 +161,14 @@ def test_a_source_is_not_overwritten(tmp_path: Path) -> None:
         embed(TOKENIZER, model, model, force=True)
 
 
-def test_a_tail_that_lies_is_refused_as_no_tokexport_file() -> None:
+def test_a_wrong_tail_is_refused_as_not_a_tokexport_file() -> None:
     for size in (0, 1, 63, len(CONTENT) - 1, 1 << 63):
         with pytest.raises(FormatError):
             tokexport.load(b"model" + CONTENT + tail(size))
     assert tokexport.load(b"model" + CONTENT + tail(len(CONTENT))).encode(TEXT)
 
 
-def test_the_commands_take_a_model_file(run: Run, tmp_path: Path) -> None:
+def test_the_commands_accept_a_model_file(run: Run, tmp_path: Path) -> None:
     model = gguf_file(tmp_path / "m.gguf")
     made = run("embed", TOKENIZER, model, "-o", tmp_path / "one.gguf", "--json")
     assert made.code == 0

@@ -28,7 +28,7 @@ def kind(field: Any) -> str:
     return "u64" if isinstance(field, FormatField) else f"{field.sizeof()} bytes"
 
 
-def test_the_table_of_the_tail_is_the_declaration_and_what_is_written() -> None:
+def test_the_table_of_the_tail_matches_the_declaration_and_the_writer() -> None:
     rows = re.findall(r"\| (\d+) \| ([^|]+) \| `(\w+)` \| ([^|]+) \|", README)
     offset, expected = 0, []
     for field in TAIL.subcons:
@@ -65,7 +65,7 @@ def test_the_last_tensor_of_safetensors_is_the_file_and_its_tail(tmp_path: Path)
             assert not any(data[start + gap[0] : start + gap[1]])
 
 
-def test_in_gguf_the_file_stands_after_the_last_tensor(tmp_path: Path) -> None:
+def test_in_gguf_the_file_is_after_the_last_tensor(tmp_path: Path) -> None:
     writer = gguf.GGUFWriter(tmp_path / "model.gguf", "llama")
     writer.add_tensor("a", np.arange(7, dtype=np.float32))
     model = written(tmp_path / "model.gguf", writer).read_bytes()

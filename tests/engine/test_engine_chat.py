@@ -92,7 +92,7 @@ def test_each_line_gets_the_answer_of_the_model(model: Model) -> None:
     assert done.stderr.count("tokens") == len(lines)
 
 
-def test_an_id_of_the_caller_ends_an_answer(model: Model) -> None:
+def test_a_stop_id_ends_an_answer(model: Model) -> None:
     ids = model.tokenizer.encode_chat([user("naïve 中文")])
     first = int(np.argmax(model.reference.logits(ids)[-1]))
     assert first != model.tokenizer.special_ids.eos
@@ -102,7 +102,7 @@ def test_an_id_of_the_caller_ends_an_answer(model: Model) -> None:
     assert done.stderr.startswith("1 tokens")
 
 
-def test_what_the_frame_is_not_for_is_not_answered(model: Model) -> None:
+def test_a_message_that_the_frame_does_not_support_is_not_answered(model: Model) -> None:
     done = model.run("--chat", "-n", "3", stdin="a</think>b\nHello\n")
     answer, _ = model.answer([user("Hello")], 3)
     assert done.stdout == answer + "\n"

@@ -40,7 +40,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("name", SETTINGS)
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
-def test_logits_are_those_of_a_plain_transformer(
+def test_logits_equal_those_of_a_plain_transformer(
     name: str, dtype: Any, program: Path, tmp_path: Path
 ) -> None:
     settings = SETTINGS[name]
@@ -61,7 +61,7 @@ def test_logits_are_those_of_a_plain_transformer(
 
 
 @pytest.mark.parametrize("style", ["llama", "qwen3"])
-def test_logits_and_greedy_text_are_those_of_transformers(
+def test_logits_and_greedy_text_equal_those_of_transformers(
     style: str, program: Path, tmp_path: Path
 ) -> None:
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")

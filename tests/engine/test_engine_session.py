@@ -62,7 +62,7 @@ def session(build: Builder, tmp_path_factory: pytest.TempPathFactory) -> Session
     return Session(folder)
 
 
-def test_greedy_text_is_that_of_pytorch_for_200_tokens(session: Session) -> None:
+def test_greedy_text_equals_that_of_pytorch_for_200_tokens(session: Session) -> None:
     program = logits_program(session.folder, "-O2")
     tokenizer = tokexport.load(session.folder / "tokenizer.bin")
     prompt = tokenizer.encode(GREEDY["prompt"])
@@ -74,7 +74,7 @@ def test_greedy_text_is_that_of_pytorch_for_200_tokens(session: Session) -> None
     assert tokenizer.decode(GREEDY["ids"]) == GREEDY["text"]
 
 
-def test_the_engine_writes_this_text_up_to_its_end_and_says_how_fast(session: Session) -> None:
+def test_the_engine_writes_the_text_to_its_end_and_reports_its_speed(session: Session) -> None:
     story = GREEDY["prompt"] + GREEDY["text"].partition("<|endoftext|>")[0]
     text, said = session.run("--", GREEDY["prompt"])
     assert text == story + "\n"
@@ -106,7 +106,7 @@ def test_text_ends_before_a_stop_text_and_at_a_stop_id(session: Session) -> None
     assert text == GREEDY["prompt"] + tokenizer.decode(ids[: ids.index(ids[12])]) + "\n"
 
 
-def test_in_a_chat_the_model_ends_the_story_that_a_person_begins(session: Session) -> None:
+def test_in_a_chat_the_model_finishes_a_story_of_the_user(session: Session) -> None:
     story = GREEDY["text"].partition("<|endoftext|>")[0]
     text, _ = session.run("--chat", stdin=f"{GREEDY['prompt']}\n{GREEDY['prompt']}\n")
     first, second = text.splitlines()

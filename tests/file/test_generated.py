@@ -21,7 +21,7 @@ CODES = [
 ]
 
 
-def test_no_file_that_is_made_from_the_layout_is_stale() -> None:
+def test_no_file_generated_from_the_layout_is_stale() -> None:
     made = generate.generated()
     assert len(made) == 4
     for path, text in made.items():
@@ -41,11 +41,11 @@ def test_every_part_of_the_layout_has_a_table_in_the_specification(name: str) ->
     assert [part for mark in marks for part in mark.split(", ")].count(name) == 1
 
 
-def test_the_layout_has_the_parts_that_these_tests_look_for() -> None:
+def test_the_layout_has_the_parts_that_these_tests_check() -> None:
     assert len(generate.parts_of_the_layout()) > 40
 
 
-def test_versions_and_limits_of_the_header_are_the_declared_ones() -> None:
+def test_versions_and_limits_of_the_header_match_the_layout() -> None:
     assert int(DEFINES["TKX_VERSION_MAJOR"]) == layout.VERSION_MAJOR
     assert int(DEFINES["TKX_VERSION_MINOR"]) == layout.VERSION_MINOR
     assert int(DEFINES["TKX_MAX_STAGES"]) == limits.MAX_STAGES
@@ -54,13 +54,13 @@ def test_versions_and_limits_of_the_header_are_the_declared_ones() -> None:
     assert f"{limits.MAX_IDS:,} ids" in HEADER
 
 
-def test_roles_of_ids_are_in_the_order_of_the_declared_fields() -> None:
+def test_roles_of_ids_are_in_the_declared_order() -> None:
     roles = [field.name for field in layout.SpecialIdsHeader.subcons if field.name != "stop_count"]
     declared = ", ".join(f"TKX_{role.upper()} = {number}" for number, role in enumerate(roles))
     assert f"enum {{ {declared} }};" in HEADER
 
 
-def test_every_error_has_a_code_of_its_own_that_the_specification_lists() -> None:
+def test_every_error_has_a_unique_code_that_the_specification_lists() -> None:
     listed = re.findall(r"\b(TKX_\w+) +(-?\d+)", spec_document.section("4.4"))
     assert {name: int(code) for name, code in listed} == dict(CODES)
     assert len({code for _, code in CODES}) == len(CODES) == len(listed) > 25

@@ -25,14 +25,14 @@ def committed(*suffixes: str) -> dict[str, bytes]:
     return {path.relative_to(golden_files.FOLDER).as_posix(): path.read_bytes() for path in paths}
 
 
-def test_the_list_of_digests_is_that_of_the_files() -> None:
+def test_the_list_of_digests_matches_the_files() -> None:
     lines = (golden_files.FOLDER / "SHA256SUMS").read_text(encoding="utf-8").splitlines()
     listed = {name: digest for digest, name in (line.split("  ") for line in lines)}
     files = committed(".bin", ".json")
     assert listed == {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
 
 
-def test_the_script_makes_every_file_anew_byte_for_byte(made: dict[str, bytes]) -> None:
+def test_the_script_reproduces_every_file_byte_for_byte(made: dict[str, bytes]) -> None:
     files = {name: content for name, content in made.items() if name.endswith(".bin")}
     assert files == committed(".bin")
 
@@ -47,9 +47,7 @@ def test_another_process_with_another_hash_seed_makes_the_same_files(
         assert (tmp_path / name).read_bytes() == content, name
 
 
-def test_the_expected_ids_are_those_of_the_installed_reference_libraries(
-    made: dict[str, bytes],
-) -> None:
+def test_the_expected_ids_match_the_installed_reference_libraries(made: dict[str, bytes]) -> None:
     for name in golden_files.EXPECTED_NAMES + golden_files.DECODER_NAMES:
         given = json.loads(made[f"{name}.json"])
         assert given | {"reference": ""} == golden_files.expected(name) | {"reference": ""}, name
@@ -60,7 +58,7 @@ def test_the_golden_files_are_small() -> None:
     assert (sum(sizes) < 700_000, max(sizes) < 40_000) == (True, True)
 
 
-def test_together_the_golden_files_hold_every_section_and_flag() -> None:
+def test_the_golden_files_together_contain_every_section_and_flag() -> None:
     files = [tokexport_reader.open_file(golden_files.content(name)) for name in golden_files.NAMES]
     assert {tag for file in files for tag in file.sections} == set(layout.Tag)
     stages = [stage for file in files for stage in file.stages]

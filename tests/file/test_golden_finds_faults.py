@@ -25,13 +25,13 @@ ONCE_UNSEEN = (
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.module}: {fault.title}")
-def test_a_golden_file_shows_a_reader_with_a_fault(fault: Fault, tmp_path: Path) -> None:
+def test_a_golden_file_reveals_a_faulty_reader(fault: Fault, tmp_path: Path) -> None:
     reader = faulty_reader(fault, tmp_path)
     assert any(golden_run.disagreements_about(reader, fault.golden))
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: f"{check.module}: {check.title}")
-def test_a_refused_file_shows_a_reader_without_a_check(check: Fault, tmp_path: Path) -> None:
+def test_a_refused_file_reveals_a_reader_without_a_check(check: Fault, tmp_path: Path) -> None:
     reader = faulty_reader(check, tmp_path)
     assert any(disagrees(reader, name) for name in golden_files.REFUSED_NAMES)
 
@@ -45,7 +45,7 @@ def disagrees(reader: object, name: str) -> bool:
     return given != golden_files.error_of(name)
 
 
-def test_the_table_has_the_faults_that_once_went_unseen() -> None:
+def test_the_table_has_the_faults_that_were_once_missed() -> None:
     titles = [fault.title for fault in FAULTS]
     assert [words for words in ONCE_UNSEEN if not any(words in title for title in titles)] == []
     assert len(FAULTS) == len({(fault.module, fault.title) for fault in FAULTS}) > 130

@@ -16,13 +16,13 @@ SmallFile = Callable[[str], Path]
 NAMES = sorted(path.stem for path in SMALL.glob("*.jsonl"))
 
 
-def test_there_are_golden_ids_for_every_small_tokenizer() -> None:
+def test_every_small_tokenizer_has_golden_ids() -> None:
     assert set(NAMES) == {*script(FIXTURES / "make_small.py").TOKENIZERS, "ranks"}
     assert all(len(cases(name)) > 15 for name in NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_installed_reference_still_gives_the_golden_ids(name: str) -> None:
+def test_the_installed_reference_still_produces_the_golden_ids(name: str) -> None:
     made = script(FIXTURES / "make_small.py")
     make = made.tiktoken_cases if name == "ranks" else made.tokenizers_cases
     assert list(make(small_source(name))) == cases(name)

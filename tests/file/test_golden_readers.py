@@ -22,7 +22,7 @@ WITH_SPANS = [
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("reader", READERS)
-def test_a_reader_gives_what_the_golden_file_expects(reader: str, name: str) -> None:
+def test_a_reader_produces_the_results_of_a_golden_file(reader: str, name: str) -> None:
     assert [*golden_run.disagreements_about(READERS[reader], name)] == []
 
 
@@ -42,7 +42,7 @@ def test_the_self_test_in_a_file_passes_with_both_readers() -> None:
 
 
 @pytest.mark.parametrize("name", ["behaviors", "bytes-stages", "holes"])
-def test_a_cut_that_a_file_offers_changes_no_ids(name: str) -> None:
+def test_a_cut_that_a_file_allows_changes_no_ids(name: str) -> None:
     file = opened("reader", name)
     cuts = file.sections[b"CUTS"]
     for case in golden_files.expected(name)["encode"]:
@@ -77,7 +77,9 @@ TEXTS = st.lists(PARTS | st.text(max_size=3), max_size=8).map("".join)
 # 25 of each file, of which there are many; TOKEXPORT_SLOW=1 runs 100 of each.
 @settings(max_examples=100 if SLOW else 25)
 @given(text=TEXTS, special=st.booleans())
-def test_both_readers_give_the_same_ids_for_any_text(name: str, text: str, special: bool) -> None:
+def test_both_readers_produce_the_same_ids_for_any_text(
+    name: str, text: str, special: bool
+) -> None:
     given = [ids_of(reader, name, text.encode(), special) for reader in READERS]
     assert given[0] == given[1]
     if isinstance(given[0], list):
@@ -92,7 +94,7 @@ def test_both_readers_give_the_same_ids_for_any_text(name: str, text: str, speci
 # 25 of each file, of which there are many; TOKEXPORT_SLOW=1 runs 100 of each.
 @settings(max_examples=100 if SLOW else 25)
 @given(text=TEXTS, special=st.booleans())
-def test_both_readers_give_the_same_spans_for_any_text(
+def test_both_readers_produce_the_same_spans_for_any_text(
     name: str, unit: Any, text: str, special: bool
 ) -> None:
     if ids_of("runtime", name, text.encode(), special) == "TKX_E_UNKNOWN_TEXT":

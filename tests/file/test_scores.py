@@ -55,7 +55,7 @@ def test_a_merged_token_has_the_negative_logarithm_of_its_rank() -> None:
     assert found[vocab[b"hello"]] == np.float32(-math.log(4))
 
 
-def test_the_merge_is_found_by_its_product_and_not_by_its_text_with_a_space() -> None:
+def test_a_merge_is_found_by_its_merged_token_not_by_its_text_with_a_space() -> None:
     # One widespread exporter keys its merges by "h e" and asks for "he": then no token has a score.
     vocab = bytes_and(b"he", b"h e")
     found = scores(file_bytes(model(vocab, ((ord("h"), ord("e"), vocab[b"he"]),))))
@@ -63,7 +63,7 @@ def test_the_merge_is_found_by_its_product_and_not_by_its_text_with_a_space() ->
     assert found[vocab[b"h e"]] == -1e6
 
 
-def test_every_token_without_a_merge_has_the_default() -> None:
+def test_a_token_without_a_merge_has_the_default_score() -> None:
     vocab = bytes_and(b"ab")
     found = scores(file_bytes(model(vocab, ((ord("a"), ord("b"), 256),))))
     assert found[:256] == [-1e6] * 256
@@ -75,7 +75,7 @@ def test_the_rank_of_a_rank_file_is_the_id() -> None:
     assert found[256:] == np.array([-math.log(257), -math.log(258)]).astype(np.float32).tolist()
 
 
-def test_ranks_are_stored_only_where_ids_have_another_order() -> None:
+def test_ranks_are_stored_only_if_ids_have_another_order() -> None:
     vocab = bytes_and(b"bc", b"ab")
     a, b, c = b"abc"
     by_id = file_bytes(model(vocab, ((b, c, 256), (a, b, 257))))
@@ -91,7 +91,7 @@ def test_scores_can_be_left_out() -> None:
     assert Tag.SCORES not in sections(content)
 
 
-def test_scores_that_are_no_32_bit_numbers_stand_alone_in_64_bits() -> None:
+def test_scores_that_need_64_bits_are_stored_only_in_64_bits() -> None:
     for given, tag, other in ((-0.1, Tag.DOUBLE_SCORES, Tag.SCORES), (-0.5, Tag.SCORES, None)):
         unigram = UnigramModel({b"a": 0, b"b": 1}, (given, -1.0), 0, -11.0)
         content = file_bytes(tokenizer_model((b"a", b"b"), unigram))

@@ -11,7 +11,7 @@ from tokexport_reader import lookup
 DUMP = "Annex D"
 
 
-def test_the_worked_hashes_are_what_the_rules_give() -> None:
+def test_the_worked_hashes_follow_from_the_rules() -> None:
     body = " ".join(spec_document.section("2.4").split())
     of_bytes = re.findall(r'hash_bytes\("([^"]*)"\) (0x\w{16})', body)
     of_pairs = re.findall(r"hash_pair\((\d+), (\d+)\) (0x\w{16})", body)
@@ -22,7 +22,7 @@ def test_the_worked_hashes_are_what_the_rules_give() -> None:
     assert (len(of_bytes), len(of_pairs)) == (8, 3)
 
 
-def test_the_constants_of_the_hash_are_those_that_the_reader_uses() -> None:
+def test_the_reader_uses_the_hash_constants_of_the_text() -> None:
     constants = re.findall(r"(K\d) = (0x\w{16})", spec_document.section("2.4"))
     assert {name: int(value, 16) for name, value in constants} == {
         name: getattr(lookup, name) for name in ("K0", "K1", "K2", "K3")
@@ -39,7 +39,7 @@ def test_the_hex_dump_is_its_golden_file_byte_for_byte() -> None:
     assert spec_document.dump(DUMP) == content
 
 
-def test_the_hex_dump_is_a_file_that_encodes_what_the_text_says() -> None:
+def test_the_hex_dump_is_a_file_that_encodes_as_the_text_says() -> None:
     file = tokexport_reader.open_file(spec_document.dump(DUMP))
     tokexport_reader.check_file(file)
     found = re.search(r"`(\w+)` gives ([\d ]+)\.", spec_document.section(DUMP))
@@ -51,7 +51,7 @@ def test_the_hex_dump_is_a_file_that_encodes_what_the_text_says() -> None:
 @pytest.mark.parametrize(
     ("content", "decoded"), [("F09F9841", "\ufffdA"), ("EDA080", "\ufffd" * 3), ("E228", "\ufffd(")]
 )
-def test_the_worked_replacements_of_broken_characters_are_those_of_python(
+def test_the_worked_replacements_of_broken_characters_match_python(
     content: str, decoded: str
 ) -> None:
     assert bytes.fromhex(content).decode(errors="replace") == decoded
@@ -60,5 +60,5 @@ def test_the_worked_replacements_of_broken_characters_are_those_of_python(
 @pytest.mark.parametrize(
     "known", ["F0 9F 98 then 41 gives U+FFFD `A`", "ED A0 80 gives three", "E2 28 gives U+FFFD `(`"]
 )
-def test_the_worked_replacements_stand_in_the_specification(known: str) -> None:
+def test_the_worked_replacements_are_in_the_specification(known: str) -> None:
     assert known in spec_document.section("3.8")

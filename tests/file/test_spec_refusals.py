@@ -48,7 +48,7 @@ def sealed(content: bytes | bytearray) -> bytes:
 
 @pytest.mark.parametrize("refusal", [by_specification, by_runtime])
 @pytest.mark.parametrize("name", golden_files.REFUSED_NAMES)
-def test_a_refused_file_gives_the_error_in_its_name(
+def test_a_refused_file_causes_the_error_in_its_name(
     name: str, refusal: Callable[[bytes], str]
 ) -> None:
     assert refusal(golden_files.refused(name)) == golden_files.error_of(name)
@@ -65,12 +65,12 @@ def test_there_is_a_refused_file_for_every_error_about_a_file() -> None:
     assert {golden_files.error_of(name) for name in golden_files.REFUSED_NAMES} == on_opening
 
 
-def test_a_file_cut_off_anywhere_is_truncated() -> None:
+def test_a_file_cut_off_anywhere_is_reported_as_truncated() -> None:
     for size in range(1, len(BPE)):
         assert by_specification(BPE[:size]) == by_runtime(BPE[:size]) == "TKX_E_TRUNCATED"
 
 
-def test_every_flipped_bit_is_found() -> None:
+def test_every_flipped_bit_is_detected() -> None:
     for offset in range(len(BPE)):
         flipped = bytearray(BPE)
         flipped[offset] ^= 1 << offset % 8
@@ -91,7 +91,7 @@ def test_a_newer_minor_version_is_read() -> None:
     assert by_specification(content) == by_runtime(content) == "TKX_OK"
 
 
-def test_white_space_classes_are_needed_where_an_added_token_strips() -> None:
+def test_white_space_classes_are_required_if_an_added_token_strips() -> None:
     content = bytearray(RICH)
     classes = content.index(b"ACLS")
     content[classes : classes + 8] = b"acls\0\0\0\0"

@@ -45,9 +45,9 @@ def test_plain_arrays_have_the_declared_type(name: str) -> None:
         f"or 0x{layout.NO_TOKEN:X} for none",
     ],
 )
-def test_a_constant_in_the_prose_is_the_declared_one(phrase: str) -> None:
+def test_a_constant_in_the_prose_has_its_declared_value(phrase: str) -> None:
     assert phrase in PROSE
 
 
-def test_the_lines_are_at_most_100_characters_wide() -> None:
+def test_lines_are_at_most_100_characters_wide() -> None:
     assert [line for line in spec_document.text().splitlines() if len(line) > 100] == []

@@ -23,7 +23,7 @@ LISTS = st.tuples(TEXTS, st.sampled_from([0, 0, 0, MANY - 1, MANY, MANY + 1])).m
 
 
 @given(LISTS, st.data())
-def test_some_strings_are_taken(strings: list[bytes], data: Any) -> None:
+def test_rows_can_be_selected(strings: list[bytes], data: Any) -> None:
     places = data.draw(st.lists(st.integers(0, len(strings) - 1)) if strings else st.just([]))
     columns = ByteStrings.of(strings)
     assert [*columns] == strings
@@ -32,7 +32,7 @@ def test_some_strings_are_taken(strings: list[bytes], data: Any) -> None:
 
 
 @given(LISTS, st.integers(0, 2), st.integers(0, 2))
-def test_a_part_of_each_is_taken(strings: list[bytes], front: int, back: int) -> None:
+def test_a_part_of_each_string_can_be_selected(strings: list[bytes], front: int, back: int) -> None:
     sizes = np.array([len(text) for text in strings], np.int64)
     skipped = np.minimum(sizes, front)
     left = np.maximum(sizes - skipped - back, 0)
@@ -41,7 +41,7 @@ def test_a_part_of_each_is_taken(strings: list[bytes], front: int, back: int) ->
 
 
 @given(LISTS, st.dictionaries(st.integers(0, 7), st.binary(max_size=3)))
-def test_others_take_the_place_of_some(strings: list[bytes], others: dict[int, bytes]) -> None:
+def test_some_strings_can_be_replaced(strings: list[bytes], others: dict[int, bytes]) -> None:
     others = {place: text for place, text in others.items() if place < len(strings)}
     replaced = ByteStrings.of(strings).replaced(others)
     expected = [others.get(place, text) for place, text in enumerate(strings)]
@@ -51,7 +51,7 @@ def test_others_take_the_place_of_some(strings: list[bytes], others: dict[int, b
 
 
 @given(LISTS)
-def test_all_are_changed_at_once(strings: list[bytes]) -> None:
+def test_all_strings_can_be_changed_at_once(strings: list[bytes]) -> None:
     changed = ByteStrings.of(strings).changed(
         lambda text: text.replace(b"a", b"").replace(b"b", b"aa")
     )
@@ -59,7 +59,7 @@ def test_all_are_changed_at_once(strings: list[bytes]) -> None:
 
 
 @given(LISTS, st.binary(max_size=2))
-def test_those_with_a_prefix_are_found(strings: list[bytes], prefix: bytes) -> None:
+def test_strings_with_a_prefix_are_found(strings: list[bytes], prefix: bytes) -> None:
     columns = ByteStrings.of(strings)
     found = [place for place, text in enumerate(strings) if text.startswith(prefix)]
     assert columns.places_of_prefix(prefix).tolist() == found
@@ -83,16 +83,14 @@ def test_a_vocabulary_is_a_mapping(ids: dict[bytes, int], other: bytes) -> None:
     assert [*vocabulary.without_empty] == [key for key in ids if key]
 
 
-def test_all_items_of_a_vocabulary_come_without_a_look_up_each(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_items_of_a_vocabulary_need_no_lookups(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each look-up is linear: of the 100,000 pieces of a SentencePiece model all took minutes."""
     vocabulary = Vocabulary.of({b"a": 7, b"": 9})
     monkeypatch.delattr(Vocabulary, "__getitem__")
     assert [*vocabulary.items()] == [(b"a", 7), (b"", 9)]
 
 
-def test_columns_that_do_not_belong_together_are_refused() -> None:
+def test_columns_that_do_not_match_are_refused() -> None:
     def numbers(*values: int) -> npt.NDArray[np.uint32]:
         return np.array(values, np.uint32)
 

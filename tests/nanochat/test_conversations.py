@@ -76,7 +76,7 @@ def test_a_conversation_is_rendered(
         assert BYTES.render_conversation({"messages": messages}, max_tokens=most) == cut
 
 
-def test_2048_tokens_are_the_most_unless_one_says_otherwise() -> None:
+def test_the_default_limit_is_2048_tokens() -> None:
     messages = {"messages": [user("a" * 3000)]}
     assert [len(row) for row in BYTES.render_conversation(messages)] == [2048, 2048]
     assert len(BYTES.render_conversation(messages, max_tokens=9999)[0]) == 3003
@@ -84,7 +84,7 @@ def test_2048_tokens_are_the_most_unless_one_says_otherwise() -> None:
         BYTES.render_conversation(messages, max_tokens=-1)
 
 
-def test_a_completion_begins_where_the_assistant_speaks_last() -> None:
+def test_a_completion_begins_at_the_last_answer_of_the_assistant() -> None:
     messages = [system("S"), user("A"), says("B"), user("C"), says([part("text", "D")])]
     ids = [BOS, USER, *b"S\n\nA", USER_END, SAYS, 66, SAYS_END, USER, 67, USER_END, SAYS]
     assert BYTES.render_for_completion({"messages": messages}) == ids
@@ -97,7 +97,7 @@ TURNS = st.lists(st.tuples(TEXTS, TEXTS | PARTS), min_size=1, max_size=4)
 
 
 @given(st.none() | TEXTS, TURNS, st.booleans())
-def test_ids_are_those_of_each_text_between_its_special_tokens(
+def test_each_text_between_special_tokens_is_encoded_separately(
     instruction: str | None, turns: list[tuple[str, Any]], ends_with_user: bool
 ) -> None:
     messages = [] if instruction is None else [system(instruction)]
@@ -187,7 +187,7 @@ def test_a_malformed_conversation_is_refused_with_the_index_of_the_message(
         ([user(1), says("b")], 0, "it is 1; expected a text"),
     ],
 )
-def test_what_cannot_be_completed_is_refused(
+def test_a_conversation_that_cannot_be_completed_is_refused(
     messages: list[Any], index: int | None, message: str
 ) -> None:
     with pytest.raises(ConversationError, match=message) as caught:

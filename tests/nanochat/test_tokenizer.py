@@ -40,7 +40,7 @@ def encoding(tokenizer: Tokenizer) -> tiktoken.Encoding:
     )
 
 
-def test_ids_are_those_of_tiktoken(tokenizer: Tokenizer, encoding: tiktoken.Encoding) -> None:
+def test_ids_equal_those_of_tiktoken(tokenizer: Tokenizer, encoding: tiktoken.Encoding) -> None:
     @given(st.lists(st.sampled_from([*SPECIAL_TOKENS, "cat", " the", "日本", "12345"]) | st.text()))
     def compare(pieces: list[str]) -> None:
         text = "".join(pieces)
@@ -58,7 +58,7 @@ def test_ids_are_those_of_tiktoken(tokenizer: Tokenizer, encoding: tiktoken.Enco
         assert tokenizer.encode_special(name) == encoding.encode_single_token(name)
 
 
-def test_tokens_are_put_at_either_end(tokenizer: Tokenizer) -> None:
+def test_tokens_can_be_added_at_either_end(tokenizer: Tokenizer) -> None:
     bos, end = tokenizer.get_bos_token_id(), tokenizer.encode_special("<|user_end|>")
     ids = tokenizer.encode("the cat")
     assert tokenizer.encode("the cat", prepend="<|bos|>") == [bos, *ids]
@@ -71,7 +71,7 @@ def test_tokens_are_put_at_either_end(tokenizer: Tokenizer) -> None:
     assert tokenizer.encode([]) == []
 
 
-def test_what_is_no_token_or_no_text_is_refused(tokenizer: Tokenizer) -> None:
+def test_invalid_tokens_and_texts_are_refused(tokenizer: Tokenizer) -> None:
     with pytest.raises(KeyError):
         tokenizer.encode_special("<|nothing|>")
     with pytest.raises(KeyError):
@@ -82,7 +82,7 @@ def test_what_is_no_token_or_no_text_is_refused(tokenizer: Tokenizer) -> None:
         tokenizer.encode(b"a")  # type: ignore[call-overload]
 
 
-def test_special_tokens_have_no_bytes_and_others_their_own(
+def test_special_tokens_have_no_bytes_but_other_tokens_do(
     tokenizer: Tokenizer, tmp_path: Path
 ) -> None:
     lengths = tokenizer.token_bytes()
@@ -99,7 +99,7 @@ def test_special_tokens_have_no_bytes_and_others_their_own(
     assert [path.suffix for path in paths] == [".npy", ".pt"][: 1 + has_torch]
 
 
-def test_the_file_of_torch_holds_the_same(tokenizer: Tokenizer, tmp_path: Path) -> None:
+def test_the_file_of_torch_has_the_same_values(tokenizer: Tokenizer, tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     path = tokenizer.save_token_bytes(tmp_path)[1]
     loaded = torch.load(path, weights_only=True)
@@ -107,7 +107,7 @@ def test_the_file_of_torch_holds_the_same(tokenizer: Tokenizer, tmp_path: Path) 
     assert loaded.tolist() == tokenizer.token_bytes().tolist()
 
 
-def test_what_is_saved_is_opened_again(tokenizer: Tokenizer, tmp_path: Path) -> None:
+def test_a_saved_tokenizer_can_be_loaded(tokenizer: Tokenizer, tmp_path: Path) -> None:
     tokenizer.save(tmp_path / "new" / "folder")
     tokenizer.save(tmp_path / "new" / "folder")
     assert os.listdir(tmp_path / "new" / "folder") == ["tokenizer.bin"]
@@ -117,7 +117,7 @@ def test_what_is_saved_is_opened_again(tokenizer: Tokenizer, tmp_path: Path) -> 
     assert tokexport.load(tmp_path / "new" / "folder" / "tokenizer.bin").n_vocab == VOCAB_SIZE
 
 
-def test_the_pickle_that_nanochat_saves_is_opened(
+def test_a_pickle_saved_by_nanochat_can_be_loaded(
     tokenizer: Tokenizer, encoding: tiktoken.Encoding, tmp_path: Path
 ) -> None:
     (tmp_path / "tokenizer.pkl").write_bytes(pickle.dumps(encoding))
@@ -150,7 +150,7 @@ def test_a_directory_without_a_tokenizer_is_refused(tmp_path: Path) -> None:
         Tokenizer.from_directory(tmp_path)
 
 
-def test_an_encoding_of_tiktoken_is_taken_by_its_name(
+def test_an_encoding_of_tiktoken_can_be_loaded_by_name(
     encoding: tiktoken.Encoding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ranks, end = {bytes([byte]): byte for byte in range(256)}, {"<|endoftext|>": 300}
@@ -168,7 +168,7 @@ def test_an_encoding_of_tiktoken_is_taken_by_its_name(
         pretrained.render_conversation({"messages": [{"role": "user", "content": "a"}]})
 
 
-def test_a_text_with_few_pairs_gives_fewer_tokens_and_a_warning() -> None:
+def test_a_text_with_few_pairs_produces_fewer_tokens_and_a_warning() -> None:
     with pytest.warns(UserWarning, match="the texts have pairs for 2 merges"):
         tokenizer = Tokenizer.train_from_iterator(["abab"], 300)
     assert tokenizer.get_vocab_size() == 256 + 2 + 9

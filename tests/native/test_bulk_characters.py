@@ -44,7 +44,7 @@ def ids(core: Core, text: str) -> list[int] | None:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_random_vocabularies_give_the_ids_of_tokenizers(tmp_path: Path, part: int) -> None:
+def test_random_vocabularies_produce_the_ids_of_tokenizers(tmp_path: Path, part: int) -> None:
     done = 0
     for seed in range(part, MODELS, PARTS):
         r = random.Random(seed)
@@ -64,7 +64,7 @@ def test_random_vocabularies_give_the_ids_of_tokenizers(tmp_path: Path, part: in
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_random_pieces_give_the_ids_of_sentencepiece(part: int) -> None:
+def test_random_pieces_produce_the_ids_of_sentencepiece(part: int) -> None:
     done = 0
     for seed in range(part, 4 * MODELS, PARTS):
         r = random.Random(seed)

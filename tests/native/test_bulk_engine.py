@@ -94,7 +94,7 @@ def many(core: Core, seed: int) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", SHARED + OTHERS)
-def test_real_tokenizers_give_the_ids_of_the_core(
+def test_real_tokenizers_produce_the_ids_of_the_core(
     shared: Path, shared_content: Callable[[str], bytes], name: str
 ) -> None:
     data = shared_content(name)
@@ -115,7 +115,7 @@ def test_real_tokenizers_give_the_ids_of_the_core(
 
 
 @pytest.mark.parametrize("name", SHARED[:2])
-def test_long_words_that_newer_ones_have_replaced_are_encoded_again(
+def test_long_words_evicted_by_newer_ones_are_encoded_again(
     shared_content: Callable[[str], bytes], name: str
 ) -> None:
     engine, core = pair(shared_content(name))
@@ -130,7 +130,7 @@ def test_long_words_that_newer_ones_have_replaced_are_encoded_again(
 
 
 @pytest.mark.parametrize("name", [*SHARED[:5:2], "llama2/tokenizer.json"])
-def test_new_words_that_come_again_at_once_get_the_same_ids(
+def test_new_words_repeated_immediately_get_the_same_ids(
     shared_content: Callable[[str], bytes], name: str
 ) -> None:
     data = shared_content(name)
@@ -168,7 +168,7 @@ def random_encoding(r: random.Random) -> tiktoken.Encoding:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_random_vocabularies_give_the_ids_of_tiktoken(tmp_path: Path, seed: int) -> None:
+def test_random_vocabularies_produce_the_ids_of_tiktoken(tmp_path: Path, seed: int) -> None:
     r = random.Random(seed)
     for number in range(MODELS // 8):
         encoding = random_encoding(r)
@@ -185,7 +185,7 @@ def test_random_vocabularies_give_the_ids_of_tiktoken(tmp_path: Path, seed: int)
                 assert ids(engine, text) == expected, (seed, number, text)
 
 
-def test_only_much_text_is_worth_an_engine(shared_content: Callable[[str], bytes]) -> None:
+def test_only_much_text_starts_an_engine(shared_content: Callable[[str], bytes]) -> None:
     data = shared_content(SHARED[0])
     short, long, sum_of_short = (Core(data, "words") for _ in range(3))
     text = "These are some words, and these are more. " * 2_000

@@ -38,7 +38,7 @@ def long_text(r: random.Random, choices: list[str]) -> str:
 
 
 @pytest.mark.parametrize("name", SHARED)
-def test_threads_give_the_ids_of_one(shared_content: Callable[[str], bytes], name: str) -> None:
+def test_threads_produce_the_ids_of_one(shared_content: Callable[[str], bytes], name: str) -> None:
     core = Core(shared_content(name), name, 0)
     r = random.Random(7)
     for number in range(TEXTS):

@@ -114,7 +114,7 @@ def compare(
     return bool(engine.uses_bulk)
 
 
-def test_random_pieces_give_the_ids_of_sentencepiece() -> None:
+def test_random_pieces_produce_the_ids_of_sentencepiece() -> None:
     done = 0
     for seed in range(MODELS):
         r = random.Random(seed)
@@ -125,7 +125,7 @@ def test_random_pieces_give_the_ids_of_sentencepiece() -> None:
     assert done > MODELS // 2
 
 
-def test_random_merges_give_the_ids_of_tokenizers(tmp_path: Path) -> None:
+def test_random_merges_produce_the_ids_of_tokenizers(tmp_path: Path) -> None:
     done = 0
     for seed in range(MODELS):
         r = random.Random(seed)

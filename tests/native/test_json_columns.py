@@ -66,7 +66,7 @@ def large(data: bytes) -> Node:
 
 
 @given(PLAIN, st.sampled_from([None, 1]), st.booleans())
-def test_a_document_with_plain_merges_is_what_the_parser_reads(
+def test_a_document_with_plain_merges_equals_that_of_the_parser(
     document: Any, indent: int | None, is_ascii: bool
 ) -> None:
     data = json.dumps(document, indent=indent, ensure_ascii=is_ascii).encode()
@@ -78,7 +78,7 @@ def test_a_document_with_plain_merges_is_what_the_parser_reads(
 
 
 @given(DOCUMENTS, st.lists(st.tuples(st.integers(0, 300), st.binary(max_size=2)), min_size=1))
-def test_a_damaged_document_is_read_only_where_the_parser_reads_it(
+def test_a_damaged_document_is_read_only_if_the_parser_reads_it(
     document: Any, changes: list[tuple[int, bytes]]
 ) -> None:
     data = json.dumps(document, ensure_ascii=False).encode()
@@ -90,7 +90,7 @@ def test_a_damaged_document_is_read_only_where_the_parser_reads_it(
 
 
 @given(PAIRS.filter(bool), st.booleans(), st.integers(0, 3))
-def test_merges_get_the_ids_that_their_objects_get(
+def test_merges_have_the_same_ids_as_objects(
     pairs: list[list[str]], are_lines: bool, prefix_size: int
 ) -> None:
     merges: list[Any] = [" ".join(pair) for pair in pairs] if are_lines else pairs
@@ -105,7 +105,7 @@ def test_merges_get_the_ids_that_their_objects_get(
 
 
 @given(st.lists(st.tuples(TEXTS, st.decimals(-99, 99, places=9)), min_size=1))
-def test_scores_are_what_the_parser_makes_of_them(entries: list[tuple[str, Any]]) -> None:
+def test_scores_equal_those_of_the_parser(entries: list[tuple[str, Any]]) -> None:
     rows = ",".join(f"[{json.dumps(text)}, {score:f}]" for text, score in entries)
     data = f'{{"model": {{"vocab": [{rows}]}}}}'.encode()
     array = large(data).value["model"]["vocab"]
@@ -116,7 +116,7 @@ def test_scores_are_what_the_parser_makes_of_them(entries: list[tuple[str, Any]]
 
 
 @given(st.dictionaries(TEXTS, st.integers(0, 10**9 - 1), min_size=1), st.booleans())
-def test_a_vocabulary_is_what_the_parser_makes_of_it(vocab: dict[str, int], is_ascii: bool) -> None:
+def test_a_vocabulary_equals_that_of_the_parser(vocab: dict[str, int], is_ascii: bool) -> None:
     value = large(json.dumps({"model": {"vocab": vocab}}, ensure_ascii=is_ascii).encode())
     found = value.value["model"]["vocab"]
     joined, ends, ids = strings_and_numbers(found.document, found.begin)
@@ -125,7 +125,7 @@ def test_a_vocabulary_is_what_the_parser_makes_of_it(vocab: dict[str, int], is_a
 
 
 @given(st.lists(st.tuples(TEXTS, st.integers(0, 9)), min_size=1))
-def test_a_vocabulary_that_repeats_names_or_ids_is_read_as_its_objects(
+def test_a_vocabulary_with_repeated_names_or_ids_is_read_like_its_objects(
     entries: list[tuple[str, int]],
 ) -> None:
     text = ",".join(f"{json.dumps(name)}: {id}" for name, id in entries)
@@ -141,7 +141,7 @@ def test_a_vocabulary_that_repeats_names_or_ids_is_read_as_its_objects(
 
 
 @pytest.mark.parametrize("id", ["-1", "01", "1.0", "1e1", "true", "1000000000", '"1"', "1 1"])
-def test_what_is_no_plain_id_is_left_to_the_parser(id: str) -> None:
+def test_ids_that_are_not_plain_are_left_to_the_parser(id: str) -> None:
     assert parse_large(f'{{"model": {{"vocab": {{"a": {id}}}}}}}'.encode(), "x.json") is None
 
 
@@ -152,12 +152,12 @@ def test_what_is_no_plain_id_is_left_to_the_parser(id: str) -> None:
         '["a", 1e2]',
     ],
 )
-def test_what_is_no_plain_merge_is_left_to_the_parser(merge: str) -> None:
+def test_merges_that_are_not_plain_are_left_to_the_parser(merge: str) -> None:
     data = f'{{"model": {{"merges": [{merge}]}}}}'.encode("utf-8", "surrogatepass")
     assert parse_large(data, "x.json") is None
 
 
-def test_an_error_in_the_rest_is_left_to_the_parser_which_says_where_it_is() -> None:
+def test_an_error_elsewhere_is_left_to_the_parser_which_reports_its_location() -> None:
     data = b'{"model": {"merges": ["a b"]},\n oops}'
     assert parse_large(data, "x.json") is None
     with pytest.raises(SourceError, match="line 2"):
@@ -165,12 +165,12 @@ def test_an_error_in_the_rest_is_left_to_the_parser_which_says_where_it_is() -> 
 
 
 @pytest.mark.parametrize("keys", ['"model": 1, "model"', '"model": {"merges": 1}, "model"'])
-def test_a_key_that_stands_twice_is_left_to_the_parser(keys: str) -> None:
+def test_a_duplicate_key_is_left_to_the_parser(keys: str) -> None:
     data = f'{{{keys}: {{"merges": ["a b"]}}}}'.encode()
     assert parse_large(data, "x.json") is None
 
 
-def test_a_mapped_file_is_read_as_its_bytes_also_after_its_memory_was_given_back(
+def test_a_mapped_file_is_read_like_its_bytes_even_after_its_memory_was_released(
     tmp_path: Path,
 ) -> None:
     vocab = {f"token {id}": id for id in range(5_000)}

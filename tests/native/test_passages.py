@@ -67,7 +67,7 @@ def changes(r: random.Random, text: str) -> Iterator[str]:
     yield text + prose(r, r.choice((1, 50, 5_000)))
 
 
-def test_passages_that_come_again_and_changed_ones_have_the_ids_of_the_core(content: bytes) -> None:
+def test_repeated_and_changed_passages_have_the_ids_of_the_core(content: bytes) -> None:
     engine, core = pair(content)
     r = random.Random(1)
     texts = [prose(r, r.choice((63, 64, 65, 300, 2_050, 8_200, 20_000, 40_000))) for _ in range(20)]
@@ -107,7 +107,7 @@ def with_the_same_hash(r: random.Random, text: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("content", [SHARED[0], SHARED[4]], indirect=True)
-def test_passages_with_the_same_hash_have_ids_of_their_own(content: bytes) -> None:
+def test_passages_with_the_same_hash_have_their_own_ids(content: bytes) -> None:
     engine, core = pair(content)
     r = random.Random(6)
     for _ in range(TEXTS):
@@ -119,7 +119,7 @@ def test_passages_with_the_same_hash_have_ids_of_their_own(content: bytes) -> No
 
 
 @pytest.mark.parametrize("content", [SHARED[0], SHARED[4]], indirect=True)
-def test_passages_that_newer_ones_have_replaced_are_encoded_again(content: bytes) -> None:
+def test_passages_evicted_by_newer_ones_are_encoded_again(content: bytes) -> None:
     engine, core = pair(content)
     r = random.Random(3)
     words = [*WORDS[:20], *("".join(r.choices("etaoinshrdlu ", k=9)) for _ in range(300))]
@@ -137,7 +137,7 @@ def test_passages_that_newer_ones_have_replaced_are_encoded_again(content: bytes
         assert engine.encode_batch(texts, (), False, 1) == expected
 
 
-def test_threads_find_passages_in_caches_of_their_own(content: bytes) -> None:
+def test_threads_find_passages_in_their_own_caches(content: bytes) -> None:
     engine, core = pair(content)
     r = random.Random(4)
     passages = [prose(r, r.choice((300, 5_000, 20_000))) for _ in range(30)]

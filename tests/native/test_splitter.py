@@ -162,7 +162,7 @@ def random_texts(r: random.Random, count: int) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", PATTERNS)
-def test_a_pattern_in_use_cuts_as_in_the_core(
+def test_a_published_pattern_cuts_like_the_core(
     name: str, core_splits: CoreSplits, placed: Memory
 ) -> None:
     file = byte_model(Split(PATTERNS[name]))
@@ -183,7 +183,7 @@ def random_stages(r: random.Random) -> list[Split]:
 
 
 @pytest.mark.parametrize("seed", range(400 if SLOW else 60))
-def test_a_sequence_of_random_stages_cuts_as_in_the_core(
+def test_a_sequence_of_random_stages_cuts_like_the_core(
     seed: int, core_splits: CoreSplits, placed: Memory
 ) -> None:
     r = random.Random(seed)
@@ -211,18 +211,14 @@ def cut_texts(file: bytes, r: random.Random, texts: Iterable[str]) -> int:
 
 
 @pytest.mark.parametrize("name", [name for name in PATTERNS if name not in NOT_DONE])
-def test_where_a_pattern_is_certain_of_a_cut_the_sides_have_the_ends_of_the_whole(
-    name: str,
-) -> None:
+def test_both_sides_of_a_certain_cut_of_a_pattern_are_split_like_the_whole(name: str) -> None:
     file, r = byte_model(Split(PATTERNS[name])), random.Random(name)
     cuts = cut_texts(file, r, random_texts(r, TEXTS))
     assert cuts > TEXTS // 2 or name not in TIKTOKEN
 
 
 @pytest.mark.parametrize("seed", range(400 if SLOW else 60))
-def test_where_a_sequence_of_stages_is_certain_of_a_cut_the_sides_have_the_ends_of_the_whole(
-    seed: int,
-) -> None:
+def test_both_sides_of_a_certain_cut_of_several_stages_are_split_like_the_whole(seed: int) -> None:
     r = random.Random(seed)
     cut_texts(byte_model(*random_stages(r)), r, random_texts(r, TEXTS // 5))
 
@@ -230,7 +226,7 @@ def test_where_a_sequence_of_stages_is_certain_of_a_cut_the_sides_have_the_ends_
 @pytest.mark.parametrize(
     "pattern", ["a+b(?=c)|[abc]", "a+(?=c)|[abc]", "a(?:bb)?(?!c)|b|c", r"\s+(?!\S)|\s|a+|b"]
 )
-def test_what_a_match_looks_at_is_on_one_side_of_a_cut(pattern: str) -> None:
+def test_the_text_that_a_match_reads_is_on_one_side_of_a_cut(pattern: str) -> None:
     file, r = byte_model(Split(pattern)), random.Random(pattern)
     assert is_done(file)
     letters = ("".join(r.choices("abc \n", k=r.randint(1, 12))) for _ in range(10 * TEXTS))
@@ -250,7 +246,7 @@ def test_a_pattern_that_reads_far_takes_linear_time(
         compare(file, texts, core_splits, placed, r)
 
 
-def test_a_width_that_no_processor_has_is_an_error() -> None:
+def test_an_unsupported_vector_width_is_an_error() -> None:
     core = Core(byte_model(Split("a")), "a file of the tests")
     with pytest.raises(ValueError, match="no vectors of that width"):
         SplitText(core, 100)
@@ -274,7 +270,7 @@ def neon_program(tmp_path_factory: pytest.TempPathFactory) -> list[str | Path]:
 
 @EMULATE
 @pytest.mark.parametrize("name", [name for name in PATTERNS if name not in NOT_DONE])
-def test_a_pattern_in_use_cuts_with_neon_as_in_the_core(
+def test_a_published_pattern_cuts_with_neon_like_the_core(
     name: str, core_splits: CoreSplits, neon_program: list[str | Path]
 ) -> None:
     file, r = byte_model(Split(PATTERNS[name])), random.Random(name)

@@ -52,7 +52,7 @@ def test_random_texts(parts: list[str]) -> None:
 
 
 @pytest.mark.parametrize("character", ENDS)
-def test_each_length_at_each_place_of_a_vector(character: str) -> None:
+def test_each_length_at_each_position_of_a_vector(character: str) -> None:
     for size in range(130):
         assert_same("a" * size + character + "b" * (size % 17) + character * (size % 19))
 
@@ -64,7 +64,7 @@ def test_a_text_of_many_blocks_that_needs_more_memory_at_its_end(character: str)
 
 
 @pytest.mark.parametrize("surrogate", SURROGATES)
-def test_a_surrogate_anywhere_is_an_error_that_names_its_place(surrogate: str) -> None:
+def test_a_surrogate_anywhere_is_an_error_with_its_position(surrogate: str) -> None:
     for size in (0, 1, 15, 16, 63, 64, 100, BLOCK, 2 * BLOCK + 7):
         for text in ("a" * size + surrogate, "\u4e2d" * size + surrogate + "b" * 70):
             for core in cores():

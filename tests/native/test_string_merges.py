@@ -37,7 +37,7 @@ def slow(vocab: dict[str, int], left: str, right: str, prefix_size: int) -> list
 
 
 @given(VOCABULARIES, st.lists(st.tuples(TEXTS, TEXTS), max_size=40), st.integers(0, 5))
-def test_pairs_and_lines_give_the_ids_of_a_dictionary(
+def test_pairs_and_lines_have_the_ids_of_a_dictionary(
     vocab: dict[str, int], pairs: Sequence[tuple[str, str]], prefix_size: int
 ) -> None:
     expected = [number for pair in pairs for number in slow(vocab, *pair, prefix_size)]
@@ -48,12 +48,12 @@ def test_pairs_and_lines_give_the_ids_of_a_dictionary(
 
 
 @pytest.mark.parametrize("merge", ["a", "a b c", "a  b", ["a"], ["a", 1], ["a", "b", "c"], None, 7])
-def test_what_is_no_pair_of_strings_is_named_as_such(merge: object) -> None:
+def test_a_merge_that_is_not_a_pair_of_strings_is_reported_as_such(merge: object) -> None:
     vocab = {"a": 0, "b": 1, "ab": 2}
     assert merges_of(vocab, ["a b", merge], 0) == [0, 1, 2, -2, -2, -2]
 
 
-def test_keys_and_ids_that_do_not_belong_together_are_an_error() -> None:
+def test_keys_and_ids_that_do_not_match_are_an_error() -> None:
     keys = Keys(b"ab", np.array([1, 2], np.uint32))
     with pytest.raises(ValueError, match="one id for each key"):
         merges_of_strings(keys, np.zeros(1, np.uint32), [], 0)
@@ -63,7 +63,7 @@ def test_keys_and_ids_that_do_not_belong_together_are_an_error() -> None:
 
 
 @given(st.lists(st.binary(max_size=2)), st.binary(max_size=2))
-def test_a_key_is_found_where_it_stands_first(strings: list[bytes], other: bytes) -> None:
+def test_the_first_of_equal_keys_is_found(strings: list[bytes], other: bytes) -> None:
     ends = np.cumsum([len(string) for string in strings], dtype=np.uint32)
     keys = Keys(b"".join(strings), ends)
     assert keys.firsts().tolist() == [strings.index(string) for string in strings]

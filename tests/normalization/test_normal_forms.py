@@ -74,7 +74,7 @@ def interesting() -> list[int]:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_scalar_value_becomes_what_the_reference_makes_of_it(form: NormalForm) -> None:
+def test_every_scalar_value_is_normalized_as_in_the_reference(form: NormalForm) -> None:
     alone = [chr(code_point) for code_point in SCALARS if code_point != 0x0A]
     tables = normalization_tables(form)
     # Any other stays what it is.
@@ -85,9 +85,7 @@ def test_every_scalar_value_becomes_what_the_reference_makes_of_it(form: NormalF
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_pair_that_might_compose_becomes_what_the_reference_makes_of_it(
-    form: NormalForm,
-) -> None:
+def test_every_pair_that_might_compose_is_normalized_as_in_the_reference(form: NormalForm) -> None:
     firsts = sorted({first for first, _ in COMPOSING.compositions} | {*JAMO})
     seconds = sorted({second for _, second in COMPOSING.compositions} | {*JAMO})
     pairs = [chr(first) + chr(second) for first in firsts for second in seconds]
@@ -95,7 +93,7 @@ def test_every_pair_that_might_compose_becomes_what_the_reference_makes_of_it(
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_two_marks_are_put_in_the_order_of_the_reference(form: NormalForm) -> None:
+def test_every_two_marks_are_sorted_as_in_the_reference(form: NormalForm) -> None:
     one_of_each = {number: mark for mark, number in reversed(COMPOSING.combining_classes.items())}
     pairs = [
         f"a{chr(a)}{chr(b)}" for a in COMPOSING.combining_classes for b in one_of_each.values()
@@ -104,7 +102,7 @@ def test_every_two_marks_are_put_in_the_order_of_the_reference(form: NormalForm)
 
 
 @pytest.mark.skipif(not SLOW, reason="some seventy million pairs")
-def test_no_other_code_point_composes_with_a_second_of_a_composition() -> None:
+def test_no_other_code_point_composes_with_the_second_part_of_a_composition() -> None:
     changed = set(interesting()) | {*range(0xAC00, 0xD7A4), *range(0x1100, 0x1200)}
     for second in sorted({second for _, second in COMPOSING.compositions} | {0x1161, 0x11A8}):
         pairs = [chr(first) + chr(second) for first in SCALARS if first != 0x0A]
@@ -125,9 +123,7 @@ def test_no_other_code_point_composes_with_a_letter(first: str) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("seed", range(3))
-def test_strings_of_marks_become_what_the_reference_makes_of_them(
-    form: NormalForm, seed: int
-) -> None:
+def test_strings_of_marks_are_normalized_as_in_the_reference(form: NormalForm, seed: int) -> None:
     """Blocked and unblocked composition, reordering, marks without a starter."""
     draw = random.Random(seed)
     starters = sorted({first for first, _ in COMPOSING.compositions} | {0x61})
@@ -145,12 +141,12 @@ def test_strings_of_marks_become_what_the_reference_makes_of_them(
 @pytest.mark.parametrize("form", FORMS)
 @settings(max_examples=300 if SLOW else 100)
 @given(text=st.text(st.sampled_from(interesting()).map(chr), max_size=12))
-def test_a_string_alone_becomes_what_the_reference_makes_of_it(form: NormalForm, text: str) -> None:
+def test_a_single_string_is_normalized_as_in_the_reference(form: NormalForm, text: str) -> None:
     assert normal_form(text, form) == reference(form, text)
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_hangul_becomes_what_the_reference_makes_of_it(form: NormalForm) -> None:
+def test_hangul_is_normalized_as_in_the_reference(form: NormalForm) -> None:
     texts = ["".join(map(chr, jamo)) for jamo in itertools.product(JAMO, repeat=4 if SLOW else 3)]
     assert [normal_form(text, form) for text in texts] == reference_of_each(form, texts)
     syllables = [chr(syllable) for syllable in range(0xAC00, 0xD7A4)]
@@ -159,7 +155,7 @@ def test_hangul_becomes_what_the_reference_makes_of_it(form: NormalForm) -> None
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_string_that_passes_the_quick_check_is_left_alone(form: NormalForm) -> None:
+def test_a_string_that_passes_the_quick_check_is_unchanged(form: NormalForm) -> None:
     tables = normalization_tables(form)
     stops = quick_check_no_or_maybe(tables)
     safe = [code_point for code_point in SCALARS if code_point not in stops and code_point != 0x0A]
@@ -174,7 +170,7 @@ def test_a_string_that_passes_the_quick_check_is_left_alone(form: NormalForm) ->
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_the_quick_check_stops_at_nothing_that_no_string_needs(form: NormalForm) -> None:
+def test_the_quick_check_never_stops_without_need(form: NormalForm) -> None:
     """Each code point it names is changed, or changes, in some string: alone or after some first
     of a composition.
     """
@@ -190,7 +186,7 @@ def test_the_quick_check_stops_at_nothing_that_no_string_needs(form: NormalForm)
         assert any(normal_form(text, form) != text for text in texts), hex(code_point)
 
 
-def test_the_tables_are_those_of_unicode_9() -> None:
+def test_the_tables_match_unicode_9() -> None:
     """Normalization of a character never changes once it is in Unicode: any later database agrees
     on those of version 9.
     """
@@ -218,6 +214,6 @@ def test_the_tables_are_those_of_unicode_9() -> None:
         assert unicodedata.normalize("NFC", chr(first) + chr(second)) == chr(composite)
 
 
-def test_characters_newer_than_unicode_9_stay_as_they_are() -> None:
+def test_characters_newer_than_unicode_9_are_unchanged() -> None:
     era = "\u32ff"  # SQUARE ERA NAME REIWA, of Unicode 12.1
     assert normal_form(era, NormalForm.NFKC) == reference(NormalForm.NFKC, era) == era

@@ -114,7 +114,7 @@ def test_every_scalar_value_at_the_start_of_a_text(form: str, cores: list[Core])
             check(form, cores, [text])
 
 
-def test_what_changes_at_each_place_of_the_vectors(form: str, cores: list[Core]) -> None:
+def test_changes_at_each_position_of_a_vector(form: str, cores: list[Core]) -> None:
     draw = random.Random(5)
     changing = ["\u0301", "e\u0301", "\u212b", "\u0958", "각", "\u1100\u1161", "\u3099", "か\u3099"]
     texts = [
@@ -145,5 +145,5 @@ def test_offsets_of_random_texts(compared: Compared, text: str) -> None:
     "text",
     ["a" + "\u0301" * 300_000, "\u0323\u0301" * 200_000, "\u1161" * 300_000, "\u09be" * 300_000],
 )
-def test_long_runs_without_a_place_to_cut(form: str, cores: list[Core], text: str) -> None:
+def test_long_runs_without_a_cut(form: str, cores: list[Core], text: str) -> None:
     check(form, cores, [text])

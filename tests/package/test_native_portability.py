@@ -10,7 +10,7 @@ BUILT_IN = re.compile(r"__(?:builtin_\w+|attribute__|int128|asm__)")
 GUARDED = re.compile(r"#if[^\n]*__GNUC__.*?(?:#else|#endif)", re.S)
 
 
-def test_every_built_in_that_is_called_is_there_for_msvc() -> None:
+def test_every_builtin_in_use_has_a_replacement_for_msvc() -> None:
     there = set(BUILT_IN.findall((NATIVE / "msvc.h").read_text(encoding="utf-8")))
     called = {
         (path.name, name)

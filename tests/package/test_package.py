@@ -59,12 +59,12 @@ def test_every_example_of_the_documentation_runs(name: str, example: dict[str, o
     assert doctest.testmod(module, extraglobs=example).failed == 0
 
 
-def test_the_examples_of_the_runtime_are_looked_at(example: dict[str, object]) -> None:
+def test_the_examples_of_the_runtime_are_run(example: dict[str, object]) -> None:
     module = importlib.import_module("tokexport.runtime.tokenizer")
     assert doctest.testmod(module, extraglobs=example).attempted > 25
 
 
-def test_the_public_names_are_there_and_no_others() -> None:
+def test_exactly_the_public_names_exist() -> None:
     names = "convert load read verify Tokenizer DecodeStream Encoding get_include errors"
     assert {*names.split()} <= {*tokexport.__all__} <= {*dir(tokexport)}
     assert all(getattr(tokexport, name) is not None for name in tokexport.__all__)
@@ -73,7 +73,7 @@ def test_the_public_names_are_there_and_no_others() -> None:
         _ = tokexport.nothing_of_this_name  # type: ignore[attr-defined]
 
 
-def test_a_process_that_only_encodes_imports_next_to_nothing(example: dict[str, object]) -> None:
+def test_a_process_that_only_encodes_imports_almost_nothing(example: dict[str, object]) -> None:
     program = (
         "import sys; before = set(sys.modules); import tokexport;"
         "tokexport.load('example.bin').encode('hello world'); print(*set(sys.modules) - before)"
@@ -105,7 +105,7 @@ def test_the_command_is_installed(tmp_path: Path) -> None:
     assert tokexport.__version__ in shown.stdout.decode()
 
 
-def test_the_c_runtime_comes_with_the_package_and_it_is_typed() -> None:
+def test_the_package_is_typed_and_contains_the_c_runtime() -> None:
     folder = Path(tokexport.get_include())
     assert {"tokexport.h", "tokexport.c", "SPEC.md", "EXTRA.md"} | EXTRA <= {
         path.name for path in folder.iterdir()
@@ -142,7 +142,7 @@ def clone(tmp_path: Path) -> Path:
     return tmp_path / "clone"
 
 
-def test_a_clone_runs_by_the_installed_module_or_says_what_to_do(
+def test_a_clone_uses_the_installed_module_or_says_what_to_do(
     clone: Path, example_file: bytes, tmp_path: Path
 ) -> None:
     (tmp_path / "example.bin").write_bytes(example_file)
@@ -163,7 +163,7 @@ def test_a_clone_runs_by_the_installed_module_or_says_what_to_do(
     assert "pip install -e ." in refused.stderr
 
 
-def test_a_type_checker_sees_which_names_there_are(tmp_path: Path) -> None:
+def test_a_type_checker_sees_the_public_names(tmp_path: Path) -> None:
     (tmp_path / "good.py").write_text(
         "import tokexport\n"
         "encoding: tokexport.Encoding = tokexport.load('x').encode_with_offsets('a')\n"

@@ -56,14 +56,14 @@ def test_the_tables_do_not_depend_on_the_hash_seed() -> None:
         assert called(__file__, "digest()", PYTHONHASHSEED=seed) == own
 
 
-def test_only_patterns_that_are_read_again_and_again_in_vain_remember_anything(
+def test_only_patterns_that_reread_text_in_vain_have_a_memo(
     named: tuple[str, SplitProgram],
 ) -> None:
     name, program = named
     assert (program.n_memo > 0) == (name in REMEMBERING)
 
 
-def test_no_pattern_in_use_reads_a_character_more_than_a_few_times(
+def test_no_published_pattern_reads_a_character_more_than_a_few_times(
     named: tuple[str, SplitProgram],
 ) -> None:
     name, program = named
@@ -81,7 +81,7 @@ def test_no_pattern_in_use_reads_a_character_more_than_a_few_times(
     "pattern",
     ["[a-z]+!|[a-z]", r"\s+$", r"a+b|a+c|a", "(?:ab)+c|ab|.", r"[ab]*a[ab]{3}c|[ab]", r"x*\b!|x"],
 )
-def test_a_pattern_that_would_be_quadratic_is_linear_with_a_memory(pattern: str) -> None:
+def test_a_quadratic_pattern_is_linear_with_a_memo(pattern: str) -> None:
     program = compile_split(Split(pattern))
     assert program.n_memo > 0
     engine = Oniguruma(pattern)
@@ -104,7 +104,7 @@ def test_thousands_of_states_are_compiled_in_seconds(pattern: str, n_memo: int) 
 
 
 @pytest.mark.parametrize("named", [*TOKENIZER_JSON][:20], indirect=True)
-def test_no_two_states_and_no_two_classes_are_the_same(named: tuple[str, SplitProgram]) -> None:
+def test_all_states_and_all_classes_differ(named: tuple[str, SplitProgram]) -> None:
     _, program = named
     rows = {tuple(row) for row in program.transitions.tolist()}
     columns = {
@@ -118,12 +118,12 @@ def test_no_two_states_and_no_two_classes_are_the_same(named: tuple[str, SplitPr
     assert not (program.transitions[:, -1] & ~np.uint16(MATCH_ENDS)).any()
 
 
-def test_without_a_lookbehind_every_start_is_the_same() -> None:
+def test_without_lookbehind_there_is_one_start_state() -> None:
     assert len(set(compile_split(Split(TIKTOKEN["whisper-tiktoken"])).starts.tolist())) == 1
     assert len(set(compile_split(Split(r"(?<!a)b|c\B")).starts.tolist())) == 2
 
 
-def test_surrogates_cost_no_class() -> None:
+def test_surrogates_need_no_class() -> None:
     program = compile_split(Split(r"[^\p{L}]+"))
     assert program.n_classes == 2
     assert len(set(program.classes.array()[0xD7FF:0xE000].tolist())) == 1
@@ -133,7 +133,7 @@ def test_surrogates_cost_no_class() -> None:
     "pattern",
     [r"[0-9][0-9][0-9]", r"\p{N}+|\p{L}", "[^\x00-\x7f]+", r"\u0120?[A-Za-z]+(?!\S)", "."],
 )
-def test_behind_byte_level_a_program_reads_bytes(pattern: str) -> None:
+def test_after_byte_level_a_program_reads_bytes(pattern: str) -> None:
     assert compile_split(Split(pattern, on_bytes=True)).classes.size == 256
     assert_pieces_after_byte_level(pattern, "aZ 019\n\x7f\xa0\xadéß中४\U0001f600", longest=12)
 

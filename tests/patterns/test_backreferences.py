@@ -43,16 +43,16 @@ RANDOM = [random_pattern(random.Random(seed)) for seed in range(400 if SLOW else
 
 
 @pytest.mark.parametrize("pattern", [*REFERRING, *RANDOM])
-def test_the_pieces_are_those_of_oniguruma(pattern: str) -> None:
+def test_the_matches_and_gaps_equal_those_of_oniguruma(pattern: str) -> None:
     assert_pieces_of_oniguruma(pattern, ALPHABETS, TEXTS, longest=18)
 
 
 @pytest.mark.parametrize("pattern", REFERRING)
-def test_the_matches_are_those_of_fancy_regex(pattern: str) -> None:
+def test_the_matches_equal_those_of_fancy_regex(pattern: str) -> None:
     assert_matches_of_fancy_regex(pattern, ALPHABETS, TEXTS // 3, longest=12)
 
 
-def test_the_pre_tokenizer_of_galactica_splits_as_the_library_does() -> None:
+def test_the_pre_tokenizer_of_galactica_splits_like_the_library() -> None:
     program = compile_split(Split(GALACTICA))
     split = pre_tokenizers.Split(Regex(GALACTICA), "isolated")
     for text in random_texts(

@@ -102,7 +102,7 @@ FANCY_REGEX = [
 
 
 @pytest.mark.parametrize(("pattern", "text", "expected"), ONIGURUMA)
-def test_oniguruma_means_by_a_pattern_what_the_table_means(
+def test_oniguruma_agrees_with_the_table_on_a_pattern(
     pattern: str, text: str, expected: list[str]
 ) -> None:
     assert [text[start:end] for start, end in Oniguruma(pattern).matches(text)] == expected
@@ -112,7 +112,7 @@ def test_oniguruma_means_by_a_pattern_what_the_table_means(
 
 
 @pytest.mark.parametrize(("pattern", "text", "expected"), FANCY_REGEX)
-def test_fancy_regex_means_by_a_pattern_what_the_table_means(
+def test_fancy_regex_agrees_with_the_table_on_a_pattern(
     pattern: str, text: str, expected: list[str]
 ) -> None:
     assert fancy_matched(pattern, [text]) == [expected]
@@ -127,13 +127,13 @@ IN_AND_OUT_OF_BRACKETS = [
 
 
 @pytest.mark.parametrize("pattern", IN_AND_OUT_OF_BRACKETS)
-def test_a_word_character_of_oniguruma_is_another_in_brackets(pattern: str) -> None:
+def test_word_characters_of_oniguruma_differ_in_brackets(pattern: str) -> None:
     program, engine = compile_split(Split(pattern)), Oniguruma(pattern)
     for character in "²³¹¼½¾a_9 ñ中.\u200c\u200d":
         assert matches(program, character) == engine.matches(character), hex(ord(character))
 
 
-def test_no_folding_of_several_characters_is_missed() -> None:
+def test_no_folding_of_several_characters_is_missing() -> None:
     """What Oniguruma matches by fewer or more characters is refused, and nothing else is."""
     for sequence, singles in multi_character_folds(Dialect.ONIGURUMA).items():
         spelled = "".join(chr(part) for part in sequence)

@@ -134,7 +134,7 @@ quick = settings(
 @pytest.mark.parametrize("dialect", Dialect)
 @given(pattern=patterns(PLAIN), some_texts=texts(PLAIN + "\r_-\u0301é"))
 @quick
-def test_a_random_pattern_matches_as_its_engine_does(
+def test_a_random_pattern_matches_like_its_engine(
     dialect: Dialect, pattern: str, some_texts: list[str]
 ) -> None:
     compared(pattern, dialect, some_texts)
@@ -143,7 +143,7 @@ def test_a_random_pattern_matches_as_its_engine_does(
 @pytest.mark.parametrize("dialect", Dialect)
 @given(pattern=patterns(FOLDING), some_texts=texts(FOLDING + "ﬆſ\u212aıİŉẞK"))
 @quick
-def test_a_random_pattern_that_ignores_case_matches_as_its_engine_does(
+def test_a_random_case_insensitive_pattern_matches_like_its_engine(
     dialect: Dialect, pattern: str, some_texts: list[str]
 ) -> None:
     compared("(?i)" + pattern, dialect, some_texts)

@@ -69,7 +69,7 @@ def sequence(r: random.Random) -> pre_tokenizers.PreTokenizer:
 
 
 @pytest.mark.parametrize("seed", range(1000 if SLOW else 30))
-def test_random_sequences_of_stages_give_the_ids_of_the_reference(seed: int) -> None:
+def test_random_sequences_of_stages_produce_the_ids_of_the_reference(seed: int) -> None:
     reference = tokenizer(sequence(random.Random(seed)))
     own = converted(reference)
     for alphabet in ALPHABETS:
@@ -78,7 +78,7 @@ def test_random_sequences_of_stages_give_the_ids_of_the_reference(seed: int) -> 
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_core_gives_the_ids_that_the_document_says(seed: int) -> None:
+def test_the_core_produces_the_ids_in_the_document(seed: int) -> None:
     content = golden_files.content("look-ahead")
     own, file = load(content), tokexport_reader.open_file(content)
     for alphabet in ("abx", "123 ", "abc;\u00e9\u0661 3"):
@@ -88,9 +88,7 @@ def test_the_core_gives_the_ids_that_the_document_says(seed: int) -> None:
 
 @pytest.mark.parametrize("behavior", BEHAVIORS)
 @pytest.mark.parametrize("invert", [False, True])
-def test_a_match_of_nothing_parts_the_text_under_every_behavior(
-    behavior: str, invert: bool
-) -> None:
+def test_an_empty_match_divides_the_text_under_every_behavior(behavior: str, invert: bool) -> None:
     for pattern in ("a*", r"\b", "(?=ab)|b", r"(?=(\d{3})+(?!\d))", "x?"):
         split = pre_tokenizers.Split(Regex(pattern), behavior, invert)
         reference = tokenizer(pre_tokenizers.Sequence([split, BYTE_LEVEL]))
@@ -108,7 +106,7 @@ def test_a_match_of_nothing_parts_the_text_under_every_behavior(
         "(?<=[.1])[12](?=[^ ]*b)",
     ],
 )
-def test_a_long_text_is_worked_on_in_blocks_that_change_no_ids(pattern: str) -> None:
+def test_blocks_of_a_long_text_change_no_ids(pattern: str) -> None:
     stages = [
         pre_tokenizers.Split(Regex(pattern), "isolated"),
         pre_tokenizers.Split(Regex(TIKTOKEN["llama3-tiktoken"]), "isolated"),
@@ -126,15 +124,13 @@ def test_a_long_text_is_worked_on_in_blocks_that_change_no_ids(pattern: str) -> 
 
 
 @pytest.mark.parametrize("pattern", ["a*", r"\b", "(?=a)"])
-def test_a_normalizer_that_puts_something_before_a_text_is_refused_before_byte_level(
-    pattern: str,
-) -> None:
+def test_a_normalizer_that_inserts_before_a_text_is_refused_before_byte_level(pattern: str) -> None:
     with pytest.raises(UnsupportedError, match="puts 'x' before a text"):
         converted(tokenizer(BYTE_LEVEL, normalizers.Replace(Regex(pattern), "x")))
 
 
 @pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
-def test_labels_want_a_byte_of_work_memory_for_each_byte_of_a_piece_and_no_more(
+def test_labels_need_exactly_one_byte_of_work_memory_per_byte_of_a_pre_token(
     library: Library,
 ) -> None:
     assert library.open(golden_files.content("look-ahead")) == 0

@@ -49,7 +49,7 @@ ALPHABETS = ("ab1", "0123456789 ", "xab c1", "1a٣२½", "ac \n", "xy!")
 
 
 @pytest.mark.parametrize("pattern", [*LOOKING_FAR, *NEAR, *EMPTY])
-def test_the_pieces_are_those_of_oniguruma(pattern: str) -> None:
+def test_the_matches_and_gaps_equal_those_of_oniguruma(pattern: str) -> None:
     program = compile_split(Split(pattern))
     assert program.may_be_empty == (pattern in [*EMPTY, "x*+|a"])
     alphabets = (alphabet_of(program), *ALPHABETS)
@@ -57,7 +57,7 @@ def test_the_pieces_are_those_of_oniguruma(pattern: str) -> None:
 
 
 @pytest.mark.parametrize("pattern", [*LOOKING_FAR, *(p for p in NEAR if p != "x*+|a")])
-def test_the_matches_are_those_of_fancy_regex(pattern: str) -> None:
+def test_the_matches_equal_those_of_fancy_regex(pattern: str) -> None:
     program = compile_split(Split(pattern, dialect=Dialect.FANCY_REGEX))
     alphabets = (alphabet_of(program), *ALPHABETS)
     assert_matches_of_fancy_regex(pattern, alphabets, TEXTS // 4, longest=16)
@@ -96,14 +96,14 @@ def test_every_symbol_is_read_a_bounded_number_of_times(pattern: str) -> None:
                     assert found == engine.matches(text)
 
 
-def test_a_pattern_that_reads_far_in_vain_after_an_empty_match_remembers_where() -> None:
+def test_a_pattern_that_reads_far_after_an_empty_match_has_a_memo() -> None:
     assert compile_split(Split("(?:a+!)?")).n_memo > 0
     assert compile_split(Split("(?:a+!)?|a+")).n_memo > 0
     assert compile_split(Split("a*")).n_memo == 0
 
 
 @pytest.mark.parametrize("pattern", LOOKING_FAR)
-def test_no_two_states_and_no_two_classes_of_a_label_table_are_the_same(pattern: str) -> None:
+def test_all_states_and_all_classes_of_a_label_table_differ(pattern: str) -> None:
     program = compile_split(Split(pattern))
     table = program.labels
     if table is None:
@@ -126,7 +126,7 @@ def test_no_two_states_and_no_two_classes_of_a_label_table_are_the_same(pattern:
 
 
 @pytest.mark.parametrize("pattern", ["a(?=b*)", "a(?=bc|b)", "a(?=b(?:c|[^c]|$))", *NEAR[:4]])
-def test_a_lookaround_that_one_character_decides_costs_no_pass_over_the_text(pattern: str) -> None:
+def test_lookaround_over_one_character_needs_no_additional_pass(pattern: str) -> None:
     assert compile_split(Split(pattern)).labels is None
 
 

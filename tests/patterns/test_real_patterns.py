@@ -19,7 +19,7 @@ GPT2 = TIKTOKEN["whisper-tiktoken"]
 
 
 @pytest.mark.parametrize("name", PATTERNS)
-def test_a_pattern_in_use_splits_random_texts_as_oniguruma_does(name: str) -> None:
+def test_a_published_pattern_splits_random_texts_like_oniguruma(name: str) -> None:
     program = compile_split(Split(PATTERNS[name]))
     engine = Oniguruma(PATTERNS[name])
     for text in random_texts(alphabet_of(program), TEXTS, longest=30):
@@ -27,7 +27,7 @@ def test_a_pattern_in_use_splits_random_texts_as_oniguruma_does(name: str) -> No
 
 
 @pytest.mark.parametrize("name", PATTERNS)
-def test_a_pattern_in_use_splits_random_texts_as_fancy_regex_does(name: str) -> None:
+def test_a_published_pattern_splits_random_texts_like_fancy_regex(name: str) -> None:
     program = compile_split(Split(PATTERNS[name], dialect=Dialect.FANCY_REGEX))
     texts = list(random_texts(alphabet_of(program), TEXTS, longest=16))
     for text, matched in zip(texts, fancy_matched(PATTERNS[name], texts), strict=True):
@@ -38,7 +38,7 @@ SLOWLY = ["whisper-tiktoken", "qwen35-llamacpp-synthetic", "deepseek-v3 #4", "ki
 
 
 @pytest.mark.parametrize("name", ["tiktoken 0.14.0 o200k_base", *(SLOWLY if SLOW else ())])
-def test_every_scalar_value_is_split_as_the_engine_does_in_two_orders(name: str) -> None:
+def test_every_scalar_value_in_two_orders_is_split_like_the_engine(name: str) -> None:
     program = compile_split(Split(PATTERNS[name]))
     engine = Oniguruma(PATTERNS[name])
     scalars = [chr(value) for value in range(0x110000) if not 0xD800 <= value < 0xE000]
@@ -86,7 +86,7 @@ def test_the_whitespace_pre_tokenizer_is_a_pattern_of_the_rust_engine() -> None:
         )
 
 
-def test_byte_level_cuts_as_the_pattern_of_gpt2_does() -> None:
+def test_byte_level_cuts_like_the_pattern_of_gpt2() -> None:
     program = compile_split(Split(GPT2))
     byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False)
     for text in random_texts(alphabet_of(program), TEXTS, longest=30):

@@ -144,7 +144,7 @@ def test_a_pattern_that_cannot_be_exact_is_refused_at_its_offset(
 
 
 @pytest.mark.parametrize("dialect", Dialect)
-def test_groups_nested_beyond_all_measure_are_refused(dialect: Dialect) -> None:
+def test_excessively_nested_groups_are_refused(dialect: Dialect) -> None:
     with pytest.raises(UnsupportedError, match="groups nested too deep"):
         compile_split(Split("(" * 5000 + "a" + ")" * 5000, dialect=dialect))
 

@@ -30,17 +30,17 @@ ALPHABETS = ("0123456789", "12a", "1234567890 ", "ab1", "1a٣2½ ", "\n1a b", "1
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_the_pieces_are_those_of_oniguruma(pattern: str) -> None:
+def test_the_matches_and_gaps_equal_those_of_oniguruma(pattern: str) -> None:
     assert_pieces_of_oniguruma(pattern, ALPHABETS, TEXTS, longest=25)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_the_matches_are_those_of_fancy_regex(pattern: str) -> None:
+def test_the_matches_equal_those_of_fancy_regex(pattern: str) -> None:
     assert_matches_of_fancy_regex(pattern, ALPHABETS, TEXTS // 3, longest=16)
 
 
 @pytest.mark.parametrize("pattern", [CHUNKS, GROUPS])
-def test_long_numbers_are_cut_as_oniguruma_cuts_them(pattern: str) -> None:
+def test_long_numbers_are_cut_as_by_oniguruma(pattern: str) -> None:
     program, engine = compile_split(Split(pattern)), Oniguruma(pattern)
     for length in (1, 2, 3, 4, 509, 510, 511, 512, 1019, 1020, 1021, 1532, 2041):
         for before, after in (("", ""), ("a", "b"), (" ", "\u00bd")):
@@ -56,6 +56,6 @@ def test_every_symbol_is_read_a_bounded_number_of_times(pattern: str) -> None:
         assert steps_taken(program, text)[0] <= 4 * (program.n_memo + 512) * len(text)
 
 
-def test_a_pattern_without_it_starts_alike_everywhere() -> None:
+def test_a_pattern_without_a_search_anchor_has_one_kind_of_start() -> None:
     assert compile_split(Split("a|b")).search_starts is None
     assert compile_split(Split(r"\Ga|b")).search_starts is not None

@@ -22,7 +22,7 @@ def same_as_one_by_one(texts: list[str], source: object, **how: object) -> None:
 
 
 @given(st.lists(st.text(max_size=40), max_size=30), st.integers(1, 4))
-def test_the_ids_are_those_of_each_text(texts: list[str], threads: int) -> None:
+def test_the_ids_equal_those_of_each_text(texts: list[str], threads: int) -> None:
     same_as_one_by_one(texts, texts, num_threads=threads)
     for kind in (pa.string(), pa.large_string()):
         array = pa.array(texts, kind)
@@ -50,6 +50,8 @@ def test_bytes_of_an_arrow_array_must_be_utf8() -> None:
         ([1], TypeError, "text must be a str"),
     ],
 )
-def test_what_is_no_text_is_refused(texts: object, error: type[Exception], words: str) -> None:
+def test_values_that_are_not_text_are_refused(
+    texts: object, error: type[Exception], words: str
+) -> None:
     with pytest.raises(error, match=words):
         SUBJECT.encode_batch_to_numpy(texts)  # type: ignore[arg-type]

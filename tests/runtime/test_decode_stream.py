@@ -13,7 +13,7 @@ from tokexport.runtime.tokenizer import load
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_no_part_is_empty_or_holds_half_a_character(text: str) -> None:
+def test_no_part_is_empty_or_has_half_a_character(text: str) -> None:
     ids = tokenizer("ranks").encode(text)
     stream = DecodeStream(tokenizer("ranks"))
     given_parts = [*map(stream.step, ids), stream.flush()]
@@ -27,19 +27,19 @@ def test_no_part_is_empty_or_holds_half_a_character(text: str) -> None:
     assert position == len(text)
 
 
-def test_a_character_comes_with_its_last_byte() -> None:
+def test_a_character_is_returned_with_its_last_byte() -> None:
     stream = DecodeStream(tokenizer("ranks"))
     parts = [stream.step(id) for id in byte_ids("a🙂é".encode())]
     assert parts == ["a", None, None, None, "🙂", None, "é"]
 
 
-def test_bytes_that_cannot_become_a_character_come_at_once_as_replacements() -> None:
+def test_bytes_that_cannot_become_a_character_are_replaced_immediately() -> None:
     stream = DecodeStream(tokenizer("ranks"))
     parts = [stream.step(id) for id in byte_ids(b"\xffa\xf0\x9fb\xc3\xc3\xa9")]
     assert parts == ["\ufffd", "a", None, None, "\ufffdb", None, "\ufffd", "é"]
 
 
-def test_flush_ends_a_character_and_starts_afresh() -> None:
+def test_flush_ends_a_character_and_resets_the_stream() -> None:
     stream = DecodeStream(tokenizer("ranks"))
     (first,) = byte_ids(b"\xe6")
     assert stream.step(first) is None
@@ -48,7 +48,7 @@ def test_flush_ends_a_character_and_starts_afresh() -> None:
     assert stream.step(*byte_ids(b"a")) == "a"
 
 
-def test_an_id_that_is_no_token_changes_nothing() -> None:
+def test_an_unknown_id_changes_nothing() -> None:
     stream = DecodeStream(tokenizer("ranks"))
     first, second, third = byte_ids("渡".encode())
     assert stream.step(first) is None
@@ -61,7 +61,7 @@ def test_an_id_that_is_no_token_changes_nothing() -> None:
     assert [stream.step(second), stream.step(third)] == [None, "渡"]
 
 
-def test_a_token_of_any_length_comes_whole() -> None:
+def test_a_token_of_any_length_is_returned_whole() -> None:
     long = ["x" * 65_535, "é" * 1_000 + "渡", "y" * 1_023, "z" * 350]
     stream = DecodeStream(load(of_bytes(*long)))
     assert [stream.step(256 + number) for number in range(len(long))] == long

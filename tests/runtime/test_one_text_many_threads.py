@@ -48,14 +48,14 @@ def check(subject: Tokenizer, text: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*NAMES, "ranks"])
-def test_the_small_tokenizers_give_the_same_ids_by_threads(name: str) -> None:
+def test_small_tokenizers_produce_the_same_ids_with_threads(name: str) -> None:
     r = random.Random(name)
     texts = [case["text"] for case in cases("gpt2")]
     check(tokenizer(name), long_text(r, [text for text in texts if len(text) < 5_000]))
 
 
 @pytest.mark.parametrize("first", range(0, SEEDS, TOGETHER))
-def test_random_tokenizers_give_the_same_ids_by_threads(first: int, tmp_path: Path) -> None:
+def test_random_tokenizers_produce_the_same_ids_with_threads(first: int, tmp_path: Path) -> None:
     converted = 0
     for seed in range(first, first + TOGETHER):
         if (made := random_tokenizer(seed, tmp_path)) is not None:
@@ -68,7 +68,7 @@ def test_random_tokenizers_give_the_same_ids_by_threads(first: int, tmp_path: Pa
 @pytest.mark.parametrize("name", ["gpt2", "ranks"])
 @pytest.mark.parametrize("character", ["e", "\xe9", "\u4e2d", "\U0001f600"])
 @pytest.mark.parametrize("distance", [1, 60, 2_500, 9_000, 200_000])
-def test_places_to_cut_that_are_near_and_far(name: str, character: str, distance: int) -> None:
+def test_cuts_may_be_near_or_far(name: str, character: str, distance: int) -> None:
     # A str of one, two and four bytes a character. It can be cut between "," and " ".
     subject = tokenizer(name)
     text = ((character * distance + ", ") * (200_000 // distance + 1))[:200_000]
@@ -80,7 +80,7 @@ def test_places_to_cut_that_are_near_and_far(name: str, character: str, distance
 
 @pytest.mark.parametrize("place", [0, 100_000, 199_999])
 @pytest.mark.parametrize("character", ["e", "\xe9", "\u4e2d", "\U0001f600"])
-def test_lone_surrogates_are_replaced_as_by_one_thread(character: str, place: int) -> None:
+def test_lone_surrogates_are_replaced_like_with_one_thread(character: str, place: int) -> None:
     subject = tokenizer("ranks")
     text = ((character * 20 + ", ") * 10_000)[:200_000]
     text = f"{text[:place]}\ud83d{text[place:]}"
@@ -94,7 +94,7 @@ def test_lone_surrogates_are_replaced_as_by_one_thread(character: str, place: in
         tokenizer("gpt2").encode(text, num_threads=2)
 
 
-def test_bytes_that_are_no_text_are_named_by_their_place_in_the_whole() -> None:
+def test_invalid_utf8_is_reported_by_its_offset_in_the_whole_text() -> None:
     data = b"hello world\n" * 20_000
     damaged = data[:150_001] + b"\xff" + data[150_001:]
     with pytest.raises(UnicodeDecodeError) as caught:
@@ -103,7 +103,7 @@ def test_bytes_that_are_no_text_are_named_by_their_place_in_the_whole() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "a", "hello world"])
-def test_a_short_text_can_be_given_to_threads(text: str) -> None:
+def test_a_short_text_can_be_encoded_with_threads(text: str) -> None:
     subject = tokenizer("ranks")
     assert subject.encode(text, num_threads=4) == subject.encode(text)
     assert subject.encode_to_numpy(text, num_threads=None).tolist() == subject.encode(text)
@@ -111,7 +111,7 @@ def test_a_short_text_can_be_given_to_threads(text: str) -> None:
 
 @pytest.mark.parametrize("wrong", [0, -1])
 @pytest.mark.parametrize("name", ["encode", "encode_to_numpy", "encode_bytes", "encode_batch"])
-def test_a_call_needs_a_thread(name: str, wrong: int) -> None:
+def test_a_call_needs_at_least_one_thread(name: str, wrong: int) -> None:
     text = {"encode_bytes": b"a", "encode_batch": ["a"]}.get(name, "a")
     with pytest.raises(ValueError, match="num_threads must be at least 1"):
         getattr(tokenizer("ranks"), name)(text, num_threads=wrong)

@@ -67,7 +67,9 @@ def check_node(tokenizer: tokexport.Tokenizer, node: PrefixNode) -> list[PrefixN
 
 @settings(max_examples=200)
 @given(st.lists(st.none() | CONTENTS, min_size=1, max_size=40), CONTENTS)
-def test_ids_with_a_prefix_are_those_of_a_scan(contents: list[bytes | None], prefix: bytes) -> None:
+def test_ids_with_a_prefix_equal_those_of_a_scan(
+    contents: list[bytes | None], prefix: bytes
+) -> None:
     tokenizer = opened(contents)
     assert tokenizer.prefix_ids(prefix).tolist() == by_scan(tokenizer, prefix)
     assert tokenizer.prefix_trie(prefix).prefix == prefix
@@ -75,7 +77,7 @@ def test_ids_with_a_prefix_are_those_of_a_scan(contents: list[bytes | None], pre
 
 @settings(max_examples=100)
 @given(st.lists(st.none() | CONTENTS, min_size=1, max_size=40))
-def test_a_walk_over_the_trie_meets_every_id_once(contents: list[bytes | None]) -> None:
+def test_a_walk_over_the_trie_visits_every_id_once(contents: list[bytes | None]) -> None:
     tokenizer = opened(contents)
     nodes, met = [tokenizer.prefix_trie()], []
     while nodes:
@@ -86,7 +88,7 @@ def test_a_walk_over_the_trie_meets_every_id_once(contents: list[bytes | None]) 
 
 
 @pytest.mark.parametrize("name", SHARED)
-def test_real_vocabularies_are_found_as_by_a_scan(shared: Path, name: str) -> None:
+def test_prefixes_in_real_vocabularies_equal_those_of_a_scan(shared: Path, name: str) -> None:
     model = read(shared / "tokenizers" / name / "tokenizer.json")
     content = file_bytes(model, Options(prefix_index=True))
     tokenizer = tokexport.load(content)
@@ -109,7 +111,7 @@ def test_a_file_without_the_index_says_how_to_convert_again() -> None:
         tokexport.load(golden_files.content("ranked")).prefix_ids(b"a")
 
 
-def test_an_index_that_lies_gives_wrong_ids_or_an_error() -> None:
+def test_a_wrong_index_causes_wrong_ids_or_an_error() -> None:
     good = tokexport.load(golden_files.content("holes"))
     r = random.Random(7)
     codes = []

@@ -57,7 +57,7 @@ def test_a_long_text_has_the_offsets_of_the_library_of() -> None:
         assert (found.ids, found.offsets) == (wanted["ids"], wanted["offsets"]), seed
 
 
-def test_an_unknown_word_of_several_is_where_all_of_them_are() -> None:
+def test_several_unknown_words_have_one_span() -> None:
     subject, reference = load(file_bytes(model_of(WORDS))), library_of(WORDS)
     for count in (1, 2, 500):
         text = "ab" + " \u4f60x" * count + " ab y"
@@ -94,7 +94,7 @@ def test_the_offsets_differ_from_those_of_a_file_without_the_section() -> None:
         (12, 1, "ab"),
     ],
 )
-def test_a_file_whose_section_does_not_fit_its_normalizer_is_corrupt(
+def test_a_section_that_does_not_match_the_normalizer_is_corrupt(
     offset: int, number: int, text: str
 ) -> None:
     content = patched("pieces", (b"ALGN", offset, "I", number))
@@ -108,13 +108,13 @@ def test_a_file_whose_section_does_not_fit_its_normalizer_is_corrupt(
 
 
 @pytest.mark.parametrize("offset", [4, 8])
-def test_a_section_of_another_size_than_its_counts_say_is_refused(offset: int) -> None:
+def test_a_section_whose_size_contradicts_its_counts_is_refused(offset: int) -> None:
     for number in (1, 0xFFFFFFFF):
         with pytest.raises(FormatError, match="does not fit"):
             load(patched("pieces", (b"ALGN", offset, "I", number)), check=False)
 
 
-def test_protected_texts_that_point_outside_are_found_when_they_are_met() -> None:
+def test_invalid_protected_texts_are_detected_on_use() -> None:
     source = replace(WORDS, pieces=(*WORDS.pieces, Piece("<a>", 0.0, PieceType.USER_DEFINED)))
     content = bytearray(file_bytes(model_of(source)))
     entry = content.index(b"ALGN")

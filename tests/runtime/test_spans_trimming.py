@@ -57,7 +57,7 @@ def file_of(tokenizer: Tokenizer) -> File:
     "passes",
     [[NOTHING], [KEEPS], [TAKES], [KEEPS, TAKES], [TAKES, NOTHING, KEEPS, KEEPS], [TAKES, ROBERTA]],
 )
-def test_offsets_are_trimmed_as_the_library_trims_them(passes: list[Any], unknown: str) -> None:
+def test_offsets_are_trimmed_as_in_the_library(passes: list[Any], unknown: str) -> None:
     library = made(processors.Sequence(passes), unknown=unknown)
     subject = file_of(library)
     for text in TEXTS:
@@ -83,7 +83,7 @@ def test_trimming_changes_something() -> None:
         [TAKES] * 16,  # more than a file holds
     ],
 )
-def test_a_file_says_that_it_cannot_tell_offsets(passes: list[Any]) -> None:
+def test_a_file_without_offsets_says_so(passes: list[Any]) -> None:
     library = made(processors.Sequence(passes))
     subject = file_of(library)
     assert subject.encode("a b", add_special_tokens=True) == library.encode("a b").ids
@@ -98,7 +98,7 @@ def test_a_note_says_that_offsets_are_refused(passes: list[Any], refused: bool) 
     assert any("offsets are refused" in note for note in notes) != refused
 
 
-def test_letters_of_a_byte_level_normalizer_are_no_white_space() -> None:
+def test_letters_of_a_byte_level_normalizer_are_not_white_space() -> None:
     library = made(TAKES, takes=False)
     library.normalizer = normalizers.ByteLevel()
     library.pre_tokenizer = pre_tokenizers.Digits()
@@ -106,12 +106,12 @@ def test_letters_of_a_byte_level_normalizer_are_no_white_space() -> None:
         file_of(library).encode_with_offsets("a\n\nb")
 
 
-def test_a_unit_that_there_is_not_is_an_error() -> None:
+def test_an_unknown_unit_is_an_error() -> None:
     with pytest.raises(ValueError, match='"char" or "byte"'):
         file_of(made(NOTHING)).encode_with_offsets("a", unit="word")  # type: ignore[arg-type]
 
 
-def test_arrays_hold_the_same_as_lists() -> None:
+def test_arrays_have_the_same_values_as_lists() -> None:
     subject = file_of(made(ROBERTA))
     for text in TEXTS:
         lists = subject.encode_with_offsets(text, add_special_tokens=True)

@@ -20,13 +20,13 @@ IDS = st.lists(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_text_is_that_of_the_reference(name: str) -> None:
+def test_the_text_equals_that_of_the_reference(name: str) -> None:
     for case in cases(name):
         assert tokenizer(name).decode(case["ids"]) == case.get("decoded", case["text"]), case
 
 
 @given(IDS)
-def test_ids_decode_as_tiktoken_decodes_them(ids: list[int]) -> None:
+def test_ids_decode_as_in_tiktoken(ids: list[int]) -> None:
     subject, reference = tokenizer("ranks"), encoding()
     assert subject.decode(ids) == reference.decode(ids)
     assert subject.decode_bytes(ids) == reference.decode_bytes(ids)
@@ -40,12 +40,12 @@ def test_ids_decode_as_tiktoken_decodes_them(ids: list[int]) -> None:
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_offsets_are_those_of_tiktoken(text: str) -> None:
+def test_offsets_equal_those_of_tiktoken(text: str) -> None:
     ids = encoding().encode_ordinary(text)
     assert tokenizer("ranks").decode_with_offsets(ids) == encoding().decode_with_offsets(ids)
 
 
-def test_half_a_character_is_treated_as_errors_says() -> None:
+def test_errors_determines_how_half_a_character_decodes() -> None:
     ids = byte_ids("渡".encode()[:2] + b"a")
     assert tokenizer("ranks").decode(ids) == "\ufffda"
     assert tokenizer("ranks").decode(ids, errors="ignore") == "a"
@@ -79,14 +79,14 @@ def test_any_sequence_of_integers_is_ids() -> None:
     assert tokenizer("ranks").decode([]) == ""
 
 
-def test_what_is_no_integer_is_a_type_error() -> None:
+def test_an_id_that_is_not_an_integer_is_a_type_error() -> None:
     for wrong in (["a"], [1.5], [None], 5, "12", np.array([1.0]), np.array([[1, 2]])):
         with pytest.raises(TypeError):
             tokenizer("ranks").decode(wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("wrong", [-1, 10**6, 2**32, 2**32 + 1, 2**63, 2**64, -(2**70)])
-def test_an_id_that_is_no_token_is_a_key_error_that_holds_it(wrong: int) -> None:
+def test_an_unknown_id_is_a_key_error_that_contains_it(wrong: int) -> None:
     subject = tokenizer("ranks")
     calls: list[Callable[[], object]] = [
         lambda: subject.decode([104, wrong]),
@@ -116,7 +116,7 @@ def test_a_hole_between_the_ids_is_a_key_error() -> None:
     assert subject.token_count < subject.n_vocab
 
 
-def test_special_tokens_are_left_out_on_request() -> None:
+def test_special_tokens_are_skipped_on_request() -> None:
     subject = tokenizer("ranks")
     ids = subject.encode("a<|bos|>b<|end|>", allowed_special="all")
     assert subject.decode(ids) == "a<|bos|>b<|end|>"
@@ -125,7 +125,7 @@ def test_special_tokens_are_left_out_on_request() -> None:
     assert [subject.is_special_token(id) for id in ids] == [False, True, False, True]
 
 
-def test_many_ids_decode_in_one_piece() -> None:
+def test_many_ids_decode_in_one_call() -> None:
     ids = tokenizer("ranks").encode("the lighthouse 渡船 " * 20_000)
     assert tokenizer("ranks").decode(ids) == "the lighthouse 渡船 " * 20_000
     assert tokenizer("ranks").decode(np.array(ids)) == "the lighthouse 渡船 " * 20_000

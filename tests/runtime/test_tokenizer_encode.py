@@ -31,7 +31,7 @@ TEXTS = st.one_of(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_way_in_and_out_gives_the_ids_of_the_reference(name: str) -> None:
+def test_every_way_to_encode_produces_the_ids_of_the_reference(name: str) -> None:
     subject = tokenizer(name)
     assert len(cases(name)) >= 20
     for case in cases(name):
@@ -47,7 +47,7 @@ def test_every_way_in_and_out_gives_the_ids_of_the_reference(name: str) -> None:
 
 
 @given(TEXTS)
-def test_the_ids_are_those_of_tiktoken(text: str) -> None:
+def test_the_ids_equal_those_of_tiktoken(text: str) -> None:
     assert tokenizer("ranks").encode_ordinary(text) == encoding().encode_ordinary(text)
     assert tokenizer("ranks").encode(text) == encoding().encode_ordinary(text)
     assert tokenizer("ranks").encode(text, allowed_special="all") == encoding().encode(
@@ -56,14 +56,14 @@ def test_the_ids_are_those_of_tiktoken(text: str) -> None:
 
 
 @given(TEXTS, st.sets(st.sampled_from(["<|bos|>", "<|end|>"])))
-def test_some_special_tokens_are_allowed_and_others_stay_text(text: str, allowed: set[str]) -> None:
+def test_special_tokens_that_are_not_allowed_remain_text(text: str, allowed: set[str]) -> None:
     text = f"{text}<|bos|>{text}<|end|><|end|><|bos|>"
     expected = encoding().encode(text, allowed_special=allowed, disallowed_special=())
     assert tokenizer("ranks").encode(text, allowed_special=allowed) == expected
     assert tokenizer("ranks").encode(text, allowed_special=list(allowed)) == expected
 
 
-def test_allowing_what_is_no_added_token_is_an_error_that_names_it() -> None:
+def test_allowing_an_unknown_added_token_is_an_error_that_names_it() -> None:
     with pytest.raises(ValueError, match=r"'<\|nope\|>' is not an added token"):
         tokenizer("ranks").encode("a", allowed_special={"<|nope|>"})
     with pytest.raises(ValueError, match=r"not the str '<\|bos\|>'"):
@@ -72,7 +72,7 @@ def test_allowing_what_is_no_added_token_is_an_error_that_names_it() -> None:
         tokenizer("ranks").encode("a", allowed_special=[1])  # type: ignore[list-item]
 
 
-def test_a_lone_surrogate_is_replaced_as_tiktoken_replaces_it() -> None:
+def test_a_lone_surrogate_is_replaced_as_in_tiktoken() -> None:
     for text in ("\ud83d\udc4d", "a\ud83d", "\udc4d\ud83d b", "x\udfffy\ud800"):
         assert tokenizer("ranks").encode(text) == encoding().encode_ordinary(text)
         assert tokenizer("ranks").encode_batch([text, "a"]) == [
@@ -81,12 +81,12 @@ def test_a_lone_surrogate_is_replaced_as_tiktoken_replaces_it() -> None:
         ]
 
 
-def test_a_lone_surrogate_is_an_error_where_the_reference_is_tokenizers() -> None:
+def test_a_lone_surrogate_is_an_error_if_the_reference_is_tokenizers() -> None:
     with pytest.raises(UnicodeEncodeError, match="position 2: surrogates not allowed"):
         tokenizer("gpt2").encode("ab\ud800")
 
 
-def test_bytes_that_are_not_utf8_are_an_error_that_names_the_place() -> None:
+def test_bytes_that_are_not_utf8_are_an_error_with_the_offset() -> None:
     for data, place in (
         (b"abc\xff", 3),
         (b"\xc3", 0),
@@ -133,7 +133,7 @@ def test_a_wrong_argument_is_a_type_error_that_says_what_was_expected() -> None:
     st.booleans(),
     st.sampled_from(NAMES),
 )
-def test_a_text_in_any_parts_gives_the_ids_of_the_whole(
+def test_a_text_in_any_parts_has_the_ids_of_the_whole(
     data: bytes, cuts: list[int], template: bool, name: str
 ) -> None:
     places = [0, *sorted(cut for cut in cuts if cut < len(data)), len(data)]
@@ -147,7 +147,7 @@ def test_a_text_in_any_parts_gives_the_ids_of_the_whole(
         assert all(ids.dtype == np.uint32 and ids.size for ids in arrays)
 
 
-def test_a_stream_gives_ids_before_its_text_ends_and_says_where_it_is_not_utf8() -> None:
+def test_a_stream_returns_ids_early_and_reports_where_it_is_not_utf8() -> None:
     subject = tokenizer("ranks")
     stream = subject.encode_stream(itertools.cycle(["the lighthouse "]))
     assert sum(len(next(stream)) for _ in range(5)) > 5
@@ -158,7 +158,7 @@ def test_a_stream_gives_ids_before_its_text_ends_and_says_where_it_is_not_utf8()
 
 
 @pytest.mark.parametrize("unit", ["a", " ", "the ", "\n", "ab", "渡", "1", "!", "é\u0301"])
-def test_a_long_text_needs_no_more_than_patience(unit: str) -> None:
+def test_a_long_text_can_be_encoded(unit: str) -> None:
     text = unit * (300_000 // len(unit))
     ids = tokenizer("ranks").encode(text)
     assert ids == encoding().encode_ordinary(text)
@@ -167,7 +167,7 @@ def test_a_long_text_needs_no_more_than_patience(unit: str) -> None:
     assert tokenizer("ranks").encode("short") == encoding().encode_ordinary("short")
 
 
-def test_a_long_text_takes_the_memory_that_it_needs_and_no_more() -> None:
+def test_a_long_text_uses_no_more_memory_than_it_needs() -> None:
     theirs = tokenizers.Tokenizer(models.BPE({"a": 0, "b": 1, "c": 2}, [], unk_token="a"))
     # By 1000 * 1000 * 1000, by what the file says.
     growing = [normalizers.Replace(pair, "b" * 1000) for pair in ("xx", "yy", "zz")]
@@ -180,7 +180,7 @@ def test_a_long_text_takes_the_memory_that_it_needs_and_no_more() -> None:
     assert list(ours.encode_with_offsets(text).offsets) == encoding.offsets
 
 
-def test_a_str_keeps_its_ids_apart_from_those_of_the_next_call() -> None:
+def test_ids_are_not_overwritten_by_the_next_call() -> None:
     subject = tokenizer("ranks")
     first = subject.encode_to_numpy("the lighthouse " * 2000)
     copy = first.copy()
@@ -189,7 +189,7 @@ def test_a_str_keeps_its_ids_apart_from_those_of_the_next_call() -> None:
     assert (first == copy).all()
 
 
-def test_a_pair_is_put_together_by_the_template() -> None:
+def test_a_pair_is_joined_by_the_template() -> None:
     texts = ("the light", "a house")
     pair = tokenizer("roberta").encode_pair(*texts)
     a, b = (tokenizer("roberta").encode(text) for text in texts)
@@ -211,7 +211,7 @@ def test_every_token_of_the_model_is_found_by_its_bytes() -> None:
             subject.encode_single_token(missing)
 
 
-def test_a_file_for_decoding_only_says_so_when_it_is_asked_to_encode() -> None:
+def test_a_decode_only_file_refuses_to_encode() -> None:
     subject = load(content("gpt2", decode_only=True))
     ids = tokenizer("gpt2").encode("the lighthouse")
     assert subject.decode(ids) == "the lighthouse"

@@ -73,15 +73,13 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_wrong_with_a_file_is_said_with_its_name_and_what_to_do(
-    name: str, tmp_path: Path
-) -> None:
+def test_an_error_names_the_file_the_problem_and_a_remedy(name: str, tmp_path: Path) -> None:
     data, code = REFUSED[name]
     error = refusal(data, tmp_path / "it.bin")
     assert (error.code, "; " in str(error)) == (code, True)
 
 
-def test_damage_in_a_section_is_found_when_it_is_looked_for() -> None:
+def test_damage_in_a_section_is_detected_on_request() -> None:
     damaged = changed(FILE, RECORDS + 4)
     with pytest.raises(FormatError) as raised:
         load(damaged)
@@ -89,7 +87,7 @@ def test_damage_in_a_section_is_found_when_it_is_looked_for() -> None:
     assert isinstance(load(damaged, check=False), Tokenizer)
 
 
-def test_every_error_code_of_the_header_has_a_sentence_of_its_own() -> None:
+def test_every_error_code_of_the_header_has_its_own_sentence() -> None:
     header = (Path(tokexport.get_include()) / "tokexport.h").read_text(encoding="utf-8")
     codes = {
         name: int(code)
@@ -141,7 +139,7 @@ def test_it_cannot_be_changed() -> None:
     assert subject.encode("the lighthouse") == encoding().encode_ordinary("the lighthouse")
 
 
-def test_it_pickles_by_path_or_by_its_bytes(tmp_path: Path) -> None:
+def test_it_is_pickled_by_path_or_by_its_bytes(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.bin"
     path.write_bytes(FILE)
     by_path = pickle.dumps(load(path))
@@ -161,7 +159,7 @@ def test_a_copy_is_the_same_tokenizer() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_records_say_where_each_token_lies(name: str) -> None:
+def test_records_have_the_location_of_each_token(name: str) -> None:
     subject = tokenizer(name)
     offset = section(subject, b"BYTS")
     assert subject.records.dtype == layout.RECORD
@@ -181,7 +179,7 @@ def test_records_say_where_each_token_lies(name: str) -> None:
     assert tokens == subject.token_count
 
 
-def test_scores_are_those_of_the_merges() -> None:
+def test_scores_follow_from_the_merges() -> None:
     ranks = sorted(encoding()._mergeable_ranks.values())
     scores = tokenizer("ranks").scores
     assert scores is not None
@@ -192,7 +190,7 @@ def test_scores_are_those_of_the_merges() -> None:
     assert load(content("gpt2", decode_only=True)).scores is None
 
 
-def test_ranks_are_there_where_they_are_not_the_order_of_ids() -> None:
+def test_ranks_exist_if_they_are_not_the_order_of_ids() -> None:
     assert tokenizer("gpt2").ranks is None
     ranks = tokenizer("shuffled").ranks
     assert ranks is not None
@@ -219,7 +217,7 @@ def test_added_tokens_have_the_flags_of_the_source() -> None:
     assert tokenizer("added").special_tokens_set == {"<|end|>", "<|end|><|end|>", "<|both|>"}
 
 
-def test_the_tokens_of_the_model_are_listed_as_tiktoken_lists_them() -> None:
+def test_the_tokens_of_the_model_are_listed_like_in_tiktoken() -> None:
     assert tokenizer("ranks").token_byte_values() == encoding().token_byte_values()
     assert tokenizer("ranks").n_vocab == encoding().n_vocab
     assert tokenizer("ranks").special_tokens_set == encoding().special_tokens_set
@@ -251,14 +249,14 @@ def test_the_self_test_counts_its_cases_and_finds_a_wrong_id(tmp_path: Path) -> 
     assert raised.value.code == -11
 
 
-def test_it_shows_what_it_is(tmp_path: Path) -> None:
+def test_its_repr_describes_it(tmp_path: Path) -> None:
     (tmp_path / "x.bin").write_bytes(FILE)
     count = tokenizer("ranks").token_count
     assert repr(tokenizer("ranks")) == f"<tokexport.Tokenizer {count:,} tokens, from bytes>"
     assert str(tmp_path / "x.bin") in repr(load(tmp_path / "x.bin"))
 
 
-def test_the_surrogate_flag_is_that_of_the_layout() -> None:
+def test_the_surrogate_flag_equals_the_layout() -> None:
     assert layout.HeaderFlag.REPLACE_SURROGATES == REPLACE_SURROGATES
 
 

@@ -20,7 +20,7 @@ def texts(count: int, seed: int) -> list[str]:
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 8, None])
-def test_a_batch_gives_what_its_texts_give_one_by_one(threads: int | None) -> None:
+def test_a_batch_produces_the_ids_of_its_texts(threads: int | None) -> None:
     batch = texts(700, seed=1)
     expected = [tokenizer("ranks").encode(text) for text in batch]
     assert expected == [encoding().encode_ordinary(text) for text in batch]
@@ -38,7 +38,7 @@ def test_a_batch_with_a_text_that_cannot_be_encoded_is_an_error() -> None:
         tokenizer("gpt2").encode_batch(["a"] * 1000 + ["\ud800"], num_threads=4)
 
 
-def test_many_threads_at_once_give_the_ids_of_one() -> None:
+def test_concurrent_threads_produce_the_ids_of_one() -> None:
     batch = texts(60, seed=2)
     expected = [encoding().encode_ordinary(text) for text in batch]
     ready = threading.Barrier(6)
@@ -66,7 +66,7 @@ def test_many_threads_at_once_give_the_ids_of_one() -> None:
     "method",
     [method for method in ("fork", "spawn") if method in multiprocessing.get_all_start_methods()],
 )
-def test_another_process_gives_the_same_ids(method: str) -> None:
+def test_another_process_produces_the_same_ids(method: str) -> None:
     subject = tokenizer("ranks")
     subject.encode("the lighthouse")  # so that a fork copies a used workspace
     with multiprocessing.get_context(method).Pool(2) as pool:

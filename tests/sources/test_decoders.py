@@ -136,7 +136,7 @@ def check(
 
 
 @pytest.mark.parametrize("name", DECODERS)
-def test_a_decoder_of_real_tokenizers_gives_the_text_of_the_reference(name: str) -> None:
+def test_a_decoder_of_real_tokenizers_produces_the_text_of_the_reference(name: str) -> None:
     dice = random.Random(name)
     ids = range(len(VOCABULARY))
     sequences = [
@@ -167,7 +167,7 @@ vocabularies = st.lists(
 )
 
 
-def test_any_chain_gives_the_text_of_the_reference_or_is_refused() -> None:
+def test_any_chain_produces_the_text_of_the_reference_or_is_refused() -> None:
     examples = 2000 if SLOW else 300
     compared = 0
 
@@ -222,7 +222,7 @@ def test_any_chain_gives_the_text_of_the_reference_or_is_refused() -> None:
         ((FUSE, strip("a", 5000, 0)), ["a"], "more than 4,096 states"),
     ],
 )
-def test_what_no_published_tokenizer_has_is_refused_with_its_place(
+def test_a_decoder_of_no_published_tokenizer_is_refused_with_its_path(
     chain: tuple[dict[str, Any], ...], vocab: list[str], problem: str
 ) -> None:
     with pytest.raises(UnsupportedError, match=problem) as caught:
@@ -237,7 +237,7 @@ def test_a_first_token_that_differs_in_more_than_a_few_bytes_is_refused(token: s
 
 
 @pytest.mark.parametrize("joins", [FUSE, BYTE_LEVEL], ids=["Fuse", "ByteLevel"])
-def test_a_joined_text_that_is_the_name_of_a_byte_is_that_byte(joins: dict[str, Any]) -> None:
+def test_a_joined_text_that_is_the_name_of_a_byte_becomes_that_byte(joins: dict[str, Any]) -> None:
     characters = "<0x+->123456789abcdefABCDEFgX"
     names = [f"<0x{first}{second}>" for first in characters for second in characters]
     others = ["<0x4", "<0x41", "<0x41>a", "a<0x41>", "<0x41><0x41>", "<<0x41>", "<0x041>", "<0x>"]
@@ -260,7 +260,7 @@ def test_a_joined_text_that_is_the_name_of_a_byte_is_that_byte(joins: dict[str, 
         ((BYTE_LEVEL, replace("a", "é")), ["Ã", "a", "Ãa", "©"]),
     ],
 )
-def test_every_short_row_of_a_few_tokens_is_exact(
+def test_every_short_sequence_of_a_few_tokens_is_exact(
     chain: tuple[dict[str, Any], ...], vocab: list[str]
 ) -> None:
     ids = range(len(vocab))

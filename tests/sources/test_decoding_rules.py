@@ -39,7 +39,7 @@ def test_ids_decode_as_the_specification_says(
 
 
 @given(tokens)
-def test_every_form_of_a_token_comes_back_from_the_file(tokens: list[Token]) -> None:
+def test_every_surface_form_is_read_back_from_the_file(tokens: list[Token]) -> None:
     decoding = Decoding(edits=(StripChars("x", 1),))  # so that there is a DECO in any case
     file = tokexport_reader.open_file(decode_only(tokens, decoding))
     places = ((False, False), (True, False), (False, True))
@@ -62,7 +62,7 @@ def test_a_file_that_only_joins_bytes_has_no_decoder() -> None:
         Token(b"xxxxx", last=b"x"),
     ],
 )
-def test_a_form_that_a_record_cannot_say_is_refused_with_the_id(token: Token) -> None:
+def test_a_surface_form_that_a_record_cannot_express_is_refused_with_the_id(token: Token) -> None:
     with pytest.raises(UnsupportedError, match="the id 1, which decodes to"):
         decode_only([Token(b"x"), token], Decoding())
 
@@ -80,7 +80,7 @@ def test_a_run_is_text_as_a_whole_or_not_at_all() -> None:
     assert tokenizer.decode([0xE2, 0x96], errors="ignore") == ""
 
 
-def test_a_stream_holds_a_run_back_until_it_is_known_to_be_text() -> None:
+def test_a_stream_holds_back_a_run_until_it_is_known_to_be_text() -> None:
     stream = DecodeStream(load(decode_only(BYTE_TOKENS, RUN)))
     assert [*map(stream.step, (*"é".encode(), 256))] == [None, None, "éx"]
     parts = [*map(stream.step, (0x41, 0xE2, 0xFF, 0x41, 256))]

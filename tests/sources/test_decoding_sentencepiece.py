@@ -21,7 +21,7 @@ SENTENCES = [
 @pytest.mark.parametrize("remove_extra", [True, False])
 @pytest.mark.parametrize("byte_fallback", [True, False])
 @pytest.mark.parametrize("unk_surface", [" \u2047 ", "?"])
-def test_ids_decode_as_the_library_decodes_them(
+def test_ids_decode_as_in_the_library(
     dummy_prefix: bool, remove_extra: bool, byte_fallback: bool, unk_surface: str
 ) -> None:
     model = train(

@@ -29,7 +29,7 @@ FIRST = 20_000  # ranks; the others are made of them in the same way
 
 
 @pytest.mark.parametrize("name", VOCABULARIES if SLOW else QUICK)
-def test_a_real_tokenizer_gives_the_ids_of_its_own_library(
+def test_a_real_tokenizer_produces_the_ids_of_its_library(
     name: str, fetched: Callable[[str], list[Path]], tmp_path: Path
 ) -> None:
     package, place, pattern = VOCABULARIES[name]

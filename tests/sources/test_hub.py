@@ -84,7 +84,7 @@ def http_error(kind: Callable[..., Exception], status: int, message: str = "") -
     return kind(message, response=answer, server_message=message)
 
 
-def test_a_repository_becomes_the_same_file_as_a_folder_with_its_files(
+def test_a_repository_converts_to_the_same_file_as_a_folder(
     hub: Hub, run: Callable[..., Any], tmp_path: Path
 ) -> None:
     document = small_source("qwen").read_bytes()
@@ -105,7 +105,7 @@ def test_a_repository_becomes_the_same_file_as_a_folder_with_its_files(
     assert verified.code == 0, verified.stderr
 
 
-def test_a_vocabulary_comes_with_what_decides_how_it_is_read(hub: Hub, tmp_path: Path) -> None:
+def test_a_vocabulary_is_fetched_with_the_files_it_depends_on(hub: Hub, tmp_path: Path) -> None:
     words = b"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nWord\nword\n"
     hub.files = {"vocab.txt": words, "tokenizer_config.json": b'{"do_lower_case": false}'}
     done = tokexport.convert(NAME, tmp_path / "it.tkx")
@@ -113,7 +113,7 @@ def test_a_vocabulary_comes_with_what_decides_how_it_is_read(hub: Hub, tmp_path:
     assert tokexport.load(tmp_path / "it.tkx").encode("Word word") == [5, 6]
 
 
-def test_a_path_that_exists_wins_and_has_no_revision(hub: Hub, tmp_path: Path) -> None:
+def test_an_existing_path_takes_precedence_and_has_no_revision(hub: Hub, tmp_path: Path) -> None:
     (tmp_path / NAME).mkdir(parents=True)
     (tmp_path / NAME / "tokenizer.json").write_bytes(small_source("gpt2").read_bytes())
     assert tokexport.convert(NAME, tmp_path / "it.tkx").commit is None
@@ -129,7 +129,7 @@ def test_a_path_that_exists_wins_and_has_no_revision(hub: Hub, tmp_path: Path) -
         *(".a/b", "a/b.", "a/"),
     ],
 )
-def test_what_cannot_be_a_name_is_a_path(source: str) -> None:
+def test_a_string_that_cannot_be_a_repository_is_a_path(source: str) -> None:
     assert is_repository("nobody/nothing")
     assert not is_repository(Path("nobody/nothing"))
     assert not is_repository(source)
@@ -147,7 +147,7 @@ def test_what_cannot_be_a_name_is_a_path(source: str) -> None:
         (json.JSONDecodeError("x", "<html>", 0), "did not answer with JSON.*HF_ENDPOINT"),
     ],
 )
-def test_what_the_library_raises_becomes_one_sentence(
+def test_errors_of_the_library_become_one_sentence(
     error: Exception, words: str, hub: Hub, run: Callable[..., Any]
 ) -> None:
     hub.error = error
@@ -158,14 +158,14 @@ def test_what_the_library_raises_becomes_one_sentence(
         local_source(NAME, "v9")
 
 
-def test_offline_without_all_files_is_said(hub: Hub) -> None:
+def test_offline_an_incomplete_cache_is_reported(hub: Hub) -> None:
     hub.error = errors.LocalEntryNotFoundError("no entry")
     hub.error.__cause__ = errors.OfflineModeIsEnabled("offline")
     with pytest.raises(TokexportError, match=r"does not hold all.*HF_HUB_OFFLINE is set"):
         local_source(NAME)
 
 
-def test_a_cache_that_may_not_be_whole_is_not_used(hub: Hub) -> None:
+def test_a_possibly_incomplete_cache_is_not_used(hub: Hub) -> None:
     hub.files, hub.is_listed = {"tokenizer.json": b"{}"}, False
     with pytest.raises(
         TokexportError, match=r"the cache may not hold .*; run this once with network access"
@@ -173,7 +173,7 @@ def test_a_cache_that_may_not_be_whole_is_not_used(hub: Hub) -> None:
         local_source(NAME)
 
 
-def test_a_repository_without_a_tokenizer_is_named(hub: Hub) -> None:
+def test_an_error_names_a_repository_without_a_tokenizer(hub: Hub) -> None:
     hub.files = OTHERS
     with pytest.raises(SourceError, match=r"holds no tokenizer file; looked for tokenizer\.j"):
         local_source(NAME)

@@ -25,13 +25,13 @@ def tokenizer(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Tokeniz
     return load(path)
 
 
-def test_a_file_with_everything_is_at_most_5_3_megabytes(tokenizer: Tokenizer) -> None:
+def test_a_complete_file_has_at_most_5_3_megabytes(tokenizer: Tokenizer) -> None:
     assert tokenizer.path is not None
     assert tokenizer.path.stat().st_size <= 5.3 * MB
     assert {"SCOR", "TEST", "CHAT", "NORM"} <= {str(tag) for tag, _ in tokenizer.sections()}
 
 
-def test_a_decode_only_file_is_at_most_2_3_megabytes(source: Path, tmp_path: Path) -> None:
+def test_a_decode_only_file_has_at_most_2_3_megabytes(source: Path, tmp_path: Path) -> None:
     assert convert(source, tmp_path / "tokenizer.bin", decode_only=True).size <= 2.3 * MB
 
 

@@ -61,7 +61,7 @@ def same_added_tokens(fields: dict[str, Any], model: TokenizerModel) -> None:
 
 @settings(max_examples=300)
 @given(tokens=TOKENS, normalizer=st.sampled_from(NORMALIZERS), holes=st.booleans())
-def test_ids_and_bytes_are_the_references(
+def test_ids_and_bytes_equal_those_of_the_reference(
     tokens: list[Any], normalizer: Any, holes: bool, tmp_path: Path
 ) -> None:
     vocab = BYTES | {"<s>": 300 if holes else 256, "中": 301 if holes else 257}
@@ -111,7 +111,7 @@ def test_a_declared_id_is_ignored_and_a_note_says_so(tmp_path: Path) -> None:
     assert any("999" in note and "97" in note for note in model.notes)
 
 
-def test_a_token_without_content_is_left_out(tmp_path: Path) -> None:
+def test_a_token_without_content_is_skipped(tmp_path: Path) -> None:
     fields = document(added_tokens=[added("", 256), added("<s>", 257)])
     model = read_document(fields, tmp_path)
     same_added_tokens(fields, model)
@@ -119,7 +119,7 @@ def test_a_token_without_content_is_left_out(tmp_path: Path) -> None:
     assert any("no content" in note for note in model.notes)
 
 
-def test_a_content_once_special_stays_special(tmp_path: Path) -> None:
+def test_a_content_remains_special(tmp_path: Path) -> None:
     tokens = [added("<s>", 256, special=True), added("<s>", 256, lstrip=True)]
     fields = document(added_tokens=tokens)
     model = read_document(fields, tmp_path)
@@ -138,7 +138,7 @@ def test_two_added_tokens_with_one_declared_id_get_an_id_each(tmp_path: Path) ->
     same_added_tokens(fields, model)
 
 
-def test_an_id_that_a_hole_in_the_vocabulary_makes_collide_is_refused(tmp_path: Path) -> None:
+def test_an_id_that_collides_because_of_a_hole_is_refused(tmp_path: Path) -> None:
     fields = document(added_tokens=[added("<x>", 300)], model={"vocab": {**BYTES, "ab": 257}})
     assert reference(fields).token_to_id("<x>") == 257
     with pytest.raises(UnsupportedError, match=r"added_tokens\[0\].*257"):
@@ -153,7 +153,7 @@ def test_two_tokens_that_normalize_to_one_text_are_refused(tmp_path: Path) -> No
     same_added_tokens(fine, read_document(fine, tmp_path))
 
 
-def test_the_normal_form_of_a_content_is_the_references_and_not_pythons(tmp_path: Path) -> None:
+def test_the_normal_form_of_a_content_is_from_the_reference_not_from_python(tmp_path: Path) -> None:
     # U+11938 came with Unicode 13: the reference's older tables leave it alone
     content = "a\U00011938\u0301"
     tokens = [added(content, 256, normalized=True)]
@@ -163,7 +163,7 @@ def test_the_normal_form_of_a_content_is_the_references_and_not_pythons(tmp_path
     assert token.content.decode() == reference(fields).decode([256], skip_special_tokens=False)
 
 
-def test_word_edges_with_a_byte_level_normalizer_are_looked_for_in_the_alphabet(
+def test_word_boundaries_after_a_byte_level_normalizer_are_found_in_the_alphabet(
     tmp_path: Path,
 ) -> None:
     fields = document(
@@ -174,7 +174,7 @@ def test_word_edges_with_a_byte_level_normalizer_are_looked_for_in_the_alphabet(
     assert read_document(fields, tmp_path).normalizer == (SpellBytes(),)
 
 
-def test_kinds_say_where_an_id_is_from(tmp_path: Path) -> None:
+def test_kinds_tell_the_origin_of_an_id(tmp_path: Path) -> None:
     fields = document(
         added_tokens=[added("<s>"), added("<x>")],
         model={"vocab": {**BYTES, "<s>": 256, "<unk>": 257}, "unk_token": "<unk>"},

@@ -46,7 +46,7 @@ def test_a_pair_with_added_tokens_is_exact(pair: Path, roles: str | None) -> Non
     assert_same(file_bytes(model, Options()), reference_for(pair), strings=2000)
 
 
-def test_tokens_take_their_ids_by_rising_declared_id(pair: Path) -> None:
+def test_tokens_get_ids_in_the_order_of_declared_ids(pair: Path) -> None:
     model = read(beside(pair, "added_tokens.json", {"<b>": 300, "<a>": 299}))
     found = [(token.id, token.content) for token in model.added_tokens]
     assert found == [(258, "<a>"), (259, "<b>")]
@@ -54,7 +54,7 @@ def test_tokens_take_their_ids_by_rising_declared_id(pair: Path) -> None:
     assert any(declared in note for note in model.notes)
 
 
-def test_special_tokens_that_are_given_take_the_place_of_the_file(pair: Path) -> None:
+def test_given_special_tokens_replace_the_file(pair: Path) -> None:
     beside(pair, "added_tokens.json", ADDED)
     given = {"<b>": 301, "<a>": 300}
     model = read(pair, special_tokens=given)
@@ -65,6 +65,6 @@ def test_special_tokens_that_are_given_take_the_place_of_the_file(pair: Path) ->
 
 
 @pytest.mark.parametrize("content", [["<x>"], {"<x>": "5"}, {"<x>": -1}])
-def test_what_is_no_object_of_ids_is_refused(pair: Path, content: Any) -> None:
+def test_a_file_that_is_not_an_object_of_ids_is_refused(pair: Path, content: Any) -> None:
     with pytest.raises(SourceError, match=r"added_tokens\.json"):
         read(beside(pair, "added_tokens.json", content))

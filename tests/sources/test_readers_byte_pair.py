@@ -54,7 +54,7 @@ def models(draw: st.DrawFn) -> dict[str, Any]:
 
 @settings(max_examples=600 if SLOW else 250)
 @given(fields=models(), texts=st.lists(TEXTS, min_size=4, max_size=4))
-def test_a_file_gives_the_ids_of_the_reference(
+def test_a_file_produces_the_ids_of_the_reference(
     fields: dict[str, Any], texts: list[str], tmp_path: Path
 ) -> None:
     whole = document(model=fields, pre_tokenizer=WHOLE)
@@ -88,7 +88,7 @@ def test_merges_are_read_as_strings_and_as_pairs(tmp_path: Path) -> None:
     assert_merges(as_pairs, [[97, 98, 256], [256, 99, 257]])
 
 
-def test_a_merge_that_stands_twice_has_its_last_rank(tmp_path: Path) -> None:
+def test_a_duplicate_merge_has_its_last_rank(tmp_path: Path) -> None:
     vocab = {**BYTES, "ab": 256, "bc": 257}
     fields = document(model={"vocab": vocab, "merges": ["a b", "b c", "a b"]})
     model = byte_pairs(fields, tmp_path)
@@ -97,19 +97,19 @@ def test_a_merge_that_stands_twice_has_its_last_rank(tmp_path: Path) -> None:
     assert ids == reference(fields).encode("abc").ids == [97, 257]
 
 
-def test_a_file_from_before_there_was_a_type_is_read(tmp_path: Path) -> None:
+def test_an_old_file_without_a_type_is_read(tmp_path: Path) -> None:
     fields = document()
     del fields["model"]["type"]
     assert len(read_document(fields, tmp_path).tokens) == len(reference(fields).get_vocab()) == 256
 
 
-def test_empty_affixes_and_no_dropout_count_as_none(tmp_path: Path) -> None:
+def test_empty_affixes_and_zero_dropout_are_ignored(tmp_path: Path) -> None:
     changes = {"continuing_subword_prefix": "", "end_of_word_suffix": "", "dropout": 0.0}
     plain = byte_pairs(document(), tmp_path)
     assert byte_pairs(document(model=changes), tmp_path) == plain
 
 
-def test_byte_fallback_never_falls_where_every_byte_is_a_token(tmp_path: Path) -> None:
+def test_byte_fallback_never_occurs_if_every_byte_is_a_token(tmp_path: Path) -> None:
     without_z = {character: number for character, number in BYTES.items() if character != "z"}
     for vocab in (BYTES, without_z):
         plain = byte_pairs(document(model={"vocab": vocab}), tmp_path)
@@ -120,9 +120,7 @@ def test_byte_fallback_never_falls_where_every_byte_is_a_token(tmp_path: Path) -
     assert ids == reference(falls).encode("az").ids == [97, 256]
 
 
-def test_an_unknown_token_that_is_missing_matters_only_where_a_byte_of_text_is(
-    tmp_path: Path,
-) -> None:
+def test_a_missing_unknown_token_matters_only_if_a_byte_of_text_is_missing(tmp_path: Path) -> None:
     assert byte_pairs(document(model={"unk_token": "<unk>"}), tmp_path).unk_id is None
     for byte, matters in ((0xFF, False), (0x41, True)):
         vocab = {character: number for character, number in BYTES.items() if number != byte}
@@ -153,7 +151,7 @@ def test_an_unknown_token_that_is_missing_matters_only_where_a_byte_of_text_is(
         ({"merges": None}, SourceError, "model.merges is null"),
     ],
 )
-def test_what_the_reference_refuses_or_chance_decides_is_refused(
+def test_files_that_the_reference_refuses_or_that_are_ambiguous_are_refused(
     changes: Any, error: type, path: str, tmp_path: Path
 ) -> None:
     with pytest.raises(error, match=path):

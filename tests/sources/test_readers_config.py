@@ -33,7 +33,7 @@ def test_roles_have_the_ids_that_the_reference_emits(tmp_path: Path) -> None:
     assert model.special_ids == SpecialIds(bos=256, eos=257, pad=258, unk=None, stop=(257,))
 
 
-def test_stop_ids_come_from_the_generation_config_as_well(tmp_path: Path) -> None:
+def test_stop_ids_are_also_read_from_the_generation_config(tmp_path: Path) -> None:
     model = read_document(
         document(added_tokens=TOKENS),
         tmp_path,
@@ -44,7 +44,7 @@ def test_stop_ids_come_from_the_generation_config_as_well(tmp_path: Path) -> Non
     assert any("9999" in note for note in model.notes)
 
 
-def test_a_role_of_a_token_that_is_not_there_is_noted(tmp_path: Path) -> None:
+def test_a_note_mentions_a_role_of_a_missing_token(tmp_path: Path) -> None:
     model = read_document(document(), tmp_path, tokenizer_config={"bos_token": "<nope>"})
     assert model.special_ids.bos is None
     assert any("<nope>" in note for note in model.notes)
@@ -58,20 +58,20 @@ def test_a_role_of_a_token_that_is_not_there_is_noted(tmp_path: Path) -> None:
         ([{"name": "tool", "template": "T"}, {"name": "default", "template": "D"}], "D"),
     ],
 )
-def test_the_default_chat_template_is_taken(
+def test_the_default_chat_template_is_used(
     template: Any, expected: str | None, tmp_path: Path
 ) -> None:
     model = read_document(document(), tmp_path, tokenizer_config={"chat_template": template})
     assert model.chat.default == expected
 
 
-def test_a_jinja_file_wins_over_the_config(tmp_path: Path) -> None:
+def test_a_jinja_file_takes_precedence_over_the_config(tmp_path: Path) -> None:
     (tmp_path / "chat_template.jinja").write_bytes("Ä\r\n".encode())
     model = read_document(document(), tmp_path, tokenizer_config={"chat_template": "other"})
     assert model.chat.default == "Ä\r\n"
 
 
-def test_provenance_names_every_file_that_was_read_with_its_digest(tmp_path: Path) -> None:
+def test_provenance_has_the_digest_of_every_file_read(tmp_path: Path) -> None:
     model = read_document(
         document(), tmp_path, tokenizer_config={}, generation_config={}, added_tokens={}
     )
@@ -85,7 +85,7 @@ def test_provenance_names_every_file_that_was_read_with_its_digest(tmp_path: Pat
     assert file_bytes(prepared(read(tmp_path))) == file_bytes(model)
 
 
-def test_under_another_name_nothing_beside_it_is_read(tmp_path: Path) -> None:
+def test_files_beside_a_source_of_another_name_are_not_read(tmp_path: Path) -> None:
     read_document(document(added_tokens=TOKENS), tmp_path, tokenizer_config={"bos_token": "<s>"})
     (tmp_path / "tokenizer.json").rename(tmp_path / "mine.json")
     model = read(tmp_path / "mine.json")
@@ -93,6 +93,6 @@ def test_under_another_name_nothing_beside_it_is_read(tmp_path: Path) -> None:
     assert list(model.provenance.sha256) == ["mine.json"]
 
 
-def test_a_broken_config_is_refused_by_its_name(tmp_path: Path) -> None:
+def test_a_broken_config_is_refused_with_its_name(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"tokenizer_config.json: chat_template is 5"):
         read_document(document(), tmp_path, tokenizer_config={"chat_template": 5})

@@ -87,7 +87,7 @@ UNSUPPORTED = [
         *((UnsupportedError, *case) for case in UNSUPPORTED),
     ],
 )
-def test_what_it_is_does_not_depend_on_its_name(
+def test_the_kind_of_a_file_does_not_depend_on_its_name(
     error: type, data: bytes, message: str, tmp_path: Path
 ) -> None:
     for name in ("tokenizer.json", "x.tiktoken", "tokenizer.model", "noname"):
@@ -106,7 +106,7 @@ def test_a_tokenizer_json_under_any_name_is_read(tmp_path: Path) -> None:
 ONLY_SETTINGS = r"only the settings of one \({}\.json\): its vocabulary is missing"
 
 
-def test_a_directory_is_read_by_what_is_in_it(tmp_path: Path) -> None:
+def test_a_directory_is_read_by_its_contents(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="there is no tokenizer in this directory"):
         read(tmp_path)
     (tmp_path / "tokenizer_config.json").write_text("{}")
@@ -132,7 +132,9 @@ def test_the_only_tokenizer_of_a_directory_is_found_under_another_name(tmp_path:
         read(tmp_path)
 
 
-def test_vocabularies_of_rwkv_and_clip_are_found_by_how_their_names_begin(tmp_path: Path) -> None:
+def test_vocabularies_of_rwkv_and_clip_are_found_by_the_start_of_their_names(
+    tmp_path: Path,
+) -> None:
     lines = [f"{byte + 1} {bytes([byte])!r} 1" for byte in range(256)]
     (tmp_path / "rwkv_vocab_v1.txt").write_text("\n".join(lines))
     assert len(read(tmp_path).tokens) == 257
@@ -140,7 +142,7 @@ def test_vocabularies_of_rwkv_and_clip_are_found_by_how_their_names_begin(tmp_pa
     assert len(read(tmp_path).tokens) == 257
 
 
-def test_tokenizers_of_a_directory_that_are_not_read_are_noted(tmp_path: Path) -> None:
+def test_a_note_lists_unread_tokenizers_of_a_directory(tmp_path: Path) -> None:
     (tmp_path / "vocab.json").write_text(json.dumps({**BYTES, "ab": 256}))
     (tmp_path / "merges.txt").write_text("#version: 0.2\na b\n")
     assert not any("not read" in note for note in read(tmp_path).notes)
@@ -152,7 +154,7 @@ def test_tokenizers_of_a_directory_that_are_not_read_are_noted(tmp_path: Path) -
     assert not any("not read" in note for note in read(tmp_path / "vocab.json").notes)
 
 
-def test_a_tokenizer_json_that_holds_settings_does_not_hide_the_tokenizer(tmp_path: Path) -> None:
+def test_a_tokenizer_json_of_settings_does_not_hide_the_tokenizer(tmp_path: Path) -> None:
     settings = tmp_path / "tokenizer.json"
     settings.write_text(
         '{"tokenizer_class": "T5Tokenizer", "eos_token": "</s>", "model_max_length": 512}'
@@ -171,19 +173,19 @@ def test_a_tokenizer_json_that_holds_settings_does_not_hide_the_tokenizer(tmp_pa
     assert read(tmp_path).provenance.source == "tokenizer.json"
 
 
-def test_a_vocab_txt_beside_a_sentencepiece_model_is_noted(tmp_path: Path) -> None:
+def test_a_note_mentions_a_vocab_txt_beside_a_sentencepiece_model(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_text("[UNK]\n[CLS]\n[SEP]\nthe\n")
     (tmp_path / "vocab.model").write_bytes(b"anything")
     both = "vocab.txt is read; not read: vocab.model."
     assert any(both in note for note in read(tmp_path).notes)
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_an_error_names_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"nowhere\.json: cannot be read: No such file"):
         read(tmp_path / "nowhere.json")
 
 
-def test_a_tokenizer_object_is_read_as_the_file_that_it_saves(tmp_path: Path) -> None:
+def test_a_tokenizer_object_is_read_like_its_saved_file(tmp_path: Path) -> None:
     fields = document(added_tokens=[added("<s>", 256, special=True)])
     from_object = prepared(read(tokenizers.Tokenizer.from_str(json.dumps(fields))))
     from_file = read_document(fields, tmp_path)
@@ -204,12 +206,12 @@ def test_an_object_with_other_ids_than_its_saved_file_is_refused() -> None:
         read(tokenizer)
 
 
-def test_what_is_no_source_is_a_type_error() -> None:
+def test_an_object_that_is_not_a_source_is_a_type_error() -> None:
     with pytest.raises(TypeError, match=r"builtins\.int"):
         read(5)  # type: ignore[arg-type]
 
 
-def test_pattern_and_special_tokens_are_for_files_that_lack_them(tmp_path: Path) -> None:
+def test_pattern_and_special_tokens_are_only_for_files_that_lack_them(tmp_path: Path) -> None:
     read_document(document(), tmp_path)
     with pytest.raises(UnsupportedError, match="a pattern"):
         read(tmp_path, pattern="gpt2")
@@ -220,7 +222,7 @@ def test_pattern_and_special_tokens_are_for_files_that_lack_them(tmp_path: Path)
 
 
 @pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="this system has no names for pipes")
-def test_a_pipe_is_refused_in_a_sentence() -> None:
+def test_a_pipe_is_refused_with_a_sentence() -> None:
     end, begin = os.pipe()
     with os.fdopen(begin, "wb") as pipe:
         pipe.write(b'{"version": "1.0"}')

@@ -77,7 +77,7 @@ def t5(
     ],
     ids=["plain", "identity", "folded", "no prefix"],
 )
-def test_a_t5_gguf_gives_the_ids_of_its_sentencepiece_model(
+def test_a_t5_gguf_produces_the_ids_of_its_sentencepiece_model(
     options: dict[str, object], tmp_path: Path
 ) -> None:
     model = unigram(**options)
@@ -101,7 +101,7 @@ def rwkv(path: Path, vocab: dict[int, bytes], size: int) -> Path:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_an_rwkv_gguf_gives_the_ids_of_its_vocabulary_file(seed: int, tmp_path: Path) -> None:
+def test_an_rwkv_gguf_produces_the_ids_of_its_vocabulary_file(seed: int, tmp_path: Path) -> None:
     dice = random.Random(seed)
     found = {"".join(dice.choices(PARTS, k=dice.randrange(1, 4))).encode() for _ in range(150)}
     odd = (b"'", b'"', b"'\"", b"\\", b"\\x41", b"\\n", b"\n\n", b"\xff\xfe", b"\xe4\xb8", b"\\'")
@@ -119,7 +119,7 @@ def test_an_rwkv_gguf_gives_the_ids_of_its_vocabulary_file(seed: int, tmp_path: 
     assert read(path).special_ids.eos == 0
 
 
-def test_a_token_that_is_no_escape_of_rwkv_is_refused(tmp_path: Path) -> None:
+def test_a_token_that_is_not_an_rwkv_escape_is_refused(tmp_path: Path) -> None:
     types = {"token_type": [gguf.TokenType.CONTROL, gguf.TokenType.NORMAL]}
     path = gguf_of(tmp_path / "x.gguf", "rwkv", [b"<s>", b"a\\q"], types)
     with pytest.raises(SourceError, match=r"tokens\[1\] is .*escapes as Python writes them"):
@@ -172,7 +172,9 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_file_is_an_error_that_says_what_and_where(name: str, tmp_path: Path) -> None:
+def test_a_hostile_file_is_an_error_with_the_problem_and_its_location(
+    name: str, tmp_path: Path
+) -> None:
     path = tmp_path / "x.gguf"
     data, message = HOSTILE[name]
     path.write_bytes(data)
@@ -180,7 +182,7 @@ def test_a_hostile_file_is_an_error_that_says_what_and_where(name: str, tmp_path
         read(path)
 
 
-def test_what_is_not_asked_for_is_passed_over(tmp_path: Path) -> None:
+def test_unneeded_values_are_skipped(tmp_path: Path) -> None:
     others = [value(kind, bytes(8), f"other.{kind}")[24:][:-7] for kind in (0, 1, 7)]
     others.append(value(9, struct.pack("<IQIQII", 9, 1, 4, 2, 7, 7), OTHER)[24:])
     wanted = value(4, struct.pack("<I", 42))[24:]
@@ -202,7 +204,7 @@ def test_what_is_not_asked_for_is_passed_over(tmp_path: Path) -> None:
     ),
     endian=st.sampled_from(gguf.GGUFEndian),
 )
-def test_values_are_those_that_the_package_reads(
+def test_values_equal_those_that_the_gguf_package_reads(
     values: dict[str, Any], endian: gguf.GGUFEndian, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path = tmp_path_factory.mktemp("values") / "x.gguf"
@@ -220,7 +222,7 @@ def test_values_are_those_that_the_package_reads(
 
 @settings(max_examples=150)
 @given(data=st.data())
-def test_a_damaged_file_gives_an_error_and_never_anything_else(
+def test_a_damaged_file_causes_only_a_documented_error(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("damaged")

@@ -75,7 +75,7 @@ def small_gguf(
 
 
 @pytest.mark.parametrize("pre", ORIGINALS)
-def test_every_name_gives_the_ids_of_its_original(pre: str, tmp_path: Path) -> None:
+def test_every_name_produces_the_ids_of_its_original(pre: str, tmp_path: Path) -> None:
     path = small_gguf(tmp_path / "it.gguf", pre)
     tokenizer, reference = converted(path), reference_for(path)
     # The tokens are the same for every name: what differs is how a text is cut.
@@ -99,7 +99,7 @@ def lower_parts(ranks: dict[bytes, int], token: bytes) -> list[bytes]:
 
 @pytest.mark.parametrize("pre", ["chatglm-bpe", "kimi-k2"])
 @pytest.mark.parametrize("seed", range(5))
-def test_ranks_that_merges_do_not_tell_are_those_of_tiktoken(
+def test_ranks_not_determined_by_merges_equal_those_of_tiktoken(
     pre: str, seed: int, tmp_path: Path
 ) -> None:
     """Ranks in any order: most tokens are not made of two parts of lower ranks."""
@@ -124,7 +124,7 @@ def test_ranks_that_merges_do_not_tell_are_those_of_tiktoken(
 
 
 @pytest.mark.parametrize(("pre", "pieces"), [*PIECES.items(), *BREAKS.items()])
-def test_no_token_goes_beyond_a_piece(pre: str, pieces: list[str], tmp_path: Path) -> None:
+def test_no_token_extends_beyond_a_pre_token(pre: str, pieces: list[str], tmp_path: Path) -> None:
     tokenizer = converted(small_gguf(tmp_path / "it.gguf", pre))
     text = "".join(pieces)
     assert TEXT.startswith(text) == (pre in PIECES and pieces is PIECES[pre])
@@ -136,18 +136,18 @@ def test_no_token_goes_beyond_a_piece(pre: str, pieces: list[str], tmp_path: Pat
 @pytest.mark.parametrize(
     "pre", [name for name in ORIGINALS if ORIGINALS[name].normalizer is not None]
 )
-def test_marks_are_composed_where_the_original_does(pre: str, tmp_path: Path) -> None:
+def test_marks_are_composed_as_in_the_original(pre: str, tmp_path: Path) -> None:
     tokenizer = converted(small_gguf(tmp_path / "it.gguf", pre))
     assert tokenizer.encode("e\u0301") == tokenizer.encode("é") != []
 
 
-def test_compatible_characters_are_one_where_the_original_says_so(tmp_path: Path) -> None:
+def test_compatibility_characters_are_equal_as_in_the_original(tmp_path: Path) -> None:
     tokenizer = converted(small_gguf(tmp_path / "it.gguf", "exaone"))
     assert tokenizer.encode("ﬁ～\uff11") == tokenizer.encode("fi~1") != []
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_lfm2_tells_by_its_merges_whether_tokens_go_before_them(seed: int, tmp_path: Path) -> None:
+def test_the_merges_of_lfm2_tell_whether_tokens_precede_them(seed: int, tmp_path: Path) -> None:
     """Ranks are written as a merge for each two parts of each token, in any order here; of trained
     merges there are fewer.
     """
@@ -190,20 +190,20 @@ def test_the_user_names_the_pattern_of_a_file_that_does_not(
         (None, "cl100k_base", r"the pattern is a name of tokenizer\.ggml\.pre: "),
     ],
 )
-def test_a_pattern_that_the_file_contradicts_or_nobody_knows_is_refused(
+def test_an_unknown_or_contradicted_pattern_is_refused(
     pre: str | None, pattern: str, sentence: str, tmp_path: Path
 ) -> None:
     with pytest.raises(UnsupportedError, match=sentence):
         read(small_gguf(tmp_path / "it.gguf", pre), pattern=pattern)
 
 
-def test_the_own_name_may_be_said_again(tmp_path: Path) -> None:
+def test_the_name_of_the_file_may_be_repeated(tmp_path: Path) -> None:
     path = small_gguf(tmp_path / "it.gguf", "qwen2")
     assert read(path, pattern="qwen2") == read(path)
 
 
 @pytest.mark.parametrize("pre", SPLIT_AS)
-def test_a_name_of_which_only_the_pattern_is_known_is_refused_with_the_word_that_helps(
+def test_a_name_with_only_its_pattern_known_is_refused_with_a_hint(
     pre: str, tmp_path: Path
 ) -> None:
     path = small_gguf(tmp_path / "it.gguf", pre)

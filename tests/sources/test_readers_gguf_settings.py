@@ -62,7 +62,7 @@ def bert(path: Path, **values: Any) -> Path:
         {},
     ],
 )
-def test_wordpiece_lower_cases_where_the_file_or_the_user_says_so(
+def test_wordpiece_lower_cases_if_the_file_or_the_user_says_so(
     values: dict[str, Any], tmp_path: Path
 ) -> None:
     path = bert(tmp_path / "x.gguf", **values)
@@ -90,7 +90,7 @@ def assert_as_bert(tokenizer: Tokenizer, **options: Any) -> None:
         assert ids == reference.encode(text).ids, text
 
 
-def test_wordpiece_that_nobody_says_to_lower_case_is_refused(tmp_path: Path) -> None:
+def test_wordpiece_without_a_setting_for_lower_case_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         UnsupportedError,
         match=r"no tokenizer\.ggml\.normalizer\.lowercase .*bert-bge, bert-bge-large, jina-v2-en",
@@ -107,7 +107,7 @@ def test_wordpiece_that_nobody_says_to_lower_case_is_refused(tmp_path: Path) -> 
         ("gpt-2", {}, [256, "a", 257, 256, "b", 257], 1),
     ],
 )
-def test_a_separator_stands_between_two_texts(
+def test_a_separator_is_inserted_between_two_texts(
     pre: str, values: dict[str, Any], pair: list[int | str], type_ids: int, tmp_path: Path
 ) -> None:
     path = byte_level(tmp_path / "x.gguf", pre, add_bos_token=True, add_eos_token=True, **values)
@@ -122,7 +122,7 @@ def test_a_separator_stands_between_two_texts(
 @pytest.mark.parametrize(
     ("pre", "strips"), [("roberta-bpe", True), ("modern-bert", True), ("gpt-2", False)]
 )
-def test_the_mask_token_takes_the_white_space_before_it(
+def test_the_mask_token_includes_the_white_space_before_it(
     pre: str, strips: bool, tmp_path: Path
 ) -> None:
     tokenizer = converted(byte_level(tmp_path / "x.gguf", pre))
@@ -130,7 +130,7 @@ def test_the_mask_token_takes_the_white_space_before_it(
     assert ids == [BYTES.index("a"), *([] if strips else [BYTES.index("Ġ"), BYTES.index("ĉ")]), 258]
 
 
-def test_user_defined_tokens_come_behind_the_mask_where_the_original_normalizes_them(
+def test_user_defined_tokens_follow_the_mask_if_the_original_normalizes_them(
     tmp_path: Path,
 ) -> None:
     tokenizer = converted(byte_level(tmp_path / "x.gguf", "modern-bert"))
@@ -138,7 +138,7 @@ def test_user_defined_tokens_come_behind_the_mask_where_the_original_normalizes_
 
 
 @pytest.mark.parametrize("model", ["none", "no_vocab"])
-def test_a_file_without_a_tokenizer_is_called_so(model: str, tmp_path: Path) -> None:
+def test_a_file_without_a_tokenizer_is_refused_as_such(model: str, tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=rf'model is "{model}": the file has no tokenizer'):
         read(gguf_of(tmp_path / "x.gguf", model, [], {}))
 
@@ -150,7 +150,7 @@ def test_a_file_without_a_tokenizer_is_called_so(model: str, tmp_path: Path) -> 
         ("plamo2", 'the models "gpt2", "llama", "t5", "bert" and "rwkv" are supported'),
     ],
 )
-def test_models_that_a_gguf_does_not_tell_whole_are_refused(
+def test_models_that_a_gguf_describes_incompletely_are_refused(
     model: str, sentence: str, tmp_path: Path
 ) -> None:
     with pytest.raises(UnsupportedError, match=rf"{sentence}.*convert .*tokenizer\.json"):
@@ -167,7 +167,7 @@ def test_models_that_a_gguf_does_not_tell_whole_are_refused(
         ("rwkv", "token_type"),
     ],
 )
-def test_an_array_that_is_missing_is_named(model: str, missing: str, tmp_path: Path) -> None:
+def test_an_error_names_a_missing_array(model: str, missing: str, tmp_path: Path) -> None:
     values: dict[str, Any] = {
         "pre": "gpt-2",
         "token_type": [NORMAL],
@@ -179,7 +179,7 @@ def test_an_array_that_is_missing_is_named(model: str, missing: str, tmp_path: P
         read(gguf_of(tmp_path / "x.gguf", model, ["a"], values))
 
 
-def test_scores_may_be_whole_numbers(tmp_path: Path) -> None:
+def test_scores_may_be_integers(tmp_path: Path) -> None:
     tokens, types = ["<unk>", "\u2581", "a", "b", "ab"], [gguf.TokenType.UNKNOWN] + [NORMAL] * 4
     whole, real = (
         gguf_of(tmp_path / name, "llama", tokens, {"token_type": types, "scores": scores})
@@ -193,7 +193,7 @@ def test_scores_may_be_whole_numbers(tmp_path: Path) -> None:
     assert converted(whole).encode("abb") == [1, 4, 3]
 
 
-def test_a_pattern_for_a_model_that_splits_by_none_is_refused(tmp_path: Path) -> None:
+def test_a_pattern_for_a_model_without_splits_is_refused(tmp_path: Path) -> None:
     path = gguf_of(tmp_path / "x.gguf", "llama", ["a"], {"token_type": [NORMAL], "scores": [0.0]})
     with pytest.raises(UnsupportedError, match=r'which only the models "gpt2" and "bert" have'):
         read(path, pattern="gpt-2")

@@ -69,7 +69,7 @@ def test_a_pair_is_read_from_either_file_and_from_the_directory(
     same_as(tokenizers.ByteLevelBPETokenizer.from_file(*map(str, paths)), models[0])
 
 
-def test_special_tokens_are_those_that_are_given(tmp_path: Path) -> None:
+def test_special_tokens_can_be_given(tmp_path: Path) -> None:
     vocab, merges = write(tmp_path, VOCAB, MERGES)
     assert read(vocab).added_tokens == ()
     model = read(vocab, special_tokens={"<|endoftext|>": 301, "<|new|>": 5})
@@ -81,12 +81,12 @@ def test_special_tokens_are_those_that_are_given(tmp_path: Path) -> None:
     assert any("declares the id 5" in note for note in model.notes)
 
 
-def test_a_vocabulary_with_a_token_called_model_is_still_a_vocabulary(tmp_path: Path) -> None:
+def test_a_vocabulary_with_a_token_named_model_is_still_a_vocabulary(tmp_path: Path) -> None:
     vocab, _ = write(tmp_path, {**VOCAB, "model": 302, "version": 303}, MERGES)
     assert len(read(vocab).tokens) == 304
 
 
-def test_a_tokenizer_json_in_the_directory_goes_first(tmp_path: Path) -> None:
+def test_a_tokenizer_json_in_the_directory_takes_precedence(tmp_path: Path) -> None:
     write(tmp_path, VOCAB, MERGES)
     (tmp_path / "tokenizer.json").write_text("{")
     with pytest.raises(SourceError, match=r"tokenizer\.json: line 1"):
@@ -121,7 +121,7 @@ def test_a_tokenizer_json_in_the_directory_goes_first(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_pair_that_is_no_byte_level_bpe_is_refused(
+def test_a_pair_that_is_not_byte_level_bpe_is_refused(
     vocab: dict[str, int], merges: str, error: type, message: str, tmp_path: Path
 ) -> None:
     paths = write(tmp_path, vocab, merges)
@@ -136,13 +136,13 @@ def test_one_file_without_the_other_is_refused(tmp_path: Path) -> None:
         read(vocab)
 
 
-def test_the_kind_of_a_vocabulary_is_told_before_the_other_file_is_missed(tmp_path: Path) -> None:
+def test_the_kind_of_a_vocabulary_is_checked_before_the_other_file(tmp_path: Path) -> None:
     (tmp_path / "encoder_bpe_40000.json").write_text('{"a": 0, "the</w>": 1}')
     with pytest.raises(UnsupportedError, match=r'"the</w>" \(.*GPT-1'):
         read(tmp_path / "encoder_bpe_40000.json")
 
 
-def test_of_several_prefixes_one_must_be_given(tmp_path: Path) -> None:
+def test_one_of_several_prefixes_must_be_given(tmp_path: Path) -> None:
     first = write(tmp_path, VOCAB, MERGES, ("a-vocab.json", "a-merges.txt"))
     (tmp_path / "c-vocab.json").write_text("{}")  # without merges it is no pair
     assert read(tmp_path) == read(first[0])
@@ -164,9 +164,7 @@ def test_one_file_with_a_prefix_without_the_other_is_refused(tmp_path: Path) -> 
         read(merges)
 
 
-def test_bytes_without_a_token_are_left_out_as_the_reference_leaves_them_out(
-    tmp_path: Path,
-) -> None:
+def test_bytes_without_a_token_are_dropped_as_in_the_reference(tmp_path: Path) -> None:
     kept = [character for character in BYTES if character not in "xz" and character != "\u0100"]
     vocab, merges = write(
         tmp_path, {token: number for number, token in enumerate([*kept, "ab", "abc"])}, MERGES
@@ -187,7 +185,7 @@ def test_bytes_without_a_token_are_left_out_as_the_reference_leaves_them_out(
     same()
 
 
-def test_bytes_that_no_text_holds_are_not_missed(tmp_path: Path) -> None:
+def test_bytes_that_no_text_contains_are_not_required(tmp_path: Path) -> None:
     in_text = {
         character: byte
         for character, byte in BYTES.items()
@@ -197,12 +195,12 @@ def test_bytes_that_no_text_holds_are_not_missed(tmp_path: Path) -> None:
     assert not any("no token for" in note for note in read(vocab).notes)
 
 
-def test_a_vocabulary_of_every_byte_is_read_whatever_else_is_in_it(tmp_path: Path) -> None:
+def test_any_vocabulary_with_every_byte_is_read(tmp_path: Path) -> None:
     vocab, _ = write(tmp_path, {**VOCAB, "b</w>": 302, "\u2581a": 303}, MERGES)
     assert len(read(vocab).tokens) == 304
 
 
-def test_that_fairseq_counts_in_another_way_is_noted(tmp_path: Path) -> None:
+def test_a_note_mentions_the_other_numbering_of_fairseq(tmp_path: Path) -> None:
     write(tmp_path, VOCAB, MERGES, ("encoder.json", "vocab.bpe"))
     assert not any("fairseq" in note for note in read(tmp_path).notes)
     (tmp_path / "dict.txt").write_text("256 10\n300 9\n")
@@ -210,7 +208,7 @@ def test_that_fairseq_counts_in_another_way_is_noted(tmp_path: Path) -> None:
     assert note.startswith("The ids are those of encoder.json. dict.txt beside it")
 
 
-def test_a_pattern_for_it_is_refused(tmp_path: Path) -> None:
+def test_a_pattern_for_a_pair_is_refused(tmp_path: Path) -> None:
     vocab, _ = write(tmp_path, VOCAB, MERGES)
     with pytest.raises(
         UnsupportedError, match="only tiktoken ranks and GGUF, which hold none, accept one"

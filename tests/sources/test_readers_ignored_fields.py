@@ -55,7 +55,7 @@ def read_or_none(fields: Json, folder: Path) -> TokenizerModel | None:
     [case for case in cases() if SLOW or "whole text" not in case.name],
     ids=lambda case: case.name,
 )
-def test_an_unknown_field_of_any_object_is_ignored_or_refused_as_by_the_reference(
+def test_an_unknown_field_of_any_object_is_ignored_or_refused_as_in_the_reference(
     case: Case, tmp_path: Path
 ) -> None:
     expected = read_or_none(case.document, tmp_path)
@@ -75,14 +75,14 @@ def test_an_unknown_field_of_any_object_is_ignored_or_refused_as_by_the_referenc
                 read_document(fields, tmp_path)
 
 
-def test_the_cases_have_places_that_ignore_and_places_that_refuse() -> None:
+def test_the_cases_have_objects_that_ignore_fields_and_objects_that_refuse_them() -> None:
     for path, reads in (("", False), ("normalizer", True), ("normalizer.pattern", False)):
         fields = document(normalizer=replacing("a", "b"))
         next(found for place, found in objects(fields) if place == path)["other"] = 1
         assert library_reads(fields) == reads
 
 
-def test_a_field_of_an_added_token_is_noted_by_its_place(tmp_path: Path) -> None:
+def test_a_note_has_the_path_of_an_ignored_field_of_an_added_token(tmp_path: Path) -> None:
     fields = document(
         added_tokens=[added("<s>"), added("</s>", 1) | {"rank": 1}],
         decoder=BYTE_LEVEL | {"a b": None},

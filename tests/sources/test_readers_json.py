@@ -46,7 +46,7 @@ def changed(old: str, new: str, **changes: Any) -> str:
         ),
     ],
 )
-def test_what_is_refused_is_refused_by_the_reference_too(
+def test_the_reference_also_refuses_refused_documents(
     text: str, message: str, tmp_path: Path
 ) -> None:
     with pytest.raises((SourceError, UnsupportedError), match=message):
@@ -55,17 +55,17 @@ def test_what_is_refused_is_refused_by_the_reference_too(
         reference(text)
 
 
-def test_of_a_token_that_stands_twice_the_last_id_counts(tmp_path: Path) -> None:
+def test_the_last_id_of_a_duplicate_token_counts(tmp_path: Path) -> None:
     text = changed('"!": 33', '"!": 999, "!": 33')
     assert len(read_document(text, tmp_path).tokens) == 256
     assert reference(text).token_to_id("!") == 33
 
 
-def test_a_surrogate_pair_and_an_escaped_backslash_are_no_lone_surrogate() -> None:
+def test_a_surrogate_pair_or_escaped_backslash_is_not_a_lone_surrogate() -> None:
     assert parse(b'["\\ud83d\\ude00", "\\\\ud800"]', "x").value == ["\U0001f600", "\\ud800"]
 
 
-def test_a_lone_surrogate_is_named_by_its_path() -> None:
+def test_an_error_has_the_path_of_a_lone_surrogate() -> None:
     with pytest.raises(SourceError, match=r'a\[1\]\["k k"\]'):
         parse(b'{"a": [0, {"k k": "\\udc00"}]}', "x.json")
 
@@ -94,7 +94,7 @@ def test_an_unknown_value_is_refused_and_never_ignored(
     assert caught.value.hint
 
 
-def test_a_document_may_leave_out_all_but_its_parts(tmp_path: Path) -> None:
+def test_a_document_may_have_only_its_parts(tmp_path: Path) -> None:
     fields = document()
     for name in (
         *("version", "truncation", "padding", "added_tokens", "normalizer", "post_processor"),
@@ -114,13 +114,13 @@ def test_normal_forms_are_kept_in_order(tmp_path: Path) -> None:
     assert read_document(fields, tmp_path).normalizer == (NormalForm.NFD, NormalForm.NFKC)
 
 
-def test_truncation_and_padding_are_named_in_notes(tmp_path: Path) -> None:
+def test_notes_mention_truncation_and_padding(tmp_path: Path) -> None:
     truncation = {"direction": "Right", "max_length": 5, "strategy": "LongestFirst", "stride": 0}
     model = read_document(document(truncation=truncation), tmp_path)
     assert any("truncation" in note for note in model.notes)
 
 
-def test_a_path_that_is_no_word_is_quoted_in_the_path() -> None:
+def test_a_key_that_is_not_a_word_is_quoted_in_the_path() -> None:
     node = parse(b'{"a b": 1}', "x.json")
     with pytest.raises(SourceError, match=r'x.json: \["a b"\] is 1; expected a string'):
         node.field("a b").string()

@@ -61,7 +61,7 @@ def same(source: dict[str, Any], model: TokenizerModel, texts: list[str]) -> Non
     ("model", "kind"),
     [(UNIGRAM, UnigramModel), (WORD_PIECE, WordPieceModel), (WORD_LEVEL, WordLevelModel)],
 )
-def test_a_model_is_of_the_type_that_its_fields_are_enough_for(
+def test_the_type_of_a_model_follows_from_its_fields(
     model: dict[str, Any], kind: type[Any], tmp_path: Path
 ) -> None:
     assert kind is not GreedyModel
@@ -71,7 +71,7 @@ def test_a_model_is_of_the_type_that_its_fields_are_enough_for(
         same(document(fields), read, ["a", "ab", "b", "c", "abba", "\u00e9"])
 
 
-def test_a_model_of_no_type_is_refused_with_the_fields_that_it_has(tmp_path: Path) -> None:
+def test_a_model_of_unknown_type_is_refused_with_its_fields(tmp_path: Path) -> None:
     source = document(without(WORD_PIECE, "type", "unk_token"))
     with pytest.raises(SourceError, match="match no model"):
         read_document(source, tmp_path)
@@ -97,7 +97,7 @@ def test_a_model_of_no_type_is_refused_with_the_fields_that_it_has(tmp_path: Pat
         (WORD_LEVEL | {"vocab": [["a", 0]]}, "model.vocab"),
     ],
 )
-def test_what_the_reference_refuses_to_load_is_refused(
+def test_models_that_the_reference_refuses_are_refused(
     model: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(SourceError, match=message):
@@ -106,9 +106,7 @@ def test_what_the_reference_refuses_to_load_is_refused(
         tokenizers.Tokenizer.from_str(json.dumps(document(model)))
 
 
-def test_of_a_piece_that_stands_twice_the_last_counts_and_added_tokens_come_after_both(
-    tmp_path: Path,
-) -> None:
+def test_the_last_duplicate_of_a_piece_counts_and_added_tokens_follow_both(tmp_path: Path) -> None:
     texts = ("<unk>", "ab", "a", "b", "ab", "a", "<unk>")
     vocab = [*map(list, zip(texts, (0.0, -9.0, -1.0, -1.0, -1.5, -3.0, -1.0), strict=True))]
     source = document(UNIGRAM | {"vocab": vocab}, added_tokens=[added("<s>", 7, special=True)])
@@ -122,9 +120,7 @@ def test_of_a_piece_that_stands_twice_the_last_counts_and_added_tokens_come_afte
     ]
 
 
-def test_the_unknown_score_is_below_the_lowest_of_all_scores_also_of_those_that_no_text_reaches(
-    tmp_path: Path,
-) -> None:
+def test_the_unknown_score_is_below_all_scores_even_of_unreachable_pieces(tmp_path: Path) -> None:
     vocab = [["<unk>", 0.0], ["ab", -50.0], ["a", -1.0], ["ab", -61.0], ["", -300.0]]
     source = document(UNIGRAM | {"vocab": vocab})
     model = read_document(source, tmp_path)

@@ -52,7 +52,7 @@ def pickled(subject: object, protocol: int = 4) -> bytes:
 
 @pytest.mark.parametrize("protocol", [3, 4, 5])
 @pytest.mark.parametrize("dump", [pickle.dumps, pickled], ids=["C", "Python"])
-def test_a_pickle_is_read_as_the_encoding_is(
+def test_a_pickle_is_read_like_its_encoding(
     dump: Callable[[object, int], bytes], protocol: int, tmp_path: Path
 ) -> None:
     for merges in (0, 1, 40, 2000):
@@ -66,7 +66,7 @@ def test_a_pickle_is_read_as_the_encoding_is(
         assert [*model.provenance.sha256] == ["tokenizer.pkl"]
 
 
-def test_ids_are_those_of_tiktoken(tmp_path: Path) -> None:
+def test_ids_equal_those_of_tiktoken(tmp_path: Path) -> None:
     subject = encoding(1, 500)
     with (tmp_path / "tokenizer.pkl").open("wb") as file:
         pickle.dump(subject, file)
@@ -192,7 +192,7 @@ BROKEN = [
     ("error", "data", "message"),
     [*((UnsupportedError, *case) for case in HOSTILE), *((SourceError, *case) for case in BROKEN)],
 )
-def test_what_is_not_the_pickle_of_an_encoding_is_refused(
+def test_a_pickle_of_another_object_is_refused(
     error: type[TokexportError], data: bytes, message: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "tokenizer.pkl"
@@ -206,12 +206,12 @@ def test_what_is_not_the_pickle_of_an_encoding_is_refused(
     assert peak < 50_000_000
 
 
-def test_what_is_changed_for_these_tests_is_read_unchanged(tmp_path: Path) -> None:
+def test_the_unchanged_pickle_of_these_tests_is_read(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.pkl").write_bytes(state())
     assert len(read(tmp_path / "tokenizer.pkl").tokens) == 257
 
 
-def test_no_part_of_a_pickle_is_taken_for_the_whole() -> None:
+def test_a_truncated_pickle_is_refused() -> None:
     for end in range(len(WHOLE)):
         with pytest.raises(SourceError):
             read_pickle(WHOLE[:end], "x.pkl")
@@ -220,7 +220,7 @@ def test_no_part_of_a_pickle_is_taken_for_the_whole() -> None:
 @given(
     st.lists(st.tuples(st.integers(0, len(WHOLE) - 1), st.integers(0, 255)), min_size=1, max_size=4)
 )
-def test_changed_bytes_are_read_or_refused_in_a_sentence(changes: list[tuple[int, int]]) -> None:
+def test_changed_bytes_are_read_or_refused_with_a_sentence(changes: list[tuple[int, int]]) -> None:
     data = bytearray(WHOLE)
     for place, byte in changes:
         data[place] = byte
@@ -228,7 +228,7 @@ def test_changed_bytes_are_read_or_refused_in_a_sentence(changes: list[tuple[int
         read_pickle(bytes(data), "x.pkl")
 
 
-def test_what_a_pickle_would_run_is_not_run(tmp_path: Path) -> None:
+def test_code_in_a_pickle_is_not_run(tmp_path: Path) -> None:
     class Trap:
         """Its pickle makes a file when it is loaded."""
 

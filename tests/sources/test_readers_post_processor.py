@@ -75,7 +75,7 @@ def filled(pieces: tuple[TemplateItem, ...], texts: dict[str, list[int]]) -> lis
 
 @settings(max_examples=400 if SLOW else 150)
 @given(processor=st.one_of(st.none(), PROCESSORS))
-def test_single_and_pair_are_the_references(processor: Any, tmp_path: Path) -> None:
+def test_single_and_pair_equal_those_of_the_reference(processor: Any, tmp_path: Path) -> None:
     fields = document(post_processor=processor)
     try:
         model = read_document(fields, tmp_path)
@@ -109,7 +109,7 @@ FIELDS = {
     names=st.sets(st.sampled_from(sorted(FIELDS))),
     wrong=st.sampled_from([{}, {}, {"sep": ["s"]}, {"cls": ["c", True]}, {"trim_offsets": 1}]),
 )
-def test_a_processor_is_what_its_fields_say_whatever_its_type(
+def test_the_fields_of_a_processor_decide_whatever_its_type(
     kind: str, names: set[str], wrong: dict[str, Any], tmp_path: Path
 ) -> None:
     processor = {
@@ -134,7 +134,7 @@ def test_a_processor_is_what_its_fields_say_whatever_its_type(
 
 
 @pytest.mark.parametrize("number", [256, 5000])
-def test_an_id_that_is_no_token_is_added_as_it_is_written(number: int, tmp_path: Path) -> None:
+def test_an_id_that_is_not_a_token_is_added_unchanged(number: int, tmp_path: Path) -> None:
     fields = document(post_processor=ROBERTA | {"sep": ["s", number]})
     model = read_document(fields, tmp_path)
     runtime = load(file_bytes(model))
@@ -161,7 +161,7 @@ PIECES = st.lists(
     pair=st.lists(st.sampled_from([sequence("B"), sequence("B", 1)]), max_size=2),
     others=PIECES,
 )
-def test_texts_stand_as_often_and_in_the_order_that_a_template_says_with_special_tokens_and_without(
+def test_texts_are_repeated_and_ordered_by_the_template_with_and_without_special_tokens(
     single: list[Any], pair: list[Any], others: list[Any], tmp_path: Path
 ) -> None:
     fields = document(post_processor=template(single, [*others, *pair, *others[:1]]))
@@ -198,7 +198,7 @@ def test_texts_stand_as_often_and_in_the_order_that_a_template_says_with_special
         (ROBERTA | {"sep": ["s", 1 << 31]}, UnsupportedError, "post_processor.*2147483648"),
     ],
 )
-def test_what_cannot_be_a_template_is_refused_with_its_path(
+def test_an_invalid_template_is_refused_with_its_path(
     processor: Any, error: type, path: str, tmp_path: Path
 ) -> None:
     with pytest.raises(error, match=path):

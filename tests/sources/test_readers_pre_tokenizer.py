@@ -47,7 +47,7 @@ def compared(pre_tokenizer: Any, folder: Path) -> Compared:
 
 
 @pytest.mark.parametrize("part", KINDS, ids=str)
-def test_each_kind_alone_is_cut_as_the_reference_cuts_it(part: Any, tmp_path: Path) -> None:
+def test_each_kind_alone_cuts_like_the_reference(part: Any, tmp_path: Path) -> None:
     readers = compared(pre_tokenizers(part, BYTE_LEVEL | {"use_regex": False}), tmp_path)
     assert readers.check("ab 12², a.b!\tb\u30001é。中 -_?b1a ab ")
 
@@ -61,7 +61,7 @@ def test_each_kind_alone_is_cut_as_the_reference_cuts_it(part: Any, tmp_path: Pa
     nested=st.booleans(),
     texts=st.lists(TEXT, min_size=8, max_size=8),
 )
-def test_a_sequence_is_cut_as_the_reference_cuts_it(
+def test_a_sequence_cuts_like_the_reference(
     before: list[Any],
     after: list[Any],
     use_regex: bool,
@@ -81,14 +81,14 @@ def test_a_sequence_is_cut_as_the_reference_cuts_it(
 
 
 @pytest.mark.parametrize("text", ["", "a b", " a", "é", "\n"])
-def test_a_prefix_space_is_added_where_byte_level_is_first(text: str, tmp_path: Path) -> None:
+def test_a_prefix_space_is_added_if_byte_level_is_first(text: str, tmp_path: Path) -> None:
     fields = pre_tokenizers(pre_tokenizers(), BYTE_LEVEL | {"add_prefix_space": True})
     model = read_document(document(pre_tokenizer=fields), tmp_path)
     assert model.pre_tokenizer[0] == Prepend(" ", unless_present=True)
     assert compared(fields, tmp_path).check(text)
 
 
-def test_use_regex_is_true_where_it_is_absent(tmp_path: Path) -> None:
+def test_use_regex_is_true_by_default(tmp_path: Path) -> None:
     fields = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
     readers = compared(fields, tmp_path)
     assert readers.check("it's 12")
@@ -96,7 +96,7 @@ def test_use_regex_is_true_where_it_is_absent(tmp_path: Path) -> None:
     assert [piece for piece, _ in pieces] == ["it", "'s", "Ġ12"]
 
 
-def test_behind_a_byte_level_normalizer_every_split_is_on_bytes(tmp_path: Path) -> None:
+def test_after_a_byte_level_normalizer_every_split_is_on_bytes(tmp_path: Path) -> None:
     fields = digits()
     model = read_document(
         document(pre_tokenizer=fields, normalizer={"type": "ByteLevel"}), tmp_path
@@ -104,7 +104,7 @@ def test_behind_a_byte_level_normalizer_every_split_is_on_bytes(tmp_path: Path) 
     assert [getattr(stage, "on_bytes", None) for stage in model.pre_tokenizer] == [True]
 
 
-def test_falcons_splits_stand_in_order_and_the_last_two_are_on_bytes(tmp_path: Path) -> None:
+def test_falcons_splits_are_in_order_and_the_last_two_are_on_bytes(tmp_path: Path) -> None:
     fields = pre_tokenizers(
         {"type": "Punctuation", "behavior": "Contiguous"},
         BYTE_LEVEL,
@@ -146,7 +146,7 @@ def test_falcons_splits_stand_in_order_and_the_last_two_are_on_bytes(tmp_path: P
         (split("a", "isolated"), SourceError, "behavior"),
     ],
 )
-def test_what_cannot_be_exact_is_refused_with_its_path(
+def test_inexact_pre_tokenizers_are_refused_with_their_path(
     fields: Any, error: type, path: str, tmp_path: Path
 ) -> None:
     with pytest.raises(error, match=path):

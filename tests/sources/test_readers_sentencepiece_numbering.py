@@ -27,7 +27,7 @@ def notes(trained: bytes, folder: Path, named: object = None, name: str = "sourc
 
 @pytest.mark.parametrize("ending", ["", "Fast"])
 @pytest.mark.parametrize("name", sorted(CLASSES))
-def test_a_class_that_gives_other_ids_is_named(
+def test_a_note_names_a_class_with_other_ids(
     name: str, ending: str, trained: bytes, tmp_path: Path
 ) -> None:
     assert f"{name}, which tokenizer_config.json names" in notes(trained, tmp_path, name + ending)
@@ -37,11 +37,11 @@ def test_a_class_that_gives_other_ids_is_named(
     "name",
     ["LlamaTokenizer", "T5Tokenizer", "BarthezTokenizer", "PreTrainedTokenizerFast", None, 5],
 )
-def test_other_classes_are_not(name: object, trained: bytes, tmp_path: Path) -> None:
+def test_other_classes_cause_no_note(name: object, trained: bytes, tmp_path: Path) -> None:
     assert notes(trained, tmp_path, name) == ""
 
 
-def test_the_name_that_fairseq_gives_is_enough_if_no_class_is_named(
+def test_without_a_class_the_file_name_of_fairseq_is_sufficient(
     trained: bytes, tmp_path: Path
 ) -> None:
     assert "XLM-RoBERTa" in notes(trained, tmp_path, name=FAIRSEQ)

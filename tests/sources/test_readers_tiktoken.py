@@ -75,7 +75,7 @@ def test_ranks_with_holes_and_special_tokens_in_them_are_read(tmp_path: Path) ->
     assert model.tokens[257] is None
 
 
-def test_the_pieces_are_the_matches_and_the_rest_is_dropped(tmp_path: Path) -> None:
+def test_the_pre_tokens_are_the_matches_and_gaps_are_dropped(tmp_path: Path) -> None:
     model = read(write(tmp_path / "x.tiktoken", BYTES), pattern=r"[a-z]+", special_tokens={})
     encoding = encoding_of(BYTES, {}, r"[a-z]+")
     assert encoding.encode("a-b") == [97, 98]
@@ -127,14 +127,16 @@ def test_an_id_that_two_special_tokens_share_decodes_as_in_tiktoken(tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", sorted(KNOWN))
-def test_every_known_name_makes_an_encoding_that_tiktoken_takes(name: str, tmp_path: Path) -> None:
+def test_every_known_name_makes_an_encoding_that_tiktoken_accepts(
+    name: str, tmp_path: Path
+) -> None:
     model = read(write(tmp_path / "x.tiktoken", BYTES), pattern=name)
     special = {token.content: token.id for token in model.added_tokens}
     encoding = encoding_of(BYTES, special, KNOWN[name].pattern)
     assert encoding.encode("it's 1234 a", disallowed_special=()) == list(b"it's 1234 a")
 
 
-def test_special_tokens_that_are_counted_start_behind_the_ranks(tmp_path: Path) -> None:
+def test_numbered_special_tokens_start_after_the_ranks(tmp_path: Path) -> None:
     ranks = {**BYTES, b"ab": 256}
     path = write(tmp_path / "x.tiktoken", ranks)
     assert [token.id for token in read(path, pattern="nanochat").added_tokens] == list(
@@ -146,7 +148,7 @@ def test_special_tokens_that_are_counted_start_behind_the_ranks(tmp_path: Path) 
     assert (whisper["<|endoftext|>"], whisper["<|0.00|>"], whisper["<|30.00|>"]) == (257, 364, 1864)
 
 
-def test_a_json_beside_the_ranks_gives_the_pattern_and_the_special_tokens(tmp_path: Path) -> None:
+def test_a_json_beside_the_ranks_has_the_pattern_and_the_special_tokens(tmp_path: Path) -> None:
     path = write(tmp_path / "mine.tiktoken", BYTES)
     (tmp_path / "mine.json").write_text(
         json.dumps({"pattern": "nanochat", "special_tokens": {"<|end|>": 300}})
@@ -164,7 +166,7 @@ def test_a_json_beside_the_ranks_gives_the_pattern_and_the_special_tokens(tmp_pa
         read(path)
 
 
-def test_a_tokenizer_config_beside_the_ranks_is_put_over_the_known_names_tokens(
+def test_a_tokenizer_config_beside_the_ranks_overrides_the_tokens_of_a_known_name(
     tmp_path: Path,
 ) -> None:
     path = write(tmp_path / "tokenizer.model", BYTES)
@@ -181,7 +183,7 @@ def test_a_tokenizer_config_beside_the_ranks_is_put_over_the_known_names_tokens(
     assert model.special_ids == SpecialIds(bos=256, eos=264, stop=(264,))
 
 
-def test_ranks_without_a_pattern_are_refused_with_the_names_that_are_known(tmp_path: Path) -> None:
+def test_ranks_without_a_pattern_are_refused_with_the_known_names(tmp_path: Path) -> None:
     path = write(tmp_path / "x.tiktoken", BYTES)
     with pytest.raises(UnsupportedError, match=r"cl100k_base.*llama3"):
         read(path)
@@ -203,14 +205,16 @@ def test_ranks_without_a_pattern_are_refused_with_the_names_that_are_known(tmp_p
         (b"YWI= 4194304", "the rank 4194304"),
     ],
 )
-def test_a_broken_line_is_named_by_its_number(line: bytes, message: str, tmp_path: Path) -> None:
+def test_an_error_has_the_number_of_a_broken_line(
+    line: bytes, message: str, tmp_path: Path
+) -> None:
     path = write(tmp_path / "x.tiktoken", BYTES)
     path.write_bytes(path.read_bytes() + line + b"\n")
     with pytest.raises((SourceError, UnsupportedError), match=message):
         read(path, pattern="nanochat")
 
 
-def test_ranks_are_those_that_tiktoken_loads(tmp_path: Path) -> None:
+def test_ranks_equal_those_that_tiktoken_loads(tmp_path: Path) -> None:
     path = write(tmp_path / "x.tiktoken", {**BYTES, b"\x00\xff": 256, b"ab ": 300})
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n", 3) + b"\n\n")
     assert parse_ranks(path.read_bytes(), "x") == tiktoken.load.load_tiktoken_bpe(str(path))
@@ -232,8 +236,6 @@ def test_a_missing_byte_is_refused(tmp_path: Path) -> None:
         ({"<a>": -1}, r'special_tokens\["<a>"\]: -1'),
     ],
 )
-def test_special_tokens_that_chance_decides_are_refused(
-    special: Any, path: str, tmp_path: Path
-) -> None:
+def test_ambiguous_special_tokens_are_refused(special: Any, path: str, tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match=path):
         read(write(tmp_path / "x.tiktoken", BYTES), pattern=PATTERN, special_tokens=special)

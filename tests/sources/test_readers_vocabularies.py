@@ -70,7 +70,7 @@ LLAMA: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("values", [BYTE_LEVEL, LLAMA], ids=["gpt2", "llama"])
-def test_a_gguf_gives_the_ids_of_its_original(values: dict[str, Any], tmp_path: Path) -> None:
+def test_a_gguf_produces_the_ids_of_its_original(values: dict[str, Any], tmp_path: Path) -> None:
     path = gguf(tmp_path / "x.gguf", **values)
     same_ids(path)
     model = read(path)
@@ -79,7 +79,7 @@ def test_a_gguf_gives_the_ids_of_its_original(values: dict[str, Any], tmp_path: 
     assert model.template.single[0].id == values["bos_token_id"]
 
 
-def test_padding_of_a_gguf_is_no_token(tmp_path: Path) -> None:
+def test_padding_of_a_gguf_is_not_a_token(tmp_path: Path) -> None:
     assert len(read(gguf(tmp_path / "x.gguf", **BYTE_LEVEL)).tokens) == 260
 
 
@@ -126,7 +126,7 @@ def tekken(**changes: object) -> dict[str, Any]:
     return {"config": config, "vocab": vocab, **changes}
 
 
-def test_a_tekken_json_gives_tiktoken_s_ids_behind_the_special_tokens(tmp_path: Path) -> None:
+def test_a_tekken_json_has_the_ids_of_tiktoken_after_the_special_tokens(tmp_path: Path) -> None:
     path = tmp_path / "tekken.json"
     path.write_text(json.dumps(tekken()))
     tokenizer = same_ids(path)
@@ -152,13 +152,13 @@ RWKV = "".join(
 )
 
 
-def test_an_rwkv_vocabulary_gives_the_longest_token_at_each_place(tmp_path: Path) -> None:
+def test_an_rwkv_vocabulary_produces_the_longest_token_at_each_position(tmp_path: Path) -> None:
     path = tmp_path / "rwkv_vocab.txt"
     path.write_text(RWKV, encoding="utf-8", newline="")
     assert same_ids(path).encode("abcab'sé") == [258, 257, 261, 260]
 
 
-def test_ids_of_an_rwkv_vocabulary_that_only_fill_it_up_decode_to_nothing(tmp_path: Path) -> None:
+def test_padding_ids_of_an_rwkv_vocabulary_decode_to_nothing(tmp_path: Path) -> None:
     path = tmp_path / "rwkv_vocab.txt"
     path.write_text(RWKV + "270 '' 0\n271 '' 0\n", encoding="utf-8", newline="")
     assert same_ids(path).decode([258, 270, 271, 257]) == "abcab"
@@ -167,7 +167,7 @@ def test_ids_of_an_rwkv_vocabulary_that_only_fill_it_up_decode_to_nothing(tmp_pa
 @pytest.mark.parametrize(
     "config", [None, {"do_lower_case": False}, {"do_lower_case": True, "strip_accents": False}]
 )
-def test_a_vocab_txt_gives_the_ids_of_bertwordpiecetokenizer(
+def test_a_vocab_txt_produces_the_ids_of_bertwordpiecetokenizer(
     config: dict[str, bool] | None, tmp_path: Path
 ) -> None:
     words = [
@@ -185,7 +185,7 @@ def test_a_vocab_txt_gives_the_ids_of_bertwordpiecetokenizer(
 MINBPE = "minbpe v1\n\\w+|\\W\n1\n<|end|> 300\n97 98\n256 99\n97 97\n258 258\n"
 
 
-def test_a_minbpe_model_merges_as_minbpe_does(tmp_path: Path) -> None:
+def test_a_minbpe_model_merges_like_minbpe(tmp_path: Path) -> None:
     path = tmp_path / "x.model"
     path.write_text(MINBPE)
     ids = same_ids(path).encode("abc aaaaaab<|end|>", allowed_special="all")
@@ -208,7 +208,7 @@ def minbpe(text: str) -> list[int]:
     return ids
 
 
-def test_clip_s_special_tokens_are_found_where_its_class_finds_them() -> None:
+def test_special_tokens_of_clip_are_found_as_by_its_class() -> None:
     transformers = pytest.importorskip("transformers")
     tokens = [*CHARACTERS, *(f"{character}</w>" for character in CHARACTERS), START, END]
     vocab = {token: number for number, token in enumerate(tokens)}
@@ -260,7 +260,7 @@ BROKEN: dict[str, list[tuple[type, Any, str]]] = {
     ("name", "error", "content", "message"),
     [(name, *row) for name, rows in BROKEN.items() for row in rows],
 )
-def test_a_vocabulary_that_is_broken_is_refused(
+def test_a_broken_vocabulary_is_refused(
     name: str, error: type, content: Any, message: str, tmp_path: Path
 ) -> None:
     data = (content if isinstance(content, str) else json.dumps(content)).encode()

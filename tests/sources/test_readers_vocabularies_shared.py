@@ -47,7 +47,7 @@ def document_of(shared: Path, name: str) -> Any:
 
 
 @pytest.mark.parametrize("name", [name for name in SAME if SLOW or name not in LARGE])
-def test_a_gguf_is_its_tokenizer_json(name: str, shared: Path) -> None:
+def test_a_gguf_equals_its_tokenizer_json(name: str, shared: Path) -> None:
     path = shared / "tokenizers" / "gguf" / name
     source = parse_gguf(open_source(path).content, name)
     ours = tokenizers.Tokenizer.from_str(json.dumps(gguf_document(source)))
@@ -59,15 +59,15 @@ def test_a_gguf_is_its_tokenizer_json(name: str, shared: Path) -> None:
     assert one == other
 
 
-def test_a_llama_gguf_is_its_sentencepiece_model(shared: Path) -> None:
+def test_a_llama_gguf_equals_its_sentencepiece_model(shared: Path) -> None:
     same_ids(shared, "gguf/ggml-vocab-llama-spm.gguf", "llama2/tokenizer.model")
 
 
-def test_tekken_is_the_tokenizer_json_of_nemo(shared: Path) -> None:
+def test_tekken_equals_the_tokenizer_json_of_nemo(shared: Path) -> None:
     same_ids(shared, "mistral-tekken/tekken_240718.json", "mistral-nemo/tokenizer.json")
 
 
-def test_clip_s_published_vocabulary_is_that_of_its_tokenizer_json(shared: Path) -> None:
+def test_the_published_vocabulary_of_clip_equals_its_tokenizer_json(shared: Path) -> None:
     path = shared / "tokenizers" / "clip-openai" / "bpe_simple_vocab_16e6.txt.gz"
     vocab, merges = published_vocabulary(path.read_bytes(), path.name)
     model = document_of(shared, "clip")["model"]
@@ -75,7 +75,7 @@ def test_clip_s_published_vocabulary_is_that_of_its_tokenizer_json(shared: Path)
     assert [" ".join(merge) for merge in merges] == model["merges"]
 
 
-def test_the_name_gpt_neox_is_what_its_tokenizer_json_has(shared: Path) -> None:
+def test_the_name_gpt_neox_has_the_pattern_of_its_tokenizer_json(shared: Path) -> None:
     document, original = document_of(shared, "gpt-neox-20b"), ORIGINALS["gpt-neox"]
     assert original.normalizer == document["normalizer"]
     assert original.pre_tokenizer == document["pre_tokenizer"]

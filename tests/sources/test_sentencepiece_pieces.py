@@ -62,7 +62,7 @@ def test_an_unknown_character_costs_ten_more_than_the_worst_piece() -> None:
     algorithm=st.sampled_from([Algorithm.BPE, Algorithm.UNIGRAM]),
     has_bytes=st.booleans(),
 )
-def test_pieces_with_equal_scores_are_chosen_as_the_library_does(
+def test_pieces_with_equal_scores_are_chosen_as_in_the_library(
     pieces: list[tuple[str, float, bool]], texts: list[str], algorithm: Algorithm, has_bytes: bool
 ) -> None:
     several = [
@@ -73,7 +73,7 @@ def test_pieces_with_equal_scores_are_chosen_as_the_library_does(
     check(replace(source, algorithm=algorithm, byte_fallback=has_bytes), texts)
 
 
-def test_a_score_of_a_user_defined_piece_is_the_library_s() -> None:
+def test_a_score_of_a_user_defined_piece_equals_that_of_the_library() -> None:
     pieces = (Piece("ab", 0.0, PieceType.USER_DEFINED), Piece("a", 3.0), Piece("b", 2.0))
     source = small(*pieces, Piece("c", -1.0), algorithm=Algorithm.UNIGRAM)
     model = model_of(source).model
@@ -89,7 +89,7 @@ def test_a_control_piece_in_a_text_is_unknown(algorithm: Algorithm) -> None:
     check(source, ("<s>", "a <s>", "$", "a $ a", "a$a"))
 
 
-def test_a_piece_that_no_merges_make_may_hold_any_character() -> None:
+def test_a_piece_that_no_merges_produce_may_have_any_character() -> None:
     source = small(*LETTERS, Piece("ab", -1.0), Piece("<mask>", -9.0), Piece("ba<", -2.0))
     check(source, ("<mask>", "ab<mask>ba", "ba<", "< a>", "<<m"))
 
@@ -111,9 +111,7 @@ def test_with_tokens_for_bytes_a_piece_that_is_nul_is_never_used(
 
 
 @pytest.mark.parametrize(("text", "has_bytes"), [("\0", False), ("a\0", True)])
-def test_other_pieces_with_nul_are_refused_as_the_library_refuses_them(
-    text: str, has_bytes: bool
-) -> None:
+def test_other_pieces_with_nul_are_refused_as_in_the_library(text: str, has_bytes: bool) -> None:
     source = small(*LETTERS, *(BYTES if has_bytes else ()), Piece(text), byte_fallback=has_bytes)
     with pytest.raises(RuntimeError):
         library_of(source)
@@ -121,7 +119,7 @@ def test_other_pieces_with_nul_are_refused_as_the_library_refuses_them(
         model_of(source)
 
 
-def test_what_the_file_says_is_kept() -> None:
+def test_metadata_of_the_file_is_kept() -> None:
     controls = (Piece("<s>", 0.0, PieceType.CONTROL), Piece("</s>", 0.0, PieceType.CONTROL))
     source = small(*LETTERS, *controls, Piece("\u2581a", -0.5), *BYTES)
     model = model_of(replace(source, byte_fallback=True, unk_surface="?"))

@@ -83,7 +83,7 @@ def texts(dice: random.Random, count: int) -> Iterator[str]:
     st.tuples(st.booleans(), st.booleans(), st.booleans()),
     st.randoms(use_true_random=False),
 )
-def test_a_normalized_text_is_that_of_the_library(
+def test_a_normalized_text_equals_that_of_the_library(
     symbols: list[str], keys: set[str], flags: tuple[bool, bool, bool], dice: random.Random
 ) -> None:
     source = model(symbols, {key: RULES[key] for key in sorted(keys)}, Algorithm.BPE, flags)
@@ -98,7 +98,7 @@ def test_a_normalized_text_is_that_of_the_library(
         assert normalize(text, steps) == library.Normalize(text), text
 
 
-def test_a_suffix_is_refused_where_a_lone_space_may_begin_a_longer_piece() -> None:
+def test_a_suffix_is_refused_if_a_lone_space_may_begin_a_longer_piece() -> None:
     """Whether a text is of nothing but lone spaces would take a look at three characters ahead."""
     flags = (True, True, True)
     with pytest.raises(UnsupportedError, match="a lookahead over more than one character"):
@@ -107,7 +107,7 @@ def test_a_suffix_is_refused_where_a_lone_space_may_begin_a_longer_piece() -> No
 
 
 @pytest.mark.parametrize("algorithm", list(Algorithm))
-def test_ids_offsets_and_texts_are_those_of_the_library(algorithm: Algorithm) -> None:
+def test_ids_offsets_and_texts_equal_those_of_the_library(algorithm: Algorithm) -> None:
     dice = random.Random(algorithm.value)
     either = (False, True)
     for flags in dice.sample([*product(either, either, either)], 4):
@@ -130,7 +130,7 @@ def test_ids_offsets_and_texts_are_those_of_the_library(algorithm: Algorithm) ->
                     assert spans == [*zip(wanted["ids"], wanted["offsets"], strict=True)], text
 
 
-def test_a_trained_model_with_symbols_of_spaces() -> None:
+def test_a_trained_model_may_have_symbols_of_spaces() -> None:
     data = train(
         model_type="bpe",
         vocab_size=360,
@@ -143,7 +143,7 @@ def test_a_trained_model_with_symbols_of_spaces() -> None:
     assert_same(subject, SentencePieceReference(library), strings=150)
 
 
-def test_a_text_of_lone_spaces_gets_no_space_behind_it_and_one_of_two_together_does() -> None:
+def test_lone_spaces_get_no_suffix_but_double_spaces_do() -> None:
     source = model(["  "], {"\t": " ", "\t\t": ""}, Algorithm.BPE, (True, True, True))
     library, steps = library_of(source), model_of(source).normalizer
     for text in ("", " ", "  ", "   ", "\t", "\t\t", "\t\t\t", " \t ", "\t  ", "\x01"):

@@ -92,7 +92,7 @@ def texts(count: int) -> list[str]:
 
 
 @pytest.mark.parametrize("name", OPTIONS)
-def test_a_trained_model_gives_the_ids_of_the_library(
+def test_a_trained_model_produces_the_ids_of_the_library(
     name: str, trained: Callable[[str], Path]
 ) -> None:
     path = trained(name)
@@ -107,9 +107,7 @@ def test_a_trained_model_gives_the_ids_of_the_library(
     assert tokenizer.encode(long) == reference.encode(long)
 
 
-def test_neighbouring_unknown_words_are_one_id_over_any_distance(
-    trained: Callable[[str], Path],
-) -> None:
+def test_consecutive_unknown_words_of_any_length_are_one_id(trained: Callable[[str], Path]) -> None:
     path = trained("word, no prefix")
     reference = sentencepiece.SentencePieceProcessor(model_file=str(path))
     content = file_bytes(read(path))
@@ -127,7 +125,7 @@ def test_neighbouring_unknown_words_are_one_id_over_any_distance(
 
 @settings(max_examples=1000 if SLOW else 100)
 @given(data=st.data())
-def test_a_damaged_file_gives_an_error_and_never_anything_else(
+def test_a_damaged_file_causes_only_a_documented_error(
     data: st.DataObject, trained: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     whole = bytearray(trained("bpe, suffix without rules").read_bytes())
@@ -140,6 +138,6 @@ def test_a_damaged_file_gives_an_error_and_never_anything_else(
         read(path)
 
 
-def test_a_model_that_is_written_is_the_one_that_was_read(trained: Callable[[str], Path]) -> None:
+def test_a_written_model_equals_the_one_read(trained: Callable[[str], Path]) -> None:
     model = parse_model(trained("bpe, suffix").read_bytes(), "x.model")
     assert parse_model(serialize(model), "x.model") == model

@@ -40,7 +40,7 @@ def loaded(scores: list[str]) -> list[float]:
     ]
 
 
-def test_a_number_is_what_the_installed_reference_makes_of_it() -> None:
+def test_a_number_is_parsed_as_in_the_installed_reference() -> None:
     texts = numbers()
     assert [serde_number(text) for text in texts] == loaded(texts)
 
@@ -58,7 +58,7 @@ def test_a_number_that_is_too_large_is_refused_by_both(text: str) -> None:
         serde_number(text)
 
 
-def test_documents_are_read_with_it() -> None:
+def test_documents_are_read_with_this_parser() -> None:
     texts = [text for text in numbers() if "." in text or "e" in text]
     assert parse(f"[{','.join(texts)}]".encode(), "x.json").value == [
         serde_number(text) for text in texts

@@ -6,7 +6,7 @@ from pathlib import Path
 from tokexport.sources import read
 
 
-def test_whispers_special_tokens_are_those_of_its_tokenizer_json(shared: Path) -> None:
+def test_whispers_special_tokens_equal_those_of_its_tokenizer_json(shared: Path) -> None:
     ranks = read(
         shared / "tokenizers" / "whisper-tiktoken" / "multilingual.tiktoken",
         pattern="whisper_large_v3",

@@ -160,7 +160,7 @@ def same(tokenizer: tokexport.Tokenizer, theirs: Any) -> None:
 @pytest.mark.parametrize(
     "name", [*WORDPIECES, *BYTE_PAIRS, *SENTENCEPIECES, "CLIPTokenizer", "HerbertTokenizer"]
 )
-def test_a_class_gives_what_autotokenizer_gives(name: str, tmp_path: Path) -> None:
+def test_a_class_produces_the_ids_of_autotokenizer(name: str, tmp_path: Path) -> None:
     write(tmp_path, name)
     done = tokexport.convert(tmp_path, tmp_path / "it.tkx")
     theirs = auto(tmp_path)
@@ -169,7 +169,7 @@ def test_a_class_gives_what_autotokenizer_gives(name: str, tmp_path: Path) -> No
     assert done.model.special_ids.eos == theirs.eos_token_id or theirs.eos_token is None
 
 
-def test_the_type_of_a_model_stands_for_its_class(tmp_path: Path) -> None:
+def test_the_type_of_a_model_implies_its_class(tmp_path: Path) -> None:
     pair(tmp_path, *GPT2)
     (tmp_path / "config.json").write_text('{"model_type": "gpt2"}', "utf-8")
     assert "GPT2Tokenizer of transformers" in read(tmp_path).provenance.source
@@ -178,7 +178,7 @@ def test_the_type_of_a_model_stands_for_its_class(tmp_path: Path) -> None:
     assert read(tmp_path).provenance.source == "vocab.json + merges.txt"
 
 
-def test_settings_and_added_tokens_are_those_of_the_class(tmp_path: Path) -> None:
+def test_settings_and_added_tokens_equal_those_of_the_class(tmp_path: Path) -> None:
     pair(tmp_path, *ROBERTA)
     extra = {"content": "<x>", "lstrip": True, "rstrip": False, "single_word": False}
     settle(
@@ -194,7 +194,7 @@ def test_settings_and_added_tokens_are_those_of_the_class(tmp_path: Path) -> Non
     assert done.model.chat.default == "{{ messages }}"
 
 
-def test_whisper_puts_its_language_and_its_task_before_a_text(tmp_path: Path) -> None:
+def test_whisper_inserts_language_and_task_before_a_text(tmp_path: Path) -> None:
     special = [*GPT2, "<|startoftranscript|>", "<|en|>", "<|zh|>", "<|de|>", "<|translate|>"]
     special += ["<|transcribe|>", "<|startofprev|>", "<|notimestamps|>"]
     pair(tmp_path)
@@ -206,7 +206,7 @@ def test_whisper_puts_its_language_and_its_task_before_a_text(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("name", ["vocab.json", "merges.txt"])
-def test_a_file_that_is_named_is_read_by_the_class_and_without_the_tokenizer_json(
+def test_a_named_file_is_read_by_the_class_without_the_tokenizer_json(
     name: str, tmp_path: Path
 ) -> None:
     pair(tmp_path, *GPT2)
@@ -263,7 +263,7 @@ def test_without_the_library_a_sentence_says_what_to_install(
             read(source)
 
 
-def test_an_object_is_read_as_the_file_that_its_backend_saves(tmp_path: Path) -> None:
+def test_an_object_is_read_like_the_file_that_its_backend_saves(tmp_path: Path) -> None:
     write(tmp_path, "RobertaTokenizer")
     theirs = auto(tmp_path)
     done = tokexport.convert(theirs, tmp_path / "it.tkx")
@@ -271,7 +271,7 @@ def test_an_object_is_read_as_the_file_that_its_backend_saves(tmp_path: Path) ->
     same(tokexport.load(tmp_path / "it.tkx"), theirs)
 
 
-def test_the_reference_can_be_what_autotokenizer_makes_of_a_tokenizer_json(tmp_path: Path) -> None:
+def test_the_reference_can_be_autotokenizer_for_a_tokenizer_json(tmp_path: Path) -> None:
     """As LlamaTokenizer is rebuilt from its class, whatever the tokenizer.json says."""
     write(tmp_path, "LlamaTokenizer")
     theirs = auto(tmp_path)
@@ -286,7 +286,7 @@ def test_the_reference_can_be_what_autotokenizer_makes_of_a_tokenizer_json(tmp_p
     assert tokexport.load(tmp_path / "auto.tkx").encode("The cat", allowed_special="all") == ids
 
 
-def test_a_class_that_is_rebuilt_with_other_parts_is_noted(tmp_path: Path) -> None:
+def test_a_note_mentions_a_class_that_rebuilds_parts(tmp_path: Path) -> None:
     write(tmp_path, "LlamaTokenizer")
     (tmp_path / "tokenizer.json").write_text(auto(tmp_path).backend_tokenizer.to_str(), "utf-8")
     assert not any("AutoTokenizer" in note for note in read(tmp_path).notes)

@@ -49,7 +49,7 @@ def tokenizer(name: str) -> Tokenizer:
     return converted(FOLDER / f"{name}.json", self_test=IS_INSTALLED)
 
 
-def test_the_ids_and_texts_are_those_of_the_library(name: str, tokenizer: Tokenizer) -> None:
+def test_the_ids_and_texts_equal_those_of_the_library(name: str, tokenizer: Tokenizer) -> None:
     lines = (FOLDER / f"{name}.jsonl").read_text("utf-8").splitlines()
     before = "the"
     for case in map(json.loads, lines):
@@ -67,18 +67,18 @@ def test_the_ids_and_texts_are_those_of_the_library(name: str, tokenizer: Tokeni
         before = text
 
 
-def test_the_files_are_those_that_the_script_writes() -> None:
+def test_the_files_equal_the_output_of_the_script() -> None:
     written = {name: json.loads((FOLDER / f"{name}.json").read_text("utf-8")) for name in NAMES}
     assert written == MAKER.documents()
 
 
 @pytest.mark.skipif(not IS_INSTALLED, reason="tokenizers 1.0 is not installed")
-def test_random_strings_give_the_ids_of_the_library(name: str, tokenizer: Tokenizer) -> None:
+def test_random_strings_have_the_ids_of_the_library(name: str, tokenizer: Tokenizer) -> None:
     assert_same(tokenizer, reference_for(FOLDER / f"{name}.json"), strings=2000)
 
 
 @pytest.mark.skipif(IS_INSTALLED, reason="tokenizers 1.0 is installed")
-def test_where_the_library_is_another_the_sentence_says_what_to_do(
+def test_with_another_library_a_sentence_says_what_to_do(
     run: Callable[..., Any], tmp_path: Path
 ) -> None:
     source, target = FOLDER / "bytes_gpt2.json", tmp_path / "it.bin"
@@ -158,7 +158,7 @@ REFUSED: list[tuple[str, Any, str, object, str]] = [
 
 
 @pytest.mark.parametrize(("name", "error", "place", "value", "words"), REFUSED)
-def test_what_the_library_refuses_or_does_otherwise_is_refused(
+def test_documents_that_the_library_refuses_or_treats_differently_are_refused(
     name: str, error: Any, place: str, value: object, words: str, tmp_path: Path
 ) -> None:
     with pytest.raises(error, match=words):
@@ -173,7 +173,7 @@ DEFAULTS += [("word_level", "pre_tokenizer.pretokenizers.1.individual_digits", F
 
 
 @pytest.mark.parametrize(("name", "place", "value"), DEFAULTS)
-def test_what_may_be_left_out_is_what_it_is_by_default(
+def test_omitted_fields_have_their_defaults(
     name: str, place: str, value: object, tmp_path: Path
 ) -> None:
     absent, given = (
@@ -183,7 +183,7 @@ def test_what_may_be_left_out_is_what_it_is_by_default(
     assert absent == given
 
 
-def test_pieces_of_length_0_are_no_cut(tmp_path: Path) -> None:
+def test_empty_pre_tokens_are_not_cuts(tmp_path: Path) -> None:
     document = changed("word_level", "truncation", None)
     whole = read_document(document, tmp_path)
     document["pre_tokenizer"]["pretokenizers"].insert(1, {"type": "FixedLength", "length": 0})
@@ -193,7 +193,7 @@ def test_pieces_of_length_0_are_no_cut(tmp_path: Path) -> None:
         assert_same(converted(tmp_path), reference_for(tmp_path), strings=300)
 
 
-def test_inspect_says_of_every_part_whether_it_is_refused(tmp_path: Path) -> None:
+def test_inspect_shows_whether_each_part_is_refused(tmp_path: Path) -> None:
     token = MAKER.added(0, "\u00e9", single_word=True)
     document = changed("characters_first", "added_tokens.0", token)
     document["model"]["dropout"] = 0.1
@@ -202,7 +202,7 @@ def test_inspect_says_of_every_part_whether_it_is_refused(tmp_path: Path) -> Non
     assert refused == ["model", "added_tokens[0]"]
 
 
-def test_a_property_of_unicode_17_is_that_of_16_and_characters_that_were_none() -> None:
+def test_a_property_of_unicode_17_only_adds_new_characters_to_16() -> None:
     letters = {name: ranges for name, ranges in unicode_17._NEW.items() if ranges}
     assigned = ~property_set("Cn", Dialect.ONIGURUMA)
     for name, ranges in letters.items():
@@ -214,7 +214,7 @@ def test_a_property_of_unicode_17_is_that_of_16_and_characters_that_were_none() 
                 assert code_point == 0x295 or not assigned[code_point]
 
 
-def test_what_a_newer_python_knows_of_these_characters_agrees() -> None:
+def test_a_newer_python_agrees_about_these_characters() -> None:
     if unicodedata.unidata_version < "17":
         pytest.skip("Python's own tables are older")
     for name, ranges in unicode_17._NEW.items():
@@ -222,7 +222,7 @@ def test_what_a_newer_python_knows_of_these_characters_agrees() -> None:
             assert unicodedata.category(chr(int(part.partition("-")[0], 16))).startswith(name)
 
 
-def test_the_normal_forms_of_unicode_17_know_what_came_after_unicode_9() -> None:
+def test_the_normal_forms_of_unicode_17_include_characters_after_unicode_9() -> None:
     assert normal_form("\u32ff", NormalForm.NFKC) == "\u32ff"
     assert normal_form("\u32ff", NormalForm.NFKC_17) == "令和"
     # U+1AC9 is of class 230, and came with Unicode 14: it follows a mark of class 220.
@@ -231,7 +231,7 @@ def test_the_normal_forms_of_unicode_17_know_what_came_after_unicode_9() -> None
 
 
 @given(st.text())
-def test_old_characters_are_normalized_as_python_does_it(text: str) -> None:
+def test_old_characters_are_normalized_as_in_python(text: str) -> None:
     # Python's tables are of Unicode 13 or newer; Unicode keeps the normal forms of assigned
     # characters.
     assigned = "".join(character for character in text if unicodedata.category(character) != "Cn")

@@ -54,7 +54,9 @@ def _pair(source: Path, target: Path) -> tuple[tokexport.Tokenizer, tokexport.To
 
 @pytest.mark.parametrize("name", ["uncased", "cased", "rwkv"])
 @given(text=TEXTS)
-def test_what_is_read_back_gives_the_same_ids(name: str, text: str, pairs: dict[str, Any]) -> None:
+def test_a_file_read_back_produces_the_same_ids(
+    name: str, text: str, pairs: dict[str, Any]
+) -> None:
     own, found = pairs[name]
     for allowed in ((), "all"):
         expected = own.encode(text, allowed_special=allowed)
@@ -63,14 +65,14 @@ def test_what_is_read_back_gives_the_same_ids(name: str, text: str, pairs: dict[
 
 @pytest.mark.parametrize("name", ["uncased", "cased", "rwkv"])
 @given(text=TEXTS)
-def test_llama_cpp_gives_the_ids_of_usual_texts(
+def test_llama_cpp_produces_the_ids_of_ordinary_texts(
     name: str, text: str, pairs: dict[str, Any]
 ) -> None:
     runtime = TARGETS["gguf"].runtime(pairs["folder"] / f"{name}.gguf", {})
     assert runtime.encode(text) == pairs[name][0].encode(text, allowed_special="all")
 
 
-def test_llama_cpp_keeps_the_first_character_of_what_it_decomposes(tmp_path: Path) -> None:
+def test_llama_cpp_keeps_only_the_first_character_of_a_decomposition(tmp_path: Path) -> None:
     words = [*WORDS[:5], "\u0915", "##\u0940", "\u110b"]
     (tmp_path / "vocab.txt").write_text("\n".join(words) + "\n", "utf-8")
     write_target(tmp_path / "vocab.txt", "gguf", tmp_path / "it.gguf")
@@ -97,7 +99,7 @@ def test_another_wordpiece_is_refused(tmp_path: Path) -> None:
         write_target(tmp_path / "tokenizer.json", "gguf", tmp_path / "it.gguf")
 
 
-def test_tokens_are_those_of_the_converter_of_llama_cpp(shared: Path, tmp_path: Path) -> None:
+def test_tokens_equal_those_of_the_converter_of_llama_cpp(shared: Path, tmp_path: Path) -> None:
     source = shared / "tokenizers" / "gguf" / "ggml-vocab-bert-bge.gguf"
     write_target(source, "gguf", tmp_path / "it.gguf", pattern="bert-bge")
     own, made = (

@@ -83,7 +83,7 @@ def test_llamacpp_keeps_spaces_that_a_model_removes(tmp_path: Path) -> None:
     assert runtime.encode("the tide") == reference.encode("the tide", False)
 
 
-def test_what_llamacpp_makes_of_user_defined_pieces_is_not_said(tmp_path: Path) -> None:
+def test_the_runtime_of_llamacpp_refuses_user_defined_pieces(tmp_path: Path) -> None:
     model = GOLDEN.piece_model()
     pieces = (*model.pieces, Piece("<user>", 0.0, PieceType.USER_DEFINED))
     (tmp_path / "tokenizer.model").write_bytes(serialize(replace(model, pieces=pieces)))
@@ -103,7 +103,7 @@ def test_a_tokenizer_json_of_pieces_becomes_a_gguf_with_its_ids(
             assert runtime.encode(text) == reference_for(sources[1]).encode(text, False)
 
 
-def test_a_gguf_file_with_tensors_gets_another_tokenizer_and_keeps_the_rest(
+def test_a_gguf_file_with_tensors_gets_another_tokenizer_and_is_otherwise_unchanged(
     run: Run, sources: tuple[Path, Path], tmp_path: Path
 ) -> None:
     existing, target = tmp_path / "model.gguf", tmp_path / "new.gguf"
@@ -140,7 +140,7 @@ def test_gguf_refuses_a_pattern_without_a_name(tmp_path: Path) -> None:
         write_target(tmp_path / "tokenizer.json", "gguf", tmp_path / "file")
 
 
-def test_the_array_is_the_file(sources: tuple[Path, Path], tmp_path: Path) -> None:
+def test_the_array_contains_the_file(sources: tuple[Path, Path], tmp_path: Path) -> None:
     tokexport.convert(sources[0], tmp_path / "tokenizer.bin")
     write_target(tmp_path / "tokenizer.bin", "c-array", tmp_path / "tokenizer.c")
     text = (tmp_path / "tokenizer.c").read_text("ascii")
@@ -151,7 +151,7 @@ def test_the_array_is_the_file(sources: tuple[Path, Path], tmp_path: Path) -> No
     assert result.ok
 
 
-def test_a_tokexport_file_is_a_source_where_it_says_enough(
+def test_a_tokexport_file_is_a_source_if_it_is_complete_enough(
     sources: tuple[Path, Path], tmp_path: Path
 ) -> None:
     tokexport.convert(sources[0], tmp_path / "tokenizer.bin")
@@ -185,7 +185,7 @@ def tiktoken_split(pattern: str) -> Split:
         (Split(CharacterTest.NUMERIC), Split(r"\p{N}"), False),
     ],
 )
-def test_two_patterns_cut_alike(one: Split, other: Split, alike: bool) -> None:
+def test_two_patterns_are_equivalent(one: Split, other: Split, alike: bool) -> None:
     assert cut_alike([one], [other]) is alike
     assert cut_alike([other], [one]) is alike
     assert not cut_alike([one], [one, one])
@@ -195,7 +195,7 @@ PARTS = ("a", "b", "ab", "a+", "b?", "(?:ab)+", "[ab]", "[^a]", "a++", "b*a")
 
 
 @given(*(st.lists(st.sampled_from(PARTS), min_size=1, max_size=3).map("|".join) for _ in "12"))
-def test_patterns_said_to_cut_alike_give_the_same_cuts(first: str, second: str) -> None:
+def test_patterns_declared_equivalent_produce_the_same_cuts(first: str, second: str) -> None:
     import tokenizers
 
     pre = [

@@ -30,7 +30,7 @@ def golden(name: str) -> Path:
     return ROOT / "formats" / TARGETS[name].golden
 
 
-def test_the_larger_score_merges_first_and_of_equal_ones_the_leftmost() -> None:
+def test_the_leftmost_pair_with_the_largest_score_merges_first() -> None:
     tokens = [b"a", b"aa", b"b", b"ab", b"aab"]
     numbers = {token: id for id, token in enumerate(tokens)}
     assert merged([0, 0, 0], tokens, numbers, [0, -1, 0, -2, -3]) == [1, 0]
@@ -39,7 +39,7 @@ def test_the_larger_score_merges_first_and_of_equal_ones_the_leftmost() -> None:
 
 
 @pytest.mark.parametrize("name", ["llama2.c", "llama2.c-mobile"])
-def test_llama2c_gives_the_ids_of_sentencepiece(name: str, sources: tuple[Path, Path]) -> None:
+def test_llama2c_produces_the_ids_of_sentencepiece(name: str, sources: tuple[Path, Path]) -> None:
     runtime, reference = TARGETS[name].runtime(golden(name), {}), reference_for(sources[1])
     for text in random_texts(400, PIECES):
         expected = reference.encode(text, False)
@@ -56,7 +56,7 @@ def random_texts(count: int, tokens: tuple[bytes, ...]) -> Iterator[str]:
             yield make(name, Vocabulary(tokens), 0, index).translate({0: None, 0x2581: None})
 
 
-def test_llama2c_prints_printable_ascii_of_single_bytes_only(sources: tuple[Path, Path]) -> None:
+def test_llama2c_prints_only_printable_ascii_of_byte_tokens(sources: tuple[Path, Path]) -> None:
     ids = [3 + byte for byte in "\t\x01ß".encode()]
     assert TARGETS["llama2.c"].runtime(golden("llama2.c"), {}).decode(ids) == b"\t"
     mobile = TARGETS["llama2.c-mobile"].runtime(golden("llama2.c-mobile"), {})
@@ -80,7 +80,7 @@ def test_qwen3c_finds_special_tokens_and_merges_across_words() -> None:
     assert runtime.decode(ids("Ġferry", "Ã", "©")) == " ferryé".encode()
 
 
-def test_qwen3rs_drops_characters_that_are_no_token() -> None:
+def test_qwen3rs_drops_characters_that_are_not_tokens() -> None:
     runtime = TARGETS["qwen3-rs"].runtime(golden("qwen3-rs"), {})
     assert runtime.encode("<|user|>thé") == ids("<|user|>", "th")
     assert runtime.decode(ids("Ã", "©")) == "é".encode()
@@ -117,7 +117,7 @@ def test_ranks_with_their_pattern_are_exact(sources: tuple[Path, Path]) -> None:
         assert runtime.encode(text) == reference.encode(text, True)
 
 
-def test_the_command_says_no_with_examples(
+def test_the_command_exits_with_1_and_shows_examples(
     run: Run, sources: tuple[Path, Path], tmp_path: Path
 ) -> None:
     text = tmp_path / "text.txt"
@@ -137,7 +137,7 @@ def test_the_command_says_no_with_examples(
     assert run(*how, text, "-q").code == 0
 
 
-def test_options_that_do_not_go_together_are_refused(
+def test_conflicting_options_are_refused(
     run: Run, sources: tuple[Path, Path], tmp_path: Path
 ) -> None:
     file = tmp_path / "file"

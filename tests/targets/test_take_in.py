@@ -39,14 +39,14 @@ def taken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tokexport.Token
 
 @pytest.mark.parametrize("name", LLAMA2C)
 @given(text=TEXTS)
-def test_ids_are_those_of_the_runtime(
+def test_ids_equal_those_of_the_runtime(
     name: str, text: str, taken: dict[str, tokexport.Tokenizer]
 ) -> None:
     assert taken[name].encode(text) == TARGETS[name].runtime(golden(name), {}).encode(text)
 
 
 @pytest.mark.parametrize("name", DECODING)
-def test_what_only_decodes_decodes_the_same(
+def test_a_decode_only_file_decodes_the_same(
     name: str, taken: dict[str, tokexport.Tokenizer]
 ) -> None:
     tokens = TARGETS[name].read(golden(name)).tokens
@@ -58,7 +58,7 @@ def test_what_only_decodes_decodes_the_same(
         taken[name].encode("a")
 
 
-def test_an_array_of_c_is_the_file_itself(tmp_path: Path) -> None:
+def test_a_c_array_contains_the_file(tmp_path: Path) -> None:
     take_in(golden("c-array"), "c-array", tmp_path / "it.bin")
     assert tokexport.load(tmp_path / "it.bin").encode("abba") == [2, 1, 0]
 
@@ -73,7 +73,7 @@ def test_the_other_formats_are_refused_in_a_sentence(name: str, tmp_path: Path) 
     assert not (tmp_path / "it.bin").exists()
 
 
-def test_a_file_whose_ids_would_be_others_is_refused(
+def test_a_file_whose_ids_would_differ_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As if run.c put no space before a text."""
@@ -86,12 +86,14 @@ def test_a_file_whose_ids_would_be_others_is_refused(
 
 
 @pytest.mark.parametrize("name", ["tok512", "tok4096"])
-def test_the_tokenizers_of_llama2c_itself(name: str, shared: Path, tmp_path: Path) -> None:
+def test_the_tokenizers_published_by_llama2c_can_be_read(
+    name: str, shared: Path, tmp_path: Path
+) -> None:
     source = shared / "tokenizers" / f"llama2c-{name}" / f"{name}.bin"
     assert take_in(source, "llama2.c", tmp_path / "it.bin").compared > 900
 
 
-def test_the_command_line_takes_it(run: Run, tmp_path: Path) -> None:
+def test_the_command_line_accepts_it(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "out.bin"
     done = run("convert", str(golden("llama2.c")), "--from", "llama2.c", "-o", str(out))
     assert done.stderr.startswith("note: same ids as run.c of llama2.c for all 9")

@@ -38,13 +38,13 @@ def source_of(name: str, sources: tuple[Path, Path]) -> Path:
     return path
 
 
-def test_what_is_written_is_the_golden_file() -> None:
+def test_the_output_equals_the_golden_file() -> None:
     for path, data in GOLDEN.golden_files().items():
         assert (ROOT / "formats" / path).read_bytes() == data, path
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_table_of_the_readme_is_the_declared_layout(name: str) -> None:
+def test_the_table_of_the_readme_matches_the_declared_layout(name: str) -> None:
     target = TARGETS[name]
     readme = (ROOT / "formats" / target.golden).parent / "README.md"
     lines = readme.read_text(encoding="utf-8").splitlines()
@@ -68,7 +68,7 @@ def fields(layout: Construct) -> Iterator[tuple[int, str, str]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_reading_it_back_loses_what_is_listed_and_nothing_else(
+def test_reading_a_file_back_loses_exactly_the_listed_parts(
     name: str, sources: tuple[Path, Path], tmp_path: Path
 ) -> None:
     source = source_of(name, sources)
@@ -198,7 +198,7 @@ def test_qwen3c_ends_at_eos_and_at_bos_or_another_stop_id(
     assert struct.unpack_from("<2I", data, 4) == ends
 
 
-def test_a_hole_keeps_the_ids_after_it(tmp_path: Path) -> None:
+def test_a_hole_does_not_change_the_ids_after_it(tmp_path: Path) -> None:
     source = changed(tmp_path, vocab=GOLDEN.byte_document()["model"]["vocab"] | {"ab": 300})
     done = write_target(source, "qwen3.c", tmp_path / "file")
     assert TARGETS["qwen3.c"].read(tmp_path / "file").tokens[300] == Token(b"ab")

@@ -31,7 +31,7 @@ def close(one: Any, two: Any) -> bool:
     return bool(one.shape == two.shape and torch.allclose(one, two, atol=1e-5))
 
 
-def test_linear_embedding_and_norm_are_those_of_torch() -> None:
+def test_linear_embedding_and_norm_equal_those_of_torch() -> None:
     x, ids = torch.randn(2, 3, 8), torch.randint(0, 9, (2, 3))
     linear = layers.Linear(8, 5)
     assert close(linear(x), F.linear(x, linear.weight))
@@ -42,7 +42,7 @@ def test_linear_embedding_and_norm_are_those_of_torch() -> None:
     assert close(norm(x), F.rms_norm(x, (8,), norm.weight, 1e-5))
 
 
-def test_silu_softmax_and_swiglu_are_those_of_torch() -> None:
+def test_silu_softmax_and_swiglu_equal_those_of_torch() -> None:
     x = 10 * torch.randn(2, 3, 8)
     assert close(layers.silu(x), F.silu(x))
     assert close(layers.softmax(x), F.softmax(x, -1))
@@ -51,7 +51,7 @@ def test_silu_softmax_and_swiglu_are_those_of_torch() -> None:
     assert close(feed(x), F.linear(F.silu(gate) * up, feed.down_proj.weight))
 
 
-def test_rotary_positions_turn_complex_numbers() -> None:
+def test_rotary_positions_rotate_complex_numbers() -> None:
     x = torch.randn(2, 4, 7, 6)
     numbers = torch.complex(x[..., :3], x[..., 3:])
     angles = torch.outer(torch.arange(7.0), 100.0 ** (-torch.arange(3) / 3))
@@ -59,14 +59,16 @@ def test_rotary_positions_turn_complex_numbers() -> None:
     assert close(layers.rotary(x, 100.0), torch.cat([turned.real, turned.imag], -1))
 
 
-def test_attention_is_scaled_dot_product_attention() -> None:
+def test_attention_equals_scaled_dot_product_attention() -> None:
     query, key, value = (torch.randn(2, 4, 5, 6) for _ in range(3))
     mask = torch.ones(5, 5, dtype=torch.bool).tril()
     expected = F.scaled_dot_product_attention(query, key, value, mask)
     assert close(layers.attention(query, key, value, mask), expected)
 
 
-def test_attention_of_equal_heads_is_multi_head_attention(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_attention_with_equal_heads_equals_multi_head_attention(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(layers, "rotary", lambda part, theta: part)  # which torch's does not have
     config = layers.Config(50, width=16, heads=4, key_heads=4, head_size=4)
     ours, x = layers.Attention(config), torch.randn(2, 5, 16)
@@ -79,7 +81,7 @@ def test_attention_of_equal_heads_is_multi_head_attention(monkeypatch: pytest.Mo
     assert close(ours(x), theirs(x, x, x, attn_mask=future, need_weights=False)[0])
 
 
-def test_the_whole_model_is_llama_of_transformers(tmp_path: Path) -> None:
+def test_the_whole_model_equals_llama_of_transformers(tmp_path: Path) -> None:
     transformers = pytest.importorskip("transformers")
     model = layers.LanguageModel(SMALL)
     checkpoint.save(tmp_path, model)
@@ -89,7 +91,7 @@ def test_the_whole_model_is_llama_of_transformers(tmp_path: Path) -> None:
         assert close(model(ids), theirs(ids).logits)
 
 
-def test_cross_entropy_and_its_gradient_are_those_of_torch() -> None:
+def test_cross_entropy_and_its_gradient_equal_those_of_torch() -> None:
     logits = (5 * torch.randn(2, 3, 7)).requires_grad_()
     targets = torch.randint(0, 7, (2, 3))
     expected = F.cross_entropy(logits.flatten(0, 1), targets.flatten())
@@ -114,7 +116,7 @@ def test_adamw_takes_the_steps_of_torch() -> None:
         assert close(ours, theirs)
 
 
-def test_the_learning_rate_falls_as_half_a_cosine() -> None:
+def test_the_learning_rate_decays_as_half_a_cosine() -> None:
     parameter = nn.Parameter(torch.zeros(1))
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(
         torch.optim.SGD([parameter], lr=1.0), T_max=100, eta_min=0.1
@@ -127,7 +129,7 @@ def test_the_learning_rate_falls_as_half_a_cosine() -> None:
         schedule.step()
 
 
-def test_gradients_are_clipped_as_torch_does() -> None:
+def test_gradients_are_clipped_as_in_torch() -> None:
     for largest in (0.5, 100.0):
         ours = [nn.Parameter(torch.randn(3)), nn.Parameter(torch.randn(2, 2))]
         theirs = [nn.Parameter(part.detach().clone()) for part in ours]
@@ -139,7 +141,7 @@ def test_gradients_are_clipped_as_torch_does() -> None:
         assert all(close(one.grad, two.grad) for one, two in zip(ours, theirs, strict=True))
 
 
-def test_training_goes_on_from_a_checkpoint_as_if_it_had_not_stopped(tmp_path: Path) -> None:
+def test_training_resumes_from_a_checkpoint_without_a_difference(tmp_path: Path) -> None:
     ids = torch.from_numpy(np.random.default_rng(1).integers(0, 50, (4, 10)))
 
     def steps(model: layers.LanguageModel, optimizer: learning.AdamW, count: int) -> float:
@@ -160,7 +162,7 @@ def test_training_goes_on_from_a_checkpoint_as_if_it_had_not_stopped(tmp_path: P
     assert steps(again, its_optimizer, 5) == pytest.approx(last, rel=1e-4)
 
 
-def test_the_script_trains_a_model_that_has_learned(tmp_path: Path) -> None:
+def test_the_script_trains_a_model_that_learns(tmp_path: Path) -> None:
     import train
 
     train.prepare(tmp_path, 300, 400)

@@ -78,7 +78,7 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_shards_of_parquet_are_learned_from(run: Run, shards: Path, tmp_path: Path) -> None:
+def test_parquet_shards_can_be_learned_from(run: Run, shards: Path, tmp_path: Path) -> None:
     """As nanochat's script reads them: documents up to a cap, until there are enough characters."""
     most = 6 * CHARACTERS
     outcome = run(

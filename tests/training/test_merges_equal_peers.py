@@ -89,14 +89,14 @@ def _merged(word: tuple[int, ...], pair: Pair, product: int) -> tuple[int, ...]:
 @given(texts=st.lists(st.text(st.sampled_from("aaabc 'séß日1\n\0") | st.characters(codec="utf-8"))))
 @example(texts=["aaaa aaaaa", "aaa abab ababab bababa" * 3])
 @example(texts=["banana bandana ananas" + "an" * 40])
-def test_the_merges_are_those_of_counting_again(texts: list[str], tie_break: TieBreak) -> None:
+def test_the_merges_equal_those_of_recounting(texts: list[str], tie_break: TieBreak) -> None:
     if not "".join(texts):
         return
     assert learned(texts, 60, tie_break, pattern=SMALL) == naive(texts, SMALL, 60, tie_break)
 
 
 @pytest.mark.parametrize("tie_break", KEYS)
-def test_the_merges_of_real_texts_are_those_of_counting_again(
+def test_the_merges_of_real_texts_equal_those_of_recounting(
     texts: list[str], tie_break: TieBreak
 ) -> None:
     """With first-seen this is minbpe's RegexTokenizer, with greatest-bytes CS336's trainer."""
@@ -106,13 +106,13 @@ def test_the_merges_of_real_texts_are_those_of_counting_again(
 
 
 @pytest.mark.parametrize("pattern", [NANOCHAT, GPT2], ids=["nanochat", "gpt2"])
-def test_the_tokens_are_those_of_rustbpe(texts: list[str], pattern: str) -> None:
+def test_the_tokens_equal_those_of_rustbpe(texts: list[str], pattern: str) -> None:
     found = learned(texts, MERGES, "lowest-ids", pattern=pattern)
     assert [left + right for left, right in found] == rustbpe_tokens(texts, MERGES, pattern)
 
 
 @pytest.mark.parametrize("pattern", [NANOCHAT, GPT2], ids=["nanochat", "gpt2"])
-def test_the_merges_are_those_of_tokenizers(texts: list[str], pattern: str) -> None:
+def test_the_merges_equal_those_of_tokenizers(texts: list[str], pattern: str) -> None:
     found = learned(texts, MERGES, "lowest-gpt2-ids", pattern=pattern)
     assert found == tokenizers_merges(texts, MERGES, pattern)
 

@@ -68,18 +68,18 @@ def minbpe(texts: list[str], merges: int, pattern: str) -> list[Merge]:
     return found
 
 
-def test_the_merges_are_those_of_minbpe(texts: list[str]) -> None:
+def test_the_merges_equal_those_of_minbpe(texts: list[str]) -> None:
     expected = minbpe(texts, 1500, CL100K)
     assert learned(texts, 1500, "first-seen", pattern=CL100K) == expected
 
 
 @pytest.mark.parametrize("pattern", [NANOCHAT, GPT2], ids=["nanochat", "gpt2"])
-def test_the_tokens_are_those_of_rustbpe(texts: list[str], pattern: str) -> None:
+def test_the_tokens_equal_those_of_rustbpe(texts: list[str], pattern: str) -> None:
     found = learned(texts, LATE_MERGES, "lowest-ids", pattern=pattern)
     assert [left + right for left, right in found] == rustbpe_tokens(texts, LATE_MERGES, pattern)
 
 
 @pytest.mark.parametrize("pattern", [NANOCHAT, GPT2], ids=["nanochat", "gpt2"])
-def test_the_merges_are_those_of_tokenizers(texts: list[str], pattern: str) -> None:
+def test_the_merges_equal_those_of_tokenizers(texts: list[str], pattern: str) -> None:
     found = learned(texts, LATE_MERGES, "lowest-gpt2-ids", pattern=pattern)
     assert found == tokenizers_merges(texts, LATE_MERGES, pattern)

@@ -49,13 +49,13 @@ def test_all_files_have_the_same_roles_and_ids(roles: Roles, first: int, tmp_pat
             assert other.encode(text, allowed_special="all") == found
 
 
-def test_a_role_that_was_given_before_is_gone(tmp_path: Path) -> None:
+def test_earlier_roles_are_removed(tmp_path: Path) -> None:
     train_from_iterator(TEXTS, 266, special_tokens=SPECIAL, roles=ROLES).save(tmp_path)
     train_from_iterator(TEXTS, 266, special_tokens=SPECIAL).save(tmp_path, force=True)
     assert converted(tmp_path / "tokenizer.json").special_ids == SpecialIds()
 
 
-def test_what_is_no_special_token_has_no_role() -> None:
+def test_only_special_tokens_can_have_roles() -> None:
     counts = WordCounts()
     counts.add(TEXTS)
     for roles, role in [
@@ -70,7 +70,7 @@ def test_what_is_no_special_token_has_no_role() -> None:
             train_from_counts(counts, 300, special_tokens=SPECIAL, roles=roles)
 
 
-def test_the_command_gives_roles(run: Run, tmp_path: Path) -> None:
+def test_the_command_assigns_roles(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(TEXTS[0])
     run("count", tmp_path / "a.txt", "-o", tmp_path / "w.counts", "--special-token", "<|e|>")
     for texts in ([tmp_path / "a.txt", "--special-token", "<|e|>"], ["--counts", "w.counts"]):

@@ -35,7 +35,7 @@ def text(request: pytest.FixtureRequest, shared: Path) -> str:
     )
 
 
-def test_texts_are_cut_at_them_as_cs336_does(text: str) -> None:
+def test_texts_are_cut_at_special_tokens_as_in_cs336(text: str) -> None:
     for parts in ([text], [iter([text[at : at + 997] for at in range(0, len(text), 997)])]):
         trained = train_from_iterator(
             parts, 288, pattern="gpt2", special_tokens=[END, EOT], split_special=True,
@@ -45,7 +45,7 @@ def test_texts_are_cut_at_them_as_cs336_does(text: str) -> None:
         assert [(merge.left, merge.right) for merge in trained.merges] == merges
 
 
-def test_they_are_plain_text_as_tokenizers_has_it(text: str) -> None:
+def test_special_tokens_are_plain_text_as_in_tokenizers(text: str) -> None:
     model = tokenizers_model([text], 700, GPT2, special_tokens=[END, EOT])
     ours = train_from_iterator(
         [text], 700, pattern="gpt2", special_tokens={END: 0, EOT: 1}, tie_break="lowest-gpt2-ids"
@@ -62,7 +62,7 @@ def test_they_are_plain_text_as_tokenizers_has_it(text: str) -> None:
     st.lists(st.text(st.sampled_from("ab <|>"), min_size=1, max_size=4), min_size=1, unique=True),
     st.integers(1, 5),
 )
-def test_a_text_in_parts_is_cut_as_the_whole(
+def test_a_text_in_parts_is_cut_like_the_whole(
     texts: list[str], special_tokens: list[str], size: int
 ) -> None:
     longest_first = sorted(special_tokens, key=len, reverse=True)
@@ -78,7 +78,7 @@ def test_a_text_in_parts_is_cut_as_the_whole(
         assert [*found.items()] == [*expected.items()]
 
 
-def test_they_have_the_ids_that_are_wanted(run: Run, tmp_path: Path) -> None:
+def test_special_tokens_have_the_requested_ids(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("low lower lowest " * 3 + "\n")
     common = ["train", tmp_path / "a.txt", "--vocab-size", 262, "-o", tmp_path / "out", "--force"]
     outcome = run(*common, "--special-id", END, 0, "--special-id", "<|eot|>", 258, "--json")
@@ -98,7 +98,7 @@ def test_they_have_the_ids_that_are_wanted(run: Run, tmp_path: Path) -> None:
         train_from_iterator(["ab"], 1000, special_tokens={"<|end|>": 999})
 
 
-def test_one_that_is_a_word_of_the_texts_is_refused() -> None:
+def test_a_special_token_that_is_a_word_of_the_texts_is_refused() -> None:
     """tokenizers gives it the id of the learned token."""
     for name in ("low", "Ġlow", "a"):
         with pytest.raises(TokexportError, match=f"{name}' is also the spelling of"):

@@ -58,7 +58,7 @@ def test_a_stream_has_the_words_of_a_file(
     assert [*read_word_counts(folder / "s.counts").items()] == [*expected.items()]
 
 
-def test_the_commands_read_it_in_three_forms(run: Run, tmp_path: Path) -> None:
+def test_the_commands_read_standard_input_in_three_forms(run: Run, tmp_path: Path) -> None:
     texts = ["low lower lowest", "low é", "newest"]
     lines = "".join(json.dumps({"body": text}) + "\n" for text in texts).encode()
     for name, data, options in [
@@ -82,7 +82,7 @@ def test_the_commands_read_it_in_three_forms(run: Run, tmp_path: Path) -> None:
         assert others == [first] * 3
 
 
-def test_it_is_added_to_counts_once(run: Run, tmp_path: Path) -> None:
+def test_standard_input_is_added_to_counts_once(run: Run, tmp_path: Path) -> None:
     target = tmp_path / "w.counts"
     assert run("count", "-", "-o", target, stdin=b"low low").code == 0
     before = target.read_bytes()
@@ -103,7 +103,7 @@ def test_it_is_added_to_counts_once(run: Run, tmp_path: Path) -> None:
     assert dict(read_word_counts(target).items()) == {b"low": 2, b" low": 1}
 
 
-def test_it_is_read_on_its_own(run: Run, tmp_path: Path) -> None:
+def test_standard_input_is_not_combined_with_files(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("low")
     for command in (
         ["count", "-o", tmp_path / "w.counts"],
@@ -114,7 +114,7 @@ def test_it_is_read_on_its_own(run: Run, tmp_path: Path) -> None:
         assert "standard input (-) cannot be combined with files" in outcome.stderr
 
 
-def test_of_an_interrupted_run_nothing_is_counted(tmp_path: Path) -> None:
+def test_an_interrupted_run_counts_nothing(tmp_path: Path) -> None:
     target = tmp_path / "w.counts"
     count_stream([b"low low"], target, pattern=SMALL)
     before = target.read_bytes()

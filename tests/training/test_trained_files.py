@@ -51,7 +51,7 @@ TEXTS = [prose(size) for size in (3000, 2000, 1)]
 
 @pytest.mark.parametrize("ids", [(698, 699), (0, 300)])
 @pytest.mark.parametrize("pattern", sorted({known.pattern for known in KNOWN.values()}))
-def test_all_files_give_the_same_ids(pattern: str, ids: tuple[int, int], tmp_path: Path) -> None:
+def test_all_files_produce_the_same_ids(pattern: str, ids: tuple[int, int], tmp_path: Path) -> None:
     tiktoken, tokenizers = pytest.importorskip("tiktoken"), pytest.importorskip("tokenizers")
     wanted = SPECIAL if ids[0] else dict(zip(SPECIAL, ids, strict=True))
     trained = train_from_iterator(TEXTS, 700, pattern=pattern, special_tokens=wanted)
@@ -115,7 +115,7 @@ def test_a_vocabulary_counts_bytes_and_special_tokens() -> None:
         train_from_iterator(TEXTS, 1 << 22)
 
 
-def test_texts_with_too_few_pairs_end_early_and_a_note_says_so() -> None:
+def test_training_on_too_few_pairs_ends_early_with_a_note() -> None:
     trained = train_from_iterator(["abab", "x"], 1000, special_tokens=SPECIAL)
     assert [merge.left + merge.right for merge in trained.merges] == [b"ab", b"abab"]
     assert trained.special_tokens == {"<|bos|>": 258, "<|end|>": 259}
@@ -123,7 +123,7 @@ def test_texts_with_too_few_pairs_end_early_and_a_note_says_so() -> None:
     assert trained.note.startswith("the texts have pairs for 2 merges, not for 742")
 
 
-def test_what_cannot_be_learned_from_is_refused_with_a_sentence() -> None:
+def test_invalid_input_is_refused_with_a_sentence() -> None:
     for texts in ([], [""], iter(["", ""])):
         with pytest.raises(TokexportError, match="nothing to learn from"):
             train_from_iterator(texts, 300)
@@ -145,7 +145,7 @@ def test_what_cannot_be_learned_from_is_refused_with_a_sentence() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 7, 100, 5000])
-def test_a_text_in_parts_is_learned_from_as_a_whole(size: int) -> None:
+def test_a_text_in_parts_is_learned_from_like_the_whole(size: int) -> None:
     for text in (TEXTS[0], "日本語" * 3000, "a" * 9000):
         parts = (text[at : at + size] for at in range(0, len(text), size))
         assert train_from_iterator([parts], 400) == train_from_iterator([text], 400)
@@ -157,7 +157,7 @@ def test_a_long_word_and_many_short_texts_take_linear_time() -> None:
     assert train_from_iterator(("a" for _ in range(1_000_000)), 300).words == 1_000_000
 
 
-def test_a_token_that_no_file_can_hold_is_not_learned(tmp_path: Path) -> None:
+def test_a_token_too_long_for_a_file_is_not_learned(tmp_path: Path) -> None:
     trained = train_from_iterator(["a" * 140_000 + " b" * 9], 300)
     assert b"a" * 32_768 in trained.ranks
     assert b" b" in trained.ranks
@@ -203,7 +203,7 @@ def test_the_command_trains_from_files_of_all_kinds(run: Run, tmp_path: Path) ->
     assert (tmp_path / "out/tokenizer.bin").read_bytes() == whole.to_bytes()
 
 
-def test_caps_are_in_characters_of_a_document_and_of_all(run: Run, tmp_path: Path) -> None:
+def test_limits_are_in_characters_per_document_and_in_total(run: Run, tmp_path: Path) -> None:
     texts = ["日本" + "ab" * 10, "ab" * 20, "xy" * 30]
     lines = "".join(json.dumps({"body": text}) + "\n" for text in texts)
     (tmp_path / "a.jsonl").write_text(lines, encoding="utf-8")

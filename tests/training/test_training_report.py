@@ -26,7 +26,7 @@ def folder(tmp_path: Path) -> Path:
     return texts
 
 
-def test_the_numbers_are_those_of_the_texts(run: Run, folder: Path, small_file: PathOf) -> None:
+def test_the_numbers_match_the_texts(run: Run, folder: Path, small_file: PathOf) -> None:
     other = small_file("gpt2")
     outcome = run(
         "train", folder, "--vocab-size", 300, "-o", folder.parent / "out", "--json",
@@ -61,7 +61,7 @@ def test_the_numbers_are_those_of_the_texts(run: Run, folder: Path, small_file: 
     assert [len(token) for token in longest] == sorted(map(len, tokens), reverse=True)[:8]
 
 
-def test_the_report_on_the_terminal_names_all_of_it(run: Run, folder: Path) -> None:
+def test_the_report_on_the_terminal_is_complete(run: Run, folder: Path) -> None:
     common = ["--vocab-size", 300, "-o", folder.parent / "out", "--force"]
     text = run("train", folder, *common, "--held-out", folder / "3.txt").text
     for part in ("bytes per token", "held out", "kinds: ", "Cyrillic", "digits", "longest: ",
@@ -106,7 +106,7 @@ def test_uses_are_counted_in_all_words() -> None:
         (" 😀", "other characters"),
     ],
 )
-def test_the_kind_of_a_token_is_that_of_its_characters(token: str, expected: str) -> None:
+def test_the_kind_of_a_token_follows_from_its_characters(token: str, expected: str) -> None:
     assert kind(token.encode()) == expected
     if not token.isascii():
         assert kind(token.encode()[:-1]) == "parts of characters"

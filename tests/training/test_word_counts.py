@@ -60,7 +60,7 @@ def corpus(folder: Path, count: int = 3000) -> tuple[list[Path], list[str]]:
 
 
 @given(TEXTS, TEXTS, st.booleans())
-def test_the_words_are_those_of_the_texts(
+def test_the_words_equal_those_of_the_texts(
     first: list[str], second: list[str], special: bool
 ) -> None:
     marks = ["<|end|>", "<|"] if special else []
@@ -82,7 +82,7 @@ def test_the_words_are_those_of_the_texts(
 
 
 @given(TEXTS)
-def test_a_file_is_what_its_declaration_says(
+def test_a_file_matches_its_declaration(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str]
 ) -> None:
     folder = tmp_path_factory.mktemp("counts")
@@ -102,7 +102,7 @@ def test_a_file_is_what_its_declaration_says(
     assert dict(zip(words, found.counts, strict=True)) == naive(texts)
 
 
-def test_the_table_of_the_format_is_its_declaration() -> None:
+def test_the_table_of_the_format_matches_its_declaration() -> None:
     text = (ROOT / "formats/word-counts/README.md").read_text(encoding="utf-8")
     rows = [line.split("|")[1:-1] for line in text.splitlines() if line.startswith("|")]
     named = [row[2].strip().strip("`") for row in rows if row[0].strip() not in ("offset", "---:")]
@@ -115,7 +115,7 @@ def test_the_table_of_the_format_is_its_declaration() -> None:
 
 
 @pytest.mark.parametrize("interruptions", [1, 2, 5])
-def test_an_interrupted_run_goes_on(tmp_path: Path, interruptions: int) -> None:
+def test_an_interrupted_run_resumes(tmp_path: Path, interruptions: int) -> None:
     files, documents = corpus(tmp_path)
     target = tmp_path / "words.counts"
 
@@ -141,7 +141,7 @@ def test_an_interrupted_run_goes_on(tmp_path: Path, interruptions: int) -> None:
     assert dict(run(stop).items()) == dict(counts.items())  # nothing is left to do
 
 
-def test_a_process_that_is_killed_again_and_again_loses_nothing(tmp_path: Path) -> None:
+def test_a_repeatedly_killed_process_loses_nothing(tmp_path: Path) -> None:
     """Killed after a checkpoint and in the middle of the batch that follows."""
     files, documents = corpus(tmp_path)
     program = (
@@ -192,7 +192,7 @@ def test_counts_are_added_to_joined_and_learned_from(run: Run, tmp_path: Path) -
     assert (out / "tokenizer.bin").read_bytes() == expected.to_bytes()
 
 
-def test_what_does_not_belong_together_is_refused_with_a_sentence(run: Run, tmp_path: Path) -> None:
+def test_counts_that_do_not_match_are_refused_with_a_sentence(run: Run, tmp_path: Path) -> None:
     files, _ = corpus(tmp_path, 30)
     one, other, target = tmp_path / "1.counts", tmp_path / "2.counts", tmp_path / "12.counts"
     count_files(files[:1], one, pattern=SMALL)
@@ -243,7 +243,7 @@ def test_counts_of_an_interrupted_run_are_not_learned_from(tmp_path: Path) -> No
         count_files(files[:1], tmp_path / "w.counts", pattern=SMALL)
 
 
-def test_a_changed_file_is_another_file(tmp_path: Path) -> None:
+def test_a_changed_file_counts_as_another_file(tmp_path: Path) -> None:
     path, target = tmp_path / "a.txt", tmp_path / "w.counts"
     path.write_text("one text")
     count_files([path], target, pattern=SMALL)
@@ -252,7 +252,7 @@ def test_a_changed_file_is_another_file(tmp_path: Path) -> None:
         count_files([path], target, pattern=SMALL)
 
 
-def test_special_tokens_of_counts_are_those_of_the_tokenizer(tmp_path: Path) -> None:
+def test_the_tokenizer_has_the_special_tokens_of_the_counts(tmp_path: Path) -> None:
     counts = WordCounts(SMALL, ["<|end|>"])
     counts.add(["ab ab<|end|>ab ab"])
     assert train_from_counts(counts, 259, special_tokens=["<|end|>"]).special_tokens
@@ -313,7 +313,7 @@ def test_a_file_whose_words_do_not_fit_together_is_refused(
         read_word_counts(tmp_path / "w.counts")
 
 
-def test_a_text_with_a_lone_surrogate_is_named(tmp_path: Path) -> None:
+def test_an_error_names_a_text_with_a_lone_surrogate(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"text": "a"}\n{"text": "b\\ud800"}\n')
     with pytest.raises(SourceError, match=r"a.jsonl: document 2: a text has a lone surrogate"):
         count_files([tmp_path / "a.jsonl"], tmp_path / "w.counts", pattern=SMALL)

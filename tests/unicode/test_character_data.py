@@ -17,12 +17,12 @@ SMALL_MAPS = st.dictionaries(st.sampled_from("abcd"), st.text("abcde", max_size=
 @pytest.mark.parametrize(
     "kind", [kind for kind in CharacterMap if kind is not CharacterMap.BERT_STRIP_ACCENTS]
 )
-def test_every_scalar_value_becomes_what_the_library_makes_of_it(kind: CharacterMap) -> None:
+def test_every_scalar_value_is_converted_like_in_the_library(kind: CharacterMap) -> None:
     text = every_scalar_value()
     assert named_mapping(kind).apply(text) == library_normalizers()[kind].normalize_str(text)
 
 
-def test_accents_are_stripped_from_decomposed_text_as_the_library_does() -> None:
+def test_accents_are_stripped_from_decomposed_text_as_in_the_library() -> None:
     from tokenizers import normalizers
 
     kind = CharacterMap.BERT_STRIP_ACCENTS
@@ -32,7 +32,7 @@ def test_accents_are_stripped_from_decomposed_text_as_the_library_does() -> None
 
 
 @given(first=SMALL_MAPS, second=SMALL_MAPS, text=st.text("abcdef", max_size=10))
-def test_two_maps_in_a_row_are_one(
+def test_two_consecutive_maps_become_one(
     first: dict[str, str], second: dict[str, str], text: str
 ) -> None:
     one, two = mapping_of(first), mapping_of(second)

@@ -50,7 +50,7 @@ def test_long_s_is_a_variant_of_s_and_the_kelvin_sign_one_of_k(dialect: Dialect)
 
 @pytest.mark.parametrize("dialect", Dialect)
 @pytest.mark.parametrize("form", ["(?i:{})", "(?i:[{}])"])
-def test_variants_are_what_the_engine_matches(form: str, dialect: Dialect) -> None:
+def test_variants_equal_the_matches_of_the_engine(form: str, dialect: Dialect) -> None:
     some = range(len(CASED)) if SLOW else range(0, len(CASED), 27)
     lines = "\n".join(CASED + UNTOUCHED_BY_CASE)
     for character in (*(CASED[index] for index in some), *UNTOUCHED_BY_CASE, *"sSſkKK", *SINGLES):

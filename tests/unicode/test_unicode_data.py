@@ -51,7 +51,7 @@ def test_the_tables_are_small_enough_to_ship() -> None:
 
 
 @pytest.mark.skipif(not SLOW, reason="asks both engines everything: two minutes")
-def test_the_generator_makes_the_shipped_bytes() -> None:
+def test_the_generator_produces_the_shipped_bytes() -> None:
     from unicode_tables.generate import PINNED, generate
 
     for package, version in PINNED.items():
@@ -61,7 +61,7 @@ def test_the_generator_makes_the_shipped_bytes() -> None:
 
 
 @pytest.mark.skipif(not SLOW, reason="asks for the forms of every scalar value")
-def test_the_generator_of_the_forms_of_unicode_17_makes_the_shipped_bytes() -> None:
+def test_the_generator_of_the_normal_forms_of_unicode_17_produces_the_shipped_bytes() -> None:
     from unicode_tables.generate import PINNED_17, generate
 
     if metadata.version("tokenizers") != PINNED_17:
@@ -90,7 +90,7 @@ def test_a_set_is_read_as_it_was_written(ranges: list[tuple[int, int]]) -> None:
     assert np.array_equal(set_from_numbers(set_to_numbers(members)), members)
 
 
-def test_the_same_tables_make_the_same_bytes_in_whatever_order_the_header_has_its_keys() -> None:
+def test_the_order_of_keys_in_the_header_does_not_change_the_bytes() -> None:
     writer = Writer()
     writer.add([1, 2])
     assert writer.file({"a": 1, "b": 2}) == writer.file({"b": 2, "a": 1})

@@ -57,7 +57,7 @@ def spelled(draw: st.DrawFn) -> str:
 @pytest.mark.parametrize("dialect", Dialect)
 @settings(max_examples=5000 if SLOW else 150)
 @given(name=spelled())
-def test_a_name_is_known_if_the_engine_takes_it(dialect: Dialect, name: str) -> None:
+def test_a_name_is_known_if_the_engine_accepts_it(dialect: Dialect, name: str) -> None:
     # \p{^L} is the pattern reader's.
     bare = name if name.startswith("^^") else name.removeprefix("^")
     assert is_known(bare, dialect) == engine_takes(rf"\p{{{name}}}", dialect)
@@ -81,7 +81,7 @@ def test_a_name_is_known_if_the_engine_takes_it(dialect: Dialect, name: str) -> 
         *("Alphabetic=Yes", "L=L", "gc=", "=L", "gc==L", "Lété", "L\t", "Newline", "Block", "Age"),
     ],
 )
-def test_a_name_that_someone_may_write_is_known_if_the_engine_takes_it(name: str) -> None:
+def test_a_plausible_name_is_known_if_the_engine_accepts_it(name: str) -> None:
     for dialect in Dialect:
         assert is_known(name, dialect) == engine_takes(rf"\p{{{name}}}", dialect), dialect
 

@@ -73,7 +73,7 @@ def test_both_engines_have_the_letters_of_unicode_16() -> None:
         assert property_set("L", dialect).sum() == 141_028
 
 
-def test_word_characters_of_oniguruma_are_six_more_outside_a_class() -> None:
+def test_oniguruma_has_six_more_word_characters_outside_a_class() -> None:
     more = shorthand_set("w", Dialect.ONIGURUMA) & ~bracketed("w", Dialect.ONIGURUMA)
     assert "".join(map(chr, np.flatnonzero(more))) == "²³¹¼½¾"
 
@@ -84,14 +84,14 @@ def test_surrogates_are_in_no_set() -> None:
         assert not property_set("Cn", dialect)[0xD800:0xE000].any()
 
 
-def test_a_property_that_is_not_some_value_has_all_others() -> None:
+def test_a_negated_property_has_all_other_characters() -> None:
     node = parse(r"\p{gc!=L}")
     assert isinstance(node, Characters)
     assert np.array_equal(node.members, matched(r"\p{gc!=L}", Dialect.FANCY_REGEX))
     assert not node.members[0xD800:0xE000].any()
 
 
-def test_numeric_characters_are_those_that_digits_isolates() -> None:
+def test_digits_isolates_the_numeric_characters() -> None:
     # What is no digit stays with its neighbours.
     fenced = "aa" + "".join(f"{character}aa" for character in EVERYTHING)
     pieces = pre_tokenizers.Digits(individual_digits=True).pre_tokenize_str(fenced)
@@ -106,14 +106,14 @@ def test_numeric_characters_are_those_that_digits_isolates() -> None:
         (CharacterTest.WHITESPACE, pre_tokenizers.WhitespaceSplit()),
     ],
 )
-def test_punctuation_and_white_space_are_what_their_pre_tokenizers_drop(
+def test_punctuation_and_white_space_match_their_pre_tokenizers(
     test: CharacterTest, removing: pre_tokenizers.PreTokenizer
 ) -> None:
     left = members_of("".join(piece for piece, _ in removing.pre_tokenize_str(EVERYTHING)))
     assert np.array_equal(character_test_set(test), members_of(EVERYTHING) & ~left)
 
 
-def test_a_set_is_shared_and_cannot_be_written_to() -> None:
+def test_a_set_is_shared_and_read_only() -> None:
     letters = property_set("L", Dialect.ONIGURUMA)
     assert letters is property_set("letter", Dialect.FANCY_REGEX)
     with pytest.raises(ValueError, match="read-only"):

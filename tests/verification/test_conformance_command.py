@@ -77,9 +77,7 @@ def test_tokenizers_are_found_by_their_content(folder: Path) -> None:
     ]
 
 
-def test_a_vocabulary_and_its_merges_are_one_tokenizer_and_a_file_of_ids_alone_is_none(
-    tmp_path: Path,
-) -> None:
+def test_a_vocabulary_with_merges_is_one_tokenizer_but_ids_alone_are_not(tmp_path: Path) -> None:
     (tmp_path / "vocab.json").write_text('{"a": 0}', "utf-8")
     (tmp_path / "added_tokens.json").write_text('{"<x>": 1}', "utf-8")
     (tmp_path / "merges.txt").write_text("#version: 0.2\na b\n", "utf-8")
@@ -88,7 +86,7 @@ def test_a_vocabulary_and_its_merges_are_one_tokenizer_and_a_file_of_ids_alone_i
     assert [other.name for other in others] == ["added_tokens.json", "merges.txt"]
 
 
-def test_ranks_are_found_once_for_each_pattern_that_fits(tmp_path: Path) -> None:
+def test_ranks_are_found_once_for_each_matching_pattern(tmp_path: Path) -> None:
     shutil.copy(SMALL / "ranks.tiktoken", tmp_path / "o200k_base.tiktoken")
     assert find(tmp_path)[0] == [
         Found("o200k_base.tiktoken", "o200k_base"),
@@ -116,14 +114,14 @@ def test_the_command_compares_each_and_prints_one_table(folder: Path, tmp_path: 
     assert f"- tokexport {tokexport.__version__}" in lines
 
 
-def test_the_same_folder_gives_the_same_table_for_any_number_of_jobs(folder: Path) -> None:
+def test_the_table_does_not_depend_on_the_number_of_jobs(folder: Path) -> None:
     options = f"--strings 10 --pattern {PATTERN} --no-code-points --only one/* --only two/*"
     one, three = (conformance(folder, f"{options} --jobs {jobs}") for jobs in (1, 3))
     assert one.stdout == three.stdout
     assert one.stdout
 
 
-def test_json_holds_the_numbers_of_every_tokenizer(folder: Path) -> None:
+def test_json_has_the_numbers_of_every_tokenizer(folder: Path) -> None:
     run = conformance(folder, "--strings 40 --json --only one/* --no-code-points")
     (row,) = json.loads(run.stdout)["tokenizers"]
     source = folder / "one" / "tokenizer.json"
@@ -141,7 +139,7 @@ def write_vectors(directory: Path, vectors: list[dict[str, object]]) -> Path:
     return directory
 
 
-def test_vectors_are_compared_and_those_that_the_library_does_not_confirm_are_left_out(
+def test_vectors_that_the_library_does_not_confirm_are_skipped(
     folder: Path, tmp_path: Path
 ) -> None:
     ids = converted(folder / "one" / "tokenizer.json").encode("Hello")
@@ -158,7 +156,7 @@ def test_vectors_are_compared_and_those_that_the_library_does_not_confirm_are_le
     assert any(note.startswith("left out") and note.endswith(": 1 vector") for note in row["notes"])
 
 
-def test_a_vector_that_the_library_confirms_and_the_file_does_not_give_is_a_difference(
+def test_a_confirmed_vector_that_the_file_does_not_reproduce_is_a_difference(
     folder: Path, tmp_path: Path
 ) -> None:
     source = folder / "one" / "tokenizer.json"
@@ -176,9 +174,7 @@ def test_a_vector_that_the_library_confirms_and_the_file_does_not_give_is_a_diff
     assert found.first.startswith("'Hello': expected")
 
 
-def test_a_library_without_a_post_processor_is_asked_for_bos_as_the_vector_was(
-    tmp_path: Path,
-) -> None:
+def test_bos_is_requested_from_a_library_without_a_post_processor(tmp_path: Path) -> None:
     kinds = {"<unk>": PieceType.UNKNOWN, "<s>": PieceType.CONTROL}
     pieces = *(Piece(name, 0.0, kind) for name, kind in kinds.items()), Piece("\u2581a", -1.0)
     source = tmp_path / "one" / "tokenizer.model"
@@ -193,7 +189,7 @@ def test_a_library_without_a_post_processor_is_asked_for_bos_as_the_vector_was(
     assert found == Vectors(1, 0, "", 2)
 
 
-def test_a_folder_without_a_tokenizer_could_not_be_done(tmp_path: Path) -> None:
+def test_a_folder_without_a_tokenizer_is_a_failure(tmp_path: Path) -> None:
     run = conformance(tmp_path)
     assert (run.exit_code, run.stdout) == (2, "")
     assert "no tokenizer" in run.stderr
@@ -206,7 +202,7 @@ class EndsTheProcess:
         return os._exit, (77,)
 
 
-def test_one_that_crashes_does_not_stop_the_others(folder: Path) -> None:
+def test_a_crash_does_not_stop_the_run(folder: Path) -> None:
     found = Found("one/tokenizer.json")
     no_path: Any = 5
     dead: Any = EndsTheProcess()
@@ -237,7 +233,7 @@ def test_a_difference_is_counted_and_shown(folder: Path, monkeypatch: pytest.Mon
     assert f"**{outcome.differences:,}**" in report([outcome], [], "it")
 
 
-def test_a_table_holds_every_state_and_no_cell_breaks_it() -> None:
+def test_a_table_has_every_state_and_no_cell_breaks_it() -> None:
     states = ("same", "differs", "refused", "not compared", "crashed")
     sentence, vectors = "a | b\nc" * 200, Vectors(1, 0)
     outcomes = [Outcome(state, "", state, sentence, vectors=vectors) for state in states]
@@ -249,6 +245,6 @@ def test_a_table_holds_every_state_and_no_cell_breaks_it() -> None:
     assert len(cell("x" * 10_000)) < 1000
 
 
-def test_the_unicode_version_is_one() -> None:
+def test_there_is_one_unicode_version() -> None:
     assert unicode_version().endswith(".0")
     assert int(unicode_version()[:-2]) >= 16

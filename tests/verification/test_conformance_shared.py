@@ -20,7 +20,7 @@ TOKEN_STEP = 1 if SLOW else 20
 
 
 @pytest.mark.parametrize("found", converted(), ids=lambda found: f"{found.name} {found.pattern}")
-def test_a_real_tokenizer_gives_the_ids_of_its_library(
+def test_a_real_tokenizer_produces_the_ids_of_its_library(
     found: Found, shared: Path, tmp_path: Path
 ) -> None:
     # Each tokenizer has its own ninth of the texts, and of the stress strings unless time does not
@@ -37,7 +37,7 @@ def test_a_real_tokenizer_gives_the_ids_of_its_library(
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_no_tokenizer_or_broken_is_refused_with_a_sentence_and_leaves_nothing(
+def test_a_broken_file_is_refused_with_a_sentence_and_leaves_no_file(
     name: str, shared: Path, tmp_path: Path
 ) -> None:
     target = tmp_path / "tokenizer.bin"

@@ -64,7 +64,7 @@ def refusals(fields: dict[str, Any], folder: Path) -> dict[str, tuple[str, ...]]
 
 
 @pytest.mark.parametrize("place", REFUSED)
-def test_the_refusal_of_a_part_is_that_of_the_conversion(place: str, tmp_path: Path) -> None:
+def test_a_part_has_the_same_refusal_as_its_conversion(place: str, tmp_path: Path) -> None:
     found = refusals(document(place), tmp_path)
     with pytest.raises(UnsupportedError) as caught:
         file_bytes(read(tmp_path))
@@ -72,7 +72,7 @@ def test_the_refusal_of_a_part_is_that_of_the_conversion(place: str, tmp_path: P
     assert found == {place: (str(caught.value),)}
 
 
-def test_the_first_refused_part_of_each_field_is_named_at_once(tmp_path: Path) -> None:
+def test_the_first_refused_part_of_every_field_is_named(tmp_path: Path) -> None:
     found = set(refusals(document(*REFUSED), tmp_path))
     # Without the normalizer, which is refused, no two added tokens are alike.
     assert found | {"added_tokens[1]"} < set(REFUSED)
@@ -85,14 +85,16 @@ def test_without_a_refused_part_all_are_exact(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_can_be_converted_is_exact_in_every_part(name: str, run: Callable[..., Any]) -> None:
+def test_all_parts_of_a_convertible_source_are_exact(name: str, run: Callable[..., Any]) -> None:
     outcome = run("inspect", SMALL / f"{name}.json", "--json")
     facts = json.loads(outcome.text)
     assert (outcome.code, facts["exact"]) == (0, True)
     assert "model" in [part["place"] for part in facts["parts"]]
 
 
-def test_a_refusal_is_a_no_and_is_shown_in_full(run: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_refusal_exits_with_1_and_is_shown_in_full(
+    run: Callable[..., Any], tmp_path: Path
+) -> None:
     (tmp_path / "it.json").write_text(json.dumps(document("decoder", "version")), "utf-8")
     outcome = run("inspect", tmp_path / "it.json")
     assert (outcome.code, "2 refusals" in outcome.text) == (1, True)
@@ -107,7 +109,7 @@ def test_a_source_of_another_kind_is_one_part(run: Callable[..., Any]) -> None:
     assert (refused.code, "1 refusal" in refused.text) == (1, True)
 
 
-def test_a_broken_source_or_an_option_of_another_kind_is_no_answer(
+def test_a_broken_source_or_an_option_of_another_kind_is_a_failure(
     run: Callable[..., Any], small_file: Callable[[str], Path], tmp_path: Path
 ) -> None:
     (tmp_path / "tokenizer.json").write_text('{"model": {', "utf-8")

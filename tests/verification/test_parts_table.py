@@ -24,7 +24,7 @@ PLACES = {
 OTHERS = {"Normalizer", "NORMALIZERS", "PreTokenizer", "Model", "PostProcessor", "Decoder"}
 
 
-def test_the_table_is_what_the_library_and_the_conversion_give() -> None:
+def test_the_table_matches_the_library_and_the_conversion() -> None:
     # The vocabularies are bytes, characters, and pairs of 12 by 12 or 8 by 8: each fifth token is
     # of every row and every column.
     outcomes = [measure(case, token_step=1 if SLOW else 5) for case in cases()]
@@ -41,7 +41,7 @@ def test_every_part_that_the_library_has_is_in_the_table(place: str) -> None:
     assert there - {case.part for case in cases() if case.place == place} == set()
 
 
-def test_a_part_that_is_converted_wrongly_differs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrongly_converted_part_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     lowercase = next(case for case in cases() if case.part == "Lowercase")
     assert measure(lowercase, strings=20) == Outcome(lowercase)
     monkeypatch.setattr(

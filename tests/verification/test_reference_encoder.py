@@ -11,7 +11,7 @@ from sample_texts import SUBJECTS, TEXTS
 
 @pytest.mark.parametrize("name", SUBJECTS)
 @given(text=TEXTS)
-def test_both_encoders_give_the_same_ids(name: str, text: str) -> None:
+def test_both_encoders_produce_the_same_ids(name: str, text: str) -> None:
     data, subject = SUBJECTS[name]
     file = tokexport_reader.open_file(data)
     assert subject.encode(text) == tokexport_reader.encode(file, text.encode())
@@ -21,7 +21,7 @@ def test_both_encoders_give_the_same_ids(name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_slow_encoder_gives_the_ids_of_the_reference(name: str) -> None:
+def test_the_slow_encoder_produces_the_ids_of_the_reference(name: str) -> None:
     file = tokexport_reader.open_file(content(name))
     for case in cases(name):
         if not case["add_special"]:

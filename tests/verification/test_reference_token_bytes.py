@@ -20,7 +20,7 @@ from references import assert_same, converted, reference_for
         (replace("a", "bc"), b"bc"),
     ],
 )
-def test_what_a_decoder_puts_around_each_token_is_not_said_of_one(
+def test_a_token_does_not_include_text_that_a_decoder_adds_around_it(
     decoder: dict[str, Any], expected: bytes | None, tmp_path: Path
 ) -> None:
     path = tmp_path / "tokenizer.json"

@@ -23,7 +23,7 @@ def cases_of(name: str, limit: int = 32) -> Sequence[SelfTestCase]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_cases_are_few_small_and_the_same_each_time(name: str) -> None:
+def test_the_cases_are_few_small_and_deterministic(name: str) -> None:
     cases = cases_of(name)
     assert 16 <= len(cases) <= 32
     assert sum(len(case.text.encode()) for case in cases) <= 4096
@@ -32,13 +32,13 @@ def test_the_cases_are_few_small_and_the_same_each_time(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_ids_are_those_of_the_reference(name: str) -> None:
+def test_the_ids_equal_those_of_the_reference(name: str) -> None:
     reference = reference_for(small_source(name))
     for case in cases_of(name):
         assert list(case.ids) == reference.encode(case.text, case.special)
 
 
-def test_special_tokens_come_as_ids_and_as_text() -> None:
+def test_special_tokens_occur_as_ids_and_as_text() -> None:
     cases, tokens = cases_of("added"), read(small_source("added")).added_tokens
     special = {token.content: token.id for token in tokens if token.special}
     found = [case for case in cases if any(content in case.text for content in special)]
@@ -46,7 +46,7 @@ def test_special_tokens_come_as_ids_and_as_text() -> None:
     assert any(not case.special and not set(special.values()) & set(case.ids) for case in found)
 
 
-def test_every_combination_of_flags_that_fits_is_among_the_texts() -> None:
+def test_the_texts_have_every_valid_combination_of_flags() -> None:
     texts = [case.text for case in cases_of("added", 48) if case.special]
     kinds = {
         (t.special, t.single_word, t.lstrip, t.rstrip, t.normalized): t.content
@@ -69,7 +69,7 @@ def test_the_texts_cover_white_space_scripts_normalization_and_the_edge_of_a_hun
 
 
 @pytest.mark.parametrize("limit", [0, 1, 5])
-def test_fewer_cases_are_made_where_fewer_are_wanted(limit: int) -> None:
+def test_fewer_cases_are_made_on_request(limit: int) -> None:
     assert len(cases_of("added", limit)) <= limit
 
 
@@ -86,7 +86,7 @@ UNIGRAM = {"type": "Unigram", "vocab": [["a", -1.0], ["b", -2.0]], "unk_id": Non
 
 @pytest.mark.parametrize("special", [[], [added("[UNK]", 9, special=True)]])
 @pytest.mark.parametrize("model", [WORDS, PIECES, UNIGRAM], ids=lambda model: model["type"])
-def test_texts_at_which_the_reference_stops_are_left_out_and_counted(
+def test_texts_at_which_the_reference_stops_are_skipped_and_counted(
     model: dict[str, Any], special: list[dict[str, Any]], tmp_path: Path
 ) -> None:
     fields = document(pre_tokenizer={"type": "WhitespaceSplit"}, decoder=None)
@@ -105,7 +105,7 @@ def test_texts_at_which_the_reference_stops_are_left_out_and_counted(
         tokenizer.encode("zzz")
 
 
-def test_a_model_that_never_meets_its_missing_unknown_token_has_every_text(tmp_path: Path) -> None:
+def test_a_model_that_never_needs_its_missing_unknown_token_has_every_text(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text(json.dumps(document(model={"unk_token": "[UNK]"})))
     chosen = self_test(read(tmp_path), reference_for(tmp_path), 32)
     assert len(chosen.cases) >= 16

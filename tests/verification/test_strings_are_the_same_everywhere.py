@@ -33,7 +33,7 @@ def digest(count: int) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def test_the_strings_are_those_that_were_written_down() -> None:
+def test_the_strings_equal_the_recorded_ones() -> None:
     assert digest(40) == "c5c73d4936fc80afe94057439cc91b196df9c491c627d9bb13aae591f4706443"
 
 
@@ -44,13 +44,13 @@ def test_another_hash_seed_makes_the_same_strings() -> None:
 
 
 @pytest.mark.parametrize("name", list(GENERATORS))
-def test_an_index_alone_makes_the_string_that_it_makes_among_others(name: str) -> None:
+def test_a_string_depends_only_on_its_index(name: str) -> None:
     together = list(strings(name, VOCABULARY, 3, 60))
     assert [make(name, VOCABULARY, 3, index) for index in reversed(range(60))] == together[::-1]
 
 
 @pytest.mark.parametrize("name", list(GENERATORS))
-def test_another_seed_makes_other_strings_and_all_are_valid_text(name: str) -> None:
+def test_another_seed_makes_other_valid_strings(name: str) -> None:
     first, second = (list(strings(name, VOCABULARY, seed, 200)) for seed in (1, 2))
     assert first != second
     assert len(set(first)) > 60
@@ -78,7 +78,7 @@ def test_code_points_come_from_every_plane_and_from_both_sides_of_class_boundari
     assert not points & set(range(0xD800, 0xE000))
 
 
-def test_added_tokens_come_whole_doubled_cut_and_beside_spaces_and_letters() -> None:
+def test_added_tokens_occur_whole_doubled_cut_and_beside_spaces_and_letters() -> None:
     made = list(strings("added-tokens", VOCABULARY, 0, 3000))
     for part in (
         *("<|end|>", "<|end|><|end|>", " <|end|>", "<|end|>\n", "a[MASK]", "[MASK]a", "<s>é"),
@@ -88,13 +88,13 @@ def test_added_tokens_come_whole_doubled_cut_and_beside_spaces_and_letters() -> 
     assert any("<|end|" in string and "<|end|>" not in string for string in made)
 
 
-def test_contractions_come_in_every_case_and_with_the_letters_that_fold_to_them() -> None:
+def test_contractions_occur_in_every_case_and_with_letters_that_fold_to_them() -> None:
     made = "".join(strings("apostrophes", VOCABULARY, 0, 3000))
     for part in ("'s", "'S", "'ll", "'LL", "'Re", "'\u017f", "\u2019s", "'\ufb06"):
         assert part in made, part
 
 
-def test_the_plan_has_as_many_strings_as_were_asked_for() -> None:
+def test_the_plan_has_the_requested_number_of_strings() -> None:
     assert sum(SHARES.values()) == 100
     for total in (0, 1, 99, 12345, 100_000):
         assert sum(plan(total, VOCABULARY).values()) == total

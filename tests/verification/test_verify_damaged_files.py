@@ -206,7 +206,7 @@ def test_a_right_file_has_no_differences(
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_damage_is_found_and_counted(
+def test_damage_is_detected_and_counted(
     damage: str, sources: dict[str, Path], files: dict[str, bytes]
 ) -> None:
     name, change, check = DAMAGES[damage]

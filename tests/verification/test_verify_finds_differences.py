@@ -117,7 +117,7 @@ def first_of(result: Verification) -> Difference:
     return result.first
 
 
-def test_nothing_differs_from_itself_and_everything_is_counted(twin: Twin) -> None:
+def test_a_file_does_not_differ_from_its_source_and_all_checks_are_counted(twin: Twin) -> None:
     result = outcome(twin)
     assert result.ok
     assert result.differences == 0
@@ -130,7 +130,7 @@ def test_nothing_differs_from_itself_and_everything_is_counted(twin: Twin) -> No
     assert f"{result.compared:,} comparisons: no differences" in result.lines()
 
 
-def test_every_code_point_is_looked_at() -> None:
+def test_every_code_point_is_compared() -> None:
     """What the ids are is no matter here, so that the reference gives the same for every text and
     takes no time for it.
     """
@@ -170,7 +170,7 @@ def test_one_wrong_id_in_one_string_is_found_and_shown(twin: Twin) -> None:
     assert 0 <= first.byte_offset < len(first.text.encode())
 
 
-def test_a_difference_is_seen_again_by_its_key_alone(twin: Twin) -> None:
+def test_a_difference_is_reproduced_by_its_key(twin: Twin) -> None:
     twin.change_ids = lambda text, ids: ids[:-1] if len(text) > 50 else ids
     result = outcome(twin)
     again = outcome(twin, only=first_of(result).key)
@@ -179,7 +179,7 @@ def test_a_difference_is_seen_again_by_its_key_alone(twin: Twin) -> None:
     assert outcome(twin, only=first_of(result).key).ok
 
 
-def test_the_command_that_shows_the_difference_again_is_in_the_report(twin: Twin) -> None:
+def test_the_report_has_a_command_that_reproduces_the_difference(twin: Twin) -> None:
     twin.change_ids = lambda text, ids: ids[1:]
     result = outcome(twin, seed=7, again="tokexport verify a.bin --against b.json")
     command = f"tokexport verify a.bin --against b.json --seed 7 --only {first_of(result).key}"
@@ -188,7 +188,7 @@ def test_the_command_that_shows_the_difference_again_is_in_the_report(twin: Twin
 
 
 @pytest.mark.parametrize("unit", ["char", "byte"])
-def test_an_id_that_stands_elsewhere_is_found(unit: str) -> None:
+def test_an_id_at_another_position_is_found(unit: str) -> None:
     twin = Twin(tiny_tokenizers())
     assert outcome(twin).counts["offsets"] == 3 * (300 // 20)
 
@@ -206,7 +206,7 @@ def test_an_id_that_stands_elsewhere_is_found(unit: str) -> None:
     assert first_of(again).text == first_of(result).text
 
 
-def test_a_file_that_tells_no_offsets_is_compared_without_and_it_is_said() -> None:
+def test_a_file_without_offsets_is_compared_without_them_and_the_report_says_so() -> None:
     twin = Twin(tiny_tokenizers())
 
     def refuse(text: str, offsets: list[Span], unit: str) -> list[Span]:
@@ -228,7 +228,7 @@ def test_two_tokens_with_swapped_bytes_are_found(twin: Twin) -> None:
     assert first_of(result).key == "id:65"
 
 
-def test_a_stream_that_gives_another_text_is_found(twin: Twin) -> None:
+def test_a_stream_that_produces_another_text_is_found(twin: Twin) -> None:
     twin.change_streamed = lambda text: text.replace("a", "b", 1)
     result = outcome(twin)
     assert set(result.differing) == {"id sequences decoded one at a time"}
@@ -238,7 +238,7 @@ def test_a_stream_that_gives_another_text_is_found(twin: Twin) -> None:
     assert first.found == first.expected.replace("a", "b", 1)
 
 
-def test_an_id_that_the_reference_has_not_is_a_difference(twin: Twin) -> None:
+def test_an_id_unknown_to_the_reference_is_a_difference(twin: Twin) -> None:
     known = twin.reference.ids()
     hole = 302 if 302 not in known and max(known) > 302 else max(known) + 1
     original = twin.decode_single_token_bytes
@@ -248,7 +248,7 @@ def test_an_id_that_the_reference_has_not_is_a_difference(twin: Twin) -> None:
     assert first_of(result).ids == (hole,)
 
 
-def test_an_error_of_the_file_is_a_difference_and_no_crash(twin: Twin) -> None:
+def test_an_error_of_the_file_is_a_difference_not_a_crash(twin: Twin) -> None:
     def fail(text: str, ids: list[int]) -> list[int]:
         if "12" in text:
             raise TokexportError("the scratch memory is too small")
@@ -277,7 +277,7 @@ def test_a_text_is_compared_whole_and_by_lines(twin: Twin, tmp_path: Path) -> No
     assert any("UTF-8" in note for note in result.notes)
 
 
-def test_a_file_that_only_decodes_is_compared_in_that_and_it_is_said(twin: Twin) -> None:
+def test_a_decode_only_file_is_compared_only_in_decoding_and_the_report_says_so(twin: Twin) -> None:
     result = outcome(Twin(twin.source, decode_only=True))
     assert result.ok
     sequences = {"id sequences decoded", "id sequences decoded one at a time"}
@@ -285,7 +285,7 @@ def test_a_file_that_only_decodes_is_compared_in_that_and_it_is_said(twin: Twin)
     assert any("decode-only" in note for note in result.notes)
 
 
-def test_another_release_of_the_library_is_said(twin: Twin) -> None:
+def test_the_report_mentions_another_release_of_the_library(twin: Twin) -> None:
     assert not outcome(twin, only="id:65").notes
     twin.reference.version = "0.1.0"
     notes = outcome(twin, only="id:65").notes
@@ -293,7 +293,7 @@ def test_another_release_of_the_library_is_said(twin: Twin) -> None:
     assert "0.1.0 is installed" in notes[0]
 
 
-def test_a_text_at_which_the_library_itself_fails_is_left_out_and_said() -> None:
+def test_a_text_at_which_the_library_itself_fails_is_skipped_and_reported() -> None:
     tokenizer = tiny_tokenizers()
     # The white space that the first takes with it is what the second would begin in:
     # "AddedVocabulary bad split".
@@ -305,13 +305,13 @@ def test_a_text_at_which_the_library_itself_fails_is_left_out_and_said() -> None
     assert any("itself fails" in note for note in result.notes), result.notes
 
 
-def test_a_key_that_names_nothing_is_an_error(twin: Twin) -> None:
+def test_an_unknown_key_is_an_error(twin: Twin) -> None:
     for key in ("nonsense:1", "token:x", "digits", "class:", ""):
         with pytest.raises(TokexportError, match="names no comparison"):
             outcome(twin, only=key)
 
 
-def test_the_report_is_json_and_the_same_each_time(twin: Twin) -> None:
+def test_the_report_is_json_and_always_the_same(twin: Twin) -> None:
     twin.change_ids = lambda text, ids: ids[1:] if "é" in text else ids
     first, second = outcome(twin, strings=200), outcome(twin, strings=200)
     assert first.lines() == second.lines()
@@ -319,7 +319,7 @@ def test_the_report_is_json_and_the_same_each_time(twin: Twin) -> None:
     assert dataclasses.asdict(first) == dataclasses.asdict(second)
 
 
-def test_progress_is_told_and_never_goes_back_within_a_check(twin: Twin) -> None:
+def test_progress_is_reported_and_never_decreases_within_a_check(twin: Twin) -> None:
     seen: dict[str, list[int]] = {}
     outcome(twin, progress=lambda check, done, total: seen.setdefault(check, []).append(done))
     assert {"ids decoded", "tokens encoded", "strings: tokens"} <= set(seen)
@@ -328,7 +328,7 @@ def test_progress_is_told_and_never_goes_back_within_a_check(twin: Twin) -> None
     )
 
 
-def test_tasks_in_processes_give_their_results_in_order_and_their_errors() -> None:
+def test_tasks_in_processes_return_results_in_order_and_errors() -> None:
     def refuse() -> int:
         raise TokexportError("refused")
 
@@ -340,7 +340,7 @@ def test_tasks_in_processes_give_their_results_in_order_and_their_errors() -> No
         list(in_order([lambda: os._exit(3)], 2))
 
 
-def test_the_smallest_part_is_no_longer_than_it_must_be() -> None:
+def test_the_smallest_differing_part_is_minimal() -> None:
     text = "lorem ipsum dolor" * 40 + "needle" + "sit amet" * 40
     assert shrink(text, lambda part: "needle" in part) == "needle"
     assert shrink("ab", lambda part: part == "ab") == "ab"

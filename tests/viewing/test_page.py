@@ -72,7 +72,7 @@ def test_no_text_adds_an_element_to_the_page(text: str, small_file: PathOf) -> N
     assert (names.count("script"), names.count("style")) == (2, 1)
 
 
-def test_a_name_is_text_too(tmp_path: Path, small_file: PathOf) -> None:
+def test_a_name_is_also_text(tmp_path: Path, small_file: PathOf) -> None:
     path = tmp_path / "<img src=x>&.bin"
     path.write_bytes(small_file("gpt2").read_bytes())
     elements = parsed(page("a", [side(str(path))]))
@@ -102,7 +102,7 @@ def test_the_page_needs_no_network_and_runs_nothing_else(small_file: PathOf) -> 
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama3", "deepseek", "shuffled", "ranks"])
-def test_the_tree_of_merges_makes_each_token(name: str, small_file: PathOf) -> None:
+def test_the_tree_of_merges_produces_each_token(name: str, small_file: PathOf) -> None:
     one = side(str(small_file(name)))
     text = "the quick brown fox, hello hello world 123 中文\n"
     (found,) = data(page(text, [one]))
@@ -120,7 +120,7 @@ def test_the_tree_of_merges_makes_each_token(name: str, small_file: PathOf) -> N
     assert merged > 5
 
 
-def test_ids_places_and_scores_are_those_of_the_tokenizer(small_file: PathOf) -> None:
+def test_ids_positions_and_scores_equal_those_of_the_tokenizer(small_file: PathOf) -> None:
     one = side(str(small_file("llama3")))
     text = "hello <|end_of_text|> é"
     (found,) = data(page(text, [one], allowed_special="all", add_special_tokens=True))
@@ -135,7 +135,7 @@ def test_ids_places_and_scores_are_those_of_the_tokenizer(small_file: PathOf) ->
         assert token["special"] == one.tokenizer.is_special_token(int(id))
 
 
-def test_beside_another_tokens_that_are_cut_elsewhere_are_marked(small_file: PathOf) -> None:
+def test_tokens_that_differ_from_another_tokenizer_are_marked(small_file: PathOf) -> None:
     two = [side(str(small_file(name))) for name in ("gpt2", "llama3")]
     content = page("hello world, the end 12345", two)
     panes = re.findall(r'<div class="text".*?</div>', content, re.DOTALL)

@@ -99,7 +99,7 @@ def test_keys_move_from_token_to_token_and_side_to_side(opened: Any) -> None:
     assert opened.locator("#details").inner_text() == ""
 
 
-def test_a_text_runs_nothing(opened: Any) -> None:
+def test_a_text_runs_no_code(opened: Any) -> None:
     assert opened.evaluate("window.hurt") is None
     assert "<script>" in opened.locator(".text").first.inner_text().replace("\n", "")
 

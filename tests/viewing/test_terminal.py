@@ -43,7 +43,7 @@ def on_terminal(*arguments: object, **environment: str) -> str:
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama3", "falcon", "unknown"])
-def test_each_token_is_painted_once_and_unlike_the_one_before(
+def test_each_token_is_painted_once_in_another_colour_than_the_previous_one(
     name: str, small_file: PathOf
 ) -> None:
     tokenizer = tokexport.load(small_file(name))
@@ -62,7 +62,7 @@ def test_each_token_is_painted_once_and_unlike_the_one_before(
     assert all(one != two for one, two in ordinary)
 
 
-def test_no_byte_of_a_token_can_command_a_terminal() -> None:
+def test_no_byte_of_a_token_can_control_a_terminal() -> None:
     for byte in range(256):
         for content in (bytes([byte]), b"a" + bytes([byte]), bytes([0xC2, byte])):
             assert all(part.text.isprintable() for part in parts(content))
@@ -87,7 +87,7 @@ def test_a_special_token_without_text_is_shown_by_its_name_or_id(small_file: Pat
     assert ";48;5;60m" in painted
 
 
-def test_without_a_terminal_bars_stand_between_tokens(run: Run, small_file: PathOf) -> None:
+def test_without_a_terminal_tokens_are_separated_by_bars(run: Run, small_file: PathOf) -> None:
     path = small_file("gpt2")
     tokenizer = tokexport.load(path)
     tokens = [tokenizer.decode_single_token_bytes(id) for id in tokenizer.encode("a the\nb")]
@@ -96,7 +96,7 @@ def test_without_a_terminal_bars_stand_between_tokens(run: Run, small_file: Path
     assert outcome.text == drawn + "\n"
 
 
-def test_colours_are_for_terminals_that_want_them(small_file: PathOf) -> None:
+def test_colours_are_used_only_on_terminals_that_allow_them(small_file: PathOf) -> None:
     path = small_file("gpt2")
     assert "\x1b[38;5;" in on_terminal("encode", path, "--show", "a the b")
     assert "\x1b" not in on_terminal("encode", path, "--show", "a the b", NO_COLOR="1")
@@ -105,7 +105,7 @@ def test_colours_are_for_terminals_that_want_them(small_file: PathOf) -> None:
 
 
 @pytest.mark.parametrize("other", ["--tokens", "--offsets", "--json"])
-def test_show_stands_alone(other: str, run: Run, small_file: PathOf) -> None:
+def test_show_works_alone(other: str, run: Run, small_file: PathOf) -> None:
     outcome = run("encode", small_file("gpt2"), "--show", other, "a")
     assert outcome.code == 2
     assert "--show excludes" in outcome.stderr

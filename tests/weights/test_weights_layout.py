@@ -24,7 +24,7 @@ def kind(field: Any) -> str:
     return TYPES[field.fmtstr[-1]] if isinstance(field, FormatField) else f"{field.sizeof()} bytes"
 
 
-def test_the_table_of_the_header_is_the_declaration() -> None:
+def test_the_table_of_the_header_matches_the_declaration() -> None:
     rows = re.findall(r"\| (\d+) \| ([^|]+) \| `(\w+)` \| ([^|]*) ?\|", README.read_text("utf-8"))
     offset, expected = 0, []
     for field in HEADER.subcons:
@@ -102,7 +102,7 @@ def test_a_model_of_another_style_is_refused(
     assert not (tmp_path / "w").exists()
 
 
-def test_a_broken_checkpoint_is_refused_with_its_place(tmp_path: Path) -> None:
+def test_a_broken_checkpoint_is_refused_with_the_location(tmp_path: Path) -> None:
     settings, made = config(), random_tensors(config(), 6)
     broken = {
         "has no tensor model.norm.weight": {k: v for k, v in made.items() if "model.norm" not in k},
