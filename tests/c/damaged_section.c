@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* A section that lies: damaged_section FILE TAG STEP TEXT...
+/* A damaged section: damaged_section FILE TAG STEP TEXT...
 
-   Every STEP-th byte of a section is replaced by other values, one at a time, and the texts are
-   encoded by what tkx_open still takes. The answers may be ids or that a table is corrupt; memory
-   is all that tkx_spans_work_size asks for, and no byte more. Prints how many were refused at
-   opening, and how many calls met damage. */
+   Replaces every STEP-th byte of a section by other values, one at a time, and encodes the texts if
+   tkx_open accepts the file. Results may be ids or TKX_E_CORRUPT; the work memory has exactly the
+   size of tkx_spans_work_size. Prints how many files were refused on opening, and how many calls
+   detected damage. */
 
 #include "support.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* Promises of decoding in tokexport.h, held against a good file: whole texts and streams, the slow
-   and plain way beside them. */
+/* Checks the promises of tokexport.h about decoding on a good file: whole texts and streams,
+   compared with slow, plain code. */
 
 #ifndef DECODING_H
 #define DECODING_H
@@ -10,7 +10,7 @@
 #include "support.h"
 
 /* Whether `count` bytes begin some character of `length` bytes: the code points that they can
-   become must meet those of that length. */
+   become must overlap those of that length. */
 static int can_begin(const uint8_t *p, size_t count, size_t length) {
     static const uint32_t first[5] = {0, 0, 0x80, 0x800, 0x10000},
                           last[5] = {0, 0x7F, 0x7FF, 0xFFFF, 0x10FFFF};
@@ -30,8 +30,8 @@ static int can_begin(const uint8_t *p, size_t count, size_t length) {
     return low <= high && !(low >= 0xD800 && high <= 0xDFFF);
 }
 
-/* Text of bytes: what is no character becomes U+FFFD, one for each longest beginning of a
-   character, or for a byte. */
+/* Bytes as text: each longest beginning of a character, or else each byte, that is not a character
+   becomes U+FFFD. */
 static size_t lossy(const uint8_t *bytes, size_t size, uint8_t *out) {
     size_t i = 0, used = 0;
     while (i < size) {
@@ -51,7 +51,7 @@ static size_t lossy(const uint8_t *bytes, size_t size, uint8_t *out) {
     return used;
 }
 
-/* The tokens' bytes, one after the other; without special ones on request. */
+/* The joined bytes of tokens; without special ones on request. */
 static size_t joined(const tkx *t, const uint32_t *ids, size_t count, int skip_special,
                      uint8_t *out) {
     size_t used = 0, i, size;
@@ -78,7 +78,7 @@ static void random_ids(const tkx *t, uint32_t *ids, size_t count, uint64_t *stat
     }
 }
 
-/* A stream whose every buffer is first one byte too small: nothing changes by that. */
+/* A stream with each buffer one byte too small at first, which must not change its state. */
 static size_t streamed_tightly(const tkx *t, const uint32_t *ids, size_t count, int skip_special,
                                uint8_t *out) {
     tkx_decoder d;
@@ -107,7 +107,7 @@ static size_t streamed_tightly(const tkx *t, const uint32_t *ids, size_t count, 
     return used;
 }
 
-/* All ways to decode agree, and say how much room they want. */
+/* All ways to decode agree, and report the size needed. */
 static void every_way_to_decode_gives_the_same(const tkx *t, uint64_t *state) {
     enum { COUNT = 40 };
     uint32_t ids[COUNT], wanted[COUNT], flags;
@@ -157,7 +157,7 @@ static void decode_stream_gives_the_text_of_the_whole(const tkx *t, uint64_t *st
     uint8_t *out, *raw, *text, *stream;
     int skip;
     every_way_to_decode_gives_the_same(t, state);
-    if (t->decoder.data) return; /* not by joining: tests/test_decoding_rules.py */
+    if (t->decoder.data) return; /* not joined; see tests/sources/test_decoding_rules.py */
     random_ids(t, ids, count, state);
     for (i = 0; i < count; i++) {
         CHECK(tkx_token_bytes(t, ids[i], &bytes, &size) == TKX_OK);
@@ -214,7 +214,7 @@ static void a_held_back_character_needs_room_when_it_is_written(const tkx *t) {
             continue;
         CHECK(tkx_decoder_init(&d, t, 0) == TKX_OK);
         CHECK(tkx_decoder_step(&d, id, out, 0, &given) == TKX_OK && given == 0);
-        /* the first byte of a character again: the one that is held back is written */
+        /* the first byte of a character again, so that the byte held back is written */
         CHECK(tkx_decoder_step(&d, id, out, 2, &given) == TKX_E_BYTES && given == 3);
         CHECK(tkx_decoder_step(&d, id, out, 3, &given) == TKX_OK && given == 3 &&
               memcmp(out, "\xEF\xBF\xBD", 3) == 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* Promises of encoding in tokexport.h, held against a good file: work memory, caches, streams,
+/* Checks the promises of tokexport.h about encoding on a good file: work memory, caches, streams,
    cuts, spans and long texts. */
 
 #ifndef ENCODING_H
@@ -16,12 +16,12 @@ static int encode(const tkx *t, int special, const uint8_t *text, size_t size, u
     return (special ? tkx_encode_special : tkx_encode)(t, text, size, ids, capacity, count, work);
 }
 
-/* How often a call may say that it needs more work memory: once for nearly all texts (that is in
-   test_c_work_memory.py), and again where a text of 100,000 bytes is one pre-token, or is rewritten
-   to many times its size. */
+/* How often a call may ask for more work memory: once for almost all texts (test_c_work_memory.py
+   checks that), and again if a text of 100,000 bytes is one pre-token, or is rewritten to many
+   times its size. */
 enum { MAX_RETRIES = 3 };
 
-/* Encodes with work memory that grows only as the error says. */
+/* Encodes with work memory of the sizes that errors report. */
 static int encode_growing(const tkx *t, int special, const uint8_t *text, size_t size,
                           uint32_t *ids, size_t capacity, size_t *count) {
     tkx_work work = {NULL, 0, NULL, 0};
@@ -67,7 +67,7 @@ static void every_way_gives_the_same_ids(const tkx *t, int special, const uint8_
             CHECK(encode(t, special, text, size, other, MAX_IDS, &got, &work) == TKX_OK);
             CHECK(got == count && memcmp(other, ids, 4 * count) == 0);
         }
-        /* Only what there is room for is written: the array is exactly as long. */
+        /* The array has exactly this size, so nothing may be written after it. */
         for (exact = count < 6 ? 0 : count - 6; exact <= count; exact++) {
             room = (uint32_t *)exactly(4 * exact);
             CHECK(encode(t, special, text, size, room, exact, &got, &work) ==
@@ -147,7 +147,7 @@ static void allowed_tokens_are_found_and_no_others(const tkx *t, const uint8_t *
     free(work.memory);
 }
 
-/* The template around a text, as its items say. */
+/* The template around a text, according to its items. */
 static void the_template_stands_around_the_text(const tkx *t, int special, const uint8_t *text,
                                                 size_t size, const uint32_t *ids, size_t count) {
     static uint32_t expected[2 * MAX_IDS + 8], got[2 * MAX_IDS + 8];
@@ -182,7 +182,7 @@ static size_t characters_of(const uint8_t *text, size_t size) {
     return count;
 }
 
-/* With as much work memory as it asks for, and room for just the ids that there are. */
+/* With exactly the work memory and the array that the call needs. */
 static void spans_lie_in_the_text(const tkx *t, int special, const uint8_t *text, size_t size,
                                   const uint32_t *expected, size_t count) {
     static uint32_t in_bytes[2 * MAX_IDS];
@@ -231,8 +231,7 @@ static void spans_lie_in_the_text(const tkx *t, int special, const uint8_t *text
     free(spans);
 }
 
-/* Whether a text stops the encoder, in a file where an unknown character does that
-   (UNKNOWN_STOPS). */
+/* Whether a text stops the encoder, in a file in which unknown characters do (UNKNOWN_STOPS). */
 static int is_stopped(const tkx *t, int code, size_t count) {
     if (!(t->flags & 32) || code != TKX_E_UNKNOWN_TEXT) return 0;
     CHECK(count == 0);
@@ -262,8 +261,8 @@ static void encode_random_texts(const tkx *t, uint64_t *state) {
     free(text);
 }
 
-/* One thing after the other, among them what is quadratic in many tokenizers. Time is not measured:
-   at a megabyte, what is quadratic does not end. */
+/* Many kinds of text, including some that are quadratic in many tokenizers. Time is not measured:
+   with a megabyte, quadratic time does not end. */
 static void long_texts_end(const tkx *t, size_t size) {
     static const char *const pieces[] = {"a",
                                          "ab",

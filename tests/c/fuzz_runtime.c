@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* Files that lie: fuzz_runtime SEED COUNT FILE...
+/* Damaged files: fuzz_runtime SEED COUNT FILE...
 
-   Each file is changed at random, its checksums are made right again, and every function is called
-   on what tkx_open still takes. Nothing is expected of the answers; a sanitizer, or a call that
-   does not come back, is what this test looks for. */
+   Each file is changed at random, its checksums are corrected, and every function is called if
+   tkx_open accepts the file. Results are not checked: the test is to find sanitizer errors and
+   calls that do not return. */
 
 #include "support.h"
 
@@ -29,16 +29,14 @@ static void set_number(uint8_t *p, int bytes, uint64_t v) {
     for (; bytes; bytes--, v >>= 8) *p++ = (uint8_t)v;
 }
 
-/* Makes the checksum of header and section table right. Those of the sections only matter to
-   tkx_check. */
+/* Corrects the checksum of header and section table. Only tkx_check uses the other checksums. */
 static void seal(uint8_t *data, size_t size) {
     size_t sections = size >= 64 ? (size_t)number(data + 12, 4) : 0;
     if (sections > 64 || size < 64 + 32 * sections) return;
     set_number(data + 60, 4, crc32(crc32(0, data, 60), data + 64, 32 * sections));
 }
 
-/* A place worth changing: the first bytes of a section more often than others, the header
-   seldom. */
+/* An offset to change: often in the first bytes of a section, rarely in the header. */
 static size_t some_place(const uint8_t *data, size_t size, uint64_t *state) {
     size_t sections = (size_t)number(data + 12, 4), offset, length;
     const uint8_t *entry = data + 64 + 32 * below(state, sections);
@@ -61,13 +59,13 @@ static void change(uint8_t *data, const uint8_t *original, size_t size, uint64_t
             case 0: data[at] ^= (uint8_t)(1u << below(state, 8)); break;
             case 1: data[at] = (uint8_t)next_random(state); break;
             case 2: data[at] = (uint8_t)(data[at] + (below(state, 2) ? 1 : 255)); break;
-            case 3: /* a whole number */
+            case 3: /* a u32 */
                 at &= ~(size_t)3;
                 if (size - at >= 4)
                     set_number(data + at, 4,
                                favourites[below(state, sizeof favourites / sizeof *favourites)]);
                 break;
-            default: { /* a piece of the file in another place */
+            default: { /* a part of the file at another offset */
                 size_t from = below(state, size), length = below(state, 32);
                 if (length <= size - at && length <= size - from)
                     memmove(data + at, data + from, length);
@@ -76,7 +74,7 @@ static void change(uint8_t *data, const uint8_t *original, size_t size, uint64_t
     }
 }
 
-/* A conversation of parts of a text, mostly with roles that take turns. */
+/* A conversation of parts of a text, mostly with alternating roles. */
 static void call_chat(const tkx *t, uint64_t *state, const uint8_t *text, size_t size,
                       uint32_t *ids, const tkx_work *work) {
     tkx_message messages[6];

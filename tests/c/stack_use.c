@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* Prints how much of the C stack the runtime has used at most: stack_use FILE...
+/* Prints the maximum of C stack that the runtime has used: stack_use FILE...
 
-   The stack below main is painted before each call and looked at after it. */
+   The stack below main is filled with a pattern before each call, and examined after it. */
 
 #include "support.h"
 
@@ -11,7 +11,7 @@ enum { PAINTED = 1 << 16, MAX_SIZE = 3000 };
 
 static uintptr_t bottom;
 
-/* Not inlined, so that its array lies where the frames of a call will lie. */
+/* Not inlined, so that its array is where the frames of a call will be. */
 static __attribute__((noinline)) void paint(void) {
     volatile uint8_t area[PAINTED];
     size_t i;

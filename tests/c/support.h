@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* What the C tests share: files in memory of exactly their size, so that a sanitizer sees each byte
-   too far; random numbers that are the same everywhere; a check that says where it failed. */
+/* Shared by the C tests: files in memory of exactly their size, so that a sanitizer detects every
+   access beyond it; reproducible random numbers; a check that reports its location. */
 
 #ifndef SUPPORT_H
 #define SUPPORT_H
@@ -63,8 +63,8 @@ static size_t below(uint64_t *state, size_t bound) {
     return (size_t)(next_random(state) >> 33) % bound;
 }
 
-/* A random text: runs of few characters, contents of added tokens, and anything that is UTF-8.
-   Gives its size, at most `capacity`. */
+/* A random text: runs of few characters, contents of added tokens, and any UTF-8. Returns its size,
+   at most `capacity`. */
 static size_t random_text(const tkx *t, uint64_t *state, uint8_t *text, size_t capacity) {
     static const char *const pieces[] = {"a",
                                          "b",

@@ -1,5 +1,5 @@
-"""tokexport.c and tokexport_extra.c are made of the units in formats/tokexport/src, each short
-enough to read at once.
+"""tokexport.c and tokexport_extra.c are generated from the units in formats/tokexport/src, each of
+which is short.
 """
 
 import pytest

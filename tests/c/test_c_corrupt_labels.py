@@ -1,5 +1,5 @@
-"""Stages with damaged label tables are refused at opening, by the core as by the reader of the
-document.
+"""Stages with damaged label tables are refused on opening, by the core and by the reader of
+SPEC.md.
 """
 
 from typing import Any
@@ -26,15 +26,15 @@ def labels() -> bytes:
 
 
 def described(number: int = -1) -> tuple[int, Any]:
-    """Where the descriptor of a label table stands, and its fields."""
+    """The offset of the descriptor of a label table, and its fields."""
     count = LabelsHeader.parse(labels()).table_count
     at = LabelsHeader.sizeof() + LabelTable.sizeof() * range(count)[number]
     return at, LabelTable.parse(labels()[at:])
 
 
 def with_fields(room: int = 0, number: int = -1, **fields: int) -> bytes:
-    """Other values in a descriptor, and room after the last table, so that what is read there is
-    good.
+    """Other values in a descriptor, and room after the last table, so that reads beyond it are
+    valid.
     """
     at, table = described(number)
     changed = LabelTable.build({**table, **fields})
@@ -51,7 +51,7 @@ def with_entry(number: int, *, label: int = 0, state: int = 0) -> bytes:
 
 
 def opened(library: Library, content: bytes) -> int:
-    """The answer of the core; that of the reader is the same."""
+    """The code of the core, which must equal that of the reader."""
     answer = library.open(content)
     assert golden_run.opened(tokexport_reader, content) == NAMES[answer]
     return answer
@@ -83,7 +83,7 @@ def test_each_table_must_belong_to_a_different_stage_with_a_program(library: Lib
     assert opened(library, with_fields(number=0, stage=last.stage)) == SPLITS
     one = golden_files.section("look-ahead", Tag.LABELS)[8:]
     none = golden_files.rebuilt("look-ahead", {Tag.LABELS: bytes(8) + one})
-    assert opened(library, none) == SPLITS  # classes of the first stage are of its label table
+    assert opened(library, none) == SPLITS  # the first stage has classes of its label table
 
 
 def test_every_label_and_every_state_is_checked(library: Library) -> None:

@@ -1,5 +1,5 @@
-"""Damaged operations of NORM: MAP, REPLACE and CHARSMAP are refused at opening or give
-TKX_E_CORRUPT when they are met.
+"""Damaged operations of NORM: MAP, REPLACE and CHARSMAP are refused on opening or cause
+TKX_E_CORRUPT on use.
 """
 
 from collections.abc import Iterator
@@ -19,12 +19,12 @@ pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
 
 
 def table_of(name: str, op: int) -> int:
-    """Where the table of an operation begins in NORM."""
+    """The offset in NORM of the table of an operation."""
     return numbers(name, b"NORM", 16 + 32 * op + 12, 1)[0]
 
 
 def damaged_map() -> Iterator[tuple[Changes, str, str]]:
-    """Changes in the map to lower case, a text that meets them, and one that does not."""
+    """Changes in the map to lower case, a text that uses them, and one that does not."""
     at = table_of("rewriting", 1)
     middles, leaves, entries, text = numbers("rewriting", b"NORM", at, 4)
     levels = {"top": (272, 2), "middle": (64 * middles, 2), "leaves": (64 * leaves, 2)}
@@ -36,14 +36,14 @@ def damaged_map() -> Iterator[tuple[Changes, str, str]]:
         (0, "I", 0xFFFFFF00),
         (0, "I", 4241),
         (4, "H", 0xFFFF),
-        (6, "B", 2),  # the letters of what is no Hangul syllable
+        (6, "B", 2),  # the letters of a character that is not a Hangul syllable
     ):
         yield each(b"NORM", first + offset, count, form, number, 8), "\u00c0", ""
     yield each(b"NORM", *found["text"], "B", 0xC3), "\u00c0", ""
 
 
 def damaged_sequences() -> Iterator[tuple[Changes, str, str]]:
-    """The same in what ``sequences`` replaces, and in its protected texts."""
+    """The same in the sequences of the file ``sequences``, and in its protected texts."""
     at = table_of("sequences", 0)
     units, nodes, edges, program, size = numbers("sequences", b"NORM", at, 5)
     found = parts(
@@ -90,9 +90,9 @@ def test_corruption_that_encoding_detects(
 
 
 def damaged_programs() -> Iterator[Changes]:
-    """Changes in what is looked at when a file is opened."""
+    """Changes in data that opening checks."""
     for op, offset in (*((0, at) for at in (0, 4, 8, 12, 16)), *((1, at) for at in (0, 4, 8, 12))):
-        at = table_of("rewriting", op) + offset  # a count that the size of its table is not for
+        at = table_of("rewriting", op) + offset  # a count that contradicts the size of its table
         yield [(b"NORM", at, "I", numbers("rewriting", b"NORM", at, 1)[0] + 1)]
     program = table_of("rewriting", 2)
     for offset, form, number in (

@@ -1,5 +1,5 @@
-"""Tables that are too large to check at opening: a value out of its range is TKX_E_CORRUPT when it
-is met, never anything else.
+"""Tables that are too large to check on opening: a value out of range always causes TKX_E_CORRUPT
+on use.
 """
 
 import struct
@@ -28,7 +28,7 @@ def ids_of_index(tag: bytes, start: int, words: int) -> Changes:
 
 
 def added_tokens() -> Iterator[Changes]:
-    """Damage in what finds the added tokens in a text: ids, tokens, edges and children."""
+    """Damage in the tables of added tokens: ids, tokens, edges and children."""
     count, nodes, edges = numbers("added", b"ADDT", 0, 3)
     node = 96 + 16 * count
     edge = node + 8 * (nodes + 1)
@@ -42,7 +42,7 @@ def added_tokens() -> Iterator[Changes]:
 
 
 def normalizer() -> dict[str, tuple[int, int]]:
-    """Where each part of NORM begins, and its number of entries."""
+    """The offset of each part of NORM, and its number of entries."""
     (table,) = numbers("normalized", b"NORM", 16 + 12, 1)
     _, middles, leaves, entries, points, compositions = numbers("normalized", b"NORM", table, 6)
     levels = {"top": (272, 2), "middle": (64 * middles, 2), "leaves": (64 * leaves, 2)}
@@ -51,13 +51,13 @@ def normalizer() -> dict[str, tuple[int, int]]:
 
 
 def characters(name: str) -> dict[str, tuple[int, int]]:
-    """Where each part of CHRS begins, and its number of entries."""
+    """The offset of each part of CHRS, and its number of entries."""
     _, places, middles, leaves = numbers(name, b"CHRS", 0, 4)
     return parts(16, top=(272 * places, 2), middle=(64 * middles, 2), leaves=(64 * leaves, 4))
 
 
 def damage() -> Iterator[tuple[str, Changes, str, str]]:
-    """A file, changes in it, texts that meet them, parted by "|", and a text that does not."""
+    """A file, changes in it, texts that use them, separated by "|", and a text that does not."""
     yield SMALLEST, [(b"BIDS", 4 * ord("a"), "I", 3)], "aba", ""
     yield SMALLEST, ids_of_index(b"TIDX", 8, 1), "a", ""
     yield SMALLEST, ids_of_index(b"PIDX", 16, 2), "aab|" + "ab" * 100, ""
@@ -81,9 +81,9 @@ def damage() -> Iterator[tuple[str, Changes, str, str]]:
         yield "normalized", changes, "\u00e9\u0323 e\u0301", ""
     outside = {"top": ("H", 0xFFFF), "middle": ("H", 0xFFFF), "leaves": ("I", 9999)}
     for name in ("byte-fallback", "affixes"):
-        for part, place in characters(name).items():  # both ways, that of long pieces too
+        for part, place in characters(name).items():  # both algorithms, also for long pre-tokens
             yield name, each(b"CHRS", *place, *outside[part]), "cbb xy|" + "xy" * 100, ""
-    # A table of characters is looked at before a text is cut, too.
+    # A table of characters is also used before a text is cut.
     _, _, middles, leaves = numbers("byte-fallback", b"CHRS", 0, 4)
     bounds = {"top": ("H", middles), "middle": ("H", leaves), "leaves": ("I", 0xFFFFFFFE)}
     for part, place in characters("byte-fallback").items():
@@ -125,7 +125,7 @@ def test_a_record_that_is_one_byte_too_long(library: Library) -> None:
     [
         ((b"SPID", 0, "I", 100_000), "tkx_special_id", (0,), 1),
         ((b"SPID", 20, "I", 100_000), "tkx_stop_id", (0,), 1),
-        ((b"POST", 8, "I", 3), "tkx_template", (0, 0), 3),  # a kind that there is not
+        ((b"POST", 8, "I", 3), "tkx_template", (0, 0), 3),  # an unknown kind
         ((b"POST", 12, "I", 100_000), "tkx_template", (0, 0), 3),
         ((b"ADDT", 96, "I", 100_000), "tkx_added_token", (0,), 4),
         ((b"ADDT", 100, "I", NONE), "tkx_added_token", (0,), 4),
@@ -157,7 +157,7 @@ def test_a_self_test_whose_text_is_not_utf8(library: Library) -> None:
     [
         (0, 32),  # a flag without a name
         (0, 2),  # BY_CHARACTER without BYTE_FALLBACK
-        (0, 8 | 16),  # two ways to say which is the first
+        (0, 8 | 16),  # two contradictory definitions of the first token
         (4, 128),  # a character to strip that is not ASCII
         (4, 0x100),
     ],
@@ -174,14 +174,14 @@ EDITS = [
     ("decode-edited", b"EDIT", 4, "I", 2),  # a flag without a name
     ("decode-edited", b"DECO", 4, "I", 0x20),  # stripped and edited
     ("decode-edited", b"EDIT", 12, "I", 1),
-    ("decode-edited", b"EDIT", 16, "B", 250),  # a class that there is not
+    ("decode-edited", b"EDIT", 16, "B", 250),  # a class that does not exist
     ("decode-edited", b"EDIT", 271, "B", 250),
     ("decode-runs", b"EDIT", 16, "B", 4),  # the class of tokens for a byte
-    ("decode-edited", b"EDIT", 272, "H", 0xFFFF),  # a state that there is not
+    ("decode-edited", b"EDIT", 272, "H", 0xFFFF),  # a state that does not exist
     ("decode-edited", b"EDIT", 274, "H", 0x7FFF),  # more text than there is
     ("decode-edited", b"EDIT", 276, "I", 0xFFFFFFFF),
 ]
-# Of sections whose tables then do not fit.
+# Changes in headers, after which the tables of the section do not fit.
 HEADS = {
     b"CHRS": ((0, "I", 2), (0, "I", 1), (4, "I", 2), (4, "I", 0), (8, "I", 0), (12, "I", NONE)),
     b"XPRS": ((0, "I", 4), (4, "I", 5), (4, "I", 27), (4, "I", 10)),
@@ -213,7 +213,7 @@ def test_corruption_that_opening_detects(
     ("offset", "length", "flags"),
     [
         (0, 0, 1 << 5),  # FIRST_SKIP of more than there is
-        (1, 0, 2 << 10),  # FIRST_MORE of what lies before BYTS
+        (1, 0, 2 << 10),  # FIRST_MORE of bytes before BYTS
         (0, 0, 1 << 12),  # LAST_SKIP of more than there is
         (1, 1, 1 << 5 | 1 << 12),  # both of one byte
     ],
@@ -236,7 +236,7 @@ def test_a_bitmap_of_crossings_may_have_any_value(library: Library, name: str) -
 
 
 def test_a_byte_of_a_character_may_have_no_id(library: Library) -> None:
-    """Its pairs were looked up all the same: with this row_shift 32 MB outside of the file."""
+    """Once its pairs were looked up nevertheless, with this row_shift 32 MB outside the file."""
     for byte in "\u00e9\u4e2d".encode():
         changes = (b"PIDX", 8, "I", 9), (b"BIDS", 4 * byte, "I", NONE)
         assert library.open(patched("normalized", *changes)) == OK
@@ -253,10 +253,10 @@ def test_a_row_of_merges_that_ends_before_it_begins_or_after_the_last_slot(
         assert library.open(patched(SMALLEST, *bounds)) == OK
         expected = OK if start <= end < slots else CORRUPT
         assert library.encode(b"aba")[0] == expected
-        assert library.encode(b"ab" * 100)[0] == expected  # the way of long pieces
+        assert library.encode(b"ab" * 100)[0] == expected  # the algorithm for long pre-tokens
 
 
 def test_a_row_of_merges_that_begins_too_late_is_not_read_past_its_end(library: Library) -> None:
-    """Golden bytes that once gave other ids without a word."""
+    """Golden bytes that once produced other ids without an error."""
     assert library.open(patched("ranked", (b"PIDX", 43, "B", 255))) == OK
     assert library.encode(b"bcab") == (CORRUPT, [])

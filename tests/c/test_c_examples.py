@@ -1,4 +1,4 @@
-"""The examples compile without a warning, and do what their first comments say."""
+"""The examples compile without warnings, and do what their first comments say."""
 
 from pathlib import Path
 

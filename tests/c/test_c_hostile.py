@@ -1,6 +1,4 @@
-"""No file, however it was made, lets a call hang or take time that grows with the square of the
-text.
-"""
+"""No file, however hostile, makes a call hang or take time quadratic in the size of the text."""
 
 import time
 from dataclasses import replace
@@ -22,8 +20,8 @@ pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
 
 
 def splits(*stages: Split, memo_count: int | None = None, states: int = 0) -> bytes:
-    """SPLT with some stages; ``memo_count``: not what the compiler says; ``states``: as many, most
-    of which are never reached.
+    """SPLT with some stages; ``memo_count``: replaces the value of the compiler; ``states``: that
+    many, most of them unreachable.
     """
     made, at = [], SplitsHeader.sizeof() + Stage.sizeof() * len(stages)
     for stage in stages:
@@ -40,8 +38,8 @@ def splits(*stages: Split, memo_count: int | None = None, states: int = 0) -> by
 
 
 def test_stages_on_bytes_are_refused_before_models_of_characters(library: Library) -> None:
-    """A Unigram model that reads characters, after a stage that cuts between bytes: its path would
-    end inside a character that goes on after the pre-token, and never reach its end.
+    """A Unigram model that reads characters, after a stage that cuts between bytes: a character may
+    extend beyond the pre-token, so that no path would end at its end.
     """
     on_bytes = splits(Split(r"[a-z]+", on_bytes=True))
     assert on_bytes[SplitsHeader.sizeof() + 1] & StageFlag.ON_BYTES

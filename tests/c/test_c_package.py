@@ -40,7 +40,7 @@ PRINTED = "The file is empty.\n"
 
 
 def consumer(folder: Path, how: str, *options: str) -> str:
-    """Builds a program that uses the library in some way, and gives what it prints."""
+    """Builds a program that uses the library in some way, and returns its output."""
     folder.mkdir()
     (folder / "CMakeLists.txt").write_text(CONSUMER.format(how=how))
     (folder / "use.c").write_text(USE)
@@ -67,7 +67,7 @@ def test_a_project_can_use_add_subdirectory(tmp_path: Path) -> None:
 @pytest.mark.skipif(not shutil.which("git"), reason="there is no git")
 @pytest.mark.parametrize("shared", ["OFF", "ON"])
 def test_a_project_can_use_fetch_content(tmp_path: Path, shared: str) -> None:
-    """From a repository that holds the files that the C library needs, and no others."""
+    """From a repository with only the files that the C library needs."""
     repository = tmp_path / "repository"
     for name in ["CMakeLists.txt", *(f"formats/tokexport/{name}" for name in NEEDED)]:
         (repository / name).parent.mkdir(parents=True, exist_ok=True)

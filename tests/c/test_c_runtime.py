@@ -1,5 +1,5 @@
-"""The C runtime keeps the promises of tokexport.h: on any compiler, at any address, with any
-buffers, on files that lie.
+"""The C runtime keeps the promises of tokexport.h: with any compiler, at any address, with any
+buffers, on damaged files.
 """
 
 import re
@@ -98,8 +98,8 @@ def test_it_runs_on_other_architectures(compiler: str, build: Builder) -> None:
 
 
 def large_file(ids: int) -> bytes:
-    """A file that passes all checks of opening, with sections of a vocabulary of that many ids, all
-    of them zeros.
+    """A file that passes all checks of opening, with sections for that many ids, which are all
+    zeros.
     """
     counts = ids.to_bytes(4, "little") * 2
     contents: dict[bytes, bytes] = {

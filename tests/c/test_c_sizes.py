@@ -1,4 +1,4 @@
-"""The sizes that tokexport.h states are those of the runtime."""
+"""The runtime has the sizes stated in tokexport.h."""
 
 import platform
 import re

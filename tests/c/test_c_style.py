@@ -1,4 +1,4 @@
-"""Every C file says its licence, and no line of it is longer than 100 columns."""
+"""Every C file names its licence, and has no line longer than 100 columns."""
 
 import re
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""Compile switches of the C runtime: each leaves out its own part and no other, and what is left
-gives the same ids or refuses the file.
+"""Compile switches of the C runtime: each leaves out exactly its part, and the remaining code
+produces the same ids or refuses the file.
 """
 
 import itertools
@@ -22,8 +22,8 @@ each_compiler = pytest.mark.parametrize("compiler", COMPILERS)
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a switch leaves out: functions that nothing else uses, a type of model or a section, and
-    the code with which a file that has it is refused."""
+    """The part that a switch leaves out: functions that nothing else uses, a type of model or a
+    section, and the error code for a file that has it."""
 
     functions: frozenset[str]
     model: int | None = None
@@ -65,7 +65,7 @@ each_choice = pytest.mark.parametrize(
 )
 
 
-# What a library is compiled with, so that the same objects are measured and run.
+# The flags of the library, so that the measured objects are also the ones that run.
 PLAIN: Final = ("-O0", "-fPIC", "-ffreestanding")
 
 
@@ -82,7 +82,7 @@ def code_size(path: Path) -> int:
 
 
 def code_for(name: str, switches: tuple[str, ...]) -> int:
-    """With what tkx_open answers for a golden file; the model comes before the sections."""
+    """The result of tkx_open for a golden file; the model is checked before the sections."""
     content = golden_files.content(name)
     file = tokexport_reader.open_file(content)
     left_out = [PARTS[switch] for switch in switches]
@@ -125,7 +125,8 @@ def test_a_switch_leaves_out_exactly_the_functions_of_its_part(
     "clang" not in COMPILERS, reason="only clang warns of unused functions without making code"
 )
 def test_any_two_switches_can_be_combined() -> None:
-    """And so do all but two: what only these two parts use is there for one of them."""
+    """All but two are combined, so that code shared by only these two parts must be compiled for
+    either."""
     for pair in itertools.combinations(PARTS, 2):
         for switches in (pair, tuple(switch for switch in PARTS if switch not in pair)):
             options = [*STRICT, *defines(switches), "-fsyntax-only"]
@@ -170,7 +171,7 @@ def test_a_file_is_refused_or_has_the_same_ids_and_texts(
 
 
 def test_each_part_is_needed_by_a_golden_file_and_some_files_need_none() -> None:
-    """Otherwise the test above would not try the codes."""
+    """Otherwise the test above would not check the codes."""
     for switch, part in PARTS.items():
         if part.code != OK:
             assert part.code in {code_for(name, (switch,)) for name in golden_files.NAMES}, switch

@@ -1,5 +1,5 @@
-"""Unigram, WordPiece, WordLevel and greedy in the C core: damaged tables are found when they are
-met, and little memory is enough.
+"""Unigram, WordPiece, WordLevel and greedy models in the C core: damaged tables are detected on
+use, and little memory is sufficient.
 """
 
 import ctypes
@@ -79,7 +79,7 @@ def test_unknown_text_stops_the_encoder_without_an_unknown_token(library: Librar
         Sections(content).seal()
         assert library.open(bytes(content)) == OK
         assert library.encode("\u00fe".encode())[0] == (OK if name == "greedy" else UNKNOWN_TEXT)
-    # The root is of no token: none begins with anything.
+    # No token starts from this root.
     assert library.open(patched("greedy", (b"TRIE", 4, "I", 0))) == OK
     assert library.encode(b"a") == (UNKNOWN_TEXT, [])
 
@@ -98,7 +98,7 @@ def test_a_long_pre_token_needs_memory_only_between_positions_that_all_paths_sha
     assert (code, count) == (OK, 50_000)
     assert (
         library.encode_within((b"a" * 500 + b"c") * 200, 16 * 513)[0] == OK
-    )  # eight times 64 places and one more
+    )  # eight times 64 positions, and one more
 
 
 @settings(max_examples=300)
@@ -140,6 +140,6 @@ def test_consecutive_unknown_words_become_one_token_if_the_file_says_so() -> Non
     tokenizer, file = load(bytes(content), check=False), tokexport_reader.open_file(bytes(content))
     words = ["a", "x", "y", "word", "<unk>", "z"]
     text = " ".join(words[number * 7 % 6] for number in range(200))
-    for _ in range(2):  # the second time with what the cache remembers
+    for _ in range(2):  # the second time from the cache
         assert tokenizer.encode("x y a x x <unk> x") == [1, 5, 1, 1, 1]
         assert tokenizer.encode(text) == tokexport_reader.encode(file, text.encode())

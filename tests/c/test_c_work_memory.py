@@ -1,5 +1,5 @@
-"""Work memory: what is promised to be enough is, and what is asked for after TKX_E_WORK is, but
-for the texts that the header names.
+"""Work memory: the promised bounds are sufficient, and so is the size reported with TKX_E_WORK,
+except for the texts that the header names.
 """
 
 import ctypes
@@ -17,7 +17,7 @@ from tokexport.conversion import file_bytes
 from tokexport.sources import read
 
 OK, WORK = 0, -7
-# Its automaton has states for each letter of the first part, which it reads in vain.
+# The automaton has a state for each letter of the first part, which it reads in vain.
 FAR = r"(?:[a-z]{250}-)+!|[a-z]"
 TEXTS = [
     ("a" * 250 + "-") * 12,
@@ -54,7 +54,7 @@ def bound(library: Library, text: bytes, *, spans: bool) -> int:
 
 
 def encode(library: Library, text: bytes, memory_size: int, *, spans: bool) -> tuple[int, int]:
-    """Code and count, with so many bytes of work memory."""
+    """Code and count, with ``memory_size`` bytes of work memory."""
     if not spans:
         return library.encode_within(text, memory_size)[:2]
     room = 12 * len(text) + 1
@@ -140,11 +140,11 @@ def test_the_bound_is_sufficient_and_not_smaller_with_spans(library: Library, na
         assert encode(library, data, aligned, spans=True)[0] != WORK
 
 
-LONGEST = "صلى الله عليه وسلم"  # what U+FDFA becomes, 33 bytes from 3
+LONGEST = "صلى الله عليه وسلم"  # the normal form of U+FDFA: 33 bytes instead of 3
 
 
 def crossed(normalizers: list[Any]) -> tokenizers.Tokenizer:
-    """A Unigram model of pairs, in which each position of what U+FDFA becomes is crossed by one."""
+    """A Unigram model of pairs, one of which crosses each position in the normal form of U+FDFA."""
     pairs = {one + two for one, two in itertools.pairwise(LONGEST * 2)}
     model = tokenizers.models.Unigram(
         [("?", -9.0), *((text, -2.0) for text in sorted({*pairs, *LONGEST}))], 0, False

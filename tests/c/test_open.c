@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* Opening reads header, section table, SPLT and ADDT, and nothing else: test_open FILE.
+/* Opening reads only header, section table, SPLT and ADDT: test_open FILE.
 
-   All pages that lie wholly inside another section are made unreadable; a touch would end the
-   program. So the time of tkx_open does not depend on the vocabulary. Needs POSIX. */
+   All pages within other sections are made unreadable; an access would end the program. So the time
+   of tkx_open does not depend on the vocabulary. Needs POSIX. */
 
 #define _DEFAULT_SOURCE
 #include <sys/mman.h>
@@ -30,7 +30,7 @@ int main(int argc, char **argv) {
     CHECK(tkx_open(&t, map, size) == TKX_OK);
     for (i = 0; i < sizeof tags / sizeof *tags; i++) {
         if (tkx_section(&t, tags[i], &section, &section_size) != TKX_OK) continue;
-        /* The first page of a section is left readable: its header holds counts. */
+        /* The first page of a section stays readable, because its header has counts. */
         from = rounded((uintptr_t)section + 64, page);
         to = ((uintptr_t)section + section_size) / page * page;
         if (from >= to) continue;

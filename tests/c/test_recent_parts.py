@@ -1,4 +1,4 @@
-"""What was merged before in a call has the ids that it had: nothing else is taken for it."""
+"""A part that was merged before in a call gets the same ids, and no other part gets them."""
 
 import random
 
@@ -9,7 +9,7 @@ from c_harness import COMPILERS, Library
 
 pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
 
-# Two of them have the same place among the characters that are remembered, twice.
+# Two pairs of them share an entry in the cache of characters.
 LETTERS = ["a", "b", "ab", "c", "\u00e9", "\u0169", "\u4e2d", "\u4ead", "\U0001f600"]
 DECOMPOSED = "e\u0301"
 
@@ -34,7 +34,7 @@ def test_a_reader_without_caches_produces_the_same_ids(library: Library, name: s
 
 @pytest.mark.parametrize("name", ["added", "normalized"])
 def test_segments_have_the_same_ids_as_separate_texts(library: Library, name: str) -> None:
-    """Those that are normalized are in one place of the work memory, one after the other."""
+    """Normalized segments are at the same address in work memory, one after the other."""
     chance = random.Random(name)
     assert library.open(golden_files.content(name)) == 0
     token = "</s>" if name == "added" else "\u212b"

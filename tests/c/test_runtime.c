@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* Promises of tokexport.h, held against good files: test_runtime ROUNDS LENGTH FILE...
+/* Checks the promises of tokexport.h on good files: test_runtime ROUNDS LENGTH FILE...
 
-   What one call gives is what any other way gives: any address of the file, any work memory, any
-   cache, any parts of a stream. Texts and buffers are as long as they need to be and no longer.
-   What the ids are is held against the reference libraries elsewhere. */
+   Results do not depend on the address of the file, the work memory, the cache, or the parts of a
+   stream. Texts and buffers have exactly the required size. Other tests compare the ids with the
+   reference libraries. */
 
 #include "decoding.h"
 #include "encoding.h"
@@ -18,7 +18,7 @@ static void look_ups_answer(const tkx *t) {
     int code, has_encoder = tkx_section(t, "SPLT", &bytes, &size) == TKX_OK,
               has_scores = tkx_section(t, "SCOR", &bytes, &size) == TKX_OK ||
                            tkx_section(t, "SC64", &bytes, &size) == TKX_OK;
-    /* Otherwise a token is found by what the model sees, which is not what it decodes to. */
+    /* Otherwise a token is found by its key, which differs from its decoded bytes. */
     int finds_bytes = tkx_section(t, "KEYS", &bytes, &size) != TKX_OK &&
                       tkx_section(t, "DECO", &bytes, &size) != TKX_OK &&
                       tkx_section(t, "CHRS", &bytes, &size) != TKX_OK;
@@ -57,7 +57,7 @@ static void look_ups_answer(const tkx *t) {
     CHECK(tkx_added_token(t, tkx_added_count(t), &id, &bytes, &size, &flags) == TKX_E_NOT_FOUND);
 }
 
-/* Ids by prefix are those that a look at every id finds; nodes of the trie share them out. */
+/* Ids by prefix equal those of a scan; each belongs to exactly one child of a node. */
 static void prefixes_are_found(const tkx *t) {
     tkx_prefix range, child;
     const uint8_t *prefix, *bytes, *none;
@@ -84,7 +84,7 @@ static void prefixes_are_found(const tkx *t) {
             CHECK(tkx_prefix_id(t, at, &other) == TKX_OK);
             CHECK(tkx_token_bytes(t, other, &bytes, &length) == TKX_OK && length >= size);
             CHECK(memcmp(bytes, prefix, size) == 0);
-            if (length == size) range.begin++; /* it ends here */
+            if (length == size) range.begin++; /* this id ends here */
         }
         for (from = 0; tkx_prefix_next(t, &range, from, &byte) == TKX_OK; from = byte + 1u) {
             child = range;
@@ -103,7 +103,7 @@ static void prefixes_are_found(const tkx *t) {
     CHECK(tkx_prefix_id(t, t->token_count, &id) == TKX_E_NOT_FOUND && id == TKX_NONE);
 }
 
-/* Chat calls say what they need, and write no byte more; special tokens in messages are text. */
+/* Chat calls report the size needed and do not exceed it; special tokens in messages are text. */
 static void conversations_are_encoded(const tkx *t) {
     static const tkx_message messages[] = {
         {TKX_SYSTEM, " he ", 4},
@@ -212,7 +212,7 @@ static void wrong_calls_are_refused(const tkx *t, int has_encoder) {
     CHECK(tkx_encoder_feed(&e, "\xA0", 1, &taken, ids, 24, &count) == TKX_E_WINDOW && taken == 0);
     CHECK(tkx_encoder_finish(&e, ids, 64, &count) == TKX_E_UTF8 && count == 6);
     {
-        /* one word of 2,000 bytes, in many files: even that needs a second retry at most */
+        /* one word of 2,000 bytes in many files, which needs at most a second retry */
         static char text[2000];
         static uint32_t many[8000];
         tkx_work work = {NULL, 0, NULL, 0};
@@ -243,7 +243,7 @@ static void self_tests_pass(const tkx *t, const uint8_t *data, size_t size) {
     CHECK(tkx_selftest(t, ids, 4096, &count, &work) == TKX_OK && count > 0);
     CHECK(tkx_selftest(t, NULL, 0, &count, &work) == TKX_E_IDS);
     {
-        /* One expected id changed: the case that has it fails. */
+        /* With one expected id changed, its case fails. */
         uint8_t *changed = copy_of(data, size);
         tkx other;
         size_t first_id;

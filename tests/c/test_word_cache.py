@@ -1,6 +1,4 @@
-"""A word that was seen before has the ids that it had the first time, however it is split after
-the first stage.
-"""
+"""A repeated word has the ids of its first occurrence, however it is split after the first stage."""
 
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,7 @@ from tokexport.runtime.tokenizer import load
 MARK = "\u2581"
 SPLIT_WORDS = {"type": "WhitespaceSplit"}
 METASPACE = metaspace()
-# What rewrites words or joins their parts: then words are looked up before they are split.
+# Stages that rewrite words or join their parts: then words are looked up before they are split.
 STAGES: dict[str, list[dict[str, Any]]] = {
     "metaspace": [SPLIT_WORDS, METASPACE],
     "first": [SPLIT_WORDS, {**METASPACE, "prepend_scheme": "first"}],
@@ -40,8 +38,8 @@ def source(name: str) -> dict[str, Any]:
 def test_a_word_always_has_the_same_ids(name: str, tmp_path: Path) -> None:
     library = reference(source(name))
     tokenizer = load(file_bytes(read_document(source(name), tmp_path)))
-    # Few and short words, so that they come again; long ones that no cache takes; some that are
-    # pieces of others.
+    # Few and short words, so that they recur; long ones that are not cached; some that are parts of
+    # others.
     word = st.text("ab1中" + MARK + "x", min_size=1, max_size=5) | st.text(
         "ab1", min_size=28, max_size=34
     )

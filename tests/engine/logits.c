@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* Writes the logits after each id of standard input, as floats; or, where the weights file is
-   refused, why.
+/* Writes the logits after each id of standard input, as floats; or the reason
+   if the weights file is refused.
        logits WEIGHTS THREADS */
 #include <stdio.h>
 #include <stdlib.h>

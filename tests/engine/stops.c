@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* Writes each argument after "--" as a part of a text, up to the first of the stop strings before
-   it; then a line that says whether there was one.
+/* Writes the arguments after "--" as parts of a text, up to the first of the stop strings
+   before "--"; then a line that says whether one was found.
        stops STOP... -- PART... */
 #include "stops.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* The core's stages without its encoder: where the pre-tokens of a text end. */
+/* The stages of the core without its encoder: the ends of the pre-tokens of a text. */
 
 #include "tokexport.c"
 
-/* Writes the ends, and returns how many there are; SIZE_MAX on an error. `ends` has room for one
-   for each byte of the text. */
+/* Writes the ends, and returns their number; SIZE_MAX on an error. `ends` has room for one per byte
+   of the text. */
 size_t core_splits(const void *file, size_t file_size, const uint8_t *text, size_t size,
                    uint32_t *ends, void *memory, size_t memory_size) {
     static tkx t;

@@ -1,6 +1,6 @@
-"""python -m tests.parts: prints the table; python -m tests.parts docs/LIMITS.md puts it there.
+"""python -m tests.parts prints the table; python -m tests.parts docs/LIMITS.md updates the file.
 
-Exit code 1 where a part that is converted differs from the library; then no file is changed.
+Exit code 1 if a converted part differs from the library; then no file is changed.
 """
 
 import sys

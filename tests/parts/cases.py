@@ -1,8 +1,8 @@
-"""Every part of a tokenizer.json with its options, each in a small tokenizer that shows what it
-does: every character has an id, and neighbours merge.
+"""Every part of a tokenizer.json with its options, each in a small tokenizer that shows its effect:
+every character has an id, and neighbours merge.
 
-A line of cases.jsonl names the model, what of it is changed, and the other parts. "ByteLevel" is
-one without options, and of an added token's flags only those stand there that are on.
+A line of cases.jsonl names the model, the changes to it, and the other parts. "ByteLevel" means
+without options, and added tokens list only the flags that are set.
 """
 
 import base64
@@ -21,7 +21,7 @@ ALPHABET = sorted(pre_tokenizers.ByteLevel.alphabet())
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 SPECIAL = ["[UNK]", "[CLS]", "[SEP]", "[PAD]"]
 CHARACTERS = [*" ▁abcdeghikstxABKS0123.,'!-#|é中ß"]
-# What merges: a pre-token that is cut, joined or rewritten gets other ids.
+# Neighbours that merge, so that a pre-token that is cut, joined or rewritten gets other ids.
 NEIGHBOURS = [*" ▁abest1.é中'"]
 PAIRS = [[left, right] for left in NEIGHBOURS for right in NEIGHBOURS]
 BYTE_PAIRS = [[left, right] for left in "Ġabest1.Ã" for right in "Ġabest1.©"]
@@ -65,7 +65,7 @@ MODELS: Final[dict[str, Json]] = {
         "byte_fallback": False,
         "vocab": _ids([*_WORDS, *(f"##{word}" for word in _WORDS)]),
     },
-    "unigram": {  # longer tokens are likelier, and some are equally likely
+    "unigram": {  # longer tokens are more likely, and some are equally likely
         "type": "Unigram",
         "unk_id": 0,
         "vocab": [
@@ -86,7 +86,7 @@ MODELS: Final[dict[str, Json]] = {
 
 @dataclass(frozen=True)
 class Case:
-    """A part, with an option of it, and the tokenizer.json that has it. ``place`` is its field."""
+    """A part with an option, and a tokenizer.json that has it. ``place`` is its field."""
 
     place: str
     part: str
@@ -95,12 +95,12 @@ class Case:
 
     @property
     def name(self) -> str:
-        """Unique among the cases."""
+        """The unique name of the case."""
         return f"{self.place}, {self.part}, {self.option}"
 
 
 def cases() -> Iterator[Case]:
-    """All of them, in the order in which parts run."""
+    """All cases, in the order in which parts run."""
     for line in Path(__file__).with_name("cases.jsonl").read_text("utf-8").splitlines():
         fields = _expanded(json.loads(line))
         place, part, option = (fields.pop(name) for name in ("place", "part", "option"))

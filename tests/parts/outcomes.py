@@ -1,4 +1,4 @@
-"""What becomes of a case: it is exact, or refused; and the table of all cases, as Markdown."""
+"""The outcome of a case, exact or refused; and the table of all cases, as Markdown."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -24,8 +24,8 @@ END = "\n<!-- parts: end -->"
 
 @dataclass(frozen=True)
 class Outcome:
-    """``refusal`` is its sentence, ``difference`` what differs from the library; both empty: the
-    part is exact.
+    """``refusal`` is a sentence, ``difference`` the first difference from the library; if both are
+    empty, the part is exact.
     """
 
     case: Case
@@ -79,14 +79,14 @@ def _rows(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, str, str]]:
 
 
 def _cell(text: str) -> str:
-    """A text that Markdown and HTML leave as it is."""
+    """A text escaped for Markdown and HTML."""
     for character in "\\|*[]`":
         text = text.replace(character, "\\" + character)
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def written(document: str) -> str:
-    """The table that a document holds. ValueError where it has no place for one."""
+    """The table in a document. ValueError if the document has no place for it."""
     begin = document.index(BEGIN) + len(BEGIN)
     return document[begin : document.index(END, begin - 1)]
 

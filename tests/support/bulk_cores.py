@@ -1,4 +1,4 @@
-"""Cores with the bulk engine for every text, and without it."""
+"""Cores that use the bulk engine for every text, and cores that never do."""
 
 from collections.abc import Iterator
 
@@ -8,18 +8,18 @@ NEVER = 2**63
 
 
 def pair(content: bytes) -> tuple[Core, Core]:
-    """A file with the engine for every text, and without it."""
+    """Two cores of a file: one uses the engine for every text, one never does."""
     return Core(content, "engine", 0), Core(content, "core", NEVER)
 
 
 def ids(core: Core, text: str) -> list[int]:
-    """What a core gives for a text."""
+    """The ids of a text."""
     made: list[int] = core.encode_numpy(text, (), False).tolist()
     return made
 
 
 def tokens_of(core: Core) -> Iterator[bytes]:
-    """The bytes of every id that has some."""
+    """The bytes of every id that is a token."""
     for number in range(core.id_count):
         try:
             yield core.token_bytes(number)

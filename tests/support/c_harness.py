@@ -52,8 +52,8 @@ class Builder:
     """Builds programs of ``tests/c`` in a folder, with the runtime linked in, and the runtime
     alone.
 
-    What is made with the same flags is made once, for all processes that use the folder: to compile
-    the runtime takes longer than most tests.
+    Output for the same flags is built once for all processes that share the folder, because
+    compiling the runtime takes longer than most tests.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -88,13 +88,13 @@ class Builder:
         return self._made(f"{source.stem}.o", compiler, *flags, source)
 
     def _made(self, name: str, *command: str | Path) -> Path:
-        """What a command makes whose last argument is the path to write to."""
+        """The output of a command whose last argument is the path to write to."""
         target = self._folder / f"{crc32(repr(command).encode()):08x}-{name}"
         return made_once(target, lambda path: run([*command, "-o", path]))
 
 
 def run(command: Sequence[str | Path], *, stdin: bytes = b"") -> str:
-    """Runs a command and returns its output; fails with what it wrote to standard error."""
+    """Runs a command and returns its output; on failure shows its standard error."""
     return run_for_bytes(command, stdin=stdin).decode()
 
 
@@ -119,8 +119,8 @@ class Work(ctypes.Structure):
 
 
 class Library:
-    """The runtime as a shared library, called with one file at a time. Every method returns the
-    code of the C function and what it wrote.
+    """The runtime as a shared library, with one open file at a time. Every method returns the code
+    of the C function and its results.
     """
 
     def __init__(self, path: Path) -> None:

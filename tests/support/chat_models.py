@@ -87,7 +87,7 @@ def requests() -> Iterator[tuple[list[dict[str, Any]], dict[str, Any]]]:
 
 
 def write_chat_model(folder: Path, template: object, **config: Any) -> Path:
-    """A small byte-level BPE whose special tokens are those of the config and the template's
+    """A small byte-level BPE whose special tokens are those of the config and of the template's
     markup.
     """
     tokens = [value for name, value in config.items() if name.endswith("_token")]

@@ -19,7 +19,7 @@ NO_SPANS = b"\xff" * 4  # the beginning of TRIM in a file without offsets
 
 @cache
 def merged(letters: str) -> dict[str, Any]:
-    """A model whose merges show where pre-tokens end: any two bytes of the letters merge."""
+    """A model that shows where pre-tokens end, because any two bytes of the letters merge."""
     spelled = byte_characters()
     pool = [spelled[byte] for byte in sorted(set(letters.encode()))]
     pairs = [[left, right] for left, right in product(pool, pool)]

@@ -1,5 +1,5 @@
-"""Decode-only tokenizers, made from a vocabulary and the JSON of a decoder: the reference's and
-ours; and the decoding of ids by a stream.
+"""Decode-only tokenizers from a vocabulary and the JSON of a decoder, the reference's and ours; and
+decoding by a stream.
 """
 
 import json
@@ -34,7 +34,7 @@ def decode_only(tokens: Sequence[Token | None], decoding: Decoding) -> bytes:
 
 
 def ours(decoder: Any, spelling: Mapping[int, str]) -> Tokenizer:
-    """The same by our reader, through a file. UnsupportedError if the reader refuses."""
+    """The same by our reader and a file. UnsupportedError if the reader refuses."""
     decoded = decode_forms(
         Spelling.of(spelling),
         read_decoder(parse(json.dumps({"decoder": decoder}).encode(), "tokenizer.json")),

@@ -27,7 +27,7 @@ def _splitter(pattern: str) -> SplitText:
 
 
 def words_of(text: str, pattern: str) -> Iterator[bytes]:
-    """The words of a text, cut by a pattern."""
+    """The words that a pattern matches in a text."""
     data = text.encode()
     ends = _splitter(pattern).ends(data)
     assert ends is not None

@@ -39,7 +39,7 @@ def character_model(seed: int) -> dict[str, Any]:
                 if r.random() < 0.95:
                     tokens[before + letter + after] = None
     merges = _merges(r, tokens, prefix)
-    for _ in range(r.choice([0, 0, 4])):  # found only as a whole, or never
+    for _ in range(r.choice([0, 0, 4])):  # found only as a whole pre-token, or never
         tokens[text(r, 4)] = None
     order = list(tokens)
     if r.random() < 0.5:

@@ -1,5 +1,5 @@
-"""Random tokenizers that combine every oddity: a tokenizer.json for `tokenizers`, an encoding for
-tiktoken.
+"""Random tokenizers that combine all unusual features: a tokenizer.json for `tokenizers`, an
+encoding for tiktoken.
 """
 
 import random
@@ -117,7 +117,7 @@ def _vocabulary(r: random.Random) -> tuple[list[str], list[tuple[str, str]]]:
                 seen.add(left + right)
                 tokens.append(left + right)
     for content in (spelled(text(r, 5)) for _ in range(r.choice([0, 0, 3, 8]))):
-        if content not in seen:  # found only as a whole, or never
+        if content not in seen:  # found only as a whole pre-token, or never
             seen.add(content)
             tokens.append(content)
     order = list(merges)

@@ -44,8 +44,8 @@ def find_pieces(program: SplitProgram, text: str) -> list[tuple[int, int, bool]]
 
 
 def start_state(program: SplitProgram, symbols: list[int], at: int, search_begins: bool) -> int:
-    """The start state at an offset; ``search_begins``: no match has been looked for since the last
-    one ended there.
+    """The start state at an offset; ``search_begins``: the last match ended there, and no later
+    match was searched.
     """
     starts = program.starts
     if program.search_starts is not None and search_begins:

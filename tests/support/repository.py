@@ -24,8 +24,8 @@ def small_source(name: str) -> Path:
 
 
 def made_once(target: Path, make: Callable[[Path], object]) -> Path:
-    """A file that ``make`` writes at the given path, once for all processes; none of them sees it
-    unfinished.
+    """A file that ``make`` writes at the given path, once for all processes, none of which sees it
+    incomplete.
     """
     if not target.exists():
         own = target.with_name(f"{os.getpid()}-{target.name}")

@@ -1,5 +1,4 @@
-"""The real tokenizers of a collection outside the repository: where each is, and how it is
-converted.
+"""The real tokenizers of a collection outside the repository: the path and the conversion of each.
 
 The environment variable TOKEXPORT_SHARED names the collection's directory, with ``tokenizers/``,
 ``vectors/`` and ``corpora/`` in it; without it the tests that use this are skipped.
@@ -28,8 +27,8 @@ _QUICK = """
     spm-unigram-4000/spm.model spm-word-4000/spm.model t5-small/tokenizer.json
     torchtune-toys/m.model torchtune-toys/tiktoken_small.model:llama3
 """
-# Two that their own library refuses, a pair of files that do not belong together, and formats of
-# other runtimes without what encoding needs.
+# Two that their own library refuses, a pair of files that do not match, and formats of other
+# runtimes that lack data for encoding.
 _REFUSED = (
     "added-tokens-test clip-openai/vocab.json llama2c-tok512/tok512.bin"
     " llm.c-gpt2/gpt2_tokenizer.bin pytorch-tokenizers-test"
@@ -38,9 +37,9 @@ REFUSED = tuple(_REFUSED.split())
 
 
 def converted() -> list[Found]:
-    """The sources to convert: all of them with TOKEXPORT_SLOW=1, otherwise those that take little
-    time, by the sizes of their vocabularies and charsmaps. Every part of the larger ones also
-    occurs in one of these, or in a small tokenizer of another test.
+    """The sources to convert: all with TOKEXPORT_SLOW=1, otherwise only those with small
+    vocabularies and charsmaps, which are fast. Every part of the larger ones also occurs in one of
+    these, or in a small tokenizer of another test.
     """
     if not SLOW or "TOKEXPORT_SHARED" not in os.environ:
         return [Found(*name.split(":")) for name in _QUICK.split()]
