@@ -1,4 +1,4 @@
-"""A repeated word has the ids of its first occurrence, however it is split after the first stage."""
+"""A repeated word has the ids of its first occurrence, however later stages split it."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What repeats the layout or the signatures of the native module is made from them."""
+"""Files that repeat the layout or the signatures of the native module are generated from them."""
 
 import re
 

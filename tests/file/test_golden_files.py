@@ -1,4 +1,4 @@
-"""The golden files are what the writer makes, and hold what the reference libraries give."""
+"""The golden files equal the output of the writer, with the results of the reference libraries."""
 
 import hashlib
 import json
@@ -85,5 +85,5 @@ def test_the_golden_files_together_contain_every_section_and_flag() -> None:
 
 
 def section_flags(files: list[tokexport_reader.File], tag: bytes, offset: int) -> list[int]:
-    """The flags at an offset of a section, of the files that have it."""
+    """The flags at an offset of a section, in the files that have it."""
     return [u32(file.sections[tag], offset) for file in files if tag in file.sections]

@@ -1,5 +1,5 @@
-"""A reader that does one thing wrong disagrees with a golden file; the educational reader is made
-to do so, one fault at a time.
+"""A reader with one fault disagrees with a golden file. The faults are put into the educational
+reader, one at a time.
 """
 
 import struct
@@ -15,7 +15,7 @@ ERRORS = {golden_files.error_of(name) for name in golden_files.REFUSED_NAMES}
 CHECKS = [
     fault
     for fault in dropped_checks(ERRORS)
-    if fault.title != "content_size <= MAX_CONTENT"  # a file of 64 KB would show it
+    if fault.title != "content_size <= MAX_CONTENT"  # only a file of 64 KB would reveal it
 ]
 ONCE_UNSEEN = (
     *("SINGLE_PRECISION", "COLLAPSE", "words are always"),
@@ -37,7 +37,7 @@ def test_a_refused_file_reveals_a_reader_without_a_check(check: Fault, tmp_path:
 
 
 def disagrees(reader: object, name: str) -> bool:
-    """Whether a reader refuses a file not as its name says, or fails for lack of a check."""
+    """Whether a reader does not refuse a file with the error in its name, or fails otherwise."""
     try:
         given = golden_run.opened(reader, golden_files.refused(name))
     except (KeyError, ValueError, struct.error):

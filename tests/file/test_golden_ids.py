@@ -1,4 +1,4 @@
-"""The small tokenizers of fixtures/small give the ids that their reference gave when they were
+"""The small tokenizers of fixtures/small have the ids that their reference produced when they were
 made.
 """
 

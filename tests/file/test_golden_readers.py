@@ -1,4 +1,4 @@
-"""The educational reader and the runtime read the golden files as the reference libraries do."""
+"""The educational reader and the runtime agree with the reference libraries on golden files."""
 
 import functools
 from typing import Any
@@ -98,7 +98,7 @@ def test_both_readers_produce_the_same_spans_for_any_text(
     name: str, unit: Any, text: str, special: bool
 ) -> None:
     if ids_of("runtime", name, text.encode(), special) == "TKX_E_UNKNOWN_TEXT":
-        return  # the test before this one says that both refuse it
+        return  # the previous test checks that both refuse it
     found = opened("runtime", name).tokenizer.encode_with_offsets(
         text, allowed_special="all" if special else (), unit=unit
     )

@@ -1,4 +1,4 @@
-"""Scores are -ln(rank + 1) for each token that a merge makes, and -1e6 for the others."""
+"""Scores are -ln(rank + 1) for each token that a merge produces, and -1e6 for other tokens."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -37,8 +37,8 @@ def model(vocab: dict[bytes, int], merges: Iterable[Sequence[int]] | None) -> To
 def exported_by_small_runtimes(
     vocab: dict[bytes, int], merges: list[tuple[bytes, bytes]]
 ) -> list[float]:
-    """What the exporters of small C and Rust runtimes mean: the rank of the merge that makes the
-    token, else the default.
+    """The scores that exporters for small C and Rust runtimes intend: by the rank of the merge that
+    produces the token, or else the default.
     """
     ranks = {left + right: rank for rank, (left, right) in enumerate(merges)}
     expected = [-math.log(ranks[content] + 1) if content in ranks else -1e6 for content in vocab]
@@ -56,7 +56,7 @@ def test_a_merged_token_has_the_negative_logarithm_of_its_rank() -> None:
 
 
 def test_a_merge_is_found_by_its_merged_token_not_by_its_text_with_a_space() -> None:
-    # One widespread exporter keys its merges by "h e" and asks for "he": then no token has a score.
+    # One widespread exporter stores its merges as "h e" but looks up "he", so no token has a score.
     vocab = bytes_and(b"he", b"h e")
     found = scores(file_bytes(model(vocab, ((ord("h"), ord("e"), vocab[b"he"]),))))
     assert found[vocab[b"he"]] != -1e6

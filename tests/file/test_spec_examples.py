@@ -1,4 +1,4 @@
-"""The worked values and hex dumps of SPEC.md are right."""
+"""The worked values and hex dumps in SPEC.md are correct."""
 
 import re
 import zlib

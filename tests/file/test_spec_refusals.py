@@ -1,5 +1,5 @@
-"""What a file is refused with: the reader written from SPEC.md and the runtime agree, on good,
-broken and random files.
+"""The reader written from SPEC.md and the runtime refuse files with the same errors: good, broken
+and random files.
 """
 
 import struct
@@ -23,7 +23,7 @@ def by_specification(content: bytes) -> str:
     try:
         file = tokexport_reader.open_file(content)
         for pair in (False, True):
-            template.template(file, pair=pair)  # the runtime reads them when it opens a file
+            template.template(file, pair=pair)  # the runtime reads them on opening
         tokexport_reader.check_file(file)
     except tokexport_reader.TokexportError as error:
         return error.name
@@ -36,7 +36,7 @@ def by_runtime(content: bytes) -> str:
 
 
 def sealed(content: bytes | bytearray) -> bytes:
-    """With the checksums of all sections, and of header and table, made right."""
+    """The file with correct checksums of all sections, and of header and table."""
     changed = bytearray(content)
     count = int.from_bytes(changed[12:16], "little")
     for at in range(64, min(64 + 32 * count, len(changed) - 31), 32):
@@ -99,9 +99,7 @@ def test_white_space_classes_are_required_if_an_added_token_strips() -> None:
 
 
 def places_to_change(content: bytes) -> list[int]:
-    """Offsets in header, section table and the first 80 bytes of each section that has a header of
-    its own.
-    """
+    """Offsets in header, section table and the first 80 bytes of each section with a header."""
     table_end = 64 + 32 * int.from_bytes(content[12:16], "little")
     offsets = [
         int.from_bytes(content[at + 8 : at + 16], "little") for at in range(64, table_end, 32)

@@ -1,4 +1,4 @@
-"""The numbers in the prose of SPEC.md are those of the declaration of the layout."""
+"""The numbers in the prose of SPEC.md match the declaration of the layout."""
 
 import re
 

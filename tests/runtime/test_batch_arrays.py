@@ -1,4 +1,4 @@
-"""Many texts to one array: the same ids as one by one, from lists and from Arrow arrays."""
+"""Many texts to one array: the ids of each text, from lists and from Arrow arrays."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""A stream gives the text of its ids, in parts that are whole characters."""
+"""A stream returns the text of its ids, in parts of whole characters."""
 
 import pytest
 from bare_models import merge_rows, tokenizer_model

@@ -1,4 +1,4 @@
-"""Threads that encode the parts of one text give the ids that one thread gives for it."""
+"""Threads that encode the parts of one text produce the same ids as one thread."""
 
 import random
 from pathlib import Path
@@ -14,11 +14,11 @@ from tokexport.runtime.tokenizer import Tokenizer
 
 SEEDS = 600 if SLOW else 100
 TOGETHER = 20
-LONG = 70_000  # bytes, of which two threads take their parts
+LONG = 70_000  # bytes, enough for two threads to divide
 
 
 def long_text(r: random.Random, parts: list[str]) -> str:
-    """Parts in a random order, some of them again and again; every character of the parts meets
+    """Parts in a random order, some of them repeated; every character of the parts occurs next to
     every other one.
     """
     made: list[str] = []
@@ -69,7 +69,7 @@ def test_random_tokenizers_produce_the_same_ids_with_threads(first: int, tmp_pat
 @pytest.mark.parametrize("character", ["e", "\xe9", "\u4e2d", "\U0001f600"])
 @pytest.mark.parametrize("distance", [1, 60, 2_500, 9_000, 200_000])
 def test_cuts_may_be_near_or_far(name: str, character: str, distance: int) -> None:
-    # A str of one, two and four bytes a character. It can be cut between "," and " ".
+    # A str of one, two and four bytes per character, with cuts between "," and " ".
     subject = tokenizer(name)
     text = ((character * distance + ", ") * (200_000 // distance + 1))[:200_000]
     expected = subject.encode(text.encode().decode())

@@ -1,6 +1,4 @@
-"""Ids by the bytes that they begin with are those that a look at every id finds, and the nodes of
-the trie share them out.
-"""
+"""Ids by prefix equal those of a scan, and each belongs to exactly one child of a node."""
 
 import random
 from collections.abc import Sequence
@@ -51,7 +49,7 @@ def by_scan(tokenizer: tokexport.Tokenizer, prefix: bytes) -> list[int]:
 
 
 def check_node(tokenizer: tokexport.Tokenizer, node: PrefixNode) -> list[PrefixNode]:
-    """The children of a node, which have all of its ids but those that end there."""
+    """The children of a node, which have all of its ids except those that end there."""
     contents = [tokenizer.decode_single_token_bytes(int(id)) for id in node.ids]
     assert len(node) == len(contents)
     ending = [id for id, each in zip(node.ids, contents, strict=True) if each == node.prefix]

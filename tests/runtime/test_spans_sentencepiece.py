@@ -1,5 +1,5 @@
-"""Offsets of SentencePiece models are those of the library: through its normalizer, spaces, bytes,
-and unknown words that are one id.
+"""Offsets of SentencePiece models equal those of the library: with its normalizer, spaces, bytes,
+and consecutive unknown words.
 """
 
 import random
@@ -71,7 +71,7 @@ def test_several_unknown_words_have_one_span() -> None:
 
 
 def test_the_offsets_differ_from_those_of_a_file_without_the_section() -> None:
-    """Or the section would be for nothing."""
+    """Otherwise the section would be useless."""
     content = golden_files.content("pieces")
     assert content.count(b"ALGN") == 1
     without = bytearray(content.replace(b"ALGN", b"algn"))  # a private tag, which is skipped
@@ -87,8 +87,8 @@ def test_the_offsets_differ_from_those_of_a_file_without_the_section() -> None:
 @pytest.mark.parametrize(
     ("offset", "number", "text"),
     [
-        (0, AlignmentFlag.PREFIX, "ab  ab"),  # a space is missing that the flags do not drop
-        (0, AlignmentFlag.COLLAPSE, "ab"),  # a space too many
+        (0, AlignmentFlag.PREFIX, "ab  ab"),  # a missing space that the flags do not drop
+        (0, AlignmentFlag.COLLAPSE, "ab"),  # one space too many
         (0, 8 | AlignmentFlag.PREFIX | AlignmentFlag.COLLAPSE, "ab"),  # a flag without a name
         (0, AlignmentFlag.PREFIX | AlignmentFlag.SUFFIX | AlignmentFlag.COLLAPSE, "ab"),
         (12, 1, "ab"),

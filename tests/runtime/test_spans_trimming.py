@@ -1,5 +1,5 @@
-"""The white space that a post-processor takes off offsets: as often, and for the same tokens, as
-the reference library does.
+"""Post-processors trim white space from offsets as often, and for the same tokens, as in the
+reference library.
 """
 
 from typing import Any
@@ -31,7 +31,7 @@ ROBERTA = processors.RobertaProcessing(
 def made(
     processor: Any, *, unknown: str = "<unk>", missing: str = "?", takes: bool = True
 ) -> Tokenizer:
-    """A byte-level tokenizer that lacks a byte, with added tokens that take white space and one
+    """A byte-level tokenizer without one byte, with added tokens that include white space and one
     that is white space.
     """
     tokens = [token for token in ALPHABET if token not in missing]
@@ -80,7 +80,7 @@ def test_trimming_changes_something() -> None:
         # Whether a token is the first depends on the call.
         [processors.BertProcessing(("a", 0), ("b", 1)), KEEPS],
         [ROBERTA, TAKES],
-        [TAKES] * 16,  # more than a file holds
+        [TAKES] * 16,  # more than a file can store
     ],
 )
 def test_a_file_without_offsets_says_so(passes: list[Any]) -> None:

@@ -1,4 +1,4 @@
-"""``Tokenizer`` decodes ids of any kind of sequence, and refuses an id that is no token."""
+"""``Tokenizer`` decodes ids of any kind of sequence, and refuses unknown ids."""
 
 from array import array
 from collections.abc import Callable

@@ -1,6 +1,4 @@
-"""``Tokenizer`` encodes as the source's own library, whatever way the text comes in and the ids go
-out.
-"""
+"""``Tokenizer`` encodes like the library of the source, for every kind of input and output."""
 
 import itertools
 import pickle
@@ -169,9 +167,9 @@ def test_a_long_text_can_be_encoded(unit: str) -> None:
 
 def test_a_long_text_uses_no_more_memory_than_it_needs() -> None:
     theirs = tokenizers.Tokenizer(models.BPE({"a": 0, "b": 1, "c": 2}, [], unk_token="a"))
-    # By 1000 * 1000 * 1000, by what the file says.
+    # By 1000 * 1000 * 1000, according to the file.
     growing = [normalizers.Replace(pair, "b" * 1000) for pair in ("xx", "yy", "zz")]
-    # What may be prepended to a part of a text as well as to the text leaves no place to cut it.
+    # Prepend would also apply to parts of the text, so it cannot be cut.
     theirs.normalizer = normalizers.Sequence([normalizers.Prepend("c"), *growing])
     ours = converted(theirs)
     text = "abc" * 300_000 + "xxyyzz"

@@ -1,5 +1,5 @@
-"""A tokenizer is a view of its file: it opens or says why not, cannot be changed, and shows what
-the file holds.
+"""A tokenizer is a view of its file: it opens or says why not, cannot be changed, and shows the
+contents of the file.
 """
 
 import copy
@@ -25,9 +25,7 @@ FILE = content("ranks")
 
 
 def refusal(data: bytes, path: Path, **options: bool) -> FormatError:
-    """The error that opening a file with these bytes raises, which must be the same by path and as
-    bytes.
-    """
+    """The error of opening a file with these bytes, which must be the same by path and as bytes."""
     path.write_bytes(data)
     with pytest.raises(FormatError) as by_path:
         load(path, **options)
@@ -40,7 +38,7 @@ def refusal(data: bytes, path: Path, **options: bool) -> FormatError:
 
 
 def section(subject: Tokenizer, tag: bytes) -> int:
-    """Where a section lies in the file."""
+    """The offset of a section in the file."""
     found = subject._core.section(tag)
     assert found is not None
     return found[0]
@@ -261,7 +259,7 @@ def test_the_surrogate_flag_equals_the_layout() -> None:
 
 
 def test_opening_does_not_read_the_vocabulary(tmp_path: Path) -> None:
-    """What lies after the pre-tokenizer's tables may be anything: opening does not look."""
+    """Opening does not read the bytes after the pre-tokenizer's tables."""
     subject = tokenizer("ranks")
     for tag, size in subject.sections():
         if tag in ("RECS", "BYTS", "TEST", "CUTS"):

@@ -1,5 +1,5 @@
-"""Every decoder of tokenizer.json, and every chain of them that is not refused, gives the text that
-the reference gives.
+"""Every decoder of tokenizer.json, and every chain of them that is not refused, produces the text
+of the reference.
 """
 
 import contextlib
@@ -113,8 +113,8 @@ VOCABULARY = (*ATOMS, "▁a", "▁▁", "##b", "b</w>", "a.", "▁'", "", "<0xZZ
 def check(
     decoder: dict[str, Any] | None, vocab: Sequence[str], sequences: Sequence[Sequence[int]]
 ) -> int:
-    """Compare what one decoder makes of ids; the number of sequences at which the reference does
-    not fail itself.
+    """Compares the texts of a decoder; returns the number of sequences at which the reference does
+    not fail.
     """
     reference, tokenizer = theirs(decoder, vocab), ours(decoder, dict(enumerate(vocab)))
     compared = 0
@@ -127,7 +127,7 @@ def check(
         try:
             expected = reference.decode(list(ids))
         except BaseException as error:
-            if type(error).__name__ != "PanicException":  # Strip's, where the two ends meet
+            if type(error).__name__ != "PanicException":  # from Strip, if the two ends meet
                 raise
         else:
             assert text == expected, [vocab[id] for id in ids]

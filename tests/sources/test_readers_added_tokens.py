@@ -1,5 +1,5 @@
-"""An added token has the id, the flags and the bytes that the reference gives it, whatever the file
-declares.
+"""An added token has the id, the flags and the bytes that it has in the reference, whatever the
+file declares.
 """
 
 from pathlib import Path
@@ -14,8 +14,8 @@ from reader_samples import BYTES, added, document, read_document, reference
 from tokexport.errors import UnsupportedError
 from tokexport.model import SpellBytes, TokenizerModel, TokenKind
 
-# Contents that are in the vocabulary and not, in the byte alphabet and not, that normal forms
-# change and that they leave alone.
+# Contents in and outside the vocabulary, in and outside the byte alphabet, changed and unchanged by
+# normal forms.
 CONTENTS = [
     *("", "a", "<s>", "</s>", "Ġ", "é", "e\u0301", "ﬁ", "fi", "中", "<a b>", "xy", "Å", "\u212b"),
     "①",
@@ -39,7 +39,7 @@ TOKENS = st.lists(
 
 
 def same_added_tokens(fields: dict[str, Any], model: TokenizerModel) -> None:
-    """Hold ids, flags, spelling and what is skipped against the reference."""
+    """Compares ids, flags, spelling and skipped tokens with the reference."""
     theirs = reference(fields)
     decoder = theirs.get_added_tokens_decoder()
     assert {token.id: token.content for token in model.added_tokens} == {
@@ -80,8 +80,8 @@ def test_ids_and_bytes_equal_those_of_the_reference(
 
 
 def is_doubtful(tokens: list[Any], vocab: dict[str, int], normalizer: Any) -> bool:
-    """Whether a refusal is right: two contents that normalize to one text, a token of the model
-    that does, edges on mapped text.
+    """Whether a refusal is correct: contents or model tokens that normalize to the same text, or
+    word boundaries in mapped text.
     """
 
     theirs = reference(document(normalizer=normalizer)).normalizer
@@ -154,7 +154,7 @@ def test_two_tokens_that_normalize_to_one_text_are_refused(tmp_path: Path) -> No
 
 
 def test_the_normal_form_of_a_content_is_from_the_reference_not_from_python(tmp_path: Path) -> None:
-    # U+11938 came with Unicode 13: the reference's older tables leave it alone
+    # U+11938 is new in Unicode 13: the older tables of the reference do not change it
     content = "a\U00011938\u0301"
     tokens = [added(content, 256, normalized=True)]
     fields = document(added_tokens=tokens, normalizer={"type": "NFD"})

@@ -1,5 +1,5 @@
-"""added_tokens.json beside vocab.json and merges.txt: those tokens are added by rising id, as with
-the library.
+"""added_tokens.json beside vocab.json and merges.txt: its tokens are added in the order of their
+ids, as in the library.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The BPE model of a tokenizer.json gives the ids of the reference, or is refused as it is."""
+"""The BPE model of a tokenizer.json produces the ids of the reference, or both refuse it."""
 
 import itertools
 from pathlib import Path
@@ -18,7 +18,7 @@ from tokexport.runtime.tokenizer import load
 
 WHOLE = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 SYMBOLS = "abĠ"
-# One text is a token that no merges need to make.
+# One text is a token that merges may not produce.
 TEXTS = st.text(alphabet="ab cé", max_size=9) | st.just("aba")
 
 
@@ -30,8 +30,8 @@ def byte_pairs(fields: dict[str, Any], folder: Path) -> BytePairModel:
 
 @st.composite
 def models(draw: st.DrawFn) -> dict[str, Any]:
-    """A vocabulary of a few bytes, holes in its ids, and merges of what is there, some of them
-    twice, some out of reach.
+    """A vocabulary of a few bytes, holes in its ids, and merges of its tokens, some of them
+    duplicate, some unreachable.
     """
     tokens = list(draw(st.sets(st.sampled_from(SYMBOLS), min_size=1)))
     tokens += draw(st.sampled_from([[], ["<unk>"], [""], ["x y", "x", " y"], ["aba"]]))
@@ -67,7 +67,7 @@ def test_a_file_produces_the_ids_of_the_reference(
         assert ids == ids_or_none(theirs.encode, text)
         assert ids is not None or stops
     assert not stops or ids_or_none(runtime.encode, "c") is None
-    # Only what merges the unknown token has to see the letters of bytes.
+    # Only merges of the unknown token need the letters of bytes.
     merges = (merge if isinstance(merge, list) else merge.split(" ") for merge in fields["merges"])
     spells = not stops and unknown in itertools.chain(*merges)
     assert model.pre_tokenizer == ((SpellBytes(),) if spells else ())

@@ -1,5 +1,5 @@
-"""What stands beside a tokenizer.json gives the roles of ids and the chat template, and decides no
-id.
+"""Files beside a tokenizer.json define the roles of ids and the chat template, but no id depends on
+them.
 """
 
 import hashlib

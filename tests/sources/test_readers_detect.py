@@ -1,4 +1,4 @@
-"""A source is known by its content; what cannot be read is refused by the name of what it is."""
+"""Sources are recognized by content; a source that cannot be read is refused with its kind."""
 
 import io
 import json

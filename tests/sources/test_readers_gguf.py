@@ -1,5 +1,5 @@
-"""GGUF files as llama.cpp's converters write them, made with the ``gguf`` package, give the ids of
-what they were made from.
+"""GGUF files like those of llama.cpp's converters, made with the ``gguf`` package, produce the ids
+of their originals.
 """
 
 import contextlib
@@ -50,7 +50,7 @@ def unigram(**options: Any) -> bytes:
 def t5(
     path: Path, model: bytes, padding: int = 3, endian: gguf.GGUFEndian = gguf.GGUFEndian.LITTLE
 ) -> Path:
-    """What convert_hf_to_gguf.py writes for T5."""
+    """The values that convert_hf_to_gguf.py writes for T5."""
     source = parse_model(model, "spiece.model")
     tokens = [piece.text.encode() for piece in source.pieces]
     values = {
@@ -91,7 +91,7 @@ def test_a_t5_gguf_produces_the_ids_of_its_sentencepiece_model(
 
 
 def rwkv(path: Path, vocab: dict[int, bytes], size: int) -> Path:
-    """What convert_hf_to_gguf.py writes for RWKV."""
+    """The values that convert_hf_to_gguf.py writes for RWKV."""
     tokens = [repr(vocab[number])[2:-1].encode() for number in range(1, max(vocab) + 1)]
     types = [gguf.TokenType.CONTROL, *[gguf.TokenType.NORMAL] * len(tokens)]
     padding = [f"[PAD{number}]".encode() for number in range(len(types), size)]

@@ -1,4 +1,4 @@
-"""The name in tokenizer.ggml.pre chooses pre-tokenizer and normalizer of a byte-level GGUF."""
+"""tokenizer.ggml.pre determines the pre-tokenizer and normalizer of a byte-level GGUF."""
 
 import itertools
 import json
@@ -40,7 +40,7 @@ PIECES = {
     "afmoe": ["It", "'", "s", " the", " ", " end", " of", " ", "12", "345", " days"],
     "minicpm5": ["It", "'s", " the", " ", " end", " of", " ", "123", "45", " days"],
 }
-# What follows a line break, or stands before it.
+# Texts after or before a line break.
 BREAKS = {
     "qwen2": ["a", ".\n\n", "b", "1", "2"],
     "seed-coder": ["a", ".", "\n\n", "b", "1", "2"],
@@ -57,7 +57,7 @@ def document_of(path: Path, pattern: str | None = None) -> dict[str, Any]:
 def small_gguf(
     path: Path, pre: str | None, architecture: str = "gpt2", more: tuple[str, ...] = ()
 ) -> Path:
-    """The vocabulary of the small GPT-2 under a name, or under none, with more special tokens."""
+    """The vocabulary of the small GPT-2 with or without a name, with more special tokens."""
     document = json.loads((SMALL / "gpt2.json").read_text("utf-8"))
     spelling = {number: text for text, number in document["model"]["vocab"].items()}
     spelling |= {token["id"]: token["content"] for token in document["added_tokens"]}
@@ -78,13 +78,13 @@ def small_gguf(
 def test_every_name_produces_the_ids_of_its_original(pre: str, tmp_path: Path) -> None:
     path = small_gguf(tmp_path / "it.gguf", pre)
     tokenizer, reference = converted(path), reference_for(path)
-    # The tokens are the same for every name: what differs is how a text is cut.
+    # The tokens are the same for every name; only the cuts of a text differ.
     assert_same(tokenizer, reference, strings=150, token_step=1 if SLOW else 5)
     assert tokenizer.decode(tokenizer.encode("héllo wörld 123")) == "héllo wörld 123"
 
 
 def lower_parts(ranks: dict[bytes, int], token: bytes) -> list[bytes]:
-    """What tokens of lower ranks than its own make of a token, as the converter finds it."""
+    """The parts of a token by tokens of lower ranks, as the converter finds them."""
     parts = [bytes((byte,)) for byte in token]
     while True:
         found = [
@@ -102,7 +102,7 @@ def lower_parts(ranks: dict[bytes, int], token: bytes) -> list[bytes]:
 def test_ranks_not_determined_by_merges_equal_those_of_tiktoken(
     pre: str, seed: int, tmp_path: Path
 ) -> None:
-    """Ranks in any order: most tokens are not made of two parts of lower ranks."""
+    """Ranks in any order: most tokens do not consist of two parts of lower ranks."""
     dice = random.Random(seed)
     tokens = {"".join(dice.choices("abcd", k=dice.randrange(2, 6))).encode() for _ in range(60)}
     ranks = {bytes((byte,)): byte for byte in range(256)}
@@ -148,8 +148,8 @@ def test_compatibility_characters_are_equal_as_in_the_original(tmp_path: Path) -
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_merges_of_lfm2_tell_whether_tokens_precede_them(seed: int, tmp_path: Path) -> None:
-    """Ranks are written as a merge for each two parts of each token, in any order here; of trained
-    merges there are fewer.
+    """Ranks are written as a merge for each pair of parts of each token, here in any order; trained
+    merges are fewer.
     """
     dice = random.Random(seed)
     words = [

@@ -1,5 +1,5 @@
-"""What a GGUF says besides its vocabulary counts as llama.cpp takes it: normalizer, separator,
-mask; and what is missing is refused.
+"""Settings of a GGUF besides its vocabulary mean what they mean in llama.cpp: normalizer,
+separator, mask. Missing ones are refused.
 """
 
 from dataclasses import replace
@@ -27,7 +27,7 @@ TEXTS = ["café", "CAFÉ", "Cafe\u0301 cafe", "é É", "a,f[MASK]e"]
 
 
 def byte_level(path: Path, pre: str, **values: Any) -> Path:
-    """Bytes as tokens, and the special tokens <s>, </s>, <mask> and two spaces that are
+    """Bytes as tokens, the special tokens <s>, </s> and <mask>, and two spaces that are
     USER_DEFINED.
     """
     tokens = [*BYTES, "<s>", "</s>", "<mask>", "  ", "ab"]

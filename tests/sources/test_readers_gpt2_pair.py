@@ -1,4 +1,4 @@
-"""vocab.json with merges.txt is read as ByteLevelBPETokenizer of the reference reads it."""
+"""vocab.json with merges.txt is read like by ByteLevelBPETokenizer of the reference."""
 
 import json
 from pathlib import Path
@@ -144,7 +144,7 @@ def test_the_kind_of_a_vocabulary_is_checked_before_the_other_file(tmp_path: Pat
 
 def test_one_of_several_prefixes_must_be_given(tmp_path: Path) -> None:
     first = write(tmp_path, VOCAB, MERGES, ("a-vocab.json", "a-merges.txt"))
-    (tmp_path / "c-vocab.json").write_text("{}")  # without merges it is no pair
+    (tmp_path / "c-vocab.json").write_text("{}")  # not a pair without merges
     assert read(tmp_path) == read(first[0])
     second = write(tmp_path, {**VOCAB, "new": 400}, MERGES, ("b-vocab.json", "b-merges.txt"))
     with pytest.raises(

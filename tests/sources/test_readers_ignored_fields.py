@@ -1,5 +1,5 @@
-"""An unknown field is ignored, with a note, where the reference ignores it; where it
-refuses the file, so does the reader.
+"""An unknown field is ignored, with a note, if the reference ignores it; if the reference refuses
+the file, so does the reader.
 """
 
 import json
@@ -22,7 +22,7 @@ Json = dict[str, Any]
 
 
 def objects(value: Any, path: str = "") -> Iterator[tuple[str, Json]]:
-    """Every object of a document but maps from names that anybody may choose."""
+    """Every object of a document, except maps with arbitrary names."""
     if isinstance(value, dict):
         yield path, value
         for name, inner in value.items():
@@ -36,7 +36,7 @@ def objects(value: Any, path: str = "") -> Iterator[tuple[str, Json]]:
 def library_reads(fields: Json) -> bool:
     try:
         tokenizers.Tokenizer.from_str(json.dumps(fields))
-    except BaseException:  # a panic is no Exception
+    except BaseException:  # a panic is not an Exception
         return False
     return True
 
@@ -48,8 +48,7 @@ def read_or_none(fields: Json, folder: Path) -> TokenizerModel | None:
         return None
 
 
-# The tables of edits of a whole text take long, and the fields of those decoders are the fields of
-# others.
+# Compiling tables of edits takes long, and the fields of these decoders also occur in others.
 @pytest.mark.parametrize(
     "case",
     [case for case in cases() if SLOW or "whole text" not in case.name],

@@ -1,4 +1,4 @@
-"""A tokenizer.json is as strict as the reference's parser, and every refusal says where."""
+"""The reader of a tokenizer.json is as strict as the reference, and every refusal has a path."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ from tokexport.sources.json_node import parse
 
 
 def changed(old: str, new: str, **changes: Any) -> str:
-    """The text of a document, with a piece of it replaced."""
+    """The text of a document, with a part of it replaced."""
     text = json.dumps(document(**changes))
     assert text.count(old) >= 1
     return text.replace(old, new, 1)

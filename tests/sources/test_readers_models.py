@@ -1,4 +1,4 @@
-"""Every type of model of a tokenizer.json is read as the reference reads it, or refused."""
+"""Every type of model of a tokenizer.json is read like by the reference, or refused."""
 
 import json
 from pathlib import Path
@@ -50,7 +50,7 @@ def without(model: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def same(source: dict[str, Any], model: TokenizerModel, texts: list[str]) -> None:
-    """The file of a model gives what the reference gives."""
+    """The file of a model has the results of the reference."""
     reference = tokenizers.Tokenizer.from_str(json.dumps(source))
     tokenizer = load(file_bytes(model))
     for text in texts:

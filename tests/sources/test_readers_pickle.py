@@ -1,5 +1,5 @@
-"""A pickled tiktoken encoding is read by its opcodes; what else a pickle holds is refused, and
-nothing in it runs.
+"""A pickled tiktoken encoding is read by its opcodes; other pickles are refused, and no code in
+them runs.
 """
 
 import io
@@ -26,7 +26,7 @@ BYTES = [bytes([byte]) for byte in range(256)]
 
 
 def encoding(seed: int = 0, merges: int = 40) -> tiktoken.Encoding:
-    """An encoding whose tokens are made by merging random ones."""
+    """An encoding whose tokens are merged from random ones."""
     generator = random.Random(seed)
     tokens = list(BYTES)
     letters = "abcde é日".encode()
@@ -44,7 +44,7 @@ def encoding(seed: int = 0, merges: int = 40) -> tiktoken.Encoding:
 
 
 def pickled(subject: object, protocol: int = 4) -> bytes:
-    """By the pickler that is written in Python."""
+    """The pickle of an object by the pickler in Python."""
     out = io.BytesIO()
     pickle._Pickler(out, protocol).dump(subject)
     return out.getvalue()
@@ -117,7 +117,7 @@ def state(**changed: object) -> bytes:
     return MADE + pickle.dumps(whole, 3)[2:-1] + b"b."
 
 
-# Each begins as the pickle of an encoding does.
+# Each begins like the pickle of an encoding.
 HOSTILE = [
     (CLASS[:2] + short("tiktoken.core") + b"0cos\nsystem\n(X\x02\0\0\0lstR.", "POP at byte 17"),
     (b"\x80\x04ctiktoken.core\nEncoding\ncos\nsystem\n\x8c\x02ls\x85R.", "imports os.system"),
@@ -230,7 +230,7 @@ def test_changed_bytes_are_read_or_refused_with_a_sentence(changes: list[tuple[i
 
 def test_code_in_a_pickle_is_not_run(tmp_path: Path) -> None:
     class Trap:
-        """Its pickle makes a file when it is loaded."""
+        """An object whose pickle creates a file when it is loaded."""
 
         def __reduce__(self) -> tuple[object, tuple[str, ...]]:
             return (exec, (f"open({str(tmp_path / 'sprung')!r}, 'w').close()",))

@@ -1,5 +1,5 @@
-"""The template adds the ids and segments that the reference's post-processor adds, to one text and
-to a pair.
+"""The template adds the same ids and type ids to one text or a pair as the reference's
+post-processor.
 """
 
 from pathlib import Path
@@ -65,7 +65,7 @@ PROCESSORS = st.recursive(
 
 
 def filled(pieces: tuple[TemplateItem, ...], texts: dict[str, list[int]]) -> list[tuple[int, int]]:
-    """Put ids in the place of the texts: ids with their segments."""
+    """The items with ids in place of the texts: ids with their type ids."""
     found = []
     for piece in pieces:
         ids = texts[piece.sequence] if piece.sequence is not None else [piece.id]
@@ -80,7 +80,7 @@ def test_single_and_pair_equal_those_of_the_reference(processor: Any, tmp_path: 
     try:
         model = read_document(fields, tmp_path)
     except (UnsupportedError, SourceError):
-        # A list of encodings grows after a template: only Sequences of it may be refused.
+        # A list of encodings grows after a template: only Sequences with it may be refused.
         assert isinstance(processor, dict)
         assert processor["type"] == "Sequence"
         return
@@ -121,7 +121,7 @@ def test_the_fields_of_a_processor_decide_whatever_its_type(
     fields = document(post_processor=processor)
     try:
         theirs = reference(fields)
-    except Exception:  # the library raises nothing narrower
+    except Exception:  # the library raises no narrower type
         with pytest.raises(SourceError):
             read_document(fields, tmp_path)
         return

@@ -1,4 +1,4 @@
-"""The splits of a model cut a text as the reference's pre-tokenizer does, whatever kinds it is made
+"""The splits of a model cut a text like the reference's pre-tokenizer, whatever kinds it consists
 of.
 """
 
@@ -42,7 +42,7 @@ PARTS = st.one_of(
 
 
 def compared(pre_tokenizer: Any, folder: Path) -> Compared:
-    """The reference and the readers of the file, with a model that tells where pre-tokens end."""
+    """The reference and the readers of the file, with a model that shows where pre-tokens end."""
     return Compared(document(pre_tokenizer=pre_tokenizer, model=merged(LETTERS)), folder)
 
 

@@ -1,5 +1,5 @@
-"""What lies beside a SentencePiece model and says that its ids are not those of sentencepiece
-becomes a note, and nothing else does.
+"""Only files beside a SentencePiece model that say that its ids are not those of sentencepiece
+cause a note.
 """
 
 import json

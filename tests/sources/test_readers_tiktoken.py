@@ -1,4 +1,4 @@
-"""Rank files and tiktoken.Encoding objects become what tiktoken makes of them."""
+"""Rank files and tiktoken.Encoding objects are read like by tiktoken."""
 
 import base64
 import json
@@ -44,7 +44,7 @@ def encoding_of(
 
 
 def same_as(encoding: tiktoken.Encoding, model: TokenizerModel) -> None:
-    """Hold every id's bytes, the special tokens and the ranks against the reference."""
+    """Compares the bytes of every id, the special tokens and the ranks with the reference."""
     for number in range(encoding.max_token_value + 2):
         token = model.tokens[number] if number < len(model.tokens) else None
         try:

@@ -1,4 +1,4 @@
-"""tekken.json, GGUF, vocab.txt, RWKV's, minbpe's and CLIP's vocabularies convert to files that give
+"""tekken.json, GGUF, vocab.txt, and the vocabularies of RWKV, minbpe and CLIP convert to files with
 the ids of their references.
 """
 
@@ -30,7 +30,7 @@ TEXTS = (
 
 
 def same_ids(source: Path) -> Tokenizer:
-    """The converted tokenizer, whose ids and texts are those of the reference."""
+    """The converted tokenizer, after comparing its ids and texts with the reference."""
     tokenizer, reference = converted(source), reference_for(source)
     for mode in reference.modes():
         for text in TEXTS:
@@ -193,7 +193,7 @@ def test_a_minbpe_model_merges_like_minbpe(tmp_path: Path) -> None:
 
 
 def minbpe(text: str) -> list[int]:
-    """minbpe's encode of one chunk: the pair of the lowest merge, everywhere, until none is."""
+    """minbpe's encode of one chunk: merges all pairs of the lowest merge until none is left."""
     merges = {(97, 98): 256, (256, 99): 257, (97, 97): 258, (258, 258): 259}
     ids = list(text.encode())
     while pairs := [pair for pair in pairwise(ids) if pair in merges]:

@@ -1,4 +1,4 @@
-"""Real GGUF, tekken and CLIP files say the same as the tokenizer.json of the same model."""
+"""Real GGUF, tekken and CLIP files are equivalent to the tokenizer.json of the same model."""
 
 import json
 from pathlib import Path
@@ -25,8 +25,7 @@ SAME = {
     "ggml-vocab-deepseek-coder.gguf": "deepseek-coder-instruct",
     "ggml-vocab-bert-bge.gguf": "bert-base-uncased",
 }
-# Those whose fields the others have, with fewer tokens; what their names stand for is shown by
-# small files too.
+# Others have the same fields, with fewer tokens; small files also test the meaning of the names.
 LARGE = {"ggml-vocab-gpt-2.gguf", "ggml-vocab-falcon.gguf", "ggml-vocab-qwen2.gguf"}
 
 

@@ -1,4 +1,4 @@
-"""SentencePiece models with pieces of every type, and with odd ones, are exact or refused."""
+"""SentencePiece models with pieces of every type, and with unusual ones, are exact or refused."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -31,7 +31,7 @@ BYTES = tuple(Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(25
 
 
 def check(source: SentencePieceModel, texts: Iterable[str]) -> None:
-    """Compare with the library what texts encode to, and what all ids decode to."""
+    """Compares the ids of texts, and the text of all ids, with the library."""
     tokenizer = load(file_bytes(model_of(source)))
     reference = library_of(source)
     for text in texts:

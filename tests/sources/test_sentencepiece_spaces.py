@@ -1,5 +1,5 @@
-"""User-defined pieces and rules with several spaces in a row, in models that remove extra spaces:
-as the library has them.
+"""User-defined pieces and rules with several consecutive spaces, in models that remove extra
+spaces, as in the library.
 """
 
 import random
@@ -99,7 +99,7 @@ def test_a_normalized_text_equals_that_of_the_library(
 
 
 def test_a_suffix_is_refused_if_a_lone_space_may_begin_a_longer_piece() -> None:
-    """Whether a text is of nothing but lone spaces would take a look at three characters ahead."""
+    """To know whether a text consists of lone spaces would need lookahead over three characters."""
     flags = (True, True, True)
     with pytest.raises(UnsupportedError, match="a lookahead over more than one character"):
         file_bytes(model_of(model([" " * 4], {}, Algorithm.BPE, flags)))
@@ -150,6 +150,6 @@ def test_lone_spaces_get_no_suffix_but_double_spaces_do() -> None:
         assert normalize(text, steps) == library.Normalize(text), text
     assert library.Normalize(" \t ") == ""
     assert library.Normalize("\t\t") == library.Normalize("  ") == MARK
-    # Without such pieces nothing is different.
+    # Without such pieces there is no difference.
     plain = replace(source, pieces=tuple(piece for piece in source.pieces if piece.text != "  "))
     assert not collapses(plain)

@@ -1,5 +1,5 @@
-"""SentencePiece models trained here, of every type and with every option of the normalizer, give
-the ids of their library: by the C core, and by the specification.
+"""SentencePiece models trained here, of every type and with every option of the normalizer, produce
+the ids of their library, by the C core and by the specification.
 """
 
 import contextlib

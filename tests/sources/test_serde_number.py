@@ -1,4 +1,4 @@
-"""A number of a tokenizer.json is read as the reference reads it, to the last bit."""
+"""A number in a tokenizer.json is read like by the reference, to the last bit."""
 
 import json
 import random
@@ -31,7 +31,7 @@ def numbers() -> list[str]:
 
 
 def loaded(scores: list[str]) -> list[float]:
-    """What the reference makes of the scores of a Unigram model."""
+    """The scores of a Unigram model as the reference reads them."""
     vocab = ",".join(f'["{chr(0x4E00 + number)}",{score}]' for number, score in enumerate(scores))
     source = f'{{"version":"1.0","model":{{"type":"Unigram","unk_id":null,"vocab":[{vocab}]}}}}'
     return [

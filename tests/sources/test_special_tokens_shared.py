@@ -1,4 +1,4 @@
-"""Special tokens of real rank files are those that their own repositories list."""
+"""Special tokens of real rank files equal those listed in their repositories."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A directory whose class is one of ``transformers`` gives the ids, the texts and the offsets of
+"""A directory with a class of ``transformers`` produces the ids, texts and offsets of
 AutoTokenizer, for every class of that library that has a tokenizer.json.
 """
 
@@ -26,7 +26,7 @@ PARTS = [*"abcehstTH 1.,'é中\t\n", "the ", " cat", "[SEP]", "<mask>", "</s>", 
 RANDOM = random.Random(1)
 TEXTS = ["The cat's at 1  é中 <x> sat!", "  the\tTHE\n</s> [MASK] <mask> cat", "", " "]
 TEXTS += ["".join(RANDOM.choices(PARTS, k=RANDOM.randrange(1, 16))) for _ in range(100)]
-# Classes that take boxes or nodes with a text.
+# Classes that require boxes or nodes with a text.
 WITH_BOXES = ("LayoutLMv2Tokenizer", "LayoutLMv3Tokenizer", "MarkupLMTokenizer")
 
 
@@ -36,7 +36,7 @@ def wordpiece(folder: Path, *special: str) -> None:
 
 
 def pair(folder: Path, *special: str, suffix: str = "") -> None:
-    """Every byte, also at the end of a word where there is a ``suffix``, and what merges make."""
+    """Every byte, also at the end of a word if there is a ``suffix``, and merged tokens."""
     alphabet = list(byte_characters())
     if suffix:
         alphabet += [character + suffix for character in alphabet]
@@ -110,7 +110,7 @@ SENTENCEPIECES: dict[str, tuple[Any, ...]] = {
 
 
 def write(folder: Path, name: str) -> None:
-    """A small vocabulary of a class, and the settings that name it."""
+    """A small vocabulary for a class, and the settings that name the class."""
     if name in WORDPIECES:
         wordpiece(folder, *WORDPIECES[name])
     elif name in BYTE_PAIRS:
@@ -136,12 +136,12 @@ TEMPLATE: Any = {"allowed_special": "all", "add_special_tokens": True}
 
 
 def same(tokenizer: tokexport.Tokenizer, theirs: Any) -> None:
-    """Asserts ids, offsets, texts and pairs of both on a hundred texts and a few more."""
+    """Asserts that ids, offsets, texts and pairs are equal, for somewhat more than 100 texts."""
     plain = type(theirs).__name__ not in WITH_BOXES
     if plain:
-        theirs("")  # which sets the languages of a class that translates
+        theirs("")  # sets the languages of a translation class
     backend = theirs.backend_tokenizer
-    # CLIP's class decodes in Python what its backend leaves.
+    # CLIP's class does a part of decoding in Python.
     saved = tokenizers.Tokenizer.from_str(backend.to_str())
     for text, single, two in zip(
         TEXTS,
@@ -173,7 +173,7 @@ def test_the_type_of_a_model_implies_its_class(tmp_path: Path) -> None:
     pair(tmp_path, *GPT2)
     (tmp_path / "config.json").write_text('{"model_type": "gpt2"}', "utf-8")
     assert "GPT2Tokenizer of transformers" in read(tmp_path).provenance.source
-    # This type has no class of its own, so that the pair is a bare one.
+    # This type has no class, so the pair is read as a bare one.
     (tmp_path / "config.json").write_text('{"model_type": "granite"}', "utf-8")
     assert read(tmp_path).provenance.source == "vocab.json + merges.txt"
 
@@ -272,7 +272,7 @@ def test_an_object_is_read_like_the_file_that_its_backend_saves(tmp_path: Path) 
 
 
 def test_the_reference_can_be_autotokenizer_for_a_tokenizer_json(tmp_path: Path) -> None:
-    """As LlamaTokenizer is rebuilt from its class, whatever the tokenizer.json says."""
+    """Needed because AutoTokenizer rebuilds a LlamaTokenizer, whatever the tokenizer.json says."""
     write(tmp_path, "LlamaTokenizer")
     theirs = auto(tmp_path)
     document = json.loads(theirs.backend_tokenizer.to_str())

@@ -1,7 +1,7 @@
-"""A tokenizer.json of version 2.0 gives the ids of the library that reads it, tokenizers 1.0.0rc3,
-or is refused.
+"""A tokenizer.json of version 2.0 produces the ids of the library that reads it, tokenizers
+1.0.0rc3, or is refused.
 
-The ids in fixtures/version_2 were made by that library (fixtures/make_version_2.py); where it is
+The ids in fixtures/version_2 are from that library (fixtures/make_version_2.py); if it is
 installed, the files are also compared with it on random strings.
 """
 
@@ -94,9 +94,7 @@ ABSENT = object()
 
 
 def changed(name: str, place: str, value: object) -> dict[str, Any]:
-    """A file with another value at a place; ``place`` is like ``model.merges.0``; ABSENT takes it
-    away.
-    """
+    """A file with another value at a path, such as ``model.merges.0``; ABSENT removes it."""
     document: Any = copy.deepcopy(MAKER.documents()[name])
     *path, last = place.split(".")
     inner = document
@@ -225,15 +223,15 @@ def test_a_newer_python_agrees_about_these_characters() -> None:
 def test_the_normal_forms_of_unicode_17_include_characters_after_unicode_9() -> None:
     assert normal_form("\u32ff", NormalForm.NFKC) == "\u32ff"
     assert normal_form("\u32ff", NormalForm.NFKC_17) == "令和"
-    # U+1AC9 is of class 230, and came with Unicode 14: it follows a mark of class 220.
+    # U+1AC9 has class 230, and is new in Unicode 14: it is sorted after a mark of class 220.
     assert normal_form("a\u1ac9\u0323", NormalForm.NFD) == "a\u1ac9\u0323"
     assert normal_form("a\u1ac9\u0323", NormalForm.NFD_17) == "a\u0323\u1ac9"
 
 
 @given(st.text())
 def test_old_characters_are_normalized_as_in_python(text: str) -> None:
-    # Python's tables are of Unicode 13 or newer; Unicode keeps the normal forms of assigned
-    # characters.
+    # Python has the tables of Unicode 13 or newer; normal forms of assigned characters never
+    # change.
     assigned = "".join(character for character in text if unicodedata.category(character) != "Cn")
     for name in ("NFC", "NFD", "NFKC", "NFKD"):
         expected = unicodedata.normalize(name, assigned)
