@@ -1,5 +1,5 @@
-"""Pre-tokens of bytes that are cut where no merge crosses, and whose characters are looked up, get
-the ids of tiktoken: in the C core and in the bulk engine, whatever the order of the ranks.
+"""Pre-tokens of bytes that are cut where no merge crosses, with lookups of whole characters, get
+the ids of tiktoken, in the C core and in the bulk engine, with ranks in any order.
 """
 
 import random
@@ -28,14 +28,14 @@ BYTES = tuple(bytes((byte,)) for byte in range(256))
 
 
 def parts_of(letter: str) -> list[bytes]:
-    """The tokens that make a letter of its bytes."""
+    """The tokens that merge the bytes of a letter."""
     encoded = letter.encode()
     return [encoded[:size] for size in range(2, len(encoded) + 1)]
 
 
 def encoding(r: random.Random, *, in_order: bool, halves: bool) -> tiktoken.Encoding:
-    """Most letters have a token, and many pairs and triples of them; ``halves``: tokens that end or
-    begin within a letter, too. ``in_order``: a token comes after its parts.
+    """Most letters have a token, and so have many pairs and triples of letters; ``halves``: also
+    tokens that end or begin within a letter. ``in_order``: a token follows its parts.
     """
     letters = [letter for letter in LETTERS if r.random() < 0.9]
     made = [part for letter in letters for part in parts_of(letter)]
@@ -55,7 +55,7 @@ def encoding(r: random.Random, *, in_order: bool, halves: bool) -> tiktoken.Enco
 
 
 def texts(r: random.Random) -> Iterator[str]:
-    # The engine begins to merge by characters after some kilobytes, and merges short words of
+    # The engine starts to merge by characters after some kilobytes, and merges short words with
     # letters of one or two bytes from their bytes.
     for longest in (5, 30, 300):
         words = ("".join(r.choices(LETTERS, k=r.randint(1, longest))) for _ in range(3_000))
@@ -88,8 +88,8 @@ def test_random_vocabularies_produce_the_ids_of_tiktoken(
 def crossings_of(
     tokens: Sequence[str | bytes],
 ) -> tuple[set[tuple[bytes, bytes]], npt.NDArray[np.bool_]] | None:
-    """Pairs of bytes beside a boundary that is crossed in part, but for ASCII, and the map of
-    crossed pairs; None without XPRS.
+    """The pairs of bytes (not ASCII) beside a boundary that a merge of partial characters crosses,
+    and the map of crossed pairs; None without XPRS.
     """
     encoded = [token.encode() if isinstance(token, str) else token for token in tokens]
     vocab = {token: number for number, token in enumerate(dict.fromkeys((*BYTES, *encoded)))}
@@ -140,8 +140,7 @@ def test_a_merge_ranked_before_the_character_it_joins_prevents_crossings() -> No
     assert crossings_of(["b\u00e9", "ab", *e]) is None
 
 
-# Of more bytes than a character needs, or with one that UTF-8 has not: by their bits they would be
-# \u00e9, or the letter a.
+# Overlong or invalid UTF-8: by their payload bits, the bytes would be \u00e9, or the letter a.
 @pytest.mark.parametrize(
     "alike",
     [b"\xe0\x83\xa9", b"\xf0\x80\x83\xa9", b"\xf8\x80\x83\xa9", b"\xc1\xa1", b"\xe0\x81\xa1"],
@@ -150,7 +149,7 @@ def test_a_merge_ranked_before_the_character_it_joins_prevents_crossings() -> No
 def test_bytes_that_only_look_like_a_character_are_not_that_character(
     letter_last: bool, alike: bytes, tmp_path: Path
 ) -> None:
-    """The token of such bytes is the last one, and the first that is made."""
+    """The token of such bytes is the last one, but the first to be merged."""
     e = "\u00e9".encode()
     letter, joined = [(e[:1], e[1:])], [(b"a", e), (b"x", b"a"), (e, b"b")]
     looks = [(alike[:size], alike[size : size + 1]) for size in range(1, len(alike))]

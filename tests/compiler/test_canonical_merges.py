@@ -1,4 +1,4 @@
-"""Keeping one merge for each token changes no id: against the reference library with all merges."""
+"""Keeping one merge per token changes no id, compared with the reference library and all merges."""
 
 import itertools
 import random
@@ -26,7 +26,7 @@ def ranks_of(merges: CanonicalMerges) -> dict[int, int]:
 
 
 def slow_encode(text: bytes, vocab: dict[bytes, int], merges: CanonicalMerges) -> list[int]:
-    """Joins, one at a time, the leftmost pair of the smallest rank."""
+    """Repeatedly merges the leftmost pair of the smallest rank."""
     symbols, ranks = [vocab[bytes([byte])] for byte in text], ranks_of(merges)
     slow_last_merge(
         symbols, {pair: (ranks[product], product) for product, pair in rules_of(merges).items()}
@@ -37,7 +37,7 @@ def slow_encode(text: bytes, vocab: dict[bytes, int], merges: CanonicalMerges) -
 def random_model(
     rng: random.Random, alphabet: str, rules: int
 ) -> tuple[dict[str, int], list[tuple[str, str]]]:
-    """A vocabulary closed under random merges, several for one product among them, in an order
+    """A vocabulary closed under random merges, some with the same merged token, in an order
     unrelated to length.
     """
     tokens = list(alphabet)
@@ -80,7 +80,7 @@ def test_one_rule_per_token_produces_the_ids_of_all_rules(alphabet: str) -> None
 def slow_last_merge(
     symbols: list[int], table: Mapping[tuple[int, int], tuple[int, int]]
 ) -> tuple[int, int] | None:
-    """Joins in place; the pair that is joined last where one symbol is left."""
+    """Merges in place; returns the last merged pair if one symbol is left."""
     last = None
     while len(symbols) > 1:
         found = [
@@ -99,8 +99,8 @@ def slow_last_merge(
 def slow_ways(
     merges: Sequence[tuple[int, int, int]], symbols: int
 ) -> tuple[dict[int, set[tuple[int, ...]]], dict[int, tuple[int, int]]]:
-    """The ways of each id and its rule, by trying all ways of its parts; ValueError where it has
-    two rules.
+    """The ways of each id and its rule, by trying all ways of its parts; ValueError if it has two
+    rules.
     """
     table = {(left, right): (rank, product) for rank, (left, right, product) in enumerate(merges)}
     parts: dict[int, list[tuple[int, int]]] = {}
@@ -227,7 +227,7 @@ def test_a_merge_of_the_unknown_token_is_canonical_if_a_byte_is_unknown() -> Non
 
 
 def test_two_merges_of_one_token_that_can_both_fire_are_refused() -> None:
-    # With the suffix "b", the text "ab" ends in "bb", and "bb" is also what two letters make.
+    # With the suffix "b", the text "ab" ends in "bb", which two letters also merge to.
     vocab = {b"a": 0, b"b": 1, b"bb": 2, b"abb": 3, b"ab": 4}
     merges = ((0, 2, 3), (0, 1, 4), (4, 1, 3))
     model = BytePairModel(vocab, merge_rows(merges), characters=CharacterSymbols(suffix=b"b"))

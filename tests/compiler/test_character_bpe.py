@@ -1,5 +1,5 @@
-"""BPE over characters gives the reference's ids: byte fallback, unknown tokens, affixes, and cuts
-where no merge crosses.
+"""BPE over characters produces the ids of the reference: byte fallback, unknown tokens, affixes,
+and cuts where no merge crosses.
 """
 
 import itertools

@@ -1,4 +1,4 @@
-"""A three-stage table gives back the value of every code point."""
+"""A three-level table returns the value of every code point."""
 
 import numpy as np
 

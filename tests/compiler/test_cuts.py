@@ -1,5 +1,5 @@
-"""Where the file says that a text may be cut, the reference library gives the same ids for the two
-sides as for the whole.
+"""Where a file allows cuts of a text, the reference library produces the same ids for the two sides
+as for the whole.
 """
 
 import random
@@ -83,7 +83,7 @@ PRE_TOKENIZERS = {
     ),
     "one piece": BYTE_LEVEL,
 }
-# They have a cut between a letter and a space.
+# All of these have a cut between a letter and a space.
 USUAL = (
     *("gpt2", "llama3", "removed inverted", "digits first", "falcon", "prefix space", "possessive"),
     *("groups of three", "far look ahead alone", "search starts"),

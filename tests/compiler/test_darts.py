@@ -1,4 +1,4 @@
-"""Character maps are read as their tries say."""
+"""Character maps are read from their tries."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,6 +1,4 @@
-"""A split is left out where no text has what it looks for after the steps before it, and only
-there.
-"""
+"""A split is omitted exactly if no text can match it after the earlier steps."""
 
 from collections.abc import Sequence
 

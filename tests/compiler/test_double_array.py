@@ -1,4 +1,4 @@
-"""The trie of a vocabulary finds its keys, all of them and no other."""
+"""The trie of a vocabulary finds exactly its keys."""
 
 import numpy as np
 import numpy.typing as npt

@@ -1,4 +1,4 @@
-"""The table of edits does to a text what its steps do to it one after the other."""
+"""The table of edits has the same effect on a text as its steps one after the other."""
 
 import re
 from collections.abc import Sequence
@@ -35,9 +35,7 @@ def edited(text: str, steps: Sequence[TextEdit]) -> str:
 
 
 def run(table: EditTable, *parts: bytes) -> str:
-    """What becomes of the text of tokens; before each but the first stands its class, if there is
-    one.
-    """
+    """The edited text of tokens; the class of tokens, if any, precedes each but the first."""
     state, written = 0, b""
     for number, part in enumerate(parts):
         symbols = [(int(table.classes[byte]), bytes([byte])) for byte in part]

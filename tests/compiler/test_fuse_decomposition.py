@@ -1,5 +1,5 @@
-"""A form whose marks the next step drops becomes one map, which does to every text what the two
-steps of the library do.
+"""A normal form and a step that drops its marks become one map, with the effect of the two steps of
+the library.
 """
 
 import functools
@@ -67,7 +67,7 @@ def test_a_normal_form_that_composes_is_kept(form: NormalForm) -> None:
 
 
 def test_a_normal_form_is_kept_if_marks_that_it_sorts_remain() -> None:
-    """BERT drops marks that take no space of their own; U+1D165 and U+1D16D do, and are sorted."""
+    """BERT drops nonspacing marks only; U+1D165 and U+1D16D are spacing marks, and are sorted."""
     steps = (NormalForm.NFD, CharacterMap.BERT_STRIP_ACCENTS)
     assert [type(op) for op in compile_steps(steps)] == [NormalForm, CharacterMapping]
 

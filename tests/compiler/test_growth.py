@@ -1,4 +1,4 @@
-"""What operations say of the growth of a text holds for every text, and is not far from it."""
+"""The declared growth of operations bounds every text, and is almost reached."""
 
 import functools
 import random
@@ -37,7 +37,7 @@ STEPS: list[NormalizerStep] = [
     SpellBytes(),
     Strip(left=True, right=True),
 ]
-# What grows, shrinks or composes most, and some of all other kinds.
+# The characters that grow, shrink or compose most, and some of all other kinds.
 TEXTS = st.text(
     "ab eé\u0301\u0345\ufdfa\u0390\U0001d160\u0130가각\u1100\u1161\u11a8東\u00bc\u3000`",
     max_size=12,
@@ -50,7 +50,7 @@ def bound(steps: tuple[NormalizerStep, ...]) -> tuple[int, int]:
     return found[-1] if found else (1, 0)
 
 
-# One bound takes longer than one text: a few rows of steps, each with many texts.
+# A bound takes longer than a text: a few sequences of steps, each with many texts.
 @pytest.mark.parametrize("seed", range(40))
 @settings(max_examples=30)
 @given(TEXTS | st.text(max_size=8))

@@ -1,4 +1,4 @@
-"""Every key is found with one probe, and the hash functions are those of the specification."""
+"""Every key is found with one probe, and the hash functions match the specification."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ K0, K1, K2, K3 = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 0xFF51AFD7ED558CCD, 0xC
 
 
 def slow_hash(content: bytes) -> int:
-    """SPEC.md's definition, word for word."""
+    """The definition in SPEC.md, literally."""
     size = len(content)
     words = []
     if 0 < size < 4:
@@ -108,7 +108,7 @@ def test_each_bucket_has_the_smallest_displacement_that_fits(row_count: int) -> 
     for key, value in enumerate(hashes.tolist()):
         buckets[(value & 0xFFFFFFFF) * 20 >> 32].append(key)
     taken: set[int] = set()
-    # Large buckets first, those of one size in their order.
+    # Large buckets first, buckets of equal size in order.
     for bucket in sorted(range(20), key=lambda bucket: -len(buckets[bucket])):
         keys = buckets[bucket]
         for tried in range(displacements[bucket] + 1):

@@ -30,8 +30,8 @@ def every_model_has_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def runs(r: random.Random, letters: str) -> str:
-    """Letters that come several times in a row, as they do in lines and in white space; some texts
-    are longer than short pieces are.
+    """Runs of letters, as in lines and in white space; some texts are longer than a short
+    pre-token.
     """
     times = r.choice([1, 1, 4])
     return (

@@ -1,5 +1,5 @@
-"""A Unigram, WordPiece or WordLevel model made at random gives the ids of the
-reference, and stops where it stops.
+"""A random Unigram, WordPiece or WordLevel model produces the ids of the reference, and fails if
+the reference fails.
 """
 
 from collections import Counter

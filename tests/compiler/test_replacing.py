@@ -1,4 +1,4 @@
-"""A Replace whose matches may hold nothing gives what the reference gives: ids, offsets and decoded
+"""A Replace whose matches may be empty has the results of the reference: ids, offsets and decoded
 texts.
 """
 

@@ -1,4 +1,4 @@
-"""The model sees the text that the reference's normalizers and pre-tokenizers make, by the C
+"""The model receives the text that the reference's normalizers and pre-tokenizers produce, in the C
 runtime and by SPEC.md.
 """
 
@@ -29,7 +29,7 @@ from tokexport.runtime.tokenizer import load
 
 SOME = (*range(0x3400), *range(0xA000, 0xAD00), *range(0xF900, 0x10000), *range(0x1D000, 0x1F700))
 SCALARS = (*range(0xD800), *range(0xE000, 0x110000)) if SLOW else SOME
-# An added token of which a normalizer leaves nothing, or that decodes to something else.
+# An added token that normalizes to nothing, or that decodes to another text.
 REFUSED = re.compile("leaves nothing|decodes")
 WHOLE = BYTE_LEVEL | {"use_regex": False}
 CHARSMAP = {
@@ -256,7 +256,7 @@ def read_or_refused(
     done: Counter[str],
     **more: Any,
 ) -> Compared | None:
-    """The three readers, or None where an added token can have no text; ``done`` counts the two."""
+    """The three readers, or None if an added token can have no text; ``done`` counts both cases."""
     try:
         both = Compared(source([STEPS[name] for name in chain], words, tokens, **more), folder)
     except UnsupportedError as error:

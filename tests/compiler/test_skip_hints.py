@@ -1,4 +1,4 @@
-"""What a file says may be walked over is what its programs and maps have nothing to do with."""
+"""The hints of a file skip only characters that do not concern its programs and maps."""
 
 import numpy as np
 import pytest
@@ -73,8 +73,6 @@ def test_characters_in_classes_of_their_own_change_no_cluster(text: str) -> None
 
 
 def test_clusters_do_not_depend_on_the_text_before() -> None:
-    """Plain classes would be wrong for a program that starts in a state of its own after some
-    characters.
-    """
+    """Plain classes would be wrong for a program with other start states after some characters."""
     starts = grapheme_program().starts
     assert (starts == starts[0]).all()

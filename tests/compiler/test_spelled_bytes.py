@@ -1,5 +1,5 @@
-"""What follows ByteLevel and has to see the characters of GPT-2's alphabet sees them: ids and
-offsets are the reference's.
+"""Steps after ByteLevel that depend on GPT-2's alphabet read its letters: ids and offsets equal
+those of the reference.
 """
 
 import itertools
@@ -24,8 +24,8 @@ LETTERS = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True,
 WORDS = LETTERS | {"use_regex": True}
 SPACED = LETTERS | {"add_prefix_space": True}
 ALPHABET = byte_characters()
-# What merges: a few letters, the letters of spaces and of bytes of é, ▁ and 中, and what a second
-# mapping makes of those.
+# Letters that merge: a few, the letters of spaces and of bytes of é, ▁ and 中, and the results of a
+# second mapping of those.
 POOL = [
     *"abAB1.\u2581 ",
     *(ALPHABET[byte] for byte in " \n\xc3\xa9\xe2\x96\x81\xe4\xb8\xad\xc4\xa0".encode("latin-1")),
@@ -120,7 +120,7 @@ def source(steps: Sequence[Json], words: Sequence[Json], model: Json, **more: An
 
 
 def check(fields: Json, texts: Sequence[str], folder: Path) -> Counter[str]:
-    """Holds a file against the reference; how many texts were compared, and at how many the
+    """Compares a file with the reference; counts the texts compared, and those at which the
     reference panicked.
     """
     readers = Compared(fields, folder)

@@ -1,4 +1,4 @@
-"""Exchanging spaces and U+2581 makes an equivalent tokenizer, or is left out."""
+"""Swapping spaces and U+2581 makes an equivalent tokenizer, or is omitted."""
 
 import json
 from dataclasses import replace
@@ -41,8 +41,8 @@ MARK = "\u2581"
 REPLACE = json_parts.replace(" ", MARK)
 PREPEND = {"type": "Prepend", "prepend": MARK}
 METASPACE = metaspace()
-# Normalizers and pre-tokenizers as they are shipped: Llama-2, Gemma-3, Metaspace, and steps after
-# the replacement.
+# Normalizers and pre-tokenizers as published: Llama-2, Gemma-3, Metaspace, and steps after the
+# replacement.
 PARTS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
     "llama": ([PREPEND, REPLACE], []),
     "gemma": ([REPLACE], [split(" ", "MergedWithPrevious", kind="String")]),
@@ -185,8 +185,8 @@ def test_an_added_token_with_verbatim_content_is_also_changed() -> None:
         ),
         small((Replace(" ", MARK),), characters={"suffix": b"</w>"}),
         small((Replace(" ", MARK),), characters={"of_bytes": True}),
-        # The reference's spans after a character that is left out are off by its bytes, of which
-        # the mark has three.
+        # In the reference, spans after a dropped character are off by its bytes; the mark has
+        # three.
         small((Replace(" ", MARK),), unk_id=None),
     ],
 )

@@ -1,4 +1,4 @@
-"""The tables themselves: the same for everyone, as small as can be, and read in linear time."""
+"""The tables themselves: deterministic, minimal, and read in linear time."""
 
 import hashlib
 import time
@@ -21,8 +21,8 @@ from tokexport.model import CharacterTest, Dialect, Split
 from tokexport.patterns import MATCH_ENDS, SplitProgram
 
 PATTERNS = {**TOKENIZER_JSON, **TIKTOKEN}
-# A run of white space that ends in a letter is read in vain from each of its characters; and from
-# each 512th of a longer one.
+# A run of white space before a letter is read in vain from each of its characters, or from each
+# 512th of a longer run.
 REMEMBERING = {"deepseek-llm #2", "llama.cpp jais2 #1", "llama.cpp jais2 #2"}
 
 
@@ -100,7 +100,7 @@ def test_a_quadratic_pattern_is_linear_with_a_memo(pattern: str) -> None:
 def test_thousands_of_states_are_compiled_in_seconds(pattern: str, n_memo: int) -> None:
     begin = time.process_time()
     assert compile_split(Split(pattern)).n_memo == n_memo
-    assert time.process_time() - begin < 60  # 5 s and 2 s when this was written, 10 min before
+    assert time.process_time() - begin < 60  # 5 s and 2 s when this was written; before, 10 min
 
 
 @pytest.mark.parametrize("named", [*TOKENIZER_JSON][:20], indirect=True)

@@ -1,4 +1,4 @@
-"""A reference to a group of one character out of a few finds what the engines find."""
+"""A reference to a group of one character out of a few matches like in the engines."""
 
 import random
 

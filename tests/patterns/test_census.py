@@ -1,5 +1,5 @@
-"""Each feature of regular expressions that is compiled is one that a published tokenizer needs, and
-docs/CENSUS.md says which.
+"""Each supported feature of regular expressions is needed by a published tokenizer, which
+docs/CENSUS.md names.
 """
 
 import census

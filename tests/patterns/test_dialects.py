@@ -1,4 +1,4 @@
-"""What each dialect means by its signs, held against the engine that defines it: a case a line."""
+"""The syntax of each dialect, compared with the engine that defines it: one case per line."""
 
 import pytest
 from regex_oracle import Oniguruma, fancy_matched, matches
@@ -11,7 +11,7 @@ from tokexport.unicode import case_variants, multi_character_folds
 
 # A pattern, a text, and the matches in it.
 ONIGURUMA = [
-    # ^ and $ are line anchors always, and there is no line after the last line feed.
+    # ^ and $ are always line anchors, and there is no line after the last line feed.
     ("a$", "a\na\r\na", ["a", "a"]),
     ("^a|^\n", "a\n\na\n", ["a", "\n", "a"]),
     (r"\n^|a", "a\n", ["a"]),
@@ -19,8 +19,7 @@ ONIGURUMA = [
     # (?m) lets the dot match a line feed; \O always does, \N never.
     ("a.", "a\nab", ["ab"]),
     ("(?m)a.", "a\nab", ["a\n", "ab"]),
-    # {n,m}+ repeats the repeat; {m,n} with n < m is possessive; {n}? is optional; {,m} begins at
-    # none.
+    # {n,m}+ repeats the repeat; {m,n} with n < m is possessive; {n}? is optional; {,m} starts at 0.
     ("a{1,2}+b", "aaab", ["aaab"]),
     ("a{2,1}ab", "aab aaab", ["aaab"]),
     ("xa{2}?b", "xb xab xaab", ["xb", "xaab"]),
@@ -30,7 +29,7 @@ ONIGURUMA = [
     ("a++b|a", "aab", ["aab"]),
     ("a?+ab|b", "aab", ["aab"]),
     ("a+?b??b", "aabb", ["aab"]),
-    # An option reaches over all further alternatives of its group.
+    # An option applies to all further alternatives of its group.
     ("a(?i)b|c", "aBaCC", ["aB", "aC"]),
     ("(?:a(?i)b|c)d", "aCdaCD", ["aCd"]),
     ("(?i:a(?-i)b)", "AbAB", ["Ab"]),
@@ -55,13 +54,13 @@ ONIGURUMA = [
     ("a(?=b*)|b(?=c+|$)", "abbcb", ["a", "b", "b"]),
     # Folding: Unicode's for one character, and some sequences.
     ("(?i)'s|k", "'S'ſK\u212a", ["'S", "'ſ", "K", "\u212a"]),
-    # What is folded together across groups is what stands in one list of its tree.
+    # Characters fold together across groups if they are in one list of its tree.
     ("(?i)s+", "ßss", ["ss"]),
     ("(?i)[^ß]x", "ssxßxẞxax", ["sx", "ax"]),
     ("(?i)(?<=k)a", "kaKa\u212aaxa", ["a", "a", "a"]),
 ]
 FANCY_REGEX = [
-    # ^ and $ are those of the text, unless (?m); (?s) lets the dot match a line feed.
+    # ^ and $ match at the ends of the text, unless (?m); (?s) lets the dot match a line feed.
     ("a$", "a\na", ["a"]),
     ("^a", "a\na", ["a"]),
     ("(?m)a$|^b", "a\nab\nb\n", ["a", "b"]),
@@ -74,11 +73,11 @@ FANCY_REGEX = [
     ("xa{,2}b", "xb xaab xaaab", ["xb", "xaab"]),
     ("xa{,}b", "xbxab", ["xb", "xab"]),
     ("a{x|{", "a{x{", ["a{x", "{"]),
-    # An option reaches over further alternatives, and out of a group that sets no options.
+    # An option applies to further alternatives, and beyond a group that sets no options.
     ("a(?i)b|c", "aBaCC", ["aB", "C", "C"]),
     ("(a(?i)b)c", "aBC", ["aBC"]),
     ("(?:a(?i)b)c", "aBCaBc", ["aBc"]),
-    # Sets: the operators bind equally, from the left; a remapped property.
+    # Sets: operators have equal precedence, from the left; a remapped property.
     ("[a-]+|[-b]+|[^]]", "a-b]c", ["a-", "b", "c"]),
     (r"\pL\PL", "a1ab", ["a1"]),
     (r"\p{sc=Greek}+|\p{Script:Latin}+", "αβab", ["αβ", "ab"]),
@@ -92,7 +91,7 @@ FANCY_REGEX = [
     # Neighbours.
     (r"\s++$|\s+(?!\S)|\s", "a   b  ", ["  ", " ", "  "]),
     (r"(?<!\w)a|(?<=^|-)b", "a aab-b", ["a", "a", "b"]),
-    # Folding is one character at a time, and comes before each negation.
+    # Folding applies to single characters, before each negation.
     ("(?i)'s|k", "'S'ſK\u212a", ["'S", "'ſ", "K", "\u212a"]),
     ("(?i)ss|ß", "ßssẞ", ["ß", "ss", "ẞ"]),
     (r"(?i)\p{Lu}", "aA1", ["a", "A"]),
@@ -134,7 +133,7 @@ def test_word_characters_of_oniguruma_differ_in_brackets(pattern: str) -> None:
 
 
 def test_no_folding_of_several_characters_is_missing() -> None:
-    """What Oniguruma matches by fewer or more characters is refused, and nothing else is."""
+    """Exactly the foldings to fewer or more characters in Oniguruma are refused."""
     for sequence, singles in multi_character_folds(Dialect.ONIGURUMA).items():
         spelled = "".join(chr(part) for part in sequence)
         upper = "".join(chr(case_variants(part, Dialect.ONIGURUMA)[0]) for part in sequence)

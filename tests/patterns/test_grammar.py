@@ -1,6 +1,4 @@
-"""Random patterns match what the engines match: whatever the compiler accepts, it means as the
-engine does.
-"""
+"""Random patterns that the compiler accepts match like in the engines."""
 
 import re
 
@@ -45,7 +43,7 @@ def bracket(characters: str) -> st.SearchStrategy[str]:
 
 
 def patterns(characters: str) -> st.SearchStrategy[str]:
-    """Patterns that consume a character at least, most of the time."""
+    """Patterns that mostly consume at least one character."""
     character = sampled(characters)
     charset = one_of(
         sampled(
@@ -96,7 +94,7 @@ def texts(characters: str) -> st.SearchStrategy[list[str]]:
 def matched(
     pattern: str, dialect: Dialect, some_texts: list[str]
 ) -> tuple[list[list[str]], list[Pieces]]:
-    """The matched strings of each text, as the engine has them; and where Oniguruma cuts each."""
+    """The strings that the engine matches in each text; and where Oniguruma cuts each."""
     if dialect is Dialect.FANCY_REGEX:
         return fancy_matched(pattern, some_texts), []
     engine = Oniguruma(pattern)
@@ -105,7 +103,7 @@ def matched(
 
 
 def compared(pattern: str, dialect: Dialect, some_texts: list[str]) -> None:
-    """Compare all matches, where both the compiler and the engine accept the pattern."""
+    """Compares all matches, if both the compiler and the engine accept the pattern."""
     try:
         program = compile_split(Split(pattern, dialect=dialect))
     except UnsupportedError:
@@ -113,8 +111,8 @@ def compared(pattern: str, dialect: Dialect, some_texts: list[str]) -> None:
     try:
         expected, cuts = matched(pattern, dialect, some_texts)
     except BaseException as refusal:
-        # Both libraries raise exceptions of no class of their own; where Oniguruma gives up a
-        # search, it is a panic, and no Exception.
+        # Both libraries raise bare exceptions; if Oniguruma gives up a search, it is a panic, not
+        # an Exception.
         if not re.search(
             r"Oniguruma error|[Ee]rror (at position|compiling)|retry-limit-in-match", str(refusal)
         ):

@@ -1,5 +1,5 @@
-"""Stages that look far ahead, match nothing, or ask where the search began, give the ids of the
-reference: in any order, in long texts.
+"""Stages with unbounded lookahead, empty matches or search anchors produce the ids of the
+reference, in any order and in long texts.
 """
 
 import itertools
@@ -36,8 +36,8 @@ ALPHABETS = ("ab1x23\n ", "123 ", "aab1!", "ab x\n٣é", "0123456789")
 def tokenizer(
     pre_tokenizer: pre_tokenizers.PreTokenizer, normalizer: normalizers.Normalizer | None = None
 ) -> Tokenizer:
-    """A byte-level tokenizer in which any two of a few characters merge, so that ids tell where
-    pieces end.
+    """A byte-level tokenizer in which any two of a few characters merge, so that ids show where
+    pre-tokens end.
     """
     vocab = {
         character: number
@@ -114,8 +114,7 @@ def test_blocks_of_a_long_text_change_no_ids(pattern: str) -> None:
     reference = tokenizer(pre_tokenizers.Sequence([*stages, BYTE_LEVEL]))
     own = converted(reference)
     for alphabet in ("ab12 ", "123456", "12 a.!\n", "a b", "1é x٣"):
-        # For a text without what ends a lookaround the library takes a time that grows with the
-        # square of its length.
+        # For a text without the end of a lookaround, the library takes quadratic time.
         for seed, length in enumerate(
             (8191, 8192, 8193, 20000) if SLOW or "!" in alphabet else (8192, 8193)
         ):

@@ -1,5 +1,5 @@
-"""A lookahead may ask about all that follows, a lookbehind about one character, an atomic group
-keeps what it takes, a match may hold nothing: the pieces are those of the engines, in linear time.
+"""Unbounded lookahead, lookbehind over one character, atomic groups and empty matches: matches and
+gaps equal those of the engines, in linear time.
 """
 
 import numpy as np
@@ -116,8 +116,8 @@ def test_all_states_and_all_classes_of_a_label_table_differ(pattern: str) -> Non
     assert set(np.unique(table.labels)) == set(range(program.n_classes))
     columns = np.concatenate([table.next, table.labels])
     assert len({column.tobytes() for column in columns.T}) == n_classes
-    # Two states that behave alike to any depth are the same: part them by what they write, again
-    # and again.
+    # States that behave alike to any depth are equal: refine a partition by their output,
+    # repeatedly.
     block = np.zeros(n_states, np.int64)
     for _ in range(n_states):
         rows = np.concatenate([block[:, None], table.labels, block[table.next]], axis=1)

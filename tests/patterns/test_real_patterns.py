@@ -1,6 +1,4 @@
-"""The patterns of published tokenizers split every text as the engine that they were written for
-does.
-"""
+"""The patterns of published tokenizers split every text like the engine they were written for."""
 
 import random
 

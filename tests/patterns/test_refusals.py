@@ -1,5 +1,5 @@
-"""What a table cannot say exactly, and what no pre-tokenizer needs, is refused with the pattern and
-the place in it.
+"""Features that a table cannot express exactly, or that no pre-tokenizer needs, are refused with
+the pattern and the offset.
 """
 
 import pytest

@@ -1,4 +1,4 @@
-r"""``\G`` holds where the search for a match began, as in both engines: Trinity's tokenizer cuts
+r"""``\G`` matches where the search for a match began, as in both engines: Trinity's tokenizer cuts
 numbers with it.
 """
 

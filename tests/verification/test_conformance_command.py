@@ -1,5 +1,5 @@
-"""python -m tests.conformance finds every tokenizer under a folder, compares each, and says so in
-one table.
+"""python -m tests.conformance finds every tokenizer under a folder, compares each, and prints one
+table.
 """
 
 import gzip
@@ -31,9 +31,7 @@ PATTERN = "*/ranks.tiktoken=cl100k_base"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with two tokenizers, one that is refused, one that is broken, and files that lie
-    beside such.
-    """
+    """A folder with two tokenizers, a refused one, a broken one, and other files."""
     root = tmp_path / "tokenizers"
     for name in ("one", "two", "refused", "broken"):
         (root / name).mkdir(parents=True)
@@ -51,13 +49,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 def conformance(folder: Path, options: str = "", *more: object) -> Result:
-    """Runs the command; what it measures has processes of its own."""
+    """Runs the command, which measures in separate processes."""
     arguments = [str(folder), *options.split(), *map(str, more)]
     return CliRunner().invoke(commands.conformance, arguments, catch_exceptions=False)
 
 
 def typed(folder: Path, options: str, *more: object) -> subprocess.CompletedProcess[str]:
-    """Runs the command as a person does, from the root of the repository."""
+    """Runs the command in a shell, from the root of the repository."""
     words = [folder, *options.split(), *more]
     command = [sys.executable, "-m", "tests.conformance", *map(str, words)]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -196,7 +194,7 @@ def test_a_folder_without_a_tokenizer_is_a_failure(tmp_path: Path) -> None:
 
 
 class EndsTheProcess:
-    """An argument at which the process that receives it ends."""
+    """An argument that ends the process that receives it."""
 
     def __reduce__(self) -> tuple[Callable[[int], NoReturn], tuple[int]]:
         return os._exit, (77,)

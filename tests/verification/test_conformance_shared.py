@@ -1,4 +1,4 @@
-"""Real tokenizers give the ids of their own library: on random strings, on texts, and on vectors
+"""Real tokenizers produce the ids of their library: on random strings, on texts, and on vectors
 that other projects publish.
 """
 
@@ -23,8 +23,8 @@ TOKEN_STEP = 1 if SLOW else 20
 def test_a_real_tokenizer_produces_the_ids_of_its_library(
     found: Found, shared: Path, tmp_path: Path
 ) -> None:
-    # Each tokenizer has its own ninth of the texts, and of the stress strings unless time does not
-    # matter. All of the texts would take a minute for each; `python -m tests.conformance` can.
+    # Each tokenizer gets a ninth of the texts, and of the stress strings unless in a slow run. All
+    # texts would take a minute each; `python -m tests.conformance` can compare them.
     ninth = slice(crc32(found.name.encode()) % 9, None, 9)
     texts = corpora(shared)[ninth] if SLOW else [shared / "corpora" / "unicode" / "mixed_input.txt"]
     some = slice(None) if SLOW else ninth

@@ -1,5 +1,5 @@
-"""tokexport inspect of a source says for every part whether it is exact or refused: the first
-refusal of each field, not only the first one of all.
+"""tokexport inspect shows for every part of a source whether it is exact or refused: the first
+refusal of each field, not only the first of all.
 """
 
 import copy
@@ -21,7 +21,7 @@ from tokexport.sources import read
 NAMES = sorted(path.stem for path in SMALL.glob("*.json") if path.stem != "ranks")
 GPT2 = json.loads((SMALL / "gpt2.json").read_text("utf-8"))
 SPLIT = split(r"(a+)\1")
-# Refused parts of every field, by the places that must be named.
+# Refused parts of every field, by the paths that must be named.
 REFUSED: dict[str, Any] = {
     "normalizer.normalizers[0]": {"type": "Uppercase"},
     "normalizer.normalizers[1].normalizers[0]": {"type": "Prepend", "prepend": ""},
@@ -47,7 +47,7 @@ EXACT: dict[str, Any] = {
 
 
 def document(*refused: str) -> dict[str, Any]:
-    """A tokenizer.json in which the parts at some places are refused, and all the others exact."""
+    """A tokenizer.json in which the parts at some paths are refused, and all others exact."""
     fields = copy.deepcopy(EXACT)
     for place in refused:
         *path, last = place.replace("[", ".").replace("]", "").split(".")
@@ -74,7 +74,7 @@ def test_a_part_has_the_same_refusal_as_its_conversion(place: str, tmp_path: Pat
 
 def test_the_first_refused_part_of_every_field_is_named(tmp_path: Path) -> None:
     found = set(refusals(document(*REFUSED), tmp_path))
-    # Without the normalizer, which is refused, no two added tokens are alike.
+    # Without the normalizer, which is refused, no two added tokens are equal.
     assert found | {"added_tokens[1]"} < set(REFUSED)
     assert {place.partition(".")[0] for place in found} == set(EXACT) - {"added_tokens"}
 

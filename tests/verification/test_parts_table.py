@@ -1,5 +1,5 @@
-"""docs/LIMITS.md says which parts of a tokenizer.json are exact and which are refused, and that is
-what comes out.
+"""docs/LIMITS.md says which parts of a tokenizer.json are exact or refused, as they are in
+conversions.
 """
 
 from dataclasses import replace
@@ -20,13 +20,13 @@ PLACES = {
     "post-processor": processors,
     "decoder": decoders,
 }
-# What these modules hold besides kinds of parts.
+# Names in these modules that are not kinds of parts.
 OTHERS = {"Normalizer", "NORMALIZERS", "PreTokenizer", "Model", "PostProcessor", "Decoder"}
 
 
 def test_the_table_matches_the_library_and_the_conversion() -> None:
-    # The vocabularies are bytes, characters, and pairs of 12 by 12 or 8 by 8: each fifth token is
-    # of every row and every column.
+    # The vocabularies are bytes, characters, and pairs of 12 by 12 or 8 by 8: every fifth token
+    # includes every row and every column.
     outcomes = [measure(case, token_step=1 if SLOW else 5) for case in cases()]
     assert [f"{one.case.name}: {one.difference}" for one in outcomes if one.difference] == []
     text = (ROOT / "docs" / "LIMITS.md").read_text(encoding="utf-8")

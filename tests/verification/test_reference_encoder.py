@@ -1,5 +1,5 @@
-"""The C core gives the ids of the slow, obvious encoder that was written from the specification
-alone (``tokexport_reader``).
+"""The C core produces the ids of the slow, obvious encoder written from the specification alone
+(``tokexport_reader``).
 """
 
 import pytest

@@ -1,5 +1,5 @@
-"""What the reference says of a token's bytes is what its decoder makes of it, or nothing where that
-is not known.
+"""The reference derives the bytes of a token from its decoder, or returns nothing if they are
+unknown.
 """
 
 import json

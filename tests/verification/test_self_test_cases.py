@@ -1,4 +1,4 @@
-"""A file's self test is small, the same each time, and covers what differs between tokenizers."""
+"""The self test of a file is small and deterministic, and covers differences between tokenizers."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Offsets are those of the reference library: through added tokens, the pre-tokenizer, unknown
+"""Offsets equal those of the reference library, with added tokens, the pre-tokenizer, unknown
 bytes, trimming and templates.
 """
 
@@ -34,7 +34,7 @@ REFERENCES = {name: reference(name) for name in NAMES}
 def expected(
     library: tokenizers.Tokenizer, texts: tuple[str, ...], special: bool, template: bool
 ) -> Encoding | None:
-    """What the library says; None where it stops inside of itself."""
+    """The result of the library; None if it fails internally."""
     library.encode_special_tokens = not special
     try:
         pair = texts[1] if len(texts) == 2 else None
@@ -49,7 +49,7 @@ def expected(
 def encoded(
     subject: Tokenizer, texts: tuple[str, ...], special: bool, template: bool
 ) -> Encoding | None:
-    """What the file says; None where it says that it cannot."""
+    """The result of the file; None if it has no offsets."""
     encode: Any = (
         subject.encode_with_offsets if len(texts) == 1 else subject.encode_pair_with_offsets
     )
@@ -76,9 +76,7 @@ def test_a_text_and_a_pair_have_the_offsets_of_the_library(
 
 
 def random_texts(source: dict[str, Any]) -> list[str]:
-    """Texts of the added tokens, white space and letters of a tokenizer, each mixture the same
-    every time.
-    """
+    """Texts of the added tokens, white space and letters of a tokenizer, always the same."""
     contents = [token["content"] for token in source["added_tokens"]]
     parts = [
         *contents,

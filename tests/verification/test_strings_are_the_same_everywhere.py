@@ -1,5 +1,5 @@
-"""A random string is a function of seed, generator and index, whatever Python, hash seed or order
-made it.
+"""A random string is a function of seed, generator and index, independent of Python, hash seed and
+order.
 """
 
 import hashlib

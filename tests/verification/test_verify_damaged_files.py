@@ -1,6 +1,4 @@
-"""verify sees what is wrong in a file that opens without complaint: damage with its checksums put
-right.
-"""
+"""verify detects damage in a file that opens without an error because its checksums are correct."""
 
 import json
 from collections.abc import Callable
@@ -47,7 +45,7 @@ NO_SLOT = (1 << 64) - 1
 
 
 def first(found: np.ndarray) -> int:
-    """The first place at which something is true."""
+    """The first index at which a condition is true."""
     return int(np.flatnonzero(found)[0])
 
 
@@ -62,7 +60,7 @@ def drop_a_merge(file: bytearray) -> None:
     header = PairIndexHeader.parse(sections.view(Tag.PAIR_INDEX))
     slots = sections.array(Tag.PAIR_INDEX, PAIR_SLOT, PairIndexHeader.sizeof(), header.slot_count)
     products = slots & np.uint64(MAX_IDS)
-    slots[products.argmin()] = NO_SLOT  # the first merge that was learnt, which many tokens need
+    slots[products.argmin()] = NO_SLOT  # the first learned merge, which many tokens need
 
 
 def swap_two_byte_ids(file: bytearray) -> None:
@@ -79,8 +77,8 @@ def put_the_space_among_the_letters(file: bytearray) -> None:
 
 
 def end_a_match_early(file: bytearray) -> None:
-    """The first transition on a letter out of the start state ends a match of nothing, and goes on
-    from a dead state.
+    """The first transition on a letter from the start state ends an empty match, and continues in
+    the dead state.
     """
     sections = Sections(file)
     stage = Stage.parse(sections.view(Tag.SPLITS)[SplitsHeader.sizeof() :])
@@ -171,8 +169,8 @@ DAMAGES: dict[str, tuple[str, Damage, str]] = {
 
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The sources of small tokenizers. The ranks get special tokens that overlap, with holes
-    between them.
+    """The sources of small tokenizers. The ranks get overlapping special tokens, with holes between
+    them.
     """
     folder = tmp_path_factory.mktemp("ranks")
     ranks = (SMALL / "ranks.tiktoken").read_bytes()
@@ -233,13 +231,13 @@ def test_the_report_of_a_whole_run_repeats_its_difference(
     assert right.ok, "\n".join(right.lines())
     assert right.counts["code points in context"] > 1_112_064
     assert right.counts["files"] == 2
-    monkeypatch.setattr(classes, "all_groups", list)  # once is enough for the code points
+    monkeypatch.setattr(classes, "all_groups", list)  # the code points are compared only once
     file = bytearray(files["ranks"])
     drop_a_merge(file)
     Sections(file).seal()
     path.write_bytes(file)
     wrong, other = (verify(path, against=against, strings=300, jobs=jobs) for jobs in (1, 3))
-    assert (wrong, wrong.lines()) == (other, other.lines())  # for any number of processes
+    assert (wrong, wrong.lines()) == (other, other.lines())  # with any number of processes
     assert wrong.first is not None
     assert wrong.first.reproduce[0].startswith(
         f"tokexport verify {path} --against {against} --seed 0 --only "

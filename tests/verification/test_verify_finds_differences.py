@@ -1,5 +1,5 @@
-"""verify finds every difference there is, counts it, and shows how to see it again; and it finds
-none where there is none.
+"""verify finds every difference, counts it, and shows how to reproduce it, and finds none if there
+is none.
 """
 
 import dataclasses
@@ -59,7 +59,7 @@ Span: TypeAlias = tuple[int, int]
 
 
 class Twin:
-    """A converted tokenizer, which answers as its reference does but for what a test changes."""
+    """A converted tokenizer that behaves like its reference except for the changes of a test."""
 
     def __init__(self, source: Any, **options: Any) -> None:
         self.source, self.reference = source, reference_for(source)
@@ -87,7 +87,7 @@ class Twin:
         return self.change_ids(first + second, self.subject.encode_pair(first, second, **how))
 
     def decode_stream(self, **how: Any) -> Any:
-        """Gives the whole text at the end, which is allowed."""
+        """Returns the whole text at the end, which is allowed."""
         stream = self.subject.decode_stream(**how)
         parts: list[str | None] = []
 
@@ -107,7 +107,7 @@ def twin(request: pytest.FixtureRequest) -> Twin:
 
 
 def outcome(twin: Twin, **options: object) -> Verification:
-    """All of verify but for the code points, which take ten seconds."""
+    """All of verify except the code points, which take ten seconds."""
     return compare(twin, twin.reference, **{"strings": 300, "code_points": False, **options})  # type: ignore[arg-type]
 
 
@@ -131,8 +131,8 @@ def test_a_file_does_not_differ_from_its_source_and_all_checks_are_counted(twin:
 
 
 def test_every_code_point_is_compared() -> None:
-    """What the ids are is no matter here, so that the reference gives the same for every text and
-    takes no time for it.
+    """The ids do not matter here, so the reference returns the same ones for every text, in no
+    time.
     """
     twin = Twin(tiny_tiktoken())
     twin.reference.encode_batch = lambda texts, mode: [[1, 2]] * len(texts)  # type: ignore[method-assign]
@@ -147,7 +147,7 @@ def test_every_code_point_is_compared() -> None:
     scalar_values = set(range(0x110000)) - set(range(0xD800, 0xE000))
     assert {ord(point) for point in seen} >= scalar_values
     assert result.counts["code points in context"] > len(scalar_values) + 3 * 0x40000
-    # U+0000 and U+017F in four contexts each, the others in one.
+    # Those below U+40000 in four contexts each, U+10FFFF in one.
     assert result.differing["code points in context"] == 4 + 4 + 4 + 1
     assert outcome(twin, only="digits:0").ok
 
@@ -295,8 +295,8 @@ def test_the_report_mentions_another_release_of_the_library(twin: Twin) -> None:
 
 def test_a_text_at_which_the_library_itself_fails_is_skipped_and_reported() -> None:
     tokenizer = tiny_tokenizers()
-    # The white space that the first takes with it is what the second would begin in:
-    # "AddedVocabulary bad split".
+    # The first one includes the white space in which the second one would begin: "AddedVocabulary
+    # bad split".
     first = tokenizers.AddedToken("[R]", rstrip=True, normalized=False)
     second = tokenizers.AddedToken(" ", lstrip=True, normalized=False)
     tokenizer.add_special_tokens([first, second])
