@@ -1,4 +1,4 @@
-"""A template that puts fixed texts between messages is found to be a frame, and no other one is."""
+"""Exactly the templates that put fixed texts between messages are recognized as frames."""
 
 import random
 import re
@@ -29,7 +29,7 @@ CHATML_FRAME = Frame(
 )
 STRIPPED = frozenset({"system", "user", "assistant"})
 
-# Gemma puts the system message before what the person says first.
+# Gemma puts the system message before the first message of the user.
 FIRST_USER = """{{ bos_token }}
 {%- if messages[0].role == 'system' -%}
     {%- set prefix = messages[0].content + '\n\n' -%}{%- set turns = messages[1:] -%}
@@ -43,7 +43,7 @@ FIRST_USER = """{{ bos_token }}
     <turn>{{ m.role }}\n{{ prefix if loop.first else '' }}{{ m.content | trim }}</turn>\n
 {%- endfor -%}
 {%- if add_generation_prompt -%}{{ '<turn>assistant\n' }}{%- endif -%}"""
-# Mistral puts it before what the person says last.
+# Mistral puts it before the last message of the user.
 LAST_USER = (
     "{% if messages[0].role == 'system' %}{% set s = messages[0].content %}"
     "{% set turns = messages[1:] %}{% else %}{% set turns = messages %}{% endif %}"
@@ -110,7 +110,7 @@ NO_FRAMES = {
 
 
 def held_against_jinja(frame: Frame, source: str, tokens: Mapping[str, str], seed: int) -> None:
-    """Compares on 200 random conversations of this test's own."""
+    """Compares a frame with Jinja on 200 random conversations."""
     chance = random.Random(seed)
     words = [*literals(source), *"ab \n\t<>|é中\u00a0\u200d"]
     words += ["the end", "{{ x }}", "<|im_end|>", "</s>"]

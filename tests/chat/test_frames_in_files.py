@@ -1,5 +1,5 @@
-"""A frame in a file gives the ids that `transformers` gives for the chat template, and what stands
-in a message is never markup.
+"""A frame in a file produces the ids of `transformers` for the chat template, and text in a message
+is never markup.
 """
 
 import json
@@ -39,12 +39,12 @@ CHATML = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
-# As Zephyr's, which ends each message with EOS.
+# Like Zephyr's, which ends each message with EOS.
 ZEPHYR = (
     "{% for m in messages %}{{ '<|' + m.role + '|>\n' + m.content + eos_token + '\n' }}{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|assistant|>\n' }}{% endif %}"
 )
-# As Llama 2's, without the system message.
+# Like Llama 2's, without the system message.
 INST = (
     "{% for m in messages %}{% if m.role == 'user' %}"
     "{{ bos_token + '[INST] ' + m.content.strip() + ' [/INST]' }}"
@@ -57,7 +57,7 @@ TOKENS = {"bos_token": "<s>", "eos_token": "</s>"}
 
 
 def converted(folder: Path, template: str, **config: Any) -> tokexport.Tokenizer:
-    """A small tokenizer with a template, and the file that is made of it."""
+    """The file of a small tokenizer with a template."""
     write_chat_model(folder, template, **config)
     tokexport.convert(folder, folder / "it.bin", self_test=False)
     return tokexport.load(folder / "it.bin")
@@ -71,7 +71,7 @@ def published(shared: Path, name: str) -> dict[str, Any]:
 
 
 def same_ids(tokenizer: tokexport.Tokenizer, reference: Any, seed: int) -> None:
-    """On 200 random conversations: C, the frame in Python, and `transformers`."""
+    """Compares C, the frame in Python, and `transformers` on 200 random conversations."""
     frame = tokenizer.chat_frame
     assert frame is not None
     special = {token.content for token in tokenizer.added_tokens if token.special}

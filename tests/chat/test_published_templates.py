@@ -1,4 +1,4 @@
-"""The chat templates that publishers ship give the text and the ids that `transformers` gives."""
+"""Published chat templates produce the text and the ids of `transformers`."""
 
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ PUBLISHED = (
 
 
 def published(shared: Path, name: str) -> dict[str, Any]:
-    """The settings of a published tokenizer, those that a chat template reads."""
+    """The settings of a published tokenizer that a chat template reads."""
     return {
         key: value
         for key, value in published_config(shared, name).items()

@@ -1,4 +1,4 @@
-"""What templates are written with works as in `transformers`: the same text and the same ids."""
+"""Features of templates work as in `transformers`: the same text and the same ids."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Chat templates travel from every kind of source into the file, with what they read by name."""
+"""Chat templates of every kind of source are stored in the file, with the variables they read."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Tokenizing as a step of other people's pipelines gives the ids of each text."""
+"""Tokenizing as a step of other pipelines produces the ids of each text."""
 
 import pickle
 

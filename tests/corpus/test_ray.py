@@ -1,4 +1,4 @@
-"""The steps of Ray Data lose no row and no word, also where a worker is killed."""
+"""The steps of Ray Data lose no row and no word, even if a worker is killed."""
 
 import threading
 import time
@@ -29,7 +29,7 @@ TEXTS = [f"the lighthouse {number} é 漢<|end|>" * (number % 7) for number in r
 
 @pytest.fixture(scope="module", autouse=True)
 def two_workers() -> Iterator[None]:
-    """A local Ray, for all tests: it takes long to start."""
+    """A local Ray for all tests, because it takes long to start."""
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     yield
     ray.shutdown()
@@ -37,8 +37,8 @@ def two_workers() -> Iterator[None]:
 
 @contextmanager
 def rows_while_a_worker_is_killed() -> Iterator[Any]:
-    """A dataset of rows that come slowly; a process that works on them dies once it has worked for
-    a while. Fails where there was none to kill.
+    """A dataset of rows that arrive slowly; a process that works on them is killed after a while.
+    Fails if there was none to kill.
     """
     killed: list[str] = []
 

@@ -32,7 +32,7 @@ DOCUMENTS = st.lists(st.text(st.characters(codec="utf-8"), max_size=60), max_siz
 
 
 def write_file(path: Path, kind: str, documents: list[str]) -> None:
-    """A file of documents, as slowly as can be."""
+    """Writes a file of documents in the simplest way."""
     lines = "".join(json.dumps({"id": 1, "text": text}) + "\n" for text in documents).encode()
     if kind == ".parquet":
         table = pa.table({"text": pa.array(documents, pa.string()), "n": range(len(documents))})
@@ -43,7 +43,7 @@ def write_file(path: Path, kind: str, documents: list[str]) -> None:
 
 
 def documents_of(folder: Path) -> list[list[int]]:
-    """What a training run reads, by numpy alone."""
+    """The documents as a training run reads them, with numpy alone."""
     index = json.loads((folder / "index.json").read_text())
     documents = []
     for shard in index["shards"]:

@@ -1,4 +1,4 @@
-"""The assignment's tokenizer: ids of the merges in their order, special tokens first."""
+"""The tokenizer of the assignment: special tokens first, then all merges in order."""
 
 import random
 import re
@@ -66,7 +66,7 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[int, bytes],
 def slowly_encoded(
     text: str, vocab: dict[int, bytes], merges: list[Merge], special: list[str]
 ) -> list[int]:
-    """Every merge in its order, over every word."""
+    """Applies every merge in order to every word."""
     ids = {token: id for id, token in vocab.items()}
     for name in special:
         ids.setdefault(name.encode(), len(ids))
@@ -108,7 +108,7 @@ def test_ids_equal_those_of_all_merges_in_order(
 
 
 def _is_encodable(text: str) -> bool:
-    """Whether both engines have the same characters: those that Unicode has had for long."""
+    """Whether both engines know all characters: those that are old in Unicode."""
     return all(character < "\u0250" for character in text)
 
 

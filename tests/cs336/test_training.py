@@ -1,5 +1,5 @@
-"""`run_train_bpe` learns what the assignment's rules say: special tokens divide the text, and of
-the most frequent pairs the greatest is merged.
+"""`run_train_bpe` follows the rules of the assignment: special tokens divide the text, and the
+greatest of the most frequent pairs is merged.
 """
 
 import random

@@ -1,4 +1,4 @@
-"""The pictures of docs/ARCHITECTURE.md show what the code does."""
+"""The pictures in docs/ARCHITECTURE.md agree with the code."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The figures in the documents are made by one command, which reports no speed of wrong ids."""
+"""One command generates the figures in the documents, and reports no speed for wrong ids."""
 
 import importlib
 import sys

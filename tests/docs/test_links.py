@@ -1,4 +1,4 @@
-"""Every relative link in a Markdown file leads to a file, and to a heading where it names one."""
+"""Every relative link in a Markdown file leads to a file, and to a heading if it names one."""
 
 import re
 from pathlib import Path
@@ -40,7 +40,7 @@ def links(document: str) -> list[str]:
 
 
 def anchors(document: str) -> set[str]:
-    """What a heading is called in a link.
+    """The anchors of the headings of a document.
 
     >>> sorted(anchors("# Text to ids\\n## A split, `x`"))
     ['a-split-x', 'text-to-ids']

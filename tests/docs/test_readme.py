@@ -1,4 +1,4 @@
-"""What the README tells a person to type works: shell, Python and C."""
+"""The commands and examples of the README work: shell, Python and C."""
 
 import re
 import shutil
@@ -16,13 +16,13 @@ TEXT = "Hello, world"
 
 
 def blocks(language: str) -> list[str]:
-    """The code blocks of a language, in their order."""
+    """The code blocks of a language, in order."""
     return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a tokenizer.json, as a reader has one, in a clone."""
+    """A folder with a tokenizer.json in a clone, as a user has one."""
     shutil.copy(SMALL / "llama3.json", tmp_path / "tokenizer.json")
     for name in ("examples", "fixtures", "formats"):
         (tmp_path / name).symlink_to(ROOT / name)
@@ -62,7 +62,7 @@ def test_the_python_example_works(folder: Path, capsys: pytest.CaptureFixture[st
 
 @pytest.fixture(scope="module")
 def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The C core that is installed, as an object file."""
+    """The installed C core as an object file."""
     target = tmp_path_factory.mktemp("core") / "core.o"
     subprocess.run(["cc", "-c", f"{tokexport.get_include()}/tokexport.c", "-o", target], check=True)
     return target

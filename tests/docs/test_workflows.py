@@ -1,4 +1,4 @@
-"""What runs at night runs all slow tests."""
+"""The nightly job runs all slow tests."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""A model's file with a tokenizer in it is that model as before, and the tokenizer is mapped in
+"""A model file with an embedded tokenizer is still the same model, and the tokenizer is mapped in
 place.
 """
 
@@ -47,7 +47,7 @@ def gguf_file(path: Path, alignment: int = 32) -> Path:
 
 
 def check_tokenizer(path: Path, content: bytes) -> None:
-    """It is there whole, aligned, and what runs is the mapping itself."""
+    """Checks that the tokenizer is complete and aligned, and runs from the mapping itself."""
     data = path.read_bytes()
     place = embedded_place(data)
     assert place is not None

@@ -1,4 +1,4 @@
-"""The files that `tokexport embed` writes are as formats/embedded says."""
+"""The files that `tokexport embed` writes match formats/embedded."""
 
 import json
 import re
@@ -39,7 +39,7 @@ def test_the_table_of_the_tail_matches_the_declaration_and_the_writer() -> None:
 
 
 def span(data: bytes) -> tuple[int, int]:
-    """Where the tokexport file lies, by the page alone."""
+    """The offset and size of the tokexport file, found as the specification says."""
     found = TAIL.parse(data[-TAIL.sizeof() :])
     assert found.mark == b"TKXTAIL\0"
     end = len(data) - TAIL.sizeof()

@@ -1,5 +1,5 @@
-"""`engine --chat` answers what the model answers to the conversation, by the file's chat frame, and
-keeps what it has computed from turn to turn.
+"""`engine --chat` prints the model's answers to the conversation in the file's chat frame, and
+keeps its state from turn to turn.
 """
 
 import subprocess
@@ -29,7 +29,7 @@ CHATML = (
 
 @dataclass(frozen=True)
 class Model:
-    """A small random model with a chat tokenizer, its files, and what it computes."""
+    """A small random model with a chat tokenizer, its files, and its expected output."""
 
     engine: Path
     weights: Path
@@ -38,7 +38,7 @@ class Model:
     reference: Reference
 
     def answer(self, messages: list[dict[str, Any]], most: int) -> tuple[str, bool]:
-        """The most likely text, and whether it ended by itself."""
+        """The greedy text, and whether the model ended it."""
         ids = self.tokenizer.encode_chat(messages)
         end = self.tokenizer.special_ids.eos
         found: list[int] = []
@@ -49,7 +49,7 @@ class Model:
         return self.tokenizer.decode(found, skip_special_tokens=True), False
 
     def run(self, *options: str, stdin: str) -> subprocess.CompletedProcess[str]:
-        """The engine, greedy."""
+        """Runs the engine with greedy sampling."""
         command = [self.engine, "-t", "0", *options, self.weights, self.file]
         return subprocess.run(
             [*map(str, command)], input=stdin, capture_output=True, text=True, timeout=600

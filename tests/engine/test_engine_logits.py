@@ -1,4 +1,4 @@
-"""The engine computes what a plain transformer computes, in float32 and in int8."""
+"""The engine computes the same as a plain transformer, in float32 and in int8."""
 
 import json
 from pathlib import Path
@@ -54,7 +54,7 @@ def test_logits_equal_those_of_a_plain_transformer(
     assert np.abs(expected).max() > 1  # there is something to compare
     for threads in (1, 2, 3):
         found = logits(program, tmp_path / "weights", ids, threads)
-        # An int8 code may fall to the other side of a half, as float32 sums differ.
+        # An int8 value may be rounded differently, because float32 sums differ.
         assert np.abs(found - expected).max() < (1e-4 if dtype == "float32" else 0.1)
         if dtype == "int8":
             assert np.abs(found - expected).mean() < 0.01

@@ -1,5 +1,5 @@
-"""The session that README.md shows of the engine: a trained checkpoint and its tokenizer, exported,
-compiled and run, with what PyTorch made of the same checkpoint beside it. PyTorch is not needed.
+"""The session with the engine in README.md: a trained checkpoint and its tokenizer are exported,
+compiled, run, and compared with the recorded output of PyTorch, which is not needed.
 """
 
 import json
@@ -31,7 +31,7 @@ class Session:
     folder: Path
 
     def run(self, *options: str, weights: str = "float32", stdin: str = "") -> tuple[str, str]:
-        """What the engine writes to standard output and to standard error."""
+        """The standard output and standard error of the engine."""
         command = [self.folder / "engine", "-t", "0", *options]
         at = command.index("--") if "--" in command else len(command)
         command[at : at + 1] = [self.folder / f"{weights}.weights", self.folder / "tokenizer.bin"]
@@ -43,7 +43,7 @@ class Session:
 
 
 def tokexport_command(*arguments: object) -> str:
-    """Runs the command line where PyTorch cannot be imported; gives its standard error."""
+    """Runs the command line without access to PyTorch; returns its standard error."""
     program = "import sys; sys.modules['torch'] = None; from tokexport.cli import main; main()"
     command = [sys.executable, "-c", program, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""Text ends at the first stop string, wherever it is cut."""
+"""Text ends at the first stop string, however it is divided into parts."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,8 +19,8 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def slow(stops: Sequence[str], text: str) -> str:
-    """Up to where the first stop string that is whole begins; of those that end together, the one
-    that begins first.
+    """The text before the first complete stop string; of those that end together, the one that
+    begins first.
     """
     for end in range(len(text) + 1):
         begins = [end - len(stop) for stop in stops if text[:end].endswith(stop)]

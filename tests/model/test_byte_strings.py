@@ -1,6 +1,4 @@
-"""Strings in columns do what lists of strings do, also where there are more than are done at a
-time.
-"""
+"""Strings in columns behave like lists of strings, even with more than one block of strings."""
 
 from typing import Any
 
@@ -14,9 +12,9 @@ from tokexport._core import differing_places, joined_parts
 from tokexport.model import ByteStrings, Vocabulary
 from tokexport.unicode.byte_alphabet import all_to_bytes, to_bytes
 
-MANY = 1 << 14  # are done at a time
+MANY = 1 << 14  # strings per block
 TEXTS = st.lists(st.text("ab \u0120\u00e9\u2581\U0001f600", max_size=3).map(str.encode), max_size=8)
-# Few strings, or so many copies of them that they end just before, at or after a part.
+# Few strings, or so many copies of them that they end just before, at or after the end of a block.
 LISTS = st.tuples(TEXTS, st.sampled_from([0, 0, 0, MANY - 1, MANY, MANY + 1])).map(
     lambda drawn: (drawn[0] * (drawn[1] // max(len(drawn[0]), 1) + 1))[: drawn[1] or None]
 )
@@ -84,7 +82,7 @@ def test_a_vocabulary_is_a_mapping(ids: dict[bytes, int], other: bytes) -> None:
 
 
 def test_items_of_a_vocabulary_need_no_lookups(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each look-up is linear: of the 100,000 pieces of a SentencePiece model all took minutes."""
+    """Each lookup is linear: all lookups of the 100,000 pieces of a model took minutes."""
     vocabulary = Vocabulary.of({b"a": 7, b"": 9})
     monkeypatch.delattr(Vocabulary, "__getitem__")
     assert [*vocabulary.items()] == [(b"a", 7), (b"", 9)]

@@ -1,4 +1,4 @@
-"""A conversation is rendered as nanochat's documents are, and one that is malformed is refused."""
+"""A conversation is rendered like nanochat's documents, and a malformed one is refused."""
 
 import copy
 from typing import Any

@@ -1,4 +1,4 @@
-"""The methods of nanochat's tokenizer, over a tokexport file."""
+"""The methods of nanochat's tokenizer, with a tokexport file."""
 
 import importlib.util
 import os
@@ -31,7 +31,7 @@ def tokenizer() -> Tokenizer:
 
 @pytest.fixture(scope="module")
 def encoding(tokenizer: Tokenizer) -> tiktoken.Encoding:
-    """What nanochat makes of the merges."""
+    """The encoding that nanochat makes of the merges."""
     count = VOCAB_SIZE - len(SPECIAL_TOKENS)
     ranks = {tokenizer.decode_single_token_bytes(id): id for id in range(count)}
     special = {name: id for id, name in enumerate(SPECIAL_TOKENS, count)}
@@ -160,7 +160,7 @@ def test_an_encoding_of_tiktoken_can_be_loaded_by_name(
     assert pretrained.get_bos_token_id() == 300
     assert pretrained.get_vocab_size() == 301
     assert pretrained.encode("a", prepend="<|endoftext|>") == [300, 97]
-    # The ids between are no tokens.
+    # The ids in between are not tokens.
     assert pretrained.token_bytes().tolist() == [1] * 256 + [0] * 45
     pretrained.save(tmp_path)
     assert Tokenizer.from_directory(tmp_path).get_bos_token_id() == 300

@@ -14,7 +14,7 @@ from tokexport.conversion import file_bytes
 
 NO_ENGINE = 2**63
 FILLS = ("a", "\n", " ", "é", "中", "x\ny", "< ", "\u2019")
-# Of one byte, and of a few, with up to 15 first bytes; pairs of theirs that no content begins with.
+# Contents of one or a few bytes, with up to 15 first bytes; also pairs that begin no content.
 LETTERS = "<[(=#\n\té▁あ中😀!~x"
 CONTENTS = st.lists(
     st.tuples(st.text(st.sampled_from(LETTERS), min_size=1, max_size=3), st.booleans()),
@@ -25,7 +25,7 @@ CONTENTS = st.lists(
 
 
 def cores(contents: list[tuple[str, bool]]) -> tuple[Tokenizer, list[Core]]:
-    """The reference, and the file by each width of vectors."""
+    """The reference, and cores with each vector width."""
     tokens = [
         added(content, BYTES.get(content, 256 + number), normalized=normalized)
         for number, (content, normalized) in enumerate(contents)

@@ -1,4 +1,4 @@
-"""The bulk engine gives the ids of the reference libraries for BPE over characters, of any
+"""The bulk engine produces the ids of the reference libraries for BPE over characters, with any
 vocabulary.
 """
 
@@ -30,7 +30,7 @@ PRE_TOKENIZERS = (None, *(metaspace(scheme, False) for scheme in ("always", "fir
 
 
 def texts(r: random.Random, given: list[str]) -> Iterator[str]:
-    """Texts, again where all of their words are cached, and in long ones."""
+    """Texts, again when all their words are cached, and as parts of long ones."""
     yield from given
     yield from given
     yield "".join(given)
@@ -39,7 +39,7 @@ def texts(r: random.Random, given: list[str]) -> Iterator[str]:
 
 
 def ids(core: Core, text: str) -> list[int] | None:
-    """None: a character is unknown, and there is no token for that."""
+    """The ids of a text; None if a character is unknown and there is no unknown token."""
     return ids_or_none(lambda text: core.encode_numpy(text, (), False).tolist(), text)
 
 

@@ -1,4 +1,4 @@
-"""The bulk engine gives the ids of the C core, and those of tiktoken."""
+"""The bulk engine produces the ids of the C core and of tiktoken."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -20,11 +20,13 @@ TEXTS = 10_000 if SLOW else 3_000
 MODELS = 600 if SLOW else 100
 GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
-# Sources that the engine does not do: it does not split so, or their merges are by place.
+# Sources that the engine does not support, because of their splits, or of merges that depend on
+# places.
 OTHERS = ("falcon/tokenizer.json", "clip/tokenizer.json")
 
-# A source and the name of its pattern. Together: with and without WHOLE_PIECE_FIRST, normalizers
-# and added tokens, ids of products below those of their parts, and patterns of every family.
+# A source and the name of its pattern. Together they are with and without WHOLE_PIECE_FIRST,
+# normalizers and added tokens, with merged ids below those of their parts, and patterns of every
+# family.
 SHARED = (
     "cl100k_base/cl100k_base.tiktoken:cl100k_base",
     "o200k_base/o200k_base.tiktoken:o200k_base",
@@ -40,7 +42,7 @@ SHARED = (
     # Bytes without a token, and ranks that are not the order of ids.
     "gpt-neox-20b/tokenizer.json",
     "roberta-base/tokenizer.json",
-    # Over characters: with and without tokens for bytes, ties, a normalizer or a pre-tokenizer.
+    # BPE over characters: with and without tokens for bytes, ties, a normalizer or a pre-tokenizer.
     "llama2/tokenizer.json",
     "llama2/tokenizer.model",
     "mistral-7b-v0.1/tokenizer.json",
@@ -50,13 +52,13 @@ SHARED = (
 
 
 def engines(data: bytes) -> list[Core]:
-    """The engine for every text, by each width of vectors."""
+    """Cores that use the engine for every text, with each vector width."""
     return [Core(data, "engine", 0, width) for width in split_widths()]
 
 
 def edges(r: random.Random, tokens: tuple[bytes, ...]) -> Iterator[str]:
-    """Pre-tokens whose lengths are near those at which their encoding changes, repeated and not,
-    at the end of the text and elsewhere.
+    """Pre-tokens with lengths near those at which the algorithm changes, repeated or not, at the
+    end of the text and elsewhere.
     """
     letters = ("a", "e", "x", "\u00e9", "\u4e2d", "\u3042", "\U0001f600")
     for size in (*range(1, 36), 63, 64, 65, 127, 128, 255, 256, 257, 1022, 1023, 1024, 1025, 5000):
@@ -71,7 +73,7 @@ def edges(r: random.Random, tokens: tuple[bytes, ...]) -> Iterator[str]:
             yield fill * size
             yield f"x{fill * size}y{fill * size}"
     for _ in range(TEXTS // 20):
-        # Repeated: characters outside of the BMP that make a token with themselves.
+        # Repeated characters outside the BMP that merge with themselves.
         parts = (r.choice(tokens) * r.choice((1, 1, 1, 2, 5)) for _ in range(r.randint(1, 60)))
         yield b"".join(parts).decode(errors="ignore")
     for _ in range(TEXTS // 20):
@@ -121,7 +123,7 @@ def test_long_words_evicted_by_newer_ones_are_encoded_again(
     engine, core = pair(shared_content(name))
     r = random.Random(5)
     characters = [chr(code) for code in (*range(0x4E00, 0x9FA5), *[0x3002] * 1000)]
-    # Twice as much as the engine remembers of such words.
+    # Twice the capacity of the engine's cache for such words.
     texts = ["".join(r.choices(characters, k=500_000)) for _ in range(5)]
     for text in (*texts, texts[0], texts[-1], texts[-2]):
         assert np.array_equal(
@@ -151,7 +153,7 @@ def test_new_words_repeated_immediately_get_the_same_ids(
 
 
 def random_encoding(r: random.Random) -> tiktoken.Encoding:
-    """A few letters, and tokens of two to twelve bytes made of them, in any order of ranks."""
+    """A few letters, and tokens of two to twelve bytes of them, in any order of ranks."""
     letters = r.choice(("ab", "abc ", "a\u00e9", "\u4e2d\u4e2e\u3042", "ab\u4e2d\u00e9 "))
     tokens = {bytes((byte,)): None for byte in r.sample(range(256), 256)}
     known = [letter.encode() for letter in letters] + [bytes((b,)) for b in letters.encode()]

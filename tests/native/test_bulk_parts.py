@@ -1,5 +1,5 @@
-"""A long text has the ids of one thread on several, for models that put a space before each text,
-too, so that only the bulk engine can cut it.
+"""Several threads produce the ids of one for a long text, also for models that insert a space
+before each text, so that only the bulk engine can cut it.
 """
 
 import random
@@ -14,7 +14,7 @@ from tokexport._core import Core
 TEXTS = 100 if SLOW else 30
 MARK = "\u2581"
 
-# A space before each text, before the first segment, and none; a charsmap, which nothing cuts.
+# A space before each text, before the first segment, or none; a charsmap, whose text is never cut.
 SHARED = (
     "llama2/tokenizer.json",
     "llama2/tokenizer.model",

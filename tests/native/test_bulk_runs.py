@@ -1,5 +1,5 @@
-"""The bulk engine merges long runs of one character as the reference libraries do, of any length,
-whatever is beside them, and in any order of merges.
+"""The bulk engine merges long runs of one character like the reference libraries, for any length,
+neighbours and order of merges.
 """
 
 import random
@@ -25,7 +25,8 @@ MODELS = 600 if SLOW else 120
 TEXTS = 10_000 if SLOW else 1_500
 MARK = "\u2581"
 
-# With and without ties, and with spaces that grow by one (Gemma 3, Yi) or double (the others).
+# With and without ties, and with tokens of spaces that grow by one (Gemma 3, Yi) or double
+# (others).
 SHARED = (
     "llama2/tokenizer.json",
     "llama2/tokenizer.model",
@@ -36,7 +37,7 @@ SHARED = (
     "yi/tokenizer.json",
     "spm-bpe-4000/spm.model",
 )
-# Runs of these have tokens, or the bytes of these have, or they stay as they are.
+# Characters whose runs have tokens, or whose bytes have, or that are not merged.
 OTHERS = " a=-\n\t\u4e2d\u3002\u0e4f\U0001f9ff\u00e9"
 BESIDE = ("x", "hello", " the", "\n", "\u4e2d\u6587", MARK, "</", " ", '"', "0", ".", ")", "\u0e4f")
 
@@ -86,7 +87,7 @@ def pieces(r: random.Random) -> SentencePieceModel:
         texts.add("".join(r.choice((MARK, "a", "b")) * r.randint(1, 3) for _ in range(2)))
     order = sorted(texts)
     r.shuffle(order)
-    if r.random() < 0.5:  # the longest first, or last
+    if r.random() < 0.5:  # the longest is first, or last
         order.sort(key=len, reverse=r.random() < 0.5)
     is_tied = r.random() < 0.5
     made = [
@@ -107,7 +108,7 @@ def random_texts(r: random.Random) -> Iterator[str]:
 def compare(
     content: bytes, texts: Iterator[str], expected: Callable[[str], list[int] | None]
 ) -> bool:
-    """Whether the engine does the file."""
+    """Compares the engine with the core; returns whether the engine supports the file."""
     engine = Core(content, "random", 0)
     for text in texts:
         assert ids(engine, text) == expected(text), text

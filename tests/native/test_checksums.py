@@ -1,4 +1,4 @@
-"""A file whose sections are as they were written passes; one bit that differs does not."""
+"""A file with unchanged sections passes; a file with one changed bit does not."""
 
 import random
 
@@ -15,7 +15,7 @@ NAME = "added"
 
 
 def with_chat(size: int, seed: int) -> bytes:
-    """A file with an optional section of any bytes, of which there are `size`."""
+    """A file with an optional section of `size` random bytes."""
     return rebuilt(NAME, {Tag.CHAT_TEMPLATE: random.Random(seed).randbytes(size)})
 
 

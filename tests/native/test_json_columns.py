@@ -1,4 +1,4 @@
-"""What stays bytes of a tokenizer.json is what Python's parser reads there, in any document."""
+"""Values of a tokenizer.json that remain bytes equal those read by Python's parser."""
 
 import hashlib
 import json
@@ -52,7 +52,7 @@ PLAIN = st.fixed_dictionaries(
 
 
 def opened(value: Any) -> Any:
-    """A document with the objects of its long values in place."""
+    """A document with its long values replaced by their objects."""
     if isinstance(value, dict):
         return {name: opened(one) for name, one in value.items()}
     return value.objects if isinstance(value, LongValue) else value

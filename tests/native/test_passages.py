@@ -1,4 +1,4 @@
-"""Passages that come again, whole or changed by a byte, have the ids of the C core."""
+"""Repeated passages, unchanged or with one changed byte, have the ids of the C core."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ TEXTS = 1_000 if SLOW else 120
 CHANGES = 2_000 if SLOW else 300
 
 # Patterns of several families, a normalizer, BPE over characters with a space before each text,
-# only before the first segment, and none.
+# before the first segment only, or none.
 SHARED = (
     "cl100k_base/cl100k_base.tiktoken:cl100k_base",
     "gpt2/tokenizer.json",
@@ -46,14 +46,14 @@ def assert_same(engine: Core, core: Core, text: str, allowed: object = ()) -> No
 
 
 def prose(r: random.Random, size: int) -> str:
-    """About so many characters of some of the words."""
+    """About ``size`` characters of some of the words."""
     words = r.sample(WORDS, r.randint(2, len(WORDS)))
     return "".join(r.choices(words, k=size // 3 + 1))[:size] or "x"
 
 
 def changes(r: random.Random, text: str) -> Iterator[str]:
-    """The text with one character changed, left out or put in: the first, the last, one near where
-    passages end or anywhere; what it begins with, and what it goes on to.
+    """The text with one character changed, removed or inserted: the first, the last, one near the
+    ends of passages, or any; and parts and extensions of the text.
     """
     ends = [64, 2_048, 12_288, *(8_192 * k for k in range(1, 4))]
     places = (0, len(text) - 1, r.choice(ends) + r.randint(-520, 8), r.randrange(len(text)))
@@ -91,13 +91,13 @@ def test_passages_are_found_between_others_and_special_tokens(content: bytes) ->
 
 
 def lane(before: int, word: bytes) -> int:
-    """A step of the hash of passages (passage_cache.cpp)."""
+    """A step of the hash of a passage (passage_cache.cpp)."""
     product = (before ^ int.from_bytes(word, "little")) * 0x9E3779B97F4A7C15 % 2**64
     return (product << 31 | product >> 33) % 2**64
 
 
 def with_the_same_hash(r: random.Random, text: bytes) -> bytes:
-    """Another text of 128 bytes of ASCII, whose first and ninth word differ."""
+    """Another ASCII text of 128 bytes with the same hash, whose first and ninth word differ."""
     while True:
         first = bytes(r.choices(b"abcdefghijklmnopqrstuvwxyz ", k=8))
         difference = lane(1, text[:8]) ^ lane(1, first)
@@ -123,8 +123,8 @@ def test_passages_evicted_by_newer_ones_are_encoded_again(content: bytes) -> Non
     engine, core = pair(content)
     r = random.Random(3)
     words = [*WORDS[:20], *("".join(r.choices("etaoinshrdlu ", k=9)) for _ in range(300))]
-    # More than there is room for, of long ones and of short ones, and the first ones again. Each
-    # twice: what is found gives room for others.
+    # More long and short ones than there is room for, and the first ones again. Each twice, because
+    # a hit adds budget for others.
     long = ["".join(r.choices(words, k=200_000)) for _ in range(11)]
     short = ["".join(r.choices(words, k=60)) for _ in range(12_000)]
     for text in (*long, *long[:2], long[-1]):

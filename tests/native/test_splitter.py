@@ -1,5 +1,5 @@
-"""The bulk engine's splitter cuts every text where the core's stages do, with vectors of every
-width, and reads nothing outside of the text.
+"""The splitter of the bulk engine cuts every text like the stages of the core, with every vector
+width, and reads nothing outside the text.
 """
 
 import ctypes
@@ -30,15 +30,15 @@ EMULATED_TEXTS = 5_000 if SLOW else 250
 LONGEST = 40_000
 
 PATTERNS = {**TOKENIZER_JSON, **TIKTOKEN, **PUBLISHED, **TRINITY, **UNBOUNDED_LOOK_AHEAD}
-# Two have 500 states, to count spaces. Of the others matches are empty, or depend on what is before
-# them, or on what is far after.
+# Two have 500 states, to count spaces. Matches of the others are empty, or depend on text before
+# them, or far after them.
 NOT_DONE = {
     *("llama.cpp jais2 #1", "llama.cpp jais2 #2"),
     *("llm-jp normalizer", "Bengali colon", "Trinity #1", "Trinity #2", "Trinity #3"),
     *("llama.cpp tiny-aya", "llama.cpp superbpe"),
 }
 
-# What patterns ask for, what they confuse, and what is longer or shorter in UTF-8 than it seems.
+# Text that patterns distinguish, similar text, and characters with unexpected lengths in UTF-8.
 ITEMS = [
     *(" ", "  ", "\t", "\n", "\r", "\r\n", "\n\n", "\u00a0", "\u2028", "\u3000", "\v", "\u0085"),
     *("0", "7", "12", "123", "1234567", "\u0663", "\u096a", "\u00b2", "\u2167"),
@@ -52,7 +52,7 @@ ITEMS = [
 
 
 def random_text(r: random.Random) -> str:
-    """A text of up to 40 KB: of few items or of all, with long runs."""
+    """A text of up to 40 KB of few or all items, with long runs."""
     longest = r.choices([60, 700, 6000, LONGEST], [60, 30, 9, 1])[0]
     items = r.sample(ITEMS, r.randrange(1, 7)) if r.random() < 0.5 else ITEMS
     parts, size, wanted = [], 0, r.randrange(longest)
@@ -74,7 +74,7 @@ def byte_model(*stages: PreTokenizerStep) -> bytes:
 
 @pytest.fixture(scope="module")
 def core_splits(tmp_path_factory: pytest.TempPathFactory) -> CoreSplits:
-    """The core's own stages, by a C function."""
+    """The stages of the core, as a C function."""
     if not COMPILERS:
         pytest.skip("there is no C compiler")
     source = Path(__file__).with_name("core_splits.c")
@@ -103,8 +103,8 @@ def core_splits(tmp_path_factory: pytest.TempPathFactory) -> CoreSplits:
 
 
 class Memory:
-    """Where a text is put: at the end of a page after which there is none, or anywhere, with 00 or
-    FF around it.
+    """Memory for a text: at the end of a page before an inaccessible one, or anywhere between bytes
+    00 or FF.
     """
 
     def __init__(self) -> None:
@@ -133,13 +133,13 @@ def placed() -> Memory:
 
 
 def splitters(file: bytes) -> list[SplitText]:
-    """A splitter of each width of vectors."""
+    """A splitter for each vector width."""
     core = Core(file, "a file of the tests")
     return [SplitText(core, width) for width in split_widths()]
 
 
 def is_done(file: bytes) -> bool:
-    """Whether the splitter does the stages of a file."""
+    """Whether the splitter supports the stages of a file."""
     return splitters(file)[0].ends(b"") is not None
 
 
@@ -174,7 +174,7 @@ def test_a_published_pattern_cuts_like_the_core(
 
 
 def random_stages(r: random.Random) -> list[Split]:
-    """One to three stages that keep all of the text."""
+    """One to three stages that keep the whole text."""
     kept = [behavior for behavior in Behavior if behavior is not Behavior.REMOVED]
     choices: Sequence[str | CharacterTest] = [*PATTERNS.values(), *CharacterTest]
     return [
@@ -194,7 +194,7 @@ def test_a_sequence_of_random_stages_cuts_like_the_core(
 
 
 def cut_texts(file: bytes, r: random.Random, texts: Iterable[str]) -> int:
-    """Compares the sides of cuts with the whole; how many there were."""
+    """Compares both sides of cuts with the whole; returns the number of cuts."""
     splitter = SplitText(Core(file, "a file of the tests"), 0)
     cuts = 0
     for text in texts:
@@ -237,7 +237,7 @@ def test_the_text_that_a_match_reads_is_on_one_side_of_a_cut(pattern: str) -> No
 def test_a_pattern_that_reads_far_takes_linear_time(
     pattern: str, core_splits: CoreSplits, placed: Memory
 ) -> None:
-    """A splitter that is quadratic would take minutes."""
+    """A quadratic splitter would take minutes."""
     file = byte_model(Split(pattern))
     assert is_done(file)
     r = random.Random(pattern)

@@ -1,4 +1,4 @@
-"""A str of any characters is encoded as its UTF-8 is, by each width of vectors."""
+"""A str of any characters has the ids of its UTF-8, with each vector width."""
 
 import tempfile
 from functools import cache
@@ -16,7 +16,7 @@ from tokexport.conversion import file_bytes
 # The first and the last characters of one, two, three and four bytes, and some in between.
 ENDS = "\0A\x7f\x80\u00e9\u00ff\u0100\u07ff\u0800\u4e2d\ud7ff\ue000\uffff\U00010000\U0010ffff"
 SURROGATES = "\ud800\udbff\udc00\udfff"
-BLOCK = 4096  # characters that are written at a time
+BLOCK = 4096  # characters converted at a time
 
 
 @cache
@@ -30,7 +30,7 @@ def assert_same(text: str) -> None:
     expected = cores()[0].encode_bytes(text.encode(), (), False)
     assert len(expected) == len(text.encode())  # each token is a byte
     for core in cores():
-        # A new str each time: Python has made no UTF-8 of it.
+        # A new str each time, for which Python has no cached UTF-8.
         copies = [text[:-1] + text[-1:] for _ in range(3)]
         assert core.encode(copies[0], (), False) == expected
         assert core.encode_batch(copies[1:], (), False, 1) == [expected] * 2

@@ -1,4 +1,4 @@
-"""Merges that are spelled as strings get the ids that dictionaries of Python find."""
+"""Merges given as strings get the same ids as by a lookup in a Python dictionary."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from tokexport._core import Keys, merges_of_strings
 from tokexport.model import Vocabulary
 from tokexport.sources.byte_pair import Names
 
-# Code points that Python stores in one, two and four bytes.
+# Strings that Python stores with one, two and four bytes per code point.
 TEXTS = st.text("ab\u00e9\u0120\u3042\U0001f600", max_size=4)
 VOCABULARIES = st.lists(TEXTS, unique=True, max_size=40).map(
     lambda texts: {text: 3 * number for number, text in enumerate(texts)}

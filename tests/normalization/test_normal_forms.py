@@ -1,5 +1,5 @@
-"""The normalization tables, under the algorithm of UAX #15 that normalizes strings at convert time,
-give what ``tokenizers`` gives.
+"""The normalization tables, with the algorithm of UAX #15 that normalizes strings in conversions,
+have the results of ``tokenizers``.
 """
 
 import functools
@@ -24,7 +24,7 @@ from tokexport.normalization.normalize import normal_form
 from tokexport.unicode import property_set
 
 SCALARS = [*range(0xD800), *range(0xE000, 0x110000)]
-# Those of `tokenizers` 0.23.
+# The normal forms of `tokenizers` 0.23.
 FORMS = [form for form in NormalForm if not form.is_of_unicode_17]
 COMPOSING = normalization_tables(NormalForm.NFC)
 JAMO = [
@@ -39,14 +39,14 @@ def reference(form: NormalForm, text: str) -> str:
 
 
 def reference_of_each(form: NormalForm, texts: list[str]) -> list[str]:
-    """A line feed keeps neighbours apart: it neither decomposes, nor composes, nor is a mark."""
+    """The results of the reference. Texts are separated by line feeds, which do not compose."""
     answers = reference(form, "\n".join(texts)).split("\n")
     assert len(answers) == len(texts)
     return answers
 
 
 def ordered(points: list[int], tables: NormalizationTables) -> str:
-    """Runs of marks in the order of their classes; marks of one class stay in order."""
+    """Runs of marks, sorted by class; the sort is stable."""
     classes = tables.combining_classes
     runs = itertools.groupby(points, key=classes.__contains__)
     parts = [sorted(run, key=classes.__getitem__) if marks else [*run] for marks, run in runs]
@@ -55,8 +55,8 @@ def ordered(points: list[int], tables: NormalizationTables) -> str:
 
 @functools.cache
 def interesting() -> list[int]:
-    """Code points that take part in some normalization: marks, jamo, composites, their parts, and a
-    few that do not.
+    """Code points that normalization may change: marks, jamo, composites and their parts; and a few
+    others.
     """
     tables = normalization_tables(NormalForm.NFKC)
     pairs = itertools.chain.from_iterable(tables.compositions)
@@ -77,7 +77,7 @@ def interesting() -> list[int]:
 def test_every_scalar_value_is_normalized_as_in_the_reference(form: NormalForm) -> None:
     alone = [chr(code_point) for code_point in SCALARS if code_point != 0x0A]
     tables = normalization_tables(form)
-    # Any other stays what it is.
+    # All others are unchanged.
     named = {*tables.decompositions, *tables.combining_classes, *range(0xAC00, 0xD7A4)}
     found = [normal_form(one, form) if ord(one) in named else one for one in alone]
     assert found == reference_of_each(form, alone)
@@ -171,8 +171,8 @@ def test_a_string_that_passes_the_quick_check_is_unchanged(form: NormalForm) -> 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_the_quick_check_never_stops_without_need(form: NormalForm) -> None:
-    """Each code point it names is changed, or changes, in some string: alone or after some first
-    of a composition.
+    """Each code point at which it stops changes, or changes others, in some string: alone, or after
+    the first part of some composition.
     """
     tables = normalization_tables(form)
     firsts = {second: first for first, second in tables.compositions}
@@ -187,8 +187,8 @@ def test_the_quick_check_never_stops_without_need(form: NormalForm) -> None:
 
 
 def test_the_tables_match_unicode_9() -> None:
-    """Normalization of a character never changes once it is in Unicode: any later database agrees
-    on those of version 9.
+    """Normalization of an assigned character never changes, so any later database agrees on those
+    of version 9.
     """
     known = [int(point) for point in np.flatnonzero(property_set("age=9.0", Dialect.FANCY_REGEX))]
     for form in (NormalForm.NFD, NormalForm.NFKD):

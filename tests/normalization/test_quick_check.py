@@ -1,5 +1,5 @@
-"""The quick check of the C runtime, and its vectors in Python, pass over nothing that a normal form
-changes: the text that the model sees, and where it comes from, are those of ``tokenizers``.
+"""The quick check of the C runtime, and its vectors in the Python extension, skip nothing that a
+normal form changes: normalized texts and their offsets equal those of ``tokenizers``.
 """
 
 import functools
@@ -21,20 +21,20 @@ from tokexport.normalization.normal_forms import normalization_tables
 FORMS = [form.value for form in NormalForm if not form.is_of_unicode_17]
 NO_ENGINE = 2**63
 SCALARS = [chr(point) for point in (*range(0xD800), *range(0xE000, 0x110000)) if point != 0x0A]
-# On either side of each scalar value: letters, composites, marks of three classes, jamo, and what
-# composes with the letter before it.
+# Neighbours of each scalar value: letters, composites, marks of three classes, jamo, and a
+# character that composes with the letter before it.
 NEIGHBOURS = (
     *("a", "é", "ṩ", "か", "中", "e\u0323", "\u0301", "\u0316", "\u0323", "\u0338", "\u0345"),
     *("\u3099", "\u09c7", "\u09be", "\u0f71", "\u1100", "\u1161", "\u11a8", "가", "각"),
     *("\U00011099", "\U000110ba"),
 )
-# What the vectors pass over, by sizes of characters.
+# Texts that the vectors skip, by sizes of characters.
 FILLS = ("a", "a b ", "é", "ж", "ก", "中", "か", "，", "\u2019", "क", "가", "😀", "\U00011099")
 
 
 @functools.cache
 def fields(form: str) -> dict[str, object]:
-    """A tokenizer whose ids are the bytes of what the normalizer makes."""
+    """A tokenizer whose ids are the bytes of the normalized text."""
     whole = BYTE_LEVEL | {"use_regex": False}
     return document(normalizer={"type": form}, pre_tokenizer=whole)
 
@@ -47,7 +47,7 @@ def form(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def cores(form: str, tmp_path_factory: pytest.TempPathFactory) -> list[Core]:
-    """By each width of vectors, the widest one also with the bulk engine for every text."""
+    """Cores with each vector width, the widest one also with the bulk engine for every text."""
     data = file_bytes(read_document(fields(form), tmp_path_factory.mktemp("quick")))
     return [
         *(Core(data, "core", NO_ENGINE, width) for width in split_widths()),
@@ -65,7 +65,7 @@ def normalized(core: Core, text: str) -> str:
 
 
 def check(form: str, cores: list[Core], texts: list[str]) -> None:
-    """As one text, of which a line feed keeps the parts apart."""
+    """Compares texts joined by line feeds, which separate them."""
     text = "\n".join(texts)
     expected = getattr(normalizers, form)().normalize_str(text)
     for core in cores:
@@ -77,7 +77,7 @@ def check(form: str, cores: list[Core], texts: list[str]) -> None:
 
 @functools.cache
 def interesting() -> list[str]:
-    """Marks, jamo, composites, what they are made of."""
+    """Marks, jamo, composites, and the parts of composites."""
     tables = normalization_tables(NormalForm.NFKC)
     points = {*tables.combining_classes, *tables.decompositions, *tables.compositions.values()}
     points |= {point for both in tables.compositions for point in both}

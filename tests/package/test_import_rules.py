@@ -1,4 +1,4 @@
-"""Data goes one way, source -> model -> tables -> bytes -> ids: no part imports a later one."""
+"""Data flows one way, source -> model -> tables -> bytes -> ids: no part imports a later one."""
 
 import ast
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from repository import ROOT
 
-# What each part may import of the package, besides itself and what everything may.
+# The imports of each part from the package, besides itself and those allowed everywhere.
 RULES = {
     "unicode": {"model"},
     "model": {"_core"},  # native code joins and compares its columns

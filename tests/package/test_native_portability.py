@@ -1,4 +1,4 @@
-"""What the extension calls of GCC and Clang exists for Microsoft's compiler too."""
+"""Builtins of GCC and Clang that the extension calls also exist for Microsoft's compiler."""
 
 import re
 
@@ -6,7 +6,7 @@ from repository import ROOT
 
 NATIVE = ROOT / "tokexport" / "native"
 BUILT_IN = re.compile(r"__(?:builtin_\w+|attribute__|int128|asm__)")
-# Where the preprocessor lets only GCC and Clang read.
+# Code that the preprocessor passes only to GCC and Clang.
 GUARDED = re.compile(r"#if[^\n]*__GNUC__.*?(?:#else|#endif)", re.S)
 
 

@@ -1,4 +1,4 @@
-"""The installed package is whole: its names, its data, its examples."""
+"""The installed package is complete: its names, its data, its examples."""
 
 import doctest
 import importlib
@@ -28,7 +28,7 @@ MODULES = sorted(module.name for module in pkgutil.walk_packages(tokexport.__pat
 
 @pytest.fixture(scope="module")
 def example_file(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The file that ``Tokenizer``'s own example makes."""
+    """The file of ``Tokenizer``'s example."""
     tokens = [b"he", b"ll", b"hell", b"hello", b" w", b"or", b" wor", b" worl", b" world"]
     tokens = [*(bytes([byte]) for byte in range(256)), *tokens]
     ranks, special = {token: rank for rank, token in enumerate(tokens)}, {"<|end|>": 300}
@@ -44,9 +44,7 @@ def example_file(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 def example(
     example_file: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> dict[str, object]:
-    """The names that all examples may use: a directory to write to, which is the current one, and a
-    tokenizer.
-    """
+    """The names that all examples may use: the current directory, to write to, and a tokenizer."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "example.bin").write_bytes(example_file)
     tokenizer = tokexport.load(tmp_path / "example.bin")
@@ -93,7 +91,7 @@ def test_the_version_is_that_of_the_installed_package() -> None:
 
 
 def run_apart(command: list[str], folder: Path, **how: Any) -> subprocess.CompletedProcess[bytes]:
-    """Runs Python in a folder where only what is installed can be imported."""
+    """Runs Python in a folder where only installed packages can be imported."""
     command = [sys.executable, *command]
     return subprocess.run(command, cwd=folder, capture_output=True, check=True, **how)
 
@@ -114,7 +112,7 @@ def test_the_package_is_typed_and_contains_the_c_runtime() -> None:
 
 
 def test_the_runtime_needs_no_reference_library(tmp_path: Path) -> None:
-    """Loading and encoding work where neither tokenizers nor tiktoken is installed."""
+    """Loading and encoding work without tokenizers and tiktoken."""
     program = (
         "import sys; sys.modules['tokenizers'] = sys.modules['tiktoken'] = None; import tokexport\n"
         "tokenizer = tokexport.load(sys.stdin.buffer.read())\n"

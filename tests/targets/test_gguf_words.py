@@ -1,5 +1,5 @@
-"""WordPiece and RWKV in GGUF: the same ids when read back, the converter's own tokens, and what
-llama.cpp makes of words.
+"""WordPiece and RWKV in GGUF: the same ids when read back, the tokens of the converter, and words
+in llama.cpp.
 """
 
 from pathlib import Path
@@ -27,7 +27,7 @@ TEXTS = st.text(st.sampled_from("unaffable he H\u00e9e\u0301\u4e2d![]x'\"\\\n"),
 
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Sources by name, and each with what is read of its GGUF."""
+    """Sources by name, each with the model read from its GGUF."""
     folder = tmp_path_factory.mktemp("words")
     (folder / "vocab.txt").write_text("\n".join(WORDS) + "\n", "utf-8")
     cased = folder / "cased"
@@ -77,7 +77,7 @@ def test_llama_cpp_keeps_only_the_first_character_of_a_decomposition(tmp_path: P
     (tmp_path / "vocab.txt").write_text("\n".join(words) + "\n", "utf-8")
     write_target(tmp_path / "vocab.txt", "gguf", tmp_path / "it.gguf")
     runtime = TARGETS["gguf"].runtime(tmp_path / "it.gguf", {})
-    # Hindi, whose vowel sign is a mark that takes space, and a syllable of Hangul.
+    # Hindi with a vowel sign, which is a spacing mark, and a Hangul syllable.
     assert runtime.encode("\u0915\u0940 \uc774 x") == [5, 7, 0]
     assert runtime.decode([5, 7, 0]) == " \u0915 \u110b[UNK]".encode()
     tokexport.convert(tmp_path / "vocab.txt", tmp_path / "it.bin")

@@ -1,4 +1,4 @@
-"""The formats that libraries read: what these make of the files is what they make of the source."""
+"""Formats that libraries read: their results are the same for the file and for the source."""
 
 import json
 from dataclasses import replace
@@ -178,7 +178,7 @@ def tiktoken_split(pattern: str) -> Split:
         (Split(GPT2), Split(LLAMA3), False),
         (Split(r"\s+|\S"), Split(r"\s+|\S\S?"), False),
         (Split(r"a+|[^a]"), Split(r"a|[^a]"), False),
-        # The last drops what it does not match.
+        # The last one drops text that it does not match.
         (Split(r"a+"), tiktoken_split(r"a+"), False),
         (Split(r"a+"), Split(r"a+", Behavior.MERGED_WITH_NEXT), False),
         (Split(CharacterTest.NUMERIC), Split(CharacterTest.NUMERIC, path="x"), True),

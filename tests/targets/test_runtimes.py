@@ -1,4 +1,4 @@
-"""What other runtimes make of a text, by their own algorithms, and how it is counted."""
+"""The ids of other runtimes, by their algorithms, and how differences are counted."""
 
 import json
 from collections.abc import Iterator
@@ -50,7 +50,7 @@ def test_llama2c_produces_the_ids_of_sentencepiece(name: str, sources: tuple[Pat
 
 
 def random_texts(count: int, tokens: tuple[bytes, ...]) -> Iterator[str]:
-    """Texts without NUL, at which a C string ends, and U+2581, which is a space to the library."""
+    """Texts without NUL, which ends a C string, and U+2581, which the library reads as a space."""
     for name, number in plan(count, Vocabulary(tokens)).items():
         for index in range(number):
             yield make(name, Vocabulary(tokens), 0, index).translate({0: None, 0x2581: None})

@@ -76,7 +76,7 @@ def test_the_other_formats_are_refused_in_a_sentence(name: str, tmp_path: Path) 
 def test_a_file_whose_ids_would_differ_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As if run.c put no space before a text."""
+    """As if run.c did not insert a space before a text."""
     from tokexport.targets import llama2c
 
     usual = llama2c.Llama2c.encode

@@ -1,5 +1,5 @@
-"""Each format of another runtime: what is written is the golden file and the table of its README,
-and reading it back loses what is listed and nothing else.
+"""Formats of other runtimes: the output equals the golden file and matches the table of the README,
+and reading it back loses exactly the listed parts.
 """
 
 import json
@@ -33,7 +33,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def source_of(name: str, sources: tuple[Path, Path]) -> Path:
-    """Of the two, the one that a format can hold."""
+    """The source that a format supports."""
     path: Path = GOLDEN.golden_source(name, *sources)
     return path
 
@@ -56,7 +56,7 @@ def test_the_table_of_the_readme_matches_the_declared_layout(name: str) -> None:
 
 
 def fields(layout: Construct) -> Iterator[tuple[int, str, str]]:
-    """Offset, type and name of each field of a structure whose last may be of any size."""
+    """Offset, type and name of each field of a structure, the last of which may have any size."""
     offset = 0
     for field in layout.subcons:
         inner = field.subcon
@@ -84,8 +84,8 @@ def test_reading_a_file_back_loses_exactly_the_listed_parts(
     assert {part.name for part in lost} == LOST[name]
 
 
-# Of the source's parts. The tokenizer.json has NFC, a pattern, special tokens, EOS and a decoder
-# that replaces what is no UTF-8; the model BOS, EOS and an unknown token.
+# Parts of the sources that are lost. The tokenizer.json has NFC, a pattern, special tokens, EOS and
+# a decoder that replaces invalid UTF-8; the model has BOS, EOS and an unknown token.
 BYTES_LOST = {"NORMALIZER", "PRE_TOKENIZER", "ADDED_TOKENS", "SPECIAL"}
 LOST: dict[str, set[str]] = {
     "llama2.c": {"ROLES"},

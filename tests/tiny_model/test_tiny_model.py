@@ -1,4 +1,4 @@
-"""Each part of the tiny model is what PyTorch's own is, and training makes a model that learns."""
+"""Each part of the tiny model equals that of PyTorch, and the model learns in training."""
 
 import sys
 from pathlib import Path
@@ -69,7 +69,7 @@ def test_attention_equals_scaled_dot_product_attention() -> None:
 def test_attention_with_equal_heads_equals_multi_head_attention(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(layers, "rotary", lambda part, theta: part)  # which torch's does not have
+    monkeypatch.setattr(layers, "rotary", lambda part, theta: part)  # torch's has none
     config = layers.Config(50, width=16, heads=4, key_heads=4, head_size=4)
     ours, x = layers.Attention(config), torch.randn(2, 5, 16)
     theirs = nn.MultiheadAttention(16, 4, bias=False, batch_first=True)

@@ -1,4 +1,4 @@
-"""Training reads a corpus as it lies on disk; its memory grows with the distinct words alone."""
+"""Training reads a corpus from disk; its memory grows only with the distinct words."""
 
 import json
 import random
@@ -20,15 +20,15 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 SHARDS = 8
-CHARACTERS = 250_000_000 if SLOW else 400_000  # of a shard
-ROWS = 1000  # of a group
-CAP = 10_000  # characters of a document
+CHARACTERS = 250_000_000 if SLOW else 400_000  # per shard
+ROWS = 1000  # per group
+CAP = 10_000  # characters per document
 LETTERS = "etaoinshrdlucmfwypvbgkqjxz"
 
 
 @cache
 def paragraphs() -> list[str]:
-    """Words as in a language, where some are frequent. The last is longer than the cap."""
+    """Paragraphs with word frequencies as in a language. The last one is longer than the cap."""
     draw = random.Random(17)
     words = ["".join(draw.choices(LETTERS, k=draw.randint(1, 11))) for _ in range(30_000)]
     weights = [*accumulate(1 / rank for rank in range(1, len(words) + 1))]
@@ -40,7 +40,7 @@ def paragraphs() -> list[str]:
 
 
 def documents(shard: int) -> Iterator[str]:
-    """Those of one shard."""
+    """The documents of one shard."""
     draw, held = random.Random(shard), 0
     while held < CHARACTERS:
         text = "".join(draw.choices(paragraphs(), k=draw.randint(1, 3)))
@@ -79,7 +79,7 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_parquet_shards_can_be_learned_from(run: Run, shards: Path, tmp_path: Path) -> None:
-    """As nanochat's script reads them: documents up to a cap, until there are enough characters."""
+    """Like nanochat's script: documents up to a cap, until there are enough characters."""
     most = 6 * CHARACTERS
     outcome = run(
         "train", shards, "--vocab-size", 1000, "-o", tmp_path / "out", "--doc-cap", CAP,
@@ -106,7 +106,7 @@ def test_parquet_shards_can_be_learned_from(run: Run, shards: Path, tmp_path: Pa
 
 
 def peak(command: list[object]) -> int:
-    """The peak of memory of a command, in bytes."""
+    """The peak memory of a command, in bytes."""
     program = (
         "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True)\n"
         "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)"

@@ -1,6 +1,6 @@
-"""Time grows as the texts do, whatever they are made of: also of one letter, or of many documents.
+"""Time is linear in the size of any texts, such as texts of one letter, or many documents.
 
-Run with -s it prints what each took.
+With -s, the tests print the times.
 """
 
 import json
@@ -34,7 +34,7 @@ before, begin = memory("VmRSS"), time.process_time()
 trained = train_from_iterator(texts, 2000, num_threads=2)
 print(json.dumps([trained.words, time.process_time() - begin, memory("VmHWM") - before]))
 """
-# How long the longer of two texts is, and the most that memory may grow by then, in MB.
+# The size of the longer of two texts, and the maximum growth of memory for it, in MB.
 FULL = {
     "one letter": (1_000_000, 60),
     "one document": (400_000_000, 60),
@@ -43,7 +43,7 @@ FULL = {
 
 
 def measured(kind: str, size: int) -> tuple[int, float, int]:
-    """Words, seconds of the processor, and how far the peak of memory grew, in bytes."""
+    """Words, seconds of CPU time, and the growth of peak memory in bytes."""
     command = [sys.executable, "-c", PROGRAM, kind, str(size)]
     run = subprocess.run(command, check=True, capture_output=True, text=True)
     words, seconds, grown = json.loads(run.stdout)

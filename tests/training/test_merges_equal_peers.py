@@ -1,4 +1,4 @@
-"""The merges are those of other trainers, each under its own tie-break."""
+"""The merges equal those of other trainers, with the tie-break of each."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from tokexport.unicode.byte_alphabet import CHARACTERS
 
 Pair = tuple[int, int]
 MERGES = 8000 if SLOW else 400
-# A pattern that compiles in a moment.
+# A pattern that compiles fast.
 SMALL = r" ?\p{L}+|\P{L}"
 SCRIPTS = """
     english/tinyshakespeare.txt japanese/wagahaiwa_nekodearu.txt korean/ChatbotData.csv
@@ -32,7 +32,7 @@ def texts(request: pytest.FixtureRequest, shared: Path) -> list[str]:
     return ["".join(lines[at : at + 50]) for at in range(0, len(lines), 50)]
 
 
-# The order in which a trainer prefers pairs that are as frequent: the least key is merged.
+# The order in which a trainer merges equally frequent pairs: the smallest key first.
 Key = Callable[[Pair, list[bytes], list[Pair]], Any]
 
 
@@ -41,7 +41,7 @@ def gpt2_id(id: int) -> int:
 
 
 def backwards(data: bytes) -> list[int]:
-    """Sorts as the bytes do, the other way round."""
+    """A key that sorts bytes in descending order."""
     return [255 - byte for byte in data] + [256]
 
 
@@ -54,7 +54,7 @@ KEYS: dict[TieBreak, Key] = {
 
 
 def naive(texts: list[str], pattern: str, merges: int, tie_break: TieBreak) -> list[Merge]:
-    """Counts all pairs of all words again for each merge, as minbpe does it."""
+    """Counts all pairs of all words again for each merge, like minbpe."""
     words: Counter[tuple[int, ...]] = Counter()
     for text in texts:
         words.update(map(tuple, words_of(text, pattern)))
@@ -99,7 +99,7 @@ def test_the_merges_equal_those_of_recounting(texts: list[str], tie_break: TieBr
 def test_the_merges_of_real_texts_equal_those_of_recounting(
     texts: list[str], tie_break: TieBreak
 ) -> None:
-    """With first-seen this is minbpe's RegexTokenizer, with greatest-bytes CS336's trainer."""
+    """First-seen is the tie-break of minbpe's RegexTokenizer, greatest-bytes that of CS336."""
     part = ["".join(texts)[:10_000]]
     expected = naive(part, GPT2, 80, tie_break)
     assert learned(part, 80, tie_break, pattern="gpt2") == expected

@@ -1,6 +1,6 @@
-"""On 5 MB and more of many scripts the merges are those of other trainers too.
+"""The merges equal those of other trainers also on 5 MB and more of many scripts.
 
-Late merges have many ties, which is where tie-breaks differ: thousands are compared.
+Thousands of merges are compared, because late merges have many ties, where tie-breaks differ.
 """
 
 import json
@@ -38,11 +38,11 @@ def texts(request: pytest.FixtureRequest, shared: Path) -> list[str]:
 
 
 def minbpe(texts: list[str], merges: int, pattern: str) -> list[Merge]:
-    """The trainer of minbpe's RegexTokenizer: all chunks of a text, in its order, and all their
-    pairs counted again for each merge; of those that come as often the first one in the text.
+    """The trainer of minbpe's RegexTokenizer: all pairs in all chunks of a text are counted again
+    for each merge; of equally frequent pairs, the first in the text is merged.
     """
     chunks = (chunk.encode() for text in texts for chunk in regex.findall(pattern, text))
-    # A number over all others stands between chunks.
+    # A number above all others separates chunks.
     size = 257 + merges
     between = np.array([size - 1], np.int64)
     ids = np.concatenate([*chain(*((np.frombuffer(c, np.uint8), between) for c in chunks))])
@@ -57,7 +57,7 @@ def minbpe(texts: list[str], merges: int, pattern: str) -> list[Merge]:
         best = pairs[np.isin(pairs, ties).argmax()] if len(ties) > 1 else ties[0]
         left, right = divmod(int(best), size)
         at = np.flatnonzero(pairs == best)
-        if left == right:  # in a row of them every other one is taken
+        if left == right:  # in a run, every other pair is merged
             starts = np.flatnonzero(np.diff(at, prepend=-2) > 1)
             order = np.arange(len(at)) - np.repeat(starts, np.diff(starts, append=len(at)))
             at = at[order % 2 == 0]

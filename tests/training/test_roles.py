@@ -1,4 +1,4 @@
-"""Special tokens that are given a role have it in every file that is written, by the same id."""
+"""A special token with a role has it in every written file, with the same id."""
 
 import json
 from pathlib import Path

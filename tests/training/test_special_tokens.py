@@ -1,4 +1,4 @@
-"""Special tokens: in the texts by the rules of other trainers, and with the ids that are wanted."""
+"""Special tokens are treated in texts as by other trainers, and get the requested ids."""
 
 import json
 import re
@@ -17,7 +17,7 @@ from tokexport.sources.patterns import GPT2
 from tokexport.training import WordCounts, train_from_iterator
 from tokexport.unicode.byte_alphabet import to_bytes
 
-END, EOT = "<|end|>", "<|end|><|eot|>"  # the longer one begins as the shorter one does
+END, EOT = "<|end|>", "<|end|><|eot|>"  # the shorter one is a prefix of the longer one
 SMALL = r" ?\p{L}+|\P{L}"
 SCRIPTS = "english/taylorswift.txt japanese/wagahaiwa_nekodearu.txt korean/ChatbotData.csv"
 Merge = tuple[bytes, bytes]
@@ -51,7 +51,7 @@ def test_special_tokens_are_plain_text_as_in_tokenizers(text: str) -> None:
         [text], 700, pattern="gpt2", special_tokens={END: 0, EOT: 1}, tie_break="lowest-gpt2-ids"
     )
     assert [(merge.left, merge.right) for merge in ours.merges] == merges_of(model)
-    # Learned tokens have the same ids in both; bytes have an order of their own in tokenizers.
+    # Learned tokens have the same ids in both; bytes have another order in tokenizers.
     ids = {to_bytes(token): id for token, id in model["vocab"].items() if id >= 258}
     assert {token: id for token, id in ours.ranks.items() if id >= 258} == ids
     assert [model["vocab"][name] for name in (END, EOT)] == [*ours.special_tokens.values()]
@@ -99,7 +99,7 @@ def test_special_tokens_have_the_requested_ids(run: Run, tmp_path: Path) -> None
 
 
 def test_a_special_token_that_is_a_word_of_the_texts_is_refused() -> None:
-    """tokenizers gives it the id of the learned token."""
+    """In tokenizers, it gets the id of the learned token."""
     for name in ("low", "Ġlow", "a"):
         with pytest.raises(TokexportError, match=f"{name}' is also the spelling of"):
             train_from_iterator(["low low low"], 260, special_tokens=[name])

@@ -1,4 +1,4 @@
-"""Standard input is counted and learned from as a file of the same content."""
+"""Standard input is counted and learned from like a file with the same content."""
 
 import json
 import signal
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tokexport.training import count_files, count_stream, read_word_counts
 
-SMALL = r" ?\p{L}+|\P{L}"  # a pattern that compiles in a moment
+SMALL = r" ?\p{L}+|\P{L}"  # a pattern that compiles fast
 WORDS = st.text(
     st.sampled_from("aab é日\t\r") | st.characters(codec="utf-8", exclude_characters="\n")
 )
@@ -50,7 +50,7 @@ def test_a_stream_has_the_words_of_a_file(
     parts = [data[at : at + size] for at in range(0, len(data), size)]
     caps: dict[str, Any] = {"doc_cap": doc_cap, "max_chars": max_chars}
     found = count_stream(parts, folder / "s.counts", pattern=SMALL, **KINDS[kind], **caps)
-    if kind == "text" and max_chars is not None:  # the one document is cut there
+    if kind == "text" and max_chars is not None:  # the only document is cut there
         caps = {"doc_cap": min(doc_cap or max_chars, max_chars), "max_chars": None}
     expected = count_files([path], folder / "f.counts", pattern=SMALL, **KINDS[kind], **caps)
     assert [*found.items()] == [*expected.items()]

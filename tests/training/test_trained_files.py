@@ -1,4 +1,4 @@
-"""What training writes: files that give the same ids, in their own libraries."""
+"""Training writes files that produce the same ids in their libraries."""
 
 import base64
 import gzip
@@ -21,7 +21,7 @@ SPECIAL = ("<|bos|>", "<|end|>")
 
 
 def prose(size: int) -> str:
-    """Words of several scripts, as often as words are."""
+    """Words of several scripts, with the frequencies of a language."""
     generator = random.Random(size)
     alphabets = ("abcdefghi", "абвгдеж", "日本語文字", "가나다라", "ابتث", "0123456789", ".,!\n ")
     words = [
@@ -170,7 +170,7 @@ def test_a_token_too_long_for_a_file_is_not_learned(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("pattern", ["gpt2", "nanochat", "o200k_base"])
 def test_one_long_text_is_counted_by_several_threads(pattern: str) -> None:
-    """It is cut at certain places only, and the words are in the order of the text."""
+    """It is cut only at certain positions, and the words are in the order of the text."""
     for text in (prose(700_000), "漢字 " * 900_000, "x" * 5_000_000, " \n" * 3_000_000):
         one, many = (WordCounts(pattern) for _ in range(2))
         one.add([text], num_threads=1)
@@ -210,7 +210,7 @@ def test_limits_are_in_characters_per_document_and_in_total(run: Run, tmp_path: 
     common = ["--vocab-size", 258, "--field", "body", "--json", "-o", tmp_path / "out", "--force"]
     for options, sizes in [
         (["--doc-cap", 3], (7, 3, 3)),
-        (["--max-chars", 22], (26, 40)),  # the document that goes beyond is the last one
+        (["--max-chars", 22], (26, 40)),  # the document that exceeds the limit is the last one
         (["--max-chars", 21], (26,)),
         (["--doc-cap", 3, "--max-chars", 5], (7, 3)),
     ]:

@@ -1,4 +1,4 @@
-"""The report of a training says what was learned, and every number of it is true."""
+"""The report of a training says what was learned, with correct numbers."""
 
 import json
 from itertools import pairwise
@@ -18,7 +18,7 @@ HELD_OUT = ["the keeper of the lighthouse 99"]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder of texts, of which one is held out."""
+    """A folder of texts, one of which is held out."""
     texts = tmp_path / "texts"
     texts.mkdir()
     for number, text in enumerate([*LEARNED, *HELD_OUT]):
@@ -36,7 +36,7 @@ def test_the_numbers_match_the_texts(run: Run, folder: Path, small_file: PathOf)
     found = json.loads(outcome.stdout)
     ours = tokexport.load(folder.parent / "out" / "tokenizer.bin")
     expected = train_from_iterator(LEARNED, 300)
-    assert ours.to_bytes() == expected.to_bytes()  # the text that is held out is not learned from
+    assert ours.to_bytes() == expected.to_bytes()  # the held-out text is not learned from
 
     rows = found["bytes_per_token"]
     names = [str(folder.parent / "out"), str(other), str(small_source("gpt2"))]

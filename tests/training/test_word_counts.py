@@ -30,7 +30,7 @@ from tokexport.training import (
 )
 from tokexport.training.word_counts_file import HEADER, WORD_COUNTS
 
-SMALL = r" ?\p{L}+|\P{L}"  # a pattern that compiles in a moment
+SMALL = r" ?\p{L}+|\P{L}"  # a pattern that compiles fast
 TEXTS = st.lists(st.text(st.sampled_from("aab é日<|end|>") | st.characters(codec="utf-8")))
 
 
@@ -77,7 +77,7 @@ def test_the_words_equal_those_of_the_texts(
     assert counts.words == expected.total()
     assert counts.distinct_words == len(expected)
     assert counts.text_bytes == sum(len(text.encode()) for text in texts)
-    # Words come in the order of the texts.
+    # Words are in the order of the texts.
     assert [word for word, _ in counts.items()] == list(expected)
 
 
@@ -138,11 +138,11 @@ def test_an_interrupted_run_resumes(tmp_path: Path, interruptions: int) -> None:
     counts = run(lambda counts, read: None)
     assert dict(counts.items()) == naive(documents)
     assert counts.runs[0].documents == len(documents)
-    assert dict(run(stop).items()) == dict(counts.items())  # nothing is left to do
+    assert dict(run(stop).items()) == dict(counts.items())  # there is nothing left to do
 
 
 def test_a_repeatedly_killed_process_loses_nothing(tmp_path: Path) -> None:
-    """Killed after a checkpoint and in the middle of the batch that follows."""
+    """Killed after a checkpoint, in the middle of the next batch."""
     files, documents = corpus(tmp_path)
     program = (
         "import sys; from tokexport.corpus import documents; documents.BATCH_BYTES = 1 << 17\n"
@@ -294,7 +294,7 @@ def test_a_damaged_file_is_refused(tmp_path_factory: pytest.TempPathFactory, dat
 def test_a_file_whose_words_do_not_fit_together_is_refused(
     tmp_path: Path, counts: list[int], lengths: list[int], words: bytes
 ) -> None:
-    """Also where its checksum is right."""
+    """Even if its checksum is correct."""
     settings = json.dumps({"pattern": SMALL, "special_tokens": [], "ordered": True, "runs": []})
     content = HEADER.build(
         {

@@ -1,5 +1,5 @@
-"""The shipped maps of characters are those of the installed reference library, and maps in a row
-are one map.
+"""The shipped maps of characters equal those of the installed reference library, and consecutive
+maps become one map.
 """
 
 import pytest

@@ -1,4 +1,4 @@
-"""What matches what under ``(?i)``, single code points and sequences, is what the engines say."""
+"""Matches under ``(?i)``, of single code points and of sequences, equal those of the engines."""
 
 import itertools
 
@@ -25,7 +25,7 @@ def escaped(text: str) -> str:
 
 
 def matches(pattern: str, text: str, dialect: Dialect) -> list[str]:
-    """All matches of a pattern, one after the other."""
+    """All matches of a pattern, in order."""
     if dialect is Dialect.ONIGURUMA:
         return [text[start:end] for start, end in Oniguruma(pattern).matches(text)]
     return list(bytes(byte_encoding(pattern).encode_ordinary(text)).decode())
@@ -37,7 +37,7 @@ def whole_lines(pattern: str, lines: list[str]) -> set[str]:
 
 
 def spellings(sequence: tuple[int, ...]) -> set[str]:
-    """A folded sequence with each of its members in all its cases."""
+    """A folded sequence with each of its characters in all cases."""
     variants = (case_variants(code_point, Dialect.ONIGURUMA) for code_point in sequence)
     return {"".join(map(chr, spelling)) for spelling in itertools.product(*variants)}
 
@@ -70,8 +70,8 @@ def test_a_variant_has_the_same_variants(dialect: Dialect) -> None:
 
 @pytest.mark.skipif(not SLOW, reason="asks Oniguruma some thousand times about every scalar value")
 def test_a_character_without_variants_matches_no_other() -> None:
-    """Two different code points differ in some bit: so all classes of those with a bit, and without
-    it, show any match.
+    """Two different code points differ in some bit, so classes of code points with and without each
+    bit reveal any match.
     """
     alone = [
         c
@@ -79,7 +79,7 @@ def test_a_character_without_variants_matches_no_other() -> None:
         if len(case_variants(c, Dialect.ONIGURUMA)) == 1
     ]
     text = "".join(map(chr, alone))
-    for start in range(0, len(alone), 8192):  # Oniguruma takes 10,000 ranges in a class
+    for start in range(0, len(alone), 8192):  # Oniguruma allows 10,000 ranges in a class
         block = alone[start : start + 8192]
         for bit in range(21):
             for value in (0, 1):

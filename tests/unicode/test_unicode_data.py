@@ -1,5 +1,5 @@
-"""The shipped tables are made by their generator, and nothing but them decides what a pattern or a
-normalizer does.
+"""The shipped tables equal the output of their generator, and patterns and normalizers depend only
+on them.
 """
 
 import importlib.util

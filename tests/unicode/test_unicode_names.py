@@ -1,4 +1,4 @@
-"""A property is found by every name that its engine takes, and by no other."""
+"""A property is found by exactly the names that its engine accepts."""
 
 import random
 
@@ -39,8 +39,8 @@ def names(dialect: Dialect) -> list[str]:
 
 @st.composite
 def spelled(draw: st.DrawFn) -> str:
-    """A name with its case changed, separators put in, and sometimes a letter dropped, added or put
-    before it.
+    """A name with changed case, inserted separators, and sometimes a letter dropped, added or
+    prepended.
     """
     name = draw(st.sampled_from(sorted({*names(Dialect.ONIGURUMA), *names(Dialect.FANCY_REGEX)})))
     pieces = []
@@ -58,7 +58,7 @@ def spelled(draw: st.DrawFn) -> str:
 @settings(max_examples=5000 if SLOW else 150)
 @given(name=spelled())
 def test_a_name_is_known_if_the_engine_accepts_it(dialect: Dialect, name: str) -> None:
-    # \p{^L} is the pattern reader's.
+    # The pattern reader handles \p{^L}.
     bare = name if name.startswith("^^") else name.removeprefix("^")
     assert is_known(bare, dialect) == engine_takes(rf"\p{{{name}}}", dialect)
 

@@ -1,4 +1,4 @@
-"""A class of a regular expression has the members that its engine gives it."""
+"""A class of a regular expression has the same members as in its engine."""
 
 from collections.abc import Callable
 from functools import partial
@@ -26,8 +26,8 @@ def members_of(text: str) -> CodePoints:
 
 
 def matched(pattern: str, dialect: Dialect) -> CodePoints:
-    """In Oniguruma what is gone when every match is replaced by nothing: the pieces of a Split say
-    the same, and take ten times as long.
+    """The matching characters. In Oniguruma, those that disappear when matches are replaced by
+    nothing: a Split would show the same, but takes ten times as long.
     """
     if dialect is Dialect.ONIGURUMA:
         left = decoders.Replace(tokenizers.Regex(f"(?:{pattern})+"), "").decode([EVERYTHING])
@@ -37,7 +37,7 @@ def matched(pattern: str, dialect: Dialect) -> CodePoints:
 
 
 bracketed = partial(shorthand_set, bracketed=True)
-# What the patterns of real tokenizers ask for: a set, its name, and how a pattern says it.
+# Classes in the patterns of real tokenizers: a set, its name, and its spelling in a pattern.
 CLASSES: list[tuple[Callable[[str, Dialect], CodePoints], str, str]] = [
     *(
         (property_set, name, rf"\p{{{name}}}")
@@ -92,7 +92,7 @@ def test_a_negated_property_has_all_other_characters() -> None:
 
 
 def test_digits_isolates_the_numeric_characters() -> None:
-    # What is no digit stays with its neighbours.
+    # Characters that are not digits stay with their neighbours.
     fenced = "aa" + "".join(f"{character}aa" for character in EVERYTHING)
     pieces = pre_tokenizers.Digits(individual_digits=True).pre_tokenize_str(fenced)
     isolated = "".join(piece for piece, _ in pieces if len(piece) == 1)

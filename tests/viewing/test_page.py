@@ -1,4 +1,4 @@
-"""tokexport view: one page, in which a text is only ever text."""
+"""tokexport view: one page, in which text is never markup."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""The page of tokexport view works in Chromium: pointer, keys, light and dark, nothing refused."""
+"""The page of tokexport view works in Chromium: pointer, keys, light and dark, without errors."""
 
 import shutil
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def opened(browser: Any, small_file: PathOf, tmp_path: Path) -> Iterator[Any]:
-    """The page of two tokenizers, which may not write one line to the browser's console."""
+    """The page of two tokenizers, which must not write to the browser's console."""
     path = tmp_path / "page.html"
     two = [side(str(small_file(name))) for name in ("gpt2", "llama3")]
     path.write_text(page(TEXT, two), "utf-8")
@@ -41,12 +41,12 @@ def opened(browser: Any, small_file: PathOf, tmp_path: Path) -> Iterator[Any]:
     tab.on("request", lambda request: said.append(request.url))
     tab.goto(path.as_uri())
     yield tab
-    assert said == [path.as_uri()]  # the page itself, and no request more
+    assert said == [path.as_uri()]  # the only request is the page itself
     tab.close()
 
 
 def details(tab: Any) -> dict[str, str]:
-    """The facts that are shown, by name."""
+    """The displayed facts, by name."""
     names, values = (tab.locator(f"#details {tag}").all_inner_texts() for tag in ("dt", "dd"))
     return dict(zip(names, values, strict=True))
 
@@ -128,7 +128,7 @@ def test_text_can_be_read_in_light_and_dark(scheme: str, opened: Any) -> None:
         });
     }""")
     assert len(contrasts) > 50
-    assert min(contrasts) >= 4.5  # what WCAG asks of text
+    assert min(contrasts) >= 4.5  # the minimum for text in WCAG
     is_dark = opened.evaluate("getComputedStyle(document.body).backgroundColor") != (
         "rgb(252, 252, 250)"
     )

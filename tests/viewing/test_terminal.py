@@ -1,4 +1,4 @@
-"""tokexport encode --show: each token can be seen, by colours on a terminal, by bars elsewhere."""
+"""tokexport encode --show: tokens are separated by colours on a terminal, by bars elsewhere."""
 
 import os
 import pty
@@ -19,7 +19,7 @@ PAINT = re.compile(r"\x1b\[38;5;(\d+);48;5;(\d+)m(.*?)\x1b\[0m", re.DOTALL)
 
 
 def on_terminal(*arguments: object, **environment: str) -> str:
-    """What a command writes to a terminal."""
+    """The output of a command to a terminal."""
     own, theirs = pty.openpty()
     kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")}
     subprocess.run(
@@ -53,7 +53,7 @@ def test_each_token_is_painted_once_in_another_colour_than_the_previous_one(
     grounds = []
     for id, text in zip(ids, painted, strict=True):
         found = PAINT.findall(text)
-        assert PAINT.sub("", text).strip("\n") == ""  # nothing but line ends is without colours
+        assert PAINT.sub("", text).strip("\n") == ""  # everything except line ends has a colour
         assert len({ground for _, ground, _ in found}) == 1
         content = tokenizer.decode_single_token_bytes(id)
         assert "".join(part for _, _, part in found) == "".join(p.text for p in parts(content))

@@ -15,7 +15,7 @@ from tokexport.weights.layout import HEADER
 pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
 SMALL = config(vocab_size=40, hidden_size=64, intermediate_size=64, head_dim=16)
 FIELDS = [field.name for field in HEADER.subcons]
-# What a header field is replaced by, besides a few bits of its own.
+# Replacements of a header field, besides flips of a few of its bits.
 NUMBERS = (0, 1, 3, 7, 64, 4096, 4097, 1 << 21, (1 << 21) + 1, 1 << 31, (1 << 32) - 1)
 
 
@@ -52,7 +52,7 @@ def test_each_number_of_the_header_is_checked(
         struct.pack_into("<I", damaged, offset, number)
         text = answer(program, tmp_path, bytes(damaged))
         refused += text[-1:] == b"\n" and len(text) < 100
-    # The norms' epsilon may be anything; the others decide what there is.
+    # The norms' epsilon may have any value; the other fields determine the size.
     assert refused or FIELDS[field] == "epsilon"
 
 

@@ -1,4 +1,4 @@
-"""The weights file is what formats/weights says, and holds what the checkpoint has."""
+"""The weights file matches formats/weights, and has the values of the checkpoint."""
 
 import re
 from pathlib import Path
