@@ -108,7 +108,7 @@ static size_t streamed_tightly(const tkx *t, const uint32_t *ids, size_t count, 
 }
 
 /* All ways to decode agree, and report the size needed. */
-static void every_way_to_decode_gives_the_same(const tkx *t, uint64_t *state) {
+static void all_ways_to_decode_agree(const tkx *t, uint64_t *state) {
     enum { COUNT = 40 };
     uint32_t ids[COUNT], wanted[COUNT], flags;
     size_t ends[COUNT], count = below(state, COUNT + 1), i, left = 0, size, text_size, used,
@@ -149,14 +149,14 @@ static void every_way_to_decode_gives_the_same(const tkx *t, uint64_t *state) {
     }
 }
 
-static void decode_stream_gives_the_text_of_the_whole(const tkx *t, uint64_t *state) {
+static void a_decode_stream_produces_the_whole_text(const tkx *t, uint64_t *state) {
     enum { COUNT = 60 };
     uint32_t ids[COUNT];
     size_t count = below(state, COUNT + 1), i, size, used, longest = 0, all;
     const uint8_t *bytes;
     uint8_t *out, *raw, *text, *stream;
     int skip;
-    every_way_to_decode_gives_the_same(t, state);
+    all_ways_to_decode_agree(t, state);
     if (t->decoder.data) return; /* not joined; see tests/sources/test_decoding_rules.py */
     random_ids(t, ids, count, state);
     for (i = 0; i < count; i++) {

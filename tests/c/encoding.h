@@ -39,9 +39,9 @@ static int encode_growing(const tkx *t, int special, const uint8_t *text, size_t
     return code;
 }
 
-static void every_way_gives_the_same_ids(const tkx *t, int special, const uint8_t *text,
-                                         size_t size, const uint32_t *ids, size_t count,
-                                         uint64_t *state) {
+static void all_ways_to_encode_produce_the_same_ids(const tkx *t, int special, const uint8_t *text,
+                                                    size_t size, const uint32_t *ids, size_t count,
+                                                    uint64_t *state) {
     static uint8_t cache[4096 + 8];
     static uint32_t other[MAX_IDS];
     static const size_t cache_sizes[] = {1, 63, 200, 1000, 4096};
@@ -79,9 +79,9 @@ static void every_way_gives_the_same_ids(const tkx *t, int special, const uint8_
     free(work.memory);
 }
 
-static void a_stream_gives_the_ids_of_the_whole(const tkx *t, int special, const uint8_t *text,
-                                                size_t size, const uint32_t *ids, size_t count,
-                                                size_t window_size, uint64_t *state) {
+static void a_stream_produces_the_ids_of_the_whole(const tkx *t, int special, const uint8_t *text,
+                                                   size_t size, const uint32_t *ids, size_t count,
+                                                   size_t window_size, uint64_t *state) {
     tkx_encoder e;
     tkx_work work = {NULL, 0, NULL, 0};
     uint8_t *window = (uint8_t *)exactly(window_size);
@@ -129,7 +129,7 @@ static void cutting_changes_nothing(const tkx *t, int special, const uint8_t *te
     CHECK(got == count && memcmp(left, ids, 4 * got) == 0);
 }
 
-static void allowed_tokens_are_found_and_no_others(const tkx *t, const uint8_t *text, size_t size) {
+static void only_allowed_tokens_are_found(const tkx *t, const uint8_t *text, size_t size) {
     static uint32_t expected[MAX_IDS], ids[MAX_IDS];
     uint8_t all[64];
     size_t count, got, memory_size = tkx_work_size(t, size);
@@ -148,8 +148,8 @@ static void allowed_tokens_are_found_and_no_others(const tkx *t, const uint8_t *
 }
 
 /* The template around a text, according to its items. */
-static void the_template_stands_around_the_text(const tkx *t, int special, const uint8_t *text,
-                                                size_t size, const uint32_t *ids, size_t count) {
+static void the_template_surrounds_the_text(const tkx *t, int special, const uint8_t *text,
+                                            size_t size, const uint32_t *ids, size_t count) {
     static uint32_t expected[2 * MAX_IDS + 8], got[2 * MAX_IDS + 8];
     uint32_t index, kind, id, type_id;
     size_t used = 0, made, memory_size = tkx_work_size(t, size);
@@ -183,8 +183,8 @@ static size_t characters_of(const uint8_t *text, size_t size) {
 }
 
 /* With exactly the work memory and the array that the call needs. */
-static void spans_lie_in_the_text(const tkx *t, int special, const uint8_t *text, size_t size,
-                                  const uint32_t *expected, size_t count) {
+static void spans_are_within_the_text(const tkx *t, int special, const uint8_t *text, size_t size,
+                                      const uint32_t *expected, size_t count) {
     static uint32_t in_bytes[2 * MAX_IDS];
     const uint8_t *data;
     uint32_t *ids = (uint32_t *)exactly(4 * count), *spans = (uint32_t *)exactly(8 * count);
@@ -249,15 +249,15 @@ static void encode_random_texts(const tkx *t, uint64_t *state) {
         stopped = is_stopped(t, code, count);
         if (stopped) break;
         CHECK(code == TKX_OK);
-        every_way_gives_the_same_ids(t, special, text, size, ids, count, state);
-        the_template_stands_around_the_text(t, special, text, size, ids, count);
-        spans_lie_in_the_text(t, special, text, size, ids, count);
-        a_stream_gives_the_ids_of_the_whole(t, special, text, size, ids, count, size + 1, state);
-        a_stream_gives_the_ids_of_the_whole(t, special, text, size, ids, count,
-                                            1 + below(state, 80), state);
+        all_ways_to_encode_produce_the_same_ids(t, special, text, size, ids, count, state);
+        the_template_surrounds_the_text(t, special, text, size, ids, count);
+        spans_are_within_the_text(t, special, text, size, ids, count);
+        a_stream_produces_the_ids_of_the_whole(t, special, text, size, ids, count, size + 1, state);
+        a_stream_produces_the_ids_of_the_whole(t, special, text, size, ids, count,
+                                               1 + below(state, 80), state);
         cutting_changes_nothing(t, special, text, size, ids, count);
     }
-    if (!stopped) allowed_tokens_are_found_and_no_others(t, text, size);
+    if (!stopped) only_allowed_tokens_are_found(t, text, size);
     free(text);
 }
 

@@ -10,7 +10,7 @@
 #include "decoding.h"
 #include "encoding.h"
 
-static void look_ups_answer(const tkx *t) {
+static void lookups_succeed(const tkx *t) {
     uint32_t id, flags, holes = 0, stop, kind, type_id;
     const uint8_t *bytes;
     size_t size;
@@ -265,11 +265,11 @@ static void the_file_works_at_any_address(const uint8_t *data, size_t size, uint
         memcpy(memory + shift, data, size);
         CHECK(tkx_open(&t, memory + shift, size) == TKX_OK);
         CHECK(tkx_check(&t) == TKX_OK);
-        look_ups_answer(&t);
+        lookups_succeed(&t);
         prefixes_are_found(&t);
         conversations_are_encoded(&t);
         if (t.splits.data) encode_random_texts(&t, state);
-        decode_stream_gives_the_text_of_the_whole(&t, state);
+        a_decode_stream_produces_the_whole_text(&t, state);
         free(memory);
     }
 }
@@ -302,7 +302,7 @@ int main(int argc, char **argv) {
         uint8_t *data = read_file(argv[i], &size);
         tkx t;
         CHECK(tkx_open(&t, data, size) == TKX_OK);
-        look_ups_answer(&t);
+        lookups_succeed(&t);
         wrong_calls_are_refused(&t, t.splits.data != NULL);
         a_held_back_character_needs_room_when_it_is_written(&t);
         self_tests_pass(&t, data, size);
@@ -310,7 +310,7 @@ int main(int argc, char **argv) {
         every_shorter_file_is_refused(data, size);
         for (round = 0; round < rounds; round++) {
             if (t.splits.data) encode_random_texts(&t, &state);
-            decode_stream_gives_the_text_of_the_whole(&t, &state);
+            a_decode_stream_produces_the_whole_text(&t, &state);
         }
         if (t.splits.data) long_texts_end(&t, (size_t)length);
         free(data);
