@@ -32,16 +32,16 @@ def groups_of(point: int) -> list[range]:
     return [group, *(range(each, each + 1) for each in group)]
 
 
-def check_classes(comparison: Comparison, groups: Sequence[range]) -> None:
+def check_classes(comparison: Comparison, items: Sequence[range]) -> None:
     """Compares groups of code points, one text per group. Counts each point in each context."""
     cases = (
         (f"class:{group[0]:X}", "".join(context.format(chr(point)) for point in group))
-        for group in groups
+        for group in items
         for context in _contexts(group)
     )
     comparison.texts(CLASSES, cases, (Mode.TEXT,))
     comparison.found.counts[CLASSES] += sum(
-        (len(group) - 1) * len(_contexts(group)) for group in groups
+        (len(group) - 1) * len(_contexts(group)) for group in items
     )
 
 

@@ -25,9 +25,9 @@ UNITS: Final[tuple[Unit, ...]] = ("char", "byte")
 _Spans: TypeAlias = list[tuple[int, int]]
 
 
-def check_offsets(comparison: Comparison, vocabulary: Vocabulary, indexes: Sequence[int]) -> None:
+def check_offsets(comparison: Comparison, vocabulary: Vocabulary, items: Sequence[int]) -> None:
     """Compares mixed strings in every mode; adds a note if the file has no offsets."""
-    for index in indexes:
+    for index in items:
         text = make("mixed", vocabulary, comparison.seed, index)
         for mode in comparison.reference.modes():
             try:

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 
 from tokexport.errors import TokexportError
 from tokexport.verification import classes, offsets, texts, tokens
 from tokexport.verification.comparison import Comparison
 from tokexport.verification.generators import GENERATORS, Vocabulary, plan
 
-Item = TypeVar("Item")
-
 # One of each for this number of strings.
 STRINGS_A_PAIR = 200
 STRINGS_AN_OFFSET = 20  # strings whose offsets are compared
 STRINGS_A_SEQUENCE = 5  # sequences of random ids
 QUICK_STRINGS, QUICK_IDS, QUICK_TOKENS, QUICK_ADDED, QUICK_GROUPS = 1000, 2000, 400, 100, 256
-
 
 Check: TypeAlias = Callable[[Comparison], None]
 
@@ -56,80 +54,67 @@ def tasks_of(
     comparison: Comparison, vocabulary: Vocabulary, extent: Extent, files: Sequence[Path]
 ) -> Iterator[Task]:
     """All tasks in the order of the report, whatever the number of processes."""
-    reference, strings = comparison.reference, extent.strings
+    reference, strings, checks = comparison.reference, extent.strings, _checks(vocabulary)
+
+    def parts(name: str, kind: str, items: Sequence[Any], size: int) -> Iterator[Task]:
+        for first in range(0, len(items), size):
+            yield Task(name, partial(checks[kind], items=items[first : first + size]))
+
     known = reference.ids()
-    for some in parts(known[:: extent.id_step], 10_000):
-        yield Task(tokens.EVERY_ID, partial(tokens.check_ids, ids=some))
+    yield from parts(tokens.EVERY_ID, "id", known[:: extent.id_step], 10_000)
     yield Task(tokens.EVERY_ID, tokens.check_other_ids)
-    for some in parts(range(strings // STRINGS_A_SEQUENCE), 4000):
-        yield Task(tokens.SEQUENCES, partial(tokens.check_sequences, indexes=some))
+    yield from parts(tokens.SEQUENCES, "ids", range(strings // STRINGS_A_SEQUENCE), 4000)
     if not comparison.encodes:
         return
     added = {token.id for token in reference.added_tokens()}
     model = [id for id in known if id not in added][:: extent.token_step]
-    for some in parts(model, 4000):
-        yield Task(tokens.TOKENS, partial(tokens.check_tokens, ids=some))
-    for some in parts(sorted(added)[:: extent.added_step], 100):
-        yield Task(tokens.ADDED, partial(tokens.check_added_tokens, ids=frozenset(some)))
-    every_group = classes.all_groups()[:: extent.group_step] if extent.group_step else []
-    for groups in parts(every_group, 400):
-        yield Task(classes.CLASSES, partial(classes.check_classes, groups=groups))
+    groups = classes.all_groups()[:: extent.group_step] if extent.group_step else []
+    yield from parts(tokens.TOKENS, "token", model, 4000)
+    yield from parts(tokens.ADDED, "added", sorted(added)[:: extent.added_step], 100)
+    yield from parts(classes.CLASSES, "class", groups, 400)
     for name, number in plan(strings, vocabulary).items():
-        check = partial(texts.check_string, vocabulary=vocabulary, name=name)
-        for some in parts(range(number), 2500):
-            yield Task(f"strings: {name}", partial(check, indexes=some))
-    for some in parts(range(strings // STRINGS_A_PAIR), 200):
-        pairs = partial(texts.check_pairs, vocabulary=vocabulary, indexes=some)
-        yield Task(texts.PAIRS, pairs)
+        yield from parts(f"strings: {name}", name, range(number), 2500)
+    yield from parts(texts.PAIRS, "pair", range(strings // STRINGS_A_PAIR), 200)
     yield Task(texts.SURROGATES, texts.check_surrogates)
-    for some in parts(range(strings // STRINGS_AN_OFFSET), 500):
-        places = partial(offsets.check_offsets, vocabulary=vocabulary, indexes=some)
-        yield Task(offsets.OFFSETS, places)
+    yield from parts(offsets.OFFSETS, "offsets", range(strings // STRINGS_AN_OFFSET), 500)
     for path in files:
         yield Task(texts.FILES, partial(texts.check_file, path=path))
 
 
 def task_of_key(comparison: Comparison, vocabulary: Vocabulary, key: str) -> Task:
     """The task of a key such as ``token:318`` or ``file:book.txt``; otherwise TokexportError."""
-    known = comparison.reference.ids()
-    pairs = partial(texts.check_pairs, vocabulary=vocabulary)
-    places = partial(offsets.check_offsets, vocabulary=vocabulary)
-    made: dict[str, Callable[[int], Check]] = {
-        "id": lambda n: (
-            partial(tokens.check_ids, ids=[n]) if n in known else tokens.check_other_ids
-        ),
-        "ids": lambda n: partial(tokens.check_sequences, indexes=[n]),
-        "token": lambda n: partial(tokens.check_tokens, ids=[n]),
-        "added": lambda n: partial(tokens.check_added_tokens, ids=[n]),
-        "class": lambda n: partial(classes.check_classes, groups=classes.groups_of(n)),
-        "pair": lambda n: partial(pairs, indexes=[n]),
-        "offsets": lambda n: partial(places, indexes=[n]),
-        "surrogates": lambda n: texts.check_surrogates,
-    }
+    checks = _checks(vocabulary)
     kind, _, name = key.partition(":")
     if kind in ("file", "line"):  # PATH, or PATH:NUMBER; lines are compared together
         path = Path(name if kind == "file" else name.rpartition(":")[0])
         return Task(texts.FILES, partial(texts.check_file, path=path))
-    try:
+    number: int | None = None
+    with suppress(ValueError):  # not a number
         number = int(name, 16 if kind == "class" else 10)
-        if kind in made:
-            return Task(key, made[kind](number))
-        if kind in GENERATORS:
-            check = partial(texts.check_string, vocabulary=vocabulary, name=kind)
-            return Task(key, partial(check, indexes=[number]))
-    except ValueError:  # not a number
-        pass
-    kinds = ", ".join([*made, *GENERATORS])
-    raise TokexportError(
-        f"only: {key!r} names no comparison; it is KIND:NUMBER, file:PATH or line:PATH:NUMBER, and"
-        f" the kinds are {kinds}"
-    )
+    if number is None or kind not in checks:
+        raise TokexportError(
+            f"only: {key!r} names no comparison; it is KIND:NUMBER, file:PATH or line:PATH:NUMBER,"
+            f" and the kinds are {', '.join(checks)}"
+        )
+    if kind == "id" and number not in comparison.reference.ids():
+        return Task(key, tokens.check_other_ids)
+    items = classes.groups_of(number) if kind == "class" else [number]
+    return Task(key, partial(checks[kind], items=items))
 
 
-def parts(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
-    """A sequence in parts of ``size``; the last may be shorter.
-
-    >>> list(parts("abcde", 2))
-    ['ab', 'cd', 'e']
-    """
-    return (items[first : first + size] for first in range(0, len(items), size))
+def _checks(vocabulary: Vocabulary) -> dict[str, Callable[..., None]]:
+    """By kind of key, the check of the ``items`` of that kind."""
+    return {
+        "id": tokens.check_ids,
+        "ids": tokens.check_sequences,
+        "token": tokens.check_tokens,
+        "added": tokens.check_added_tokens,
+        "class": classes.check_classes,
+        "pair": partial(texts.check_pairs, vocabulary=vocabulary),
+        "offsets": partial(offsets.check_offsets, vocabulary=vocabulary),
+        "surrogates": lambda comparison, items: texts.check_surrogates(comparison),
+        **{
+            name: partial(texts.check_string, vocabulary=vocabulary, name=name)
+            for name in GENERATORS
+        },
+    }

@@ -20,25 +20,25 @@ EVERY_MODE: Final = 8
 
 
 def check_string(
-    comparison: Comparison, vocabulary: Vocabulary, name: str, indexes: Sequence[int]
+    comparison: Comparison, vocabulary: Vocabulary, name: str, items: Sequence[int]
 ) -> None:
     """Strings of one generator, encoded and decoded; those with added tokens in every mode."""
     every = name == "added-tokens"
-    some = [index for index in indexes if every or index % EVERY_MODE == 0]
+    some = [index for index in items if every or index % EVERY_MODE == 0]
     others = tuple(mode for mode in comparison.reference.modes() if mode is not Mode.TEXT)
-    for chosen, modes, decode in ((indexes, (Mode.TEXT,), True), (some, others, every)):
+    for chosen, modes, decode in ((items, (Mode.TEXT,), True), (some, others, every)):
         cases = (
             (f"{name}:{index}", make(name, vocabulary, comparison.seed, index)) for index in chosen
         )
         comparison.texts(f"strings: {name}", cases, modes, decode=decode)
 
 
-def check_pairs(comparison: Comparison, vocabulary: Vocabulary, indexes: Sequence[int]) -> None:
+def check_pairs(comparison: Comparison, vocabulary: Vocabulary, items: Sequence[int]) -> None:
     """Two texts by the template for a pair and without its ids, if the reference has one."""
     if Mode.TEMPLATE not in comparison.reference.modes():
         return
     reference, tokenizer = comparison.reference, comparison.tokenizer
-    for index in indexes:
+    for index in items:
         first = make("mixed", vocabulary, comparison.seed, 2 * index)
         pair = first, make("mixed", vocabulary, comparison.seed, 2 * index + 1)
         for mode in (Mode.TEMPLATE, Mode.IDS):

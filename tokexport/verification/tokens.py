@@ -37,15 +37,15 @@ ADDED_CONTEXTS: Final = (
 # fmt: on
 
 
-def check_ids(comparison: Comparison, ids: Sequence[int]) -> None:
+def check_ids(comparison: Comparison, items: Sequence[int]) -> None:
     """Compares ids of the reference decoded one by one; as bytes only if no edit follows."""
     edited = "EDIT" in comparison.sections
-    for id in () if edited else ids:
+    for id in () if edited else items:
         expected = comparison.reference.token_bytes(id)
         if expected is not None:
             found = _bytes(comparison, id)
             comparison.value(BYTES, f"id:{id}", "bytes of a token", (id,), expected, found)
-    comparison.decodes(EVERY_ID, [(f"id:{id}", (id,)) for id in ids])
+    comparison.decodes(EVERY_ID, [(f"id:{id}", (id,)) for id in items])
 
 
 def check_other_ids(comparison: Comparison) -> None:
@@ -58,12 +58,12 @@ def check_other_ids(comparison: Comparison) -> None:
             comparison.value(UNKNOWN, f"id:{id}", action, (id,), REFUSED, found)
 
 
-def check_sequences(comparison: Comparison, indexes: Sequence[int]) -> None:
+def check_sequences(comparison: Comparison, items: Sequence[int]) -> None:
     """Compares sequences of random ids, halves of characters among them."""
     known = comparison.reference.ids()
     cases = [
         (f"ids:{index}", tuple(_sequence(Dice(comparison.seed, "ids", index), known)))
-        for index in indexes
+        for index in items
     ]
     comparison.decodes(SEQUENCES, cases)
     comparison.decodes(STREAMS, cases, stream=True)
@@ -82,9 +82,9 @@ def _sequence(dice: Dice, known: Sequence[int]) -> Iterator[int]:
         yield known[dice.below(min(256, len(known)))] if dice.chance(0.3) else dice.pick(known)
 
 
-def check_tokens(comparison: Comparison, ids: Sequence[int]) -> None:
+def check_tokens(comparison: Comparison, items: Sequence[int]) -> None:
     """Compares tokens of the model; one that is not UTF-8 is encoded inside whole characters."""
-    comparison.texts(TOKENS, _token_cases(comparison, ids), (Mode.TEXT,))
+    comparison.texts(TOKENS, _token_cases(comparison, items), (Mode.TEXT,))
 
 
 def _token_cases(comparison: Comparison, ids: Sequence[int]) -> Iterator[tuple[str, str]]:
@@ -116,14 +116,14 @@ def whole_texts(content: bytes) -> list[str]:
     return texts
 
 
-def check_added_tokens(comparison: Comparison, ids: Collection[int]) -> None:
+def check_added_tokens(comparison: Comparison, items: Collection[int]) -> None:
     """Added tokens in every mode: alone, doubled, cut, and next to characters and each other."""
     added = comparison.reference.added_tokens()
     pairs = [(token.id, token.content, added[n - 1].content) for n, token in enumerate(added)]
     cases = (
         (f"added:{id}", context.format(content, other, content[:-1], content[1:]))
         for id, content, other in pairs
-        if id in ids
+        if id in items
         for context in ADDED_CONTEXTS
     )
     comparison.texts(ADDED, cases, comparison.reference.modes(), decode=True)
