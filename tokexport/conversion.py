@@ -224,11 +224,8 @@ def _with_self_test(
         reference = opened.reference()
     except MissingLibraryError as error:
         return options, (f"Nothing was compared, and the file has no self test: {error}.",)
-    chosen = self_test(model, reference, SELF_TEST_CASES)
-    return (
-        replace(options, reference_version=reference.version, self_test=chosen.cases),
-        chosen.notes,
-    )
+    cases, notes = self_test(model, reference, SELF_TEST_CASES)
+    return replace(options, reference_version=reference.version, self_test=cases), notes
 
 
 def _chat_frame(model: TokenizerModel) -> tuple[Frame | None, tuple[str, ...]]:

@@ -1,7 +1,6 @@
 """The texts of a file's self test and the reference's ids, with which a device checks itself."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from tokexport.model import AddedToken, SelfTestCase, TokenizerModel
@@ -39,16 +38,11 @@ ADDED_TOKENS: Final = 4  # how many the texts use
 LONGEST: Final = 4096  # bytes of all texts together
 
 
-@dataclass(frozen=True, slots=True)
-class SelfTest:
-    """The cases, and notes about them for the person who converts."""
-
-    cases: tuple[SelfTestCase, ...]
-    notes: tuple[str, ...] = ()
-
-
-def self_test(model: TokenizerModel, reference: ReferenceTokenizer, limit: int) -> SelfTest:
+def self_test(
+    model: TokenizerModel, reference: ReferenceTokenizer, limit: int
+) -> tuple[list[SelfTestCase], tuple[str, ...]]:
     """At most ``limit`` texts, 4 KB in all, with the reference's ids; deterministic for a model.
+    And notes about them for the person who converts.
 
     Two thirds are a fixed list that covers white space, contractions, digits, scripts, emoji,
     normalization and long words. The others contain the model's added tokens, one of each
@@ -56,7 +50,7 @@ def self_test(model: TokenizerModel, reference: ReferenceTokenizer, limit: int) 
     post-processor repeats or omits a text. Texts at which the reference itself stops are left out.
     """
     if [item.sequence for item in model.template.single if item.id is None] != ["A"]:
-        return SelfTest(())
+        return [], ()
     cases: list[SelfTestCase] = []
     stops: list[ReferenceStopsError] = []
     around = _added_texts(model.added_tokens)
@@ -71,7 +65,7 @@ def self_test(model: TokenizerModel, reference: ReferenceTokenizer, limit: int) 
                 stops.append(error)
     library, tried = f"{reference.library} {reference.version}", len(cases) + len(stops)
     note = f"The self test has {len(cases)} of {tried} texts: {library} itself stops at the others"
-    return SelfTest(tuple(cases), (f'{note}, "{stops[0]}".',) if stops else ())
+    return cases, (f'{note}, "{stops[0]}".',) if stops else ()
 
 
 def _added_texts(added: Sequence[AddedToken]) -> list[tuple[str, bool]]:
