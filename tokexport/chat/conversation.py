@@ -61,16 +61,6 @@ def plain_messages(messages: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]
     return found
 
 
-def plain_tools(tools: Iterable[Mapping[str, Any]] | None) -> list[dict[str, Any]] | None:
-    """The tools, each by its JSON schema. ChatTemplateError for anything else."""
-    return _objects("tool", tools, "its JSON schema, not the function itself")
-
-
-def plain_documents(documents: Iterable[Mapping[str, Any]] | None) -> list[dict[str, Any]] | None:
-    """The documents, objects with a title and a text. ChatTemplateError for anything else."""
-    return _objects("document", documents, "an object with a title and a text")
-
-
 def _message(number: int, message: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(message, Mapping):
         raise ChatTemplateError(
@@ -84,9 +74,10 @@ def _message(number: int, message: Mapping[str, Any]) -> dict[str, Any]:
     return {"thinking": reasoning, **found, "reasoning_content": reasoning}
 
 
-def _objects(
+def plain_objects(
     noun: str, values: Iterable[Mapping[str, Any]] | None, expected: str
 ) -> list[dict[str, Any]] | None:
+    """The tools or documents. ChatTemplateError for anything but objects."""
     if values is None:
         return None
     found = []

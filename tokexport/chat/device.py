@@ -25,11 +25,10 @@ def device_frame(
         from tokexport.chat.frame_search import find_frame
     except MissingLibraryError as error:
         return None, f"{error}"
-    found = find_frame(template, variables)
-    if found.frame is None:
-        return None, found.reason
-    problem = _problem(found.frame, special)
-    return (None, problem) if problem else (found.frame, "")
+    frame, reason = find_frame(template, variables)
+    if frame is not None and (problem := _problem(frame, special)):
+        return None, problem
+    return frame, reason
 
 
 def _problem(frame: Frame, special: Mapping[str, bool]) -> str:

@@ -20,56 +20,30 @@ from tokexport.errors import ChatTemplateError
 CONVERSATIONS: Final = 200
 _TURNS: Final = 6
 _SPACES: Final = (" ", "  ", "\n", "\n\n", "\t", "\u3000")
-_WORDS: Final = [
-    "a",
-    "the",
-    "Hello",
-    "naïve",
-    "中文",
-    "1234",
-    "{{y}}",
-    "{%if%}",
-    "\\n",
-    "'",
-    '"',
-    "<b>",
-    "</b>",
-    "&amp;",
-    "[",
-    "]",
-    "<|",
-    "|>",
-    "None",
-]
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """The frame of a template, or a sentence that says why it has none."""
-
-    frame: Frame | None
-    reason: str = ""
+# Separated by spaces.
+_WORDS: Final = "a the Hello naïve 中文 1234 {{y}} {%if%} \\n ' \" <b> </b> &amp; [ ] <| |> None"
 
 
 class _NoFrameError(Exception):
     """Says why a template has no frame."""
 
 
-def find_frame(source: str, variables: Mapping[str, Any] | None = None) -> Finding:
-    """Finds the frame of a chat template. ``variables``: the special tokens that it reads.
+def find_frame(source: str, variables: Mapping[str, Any] | None = None) -> tuple[Frame | None, str]:
+    """The frame of a chat template, or None and a sentence that says why it has none.
+    ``variables``: the special tokens that it reads.
 
     >>> template = "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}[assistant]"
-    >>> find_frame(template).frame.user_to_reply
+    >>> find_frame(template)[0].user_to_reply
     '[assistant]'
     """
     jinja = _Jinja(source, variables or {})
     try:
         if "strftime_now" in source:
             raise _NoFrameError("the chat template writes the date")
-        frame = _check(jinja, _with_reserved(jinja, _with_whitespace(jinja, _between(jinja))))
+        frame = _with_reserved(jinja, _with_whitespace(jinja, _between(jinja)))
+        return _check(jinja, frame), ""
     except _NoFrameError as error:
-        return Finding(None, str(error))
-    return Finding(frame)
+        return None, str(error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +165,7 @@ def _with_each(frame: Frame, contents: Sequence[str]) -> Iterator[list[Message]]
 def _check(jinja: _Jinja, frame: Frame) -> Frame:
     """The frame, compared with jinja2 on random conversations that it covers."""
     chance = random.Random(jinja.source)
-    words = [*_SPACES, *_WORDS, *(text for text in literals(jinja.source) if text)]
+    words = [*_SPACES, *_WORDS.split(), *(text for text in literals(jinja.source) if text)]
     compared = 0
     while compared < CONVERSATIONS:
         messages = random_conversation(chance, words, with_system=frame.system is not None)

@@ -3,13 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from tokexport.chat.conversation import (
-    REASONING,
-    plain,
-    plain_documents,
-    plain_messages,
-    plain_tools,
-)
+from tokexport.chat.conversation import REASONING, plain, plain_messages, plain_objects
 from tokexport.chat.environment import compiled
 from tokexport.errors import ChatTemplateError
 
@@ -56,8 +50,8 @@ def render(
     values = {
         **plain(variables or {}),
         "messages": conversation,
-        "tools": plain_tools(tools),
-        "documents": plain_documents(documents),
+        "tools": plain_objects("tool", tools, "its JSON schema, not the function itself"),
+        "documents": plain_objects("document", documents, "an object with a title and a text"),
         "add_generation_prompt": add_generation_prompt,
     }
     text = _run(source, values)
