@@ -98,9 +98,9 @@ def _stored(
     if not tensor.is_matrix or not group:
         yield np.ascontiguousarray(values, "<f4").data
         return
-    found = quantized(values, group)
-    errors.largest = max(errors.largest, float(found.errors.max()))
-    errors.total += float(found.errors.sum(dtype=np.float64))
-    errors.count += found.errors.size
-    yield found.codes.data
-    yield np.ascontiguousarray(found.scales, "<f4").data
+    codes, scales, wrong = quantized(values, group)
+    errors.largest = max(errors.largest, float(wrong.max()))
+    errors.total += float(wrong.sum(dtype=np.float64))
+    errors.count += wrong.size
+    yield codes.data
+    yield np.ascontiguousarray(scales, "<f4").data
