@@ -36,7 +36,7 @@ from tokexport.sources.tiktoken.known_patterns import KNOWN
 from tokexport.training.counting import WordCounts
 from tokexport.training.files import count_documents, decoded, stream_run, strings
 from tokexport.training.report import Report, Sample, report
-from tokexport.training.runs import Run
+from tokexport.training.runs import CountedFile, Run
 from tokexport.training.train import (
     TIE_BREAKS,
     Roles,
@@ -237,7 +237,8 @@ def _count(
     else:
         left_out = {path.resolve() for path in find_files(held_out)}
         names = files = [path for path in find_files(inputs) if path.resolve() not in left_out]
-        run = Run.begin(files, field=field or "text", lines=lines, **caps)
+        counted = tuple(map(CountedFile.of, files))
+        run = Run(counted, field or "text", lines, **caps)
         documents = read_documents(files, field=run.field, lines=lines, start=run.next)
     show = counting(line, sum(file.size for file in run.files))
     for _, read in count_documents(counts, documents, names, run, how["threads"], seen, show):

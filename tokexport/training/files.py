@@ -66,7 +66,7 @@ def count_files(
     """
     path = Path(os.path.realpath(target))
     files = find_files([os.fspath(name) for name in inputs])
-    run = Run.begin(files, field=field, lines=lines, doc_cap=doc_cap, max_chars=max_chars)
+    run = Run(tuple(map(CountedFile.of, files)), field, lines, doc_cap, max_chars)
     counts, run = _begun(target, run, pattern, special_tokens, add=add)
     before = counts.runs
     counts.runs = (*before, run)
@@ -139,7 +139,7 @@ def stream_run(
         )
     if field is None and not lines and max_chars is not None:
         doc_cap = min(doc_cap or max_chars, max_chars)
-    return Run.begin([], field=field or "text", lines=lines, doc_cap=doc_cap, max_chars=max_chars)
+    return Run((), field or "text", lines, doc_cap, max_chars)
 
 
 def _begun(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import zlib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -47,19 +46,6 @@ class Run:
     documents: int = 0
     characters: int = 0
     complete: bool = False
-
-    @classmethod
-    def begin(
-        cls,
-        files: Sequence[Path],
-        *,
-        field: str,
-        lines: bool,
-        doc_cap: int | None,
-        max_chars: int | None,
-    ) -> Run:
-        """A run over files before its first document."""
-        return cls(tuple(map(CountedFile.of, files)), field, lines, doc_cap, max_chars)
 
     @classmethod
     def read(cls, value: dict[str, Any]) -> Run:
