@@ -19,16 +19,6 @@ if TYPE_CHECKING:
     from ray.data import Dataset
 
 
-class _Worker:
-    """The state of a Ray worker: the tokenizer, opened once."""
-
-    def __init__(self, content: bytes, how: dict[str, Any]) -> None:
-        self._step = EncodeTable(load(content), **how, num_threads=1)
-
-    def __call__(self, table: Any) -> Any:
-        return self._step(table)
-
-
 def tokenize(
     dataset: Dataset,
     tokenizer: Tokenizer,
@@ -45,16 +35,17 @@ def tokenize(
     encode (None: one for each CPU of the cluster). The step contains the tokenizer, so no worker
     needs its file. As always in Ray Data, nothing runs before the result is read or written.
     """
-    how = {"column": column, "begin": begin, "end": end}
-    return _mapped(dataset, _Worker, (tokenizer.to_bytes(), how), workers, batch_rows)
+    how: dict[str, Any] = {"column": column, "begin": begin, "end": end, "num_threads": 1}
+    # Opened from bytes, it is also pickled as bytes.
+    how["tokenizer"] = load(tokenizer.to_bytes(), check=False)
+    return _mapped(dataset, EncodeTable, how, workers, batch_rows)
 
 
 class _Counter:
     """A step that keeps no words between batches: each batch is counted whole, or not at all."""
 
-    def __init__(self, pattern: str, special_tokens: Sequence[str], column: str) -> None:
-        self._how = pattern, special_tokens
-        self._column = column
+    def __init__(self, how: tuple[str, Sequence[str]], column: str) -> None:
+        self._how, self._column = how, column
 
     def __call__(self, table: Any) -> Any:
         import pyarrow as pa
@@ -88,7 +79,7 @@ def count(
     batches = _mapped(
         dataset.select_columns([column]),
         _Counter,
-        (result.pattern, result.special_tokens, column),
+        {"how": (result.pattern, result.special_tokens), "column": column},
         workers,
         batch_rows,
     )
@@ -102,7 +93,7 @@ def count(
 
 
 def _mapped(
-    dataset: Dataset, step: Any, arguments: tuple[Any, ...], workers: int | None, batch_rows: int
+    dataset: Dataset, step: Any, arguments: dict[str, Any], workers: int | None, batch_rows: int
 ) -> Dataset:
     """Maps a step over batches, in workers that each create it once."""
     import ray
@@ -110,7 +101,7 @@ def _mapped(
     count = workers or max(1, int(ray.cluster_resources().get("CPU", 1)))  # type: ignore[no-untyped-call]
     return dataset.map_batches(
         step,
-        fn_constructor_args=arguments,
+        fn_constructor_kwargs=arguments,
         batch_format="pyarrow",
         batch_size=batch_rows,
         compute=ray.data.ActorPoolStrategy(size=count),

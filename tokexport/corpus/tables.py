@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 IDS: Final = "ids"
 
 
+@dataclass(frozen=True)
 class EncodeTable:
     """Adds a column of ids to an Arrow table: a function for Ray Data and ``datasets`` to map.
 
@@ -30,35 +32,27 @@ class EncodeTable:
     [[300, 259, 264], [300, 259]]
     """
 
-    def __init__(
-        self,
-        tokenizer: Tokenizer,
-        *,
-        column: str = "text",
-        begin: int | None = None,
-        end: int | None = None,
-        num_threads: int | None = None,
-    ) -> None:
-        self._tokenizer = tokenizer
-        self._column = column
-        self._begin = begin
-        self._end = end
-        self._threads = num_threads
+    tokenizer: Tokenizer
+    _: KW_ONLY
+    column: str = "text"
+    begin: int | None = None
+    end: int | None = None
+    num_threads: int | None = None
 
     def __call__(self, table: pa.Table) -> pa.Table:
         """The table with one more column, ``ids``: lists of uint32."""
         import pyarrow as pa
 
-        if self._column not in table.column_names:
+        if self.column not in table.column_names:
             names = ", ".join(table.column_names)
-            raise SourceError(f"the table has no column {self._column!r}: its columns are {names}")
-        lists = [self._lists(chunk) for chunk in table[self._column].chunks]
+            raise SourceError(f"the table has no column {self.column!r}: its columns are {names}")
+        lists = [self._lists(chunk) for chunk in table[self.column].chunks]
         kind = pa.large_list(pa.uint32())
         return table.append_column(IDS, pa.chunked_array(lists, kind))
 
     def _lists(self, texts: Any) -> Any:
         import pyarrow as pa
 
-        ids, offsets = self._tokenizer.encode_batch_to_numpy(texts, num_threads=self._threads)
-        ids, offsets = surrounded(ids, offsets, self._begin, self._end)
+        ids, offsets = self.tokenizer.encode_batch_to_numpy(texts, num_threads=self.num_threads)
+        ids, offsets = surrounded(ids, offsets, self.begin, self.end)
         return pa.LargeListArray.from_arrays(offsets.astype(np.int64), ids)
