@@ -171,7 +171,10 @@ def _write(source: Material) -> Files:
         path = Path(folder, "vocabulary.gguf")
         writer = library.GGUFWriter(path, "llama")
         add_keys(writer, found)
-        finish(writer)
+        writer.write_header_to_file()
+        writer.write_kv_data_to_file()
+        writer.write_tensors_to_file()
+        writer.close()
         return single(path.read_bytes())
 
 
@@ -191,14 +194,6 @@ def add_keys(writer: gguf.GGUFWriter, values: Mapping[str, Any]) -> None:
             case list():
                 of = {int: kinds.INT32, float: kinds.FLOAT32, str: kinds.STRING}
                 writer.add_key_value(name, value, kinds.ARRAY, of[type(value[0])])
-
-
-def finish(writer: gguf.GGUFWriter) -> None:
-    """Writes everything that was added to a writer."""
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
 
 
 def add_to(source: Material, existing: Path, target: Path) -> None:

@@ -52,30 +52,20 @@ def _pieces(source: Material, name: str) -> tuple[Piece, ...]:
     return pieces.pieces
 
 
-def _texts(pieces: Sequence[Piece], names: dict[int, str]) -> list[bytes]:
+def _write(source: Material, layout: Construct = HEADER) -> Files:
+    name, names = ("llama2.c", _NAMES) if layout is HEADER else ("llama2.c-mobile", {})
+    pieces, roles = _pieces(source, name), source.special_ids
     texts = [names.get(id, piece.text) for id, piece in enumerate(pieces)]
-    return [text.replace(_SPACE_SYMBOL, " ").encode() for text in texts]
-
-
-def _write(source: Material) -> Files:
-    pieces = _pieces(source, "llama2.c")
-    texts = _texts(pieces, _NAMES)
-    header = HEADER.build({"max_token_length": longest(texts)})
-    return single(build_records(header, (piece.score for piece in pieces), texts))
-
-
-def _write_mobile(source: Material) -> Files:
-    pieces = _pieces(source, "llama2.c-mobile")
-    roles, texts = source.special_ids, _texts(pieces, {})
-    header = MOBILE_HEADER.build(
+    stored = [text.replace(_SPACE_SYMBOL, " ").encode() for text in texts]
+    header = layout.build(
         {
             "vocab_size": len(pieces),
             "bos": BOS if roles.bos is None else roles.bos,
             "eos": EOS if roles.eos is None else roles.eos,
-            "max_token_length": longest(texts),
+            "max_token_length": longest(stored),
         }
     )
-    return single(build_records(header, (piece.score for piece in pieces), texts))
+    return single(build_records(header, (piece.score for piece in pieces), stored))
 
 
 def _read(path: Path, layout: Construct = HEADER) -> Material:
@@ -162,7 +152,7 @@ LLAMA2C: Final = Target(
 MOBILE: Final = Target(
     "llama2.c-mobile",
     "ExecuTorch's llama2c tokenizer",
-    _write_mobile,
+    partial(_write, layout=MOBILE_HEADER),
     partial(_read, layout=MOBILE_HEADER),
     lambda path, how: Llama2c(path, MOBILE_HEADER),
     (MOBILE_HEADER, RECORD),

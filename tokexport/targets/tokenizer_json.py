@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from tokexport.model import (
-    AddedToken,
     Behavior,
     BytePairModel,
     CharacterMap,
@@ -25,7 +24,7 @@ from tokexport.model import (
 )
 from tokexport.sources.patterns import oniguruma
 from tokexport.sources.registry import open_source
-from tokexport.sources.sentencepiece.proto import Algorithm, PieceType, SentencePieceModel
+from tokexport.sources.sentencepiece.proto import Algorithm, PieceType
 from tokexport.sources.tokenizer_json import document as parts
 from tokexport.targets.library import LibraryRuntime
 from tokexport.targets.material import Material, material
@@ -135,28 +134,15 @@ def _added_tokens(source: Material) -> list[dict[str, Any]]:
     if source.pieces is not None:
         return [
             parts.added_token(id, piece.text, special=piece.type is not PieceType.USER_DEFINED)
-            for id, piece in enumerate(_special_pieces(source.pieces))
-            if piece is not None
+            for id, piece in enumerate(source.pieces.pieces)
+            if piece.type in (PieceType.CONTROL, PieceType.UNKNOWN, PieceType.USER_DEFINED)
         ]
-    by_id = sorted(source.model.added_tokens, key=lambda token: token.id)
-    return [_added_token(token) for token in by_id]
-
-
-def _special_pieces(pieces: SentencePieceModel) -> list[Any]:
-    kinds = (PieceType.CONTROL, PieceType.UNKNOWN, PieceType.USER_DEFINED)
-    return [piece if piece.type in kinds else None for piece in pieces.pieces]
-
-
-def _added_token(token: AddedToken) -> dict[str, Any]:
-    flags = {"single_word": token.single_word, "rstrip": token.rstrip}
-    entry = parts.added_token(
-        token.id,
-        token.content,
-        special=token.special,
-        normalized=token.normalized,
-        lstrip=token.lstrip,
-    )
-    return {**entry, **flags}
+    flags = ("single_word", "lstrip", "rstrip", "normalized")
+    return [
+        parts.added_token(token.id, token.content, special=token.special)
+        | {name: getattr(token, name) for name in flags}
+        for token in sorted(source.model.added_tokens, key=lambda token: token.id)
+    ]
 
 
 def _normalizer(step: NormalizerStep) -> dict[str, Any]:
