@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 # A browser lays out a hundred thousand elements in seconds, and a million in minutes.
 MOST_TOKENS: Final = 100_000
 _COLOURS: Final = 4
-_NO_ID: Final = -1
 
 Span = tuple[int, int]
 
