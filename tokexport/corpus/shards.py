@@ -116,7 +116,7 @@ class ShardWriter:
         """Adds ids of a document that does not end yet."""
         if self._file is None:
             self._file = self._part.open("wb")
-            self._file.write(bytes(self._header_size))
+            self._file.write(self._header())  # its count is written at the end
         self._file.write(ids.astype(f"<u{2 if self.index.dtype == 'uint16' else 4}").data)
         self._tokens += len(ids)
 
@@ -159,10 +159,6 @@ class ShardWriter:
     @property
     def _part(self) -> Path:
         return self._folder / "shard.part"
-
-    @property
-    def _header_size(self) -> int:
-        return int(LLMC_HEADER.sizeof()) if self.index.header == "llm.c" else 0
 
     def _header(self) -> bytes:
         if self.index.header == "none":

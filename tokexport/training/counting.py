@@ -40,7 +40,8 @@ class WordCounts:
     """
 
     def __init__(self, pattern: str = "nanochat", special_tokens: Sequence[str] = ()) -> None:
-        self.pattern: Final = expression_of(pattern)
+        known = KNOWN.get(pattern)
+        self.pattern: Final = known.pattern if known else regular_expression(pattern)
         self.special_tokens: Final = checked(special_tokens)
         self.ordered = True  # words are in the order of the texts
         self.runs: tuple[Run, ...] = ()
@@ -202,11 +203,6 @@ class _Specials:
             if number:
                 yield None
             yield part
-
-
-def expression_of(pattern: str) -> str:
-    """The regular expression of a known name, or the given one."""
-    return KNOWN[pattern].pattern if pattern in KNOWN else regular_expression(pattern)
 
 
 def checked(special_tokens: Iterable[str]) -> tuple[str, ...]:

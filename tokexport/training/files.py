@@ -221,10 +221,11 @@ def count_documents(
     """
     characters, read = run.characters, 0
 
-    def see(text: str) -> None:
+    def see(text: str) -> str:
         nonlocal characters
         characters += len(text)
         seen(text)
+        return text
 
     def is_full() -> bool:
         return run.max_chars is not None and characters > run.max_chars
@@ -237,13 +238,11 @@ def count_documents(
         texts: list[Text] = []
         if isinstance(batch, LongDocument):
             name = str(names[batch.first.file])
-            texts.append(passing(capped(decoded(batch.parts, name), run.doc_cap), see))
+            texts.append(map(see, capped(decoded(batch.parts, name), run.doc_cap)))
             after, count = Position(batch.first.file + 1), 1
         else:
             for text in strings(batch.texts):
-                text = text[: run.doc_cap]
-                see(text)
-                texts.append(text)
+                texts.append(see(text[: run.doc_cap]))
                 if is_full():
                     break
             after, count = batch.after(len(texts)), len(texts)
@@ -282,13 +281,6 @@ def capped(parts: Iterator[str], cap: int | None) -> Iterator[str]:
         yield part[:cap]
         if cap is not None and (cap := cap - len(part)) <= 0:
             return
-
-
-def passing(parts: Iterator[str], seen: Seen) -> Iterator[str]:
-    """The same parts, after calling ``seen`` with each."""
-    for part in parts:
-        seen(part)
-        yield part
 
 
 def _place(batch: Batch | LongDocument, names: Sequence[str | Path], texts: Sequence[Text]) -> str:

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from tokexport.model.byte_strings import ranges
+
 Units = npt.NDArray[np.uint32]
 
 HAS_LEAF = 1 << 8
@@ -51,8 +53,7 @@ def keys(units: Units) -> Iterator[tuple[npt.NDArray[np.uint8], npt.NDArray[np.i
             visited += int(counts.sum())
             if visited > MOST_NODES or texts.shape[1] == LONGEST_KEY:
                 raise ValueError("a loop")
-            ends = np.cumsum(counts)
-            children = np.arange(ends[-1]) + np.repeat(first - ends + counts, counts)
+            children = ranges(first, counts)
             longer = np.column_stack([np.repeat(texts, counts, axis=0), labels[children]])
             found = places[children] ^ offsets[places[children]]
             is_key = np.flatnonzero(units[places[children]] & HAS_LEAF)
