@@ -20,6 +20,7 @@ ENCODE: Final = "encode"
 DECODE: Final = "decode"
 LINES: Final = "lines of files"
 NO_SUCH_ID: Final = "(one of the ids is not in the file)"
+ONLY_DECODES: Final = "the runtime only decodes, so nothing was encoded"
 EXAMPLES: Final = 3  # of each kind
 
 
@@ -88,61 +89,49 @@ def compare_runtime(
     target = target_of(format)
     runtime = target.runtime(Path(path), how)
     reference = open_source(against, **how).reference()
-    found = _Found(runtime, reference)
     added = (token.content for token in reference.added_tokens())
     vocabulary = Vocabulary.of(reference.ids(), reference.token_bytes, added)
     cases = [*every(vocabulary, seed, strings), *_lines(texts)]
+    counts, differing = Counter[str](), Counter[str]()
+    examples: list[Example] = []
     for number, (name, text) in enumerate(cases):
         if progress is not None and number % 64 == 0:
             progress(name, number, len(cases))
-        found.compare(name, text)
+        for kind, example in _compared(runtime, reference, name, text):
+            counts[kind] += 1
+            if example.expected == example.found:
+                continue
+            differing[kind] += 1
+            if sum(other.action == example.action for other in examples) < EXAMPLES:
+                examples.append(example)
     return Comparison(
         f"{reference.library} {reference.version}",
         seed,
-        dict(found.counts),
-        dict(found.differing),
+        dict(counts),
+        dict(differing),
         target.runtime_name,
-        tuple(found.examples),
-        tuple(found.notes),
+        tuple(examples),
+        (ONLY_DECODES,) if counts.keys() == {DECODE} else (),
     )
 
 
-class _Found:
-    """What has been compared so far."""
-
-    def __init__(self, runtime: Runtime, reference: ReferenceTokenizer) -> None:
-        self._runtime, self._reference = runtime, reference
-        self.counts: Counter[str] = Counter()
-        self.differing: Counter[str] = Counter()
-        self.examples: list[Example] = []
-        self.notes: list[str] = []
-
-    def compare(self, name: str, text: str) -> None:
-        """Encodes and decodes one text. A text at which the library stops is left out."""
-        special = self._runtime.finds_special_tokens
-        try:
-            expected = self._reference.encode(text, special)
-        except ReferenceStopsError:
-            return
-        found = self._runtime.encode(text)
-        if found is not None:
-            self._count(f"{ENCODE} {name}", Example(ENCODE, text, tuple(expected), tuple(found)))
-        elif not self.notes:
-            self.notes.append("the runtime only decodes, so nothing was encoded")
-        decoded = self._reference.decode_batch([expected], False)[0]
-        try:
-            shown = self._runtime.decode(expected).decode("utf-8", "replace")
-        except (IndexError, KeyError):
-            shown = NO_SUCH_ID
-        self._count(DECODE, Example(DECODE, text, decoded, shown))
-
-    def _count(self, name: str, example: Example) -> None:
-        self.counts[name] += 1
-        if example.expected == example.found:
-            return
-        self.differing[name] += 1
-        if sum(other.action == example.action for other in self.examples) < EXAMPLES:
-            self.examples.append(example)
+def _compared(
+    runtime: Runtime, reference: ReferenceTokenizer, name: str, text: str
+) -> Iterator[tuple[str, Example]]:
+    """One text, encoded and decoded. A text at which the library stops is left out."""
+    try:
+        expected = reference.encode(text, runtime.finds_special_tokens)
+    except ReferenceStopsError:
+        return
+    found = runtime.encode(text)
+    if found is not None:
+        yield f"{ENCODE} {name}", Example(ENCODE, text, tuple(expected), tuple(found))
+    decoded = reference.decode_batch([expected], False)[0]
+    try:
+        shown = runtime.decode(expected).decode("utf-8", "replace")
+    except (IndexError, KeyError):
+        shown = NO_SUCH_ID
+    yield DECODE, Example(DECODE, text, decoded, shown)
 
 
 def _lines(paths: Sequence[str | os.PathLike[str]]) -> Iterator[tuple[str, str]]:

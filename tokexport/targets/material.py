@@ -59,15 +59,10 @@ def material(source: Any, **how: Any) -> Material:
     """
     if isinstance(source, (str, os.PathLike)) and is_tokexport_file(source):
         return of_file(load(source), Path(source).name)
-    return of_source(open_source(source, **how))
-
-
-def of_source(opened: Opened) -> Material:
-    """The material of a source."""
+    opened = open_source(source, **how)
     with opened.naming_the_file():
-        model = opened.read()
-        found = of_model(opened.input.name, model, _pieces_of(opened))
-        return replace(found, document=_document_of(opened))
+        model, (pieces, document) = opened.read(), _pieces_or_document(opened)
+        return replace(of_model(opened.input.name, model, pieces), document=document)
 
 
 def of_model(
@@ -153,25 +148,22 @@ def _scores(model: TokenizerModel) -> tuple[float, ...] | None:
     )
 
 
-def _pieces_of(opened: Opened) -> proto.SentencePieceModel | None:
-    """The pieces as in a SentencePiece model or a GGUF file."""
-    if opened.format.name == "SentencePiece model":
-        return proto.parse_model(opened.content, opened.input.name)
-    if opened.format.name == "GGUF file":
-        parsed = parse_gguf(opened.content, opened.input.name, opened.given.pattern)
-        if parsed.model in ("llama", "t5"):
-            return gguf_sentencepiece(parsed)
-    return None
-
-
-def _document_of(opened: Opened) -> dict[str, Any] | None:
-    """The tokenizer.json that was read, or that a GGUF file was read as."""
-    if opened.format.name == "tokenizer.json" and opened.input.json is not None:
-        return dict(opened.input.json.value)
-    if opened.format.name == "GGUF file":
-        parsed = parse_gguf(opened.content, opened.input.name, opened.given.pattern)
-        return gguf_document(parsed) if parsed.model in ("gpt2", "bert") else None
-    return None
+def _pieces_or_document(
+    opened: Opened,
+) -> tuple[proto.SentencePieceModel | None, dict[str, Any] | None]:
+    """The pieces or the tokenizer.json that was read, or that a GGUF file was read as."""
+    match opened.format.name:
+        case "SentencePiece model":
+            return proto.parse_model(opened.content, opened.input.name), None
+        case "tokenizer.json" if opened.input.json is not None:
+            return None, dict(opened.input.json.value)
+        case "GGUF file":
+            parsed = parse_gguf(opened.content, opened.input.name, opened.given.pattern)
+            if parsed.model in ("llama", "t5"):
+                return gguf_sentencepiece(parsed), None
+            if parsed.model in ("gpt2", "bert"):
+                return None, gguf_document(parsed)
+    return None, None
 
 
 def _token(tokenizer: Tokenizer, id: int) -> Token | None:

@@ -42,8 +42,11 @@ def _same(one: Split, other: Split) -> bool:
         return True
     if not isinstance(one.pattern, str) or not isinstance(other.pattern, str):
         return False
-    programs = _program(one), _program(other)
-    if _behavior(one) != _behavior(other) or None in programs:
+    if _behavior(one) != _behavior(other):
+        return False
+    try:
+        programs = _program(one), _program(other)
+    except UnsupportedError:
         return False
     # If only matches are kept, gaps are dropped.
     return _equal(*programs, cover=(one.behavior, one.invert) != (other.behavior, other.invert))
@@ -64,19 +67,14 @@ def _behavior(split: Split) -> object:
 
 
 @cache
-def _program(split: Split) -> SplitProgram | None:
-    try:
-        return compile_split(split)
-    except UnsupportedError:
-        return None
+def _program(split: Split) -> SplitProgram:
+    return compile_split(split)
 
 
-def _equal(one: SplitProgram | None, other: SplitProgram | None, cover: bool) -> bool:
+def _equal(one: SplitProgram, other: SplitProgram, cover: bool) -> bool:
     """Whether both see the last match end at the same position from any start; one may see more
     match ends before it. With ``cover``, a match must begin at every position.
     """
-    assert one is not None
-    assert other is not None
     looks = (one.labels, one.search_starts, other.labels, other.search_starts)
     if any(found is not None for found in looks) or one.may_be_empty != other.may_be_empty:
         return False
