@@ -1,6 +1,7 @@
 """The ``.tokenizer`` file of qwen3.c, and of qwen3-rs, which uses it differently."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -118,10 +119,6 @@ class Qwen3Rs:
         return b"".join(self._tokens[id] for id in ids)
 
 
-_MEANINGS: Final = {
-    Part.ADDED_TOKENS: "only a token that begins with < and ends with the next > is found",
-    Part.BOS_EOS: "both ids in the file end a generation, and none is put before a text",
-}
 QWEN3C: Final = Target(
     "qwen3.c",
     "runq.c of qwen3.c",
@@ -130,15 +127,11 @@ QWEN3C: Final = Target(
     lambda path, how: Qwen3C(path),
     (HEADER, RECORD),
     Path("qwen3.c/golden.tokenizer"),
-    _MEANINGS,
+    {
+        Part.ADDED_TOKENS: "only a token that begins with < and ends with the next > is found",
+        Part.BOS_EOS: "both ids in the file end a generation, and none is put before a text",
+    },
 )
-QWEN3_RS: Final = Target(
-    "qwen3-rs",
-    "qwen3-rs",
-    _write,
-    _read,
-    lambda path, how: Qwen3Rs(path),
-    (HEADER, RECORD),
-    Path("qwen3.c/golden.tokenizer"),
-    _MEANINGS,
+QWEN3_RS: Final = replace(
+    QWEN3C, name="qwen3-rs", runtime_name="qwen3-rs", runtime=lambda path, how: Qwen3Rs(path)
 )
