@@ -96,7 +96,7 @@ class ShardWriter:
         self._folder = folder
         self._most = min(shard_tokens, LLMC_MOST) if index.header == "llm.c" else shard_tokens
         self._file: IO[bytes] | None = None
-        self._tokens = 0
+        self.held = 0  # ids in the unfinished shard
         self._ends: list[NDArray[np.uint64]] = []
 
     def __enter__(self) -> ShardWriter:
@@ -110,7 +110,7 @@ class ShardWriter:
     @property
     def tokens(self) -> int:
         """The number of ids added, including those of the unfinished shard."""
-        return self.index.tokens + self._tokens
+        return self.index.tokens + self.held
 
     def add(self, ids: NDArray[np.uint32]) -> None:
         """Adds ids of a document that does not end yet."""
@@ -118,23 +118,18 @@ class ShardWriter:
             self._file = self._part.open("wb")
             self._file.write(self._header())  # its count is written at the end
         self._file.write(ids.astype(f"<u{2 if self.index.dtype == 'uint16' else 4}").data)
-        self._tokens += len(ids)
+        self.held += len(ids)
 
     def end(self, ends: NDArray[np.uint64], after: Position) -> None:
         """Ends documents: those whose ids end at ``ends``, counted from the shard's first."""
         self._ends.append(ends)
-        if self._tokens >= self._most:
+        if self.held >= self._most:
             self.close_shard(after)
 
     @property
     def room(self) -> int:
         """The number of ids until the shard is closed."""
-        return self._most - self._tokens
-
-    @property
-    def held(self) -> int:
-        """The number of ids in the shard."""
-        return self._tokens
+        return self._most - self.held
 
     def close_shard(self, after: Position, *, complete: bool = False) -> None:
         """Adds the shard to the index, with the position of the next document."""
@@ -142,7 +137,7 @@ class ShardWriter:
         if self._file is not None:
             name = f"shard-{len(shards):05d}.bin"
             ends = np.concatenate([np.zeros(1, np.uint64), *self._ends])
-            if self._tokens > LLMC_MOST and self.index.header == "llm.c":
+            if self.held > LLMC_MOST and self.index.header == "llm.c":
                 raise FormatError(f"{name}: a document has more ids than llm.c's header can count")
             self._file.seek(0)
             self._file.write(self._header())
@@ -151,8 +146,8 @@ class ShardWriter:
                 file.write(ends.astype("<u8").data)
                 _sync(file)
             os.replace(self._part, self._folder / name)
-            shards = (*shards, Shard(name, self._tokens, len(ends) - 1))
-            self._file, self._tokens, self._ends = None, 0, []
+            shards = (*shards, Shard(name, self.held, len(ends) - 1))
+            self._file, self.held, self._ends = None, 0, []
         self.index = replace(self.index, shards=shards, next=after, complete=complete)
         write_index(self._folder, self.index)
 
@@ -164,7 +159,7 @@ class ShardWriter:
         if self.index.header == "none":
             return b""
         magic, version = LLMC[self.index.dtype]
-        values = {"magic": magic, "version": version, "token_count": self._tokens, "zeros": None}
+        values = {"magic": magic, "version": version, "token_count": self.held, "zeros": None}
         return bytes(LLMC_HEADER.build(values))
 
 
