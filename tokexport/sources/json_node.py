@@ -211,10 +211,10 @@ def parse(data: bytes, file: str) -> Node:
     return node
 
 
-def parse_beside(files: SourceFiles, name: str) -> Node | None:
-    """The document of a file, or None if it does not exist."""
+def parse_beside(files: SourceFiles, name: str) -> Node:
+    """The document of a file, or an empty object if it does not exist."""
     data = files.beside(name)
-    return None if data is None else parse(data, name)
+    return parse(b"{}" if data is None else data, name)
 
 
 def parse_large(data: bytes | mmap.mmap, file: str) -> Node | None:

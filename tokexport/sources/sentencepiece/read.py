@@ -43,7 +43,7 @@ from tokexport.sources.sentencepiece.proto import (
     SentencePieceModel,
     parse_model,
 )
-from tokexport.sources.tokenizer_json.config import CONFIG, read_config, read_roles, tokenizer_class
+from tokexport.sources.tokenizer_json.config import CONFIG, read_config, tokenizer_class, with_roles
 
 # Classes of `transformers` with different ids.
 CLASSES: Final = frozenset(
@@ -85,16 +85,11 @@ def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance
     words = Split(SPACE_SYMBOL, Behavior.MERGED_WITH_NEXT, path="model_type WORD")
     texts = tuple(text for _, text in user_defined)
     spec, is_suffix = source.normalizer, source.whitespace_as_suffix
-    ids = {piece.text: number for number, piece in enumerate(source.pieces)}
-    roles = read_roles(files, read_config(files), ids.get, tokens, pieces.unk_id)
-    special_ids = roles.special_ids
-    if special_ids.bos is None and special_ids.eos is None:
-        special_ids = pieces.special_ids()
-    return TokenizerModel(
+    tokenizer = TokenizerModel(
         tokens=tokens,
         model=model,
         reference=Reference.SENTENCEPIECE,
-        provenance=files.provenance(provenance.source),
+        provenance=provenance,
         normalizer=normalizer_steps(source.file, spec, texts, is_suffix),
         pre_tokenizer=(words,) if source.algorithm is Algorithm.WORD else (),
         added_tokens=tuple(
@@ -113,10 +108,12 @@ def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance
             fallback_by_character=source.byte_fallback,
             first_is=FirstIs.TEXT if spec.remove_extra_whitespaces else FirstIs.CONTENT,
         ),
-        special_ids=special_ids,
-        chat=roles.chat,
-        notes=roles.notes,
     )
+    ids = {piece.text: number for number, piece in enumerate(source.pieces)}
+    tokenizer = with_roles(tokenizer, files, read_config(files), ids.get, pieces.unk_id)
+    if tokenizer.special_ids.bos is None and tokenizer.special_ids.eos is None:
+        return replace(tokenizer, special_ids=pieces.special_ids())
+    return tokenizer
 
 
 def _with_ordinary_nul(source: SentencePieceModel) -> SentencePieceModel:
@@ -295,7 +292,7 @@ def _unigram(pieces: _Pieces, count: int) -> UnigramModel:
     )
 
 
-def numbering_notes(name: str, config: Node | None) -> tuple[str, ...]:
+def numbering_notes(name: str, config: Node) -> tuple[str, ...]:
     """A sentence if a config beside ``name``, or that name, says that ids are different.
 
     Some tokenizers use the library only to cut a text: fairseq and its descendants number their

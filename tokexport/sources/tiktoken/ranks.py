@@ -22,7 +22,7 @@ from tokexport.sources.json_node import line_of, parse_beside
 from tokexport.sources.source import Given, Input
 from tokexport.sources.tiktoken.encoding import build
 from tokexport.sources.tiktoken.known_patterns import KNOWN, KNOWN_RANKS, KnownEncoding
-from tokexport.sources.tokenizer_json.config import added_tokens_decoder, read_config, read_roles
+from tokexport.sources.tokenizer_json.config import added_tokens_decoder, read_config, with_roles
 
 _SUFFIX: Final = ".tiktoken"
 # The spelling of a token without bytes in whisper's multilingual.tiktoken.
@@ -61,13 +61,12 @@ def rank_encoding(
     pattern, special_tokens = given.pattern, given.special_tokens
     notes: list[str] = []
     beside = parse_beside(files, name.removesuffix(_SUFFIX) + ".json")
-    if beside is not None:
-        beside.object({"pattern", "special_tokens"})
-        own, special = beside.optional("pattern"), beside.optional("special_tokens")
-        if pattern is None and own is not None:
-            pattern = own.string()
-        if special_tokens is None and special is not None:
-            special_tokens = {content: number.u32() for content, number in special.members()}
+    beside.object({"pattern", "special_tokens"})
+    own, special = beside.optional("pattern"), beside.optional("special_tokens")
+    if pattern is None and own is not None:
+        pattern = own.string()
+    if special_tokens is None and special is not None:
+        special_tokens = {content: number.u32() for content, number in special.members()}
     if pattern is None and (recognised := KNOWN_RANKS.get(files.sha256[name])) is not None:
         pattern = recognised
         notes.append(
@@ -91,18 +90,12 @@ def rank_encoding(
 
 
 def read_ranks(source: Input, data: bytes, given: Given) -> TokenizerModel:
-    name, files = source.name, source.files
-    ranks = parse_ranks(data, name)
+    ranks = parse_ranks(data, source.name)
     known, special, notes = rank_encoding(source, data, given)
-    model = build(name, ranks, known.pattern, special, Provenance("tiktoken"), known.spelling)
-    roles = read_roles(files, read_config(files), special.get, model.tokens)
-    return replace(
-        model,
-        provenance=files.provenance("tiktoken"),
-        special_ids=roles.special_ids,
-        chat=roles.chat,
-        notes=(*notes, *roles.notes),
-    )
+    provenance = Provenance("tiktoken")
+    model = build(source.name, ranks, known.pattern, special, provenance, known.spelling)
+    files = source.files
+    return with_roles(replace(model, notes=notes), files, read_config(files), special.get)
 
 
 def regular_expression(pattern: str) -> str:

@@ -6,12 +6,12 @@ additional_chat_templates/ take precedence over tokenizer_config.json. A chat_te
 last; older checkpoints have it for a processor of images or sound.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from tokexport.errors import SourceError
-from tokexport.model import ChatTemplates, SpecialIds, Token
+from tokexport.model import ChatTemplates, SpecialIds, TokenizerModel
 from tokexport.sources.files import SourceFiles, decoded
 from tokexport.sources.json_node import Node, parse_beside, show
 
@@ -29,40 +29,33 @@ _NAMED_TOKENS: Final = ("extra_special_tokens", "model_specific_special_tokens")
 NAMES_NO_CLASS: Final = (None, "PreTrainedTokenizer", "TokenizersBackend")
 
 
-@dataclass(frozen=True, slots=True)
-class Roles:
-    """Ids with a role, the chat templates, and what the person who converts should know."""
-
-    special_ids: SpecialIds
-    chat: ChatTemplates
-    notes: tuple[str, ...]
-
-
-def read_config(files: SourceFiles) -> Node | None:
+def read_config(files: SourceFiles) -> Node:
+    """The tokenizer_config.json, or an empty object."""
     node = parse_beside(files, CONFIG)
-    if node is not None:
-        node.object()
+    node.object()
     return node
 
 
-def tokenizer_class(config: Node | None) -> str | None:
+def tokenizer_class(config: Node) -> str | None:
     """The `transformers` class that is named, without the "Fast" of its second variant."""
-    named = None if config is None else config.object().get("tokenizer_class")
+    named = config.object().get("tokenizer_class")
     return named.removesuffix("Fast") if isinstance(named, str) else None
 
 
-def read_roles(
+def with_roles(
+    model: TokenizerModel,
     files: SourceFiles,
-    config: Node | None,
+    config: Node,
     find: Callable[[str], int | None],
-    tokens: Sequence[Token | None],
     unk: int | None = None,
-) -> Roles:
-    """The roles in the files; ``find`` returns the id of a content, ``unk`` is the model's own."""
-    notes: list[str] = []
+) -> TokenizerModel:
+    """The model with the roles and templates in the files, and the digests of all that were read;
+    ``find`` returns the id of a content, ``unk`` is the model's own.
+    """
+    notes = [*model.notes]
     found: dict[str, int | None] = {"bos": None, "eos": None, "pad": None, "unk": None}
     for role in found:
-        token = None if config is None else config.optional(f"{role}_token")
+        token = config.optional(f"{role}_token")
         if token is not None:
             content = token_content(token)
             found[role] = find(content)
@@ -73,31 +66,32 @@ def read_roles(
                 )
     stop = set() if found["eos"] is None else {found["eos"]}
     for number in _generation_stops(files):
-        if number < len(tokens) and tokens[number] is not None:
+        if number < len(model.tokens) and model.tokens[number] is not None:
             stop.add(number)
         else:
             notes.append(
                 f"{GENERATION_CONFIG}: eos_token_id {number} is not a token of this tokenizer; it"
                 " is left out."
             )
-    if config is not None and any(
-        config.object().get(flag) for flag in ("add_bos_token", "add_eos_token")
-    ):
+    if any(config.object().get(flag) for flag in ("add_bos_token", "add_eos_token")):
         notes.append(
             f"{CONFIG}: add_bos_token and add_eos_token are for transformers; here the"
             " post_processor adds ids."
         )
     unk = found["unk"] if unk is None else unk
-    return Roles(
-        SpecialIds(found["bos"], found["eos"], found["pad"], unk, tuple(sorted(stop))),
-        _chat_templates(files, config),
-        tuple(notes),
+    chat = _chat_templates(files, config)
+    return replace(
+        model,
+        provenance=files.provenance(model.provenance.source),
+        special_ids=SpecialIds(found["bos"], found["eos"], found["pad"], unk, tuple(sorted(stop))),
+        chat=chat,
+        notes=tuple(notes),
     )
 
 
-def added_tokens_decoder(config: Node | None) -> dict[int, str]:
+def added_tokens_decoder(config: Node) -> dict[int, str]:
     """The contents by id of ``added_tokens_decoder``: the special tokens of a rank file."""
-    table = None if config is None else config.optional("added_tokens_decoder")
+    table = config.optional("added_tokens_decoder")
     if table is None:
         return {}
     contents: dict[int, str] = {}
@@ -114,14 +108,13 @@ def token_content(token: Node) -> str:
 
 
 def _generation_stops(files: SourceFiles) -> Iterator[int]:
-    settings = parse_beside(files, GENERATION_CONFIG)
-    eos = None if settings is None else settings.optional("eos_token_id")
+    eos = parse_beside(files, GENERATION_CONFIG).optional("eos_token_id")
     if eos is not None:
         for number in eos.items() if isinstance(eos.value, list) else (eos,):
             yield number.u32()
 
 
-def _chat_templates(files: SourceFiles, config: Node | None) -> ChatTemplates:
+def _chat_templates(files: SourceFiles, config: Node) -> ChatTemplates:
     """The templates in the files beside a source. SourceError if one is not text."""
     found = (
         dict(_template_files(files))
@@ -130,8 +123,7 @@ def _chat_templates(files: SourceFiles, config: Node | None) -> ChatTemplates:
     )
     if not found:
         return ChatTemplates()
-    variables = {} if config is None else dict(_special_tokens(config))
-    return ChatTemplates(found.pop("default", None), found, variables)
+    return ChatTemplates(found.pop("default", None), found, dict(_special_tokens(config)))
 
 
 def _template_files(files: SourceFiles) -> Iterator[tuple[str, str]]:
@@ -145,8 +137,8 @@ def _template_files(files: SourceFiles) -> Iterator[tuple[str, str]]:
         yield path.stem, decoded(files.read(name), name)
 
 
-def _in_config(config: Node | None) -> dict[str, str]:
-    template = None if config is None else config.optional("chat_template")
+def _in_config(config: Node) -> dict[str, str]:
+    template = config.optional("chat_template")
     if template is None:
         return {}
     if not isinstance(template.value, list):

@@ -12,12 +12,20 @@ import numpy as np
 
 from tokexport.errors import UnsupportedError
 from tokexport.limits import check_id
-from tokexport.model import Decoding, Reference, Template, TokenizerModel, TokenKind, Tokens
+from tokexport.model import (
+    Decoding,
+    Provenance,
+    Reference,
+    Template,
+    TokenizerModel,
+    TokenKind,
+    Tokens,
+)
 from tokexport.model.tokens import KINDS
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import Node, parse, show
 from tokexport.sources.tokenizer_json.added_tokens import AddedVocabulary, read_added_tokens
-from tokexport.sources.tokenizer_json.config import read_config, read_roles
+from tokexport.sources.tokenizer_json.config import read_config, with_roles
 from tokexport.sources.tokenizer_json.decoder import read_decoder
 from tokexport.sources.tokenizer_json.decoder_chain import Spelling, decode_forms
 from tokexport.sources.tokenizer_json.model import HuggingFaceModel, read_model
@@ -80,25 +88,17 @@ def read_tokenizer_json(
     if version_2:
         tokens = Tokens.of(decoded_as_added(tokens, added, byte_level=on_bytes))
     tokens = _with_template_ids(template, tokens)
-    roles = read_roles(
-        files,
-        config,
-        lambda content: added_ids.get(content, huggingface.vocab.get(content)),
-        tokens,
-        huggingface.unk_id,
-    )
     notes = [
         *added.notes,
         *_switched_on(root),
         *_ignored(root),
         *_no_tokens(root, template, tokens),
-        *roles.notes,
     ]
-    return TokenizerModel(
+    model = TokenizerModel(
         tokens=tokens,
         model=huggingface.model,
         reference=Reference.TOKENIZERS,
-        provenance=files.provenance(source),
+        provenance=Provenance(source),
         normalizer=normalizer,
         pre_tokenizer=pre_tokenizer,
         added_tokens=added.tokens,
@@ -106,9 +106,14 @@ def read_tokenizer_json(
         restart_after_added=version_2 and restarts_after_added(added),
         offset_trimming=read_trimming(root, huggingface, tokens, added.tokens),
         decoding=decoding,
-        special_ids=roles.special_ids,
-        chat=roles.chat,
         notes=tuple(notes),
+    )
+    return with_roles(
+        model,
+        files,
+        config,
+        lambda content: added_ids.get(content, huggingface.vocab.get(content)),
+        huggingface.unk_id,
     )
 
 

@@ -49,13 +49,13 @@ def named_class(files: SourceFiles) -> NamedClass | None:
     config = read_config(files)
     name = tokenizer_class(config)
     model_type = None
-    model = parse_beside(files, MODEL_CONFIG) if name in NAMES_NO_CLASS else None
-    if model is not None:
+    if name in NAMES_NO_CLASS:
+        model = parse_beside(files, MODEL_CONFIG)
         name, model_type = tokenizer_class(model), model.object().get("model_type")
     name = None if name in NAMES_NO_CLASS else name
     if name is None and not (isinstance(model_type, str) and model_type):
         return None
-    table = None if config is None else config.object().get("auto_map")
+    table = config.object().get("auto_map")
     return NamedClass(
         name, model_type, bool(table.get("AutoTokenizer") if isinstance(table, dict) else table)
     )

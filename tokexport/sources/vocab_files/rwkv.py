@@ -11,12 +11,12 @@ from typing import Final
 
 from tokexport.errors import SourceError
 from tokexport.limits import check_id
-from tokexport.model import GreedyModel, Reference, Token, TokenizerModel
+from tokexport.model import GreedyModel, Provenance, Reference, Token, TokenizerModel
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import line_of
 from tokexport.sources.reference import Mode, ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source
-from tokexport.sources.tokenizer_json.config import read_config, read_roles
+from tokexport.sources.tokenizer_json.config import read_config, with_roles
 
 _LINE: Final = re.compile(rb"([0-9]{1,9}) (b?(?:'.*'|\".*\")) ([0-9]{1,9})\r?")
 
@@ -74,16 +74,8 @@ def read_rwkv(
     tokens: list[Token | None] = [None] * (max(by_id) + 1)
     for number, token in by_id.items():
         tokens[number] = Token(token)
-    roles = read_roles(files, read_config(files), lambda content: None, tokens)
-    return TokenizerModel(
-        tokens=tuple(tokens),
-        model=GreedyModel(vocab),
-        reference=Reference.RWKV,
-        provenance=files.provenance(source),
-        special_ids=roles.special_ids,
-        chat=roles.chat,
-        notes=roles.notes,
-    )
+    model = TokenizerModel(tuple(tokens), GreedyModel(vocab), Reference.RWKV, Provenance(source))
+    return with_roles(model, files, read_config(files), lambda content: None)
 
 
 class RwkvReference(ReferenceTokenizer):

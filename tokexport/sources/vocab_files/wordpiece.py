@@ -46,10 +46,8 @@ class BertSettings:
     handle_chinese_chars: bool = True
 
 
-def bert_settings(config: Node | None) -> BertSettings:
+def bert_settings(config: Node) -> BertSettings:
     """The settings in a config, or the reference's. UnsupportedError if words are cut otherwise."""
-    if config is None:
-        return BertSettings()
     for name, plain in _SETTINGS.items():
         setting = config.optional(name)
         if setting is not None and setting.value != plain:
@@ -59,9 +57,9 @@ def bert_settings(config: Node | None) -> BertSettings:
     return BertSettings(lower is not False, accents, chinese is not False)
 
 
-def bert_note(config: Node | None, vocab: Iterable[str]) -> str | None:
+def bert_note(config: Node, vocab: Iterable[str]) -> str | None:
     """A sentence if nothing says whether to lower-case; it counts tokens with capitals."""
-    if config is not None and config.optional("do_lower_case") is not None:
+    if config.optional("do_lower_case") is not None:
         return None
     words = [token for token in vocab if not (token.startswith("[") and token.endswith("]"))]
     capitals = sum(token != token.lower() for token in words)
@@ -129,7 +127,7 @@ def _read(source: Input, data: bytes, given: Given) -> TokenizerModel:
     )
     note = bert_note(config, vocab)
     others = {
-        f"added_tokens_decoder of {CONFIG}": config and config.optional("added_tokens_decoder"),
+        f"added_tokens_decoder of {CONFIG}": config.optional("added_tokens_decoder"),
         ADDED_TOKENS: source.files.has(ADDED_TOKENS),
     }
     left_out = [
