@@ -8,9 +8,10 @@ import tokenizers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reader_samples import BYTES
-from references import converted
+from references import assert_same, converted, reference_for
 
 from tokexport.compiler.compile import prepared
+from tokexport.conversion import Options, file_bytes
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import BytePairModel, Split, TokenizerModel
 from tokexport.sources import read
@@ -79,6 +80,19 @@ def test_special_tokens_can_be_given(tmp_path: Path) -> None:
         name: theirs.token_to_id(name) for name in ("<|endoftext|>", "<|new|>")
     }
     assert any("declares the id 5" in note for note in model.notes)
+
+
+def test_added_tokens_without_a_class_are_refused_unless_they_are_given(tmp_path: Path) -> None:
+    write(tmp_path, VOCAB, MERGES)
+    (tmp_path / "added_tokens.json").write_text('{"<y>": 303, "<x>": 302}', encoding="utf-8")
+    with pytest.raises(UnsupportedError, match=r"added_tokens\.json: added tokens beside"):
+        read(tmp_path)
+    given = {"<b>": 303, "<a>": 302}
+    model = read(tmp_path, special_tokens=given)
+    assert [token.content for token in model.added_tokens] == ["<a>", "<b>"]
+    assert any("added_tokens.json is left out" in note for note in model.notes)
+    reference = reference_for(tmp_path, special_tokens=given)
+    assert_same(file_bytes(model, Options()), reference, strings=500)
 
 
 def test_a_vocabulary_with_a_token_named_model_is_still_a_vocabulary(tmp_path: Path) -> None:

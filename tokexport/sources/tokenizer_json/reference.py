@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -79,15 +79,12 @@ class TokenizersReference(ReferenceTokenizer):
 
     @classmethod
     def from_vocab_and_merges(
-        cls, vocab: Path, merges: Path, added: Sequence[AddedToken]
+        cls, vocab: Path, merges: Path, special_tokens: Iterable[str]
     ) -> TokenizersReference:
-        """Loads the library's own ByteLevelBPETokenizer, and adds tokens one by one."""
+        """Loads the library's own ByteLevelBPETokenizer, and adds special tokens in this order."""
         with _refuses(str(vocab)):
             tokenizer = ByteLevelBPETokenizer(str(vocab), str(merges))._tokenizer
-        for token in added:
-            add = tokenizer.add_special_tokens if token.special else tokenizer.add_tokens
-            flags = {"special": token.special, "normalized": token.normalized}
-            add([tokenizers.AddedToken(token.content, **flags)])
+        tokenizer.add_special_tokens([*special_tokens])
         return cls(tokenizer)
 
     def modes(self) -> tuple[Mode, ...]:

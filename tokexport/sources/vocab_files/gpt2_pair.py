@@ -1,8 +1,8 @@
 """GPT-2's pair of files: vocab.json and merges.txt, also named encoder.json and vocab.bpe.
 
 The pair does not include the pattern: it is GPT-2's, as in ``ByteLevelBPETokenizer`` of
-``tokenizers``, which is the reference. It has no special tokens of its own: they can be given, and
-an added_tokens.json beside it lists added tokens. A pair with CLIP's special tokens is CLIP's.
+``tokenizers``, which is the reference. It has no special tokens of its own, but they can be given.
+A pair with CLIP's special tokens is CLIP's.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Final
 
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.model import AddedToken, TokenizerModel
+from tokexport.model import TokenizerModel
 from tokexport.sources.byte_pair import read_vocab, refuse_merge, split_merge
 from tokexport.sources.files import SourceFiles, lines_of
-from tokexport.sources.json_node import Node, line_of, parse, parse_beside, show
+from tokexport.sources.json_node import Node, line_of, parse, show
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source
 from tokexport.sources.tokenizer_json import document
-from tokexport.sources.tokenizer_json.config import ADDED_TOKENS, CONFIG, token_content
+from tokexport.sources.tokenizer_json.config import ADDED_TOKENS, CONFIG
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 from tokexport.sources.unreadable import is_array, list_without_ids
 from tokexport.sources.vocab_files.clip import is_clip, read_clip, reference_of_clip
@@ -36,7 +36,6 @@ _VERSION: Final = "#version"
 _END_OF_WORD: Final = "</w>"
 _SPACE_SYMBOL: Final = "\u2581"
 _FAIRSEQ: Final = "dict.txt"
-_ROLES: Final = [f"{role}_token" for role in ["bos", "eos", "unk", "sep", "pad", "cls", "mask"]]
 _INSTEAD: Final = (
     "GPT-2's kind over bytes and CLIP's are; give the tokenizer.json of this tokenizer, or the"
     " SentencePiece model"
@@ -100,10 +99,10 @@ def _reference(source: Input, pair: Pair, given: Given) -> ReferenceTokenizer:
         return reference_of_clip(source, (pair.vocab.value, [*pair.merges.values()]), given)
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
-    assert source.files.folder is not None
-    folder, added = source.files.folder, _added_tokens(source.files, given.special_tokens)
+    folder = source.files.folder
+    assert folder is not None
     return TokenizersReference.from_vocab_and_merges(
-        folder / pair.vocab.file, folder / pair.merges_name, added
+        folder / pair.vocab.file, folder / pair.merges_name, _by_id(given.special_tokens)
     )
 
 
@@ -149,19 +148,22 @@ def _read_pair(
     pair: Pair, files: SourceFiles, special_tokens: Mapping[str, int] | None
 ) -> TokenizerModel:
     name = pair.vocab.file
+    if special_tokens is None and files.has(ADDED_TOKENS):
+        raise UnsupportedError(
+            ADDED_TOKENS,
+            f"added tokens beside {name}, without the class of the tokenizer, are not supported",
+            f"name the class in a {CONFIG} (tokenizer_class), or give them as special_tokens",
+        )
     vocab = read_vocab(pair.vocab)
     check_kind(name, vocab, pair.merges.values())
     for number, (left, right) in pair.merges.items():
         missing = [token for token in (left, right, left + right) if token not in vocab]
         if missing:
             refuse_merge(line_of(pair.merges_name, number, ""), (left, right), missing[0])
-    declared = _added_tokens(files, special_tokens)
     root = document.tokenizer_document(
         added_tokens=[
-            document.added_token(
-                token.id, token.content, special=token.special, normalized=token.normalized
-            )
-            for token in declared
+            document.added_token(number, content, special=True)
+            for content, number in _by_id(special_tokens).items()
         ],
         pre_tokenizer=document.byte_level(True),
         decoder=document.byte_level(True),
@@ -187,7 +189,7 @@ def _read_pair(
             f"The ids are those of {name}. {_FAIRSEQ} beside it is fairseq's: its models number"
             " tokens by their lines in that file, plus 4."
         )
-    if not declared:
+    if not special_tokens:
         notes.append(
             f"{name} names no special tokens, so the converted file has none; give them as"
             " special_tokens."
@@ -195,12 +197,8 @@ def _read_pair(
     return replace(model, notes=(*model.notes, *notes))
 
 
-def _added_tokens(files: SourceFiles, special_tokens: Mapping[str, int] | None) -> list[AddedToken]:
-    """The tokens that are added to a pair, by ascending id: those given, or those of its JSON."""
-    if special_tokens is None:
-        return read_added_tokens_json(files)
-    given = sorted(special_tokens.items(), key=lambda token: token[1])
-    return [AddedToken(number, content, special=True) for content, number in given]
+def _by_id(special_tokens: Mapping[str, int] | None) -> dict[str, int]:
+    return dict(sorted((special_tokens or {}).items(), key=lambda token: token[1]))
 
 
 def check_kind(file: str, vocab: Mapping[str, int], merges: Iterable[list[str]] = ()) -> None:
@@ -239,27 +237,3 @@ def parse_merges(data: bytes, file: str) -> dict[int, list[str]]:
         for number, line in enumerate(lines_of(data, file), 1)
         if not line.startswith(_VERSION)
     }
-
-
-def read_added_tokens_json(files: SourceFiles) -> list[AddedToken]:
-    """The tokens of added_tokens.json by ascending id, if any. SourceError if not ids by content.
-
-    Their flags are the defaults of ``tokenizers``, and a token is special if one of the files that
-    ``transformers`` writes beside it, special_tokens_map.json or tokenizer_config.json, gives it a
-    role.
-    """
-    declared = parse_beside(files, ADDED_TOKENS)
-    if declared is None:
-        return []
-    special = set[str]()
-    for name in ("special_tokens_map.json", CONFIG):
-        if (root := parse_beside(files, name)) is not None:
-            tokens = [token for role in _ROLES if (token := root.optional(role)) is not None]
-            more = root.optional("additional_special_tokens")
-            tokens += [] if more is None else more.items()
-            special |= {*map(token_content, tokens)}
-    found = [(content, number.u32()) for content, number in declared.members()]
-    return [
-        AddedToken(number, content, special=content in special, normalized=content not in special)
-        for content, number in sorted(found, key=lambda token: token[1])
-    ]
