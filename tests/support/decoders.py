@@ -35,11 +35,11 @@ def decode_only(tokens: Sequence[Token | None], decoding: Decoding) -> bytes:
 
 def ours(decoder: Any, spelling: Mapping[int, str]) -> Tokenizer:
     """The same by our reader and a file. UnsupportedError if the reader refuses."""
-    decoded = decode_forms(
+    tokens, decoding = decode_forms(
         Spelling.of(spelling),
         read_decoder(parse(json.dumps({"decoder": decoder}).encode(), "tokenizer.json")),
     )
-    return load(decode_only(decoded.tokens, decoded.decoding))
+    return load(decode_only(tokens, decoding))
 
 
 def streamed(tokenizer: Tokenizer, ids: Sequence[int], skip: bool = False) -> str:

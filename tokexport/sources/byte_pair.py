@@ -1,4 +1,4 @@
-"""The BPE model of a vocabulary of strings and a list of merges, for all sources with both."""
+"""A vocabulary of strings and a list of merges, for all sources with both."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ import numpy.typing as npt
 from tokexport._core import Keys, merges_of_array, merges_of_strings, strings_and_numbers
 from tokexport.errors import UnsupportedError
 from tokexport.limits import MAX_IDS
-from tokexport.model import BytePairModel, ByteStrings, CharacterSymbols, Vocabulary
+from tokexport.model import ByteStrings, Vocabulary
 from tokexport.sources.json_node import LongValue, Node, show
 
-_PLAIN: Final = CharacterSymbols()
 _PAIR: Final = "a pair of strings, like the other merges"
 _MISSING: Final = -1  # what merges_of_strings returns for a missing token
 
@@ -101,32 +100,15 @@ def refuse_merge(merge: Node, pair: Sequence[str], missing: str) -> NoReturn:
     )
 
 
-def build(
-    node: Node,
-    names: Names,
-    *,
-    whole_pre_token_first: bool = False,
-    unk_id: int | None = None,
-    unknown_stops: bool = False,
-    fuse_unk: bool = False,
-    characters: CharacterSymbols = _PLAIN,
-) -> BytePairModel:
-    """The model of a vocabulary and the merges at ``node``, over the vocabulary's characters.
+def read_merges(node: Node, names: Names, prefix_size: int) -> npt.NDArray[np.int32]:
+    """The ids of the merges at ``node``, whose right tokens begin with a prefix of this size.
 
     Raises SourceError for an entry that is not a merge, and for a merge of unknown tokens.
     """
-    merges = _found(node, names, len(characters.prefix))
+    merges = _found(node, names, prefix_size)
     if "" in names:
         merges = merges[(merges[:, :2] != names[""]).all(axis=1)]
-    return BytePairModel(
-        vocab=names.vocabulary.without_empty,
-        merges=_last_of_each_pair(merges),
-        whole_pre_token_first=whole_pre_token_first,
-        unk_id=unk_id,
-        unknown_stops=unknown_stops,
-        fuse_unk=fuse_unk,
-        characters=characters,
-    )
+    return _last_of_each_pair(merges)
 
 
 def _found(node: Node, names: Names, prefix_size: int) -> npt.NDArray[np.int32]:

@@ -92,8 +92,8 @@ def golden_decoders() -> list[GoldenDecoder]:
 
 def _by_tokenizers(name: str, decoder: dict[str, Any], vocab: list[str]) -> GoldenDecoder:
     node = parse(json.dumps({"decoder": decoder}).encode(), name)
-    decoded = decode_forms(Spelling.of(dict(enumerate(vocab))), read_decoder(node))
-    decoded.tokens.special[:] = [text == "<s>" for text in vocab]
+    tokens, decoding = decode_forms(Spelling.of(dict(enumerate(vocab))), read_decoder(node))
+    tokens.special[:] = [text == "<s>" for text in vocab]
     library = tokenizers.Tokenizer(
         tokenizers.models.WordLevel({token: id for id, token in enumerate(vocab)}, vocab[0])
     )
@@ -106,9 +106,7 @@ def _by_tokenizers(name: str, decoder: dict[str, Any], vocab: list[str]) -> Gold
         for ids in _sequences(len(vocab))
         for skip in (False, True)[: 1 + (vocab[max(ids)] == "<s>" and len(ids) > 2)]
     }
-    return GoldenDecoder(
-        name, _model(decoded.tokens, decoded.decoding, Reference.TOKENIZERS), texts
-    )
+    return GoldenDecoder(name, _model(tokens, decoding, Reference.TOKENIZERS), texts)
 
 
 def _by_sentencepiece(name: str, *, removes_spaces: bool) -> GoldenDecoder:

@@ -57,16 +57,11 @@ class Spelling:
         return Spelling(np.concatenate([self.ids, more.ids]), texts)
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
-    """What tokens decode to, and the edits of the whole text."""
+def decode_forms(spelling: Spelling, steps: Sequence[Step]) -> tuple[Tokens, Decoding]:
+    """What the tokens in ``spelling`` decode to by ``steps``, and the edits of the whole text.
 
-    tokens: Tokens
-    decoding: Decoding
-
-
-def decode_forms(spelling: Spelling, steps: Sequence[Step]) -> Decoded:
-    """The result of ``steps`` for the strings in ``spelling``. UnsupportedError for some chains."""
+    Raises UnsupportedError for some chains.
+    """
     chain = _Chain(spelling)
     for step in steps:
         chain.run(step)
@@ -213,7 +208,7 @@ class _Chain:
     def _add(self, edit: TextEdit) -> None:
         self._decoding = replace(self._decoding, edits=(*self._decoding.edits, edit))
 
-    def result(self) -> Decoded:
+    def result(self) -> tuple[Tokens, Decoding]:
         texts, first, last = self._forms
         between = self._by_id(texts)
         firsts, lasts = (between if some is texts else self._by_id(some) for some in (first, last))
@@ -223,7 +218,7 @@ class _Chain:
         fallback[self._numbers[[*self._fallback]]] = True
         kinds, special = np.zeros(len(between), np.uint8), np.zeros(len(between), np.bool_)
         tokens = Tokens(between, firsts, lasts, is_hole, kinds, special, fallback)
-        return Decoded(tokens, self._decoding)
+        return tokens, self._decoding
 
     def _by_id(self, forms: ByteStrings) -> ByteStrings:
         if self._is_bytes:

@@ -1,7 +1,6 @@
 """The ``model`` of a tokenizer.json, by its type."""
 
 from array import array
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,9 +19,10 @@ from tokexport.model import (
     WordLevelModel,
     WordPieceModel,
 )
-from tokexport.sources.byte_pair import Names, build, read_names
+from tokexport.sources.byte_pair import Names, read_merges, read_names
 from tokexport.sources.json_node import LongValue, Node
 from tokexport.sources.serde_number import serde_number
+from tokexport.sources.tokenizer_json.decoder_chain import Spelling
 from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT
 from tokexport.unicode.store import distinct
 
@@ -41,8 +41,32 @@ _UNKNOWN_PENALTY: Final = 10.0  # below the lowest score, as in the reference
 _BYTE: Final = "<0x{:02X}>"
 
 
-def read_byte_pair(node: Node) -> tuple[BytePairModel, Names]:
-    """The BPE model at ``node``, and its vocabulary. SourceError if the reference refuses it."""
+@dataclass(frozen=True, slots=True)
+class HuggingFaceModel:
+    """The model, and its vocabulary as the source spells it.
+
+    ``spelling`` has the strings of all ids: more than ``vocab`` where Unigram lists a piece twice.
+    """
+
+    model: Model
+    vocab: Names
+    spelling: Spelling
+
+
+def read_model(root: Node) -> HuggingFaceModel:
+    """The model of ``root``. SourceError for one that the reference refuses to load."""
+    node = root.field("model")
+    kind = _type(node)
+    if kind == "Unigram":
+        return _read_unigram(node)
+    readers = {"BPE": _read_byte_pair, "WordPiece": _read_word_piece, "WordLevel": _read_word_level}
+    if kind not in readers:
+        node.field("type").unsupported("use BPE, Unigram, WordPiece or WordLevel")
+    model, vocab = readers[kind](node)
+    return HuggingFaceModel(model, vocab, Spelling(vocab.vocabulary.ids, vocab.vocabulary.strings))
+
+
+def _read_byte_pair(node: Node) -> tuple[Model, Names]:
     node.object(_BYTE_PAIR_FIELDS.split())
     dropout = node.optional("dropout")
     if dropout is not None and (isinstance(dropout.value, bool) or dropout.value not in (0, 0.0)):
@@ -53,14 +77,14 @@ def read_byte_pair(node: Node) -> tuple[BytePairModel, Names]:
     unk_id = None if unk_token is None else vocab.get(unk_token.string())
     byte_ids = characters.byte_ids
     has_all = byte_ids is not None and all(byte_ids[byte] is not None for byte in BYTES_OF_TEXT)
-    model = build(
-        node.field("merges"),
-        vocab,
+    model = BytePairModel(
+        vocab=vocab.vocabulary.without_empty,
         whole_pre_token_first=node.flag("ignore_merges"),
         unk_id=unk_id,
         unknown_stops=unk_token is not None and unk_id is None and not has_all,
         fuse_unk=node.flag("fuse_unk"),
         characters=characters,
+        merges=read_merges(node.field("merges"), vocab, len(characters.prefix)),
     )
     return model, vocab
 
@@ -81,12 +105,8 @@ def _characters(node: Node, vocab: Names) -> CharacterSymbols:
     return CharacterSymbols(byte_ids=byte_ids)
 
 
-def read_unigram(node: Node) -> tuple[UnigramModel, ByteStrings, Names]:
-    """The Unigram model at ``node``, its pieces by id, and their ids.
-
-    A piece listed twice has its last id and score; the other id is never emitted. Raises
-    SourceError for a model that the reference refuses to load.
-    """
+def _read_unigram(node: Node) -> HuggingFaceModel:
+    """A piece listed twice has its last id and score; the other id is never emitted."""
     node.object({"type", "unk_id", "vocab", "byte_fallback"})
     pieces, scores = _entries(node.field("vocab"))
     ids = np.arange(len(pieces), dtype=np.uint32)
@@ -102,19 +122,15 @@ def read_unigram(node: Node) -> tuple[UnigramModel, ByteStrings, Names]:
     if unk_id is not None and unk_id.u32() >= len(pieces):
         unk_id.fail(f"the index of one of the {len(pieces)} pieces")
     falls_back = "byte_fallback" in node.value and node.field("byte_fallback").boolean()
-    return (
-        UnigramModel(
-            vocab=names.vocabulary.without_empty,
-            scores=array("d", by_id.tobytes()),
-            unk_id=None if unk_id is None else unk_id.u32(),
-            unk_score=float(scores.min(initial=np.inf if len(scores) else 0.0)) - _UNKNOWN_PENALTY,
-            byte_ids=tuple(names.get(_BYTE.format(byte)) for byte in range(256))
-            if falls_back
-            else None,
-        ),
-        pieces,
-        names,
+    byte_ids = tuple(names.get(_BYTE.format(byte)) for byte in range(256))
+    model = UnigramModel(
+        vocab=names.vocabulary.without_empty,
+        scores=array("d", by_id.tobytes()),
+        unk_id=None if unk_id is None else unk_id.u32(),
+        unk_score=float(scores.min(initial=np.inf if len(scores) else 0.0)) - _UNKNOWN_PENALTY,
+        byte_ids=byte_ids if falls_back else None,
     )
+    return HuggingFaceModel(model, names, Spelling(ids, pieces))
 
 
 def _entries(node: Node) -> tuple[ByteStrings, npt.NDArray[np.float64]]:
@@ -138,8 +154,7 @@ def _entries(node: Node) -> tuple[ByteStrings, npt.NDArray[np.float64]]:
     return pieces, np.array([score for _, score in entries], np.float64)
 
 
-def read_word_piece(node: Node) -> tuple[WordPieceModel, Names]:
-    """The WordPiece model at ``node``, and its vocabulary. SourceError if it is refused."""
+def _read_word_piece(node: Node) -> tuple[Model, Names]:
     node.object({"type", *_FIELDS["WordPiece"]})
     vocab = read_names(node.field("vocab"))
     prefix = node.field("continuing_subword_prefix").string().encode()
@@ -150,49 +165,11 @@ def read_word_piece(node: Node) -> tuple[WordPieceModel, Names]:
     return WordPieceModel(vocab.vocabulary.without_empty, unk_id, prefix, longest.value), vocab
 
 
-def read_word_level(node: Node) -> tuple[WordLevelModel, Names]:
-    """The WordLevel model at ``node``, and its vocabulary as the source spells it."""
+def _read_word_level(node: Node) -> tuple[Model, Names]:
     node.object({"type", *_FIELDS["WordLevel"]})
     vocab = read_names(node.field("vocab"))
     unk_id = vocab.get(node.field("unk_token").string())
     return WordLevelModel(vocab.vocabulary.without_empty, unk_id), vocab
-
-
-@dataclass(frozen=True, slots=True)
-class HuggingFaceModel:
-    """The model, its vocabulary as the source spells it, and its unknown token.
-
-    ``spelling`` has the strings of ``ids``: more than ``vocab`` where Unigram lists a piece twice.
-    """
-
-    model: Model
-    vocab: Names
-    spelling: ByteStrings
-    ids: npt.NDArray[np.uint32]
-    unk_id: int | None
-
-
-def read_model(root: Node) -> HuggingFaceModel:
-    """The model of ``root``. SourceError for one that the reference refuses to load."""
-    node = root.field("model")
-    read: Callable[[Node], tuple[Model, Names]]
-    match _type(node):
-        case "BPE":
-            read = read_byte_pair
-        case "WordPiece":
-            read = read_word_piece
-        case "WordLevel":
-            read = read_word_level
-        case "Unigram":
-            unigram, pieces, vocab = read_unigram(node)
-            ids = np.arange(len(pieces), dtype=np.uint32)
-            return HuggingFaceModel(unigram, vocab, pieces, ids, unigram.unk_id)
-        case _:
-            hint = "use BPE, Unigram, WordPiece or WordLevel"
-            return node.field("type").unsupported(hint)
-    model, vocab = read(node)
-    spelled = vocab.vocabulary
-    return HuggingFaceModel(model, vocab, spelled.strings, spelled.ids, model.unk_id)
 
 
 def _type(node: Node) -> str:

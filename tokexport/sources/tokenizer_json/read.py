@@ -27,7 +27,7 @@ from tokexport.sources.json_node import Node, parse, show
 from tokexport.sources.tokenizer_json.added_tokens import AddedVocabulary, read_added_tokens
 from tokexport.sources.tokenizer_json.config import read_config, with_roles
 from tokexport.sources.tokenizer_json.decoder import read_decoder
-from tokexport.sources.tokenizer_json.decoder_chain import Spelling, decode_forms
+from tokexport.sources.tokenizer_json.decoder_chain import decode_forms
 from tokexport.sources.tokenizer_json.model import HuggingFaceModel, read_model
 from tokexport.sources.tokenizer_json.normalizer import read_normalizer
 from tokexport.sources.tokenizer_json.post_processor import read_post_processor, template_ids
@@ -78,7 +78,7 @@ def read_tokenizer_json(
     pre_tokenizer = read_pre_tokenizer(root)
     huggingface = read_model(root)
     added = read_added_tokens(
-        root, huggingface.vocab, normalizer_of_added, size=len(huggingface.spelling)
+        root, huggingface.vocab, normalizer_of_added, size=len(huggingface.spelling.ids)
     )
     added_ids = {token.content: token.id for token in added.tokens}
     if version_2:
@@ -113,7 +113,7 @@ def read_tokenizer_json(
         files,
         config,
         lambda content: added_ids.get(content, huggingface.vocab.get(content)),
-        huggingface.unk_id,
+        huggingface.model.unk_id,
     )
 
 
@@ -123,23 +123,23 @@ def _tokens(
     """Every id with what it decodes to, and the edits of the whole text. If an id is both in the
     vocabulary and added, the reference decodes the added token.
     """
-    known = np.zeros(int(huggingface.ids.max(initial=0)) + 1, np.bool_)
-    known[huggingface.ids] = True
+    ids, unk_id = huggingface.spelling.ids, huggingface.model.unk_id
+    known = np.zeros(int(ids.max(initial=0)) + 1, np.bool_)
+    known[ids] = True
     more = {number for number in added.spelling if number >= len(known) or not known[number]}
     check_id("added_tokens", max([len(known) - 1, *more]))
-    spelling = Spelling(huggingface.ids, huggingface.spelling).and_also(added.spelling)
-    decoded = decode_forms(spelling, read_decoder(root))
-    tokens = decoded.tokens
+    spelling = huggingface.spelling.and_also(added.spelling)
+    tokens, decoding = decode_forms(spelling, read_decoder(root))
     tokens.kinds[[*more]] = KINDS.index(TokenKind.ADDED)
-    if huggingface.unk_id is not None:
-        tokens.kinds[huggingface.unk_id] = KINDS.index(TokenKind.UNKNOWN)
+    if unk_id is not None:
+        tokens.kinds[unk_id] = KINDS.index(TokenKind.UNKNOWN)
     special = {text.encode() for text in added.special}
     # There may be thousands of both: only texts with the first byte of a special token are checked.
     for lead in {text[:1] for text in special}:
         for place in spelling.texts.places_of_prefix(lead).tolist():
             if spelling.texts[place] in special:
                 tokens.special[spelling.ids[place]] = True
-    return tokens, decoded.decoding
+    return tokens, decoding
 
 
 def _ignored(root: Node) -> list[str]:
