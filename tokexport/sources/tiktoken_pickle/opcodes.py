@@ -5,13 +5,10 @@ for such an encoding operate on plain values here; all others are refused.
 """
 
 import pickletools
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final, NoReturn, TypeVar
+from typing import Any, Final, NoReturn
 
 from tokexport.errors import SourceError, UnsupportedError
-
-K = TypeVar("K", str, bytes)
 
 _CLASS: Final = ("tiktoken.core", "Encoding")
 _FIELDS: Final = ("name", "pat_str", "mergeable_ranks", "special_tokens")
@@ -19,17 +16,8 @@ _FIELDS: Final = ("name", "pat_str", "mergeable_ranks", "special_tokens")
 _PROTOCOLS: Final = (3, 4, 5)
 
 
-@dataclass(frozen=True, slots=True)
-class PickledEncoding:
-    """The contents of the pickle."""
-
-    pattern: str
-    ranks: dict[bytes, int]
-    special_tokens: dict[str, int]
-
-
-def read_pickle(data: bytes, file: str) -> PickledEncoding:
-    """The encoding in a pickle.
+def read_pickle(data: bytes, file: str) -> dict[str, Any]:
+    """The fields of the encoding in a pickle: ``pat_str``, ``mergeable_ranks``, ``special_tokens``.
 
     Raises UnsupportedError for a pickle of anything else, SourceError for a broken one.
     """
@@ -45,7 +33,7 @@ def read_pickle(data: bytes, file: str) -> PickledEncoding:
         raise SourceError(
             f"{file}: the pickle ends at byte {end + 1} of {len(data)}; expected nothing after it"
         )
-    return _encoding(machine.result(), file)
+    return _checked(machine.result(), file)
 
 
 class _Class:
@@ -168,7 +156,7 @@ class _Machine:
         )
 
 
-def _encoding(state: Any, file: str) -> PickledEncoding:
+def _checked(state: Any, file: str) -> dict[str, Any]:
     if isinstance(state, str):
         raise UnsupportedError(
             file,
@@ -182,32 +170,27 @@ def _encoding(state: Any, file: str) -> PickledEncoding:
             f"the state of the encoding in this pickle is {found}",
             f"{', '.join(_FIELDS)} is what tiktoken saves",
         )
+
+    def check(name: str, is_right: bool, expected: str) -> None:
+        if not is_right:
+            raise SourceError(f"{file}: {name} has an unexpected value; expected {expected}")
+
+    ranks, special_tokens = state["mergeable_ranks"], state["special_tokens"]
     for name in ("name", "pat_str"):
-        if not isinstance(state[name], str):
-            _wrong(file, name, "a text")
-    _check_text(state["pat_str"], file, "pat_str")
-    special_tokens = _numbered(state, "special_tokens", str, "a text", file)
-    for name in special_tokens:
-        _check_text(name, file, "special_tokens")
-    ranks = _numbered(state, "mergeable_ranks", bytes, "bytes", file)
-    return PickledEncoding(state["pat_str"], ranks, special_tokens)
+        check(name, isinstance(state[name], str), "a text")
+    text, ids = "text without lone surrogates", "to an id, 0 or more"
+    check("pat_str", _is_text(state["pat_str"]), text)
+    check("special_tokens", _are_ids(special_tokens, str), f"a dictionary from a text {ids}")
+    check("special_tokens", all(map(_is_text, special_tokens)), text)
+    check("mergeable_ranks", _are_ids(ranks, bytes), f"a dictionary from bytes {ids}")
+    return state
 
 
-def _numbered(
-    state: dict[str, Any], name: str, kind: Callable[[], K], noun: str, file: str
-) -> dict[K, int]:
-    found = state[name]
-    if not isinstance(found, dict) or not all(
+def _is_text(text: str) -> bool:
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _are_ids(found: Any, kind: type) -> bool:
+    return isinstance(found, dict) and all(
         type(key) is kind and type(id) is int and id >= 0 for key, id in found.items()
-    ):
-        _wrong(file, name, f"a dictionary from {noun} to an id, 0 or more")
-    return found
-
-
-def _check_text(text: str, file: str, name: str) -> None:
-    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        _wrong(file, name, "text without lone surrogates")
-
-
-def _wrong(file: str, name: str, expected: str) -> NoReturn:
-    raise SourceError(f"{file}: {name} has an unexpected value; expected {expected}")
+    )
