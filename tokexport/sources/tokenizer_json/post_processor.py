@@ -1,15 +1,13 @@
 """The ``post_processor`` of a tokenizer.json as a template for one text and for a pair.
 
-The reference runs its processors over a list of encodings, one for each text; each receives the
-list that the previous one returned, which after a template may be longer. Here they run on template
-items instead of texts, which yields the template.
+ByteLevel only trims offsets. Of the others there may be one: the reference would give a second one
+the ids of the first as texts, which no published tokenizer does.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from tokexport.errors import SourceError, UnsupportedError
+from tokexport.errors import UnsupportedError
 from tokexport.model import Template, TemplateItem
 from tokexport.sources.json_node import Node
 from tokexport.sources.tokenizer_json.parts import (
@@ -20,7 +18,6 @@ from tokexport.sources.tokenizer_json.parts import (
     processor_type,
 )
 
-_Encoding = list[TemplateItem]
 _FIELDS: Final = {
     "BertProcessing": ("sep", "cls"),
     "RobertaProcessing": ("sep", "cls", "trim_offsets", "add_prefix_space"),
@@ -35,17 +32,33 @@ _SUPPORTED: Final = (
 
 def read_post_processor(root: Node) -> Template:
     """The template of ``root``. SourceError if the reference fails when it runs."""
-    processors = flat(root.optional("post_processor"), PROCESSORS)
-    for processor in processors:
-        _check(processor)
-    return Template(single=_items(processors, "A"), pair=_items(processors, "AB"))
+    adding = [
+        node
+        for node in flat(root.optional("post_processor"), PROCESSORS)
+        if _checked_type(node) != "ByteLevel"
+    ]
+    if not adding:
+        return Template()
+    if len(adding) > 1:
+        problem = "a processor of ids after another one is not supported"
+        raise UnsupportedError(adding[1].path, problem, "use a single TemplateProcessing")
+    node = adding[0]
+    kind = processor_type(node)
+    if kind == "TemplateProcessing":
+        return Template(single=_template(node, "single"), pair=_template(node, "pair"))
+    cls, sep = TemplateItem(id=_token_id(node, "cls")), TemplateItem(id=_token_id(node, "sep"))
+    single = (cls, TemplateItem(sequence="A"), sep)
+    if kind == "RobertaProcessing":
+        return Template(single, (*single, sep, TemplateItem(sequence="B"), sep))
+    second = (TemplateItem(sequence="B", type_id=1), replace(sep, type_id=1))
+    return Template(single, (*single, *second))
 
 
 def template_ids(template: Template) -> set[int]:
     return {item.id for item in (*template.single, *template.pair) if item.id is not None}
 
 
-def _check(node: Node) -> None:
+def _checked_type(node: Node) -> str:
     kind = processor_type(node)
     if kind == "ByteLevel":
         check_byte_level(node)
@@ -55,64 +68,28 @@ def _check(node: Node) -> None:
             node.field(name)
     else:
         node.field("type").unsupported(_SUPPORTED)
+    return kind
 
 
-def _items(processors: Sequence[Node], texts: str) -> tuple[TemplateItem, ...]:
-    with_ids = _run(processors, texts, add_special_tokens=True)
-    without = _run(processors, texts, add_special_tokens=False)
-    # The file stores one template; without special tokens it is used without its ids.
-    if [item for item in with_ids if item.id is None] != without:
-        problem = "the processors treat texts differently with add_special_tokens=false"
-        raise UnsupportedError(processors[0].path, problem, "use a single TemplateProcessing")
-    return tuple(with_ids)
-
-
-def _run(processors: Sequence[Node], texts: str, *, add_special_tokens: bool) -> list[TemplateItem]:
-    encodings: list[_Encoding] = [
-        [TemplateItem(sequence=name, type_id=number)] for number, name in enumerate(texts)
-    ]
-    for processor in processors:
-        kind = processor_type(processor)
-        if kind == "TemplateProcessing":
-            encodings = _run_template(processor, encodings, add_special_tokens)
-        if kind == "RobertaProcessing":
-            encodings = [[replace(item, type_id=0) for item in encoding] for encoding in encodings]
-        if kind in ("RobertaProcessing", "BertProcessing") and add_special_tokens:
-            cls, sep = _token_id(processor, "cls"), _token_id(processor, "sep")
-            is_bert = kind == "BertProcessing"
-            for number, encoding in enumerate(encodings):
-                before = TemplateItem(id=sep if number else cls)
-                after = TemplateItem(id=sep, type_id=int(is_bert and number > 0))
-                encodings[number] = [*([] if is_bert and number else [before]), *encoding, after]
-    return [item for encoding in encodings for item in encoding]
-
-
-def _run_template(
-    node: Node, encodings: list[_Encoding], add_special_tokens: bool
-) -> list[_Encoding]:
-    if len(encodings) not in (1, 2):
-        raise SourceError(
-            f"{node.file}: {node.path} gets {len(encodings)} encodings from the processors before"
-            " it, at which the reference stops"
-        )
-    result: list[_Encoding] = []
-    for item in node.field("pair" if len(encodings) == 2 else "single").items():
+def _template(node: Node, name: str) -> tuple[TemplateItem, ...]:
+    result: list[TemplateItem] = []
+    for item in node.field(name).items():
         fields = item.object()
         if set(fields) not in ({"Sequence"}, {"SpecialToken"}):
             item.fail('{"Sequence": ...} or {"SpecialToken": ...}')
         inner = item.field(next(iter(fields)))
         inner.object({"id", "type_id"})
-        name, type_id = inner.field("id").string(), inner.field("type_id").u32()
-        if "Sequence" in fields:
-            if name not in ("A", "B"):
-                inner.field("id").fail('"A" or "B"')
-            if name == "B" and len(encodings) == 1:
-                inner.field("id").fail('"A": the reference stops where there is no second text')
-            result.append([replace(part, type_id=type_id) for part in encodings["AB".index(name)]])
-        elif add_special_tokens:
-            ids = _special_token_ids(node, inner.field("id"))
-            result.append([TemplateItem(id=number, type_id=type_id) for number in ids])
-    return result
+        id, type_id = inner.field("id"), inner.field("type_id").u32()
+        if "SpecialToken" in fields:
+            ids = _special_token_ids(node, id)
+            result += [TemplateItem(id=number, type_id=type_id) for number in ids]
+            continue
+        if id.string() not in ("A", "B"):
+            id.fail('"A" or "B"')
+        if id.value == "B" and name == "single":
+            id.fail('"A": the reference stops where there is no second text')
+        result.append(TemplateItem(sequence=id.value, type_id=type_id))
+    return tuple(result)
 
 
 def _special_token_ids(node: Node, name: Node) -> list[int]:
