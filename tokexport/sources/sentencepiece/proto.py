@@ -63,16 +63,6 @@ class NormalizerSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class Roles:
-    """The texts of the pieces with a role."""
-
-    unk: str = "<unk>"
-    bos: str = "<s>"
-    eos: str = "</s>"
-    pad: str = "<pad>"
-
-
-@dataclass(frozen=True, slots=True)
 class SentencePieceModel:
     """A SentencePiece model, from any kind of file. ``file`` is the base name for errors."""
 
@@ -82,10 +72,14 @@ class SentencePieceModel:
     byte_fallback: bool = False
     whitespace_as_suffix: bool = False
     unk_surface: str = UNK_SURFACE
+    # The texts of the pieces with a role.
+    unk: str = "<unk>"
+    bos: str = "<s>"
+    eos: str = "</s>"
+    pad: str = "<pad>"
     normalizer: NormalizerSpec = field(default_factory=NormalizerSpec)
     # For decoded texts, if it has a charsmap.
     denormalizer: NormalizerSpec = field(default_factory=NormalizerSpec)
-    roles: Roles = field(default_factory=Roles)
 
 
 # The fields that are read, by number: the name here, and the type. A float is a fixed32.
@@ -96,8 +90,11 @@ TRAINER: Final[Fields] = {
     24: ("whitespace_as_suffix", bool),
     35: ("byte_fallback", bool),
     44: ("unk_surface", str),
+    45: ("unk", str),
+    46: ("bos", str),
+    47: ("eos", str),
+    48: ("pad", str),
 }
-ROLES: Final[Fields] = {45: ("unk", str), 46: ("bos", str), 47: ("eos", str), 48: ("pad", str)}
 NORMALIZER: Final[Fields] = {
     2: ("charsmap", bytes),
     3: ("add_dummy_prefix", bool),
@@ -196,7 +193,6 @@ def parse_model(data: bytes, file: str) -> SentencePieceModel:
         **_values(trainer, TRAINER),
         normalizer=normalizer,
         denormalizer=denormalizer,
-        roles=Roles(**_values(trainer, ROLES)),
     )
 
 
@@ -231,7 +227,7 @@ def serialize(model: SentencePieceModel) -> bytes:
     (Piece(text='a', score=-1.5, type=<PieceType.NORMAL: 1>),)
     """
     parts = [_bytes(1, _message(piece, PIECE)) for piece in model.pieces]
-    parts.append(_bytes(2, _message(model, TRAINER) + _message(model.roles, ROLES)))
+    parts.append(_bytes(2, _message(model, TRAINER)))
     parts.append(_bytes(3, _message(model.normalizer, NORMALIZER)))
     if model.denormalizer.charsmap:
         parts.append(_bytes(5, _message(model.denormalizer, NORMALIZER)))

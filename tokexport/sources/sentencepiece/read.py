@@ -182,8 +182,8 @@ class _Pieces:
     def special_ids(self) -> SpecialIds:
         """The roles in the file; as in the library, only control pieces have one."""
         controls = {piece.text: number for number, piece in self.of(PieceType.CONTROL)}
-        roles = self._source.roles
-        bos, eos, pad = (controls.get(text) for text in (roles.bos, roles.eos, roles.pad))
+        texts = (self._source.bos, self._source.eos, self._source.pad)
+        bos, eos, pad = map(controls.get, texts)
         return SpecialIds(bos, eos, pad, self.unk_id, () if eos is None else (eos,))
 
 

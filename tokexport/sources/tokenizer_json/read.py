@@ -35,12 +35,7 @@ from tokexport.sources.tokenizer_json.pre_tokenizer import read_pre_tokenizer
 from tokexport.sources.tokenizer_json.trimming import read_trimming
 from tokexport.sources.tokenizer_json_2.normalizer import read_normalizers
 from tokexport.sources.tokenizer_json_2.read import VERSION as VERSION_2
-from tokexport.sources.tokenizer_json_2.read import (
-    as_matched,
-    decoded_as_added,
-    restarts_after_added,
-    version_1,
-)
+from tokexport.sources.tokenizer_json_2.read import as_matched, decoded_as_added, version_1
 
 _FIELDS: Final = frozenset(
     {"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer"}
@@ -103,7 +98,9 @@ def read_tokenizer_json(
         pre_tokenizer=pre_tokenizer,
         added_tokens=added.tokens,
         template=template,
-        restart_after_added=version_2 and restarts_after_added(added),
+        # For other tokens it makes no difference.
+        restart_after_added=version_2
+        and any(one.single_word or one.rstrip for one in added.tokens),
         offset_trimming=read_trimming(root, huggingface, tokens, added.tokens),
         decoding=decoding,
         notes=tuple(notes),

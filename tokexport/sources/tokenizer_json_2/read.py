@@ -165,11 +165,6 @@ def _check_overlaps(tokens: Sequence[tuple[Node, str]]) -> None:
                 )
 
 
-def restarts_after_added(added: AddedVocabulary) -> bool:
-    """Whether it makes a difference that the reference restarts after each added token."""
-    return any(token.single_word or token.rstrip for token in added.tokens)
-
-
 def as_matched(added: AddedVocabulary) -> AddedVocabulary:
     """Added tokens that are matched and decoded in their normalized form."""
 
