@@ -146,6 +146,8 @@ REFUSED: list[tuple[str, Any, str, object, str]] = [
     ("characters_first", U, "post_processor.single.0", SPECIAL, "SpecialToken"),
     ("characters_prefixed", U, "model.end_of_word_suffix", "</w>", "a token of one character"),
     ("unigram_dropping", U, "added_tokens", OVERLAPPING, "does not find this one"),
+    ("unigram_dropping", U, "normalizer.normalizers.1.prepend", "first", "with drop_whitespace"),
+    ("unigram_dropping", U, "normalizer.normalizers.1.prepend", "never", "with drop_whitespace"),
     ("unigram_marks", U, "added_tokens.2.content", "<Mask>", "normalize to other texts"),
     ("unigram_marks", U, "added_tokens.1.content", "<mask>", "normalize to other texts"),
     ("word_level_added", U, "added_tokens.1.content", "\u00e9", "an ASCII character"),

@@ -50,26 +50,11 @@ def _metaspace(node: Node) -> list[NormalizerStep]:
     if not node.field("drop_whitespace").boolean():
         spaces = Replace(" ", mark, path=node.path)
         return [spaces] if scheme.value == "never" else [spaces, prepend]
-    if scheme.value == "first":
-        return _dropping_first(node.path, mark)
-    if scheme.value == "never":
-        return [Replace(r"\s+", "", literal=False, path=node.path)]
+    if scheme.value != "always":
+        scheme.unsupported('with drop_whitespace only "always" is, as in published tokenizers')
     # The mark is put before every word that does not begin with it.
     between = Replace(rf"\s+{escape(mark)}?", mark, literal=False, path=node.path)
     return [Strip(), between, prepend]
-
-
-def _dropping_first(path: str, mark: str) -> list[NormalizerStep]:
-    """Drops white space, and puts the mark before a text at the start of the input that does not
-    begin with white space or the mark.
-
-    In between, the start of the input is marked by a line feed, which then occurs nowhere else.
-    """
-    spaces = Replace(r"\s+", " ", literal=False, path=path)
-    keep_mark = [] if mark.isspace() else [("\n" + mark, mark)]
-    pairs = [("\n ", ""), (" ", ""), *keep_mark, ("\n", mark)]
-    steps = [Replace(old, new, path=path) for old, new in pairs]
-    return [spaces, Prepend("\n", only_first=True), *steps]
 
 
 def _replace(node: Node) -> list[NormalizerStep]:
