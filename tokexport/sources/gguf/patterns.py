@@ -47,13 +47,8 @@ def _cuts(*cuts: str | dict[str, Any]) -> dict[str, Any]:
 
 _DIGITS: Final = {"type": "Digits", "individual_digits": True}
 _NFC: Final = {"type": "NFC"}
-_GPT2: Final = Original(byte_level(True))
 _LLAMA3: Final = Original(_cuts(LLAMA3), ignore_merges=True, add_bos=True)
-# Early Llama 3, and SmolLM3: no BOS. Not all tokens are reached by merges.
-_SMAUG: Final = Original(_cuts(LLAMA3), ignore_merges=True)
 _TEKKEN: Final = _cuts(TEKKEN)
-_O200K: Final = Original(_cuts(O200K), ignore_merges=True)
-_QWEN2: Final = Original(_cuts(QWEN), _NFC)
 _QWEN35: Final = Original(
     _cuts(
         r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}"
@@ -61,9 +56,6 @@ _QWEN35: Final = Original(
     ),
     _NFC,
 )
-# The tokens of MiniMax and Tiny Aya are trained, unlike those of GPT-4o.
-_MINIMAX: Final = Original(_cuts(O200K), _NFC)
-_TINY_AYA: Final = Original(_cuts(r"\d{1,3}(?=(?:\d{3})*\b)", O200K))
 # The line breaks are characters, as in the tokenizer.json.
 _SEED_CODER: Final = Original(
     _cuts(
@@ -84,9 +76,6 @@ _LAGUNA: Final = Original(_cuts(split(r"(?:\r?\n)+(?!\r?\n)", "MergedWithNext"),
 _MINICPM5: Final = Original(
     _cuts(r"\p{N}{1,3}", LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}+")), normalized=True
 )
-# Hunyuan normalizes and calls tiktoken.
-_HUNYUAN: Final = Original(_cuts(QWEN), _NFC, ignore_merges=True, ranks=True)
-_KIMI_K2: Final = Original(_cuts(KIMI), ignore_merges=True, ranks=True)
 # The nested class is the original's.
 _BLOOM: Final = Original(_cuts(" ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+"))
 _STARCODER: Final = Original(sequence(_DIGITS, byte_level(True)))
@@ -117,7 +106,6 @@ _DEEPSEEK_LLM: Final = Original(
         _DIGITS,
     )
 )
-_DEEPSEEK_V3: Final = Original(_cuts(*DEEPSEEK))
 # Arcee's Trinity: numbers in threes from the right, at most 510 digits together.
 _AFMOE: Final = Original(
     _cuts(
@@ -139,7 +127,6 @@ _SPARK: Final = Original(
         _DIGITS,
     )
 )
-_GPT_NEOX: Final = Original(byte_level(True), _NFC)
 _FALCON: Final = Original(
     sequence(
         {"type": "Punctuation", "behavior": "Contiguous"},
@@ -157,42 +144,44 @@ _NAMED: Final = (
     (_AFMOE, "afmoe"),
     (_LING, "bailingmoe bailingmoe2 llada-moe"),
     (_BLOOM, "bloom"),
-    (Original(_LLAMA3.pre_tokenizer, ignore_merges=True, ranks=True), "chatglm-bpe"),
+    (Original(_cuts(LLAMA3), ignore_merges=True, ranks=True), "chatglm-bpe"),
     (Original(sequence(_DIGITS, byte_level(True)), _NFC), "command-r"),
     # GPT-4's ranks; merges reach all of them.
-    (Original(_LLAMA3.pre_tokenizer), "dbrx"),
+    (Original(_cuts(LLAMA3)), "dbrx"),
     (_DEEPSEEK_CODER, "deepseek-coder"),
     (_DEEPSEEK_LLM, "deepseek-llm"),
-    (_DEEPSEEK_V3, "deepseek-v3 hunyuan-dense joyai-llm"),
+    (Original(_cuts(*DEEPSEEK)), "deepseek-v3 hunyuan-dense joyai-llm"),
     (Original(_STARCODER.pre_tokenizer, {"type": "NFKC"}), "exaone"),
     (_FALCON, "falcon"),
-    (Original(_LLAMA3.pre_tokenizer, ignore_merges=True), "glm4"),
+    # No BOS, and not all tokens are reached by merges. The second is early Llama 3, and SmolLM3;
+    # the last has Llama 3's tokens with <|end_of_text|> after each text, and none before.
+    (Original(_cuts(LLAMA3), ignore_merges=True), "glm4 smaug-bpe jina-v5-nano"),
     # The last has GPT-4's ranks, as does Granite 4, which does not normalize.
-    (_GPT2, "gpt-2 phi-2 granite-docling"),
-    (_O200K, "gpt-4o llama4"),
+    (Original(byte_level(True)), "gpt-2 phi-2 granite-docling"),
+    (Original(_cuts(O200K), ignore_merges=True), "gpt-4o llama4"),
     # The first is not a name of llama.cpp's: GPT-NeoX, Pythia and StableLM 3B are older.
-    (_GPT_NEOX, "gpt-neox olmo"),
-    (_HUNYUAN, "hunyuan"),
-    (_KIMI_K2, "kimi-k2"),
+    (Original(byte_level(True), _NFC), "gpt-neox olmo"),
+    # Hunyuan normalizes and calls tiktoken.
+    (Original(_cuts(QWEN), _NFC, ignore_merges=True, ranks=True), "hunyuan"),
+    (Original(_cuts(KIMI), ignore_merges=True, ranks=True), "kimi-k2"),
     (_LAGUNA, "laguna"),
-    (Original(_LLAMA3.pre_tokenizer, ignore_merges=None, add_bos=True), "lfm2"),
+    (Original(_cuts(LLAMA3), ignore_merges=None, add_bos=True), "lfm2"),
     (_LLAMA3, "llama-bpe llama-v3 llama3"),
     (_MINICPM5, "minicpm5"),
-    (_MINIMAX, "minimax-m2"),
+    # The tokens of MiniMax and Tiny Aya are trained, unlike those of GPT-4o.
+    (Original(_cuts(O200K), _NFC), "minimax-m2"),
     (Original(byte_level(True), _NFC, mask_lstrip=True, normalized=True), "modern-bert"),
     (Original(byte_level(True), _NFC, normalized=True), "mpt"),
     # The third is Qwen 3's with <|im_end|> after a text, the last has GPT-4's ranks after NFC.
-    (_QWEN2, "qwen2 deepseek-r1-qwen f2llmv2 stablelm2"),
+    (Original(_cuts(QWEN), _NFC), "qwen2 deepseek-r1-qwen f2llmv2 stablelm2"),
     (_QWEN35, "qwen35"),
     (Original(byte_level(True), add_sep=True, mask_lstrip=True), "roberta-bpe"),
     (_SEED_CODER, "seed-coder"),
-    # The last has Llama 3's tokens with <|end_of_text|> after each text, and none before.
-    (_SMAUG, "smaug-bpe jina-v5-nano"),
     (_SPARK, "spark2_5"),
     (_STARCODER, "starcoder mellum2 refact smollm"),
     # Some tokenizer.json files with the same tokens have Llama 3's, by mistake.
     (Original(_TEKKEN, ignore_merges=True, add_bos=True), "tekken"),
-    (_TINY_AYA, "tiny_aya"),
+    (Original(_cuts(r"\d{1,3}(?=(?:\d{3})*\b)", O200K)), "tiny_aya"),
 )
 ORIGINALS: Final[Mapping[str, Original]] = MappingProxyType(
     dict(sorted({name: one for one, names in _NAMED for name in names.split()}.items()))
