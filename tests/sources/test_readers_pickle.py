@@ -19,7 +19,7 @@ from references import converted
 
 from tokexport.errors import SourceError, TokexportError, UnsupportedError
 from tokexport.sources import read
-from tokexport.sources.tiktoken_pickle.opcodes import read_pickle
+from tokexport.sources.tiktoken.pickled import read_pickle
 
 PATTERN = r" ?\p{L}+| ?\p{N}{1,2}|\s+|[^\s\p{L}\p{N}]+"
 BYTES = [bytes([byte]) for byte in range(256)]

@@ -15,14 +15,7 @@ from typing import Any, Final, Literal
 
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import TokenizerModel
-from tokexport.sources import (
-    gguf,
-    sentencepiece,
-    tiktoken,
-    tiktoken_pickle,
-    tokenizer_json,
-    transformers,
-)
+from tokexport.sources import gguf, sentencepiece, tiktoken, tokenizer_json, transformers
 from tokexport.sources.directory import directory_notes, sniffed, tokenizer_in
 from tokexport.sources.hub import local_source
 from tokexport.sources.reference import ReferenceTokenizer
@@ -38,7 +31,7 @@ SOURCES: Final[tuple[AnySource, ...]] = (
     tokenizer_json.SOURCE,
     tiktoken.RANKS,
     tiktoken.TEKKEN,
-    tiktoken_pickle.SOURCE,
+    tiktoken.PICKLE,
     rwkv.SOURCE,
     clip.SOURCE,
     minbpe.SOURCE,

@@ -1,4 +1,6 @@
-"""tiktoken: rank files, Mistral's tekken.json, and encodings from Python."""
+"""tiktoken: rank files, Mistral's tekken.json, and encodings from Python, also pickled, as nanochat
+saves its tokenizer.pkl: the pickle is parsed, never loaded.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,15 @@ import base64
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from tokexport.model import TokenizerModel
 from tokexport.sources.json_node import Node
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source
-from tokexport.sources.tiktoken.encoding import read_encoding
+from tokexport.sources.tiktoken.encoding import build, read_encoding
+from tokexport.sources.tiktoken.pickled import read_pickle
 from tokexport.sources.tiktoken.ranks import rank_encoding, read_ranks
 from tokexport.sources.tiktoken.tekken import parse_tekken, read_tekken
-from tokexport.sources.unreadable import are_mostly_base64
+from tokexport.sources.unreadable import are_mostly_base64, is_pickle_of_tiktoken
 
 if TYPE_CHECKING:
     import tiktoken
@@ -74,6 +78,23 @@ def _object_reference(
     return TiktokenReference(encoding)
 
 
+def _sniff_pickle(source: Input) -> dict[str, Any] | None:
+    return read_pickle(source.data, source.name) if is_pickle_of_tiktoken(source.head) else None
+
+
+def _read_pickle(source: Input, state: dict[str, Any], given: Given) -> TokenizerModel:
+    provenance = source.files.provenance("pickle of tiktoken")
+    ranks, special_tokens = state["mergeable_ranks"], state["special_tokens"]
+    return build(source.name, ranks, state["pat_str"], special_tokens, provenance)
+
+
+def _pickle_reference(source: Input, state: dict[str, Any], given: Given) -> ReferenceTokenizer:
+    from tokexport.sources.tiktoken.reference import TiktokenReference
+
+    ranks, special_tokens = state["mergeable_ranks"], state["special_tokens"]
+    return TiktokenReference.from_parts(ranks, state["pat_str"], special_tokens)
+
+
 RANKS = Source(
     "tiktoken ranks",
     _sniff_ranks,
@@ -89,5 +110,8 @@ TEKKEN = Source(
     _tekken_reference,
     files=("tekken.json",),
     under_any_name=True,
+)
+PICKLE = Source(
+    "pickle of tiktoken", _sniff_pickle, _read_pickle, _pickle_reference, files=("tokenizer.pkl",)
 )
 OBJECT = Source("tiktoken.Encoding", _sniff_object, read_encoding, _object_reference)
