@@ -20,8 +20,8 @@ from tokexport.sources.patterns import GPT2, LLAMA3
 from tokexport.sources.sentencepiece.proto import NormalizerSpec, Piece, PieceType, serialize
 from tokexport.sources.tiktoken.known_patterns import KNOWN
 from tokexport.targets.compare import compare_runtime
+from tokexport.targets.equivalence import are_equivalent
 from tokexport.targets.registry import TARGETS
-from tokexport.targets.same_cuts import cut_alike
 from tokexport.targets.write import write_target
 
 GOLDEN = script(ROOT / "formats" / "golden_targets.py")
@@ -186,9 +186,9 @@ def tiktoken_split(pattern: str) -> Split:
     ],
 )
 def test_two_patterns_are_equivalent(one: Split, other: Split, alike: bool) -> None:
-    assert cut_alike([one], [other]) is alike
-    assert cut_alike([other], [one]) is alike
-    assert not cut_alike([one], [one, one])
+    assert are_equivalent([one], [other]) is alike
+    assert are_equivalent([other], [one]) is alike
+    assert not are_equivalent([one], [one, one])
 
 
 PARTS = ("a", "b", "ab", "a+", "b?", "(?:ab)+", "[ab]", "[^a]", "a++", "b*a")
@@ -204,5 +204,5 @@ def test_patterns_declared_equivalent_produce_the_same_cuts(first: str, second: 
     ]
     texts = ["".join("abc"[n // 3**i % 3] for i in range(5)) for n in range(3**5)]
     cuts = [[one.pre_tokenize_str(text) for text in texts] for one in pre]
-    if cut_alike([Split(first)], [Split(second)]):
+    if are_equivalent([Split(first)], [Split(second)]):
         assert cuts[0] == cuts[1]

@@ -15,8 +15,8 @@ from tokexport.conversion import Conversion
 from tokexport.conversion import convert as library
 from tokexport.file.layout import ModelType
 from tokexport.sources.registry import SOURCES
+from tokexport.targets.from_runtime import convert_from
 from tokexport.targets.registry import TARGETS, target_of
-from tokexport.targets.take_in import take_in
 from tokexport.targets.write import write_target
 
 TARGET_HELP = "The file to write; usually named .bin or .tkx; - is standard output."
@@ -194,7 +194,7 @@ def to_target(
 
 def from_target(source: str, format: str, target: str, force: bool, output: Output) -> None:
     """Converts another runtime's file to a tokexport file, and shows what was compared."""
-    done = take_in(source, format, target, force=force)
+    done = convert_from(source, format, target, force=force)
     name, notes = target_of(format).runtime_name, []
     if not done.encodes:
         notes = [f"note: decode-only: the file does not say how {name} encodes"]

@@ -25,12 +25,12 @@ from tokexport.sources.json_node import Node
 from tokexport.sources.sentencepiece.proto import Algorithm, PieceType, serialize
 from tokexport.sources.tokenizer_json.normalizer import read_normalizer
 from tokexport.sources.tokenizer_json.pre_tokenizer import read_pre_tokenizer
+from tokexport.targets.equivalence import are_equal, are_equivalent
 from tokexport.targets.gguf_words import rwkv_keys, tokens_and_types, word_keys
 from tokexport.targets.library import LibraryRuntime
 from tokexport.targets.llamacpp_words import WordRuntime
 from tokexport.targets.material import Material, material
 from tokexport.targets.parts import Part, refuse
-from tokexport.targets.same_cuts import cut_alike, have_same_text
 from tokexport.targets.target import Files, Runtime, Target, single
 from tokexport.targets.tokenizer_json import bytes_model
 
@@ -125,8 +125,8 @@ def pattern_name(source: Material) -> str:
     assert isinstance(inner, BytePairModel)
     names = [*_FIRST, *(name for name in ORIGINALS if name not in (*_FIRST, _OLDER))]
     splits = {name: _splits(ORIGINALS[name]) for name in names}
-    found = [name for name in names if have_same_text(splits[name], model.pre_tokenizer)]
-    found = found or [name for name in names if cut_alike(splits[name], model.pre_tokenizer)]
+    found = [name for name in names if are_equal(splits[name], model.pre_tokenizer)]
+    found = found or [name for name in names if are_equivalent(splits[name], model.pre_tokenizer)]
     if not found:
         raise refuse(
             "gguf",

@@ -11,9 +11,9 @@ from typing import Any, Final, Protocol
 from construct import Construct
 
 from tokexport.escape import escape
+from tokexport.targets.equivalence import are_equivalent
 from tokexport.targets.material import Material
 from tokexport.targets.parts import Part, Parts
-from tokexport.targets.same_cuts import cut_alike
 
 # What is written: the bytes of one file under the name "", or of several by name in a folder.
 Files = Mapping[str, bytes]
@@ -109,7 +109,7 @@ def _is_lost(part: Part, own: Parts, found: Parts) -> bool:
     if part is Part.BYTES:
         return not own[part].items() <= found[part].items()
     if part is Part.PRE_TOKENIZER and isinstance(own.get(part), tuple) and part in found:
-        return not cut_alike(own[part], found[part])
+        return not are_equivalent(own[part], found[part])
     return part in own and found.get(part) != own[part]
 
 

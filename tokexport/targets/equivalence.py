@@ -18,17 +18,17 @@ from tokexport.patterns.dfa import DEAD
 from tokexport.patterns.program import SplitProgram
 
 
-def have_same_text(first: Sequence[Any], second: Sequence[Any]) -> bool:
+def are_equal(first: Sequence[Any], second: Sequence[Any]) -> bool:
     """Whether the splits are the same, except for the path in the source."""
     ours, theirs = _splits(first), _splits(second)
     return [_key(one) for one in ours] == [_key(one) for one in theirs]
 
 
-def cut_alike(first: Sequence[Any], second: Sequence[Any]) -> bool:
+def are_equivalent(first: Sequence[Any], second: Sequence[Any]) -> bool:
     """Whether each split of the first does what the corresponding split of the second does.
 
     >>> from tokexport.model import Dialect
-    >>> cut_alike([Split(r"a+|[^a]")], [Split(r"a++|[^a]", dialect=Dialect.FANCY_REGEX)])
+    >>> are_equivalent([Split(r"a+|[^a]")], [Split(r"a++|[^a]", dialect=Dialect.FANCY_REGEX)])
     True
     """
     ours, theirs = _splits(first), _splits(second)

@@ -10,8 +10,8 @@ from repository import ROOT
 
 import tokexport
 from tokexport.errors import FormatError, SourceError, TokexportError
+from tokexport.targets.from_runtime import convert_from
 from tokexport.targets.registry import TARGETS
-from tokexport.targets.take_in import take_in
 
 FORMATS = ROOT / "formats"
 LLAMA2C = ("llama2.c", "llama2.c-mobile")
@@ -30,7 +30,7 @@ def taken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tokexport.Token
     folder = tmp_path_factory.mktemp("taken")
     found = {}
     for name in (*LLAMA2C, *DECODING):
-        done = take_in(golden(name), name, folder / name)
+        done = convert_from(golden(name), name, folder / name)
         assert done.encodes == (name in LLAMA2C)
         assert (done.compared > 900) == (name in LLAMA2C)
         found[name] = tokexport.load(folder / name)
@@ -59,7 +59,7 @@ def test_a_decode_only_file_decodes_the_same(
 
 
 def test_a_c_array_contains_the_file(tmp_path: Path) -> None:
-    take_in(golden("c-array"), "c-array", tmp_path / "it.bin")
+    convert_from(golden("c-array"), "c-array", tmp_path / "it.bin")
     assert tokexport.load(tmp_path / "it.bin").encode("abba") == [2, 1, 0]
 
 
@@ -69,7 +69,7 @@ def test_the_other_formats_are_refused_in_a_sentence(name: str, tmp_path: Path) 
         return
     problem = "which has no pre-tokenizer" if name.startswith("qwen3") else "leave out --from"
     with pytest.raises(TokexportError, match=problem):
-        take_in(golden(name), name, tmp_path / "it.bin")
+        convert_from(golden(name), name, tmp_path / "it.bin")
     assert not (tmp_path / "it.bin").exists()
 
 
@@ -82,7 +82,7 @@ def test_a_file_whose_ids_would_differ_is_refused(
     usual = llama2c.Llama2c.encode
     monkeypatch.setattr(llama2c.Llama2c, "encode", lambda self, text: usual(self, text)[1:])
     with pytest.raises(TokexportError, match="other ids than the runtime for"):
-        take_in(golden("llama2.c"), "llama2.c", tmp_path / "it.bin")
+        convert_from(golden("llama2.c"), "llama2.c", tmp_path / "it.bin")
 
 
 @pytest.mark.parametrize("name", ["tok512", "tok4096"])
@@ -90,7 +90,7 @@ def test_the_tokenizers_published_by_llama2c_can_be_read(
     name: str, shared: Path, tmp_path: Path
 ) -> None:
     source = shared / "tokenizers" / f"llama2c-{name}" / f"{name}.bin"
-    assert take_in(source, "llama2.c", tmp_path / "it.bin").compared > 900
+    assert convert_from(source, "llama2.c", tmp_path / "it.bin").compared > 900
 
 
 def test_the_command_line_accepts_it(run: Run, tmp_path: Path) -> None:
@@ -99,4 +99,4 @@ def test_the_command_line_accepts_it(run: Run, tmp_path: Path) -> None:
     assert done.stderr.startswith("note: same ids as run.c of llama2.c for all 9")
     assert tokexport.load(out).n_vocab == 285
     with pytest.raises(SourceError):
-        take_in(ROOT / "README.md", "llm.c", tmp_path / "no.bin")
+        convert_from(ROOT / "README.md", "llm.c", tmp_path / "no.bin")

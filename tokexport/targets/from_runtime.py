@@ -26,7 +26,7 @@ _SPACE: Final = "\u2581".encode()
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class Converted:
     """What was written: the number of bytes and tokens, whether the file encodes, and the number of
     texts whose ids were compared with the runtime's.
     """
@@ -37,13 +37,13 @@ class Taken:
     compared: int
 
 
-def take_in(
+def convert_from(
     path: str | os.PathLike[str],
     format: str,
     target: str | os.PathLike[str],
     *,
     force: bool = False,
-) -> Taken:
+) -> Converted:
     """Converts a file that another runtime loads, in the named format, to a tokexport file.
 
     The ids are those of the runtime's own algorithm, compared on random strings. A format that does
@@ -74,7 +74,7 @@ def take_in(
         compared = _compare(load(content), chosen.runtime(source, {}), source)
     write_file(resolved, content, force=force)
     tokens = sum(token is not None for token in found.tokens)
-    return Taken(len(content), tokens, format not in _DECODING, compared)
+    return Converted(len(content), tokens, format not in _DECODING, compared)
 
 
 def _decoder(found: Material) -> TokenizerModel:
