@@ -75,6 +75,20 @@ def writing(path: Path, *, force: bool = False) -> Iterator[BinaryIO]:
             path.unlink(missing_ok=True)
 
 
+@contextmanager
+def naming(path: Path, unfinished: Path | None = None) -> Iterator[None]:
+    """Names the file or folder that is written: the error for a full disk names none. Removes the
+    temporary file ``unfinished``, if it is still there.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise _cannot(path, error) from error
+    finally:
+        if unfinished is not None:
+            unfinished.unlink(missing_ok=True)
+
+
 def _exists(target: str | os.PathLike[str]) -> TokexportError:
     return TokexportError(
         f"{target} exists already; choose another target, or overwrite it with --force (force=True)"

@@ -185,3 +185,49 @@ def test_progress_is_shown_only_on_a_terminal(small_file: PathOf, tmp_path: Path
     assert start(*arguments, cwd=tmp_path).stderr == b""
     shown = on_a_terminal("convert", source, "-o", tmp_path / "it.bin", cwd=tmp_path)
     assert all(step in shown for step in (b"reading the source", b"compiling", b"writing"))
+
+
+def limit_files() -> None:
+    """Files end after 4,000 bytes, as on a full disk."""
+    resource = pytest.importorskip("resource")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4000, resource.RLIM_INFINITY))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file size limits and /proc are Linux's")
+def test_what_cannot_be_written_or_read_is_named(small_file: PathOf, tmp_path: Path) -> None:
+    words = " ".join(map(str, range(3000)))
+    (tmp_path / "a.txt").write_text(words.translate(str.maketrans("0123456789", "abcdefghij")))
+    (tmp_path / "out").mkdir()
+    full: dict[str, Any] = {"cwd": tmp_path, "preexec_fn": limit_files}
+    commands: dict[str, list[object]] = {
+        "out/shards": ["tokenize", small_file("gpt2"), "a.txt", "-o", "out/shards"],
+        "out/a.counts": ["count", "a.txt", "-o", "out/a.counts"],
+        "out/page.html": ["view", small_file("gpt2"), "text", "-o", "out/page.html"],
+    }
+    for name, command in commands.items():
+        failed = start(*command, **full)
+        assert failed.returncode == 2
+        message = failed.stderr.decode()
+        assert message.startswith("tokexport: ")
+        assert message.endswith(f"{name}: cannot be written: File too large\n"), message
+        if "shards" in name or "counts" in name:
+            assert start(*command, cwd=tmp_path).returncode == 0
+    left = {path.name for path in (tmp_path / "out").rglob("*")}
+    shard = {"shard-00000.bin", "shard-00000.idx"}
+    assert left == {"a.counts", "shards", "index.json", *shard}
+
+    with Path("/dev/full").open("wb") as out:
+        streams: dict[str, Any] = {"stdout": out, "stderr": subprocess.PIPE}
+        buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
+        encode = [*MAIN, "encode", str(small_file("gpt2")), "text"]
+        failed = subprocess.run(encode, **streams, check=False, timeout=60, env=buffered)
+    assert failed.returncode == 2
+    assert failed.stderr == b"tokexport: standard output: No space left on device\n"
+
+    unreadable = "/proc/self/mem"  # it opens, and the first read fails
+    for source in (["convert"], ["encode", small_file("gpt2"), "--file"]):
+        failed = start(*source, unreadable, cwd=tmp_path)
+        assert failed.returncode == 2
+        assert re.fullmatch(
+            rb"tokexport: /proc/self/mem: (cannot be read: )?Input/output error\n", failed.stderr
+        )

@@ -16,7 +16,7 @@ RULES = {
     "sources": {"model", "normalization", "unicode", "_core"},
     "compiler": {"model", "normalization", "patterns", "unicode", "_core"},
     "file": {"chat.frame", "chat.markup", "compiler.tables", "version"},
-    "corpus": {"runtime"},
+    "corpus": {"output", "runtime"},
     "targets": {"conversion", "model", "output", "runtime", "sources", "unicode", "verification"}
     | {"compiler", "file.layout", "patterns"},
     "training": {"conversion", "corpus", "model", "output", "sources", "unicode", "_core"},

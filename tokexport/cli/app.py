@@ -56,8 +56,7 @@ class Commands(click.Group):
             result = super().invoke(ctx)
             sys.stdout.flush()
         except BrokenPipeError:
-            # The reader is gone (`| head`). Python would complain again when it flushes at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            discard_output()  # the reader is gone (`| head`)
             ctx.exit(BROKEN_PIPE)
         return result
 
@@ -102,10 +101,25 @@ def prepare_streams() -> None:
             reconfigure(errors="backslashreplace")
 
 
+def is_stdout_broken() -> bool:
+    """Whether standard output holds what it could not write; that is then discarded."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        discard_output()
+        return True
+    return False
+
+
+def discard_output() -> None:
+    """Python would complain again when it flushes at exit, and exit with 120."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def report(error: Exception, as_json: bool) -> None:
     if isinstance(error, OSError):
-        where = "standard output" if error.filename is None else str(error.filename)
-        message = f"{where}: {error.strerror or error}"
+        where = error.filename or ("standard output" if is_stdout_broken() else "")
+        message = f"{where}{': ' if where else ''}{error.strerror or error}"
     else:
         message = error.format_message() if isinstance(error, click.ClickException) else str(error)
     if as_json:

@@ -16,6 +16,7 @@ from click.decorators import FC
 from click.shell_completion import CompletionItem
 
 from tokexport.errors import SourceError, TokexportError
+from tokexport.output import naming
 
 Result = TypeVar("Result")
 PART = 1 << 18  # bytes
@@ -36,7 +37,8 @@ class InputPath(click.Path):
             self.fail("standard input can only be read once", param, ctx)
         ctx.meta["standard input"].append(param)
         path = Path(ctx.with_resource(TemporaryDirectory()), "stdin")
-        path.write_bytes(standard_input().read())
+        with naming(path):
+            path.write_bytes(standard_input().read())
         return str(path)
 
 
@@ -49,9 +51,13 @@ def standard_input() -> Any:
 
 def parts_of_file(name: str) -> Iterator[bytes]:
     """The bytes of a file, or of standard input (``-``), in parts as they arrive."""
-    with nullcontext(standard_input()) if name == "-" else open(name, "rb") as file:
-        while part := file.read1(PART):
-            yield part
+    try:
+        with nullcontext(standard_input()) if name == "-" else open(name, "rb") as file:
+            while part := file.read1(PART):
+                yield part
+    except OSError as error:
+        error.filename = error.filename or name
+        raise
 
 
 def given_text(text: str | None, text_file: str | None) -> tuple[str, Iterator[bytes]]:

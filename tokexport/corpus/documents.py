@@ -224,8 +224,10 @@ def _parts(path: Path, file: IO[bytes]) -> Iterator[bytes]:
     try:
         while part := file.read(PART):
             yield part
-    except (EOFError, lzma.LZMAError, gzip.BadGzipFile) as error:
-        raise SourceError(f"{path}: cannot be decompressed: {error}") from error
+    except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
+        # Damaged bzip2 and Zstandard raise an OSError, too, but one without a number.
+        how = "read" if isinstance(error, OSError) and error.errno else "decompressed"
+        raise SourceError(f"{path}: cannot be {how}: {error}") from error
 
 
 def _whole(path: Path, raw: IO[bytes], begin: Position, read: int) -> str | LongDocument:

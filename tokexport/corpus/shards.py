@@ -16,6 +16,7 @@ from construct import Const, Int32sl, Struct
 
 from tokexport.corpus.documents import Position
 from tokexport.errors import FormatError
+from tokexport.output import naming
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -104,8 +105,8 @@ class ShardWriter:
 
     def __exit__(self, *_: object) -> None:
         if self._file is not None:
-            self._file.close()
-            self._part.unlink(missing_ok=True)
+            with naming(self._folder, self._part):
+                self._file.close()
 
     @property
     def tokens(self) -> int:
@@ -114,10 +115,11 @@ class ShardWriter:
 
     def add(self, ids: NDArray[np.uint32]) -> None:
         """Adds ids of a document that does not end yet."""
-        if self._file is None:
-            self._file = self._part.open("wb")
-            self._file.write(self._header())  # its count is written at the end
-        self._file.write(ids.astype(f"<u{2 if self.index.dtype == 'uint16' else 4}").data)
+        with naming(self._folder):
+            if self._file is None:
+                self._file = self._part.open("wb")
+                self._file.write(self._header())  # its count is written at the end
+            self._file.write(ids.astype(f"<u{2 if self.index.dtype == 'uint16' else 4}").data)
         self.held += len(ids)
 
     def end(self, ends: NDArray[np.uint64], after: Position) -> None:
@@ -139,13 +141,14 @@ class ShardWriter:
             ends = np.concatenate([np.zeros(1, np.uint64), *self._ends])
             if self.held > LLMC_MOST and self.index.header == "llm.c":
                 raise FormatError(f"{name}: a document has more ids than llm.c's header can count")
-            self._file.seek(0)
-            self._file.write(self._header())
-            _sync(self._file)
-            with Path(self._folder, name).with_suffix(".idx").open("wb") as file:
-                file.write(ends.astype("<u8").data)
-                _sync(file)
-            os.replace(self._part, self._folder / name)
+            with naming(self._folder):
+                self._file.seek(0)
+                self._file.write(self._header())
+                _sync(self._file)
+                with Path(self._folder, name).with_suffix(".idx").open("wb") as file:
+                    file.write(ends.astype("<u8").data)
+                    _sync(file)
+                os.replace(self._part, self._folder / name)
             shards = (*shards, Shard(name, self.held, len(ends) - 1))
             self._file, self.held, self._ends = None, 0, []
         self.index = replace(self.index, shards=shards, next=after, complete=complete)
@@ -168,11 +171,12 @@ def write_index(folder: Path, index: Index) -> None:
     value = {"version": VERSION, **asdict(index), "tokens": index.tokens}
     value["documents"] = index.documents
     temporary = folder / f"{INDEX_NAME}.part"
-    with temporary.open("w", encoding="utf-8") as file:
-        json.dump(value, file, indent=1)
-        file.write("\n")
-        _sync(file)
-    os.replace(temporary, folder / INDEX_NAME)
+    with naming(folder, temporary):
+        with temporary.open("w", encoding="utf-8") as file:
+            json.dump(value, file, indent=1)
+            file.write("\n")
+            _sync(file)
+        os.replace(temporary, folder / INDEX_NAME)
 
 
 def _sync(file: IO[Any]) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import mmap
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, TypeVar
@@ -80,11 +82,13 @@ class SourceFiles:
         self.sizes[name] = len(data)
         return data
 
-    def _open(self, name: str) -> BinaryIO:
+    @contextmanager
+    def _open(self, name: str) -> Iterator[BinaryIO]:
         if self.folder is None:
             raise SourceError(f"{name}: this source has no files")
         try:
-            return (self.folder / name).open("rb")
+            with (self.folder / name).open("rb") as file:
+                yield file
         except OSError as error:
             raise SourceError(
                 f"{self.folder / name}: cannot be read: {error.strerror or error}"
