@@ -180,6 +180,7 @@ def test_a_text_may_begin_with_a_dash_and_a_dash_is_standard_input(
     assert run("decode", path, "-", stdin=expected.encode()).text == "the"
     assert run("encode", "-", "the", stdin=path.read_bytes()).text == expected
     assert "-h, --help" in run("encode", "-h").text
+    assert "'--file' requires an argument" in run("encode", path, "--file").stderr
 
 
 def test_a_long_text_in_any_parts_has_the_ids_of_one_call(

@@ -14,7 +14,7 @@ from construct import Bytes, Construct, FormatField
 from repository import ROOT, script
 
 from tokexport.errors import SourceError, TokexportError
-from tokexport.model import SpecialIds, Token
+from tokexport.model import Charsmap, SpecialIds, Token
 from tokexport.targets.material import Material, material
 from tokexport.targets.parts import Part
 from tokexport.targets.registry import TARGETS
@@ -150,6 +150,18 @@ def test_a_model_of_another_kind_is_refused(
 ) -> None:
     with pytest.raises(TokexportError, match=problem):
         write_target(sources[which], name, tmp_path / "file")
+
+
+def test_the_refusal_of_a_charsmap_does_not_contain_its_bytes(
+    sources: tuple[Path, Path], tmp_path: Path
+) -> None:
+    found = material(sources[1])
+    steps = (Charsmap(bytes(1000), by_grapheme=False),)
+    with pytest.raises(TokexportError) as refusal:
+        TARGETS["tokenizer.json"].write(
+            replace(found, parts={**found.parts, Part.NORMALIZER: steps})
+        )
+    assert "its normalizer has the step Charsmap; " in str(refusal.value)
 
 
 def changed(folder: Path, *more: str, **parts: Any) -> Path:

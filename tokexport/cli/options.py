@@ -99,7 +99,10 @@ class DashCommand(click.Command):
             if word == "--":
                 arguments += rest
             elif name in values or (name[:2] == "--" and " " not in name):
-                named += [word, *islice(rest, values.get(word, 0))]
+                taken = [*islice(rest, wanted := values.get(word, 0))]
+                if len(taken) < wanted:  # click says that its value is missing
+                    return super().parse_args(ctx, [word])
+                named += [word, *taken]
             else:
                 arguments.append(word)
         return super().parse_args(ctx, [*named, "--", *arguments])
