@@ -102,7 +102,7 @@ def prepare_streams() -> None:
 
 
 def is_stdout_broken() -> bool:
-    """Whether standard output holds what it could not write; that is then discarded."""
+    """Whether standard output cannot be written. What it has buffered is then discarded."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -112,7 +112,7 @@ def is_stdout_broken() -> bool:
 
 
 def discard_output() -> None:
-    """Python would complain again when it flushes at exit, and exit with 120."""
+    """Otherwise Python would flush again at exit, fail, and exit with 120."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -15,7 +15,7 @@ constexpr std::size_t lanes = PairVectors::count;
 constexpr std::int32_t no_pair = PairTable::no_pair;
 
 std::uint32_t size_of(const ShortWord &word) {
-    return word.symbols ? word.symbols : word.key.b >> 56 & (WordKey::part >> 56) - 1;
+    return word.symbols ? word.symbols : static_cast<std::uint32_t>(word.key.b >> 56);
 }
 
 AVX512 inline __m512i all_lanes(std::uint32_t v) {
@@ -191,7 +191,7 @@ void Group::finish() {
 
 // At most `most_words` words are sorted by size, so that the words of a group need about the same
 // number of merges. While one group waits for its slots, the others are merged. Fewer words than
-// `least_words` would leave most lanes of a group idle.
+// `least_words` would leave most lanes of a group unused.
 constexpr std::size_t least_words = 8, most_words = 256, group_count = 6;
 
 AVX512 void merge_sorted(const PairTable &pairs, ShortWord *const *words, std::size_t count) {
