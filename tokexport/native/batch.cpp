@@ -322,7 +322,7 @@ nb::object Core::encode_batch(nb::handle texts, nb::handle allowed, Truth templa
     const auto offsets = batch.offsets();
     for (std::size_t i = 0; i < batch.texts.size(); i++)
         PyList_SET_ITEM(lists.ptr(), static_cast<Py_ssize_t>(i),
-                        ints_.list(batch.ids().data() + offsets[i], offsets[i + 1] - offsets[i])
+                        list_of_ids(batch.ids().data() + offsets[i], offsets[i + 1] - offsets[i])
                             .release()
                             .ptr());
     return lists;
@@ -335,7 +335,7 @@ nb::object Core::encode_parallel(nb::handle text, nb::handle allowed, Truth temp
     if (is_bytes) batch.texts.push_back({SourceText(bytes_of(text).bytes), text});
     else add_text(text, batch);
     encode_texts(allowed_of(allowed), template_, threads, !is_bytes, batch);
-    return ints_.list(batch.ids().data(), batch.offsets()[1]);
+    return list_of_ids(batch.ids().data(), batch.offsets()[1]);
 }
 
 nb::object Core::encode_parallel_numpy(nb::handle text, nb::handle allowed, Truth template_,

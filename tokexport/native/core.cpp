@@ -62,7 +62,6 @@ Core::Core(nb::object buffer, nb::object name, std::optional<std::size_t> given_
       file_(open_file(held_, name_)),
       stable_(file_, width),
       starts_(file_, width),
-      ints_(file_.id_count),
       texts_(file_.id_count),
       single_(template_of(0)),
       pair_(template_of(1)),
@@ -312,21 +311,21 @@ nb::object Core::encode(nb::handle text, nb::handle allowed, Truth template_) {
     WorkspacePool::Lease space(pool_);
     Text source = text_of(text, &space->text);
     std::size_t count = encode_texts(*space, &source, 1, allowed, template_, true);
-    return ints_.list(space->ids.data(), count);
+    return list_of_ids(space->ids.data(), count);
 }
 
 nb::object Core::encode_bytes(nb::handle data, nb::handle allowed, Truth template_) {
     Text source = bytes_of(data);
     WorkspacePool::Lease space(pool_);
     std::size_t count = encode_texts(*space, &source, 1, allowed, template_, false);
-    return ints_.list(space->ids.data(), count);
+    return list_of_ids(space->ids.data(), count);
 }
 
 nb::object Core::encode_pair(nb::handle a, nb::handle b, nb::handle allowed, Truth template_) {
     Text sources[2] = {text_of(a), text_of(b)};
     WorkspacePool::Lease space(pool_);
     std::size_t count = encode_texts(*space, sources, 2, allowed, template_, true);
-    return ints_.list(space->ids.data(), count);
+    return list_of_ids(space->ids.data(), count);
 }
 
 nb::object Core::encode_numpy(nb::handle text, nb::handle allowed, Truth template_) {

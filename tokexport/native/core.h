@@ -15,6 +15,7 @@
 
 #include "engine/added_starts.h"
 #include "engine/stable_characters.h"
+#include "object_table.h"
 #include "python_ids.h"
 #include "tokexport.h"
 #include "truth.h"
@@ -208,7 +209,6 @@ private:
     tkx file_;
     const StableCharacters stable_;
     const AddedStarts starts_;
-    IdTable ints_;
     ObjectTable texts_;
     std::vector<Item> single_, pair_, plain_single_, plain_pair_;
     std::once_flag added_once_;

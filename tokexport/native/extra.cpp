@@ -47,7 +47,7 @@ nb::object Core::encode_chat(nb::list roles, nb::list texts) {
         const tkx_work work = space->work();
         const int code = tkx_chat_encode(&file_, messages.data(), messages.size(),
                                          space->ids.data(), space->ids.capacity(), &count, &work);
-        if (code == TKX_OK) return ints_.list(space->ids.data(), count);
+        if (code == TKX_OK) return list_of_ids(space->ids.data(), count);
         if (code == TKX_E_ROLE || code == TKX_E_MESSAGE) return nb::make_tuple(code, count);
         if (code == TKX_E_IDS && count > space->ids.capacity()) {
             space->ids.resize(count);

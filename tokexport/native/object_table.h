@@ -3,8 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
+#include <memory>
 #include <vector>
 
 #include <nanobind/nanobind.h>
@@ -13,55 +12,49 @@ namespace tokexport {
 
 class ObjectTable {
 public:
-    using Entry = std::atomic<PyObject *>;
-
-    explicit ObjectTable(std::uint32_t size) : size_(size), in_use_(size / block + 1) {}
+    explicit ObjectTable(std::uint32_t size) : size_(size), blocks_(size / block + 1) {}
     ObjectTable(const ObjectTable &) = delete;
     ObjectTable &operator=(const ObjectTable &) = delete;
     ~ObjectTable() {
-        Entry *entries = entries_.load();
-        if (!entries) return;
-        for (std::uint32_t i = 0; i < in_use_.size(); i++) {
-            if (!in_use_[i].load()) continue;
-            const std::uint32_t from = i * block;
-            for (std::uint32_t id = from; id < size_ && id - from < block; id++)
-                Py_XDECREF(entries[id].load(std::memory_order_relaxed));
+        for (const std::atomic<Entry *> &each : blocks_) {
+            const std::unique_ptr<Entry[]> entries(each.load());
+            for (std::uint32_t i = 0; entries && i < block; i++) Py_XDECREF(entries[i].load());
         }
-        std::free(entries);
     }
 
     std::uint32_t size() const { return size_; }
 
-    // An entry is null until its object is created.
-    Entry *entries() {
-        Entry *entries = entries_.load(std::memory_order_acquire);
-        if (entries) return entries;
-        static_assert(sizeof(Entry) == sizeof(PyObject *), "calloc must make null pointers");
-        auto *made = static_cast<Entry *>(std::calloc(size_ ? size_ : 1, sizeof(Entry)));
-        if (!made) throw std::bad_alloc();
-        if (entries_.compare_exchange_strong(entries, made, std::memory_order_acq_rel)) return made;
-        std::free(made);
-        return entries;
+    // The object of an id below size(), or null until it is created.
+    PyObject *find(std::uint32_t id) const {
+        const Entry *entries = blocks_[id / block].load(std::memory_order_acquire);
+        return entries ? entries[id % block].load(std::memory_order_acquire) : nullptr;
     }
 
     // Stores `made`, taking ownership, and returns it; or returns the object that another thread
     // has stored first.
-    PyObject *put(std::uint32_t id, PyObject *made) {
+    PyObject *put(std::uint32_t id, nanobind::object made) {
         PyObject *expected = nullptr;
-        in_use_[id / block].store(true, std::memory_order_relaxed);
-        if (entries()[id].compare_exchange_strong(expected, made, std::memory_order_acq_rel))
-            return made;
-        Py_DECREF(made);
+        if (entries(id / block)[id % block].compare_exchange_strong(expected, made.ptr()))
+            return made.release().ptr();
         return expected;
     }
 
 private:
-    // Entries per page of memory. Pages without an object are skipped when all are freed.
+    using Entry = std::atomic<PyObject *>;
+
+    // Entries per page of memory: ids close together are used together.
     static constexpr std::uint32_t block = 4096 / sizeof(Entry);
 
+    Entry *entries(std::uint32_t number) {
+        Entry *entries = blocks_[number].load(std::memory_order_acquire);
+        if (entries) return entries;
+        std::unique_ptr<Entry[]> made(new Entry[block]());
+        return blocks_[number].compare_exchange_strong(entries, made.get()) ? made.release()
+                                                                            : entries;
+    }
+
     std::uint32_t size_;
-    std::vector<std::atomic<bool>> in_use_;
-    std::atomic<Entry *> entries_{nullptr};
+    std::vector<std::atomic<Entry *>> blocks_;
 };
 
 }  // namespace tokexport

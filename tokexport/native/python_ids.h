@@ -6,22 +6,13 @@
 
 #include <nanobind/nanobind.h>
 
-#include "object_table.h"
 #include "workspace.h"
 
 namespace tokexport {
 
-// One Python int per id, created on demand. A list of ids is then a copy of pointers: 2.4 ns an
-// id, against 17 ns when each id becomes a new int.
-class IdTable {
-public:
-    explicit IdTable(std::uint32_t id_count) : ints_(id_count) {}
-
-    nanobind::object list(const std::uint32_t *ids, std::size_t count);
-
-private:
-    ObjectTable ints_;
-};
+// A list of Python ints. The int of an id is created once in a process, for all tokenizers, and
+// kept, as CPython keeps its small ints: a list is a copy of pointers, 1 ns an id instead of 17.
+nanobind::object list_of_ids(const std::uint32_t *ids, std::size_t count);
 
 // Reads ids from a list, a tuple, a contiguous array of integers (any object with a buffer) or any
 // other sequence or iterable. Raises KeyError for an integer outside the range of ids, TypeError

@@ -100,10 +100,9 @@ nb::object Core::encode_spans(nb::handle texts, nb::handle allowed, Truth templa
         PyList_SET_ITEM(spans.ptr(), static_cast<Py_ssize_t>(i),
                         owned(PyTuple_Pack(2, start.ptr(), end.ptr())).release().ptr());
     }
-    // `ints_` has a cached int for each id, and creates ints for other numbers.
-    return nb::make_tuple(ints_.list(located.ids.data(), located.count), spans,
-                          ints_.list(located.type_ids.data(), located.count),
-                          ints_.list(located.from_template.data(), located.count));
+    return nb::make_tuple(list_of_ids(located.ids.data(), located.count), spans,
+                          list_of_ids(located.type_ids.data(), located.count),
+                          list_of_ids(located.from_template.data(), located.count));
 }
 
 namespace {

@@ -13,7 +13,7 @@ public:
         : owner_(std::move(core)),
           core_(nanobind::cast<Core &>(owner_)),
           as_bytes_(as_bytes),
-          texts_(as_bytes || core_.file().decoder.data ? nullptr : core_.texts().entries()) {
+          texts_(as_bytes || core_.file().decoder.data ? nullptr : &core_.texts()) {
         int code = tkx_decoder_init(&decoder_, &core_.file(), skip_special);
         if (code != TKX_OK) fail(core_.name(), code);
         decoder_.as_bytes = as_bytes_;
@@ -25,8 +25,7 @@ public:
         // unless an incomplete character is pending.
         const bool stands_alone = texts_ && decoder_.held_size == 0 && value < core_.id_count();
         if (stands_alone)
-            if (PyObject *text = texts_[value].load(std::memory_order_acquire))
-                return nanobind::borrow(text);
+            if (PyObject *text = texts_->find(value)) return nanobind::borrow(text);
         nanobind::object text =
             grown([&](std::uint8_t *out, std::size_t capacity, std::size_t *size) {
                 int code = tkx_decoder_step(&decoder_, value, out, capacity, size);
@@ -36,7 +35,7 @@ public:
         std::uint32_t flags = TKX_SPECIAL;
         if (stands_alone && decoder_.held_size == 0 && !text.is_none() &&
             tkx_token_flags(&core_.file(), value, &flags) == TKX_OK && !(flags & TKX_SPECIAL))
-            core_.texts().put(value, nanobind::object(text).release().ptr());
+            texts_->put(value, text);
         return text;
     }
 
@@ -102,7 +101,7 @@ private:
     Core &core_;
     tkx_decoder decoder_;
     bool as_bytes_;
-    ObjectTable::Entry *texts_;  // null: each step is decoded
+    ObjectTable *texts_;  // null: each step is decoded
 };
 
 }  // namespace tokexport
