@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tokexport._core import differing_places, joined_parts
 from tokexport.model import ByteStrings, Vocabulary
+from tokexport.model.byte_strings import Suffixes
 from tokexport.unicode.byte_alphabet import all_to_bytes, to_bytes
 
 MANY = 1 << 14  # strings per block
@@ -99,3 +100,24 @@ def test_columns_that_do_not_match_are_refused() -> None:
     for ends, match in ((numbers(1), "as many strings"), (numbers(1, 4), "an end of a key")):
         with pytest.raises(ValueError, match=match):
             differing_places(b"abc", numbers(1, 3), b"abc", ends)
+
+
+@given(LISTS, st.integers(0, 2), st.data())
+def test_suffixes_are_the_strings_that_they_were_made_of(
+    strings: list[bytes], front: int, data: Any
+) -> None:
+    whole, ends = ByteStrings.of(strings), [text[front:] for text in strings]
+    suffixes = Suffixes.of(ByteStrings.of(ends), whole)
+    assert isinstance(suffixes, Suffixes)
+    places = data.draw(st.lists(st.integers(0, len(strings) - 1)) if strings else st.just([]))
+    assert [suffixes[place] for place in range(len(strings))] == ends
+    assert [*suffixes.take(np.array(places, np.int64))] == [ends[place] for place in places]
+    others = [place for place, text in enumerate(strings) if text != ends[place]]
+    assert suffixes.places_of_others(whole).tolist() == others
+
+
+@pytest.mark.parametrize("end", [b"xab", b"b ", b"aab", b""])
+def test_strings_that_are_no_suffixes_stay_as_they_are(end: bytes) -> None:
+    whole = ByteStrings.of([*[b" a"] * MANY, b"ab" if end else bytes(256)])
+    strings = ByteStrings.of([*[b"a"] * MANY, end])
+    assert Suffixes.of(strings, whole) is strings

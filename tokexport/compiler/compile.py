@@ -31,6 +31,7 @@ from tokexport.compiler.tables import (
     OpTable,
     Pairs,
     SplitStage,
+    StoredForms,
     Tables,
     Trie,
     TrieTables,
@@ -73,9 +74,7 @@ def compile_model(model: TokenizerModel, *, decode_only: bool = False) -> Tables
     model = prepared(model)
     tokens = Tokens.of(model.tokens)
     _check_limits(tokens)
-    encoding = None if decode_only else _encoding(model, tokens)
-    give_back_memory()
-    forms = stored_forms(tokens)
+    encoding, forms = (None, stored_forms(tokens)) if decode_only else _encoding(model, tokens)
     return Tables(
         model=model,
         tokens=tokens,
@@ -95,7 +94,8 @@ def prepared(model: TokenizerModel) -> TokenizerModel:
     return replace(model, notes=(*model.notes, _NO_OFFSETS))
 
 
-def _encoding(original: TokenizerModel, tokens: Tokens) -> EncodingTables:
+def _encoding(original: TokenizerModel, tokens: Tokens) -> tuple[EncodingTables, StoredForms]:
+    """The tables of the encoder, and between them the surface forms, where there is memory."""
     splits = without_dead_splits(original.normalizer, original.pre_tokenizer)
     model = swap_space_marker(replace(original, pre_tokenizer=splits))
     give_back_memory()
@@ -114,7 +114,17 @@ def _encoding(original: TokenizerModel, tokens: Tokens) -> EncodingTables:
     give_back_memory()  # of the patterns: they hold at least a byte per code point
     ops = iter(op_tables([*normalizer, *chain.from_iterable(rewrites)]))
     give_back_memory()
-    encoder, scores = _encoder(model, tokens)
+    # BPE takes most memory while it is compiled, a trie when it is done: one is first, one last.
+    byte_pairs = _encoder(model, tokens) if isinstance(model.model, BytePairModel) else None
+    give_back_memory()
+    op_rows = tuple(islice(ops, len(normalizer)))
+    stage_tables = tuple(_stage_table(stage, ops) for stage in stages)
+    added = _added_tables(original, normalized)
+    protected = _protected(model, normalizer)
+    give_back_memory()
+    forms = stored_forms(tokens)
+    give_back_memory()
+    encoder, scores = byte_pairs or _encoder(model, tokens)
     give_back_memory()
     if isinstance(model.model, WordLevelModel) and model.model.fuse_unk:
         # Both sides of any cut may be unknown: two ids, where the uncut text has one.
@@ -123,15 +133,8 @@ def _encoding(original: TokenizerModel, tokens: Tokens) -> EncodingTables:
         contents = [*normalized.values()]
         uncrossed = _uncrossed(model, encoder)
         cuts = safe_cuts(normalizer, stages, model.added_tokens, contents, uncrossed)
-    return EncodingTables(
-        encoder=encoder,
-        scores=scores,
-        normalizer=tuple(islice(ops, len(normalizer))),
-        stages=tuple(_stage_table(stage, ops) for stage in stages),
-        cuts=cuts,
-        added=_added_tables(original, normalized),
-        protected=_protected(model, normalizer),
-    )
+    tables = EncodingTables(encoder, scores, op_rows, stage_tables, cuts, added, protected)
+    return tables, forms
 
 
 def _flags(model: TokenizerModel) -> tuple[str, ...]:

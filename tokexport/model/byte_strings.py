@@ -182,6 +182,38 @@ class ByteStrings(Sequence[bytes]):
 
 
 @dataclass(frozen=True, eq=False)
+class Suffixes:
+    """The strings of ``whole`` without the first bytes of each: only how many is kept."""
+
+    whole: ByteStrings
+    skipped: npt.NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, strings: ByteStrings, whole: ByteStrings) -> ByteStrings | Suffixes:
+        """The strings, as suffixes of as many others if they are."""
+        found = [np.zeros(0, np.uint8)]
+        for part, other in zip(strings.parts(), whole.parts(), strict=True):
+            skipped = other.sizes - part.sizes  # wraps around where the other is shorter
+            if skipped.max() > 0xFF:
+                return strings
+            if len(part.places_of_others(other.within(skipped, part.sizes))):
+                return strings
+            found.append(skipped.astype(np.uint8))
+        return cls(whole, np.concatenate(found))
+
+    def take(self, places: Numbers) -> ByteStrings:
+        whole, skipped = self.whole.take(places), self.skipped[places]
+        return whole.within(skipped, whole.sizes - skipped)
+
+    def places_of_others(self, whole: ByteStrings) -> Numbers:
+        """The indexes at which the whole strings differ."""
+        return np.flatnonzero(self.skipped).astype(np.uint32)
+
+    def __getitem__(self, place: int) -> bytes:
+        return self.whole[place][self.skipped[place] :]
+
+
+@dataclass(frozen=True, eq=False)
 class Vocabulary(Mapping[bytes, int]):
     """The ids of distinct strings. A lookup is linear: for many lookups, build an index.
 

@@ -9,7 +9,7 @@ from typing import Final, overload
 import numpy as np
 import numpy.typing as npt
 
-from tokexport.model.byte_strings import ByteStrings, Numbers
+from tokexport.model.byte_strings import ByteStrings, Numbers, Suffixes
 from tokexport.model.vocabulary import Token, TokenKind
 
 KINDS: Final = (*TokenKind,)
@@ -27,7 +27,7 @@ class Tokens(Sequence[Token | None]):
 
     # What ids decode to between others, first and last: one object where these are equal.
     contents: ByteStrings
-    firsts: ByteStrings
+    firsts: ByteStrings | Suffixes
     lasts: ByteStrings
     is_hole: npt.NDArray[np.bool_]
     # Indexes in KINDS.
@@ -59,10 +59,10 @@ class Tokens(Sequence[Token | None]):
         """The ids that decode to different bytes as the first or the last id."""
         columns = [column for column in (self.firsts, self.lasts) if column is not self.contents]
         if len(columns) == 1:
-            return self.contents.places_of_others(columns[0])
+            return columns[0].places_of_others(self.contents)
         differs = np.zeros(len(self), np.bool_)
         for column in columns:
-            differs[self.contents.places_of_others(column)] = True
+            differs[column.places_of_others(self.contents)] = True
         return np.flatnonzero(differs)
 
     def __len__(self) -> int:

@@ -67,6 +67,8 @@ def _cuts(tokens: Tokens) -> tuple[dict[int, bytes], tuple[npt.NDArray[np.uint8]
                 longer[number], more[number] = first, change
             else:
                 _refuse(number, content, first, lasts[place])
+    zeros = np.broadcast_to(np.uint8(0), len(tokens))  # takes no memory
+    skip, more, end = (column if column.any() else zeros for column in (skip, more, end))
     return longer, (skip, more, end)
 
 

@@ -48,9 +48,9 @@ def growths(ops: Sequence[rewriting.Op]) -> list[tuple[int, int]]:
     [(1, 3), (2, 6)]
     """
     steps = [_step(op) for op in ops]
-    give_back_memory()
     found = []
     for count in range(1, len(steps) + 1):
+        give_back_memory()
         weights, extra = utf8_widths(), 0
         for step in reversed(steps[:count]):
             extra = min(extra + step(weights), MOST)
@@ -190,10 +190,12 @@ def _step_of_charsmap(op: rewriting.CharsmapOp) -> Step:
         sums = np.concatenate([[0], np.cumsum(weights[text], dtype=np.int64)])
         replacements = np.minimum(sums[ends] - sums, MOST)
         for points, size, places in found:
-            widths = 1 + sum((points >= some.start).astype(np.int64) for some in _OF_WIDTH[1:])
+            widths = 1 + sum((points >= some.start).view(np.uint8) for some in _OF_WIDTH[1:])
             of_sequence = (np.cumsum(widths) - 1) // size
             added = replacements[places[of_sequence]]
-            np.maximum.at(weights, points, _capped(-(-added * widths // size)))
+            added *= widths
+            added += size - 1
+            np.maximum.at(weights, points, _capped(added // size))
         return 0
 
     return step

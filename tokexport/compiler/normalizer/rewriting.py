@@ -4,11 +4,11 @@ Consecutive steps that look only at single characters become one map; so does a 
 marks the next step drops.
 """
 
-import functools
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tokexport._core import give_back_memory
 from tokexport.compiler.passes.fuse_decomposition import without_marks
 from tokexport.compiler.passes.skip_hints import with_plain_classes
 from tokexport.errors import UnsupportedError
@@ -92,7 +92,6 @@ class CharsmapOp:
 Op = NormalForm | CharacterMapping | ReplaceOp | CharsmapOp | AffixOp | SpellBytes
 
 
-@functools.cache
 def compile_steps(steps: tuple[NormalizerStep | PreTokenizerStep, ...]) -> tuple[Op, ...]:
     """The operations of the steps, in order. UnsupportedError for a step that cannot be exact."""
     ops: list[Op] = []
@@ -144,6 +143,7 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
             if step.protected or step.collapses:
                 problem = "protected texts or dropped spaces in a grapheme map are not supported"
                 raise UnsupportedError("normalizer", problem, "a map of sequences may have them")
+            give_back_memory()  # the sets of a grapheme program take ten megabytes
             clusters, first_plain = with_plain_classes(grapheme_program(), ~sequences.characters())
             return [CharsmapOp(sequences, clusters, (), first_plain)]
         case Prepend():

@@ -14,7 +14,6 @@ from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source
 from tokexport.sources.tiktoken.encoding import build, read_encoding
 from tokexport.sources.tiktoken.pickled import read_pickle
-from tokexport.sources.tiktoken.ranks import rank_encoding, read_ranks
 from tokexport.sources.tiktoken.tekken import parse_tekken, read_tekken
 from tokexport.sources.unreadable import are_mostly_base64, is_pickle_of_tiktoken
 
@@ -37,7 +36,14 @@ def _sniff_ranks(source: Input) -> bytes | None:
     return source.data if are_ranks else None
 
 
+def _read_ranks(source: Input, data: bytes, given: Given) -> TokenizerModel:
+    from tokexport.sources.tiktoken.ranks import read_ranks  # known encodings take 0.7 MB
+
+    return read_ranks(source, data, given)
+
+
 def _ranks_reference(source: Input, data: bytes, given: Given) -> ReferenceTokenizer:
+    from tokexport.sources.tiktoken.ranks import rank_encoding
     from tokexport.sources.tiktoken.reference import TiktokenReference
 
     known, special_tokens, _ = rank_encoding(source, data, given)
@@ -98,7 +104,7 @@ def _pickle_reference(source: Input, state: dict[str, Any], given: Given) -> Ref
 RANKS = Source(
     "tiktoken ranks",
     _sniff_ranks,
-    read_ranks,
+    _read_ranks,
     _ranks_reference,
     files=("*.tiktoken", "tiktoken.model"),
     takes=frozenset(("pattern", "special_tokens")),

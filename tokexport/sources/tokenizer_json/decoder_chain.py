@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from tokexport.errors import UnsupportedError
 from tokexport.model import ByteStrings, Decoding, ParseByteToken, ReplaceLiteral, TextEdit, Tokens
+from tokexport.model.byte_strings import Suffixes
 from tokexport.sources.tokenizer_json.decoder import Step
 from tokexport.unicode.byte_alphabet import all_to_bytes
 from tokexport.unicode.store import distinct
@@ -217,7 +218,8 @@ class _Chain:
         fallback = np.zeros(len(between), np.bool_)
         fallback[self._numbers[[*self._fallback]]] = True
         kinds, special = np.zeros(len(between), np.uint8), np.zeros(len(between), np.bool_)
-        tokens = Tokens(between, firsts, lasts, is_hole, kinds, special, fallback)
+        cut = firsts if firsts is between else Suffixes.of(firsts, between)
+        tokens = Tokens(between, cut, lasts, is_hole, kinds, special, fallback)
         return tokens, self._decoding
 
     def _by_id(self, forms: ByteStrings) -> ByteStrings:

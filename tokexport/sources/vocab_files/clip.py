@@ -4,7 +4,6 @@ It becomes the tokenizer.json of CLIP (``CLIPTokenizerFast``), so that the refer
 `tokenizers`. The other steps of OpenAI's ``simple_tokenizer.py`` (ftfy, HTML) are left out.
 """
 
-import gzip
 import io
 import zlib
 from collections.abc import Mapping, Sequence
@@ -36,6 +35,8 @@ _PATTERN: Final = (
 
 def published_vocabulary(data: bytes, file: str) -> tuple[dict[str, int], list[list[str]]]:
     """The vocabulary and the merges of a bpe_simple_vocab_16e6.txt.gz, as its code builds them."""
+    import gzip  # only here, as other sources do not need it
+
     try:
         with gzip.open(io.BytesIO(data)) as archive:
             text = archive.read(_LONGEST + 1)
