@@ -18,7 +18,7 @@ from tokexport.compiler.tables import (
     Trie,
 )
 from tokexport.file.layout import NONE, AddedFlag, OpFlag, OpKind, StageBehavior, StageFlag
-from tokexport.file.pack import bits, class_counts, levels, padded, rows, struct, trie
+from tokexport.file.pack import Part, bits, class_counts, levels, padded, rows, struct, trie, view
 from tokexport.limits import MAX_TRIMMING_PASSES
 
 
@@ -126,20 +126,19 @@ def cuts(pairs: Pairs) -> bytes | None:
 
 def rewriting(
     normalizer: Sequence[OpTable], stages: Sequence[SplitStage | tuple[OpTable, ...]]
-) -> bytes | None:
+) -> list[Part] | None:
     """NORM, or None if nothing is rewritten."""
     of_stages = [op for stage in stages if not isinstance(stage, SplitStage) for op in stage]
     ops = [*normalizer, *of_stages]
     if not ops:
         return None
     header = struct(layout.RewriteHeader, op_count=len(ops), normalizer_count=len(normalizer))
-    first = len(header) + layout.RewriteOp.sizeof() * len(ops)
+    at = len(header) + layout.RewriteOp.sizeof() * len(ops)
     descriptors = bytearray()
-    body = bytearray()
+    body: list[Part] = []
     for op in ops:
         table, content = _op_table(op.table), op.content.encode()
-        at = first + len(body)
-        body += padded(table)
+        parts = padded(table), padded(content)
         descriptors += struct(
             layout.RewriteOp,
             kind=OpKind[op.kind],
@@ -148,11 +147,12 @@ def rewriting(
             extra=op.extra,
             table_offset=at,
             table_size=len(table),
-            content_offset=first + len(body),
+            content_offset=at + len(parts[0]),
             content_size=len(content),
         )
-        body += padded(content)
-    return header + bytes(descriptors) + bytes(body)
+        body += parts
+        at += sum(map(len, parts))
+    return [header, bytes(descriptors), *body]
 
 
 def _op_table(table: FormTable | MapTable | ProgramTable | CharsmapTable | None) -> bytes:
@@ -208,8 +208,8 @@ def _charsmap(table: CharsmapTable) -> bytes:
         text_size=len(table.text),
         first_plain=table.first_plain,
     )
-    units = table.units.astype(layout.CHARSMAP_UNIT).tobytes()
-    return header + units + trie(table.protected) + program + table.text
+    units = view(table.units.astype(layout.CHARSMAP_UNIT, copy=False))
+    return b"".join((header, units, trie(table.protected), program, table.text))
 
 
 def added_tokens(added: AddedTables | None) -> bytes | None:

@@ -17,6 +17,7 @@ from tokexport.compiler.tables import (
 )
 from tokexport.file.layout import NONE, RecordFlag
 from tokexport.file.pack import Part, rows, struct, view
+from tokexport.model.byte_strings import PART
 from tokexport.version import __version__
 
 
@@ -26,7 +27,9 @@ def records_and_bytes(tables: Tables) -> tuple[memoryview, bytes]:
     encoder = tables.encoding.encoder if tables.encoding else None
     records = np.zeros(len(tokens), layout.RECORD)
     records["offset"] = forms.offsets
-    records["length"] = tokens.contents.sizes
+    ends, lengths = tokens.contents.ends, records["length"]
+    lengths[:1] = ends[:1]
+    np.subtract(ends[1:], ends[:-1], out=lengths[1:], casting="unsafe")
     flags = records["flags"]
     for number, kind in enumerate(KINDS):
         flags[tokens.kinds == number] = RecordFlag[f"KIND_{kind.name}"]
@@ -85,12 +88,12 @@ def scores(tables: EncodingTables, wanted: bool) -> tuple[Part | None, Part | No
     values = tables.scores
     if values is None:
         return None, None
-    with np.errstate(over="ignore"):
-        single = values.astype(layout.SCORE)
     is_unigram = isinstance(tables.encoder, TrieTables)
-    if is_unigram and not bool((single == values).all()):
-        return None, view(values.astype(layout.DOUBLE_SCORE, copy=False))
-    return view(single) if wanted or is_unigram else None, None
+    with np.errstate(over="ignore"):
+        parts = (values[at : at + PART] for at in range(0, len(values), PART))
+        if is_unigram and any((part.astype(layout.SCORE) != part).any() for part in parts):
+            return None, view(values.astype(layout.DOUBLE_SCORE, copy=False))
+        return view(values.astype(layout.SCORE)) if wanted or is_unigram else None, None
 
 
 def ids(numbers: npt.NDArray[np.int64] | None) -> bytes | None:

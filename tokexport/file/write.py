@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import tokexport.file.layout as layout
+from tokexport._core import give_back_memory
 from tokexport.chat.frame import Frame
 from tokexport.compiler.tables import DecoderTable, EncodingTables, SelfTestCase, Tables, TrieTables
 from tokexport.file import chat_section, encoder_sections, text_sections, token_sections
@@ -57,6 +58,7 @@ def sections(
     """
     model = tables.model
     records, blob = token_sections.records_and_bytes(tables)
+    give_back_memory()
     contents: dict[bytes, Content | None] = {
         Tag.RECORDS: records,
         Tag.BYTES: blob,
@@ -151,7 +153,7 @@ def _encoder(
     }
 
 
-def _text(tables: Tables, encoding: EncodingTables) -> dict[bytes, bytes | None]:
+def _text(tables: Tables, encoding: EncodingTables) -> dict[bytes, Content | None]:
     normalizer, stages = encoding.normalizer, encoding.stages
     return {
         Tag.SPLITS: text_sections.splits(normalizer, stages),
