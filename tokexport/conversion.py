@@ -153,7 +153,7 @@ def convert(
         revision=revision,
         reference=reference,
     )
-    with opened.naming_the_file():
+    with opened.input.naming_the_file():
         model = prepared(opened.read())
     if path is not None and isinstance(source, (str, os.PathLike)) and Path(source).is_dir():
         refuse_sources(path, [Path(source) / name for name in model.provenance.sha256])
@@ -171,7 +171,7 @@ def convert(
         options, notes = _with_self_test(options, model, opened)
     opened = opened.emptied()
     step("compiling merges, splits and indexes")
-    with opened.naming_the_file():
+    with opened.input.naming_the_file():
         tables = compile_model(model, decode_only=decode_only)
     give_back_memory()
     made = _sections(tables, options)

@@ -16,7 +16,19 @@ class ChatTemplateError(TokexportError, ValueError):
 
 
 class SourceError(TokexportError):
-    """A source file is broken: not what its format says, or refused by the reference library."""
+    """A source file is broken: not what its format says, or refused by the reference library.
+
+    ``name`` is the base name of a file of the source, ``file`` its path, once that is known.
+    """
+
+    def __init__(self, problem: str, name: str | None = None) -> None:
+        super().__init__(problem)
+        self.name = name
+        self.file: str | None = None
+
+    def __str__(self) -> str:
+        where = self.file or self.name
+        return f"{where}: {self.args[0]}" if where else str(self.args[0])
 
 
 class UnsupportedError(TokexportError):

@@ -28,7 +28,7 @@ def decoded(data: bytes, file: str, more: str = "") -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise SourceError(f"{file}: byte {error.start} is not UTF-8{more}") from None
+        raise SourceError(f"byte {error.start} is not UTF-8{more}", file) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,9 @@ class SourceFiles:
         with self._open(name) as file:
             if not file.seekable():
                 raise SourceError(
-                    f"{name} is a pipe, and a source is read more than once; write it to a file,"
-                    " and convert that"
+                    "it is a pipe, and a source is read more than once; write it to a file, and"
+                    " convert that",
+                    name,
                 )
             is_empty = file.seek(0, os.SEEK_END) == 0
             return self._kept(
@@ -85,11 +86,9 @@ class SourceFiles:
     @contextmanager
     def _open(self, name: str) -> Iterator[BinaryIO]:
         if self.folder is None:
-            raise SourceError(f"{name}: this source has no files")
+            raise SourceError("this source has no files", name)
         try:
             with (self.folder / name).open("rb") as file:
                 yield file
         except OSError as error:
-            raise SourceError(
-                f"{self.folder / name}: cannot be read: {error.strerror or error}"
-            ) from None
+            raise SourceError(f"cannot be read: {error.strerror or error}", name) from None

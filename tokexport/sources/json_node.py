@@ -91,7 +91,7 @@ class Node:
 
     def broken(self, what: str) -> NoReturn:
         """Raises the SourceError with the location and what is wrong there."""
-        raise SourceError(f"{self.file}: {self.path or 'the document'} {what}")
+        raise SourceError(f"{self.path or 'the document'} {what}", self.file)
 
     def unsupported(self, supported: str) -> NoReturn:
         """Raises the UnsupportedError for this value."""
@@ -190,19 +190,19 @@ def parse(data: bytes, file: str) -> Node:
     text = decoded(data, file, "; JSON must be UTF-8")
     if text.startswith("\ufeff"):
         found = "starts with a byte order mark, which JSON may not have"
-        raise SourceError(f"{file}: it {found}; remove its first three bytes")
+        raise SourceError(f"it {found}; remove its first three bytes", file)
     try:
         value = json.loads(
             text, object_pairs_hook=_object, parse_constant=_constant, parse_float=serde_number
         )
     except json.JSONDecodeError as error:
         raise SourceError(
-            f"{file}: line {error.lineno}, column {error.colno} is not JSON: {error.msg}"
+            f"line {error.lineno}, column {error.colno} is not JSON: {error.msg}", file
         ) from None
     except RecursionError:
-        raise SourceError(f"{file}: it is nested too deeply") from None
+        raise SourceError("it is nested too deeply", file) from None
     except ValueError as error:
-        raise SourceError(f"{file}: {error}") from None
+        raise SourceError(str(error), file) from None
     node = Node(file, "", value)
     # Python accepts lone surrogates, the reference does not. Such escapes are rare, so the walk
     # over everything is too.

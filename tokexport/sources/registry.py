@@ -7,8 +7,7 @@ reference library and the diagnosis share.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -68,7 +67,7 @@ class Opened:
 
     def read(self) -> TokenizerModel:
         """The model; UnsupportedError if it could not be exact, SourceError for a broken source."""
-        with self.naming_the_file():
+        with self.input.naming_the_file():
             model = self.format.read(self.input, self.content, self.given)
         if self.folder is None or self.input.is_folder:
             return model
@@ -77,23 +76,14 @@ class Opened:
 
     def reference(self) -> ReferenceTokenizer:
         """The tokenizer of its library; SourceError if the library refuses the source."""
-        return self.format.reference(self.input, self.content, self.given)
+        with self.input.naming_the_file():
+            return self.format.reference(self.input, self.content, self.given)
 
     def emptied(self) -> Opened:
         """The same without its content, which is no longer needed: compiling needs the memory."""
         for name in ("view", "data", "json"):
             self.input.__dict__.pop(name, None)
         return replace(self, content=None)
-
-    @contextmanager
-    def naming_the_file(self) -> Iterator[None]:
-        """Adds the file name to a refusal, wherever it is raised."""
-        try:
-            yield
-        except UnsupportedError as error:
-            if error.file is None and self.input.path is not None:
-                error.file = str(self.input.path)
-            raise
 
 
 def open_source(
@@ -126,7 +116,8 @@ def open_source(
         return _open_object(local, given)
     path = Path(local)
     opened = _of_transformers(path) if reference is not None else _open_path(path)
-    _check_given(opened, given)
+    with opened.input.naming_the_file():
+        _check_given(opened, given)
     commit = path.name if local is not source else None
     folder = path if path.is_dir() else None
     return replace(opened, given=given, folder=folder, commit=commit)
@@ -134,15 +125,17 @@ def open_source(
 
 def _open_path(path: Path) -> Opened:
     source = Input(path=tokenizer_in(path, SOURCES) if path.is_dir() else path)
-    refuse_by_head(source)
-    found = sniffed(source, SOURCES)
-    return refuse(source) if found is None else Opened(found[0], source, found[1], Given())
+    with source.naming_the_file():
+        refuse_by_head(source)
+        found = sniffed(source, SOURCES)
+        return refuse(source) if found is None else Opened(found[0], source, found[1], Given())
 
 
 def _of_transformers(path: Path) -> Opened:
     folder = path if path.is_dir() else path.parent
     source = Input(path=folder)
-    return Opened(transformers.SOURCE, source, from_folder(source.files, str(path)), Given())
+    with source.naming_the_file():
+        return Opened(transformers.SOURCE, source, from_folder(source.files, str(path)), Given())
 
 
 def _open_object(python_object: object, given: Given) -> Opened:

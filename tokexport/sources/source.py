@@ -3,13 +3,14 @@
 import codecs
 import mmap
 import re
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
+from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import TokenizerModel
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import Node, parse
@@ -43,6 +44,20 @@ class Input:
         self.is_folder = path is not None and path.is_dir()
         folder = path if self.is_folder else None if path is None else path.parent
         self.files = SourceFiles(folder)
+
+    @contextmanager
+    def naming_the_file(self) -> Iterator[None]:
+        """Adds the path, as it was given, to an error about a file, wherever it is raised."""
+        try:
+            yield
+        except UnsupportedError as error:
+            if error.file is None and self.path is not None:
+                error.file = str(self.path)
+            raise
+        except SourceError as error:
+            if error.name is not None and self.files.folder is not None:
+                error.file = str(self.files.folder / error.name)
+            raise
 
     @cached_property
     def head(self) -> bytes:

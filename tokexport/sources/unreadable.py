@@ -55,10 +55,10 @@ def refuse_by_head(source: Input) -> None:
     if source.path is None or source.is_folder:
         return
     if not head:
-        raise SourceError(f"{file}: the file is empty")
+        raise SourceError("the file is empty", file)
     if head.startswith(_LFS_POINTER):
         raise SourceError(
-            f"{file}: it is a pointer of Git LFS, not the file itself; fetch it with: git lfs pull"
+            "it is a pointer of Git LFS, not the file itself; fetch it with: git lfs pull", file
         )
     for magic, what in _MAGICS:
         if head.startswith(magic):

@@ -34,7 +34,7 @@ def _open(path: Path) -> Tokenizer:
     found = _ARRAY.search(path.read_bytes())
     numbers = [] if found is None else [int(word) for word in found[2].split(b",") if word.strip()]
     if found is None or len(numbers) != int(found[1]) or max(numbers, default=0) > 255:
-        raise SourceError(f"{path.name}: it is cut off, or not an array that tokexport wrote")
+        raise SourceError(f"{path}: it is cut off, or not an array that tokexport wrote")
     return load(bytes(numbers))
 
 

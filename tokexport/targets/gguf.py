@@ -249,7 +249,7 @@ def _runtime(path: Path, how: Mapping[str, Any]) -> Runtime:
 
     TokexportError for user-defined pieces, which llama.cpp finds before anything else.
     """
-    parsed = parse_gguf(read_metadata(path.read_bytes(), path.name, PREFIXES), path.name)
+    parsed = parse_gguf(read_metadata(path.read_bytes(), str(path), PREFIXES), str(path))
     if parsed.model == "gpt2":
         from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
@@ -266,7 +266,7 @@ def _runtime(path: Path, how: Mapping[str, Any]) -> Runtime:
     pieces = gguf_sentencepiece(parsed)
     if any(piece.type is PieceType.USER_DEFINED for piece in pieces.pieces):
         raise TokexportError(
-            f"{path.name}: llama.cpp treats user-defined pieces differently from SentencePiece, in"
+            f"{path}: llama.cpp treats user-defined pieces differently from SentencePiece, in"
             " a way not known here; compare with llama.cpp itself"
         )
     if parsed.model == "llama":

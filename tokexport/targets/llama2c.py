@@ -77,7 +77,7 @@ def _read(path: Path, layout: Construct = HEADER) -> Material:
     )
     spec = proto.NormalizerSpec(add_dummy_prefix=True, remove_extra_whitespaces=False)
     found = proto.SentencePieceModel(
-        path.name, pieces, proto.Algorithm.BPE, byte_fallback=True, normalizer=spec
+        str(path), pieces, proto.Algorithm.BPE, byte_fallback=True, normalizer=spec
     )
     model = build(found, SourceFiles(), Provenance(path.name))
     named = [

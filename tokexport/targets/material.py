@@ -60,7 +60,7 @@ def material(source: Any, **how: Any) -> Material:
     if isinstance(source, (str, os.PathLike)) and is_tokexport_file(source):
         return of_file(load(source), Path(source).name)
     opened = open_source(source, **how)
-    with opened.naming_the_file():
+    with opened.input.naming_the_file():
         model, (pieces, document) = opened.read(), _pieces_or_document(opened)
         return replace(of_model(opened.input.name, model, pieces), document=document)
 

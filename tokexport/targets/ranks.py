@@ -40,7 +40,7 @@ def _write(source: Material) -> Files:
 
 
 def _read(path: Path) -> Material:
-    ranks = parse_ranks(path.read_bytes(), path.name)
+    ranks = parse_ranks(path.read_bytes(), str(path))
     tokens: list[Token | None] = [None] * (max(ranks.values(), default=-1) + 1)
     for content, rank in ranks.items():
         tokens[rank] = Token(content)

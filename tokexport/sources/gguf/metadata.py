@@ -120,4 +120,4 @@ class _Reader:
 
     def fail(self, what: str, at: int | None = None) -> NoReturn:
         place = self.at if at is None else at
-        raise SourceError(f"{self.file}: it {what}, at byte {place}; it is damaged or cut off")
+        raise SourceError(f"it {what}, at byte {place}; it is damaged or cut off", self.file)

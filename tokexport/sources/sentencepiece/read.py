@@ -157,12 +157,11 @@ class _Pieces:
                     _place(source, number).fail(expected)
                 bytes_found[_BYTE_PIECES[piece.text]] = number
         if len(unknown) != 1:
-            raise SourceError(
-                f"{source.file}: {len(unknown)} pieces are of type UNKNOWN; a model has one"
-            )
+            count = f"{len(unknown)} pieces are of type UNKNOWN"
+            raise SourceError(f"{count}; a model has one", source.file)
         if source.byte_fallback and len(bytes_found) < 256:
             count = f"{len(bytes_found)} pieces are of type BYTE"
-            raise SourceError(f"{source.file}: {count}; byte_fallback needs 256 of them")
+            raise SourceError(f"{count}; byte_fallback needs 256 of them", source.file)
         self.unk_id = unknown[0]
         self.byte_ids = (
             tuple(bytes_found[byte] for byte in range(256)) if source.byte_fallback else None

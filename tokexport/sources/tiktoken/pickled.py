@@ -28,10 +28,10 @@ def read_pickle(data: bytes, file: str) -> dict[str, Any]:
             machine.position = end = position or 0
             machine.step(opcode.name, argument)
     except ValueError as error:
-        raise SourceError(f"{file}: the pickle is damaged: {error}; fetch the file again") from None
+        raise SourceError(f"the pickle is damaged: {error}; fetch the file again", file) from None
     if len(data) > end + 1:
         raise SourceError(
-            f"{file}: the pickle ends at byte {end + 1} of {len(data)}; expected nothing after it"
+            f"the pickle ends at byte {end + 1} of {len(data)}; expected nothing after it", file
         )
     return _checked(machine.result(), file)
 
@@ -173,7 +173,7 @@ def _checked(state: Any, file: str) -> dict[str, Any]:
 
     def check(name: str, is_right: bool, expected: str) -> None:
         if not is_right:
-            raise SourceError(f"{file}: {name} has an unexpected value; expected {expected}")
+            raise SourceError(f"{name} has an unexpected value; expected {expected}", file)
 
     ranks, special_tokens = state["mergeable_ranks"], state["special_tokens"]
     for name in ("name", "pat_str"):

@@ -97,7 +97,7 @@ def added_tokens_decoder(config: Node) -> dict[int, str]:
     contents: dict[int, str] = {}
     for key, entry in table.members():
         if not (key.isascii() and key.isdigit()):
-            raise SourceError(f"{CONFIG}: {table.path} has the key {show(key)}; expected an id")
+            raise SourceError(f"{table.path} has the key {show(key)}; expected an id", CONFIG)
         contents[int(key)] = token_content(entry)
     return contents
 

@@ -198,4 +198,4 @@ def _read_files(tokenizer: Any, files: SourceFiles, *more: str) -> SourceFiles:
 
 def _refuse(where: str, named: NamedClass, why: str) -> None:
     hint = f"{why}; give a tokenizer.json, if there is one"
-    raise UnsupportedError(Path(where).name, f"{named} is not supported", hint)
+    raise UnsupportedError(Path(where).name or where, f"{named} is not supported", hint)

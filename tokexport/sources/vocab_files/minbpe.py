@@ -92,7 +92,7 @@ def _line(lines: list[str], index: int, file: str) -> Node:
     """A line; SourceError if it is missing."""
     if index < len(lines):
         return line_of(file, index + 1, lines[index])
-    raise SourceError(f"{file}: it ends before line {index + 1}; expected one more line")
+    raise SourceError(f"it ends before line {index + 1}; expected one more line", file)
 
 
 def _sniff(source: Input) -> Node | None:

@@ -68,8 +68,9 @@ def read_rwkv(
     missing = [byte for byte in range(256) if bytes((byte,)) not in vocab]
     if missing:
         raise SourceError(
-            f"{name}: {len(missing)} of the 256 single bytes are not tokens, the first"
-            f" 0x{missing[0]:02x}: the encoder stops at them"
+            f"{len(missing)} of the 256 single bytes are not tokens, the first 0x{missing[0]:02x}:"
+            " the encoder stops at them",
+            name,
         )
     tokens: list[Token | None] = [None] * (max(by_id) + 1)
     for number, token in by_id.items():
