@@ -111,4 +111,4 @@ def _kind(path: Path) -> AnySource | Other | None:
 
 def _reason(error: SourceError, path: Path) -> str:
     """The problem in the sentence of an error, without the file and the hint."""
-    return str(error).removeprefix(f"{path.name}: ").partition("; ")[0]
+    return str(error).removeprefix(f"{path}: ").partition("; ")[0]

@@ -36,7 +36,7 @@ def parse_records(
             records.append(record.parse_stream(stream))
     except ConstructError as error:
         raise SourceError(
-            f"{path}: it is cut off in the record {len(records)}, or not of this format: {error}"
+            f"{path}: it is cut off in the record {len(records)}, or not of this format"
         ) from error
     return head, records
 

@@ -110,8 +110,8 @@ def _check_ranks(source: str, ranks: Mapping[bytes, int]) -> None:
     missing = [byte for byte in _BYTES if byte not in ranks]
     if missing:
         raise SourceError(
-            f"the ranks lack {len(missing)} of the 256 single bytes, the first of them"
-            f" 0x{missing[0].hex()}: tiktoken stops at a text with such a byte; add a rank for each",
+            f"the ranks lack {len(missing)} of the 256 single bytes, the first of them 0x"
+            f"{missing[0].hex()}: tiktoken stops at a text with such a byte; add a rank for each",
             source,
         )
     owners: dict[int, bytes] = {}

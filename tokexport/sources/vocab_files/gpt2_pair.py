@@ -60,13 +60,13 @@ def _sniff(source: Input) -> Pair | None:
     if vocab is not None and fields and all(type(value) is int for value in fields.values()):
         if not is_clip(fields):
             check_kind(source.name, fields)  # more informative than that the other file is missing
-        merges_name = _sibling(source.name, source.files)[1]
+        merges_name = _sibling(source, "numbers by name, as a vocabulary without merges")[1]
         merges = parse_merges(source.files.read(merges_name), merges_name)
         return Pair(vocab, merges, merges_name)
     if vocab is None and _are_merges(source):
         merges = parse_merges(source.data, source.name)
         try:
-            vocab_name = _sibling(source.name, source.files)[0]
+            vocab_name = _sibling(source, "pairs of words, as merges without a vocabulary")[0]
         except SourceError:
             check_kind(source.name, {}, merges.values())
             raise
@@ -124,17 +124,18 @@ SOURCE = Source(
 )
 
 
-def _sibling(name: str, files: SourceFiles) -> tuple[str, str]:
+def _sibling(source: Input, holds: str) -> tuple[str, str]:
     """The names of the vocabulary and the merges; SourceError if either does not exist."""
-    pairs = _pairs(name)
+    pairs = _pairs(source.name)
     for pair in pairs:
-        if all(files.has(other) for other in pair):
+        if all(map(source.files.has, pair)):
             return pair
-    others = sorted({other for pair in pairs for other in pair} - {name})
-    raise SourceError(
-        f"{name}: it is one of a pair, and {' or '.join(others) or 'vocab.json with merges.txt'} is"
-        " not beside it"
-    )
+    others = sorted({other for pair in pairs for other in pair} - {source.name})
+    problem = f"it is one of a pair, and {' or '.join(others)} is not beside it"
+    if not pairs:
+        problem = f"it holds only {holds}, from which no ids follow; give the whole tokenizer.json,"
+        problem += " or the two as vocab.json and merges.txt in one directory"
+    raise SourceError(problem, source.name)
 
 
 def _pairs(name: str) -> list[tuple[str, str]]:
