@@ -12,13 +12,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
+import click
 import pytest
 from command_line import PathOf, Run
 from reader_samples import document
 from repository import small_source
 
 import tokexport
-from tokexport.cli.app import COMMANDS
+from tokexport.cli.app import COMMANDS, commands
 
 NAMES = ["model export" if name == "model" else name for name in COMMANDS]
 MAIN = [sys.executable, "-c", "from tokexport.cli import main; main()"]
@@ -35,6 +36,7 @@ def test_every_command_has_examples_and_accepts_json(command: str, run: Run) -> 
     assert outcome.code == 0
     assert f"tokexport {command}" in outcome.text.split("Options:")[0].split("\n", 2)[2]
     assert "--json" in outcome.text
+    assert not re.search(r"\[([^]]+)\]\s+\[default:\s+\1", outcome.text)
 
 
 def test_the_help_describes_each_command_in_a_whole_sentence() -> None:
@@ -75,8 +77,26 @@ def test_a_missing_file_is_named_without_an_errno(command: str, run: Run) -> Non
     assert "nothing.bin" in error["error"]["message"]
 
 
+PATHS = r"\b(FILE|DIR|PATH|INPUT|SOURCE|TOKENIZER|MODEL|FIRST|SECOND|MESSAGES|CHECKPOINT)\b"
+
+
+@pytest.mark.parametrize("command", NAMES)
+def test_an_empty_path_is_refused(command: str, run: Run) -> None:
+    found = click.Context(commands).command
+    for name in command.split():
+        assert isinstance(found, click.Group)
+        found = found.get_command(click.Context(found), name)
+    assert found is not None
+    paths = [one for one in found.params if re.search(PATHS, one.metavar or str(one.name).upper())]
+    assert paths
+    for one in paths:
+        with pytest.raises(click.BadParameter, match="an empty path names no file"):
+            one.type_cast_value(click.Context(found), [""] if one.multiple or one.nargs < 0 else "")
+
+
 def test_usage_errors_and_refusals_are_also_json_objects(run: Run, tmp_path: Path) -> None:
     assert run("frobnicate").code == 2
+    assert "'SOURCE': an empty path names no file" in run("convert", "").stderr
     assert json.loads(run("encode", "--json").stderr)["error"]["kind"] == "MissingParameter"
     source = json.dumps(document(normalizer={"type": "Other"}))
     (tmp_path / "tokenizer.json").write_text(source, encoding="utf-8")

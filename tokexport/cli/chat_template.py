@@ -8,7 +8,7 @@ import click
 
 from tokexport import load
 from tokexport.cli.console import json_option, say_json
-from tokexport.cli.options import InputPath, read_json
+from tokexport.cli.options import InputPath, path_option, read_json
 from tokexport.errors import SourceError
 
 
@@ -19,7 +19,7 @@ from tokexport.errors import SourceError
 @click.option("--add-generation-prompt", is_flag=True, help="End where the answer begins.")
 @click.option("--continue-final-message", is_flag=True, help="End within the last message.")
 @click.option("--tools", metavar="FILE.json", type=InputPath(), help="A JSON array of tools.")
-@click.option(
+@path_option(
     "--template",
     metavar="NAME|FILE",
     help="Another template: its name in the tokenizer, or a file.",

@@ -9,7 +9,7 @@ import click
 
 from tokexport.cli.console import Output, ProgressLine, output_options, plural, size, table
 from tokexport.cli.contents import MODELS, section_rows
-from tokexport.cli.options import InputPath, source_options
+from tokexport.cli.options import InputPath, path_option, source_options
 from tokexport.compiler.compile import KINDS
 from tokexport.conversion import Conversion
 from tokexport.conversion import convert as library
@@ -34,7 +34,7 @@ PREFIX_INDEX_HELP = (
 
 @click.command()
 @click.argument("source", type=InputPath())
-@click.option("-o", "--output", "target", metavar="FILE", default="tokenizer.bin", help=TARGET_HELP)
+@path_option("-o", "--output", "target", default="tokenizer.bin", help=TARGET_HELP)
 @source_options
 @click.option("--to", "format", type=click.Choice([*TARGETS]), help=TO_HELP)
 @click.option("--from", "origin", type=click.Choice([*TARGETS]), help=FROM_HELP)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from tokexport.cli.console import Output, ProgressLine, output_options, plural, size
-from tokexport.cli.options import parts_of_file
+from tokexport.cli.options import AnyPath, parts_of_file, path_option
 from tokexport.corpus.documents import find_files
 from tokexport.errors import TokexportError
 from tokexport.sources.tiktoken.known_patterns import KNOWN
@@ -17,8 +17,8 @@ from tokexport.training.files import count_files, count_stream, is_counts, join_
 
 
 @click.command()
-@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
-@click.option("-o", "--output", "target", required=True, metavar="FILE", help="The counts file.")
+@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=AnyPath())
+@path_option("-o", "--output", "target", required=True, help="The counts file.")
 @click.option("--pattern", metavar="NAME", help=f"{', '.join(KNOWN)}; or a regex.  [nanochat]")
 @click.option(
     "--special-token",

@@ -10,14 +10,14 @@ import click
 
 from tokexport import Tokenizer, load
 from tokexport.cli.console import SCHEMA_VERSION, bytes_value, json_option, quoted
-from tokexport.cli.options import DashCommand, InputPath, given_text, not_utf8
+from tokexport.cli.options import DashCommand, InputPath, given_text, not_utf8, path_option
 from tokexport.errors import TextError
 
 
 @click.command(cls=DashCommand)
 @click.argument("path", metavar="TOKENIZER", type=InputPath())
 @click.argument("text", required=False)
-@click.option("--file", "text_file", metavar="FILE", help="Encode this file's bytes.")
+@path_option("--file", "text_file", help="Encode this file's bytes.")
 @click.option("--special", is_flag=True, help="Special tokens become ids: for trusted text only.")
 @click.option("--add-special-tokens", is_flag=True, help="Add the template's ids, such as BOS.")
 @click.option("--tokens", "tokens", is_flag=True, help="One line per token: id and bytes.")

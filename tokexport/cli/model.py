@@ -5,6 +5,7 @@ from typing import Literal
 import click
 
 from tokexport.cli.console import Output, ProgressLine, output_options, size
+from tokexport.cli.options import AnyPath, path_option
 from tokexport.weights import export as export_weights
 
 
@@ -14,10 +15,8 @@ def model() -> None:
 
 
 @model.command()
-@click.argument("checkpoint")
-@click.option(
-    "-o", "--output", "target", default="model.weights", help="The file.  [model.weights]"
-)
+@click.argument("checkpoint", type=AnyPath())
+@path_option("-o", "--output", "target", default="model.weights", help="The file to write.")
 @click.option("--dtype", type=click.Choice(["float32", "int8"]), default="float32")
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @output_options

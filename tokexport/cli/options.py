@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from functools import wraps
+from functools import partial, wraps
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,8 +22,23 @@ Result = TypeVar("Result")
 PART = 1 << 18  # bytes
 
 
-class InputPath(click.Path):
-    """A path to read from, as a str. ``-`` is standard input, copied to a temporary file."""
+class AnyPath(click.Path):
+    """A path, as a str. An empty one is refused: ``pathlib`` takes it for the current directory."""
+
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> str:
+        return str(value) or self.fail("an empty path names no file", param, ctx)
+
+
+path_option = partial(click.option, type=AnyPath(), metavar="FILE")
+
+
+class InputPath(AnyPath):
+    """A path to read from. ``-`` is standard input, copied to a temporary file."""
 
     def convert(
         self,
@@ -32,7 +47,7 @@ class InputPath(click.Path):
         ctx: click.Context | None,
     ) -> str:
         if str(value) != "-" or ctx is None:
-            return str(value)
+            return super().convert(value, param, ctx)
         if ctx.meta.setdefault("standard input", []):
             self.fail("standard input can only be read once", param, ctx)
         ctx.meta["standard input"].append(param)

@@ -20,7 +20,7 @@ from tokexport.cli.console import (
 )
 from tokexport.cli.contents import converted
 from tokexport.cli.count import counting, is_standard_input
-from tokexport.cli.options import parts_of_file
+from tokexport.cli.options import AnyPath, parts_of_file, path_option
 from tokexport.corpus.documents import (
     ByteStream,
     LongDocument,
@@ -49,12 +49,12 @@ from tokexport.training.word_counts_file import read_word_counts
 
 
 @click.command()
-@click.argument("inputs", metavar="[INPUT...]", nargs=-1)
-@click.option("--counts", "counts_file", metavar="FILE", help="Word counts instead of INPUT.")
+@click.argument("inputs", metavar="[INPUT...]", nargs=-1, type=AnyPath())
+@path_option("--counts", "counts_file", help="Word counts instead of INPUT.")
 @click.option(
     "--vocab-size", type=click.IntRange(1), metavar="N", required=True, help="The number of ids."
 )
-@click.option("-o", "--output", "folder", required=True, metavar="DIR", help="The files' folder.")
+@path_option("-o", "--output", "folder", required=True, metavar="DIR", help="The files' folder.")
 @click.option("--pattern", metavar="NAME", help=f"{', '.join(KNOWN)}; or a regex.  [nanochat]")
 @click.option(
     "--special-token", "special", multiple=True, metavar="T", help="A special token; ids come last."
@@ -77,10 +77,10 @@ from tokexport.training.word_counts_file import read_word_counts
 @click.option("--doc-cap", type=click.IntRange(1), metavar="N", help="Characters per document.")
 @click.option("--field", metavar="NAME", help="The field or column of the text.  [text]")
 @click.option("--lines", is_flag=True, help="Each line of a .txt file is a document.")
-@click.option(
+@path_option(
     "--held-out", multiple=True, metavar="PATH", help="Texts to measure on, not to learn from."
 )
-@click.option("--beside", multiple=True, metavar="FILE", help="Another tokenizer to measure.")
+@path_option("--beside", multiple=True, help="Another tokenizer to measure.")
 @click.option("--threads", type=click.IntRange(1), metavar="N", help="[one per processor]")
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 @output_options

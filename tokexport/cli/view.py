@@ -10,7 +10,7 @@ import click
 from tokexport import load
 from tokexport.cli.console import json_option, say, say_json, size
 from tokexport.cli.contents import Contents
-from tokexport.cli.options import DashCommand, InputPath, given_text, not_utf8
+from tokexport.cli.options import DashCommand, InputPath, given_text, not_utf8, path_option
 from tokexport.output import refuse_sources, resolve, write_file
 from tokexport.viewing.page import Side, page
 
@@ -18,8 +18,8 @@ from tokexport.viewing.page import Side, page
 @click.command(cls=DashCommand)
 @click.argument("path", metavar="TOKENIZER", type=InputPath())
 @click.argument("text", required=False)
-@click.option("--file", "text_file", metavar="FILE", help="Show this file's text.")
-@click.option("-o", "--output", "target", metavar="FILE", default="page.html", help="The page.")
+@path_option("--file", "text_file", help="Show this file's text.")
+@path_option("-o", "--output", "target", default="page.html", help="The page.")
 @click.option("--beside", metavar="TOKENIZER", type=InputPath(), help="A second one to compare.")
 @click.option("--special", is_flag=True, help="Special tokens become ids.")
 @click.option("--add-special-tokens", is_flag=True, help="Add the template's ids, such as BOS.")
