@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from tokexport.cli.console import Output, ProgressLine, output_options, plural, size, table
-from tokexport.cli.contents import MODELS, section_rows
+from tokexport.cli.contents import MODELS, part_rows, section_rows
 from tokexport.cli.options import InputPath, path_option, source_options
 from tokexport.compiler.compile import KINDS
 from tokexport.conversion import Conversion
@@ -154,9 +154,7 @@ def describe(done: Conversion, source: str, verbose: bool) -> str:
         *([("repository", f"{source} at commit {done.commit}")] if done.commit else []),
         ("model", MODELS[ModelType[KINDS[type(model.model)]]]),
         ("vocabulary", f"{plural(tokens, 'token')}{holes}"),
-        ("added tokens", f"{len(model.added_tokens):,}, {special:,} of them special"),
-        ("normalizer", ", ".join(steps) or "none"),
-        ("pre-tokenizer", plural(len(model.pre_tokenizer), "stage")),
+        *part_rows(len(model.added_tokens), special, ", ".join(steps), len(model.pre_tokenizer)),
     ]
     compared = f" (the source: {size(done.source_size)})" if done.source_size else ""
     shown = f"{done.target or 'standard output'}: {size(done.size)}{compared}\n\n{table(facts)}"

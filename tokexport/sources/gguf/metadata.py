@@ -98,8 +98,7 @@ class _Reader:
     def count(self, size: int) -> int:
         """A count of items of at least ``size`` bytes each, all of which must be in the file."""
         count: int = self.number("Q")
-        if count * size > len(self.data) - self.at:
-            self.fail(f"has {count} values of {size} bytes or more, which are not all there")
+        self.need(count * size)
         return count
 
     def text(self) -> str:
@@ -112,11 +111,13 @@ class _Reader:
 
     def skip(self, size: int) -> int:
         """Skips ``size`` bytes, which must be in the file; returns where they begin."""
-        start = self.at
-        if size > len(self.data) - start:
-            self.fail(f"ends before {size} bytes that should be there")
+        self.need(size)
         self.at += size
-        return start
+        return self.at - size
+
+    def need(self, size: int) -> None:
+        if size > len(self.data) - self.at:
+            self.fail(f"ends before {size} byte{'s' * (size > 1)} that should be there")
 
     def fail(self, what: str, at: int | None = None) -> NoReturn:
         place = self.at if at is None else at
