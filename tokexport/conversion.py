@@ -235,7 +235,11 @@ def _chat_frame(model: TokenizerModel) -> tuple[Frame | None, tuple[str, ...]]:
         for token in model.added_tokens
         if token.special
     }
-    frame, problem = device_frame(model.chat.default or "", model.chat.variables, special)
+    try:
+        frame, problem = device_frame(model.chat.default or "", model.chat.variables, special)
+    except MissingLibraryError as error:
+        missing = f"Whether devices can use the chat template is not known: {error}"
+        return None, (f"{missing}, and convert again.",)
     if problem:
         return None, (f"Devices cannot use the chat template, which is no frame: {problem}.",)
     return frame, ()

@@ -105,7 +105,7 @@ NO_FRAMES = {
     "the last message alone": ("{{ messages[-1].content }}", "leaves out, repeats or moves"),
     "messages twice": (PLAIN + PLAIN, "leaves out, repeats or moves"),
     "a refusal": ("{{ raise_exception('no') }}", "refuses alternating messages"),
-    "no Jinja": ("{% if %}", "refuses alternating messages"),
+    "no Jinja": ("\n{% bad %}", "^line 2 of the .* is not valid jinja2: .* unknown tag 'bad'$"),
 }
 
 

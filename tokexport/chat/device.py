@@ -4,7 +4,6 @@ from collections.abc import Collection, Mapping
 
 from tokexport.chat.frame import Frame
 from tokexport.chat.markup import marks, straddling
-from tokexport.errors import MissingLibraryError
 
 MAX_NUMBER = 255  # of special tokens and of reserved texts, and of bytes of one of these
 
@@ -12,7 +11,7 @@ MAX_NUMBER = 255  # of special tokens and of reserved texts, and of bytes of one
 def device_frame(
     template: str, variables: Mapping[str, str], special: Mapping[str, bool]
 ) -> tuple[Frame | None, str]:
-    """The frame of a template, or None and the reason in words.
+    """The frame of a template, or None and the reason in words. MissingLibraryError without jinja2.
 
     ``special``: the contents of the special tokens, each with whether it is looked for in text
     rewritten by the normalizer, where offsets are unknown.
@@ -21,10 +20,8 @@ def device_frame(
     >>> device_frame(template, {}, {})[0].start
     '[user]'
     """
-    try:
-        from tokexport.chat.frame_search import find_frame
-    except MissingLibraryError as error:
-        return None, f"{error}"
+    from tokexport.chat.frame_search import find_frame
+
     frame, reason = find_frame(template, variables)
     if frame is not None and (problem := _problem(frame, special)):
         return None, problem

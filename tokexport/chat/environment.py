@@ -41,8 +41,8 @@ def compiled(source: str) -> Template:
         return _environment().from_string(source)
     except TemplateSyntaxError as error:
         raise ChatTemplateError(
-            f"line {error.lineno} of the chat template: {error.message}; this is not a valid jinja2"
-            " template"
+            f"line {error.lineno} of the chat template is not valid jinja2:"
+            f" {str(error.message).rstrip('.')}"
         ) from error
 
 

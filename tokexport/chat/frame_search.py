@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Final
 
-from tokexport.chat.environment import literals
+from tokexport.chat.environment import compiled, literals
 from tokexport.chat.frame import Frame, Message, Opening
 from tokexport.chat.render import render
 from tokexport.errors import ChatTemplateError
@@ -38,11 +38,12 @@ def find_frame(source: str, variables: Mapping[str, Any] | None = None) -> tuple
     """
     jinja = _Jinja(source, variables or {})
     try:
+        compiled(source)
         if "strftime_now" in source:
             raise _NoFrameError("the chat template writes the date")
         frame = _with_reserved(jinja, _with_whitespace(jinja, _between(jinja)))
         return _check(jinja, frame), ""
-    except _NoFrameError as error:
+    except (_NoFrameError, ChatTemplateError) as error:
         return None, str(error)
 
 
