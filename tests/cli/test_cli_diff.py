@@ -97,6 +97,25 @@ def test_a_change_is_found_and_named(
     assert (quiet.code, quiet.stdout, quiet.stderr) == (1, b"", "")
 
 
+def add_tokens_of_dashes(source: Document) -> None:
+    model = source["model"]
+    first = max(model["vocab"].values()) + 1
+    for power in range(8):  # of 2 to 256 dashes
+        half = "-" * (1 << power)
+        model["vocab"][half * 2] = first + power
+        model["merges"].append([half, half])
+
+
+def test_long_tokens_are_shortened_only_for_a_person(run: Run, tmp_path: Path) -> None:
+    other = changed(tmp_path, "gpt2", add_tokens_of_dashes)
+    text = run("diff", small_source("gpt2"), other).text
+    assert '-..." of 128 characters (kind model)' in text
+    assert '-..." of 128 characters = "' in text
+    assert "-" * 33 in text
+    assert "-" * 60 not in text
+    assert "-" * 256 in run("diff", small_source("gpt2"), other, "--json").text
+
+
 def test_many_differences_are_counted_and_the_first_ones_shown(
     run: Run, small_file: PathOf
 ) -> None:

@@ -1,5 +1,6 @@
 """tokexport diff: how two tokenizers differ."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
@@ -20,6 +21,7 @@ from tokexport.sources.hub import is_repository, local_source
 
 EXAMPLES = 10
 ABSENT = None, None
+LONG = re.compile(r'(?<!\S)"((?:(?!"(?: [+=|(]|[,)]|$)).){60,})"')  # a quoted token
 # Sections that are compared by their digests.
 BY_DIGEST = (Tag.EDITS, Tag.CHARACTERS, Tag.KEYS, Tag.TRIMMING, Tag.ALIGNMENT)
 
@@ -34,9 +36,10 @@ class Example:
 
     def __str__(self) -> str:
         if self.first is not None and self.second is not None:
-            return f"{self.item}: {words(self.first)} | {words(self.second)}"
+            return shortened(f"{self.item}: {words(self.first)} | {words(self.second)}")
         side, value = ("second", self.second) if self.first is None else ("first", self.first)
-        return f"only in the {side}: {self.item}" + ("" if value is True else f": {words(value)}")
+        more = "" if value is True else f": {words(value)}"
+        return shortened(f"only in the {side}: {self.item}{more}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,15 @@ class Difference:
             *(f"  {example}" for example in self.examples),
             *([f"  and {more:,} more"] if more else []),
         ]
+
+
+def shortened(line: str) -> str:
+    """Cuts long tokens between quotes: a token may be hundreds of spaces.
+
+    >>> shortened(f'id 7: "{"-" * 90}" (kind model) | none')
+    'id 7: "----------------------------------------..." of 90 characters (kind model) | none'
+    """
+    return LONG.sub(lambda match: f'"{match[1][:40]}..." of {len(match[1])} characters', line)
 
 
 @click.command()
