@@ -2,6 +2,9 @@
 place.
 """
 
+import errno
+import io
+import os
 import pickle
 import struct
 from pathlib import Path
@@ -153,6 +156,29 @@ def test_a_file_that_is_not_a_model_is_refused_and_no_file_is_left(
     with pytest.raises(SourceError, match=sentence):
         embed(TOKENIZER, tmp_path / "m", tmp_path / "one")
     assert [path.name for path in tmp_path.iterdir()] == ["m"]
+
+
+class FailingFile(io.FileIO):
+    """A file on a disk that fails after its first bytes."""
+
+    def read(self, size: int | None = 9, /) -> bytes:
+        if self.tell() >= 9:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return super().read(min(size or 0, 9))
+
+
+def test_an_error_while_reading_names_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models = [gguf_file(tmp_path / "m.gguf"), safetensors_file(tmp_path / "m.safetensors", {})]
+    opened = Path.open
+    monkeypatch.setattr(
+        Path, "open", lambda path, how: FailingFile(path) if path in models else opened(path, how)
+    )
+    for model in models:
+        with pytest.raises(SourceError, match=rf"{model.name}: cannot be read: Input"):
+            embed(TOKENIZER, model, tmp_path / "one")
+    assert sorted(tmp_path.iterdir()) == models
 
 
 def test_a_source_is_not_overwritten(tmp_path: Path) -> None:

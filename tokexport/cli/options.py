@@ -52,8 +52,9 @@ class InputPath(AnyPath):
             self.fail("standard input can only be read once", param, ctx)
         ctx.meta["standard input"].append(param)
         path = Path(ctx.with_resource(TemporaryDirectory()), "stdin")
+        content = b"".join(parts_of_file("-"))
         with naming(path):
-            path.write_bytes(standard_input().read())
+            path.write_bytes(content)
         return str(path)
 
 
@@ -71,7 +72,7 @@ def parts_of_file(name: str) -> Iterator[bytes]:
             while part := file.read1(PART):
                 yield part
     except OSError as error:
-        error.filename = error.filename or name
+        error.filename = error.filename or ("standard input" if name == "-" else name)
         raise
 
 

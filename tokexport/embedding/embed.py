@@ -1,12 +1,15 @@
 """Writes a tokexport file at the end of a copy of a model's file, where a runtime maps it."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from tokexport.embedding.safetensors import read_header, with_tokenizer
+from tokexport.errors import SourceError
 from tokexport.output import refuse_sources, resolve, writing
 from tokexport.runtime.embedded import embedded_place, tail
 from tokexport.runtime.tokenizer import load
@@ -57,19 +60,20 @@ def embed(
     resolved = resolve(path, force=force)
     blob = content + tail(len(content))
     with source.open("rb") as file, writing(resolved, force=force) as out:
-        file_size = os.fstat(file.fileno()).st_size
-        is_gguf = file.read(len(_GGUF)) == _GGUF
-        file.seek(0)
-        if is_gguf:
-            end = _end_without_tokenizer(file, file_size)
-            _copy(file, out, 0, end)
-            out.write(bytes(-end % ALIGNMENT))
-        else:
-            header = read_header(file, source, file_size)
-            text, padding = with_tokenizer(header, len(blob), ALIGNMENT)
-            out.write(text)
-            _copy(file, out, header.data_start, header.data_size)
-            out.write(bytes(padding))
+        with _reading(source):
+            file_size = os.fstat(file.fileno()).st_size
+            is_gguf = file.read(len(_GGUF)) == _GGUF
+            file.seek(0)
+            if is_gguf:
+                start, end = 0, _end_without_tokenizer(file, file_size)
+                text, padding = b"", -end % ALIGNMENT
+            else:
+                header = read_header(file, source, file_size)
+                start, end = header.data_start, header.data_start + header.data_size
+                text, padding = with_tokenizer(header, len(blob), ALIGNMENT)
+        out.write(text)
+        out.writelines(_parts(file, source, start, end))
+        out.write(bytes(padding))
         offset = out.tell()
         out.write(blob)
     return Embedded(
@@ -84,8 +88,17 @@ def _end_without_tokenizer(file: BinaryIO, file_size: int) -> int:
     return file_size if place is None else place[0]
 
 
-def _copy(file: BinaryIO, out: BinaryIO, start: int, size: int) -> None:
-    file.seek(start)
-    while size and (part := file.read(min(size, _PART))):
-        out.write(part)
-        size -= len(part)
+def _parts(file: BinaryIO, path: Path, start: int, end: int) -> Iterator[bytes]:
+    with _reading(path):
+        file.seek(start)
+        while part := file.read(min(end - file.tell(), _PART)):
+            yield part
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Names the file that is read: an error is not the target's."""
+    try:
+        yield
+    except OSError as error:
+        raise SourceError(f"{path}: cannot be read: {error.strerror or error}") from error
