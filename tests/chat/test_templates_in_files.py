@@ -1,6 +1,7 @@
 """Chat templates of every kind of source are stored in the file, with the variables they read."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,7 @@ def test_the_command_prints_ids_and_text(tmp_path: Path, run: Run) -> None:
         (("--set", "flag"), "give a name and a JSON value"),
         (("--set", "flag=x"), "give a name and a JSON value"),
         (("--template", "rag"), "its templates are: none"),
+        (("--template", sys.executable), "not UTF-8 at byte"),
         ((), "the file has no chat template"),
     ],
 )

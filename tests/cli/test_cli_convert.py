@@ -64,6 +64,10 @@ def test_the_source_may_be_standard_input(run: Run, tmp_path: Path) -> None:
     twice = run("diff", "-", "-", stdin=content)
     assert twice.code == 2
     assert "once" in twice.stderr
+    assert run("convert", "-").stderr == "tokexport: standard input: the file is empty\n"
+    error = json.loads(run("diff", small_source("gpt2"), "-", "--json", stdin=b"5").stderr)["error"]
+    assert error["file"] == "standard input"
+    assert error["message"].startswith("standard input: text that is not a vocabulary")
 
 
 def test_the_default_target_is_tokenizer_bin(

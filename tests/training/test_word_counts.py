@@ -279,6 +279,8 @@ def test_a_damaged_file_is_refused(tmp_path_factory: pytest.TempPathFactory, dat
         read_word_counts(folder / "w.counts")
     with pytest.raises(SourceError, match="cannot be read"):
         read_word_counts(folder / "none.counts")
+    with pytest.raises(TokexportError, match="is a directory; name a file in it"):
+        count_files([folder / "a.txt"], folder)
 
 
 @pytest.mark.parametrize(

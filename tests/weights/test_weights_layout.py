@@ -120,8 +120,9 @@ def test_a_broken_checkpoint_is_refused_with_the_location(tmp_path: Path) -> Non
     (tmp_path / "m" / "config.json").write_text("{")
     with pytest.raises(SourceError, match="it is not JSON"):
         export(tmp_path / "m", tmp_path / "w")
-    with pytest.raises(SourceError, match="give the folder of a Hugging Face checkpoint"):
-        export(tmp_path, tmp_path / "w")
+    for other in (tmp_path, tmp_path / "m" / "config.json"):
+        with pytest.raises(SourceError, match="give the folder of a Hugging Face checkpoint"):
+            export(other, tmp_path / "w")
 
 
 def test_int8_needs_rows_of_whole_groups(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """The caller's values as a template sees them: plain data, in the form that `transformers`
 passes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
@@ -50,23 +50,14 @@ def plain_messages(messages: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]
     """The messages of a conversation, without members that are None, which many APIs write and
     templates do not expect; reasoning under every name. ChatTemplateError for anything else.
     """
-    if isinstance(messages, (str, bytes, Mapping)):
-        raise ChatTemplateError(
-            f"the messages are a {type(messages).__name__}; give a list of objects with a role and"
-            " a content"
-        )
-    found = [_message(number, message) for number, message in enumerate(messages)]
+    checked = _checked("message", messages, "an object with a role and a content")
+    found = [_message(message) for message in checked]
     if not found:
         raise ChatTemplateError("there are no messages; give at least one")
     return found
 
 
-def _message(number: int, message: Mapping[str, Any]) -> dict[str, Any]:
-    if not isinstance(message, Mapping):
-        raise ChatTemplateError(
-            f"message {number} is a {type(message).__name__}; give an object with a role and a"
-            " content"
-        )
+def _message(message: Mapping[str, Any]) -> dict[str, Any]:
     found = {name: plain(value) for name, value in message.items() if value is not None}
     reasoning = next((found[name] for name in REASONING if name in found), None)
     if reasoning is None:
@@ -80,9 +71,16 @@ def plain_objects(
     """The tools or documents. ChatTemplateError for anything but objects."""
     if values is None:
         return None
-    found = []
+    return [plain(value) for value in _checked(noun, values, expected)]
+
+
+def _checked(noun: str, values: Any, expected: str) -> Iterator[Mapping[str, Any]]:
+    """The objects in a list. ChatTemplateError for anything else."""
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        found = f"the {noun}s are of type {type(values).__name__}"
+        raise ChatTemplateError(f"{found}; give a list of objects")
     for number, value in enumerate(values):
         if not isinstance(value, Mapping):
-            raise ChatTemplateError(f"{noun} {number} is a {type(value).__name__}; give {expected}")
-        found.append(plain(value))
-    return found
+            found = f"{noun} {number} is of type {type(value).__name__}"
+            raise ChatTemplateError(f"{found}; give {expected}")
+        yield value

@@ -31,6 +31,7 @@ class Commands(click.Group):
     """
 
     is_interrupted = False
+    copied: str | None = None  # the temporary file with standard input
 
     def interrupt(self, *_: object) -> NoReturn:
         self.is_interrupted = True
@@ -58,6 +59,8 @@ class Commands(click.Group):
         except BrokenPipeError:
             discard_output()  # the reader is gone (`| head`)
             ctx.exit(BROKEN_PIPE)
+        finally:
+            self.copied = ctx.meta.get("standard input")
         return result
 
     def main(self, *positional: Any, **named: Any) -> Any:
@@ -76,15 +79,17 @@ class Commands(click.Group):
             if self.is_interrupted:  # some libraries turn it into an error of their own
                 code = INTERRUPTED
             else:
-                show(error, as_json)
+                show(error, as_json, self.copied)
         sys.exit(code if isinstance(code, int) else 0)
 
 
-def show(error: Exception, as_json: bool) -> None:
-    """Prints the message of an expected error, or the traceback of any other."""
+def show(error: Exception, as_json: bool, copied: str | None) -> None:
+    """Prints the message of an expected error, or the traceback of any other. ``copied``: the
+    temporary file with standard input.
+    """
     is_ours = isinstance(error, ImportError) and error.name == "tokexport._core"
     if is_ours or isinstance(error, (click.ClickException, TokexportError, OSError)):
-        report(error, as_json)
+        report(error, as_json, copied)
     else:
         traceback.print_exception(error)
 
@@ -116,15 +121,18 @@ def discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def report(error: Exception, as_json: bool) -> None:
+def report(error: Exception, as_json: bool, copied: str | None) -> None:
     if isinstance(error, OSError):
         where = error.filename or ("standard output" if is_stdout_broken() else "")
         message = f"{where}{': ' if where else ''}{error.strerror or error}"
     else:
         message = error.format_message() if isinstance(error, click.ClickException) else str(error)
+    message = message.replace(copied or "\0", "standard input")
     if as_json:
         names = ("file", "path", "problem", "hint")
         parts = {name: getattr(error, name) for name in names if hasattr(error, "problem")}
+        if copied and "file" in parts:
+            parts["file"] = "standard input"
         values = {"kind": type(error).__name__, "message": message, **parts}
         click.echo(json.dumps({"schema_version": SCHEMA_VERSION, "error": values}), err=True)
     elif isinstance(error, click.ClickException):

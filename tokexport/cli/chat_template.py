@@ -8,7 +8,7 @@ import click
 
 from tokexport import load
 from tokexport.cli.console import json_option, say_json
-from tokexport.cli.options import InputPath, path_option, read_json
+from tokexport.cli.options import InputPath, not_utf8, path_option, read_json
 from tokexport.errors import SourceError
 
 
@@ -87,7 +87,10 @@ def read_template(path: str, names: dict[str, str]) -> str:
             f"{path}: neither a file nor a chat template of the tokenizer; its templates are:"
             f" {known}"
         )
-    return Path(path).read_text("utf-8")
+    try:
+        return Path(path).read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise not_utf8(path, error.start) from error
 
 
 def read_variable(word: str) -> tuple[str, Any]:

@@ -48,10 +48,10 @@ class InputPath(AnyPath):
     ) -> str:
         if str(value) != "-" or ctx is None:
             return super().convert(value, param, ctx)
-        if ctx.meta.setdefault("standard input", []):
+        if "standard input" in ctx.meta:
             self.fail("standard input can only be read once", param, ctx)
-        ctx.meta["standard input"].append(param)
         path = Path(ctx.with_resource(TemporaryDirectory()), "stdin")
+        ctx.meta["standard input"] = str(path)
         content = b"".join(parts_of_file("-"))
         with naming(path):
             path.write_bytes(content)

@@ -95,7 +95,7 @@ def _begun(folder: Path, fresh: Index) -> Index:
     """The index to resume from. Raises TokexportError if the folder holds something else."""
     found = read_index(folder)
     if found is None:
-        if folder.exists() and any(folder.iterdir()):
+        if folder.is_file() or (folder.exists() and any(folder.iterdir())):
             raise TokexportError(f"{folder} is not empty and holds no token shards; name another")
         folder.mkdir(parents=True, exist_ok=True)
         write_index(folder, fresh)

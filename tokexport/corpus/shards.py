@@ -77,7 +77,7 @@ def read_index(folder: str | os.PathLike[str]) -> Index | None:
         index = Index(**{**value, "next": Position(**value["next"])})
         if totals != (index.tokens, index.documents):
             raise ValueError("its sums are wrong")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise FormatError(f"{path}: not an index of token shards: {error}") from error

@@ -151,12 +151,11 @@ def _begun(
     add: bool,
 ) -> tuple[WordCounts, Run]:
     """The counts that a run adds to, without the run itself, and the run's state so far."""
-    path = Path(os.path.realpath(target))
+    path = resolve(target, force=True)
     if not path.exists():
-        resolve(target)
         path.parent.mkdir(parents=True, exist_ok=True)
         return WordCounts(pattern or "nanochat", special_tokens or ()), run
-    counts = read_word_counts(path)
+    counts = read_word_counts(target)
     specials = counts.special_tokens if special_tokens is None else special_tokens
     if run.files and counts.runs and counts.runs[-1].at_start() == run:
         run = counts.runs[-1]

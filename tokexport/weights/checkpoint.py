@@ -86,7 +86,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
 def _json(path: Path) -> dict[str, Any]:
     try:
         value = json.loads(path.read_bytes())
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise SourceError(
             f"{path} does not exist; give the folder of a Hugging Face checkpoint, with {CONFIG}"
             f" and {_SINGLE}"
