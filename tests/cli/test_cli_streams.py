@@ -52,11 +52,15 @@ def test_the_version_is_that_of_the_package(run: Run) -> None:
 
 
 def test_a_bug_shows_its_traceback_and_exits_with_2(tmp_path: Path) -> None:
-    broken = "import tokexport.cli.app as c; c.commands.get_command = None; c.commands()"
-    command = [sys.executable, "-c", broken, "inspect"]
-    bug = subprocess.run(command, capture_output=True, check=False, cwd=tmp_path)
-    assert bug.returncode == 2
-    assert b"Traceback" in bug.stderr
+    panic = "class P(BaseException): pass\ndef f(*a): raise P\n"  # as of a library in Rust
+    for how, broken in ("", "None"), (panic, "f"):
+        code = (
+            f"{how}import tokexport.cli.app as c; c.commands.get_command = {broken}; c.commands()"
+        )
+        command = [sys.executable, "-c", code, "inspect"]
+        bug = subprocess.run(command, capture_output=True, check=False, cwd=tmp_path)
+        assert bug.returncode == 2
+        assert b"Traceback" in bug.stderr
 
 
 @pytest.mark.parametrize("command", [name for name in NAMES if name != "demo"])
@@ -82,7 +86,7 @@ PATHS = r"\b(FILE|DIR|PATH|INPUT|SOURCE|TOKENIZER|MODEL|FIRST|SECOND|MESSAGES|CH
 
 @pytest.mark.parametrize("command", NAMES)
 def test_an_empty_path_is_refused(command: str, run: Run) -> None:
-    found = click.Context(commands).command
+    found: click.Command | None = commands
     for name in command.split():
         assert isinstance(found, click.Group)
         found = found.get_command(click.Context(found), name)

@@ -75,7 +75,9 @@ class Commands(click.Group):
             code = super().main(*positional, **{**named, "standalone_mode": False})
         except (KeyboardInterrupt, click.Abort):
             code = INTERRUPTED
-        except Exception as error:
+        except SystemExit:
+            raise
+        except BaseException as error:  # a panic of a library in Rust is not an Exception
             if self.is_interrupted:  # some libraries turn it into an error of their own
                 code = INTERRUPTED
             else:
@@ -83,7 +85,7 @@ class Commands(click.Group):
         sys.exit(code if isinstance(code, int) else 0)
 
 
-def show(error: Exception, as_json: bool, copied: str | None) -> None:
+def show(error: BaseException, as_json: bool, copied: str | None) -> None:
     """Prints the message of an expected error, or the traceback of any other. ``copied``: the
     temporary file with standard input.
     """
@@ -121,7 +123,7 @@ def discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def report(error: Exception, as_json: bool, copied: str | None) -> None:
+def report(error: BaseException, as_json: bool, copied: str | None) -> None:
     if isinstance(error, OSError):
         where = error.filename or ("standard output" if is_stdout_broken() else "")
         message = f"{where}{': ' if where else ''}{error.strerror or error}"

@@ -36,6 +36,10 @@ BYTE_OF: Final = {chr(byte): byte for byte in _PRINTING} | {
 }
 
 
+# The name of the error of a library in Rust that panics; it is not an Exception.
+PANIC: Final = "PanicException"
+
+
 class ReferenceStopsError(Exception):
     """The reference itself fails at a text, so there is nothing to compare with."""
 

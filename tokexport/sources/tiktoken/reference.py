@@ -8,7 +8,14 @@ from typing import Literal
 
 from tokexport.errors import SourceError
 from tokexport.model import AddedToken
-from tokexport.sources.reference import Mode, ReferenceTokenizer, missing, refusal
+from tokexport.sources.reference import (
+    PANIC,
+    Mode,
+    ReferenceStopsError,
+    ReferenceTokenizer,
+    missing,
+    refusal,
+)
 
 try:
     import tiktoken
@@ -87,8 +94,13 @@ class TiktokenReference(ReferenceTokenizer):
         return [AddedToken(id, content, True) for id, content in by_id]
 
     def _encode(self, text: str, mode: Mode) -> list[int]:
-        if mode is Mode.TEXT:
-            return self._encoding.encode_ordinary(text)
-        return self._encoding.encode(
-            text, allowed_special=self._allowed[mode], disallowed_special=()
-        )
+        try:
+            if mode is Mode.TEXT:
+                return self._encoding.encode_ordinary(text)
+            return self._encoding.encode(
+                text, allowed_special=self._allowed[mode], disallowed_special=()
+            )
+        except BaseException as error:  # at an empty match of its pattern
+            if type(error).__name__ == PANIC:
+                raise ReferenceStopsError(str(error)) from None
+            raise

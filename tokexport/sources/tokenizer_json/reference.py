@@ -14,6 +14,7 @@ from tokexport.errors import MissingLibraryError
 from tokexport.model import AddedToken
 from tokexport.sources.reference import (
     BYTE_OF,
+    PANIC,
     Mode,
     ReferenceStopsError,
     ReferenceTokenizer,
@@ -37,7 +38,6 @@ _AFTER: Final = "\ue001"
 # The byte 0 in GPT-2's alphabet.
 _NUL: Final = "\u0100"
 # pyo3's panic, which is not an Exception and cannot be imported by name.
-_PANIC: Final = "PanicException"
 # The library's messages if a model without an unknown token needs one.
 NO_UNKNOWN_TOKEN: Final = ("Missing [UNK] token", "Unk token `", "`unk_id` is missing")
 
@@ -181,7 +181,7 @@ def _refuses(path: str) -> Iterator[None]:
         yield
     except BaseException as error:
         # The library raises bare Exception.
-        if isinstance(error, Exception) or type(error).__name__ == _PANIC:
+        if isinstance(error, Exception) or type(error).__name__ == PANIC:
             raise refusal(path, "tokenizers", tokenizers.__version__, error) from error
         raise
 
@@ -193,6 +193,6 @@ def _stops() -> Iterator[None]:
         yield
     except BaseException as error:
         lacks_token = any(sentence in str(error) for sentence in NO_UNKNOWN_TOKEN)
-        if type(error).__name__ == _PANIC or (type(error) is Exception and lacks_token):
+        if type(error).__name__ == PANIC or (type(error) is Exception and lacks_token):
             raise ReferenceStopsError(str(error)) from None
         raise
