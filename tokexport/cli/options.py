@@ -23,7 +23,13 @@ PART = 1 << 18  # bytes
 
 
 class AnyPath(click.Path):
-    """A path, as a str. An empty one is refused: ``pathlib`` takes it for the current directory."""
+    """A path, as a str, but not an empty one, which is the current directory for ``pathlib``. With
+    ``reads``, ``-`` is standard input, copied to a temporary file.
+    """
+
+    def __init__(self, reads: bool = False) -> None:
+        super().__init__()
+        self.reads = reads
 
     def convert(
         self,
@@ -31,23 +37,8 @@ class AnyPath(click.Path):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> str:
-        return str(value) or self.fail("an empty path names no file", param, ctx)
-
-
-path_option = partial(click.option, type=AnyPath(), metavar="FILE")
-
-
-class InputPath(AnyPath):
-    """A path to read from. ``-`` is standard input, copied to a temporary file."""
-
-    def convert(
-        self,
-        value: str | os.PathLike[str],
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> str:
-        if str(value) != "-" or ctx is None:
-            return super().convert(value, param, ctx)
+        if str(value) != "-" or ctx is None or not self.reads:
+            return str(value) or self.fail("an empty path names no file", param, ctx)
         if "standard input" in ctx.meta:
             self.fail("standard input can only be read once", param, ctx)
         path = Path(ctx.with_resource(TemporaryDirectory()), "stdin")
@@ -56,6 +47,10 @@ class InputPath(AnyPath):
         with naming(path):
             path.write_bytes(content)
         return str(path)
+
+
+InputPath = partial(AnyPath, reads=True)
+path_option = partial(click.option, type=AnyPath(), metavar="FILE")
 
 
 def standard_input() -> Any:
