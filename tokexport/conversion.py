@@ -6,7 +6,7 @@ import gc
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal, Union
 
@@ -63,7 +63,7 @@ class Conversion:
     size: int
     source_size: int | None
     sections: Mapping[str, int]
-    model: TokenizerModel
+    model: TokenizerModel = field(repr=False)  # a prompt that shows it would print megabytes
     commit: str | None = None
     self_test_notes: tuple[str, ...] = ()
     chat_notes: tuple[str, ...] = ()

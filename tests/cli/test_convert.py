@@ -34,6 +34,7 @@ def test_the_target_can_be_opened_and_its_size_is_reported(source: Path, tmp_pat
     done = tokexport.convert(source, tmp_path / "tokenizer.bin")
     assert done.target == tmp_path / "tokenizer.bin"
     assert done.size == done.target.stat().st_size
+    assert len(repr(done)) < 1000
     assert done.source_size == source.stat().st_size
     assert sum(done.sections.values()) <= done.size
     assert tokexport.load(done.target).encode("abc")

@@ -68,6 +68,8 @@ def test_allowing_an_unknown_added_token_is_an_error_that_names_it() -> None:
         tokenizer("ranks").encode("a", allowed_special="<|bos|>")
     with pytest.raises(TypeError, match="hold only str, not int"):
         tokenizer("ranks").encode("a", allowed_special=[1])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="a collection of special tokens, not bool"):
+        tokenizer("ranks").encode("a", True)  # type: ignore[arg-type]
 
 
 def test_a_lone_surrogate_is_replaced_as_in_tiktoken() -> None:

@@ -168,7 +168,13 @@ Allowed Core::allowed_of(nb::handle allowed) {
                 std::string_view(reinterpret_cast<const char *>(content), size), i);
     });
     Allowed result;
-    nb::object items = owned(PySequence_Tuple(allowed.ptr()));
+    PyObject *listed = PySequence_Tuple(allowed.ptr());
+    if (!listed && PyErr_ExceptionMatches(PyExc_TypeError)) {
+        PyErr_Clear();
+        fail_type("allowed_special must be \"all\" or a collection of special tokens",
+                  allowed.ptr());
+    }
+    nb::object items = owned(listed);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.ptr()); i++) {
         PyObject *item = PyTuple_GET_ITEM(items.ptr(), i);
         if (!PyUnicode_Check(item)) fail_type("allowed_special must hold only str", item);
