@@ -98,5 +98,7 @@ def test_the_command_line_accepts_it(run: Run, tmp_path: Path) -> None:
     done = run("convert", str(golden("llama2.c")), "--from", "llama2.c", "-o", str(out))
     assert done.stderr.startswith("note: same ids as run.c of llama2.c for all 9")
     assert tokexport.load(out).n_vocab == 285
-    with pytest.raises(SourceError):
-        convert_from(ROOT / "README.md", "llm.c", tmp_path / "no.bin")
+    (tmp_path / "other").write_bytes(bytes(64))  # whisper.cpp: no tokens
+    for source, form in (ROOT / "README.md", "llm.c"), (tmp_path / "other", "whisper.cpp"):
+        with pytest.raises(SourceError, match=rf"^{source}: .* not of this format$"):
+            convert_from(source, form, tmp_path / "no.bin")

@@ -17,7 +17,12 @@ def model() -> None:
 @model.command()
 @click.argument("checkpoint", type=AnyPath())
 @path_option("-o", "--output", "target", default="model.weights", help="The file to write.")
-@click.option("--dtype", type=click.Choice(["float32", "int8"]), default="float32")
+@click.option(
+    "--dtype",
+    type=click.Choice(["float32", "int8"]),
+    default="float32",
+    help="The type of the weights.",
+)
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @output_options
 def export(

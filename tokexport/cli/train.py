@@ -72,7 +72,12 @@ from tokexport.training.word_counts_file import read_word_counts
 @click.option("--pad", metavar="T", help="The one that pads a batch.")
 @click.option("--stop", multiple=True, metavar="T", help="Another one that ends a generation.")
 @click.option("--split-special", is_flag=True, help="Cut texts at special tokens.")
-@click.option("--tie-break", type=click.Choice(TIE_BREAKS), default=TIE_BREAKS[0])
+@click.option(
+    "--tie-break",
+    type=click.Choice(TIE_BREAKS),
+    default=TIE_BREAKS[0],
+    help="Which of the most frequent pairs is merged.",
+)
 @click.option("--max-chars", type=click.IntRange(1), metavar="N", help="Stop after N characters.")
 @click.option("--doc-cap", type=click.IntRange(1), metavar="N", help="Characters per document.")
 @click.option("--field", metavar="NAME", help="The field or column of the text.  [text]")

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from tokexport.conversion import Options, file_bytes
-from tokexport.errors import TokexportError
+from tokexport.errors import SourceError, TokexportError
 from tokexport.model import BytePairModel, Prepend, Provenance, Reference, TokenizerModel
 from tokexport.output import refuse_sources, resolve, write_file
 from tokexport.runtime.tokenizer import Tokenizer, load
@@ -61,6 +61,8 @@ def convert_from(
     found = chosen.read(source)
     if found.file is not None:
         content, compared = found.file, 0
+    elif not any(found.tokens):
+        raise SourceError(f"{source}: it has no tokens, or is not of this format")
     elif format in _DECODING:
         content, compared = file_bytes(_decoder(found), Options(decode_only=True)), 0
     elif found.model is None:
