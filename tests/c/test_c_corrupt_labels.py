@@ -17,7 +17,7 @@ from tokexport.file.layout import LABEL, LabelsHeader, LabelTable, Tag
 OK, SPLITS = 0, -34
 NAMES = {OK: "TKX_OK", SPLITS: "TKX_E_SPLITS"}
 
-pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
+pytestmark = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
 
 
 def labels() -> bytes:

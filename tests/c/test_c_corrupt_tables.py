@@ -13,7 +13,7 @@ from golden_files import Changes, each, numbers, parts, patched, section
 OK, SECTION_SIZE, SPLITS, CORRUPT = 0, -33, -34, -37
 SMALLEST, NONE = "smallest-bpe", 0xFFFFFFFF
 
-pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
+pytestmark = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
 
 
 def ids_of_index(tag: bytes, start: int, words: int) -> Changes:

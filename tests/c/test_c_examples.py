@@ -14,7 +14,7 @@ from tokexport.embedding import embed
 EXAMPLES = RUNTIME / "examples"
 ADDED = RUNTIME / "golden" / "added.bin"
 
-pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
+pytestmark = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
 
 
 def built(name: str, folder: Path, *flags: str) -> Path:

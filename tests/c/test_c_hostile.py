@@ -16,7 +16,7 @@ from tokexport.model import Split
 
 OK, SPLITS, CORRUPT = 0, -34, -37
 
-pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
+pytestmark = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
 
 
 def splits(*stages: Split, memo_count: int | None = None, states: int = 0) -> bytes:

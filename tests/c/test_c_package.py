@@ -11,7 +11,7 @@ from repository import ROOT
 
 from tokexport.version import __version__
 
-pytestmark = pytest.mark.skipif(not shutil.which("cmake"), reason="there is no cmake")
+pytestmark = pytest.mark.skipif(not shutil.which("cmake"), reason="no CMake")
 
 CONSUMER = """
 cmake_minimum_required(VERSION 3.19)
@@ -64,7 +64,7 @@ def test_a_project_can_use_add_subdirectory(tmp_path: Path) -> None:
     assert printed == PRINTED
 
 
-@pytest.mark.skipif(not shutil.which("git"), reason="there is no git")
+@pytest.mark.skipif(not shutil.which("git"), reason="no git")
 @pytest.mark.parametrize("shared", ["OFF", "ON"])
 def test_a_project_can_use_fetch_content(tmp_path: Path, shared: str) -> None:
     """From a repository with only the files that the C library needs."""

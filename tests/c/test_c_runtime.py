@@ -26,7 +26,7 @@ from tokexport.file.write import assemble
 MUTATIONS = 10_000 if SLOW else 250
 ALL_FILES = f"{len(GOLDEN)} files\n"
 
-pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
+pytestmark = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
 each_compiler = pytest.mark.parametrize("compiler", COMPILERS)
 
 
@@ -51,7 +51,7 @@ def test_it_compiles_for_a_machine_that_widens_half_floats(
     """AVX512-FP16: FLT_EVAL_METHOD is 16 there, unless the standard is a strict one."""
     flags = ("-march=sapphirerapids", f"-std={standard}", "-fsyntax-only")
     if "sapphirerapids" not in run([compiler, "--target-help"]):
-        pytest.skip(f"{compiler} does not know the machine")
+        pytest.skip(f"{compiler} does not support this machine")
     compile_c(compiler, [RUNTIME / "tokexport.c"], tmp_path / "none", *flags)
 
 

@@ -13,15 +13,14 @@ NAME = re.compile(r"\b\w+_\w+\b")
 HEADER = (RUNTIME / "tokexport.h").read_text(encoding="utf-8")
 
 pytestmark = pytest.mark.skipif(
-    "gcc" not in COMPILERS or platform.machine() != "x86_64",
-    reason="the sizes are those of gcc on x86-64",
+    "gcc" not in COMPILERS or platform.machine() != "x86_64", reason="needs gcc on x86-64"
 )
 
 
 def test_the_sizes_of_a_tkx_and_of_the_code() -> None:
     if not run(["gcc", "-dumpversion"]).startswith("12"):
-        pytest.skip("the sizes are those of gcc 12")
-    assert sizes.stated(HEADER, sizes.measured()) == HEADER, "run formats/tokexport/sizes.py"
+        pytest.skip("needs gcc 12")
+    assert sizes.stated(HEADER, sizes.measured()) == HEADER, "run python formats/tokexport/sizes.py"
 
 
 @pytest.mark.parametrize("level", ["-O2", "-Os"])

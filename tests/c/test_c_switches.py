@@ -16,7 +16,7 @@ from tokexport_reader.operations import FIRST_SOURCE, Affix
 
 OK, MODEL, UNKNOWN = 0, -28, -31
 
-pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
+pytestmark = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
 each_compiler = pytest.mark.parametrize("compiler", COMPILERS)
 
 
@@ -121,12 +121,11 @@ def test_a_switch_leaves_out_exactly_the_functions_of_its_part(
         assert part.functions & left == (set() if switch in switches else part.functions), switch
 
 
-@pytest.mark.skipif(
-    "clang" not in COMPILERS, reason="only clang warns of unused functions without making code"
-)
+@pytest.mark.skipif("clang" not in COMPILERS, reason="no clang")
 def test_any_two_switches_can_be_combined() -> None:
     """All but two are combined, so that code shared by only these two parts must be compiled for
-    either."""
+    either. Only clang warns of unused functions without generating code.
+    """
     for pair in itertools.combinations(PARTS, 2):
         for switches in (pair, tuple(switch for switch in PARTS if switch not in pair)):
             options = [*STRICT, *defines(switches), "-fsyntax-only"]

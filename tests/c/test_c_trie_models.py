@@ -23,7 +23,7 @@ OK, WORK, CORRUPT, UNKNOWN_TEXT = 0, -7, -37, -12
 NAMES = ["greedy", "unigram", "unigram-fallback", "wordlevel", "wordpiece"]
 NONE, FAR = 0xFFFFFFFF, 0x40000000
 
-pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
+pytestmark = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
 
 
 def units(name: str) -> list[int]:

@@ -29,7 +29,7 @@ TEXTS = [
 ]
 PROSE = "The quick brown fox, Ünïcödé ẞtraße, 東京に行きました。\n" + "ha" * 60 + " ﷺ x" * 40
 
-pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
+pytestmark = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +116,7 @@ def retries(library: Library, text: bytes) -> int:
         if code != WORK:
             return count
         code, wanted = encode(library, text, wanted, spans=False)
-    raise AssertionError("no number of bytes is enough")
+    raise AssertionError("no amount of memory is enough")
 
 
 def test_rewritten_text_needs_a_second_retry_only_for_a_long_run(library: Library) -> None:

@@ -7,7 +7,7 @@ import pytest
 import tokexport_reader
 from c_harness import COMPILERS, Library
 
-pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
+pytestmark = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
 
 # Two pairs of them share an entry in the cache of characters.
 LETTERS = ["a", "b", "ab", "c", "\u00e9", "\u0169", "\u4e2d", "\u4ead", "\U0001f600"]

@@ -104,7 +104,7 @@ def test_a_published_frame_produces_the_ids_of_transformers(
     same_ids(tokenizer, transformers.AutoTokenizer.from_pretrained(tmp_path), 2)
 
 
-@pytest.mark.skipif(not SLOW, reason="TOKEXPORT_SLOW=1 converts whole vocabularies")
+@pytest.mark.skipif(not SLOW, reason="needs TOKEXPORT_SLOW=1: converts whole vocabularies")
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_a_published_tokenizer_produces_the_ids_of_transformers(
     name: str, shared: Path, tmp_path: Path

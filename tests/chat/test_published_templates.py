@@ -46,7 +46,7 @@ def test_a_published_template_produces_the_ids_of_transformers(
     assert compared + refused == len(list(requests()))
 
 
-@pytest.mark.skipif(not SLOW, reason="TOKEXPORT_SLOW=1 converts whole vocabularies")
+@pytest.mark.skipif(not SLOW, reason="needs TOKEXPORT_SLOW=1: converts whole vocabularies")
 @pytest.mark.parametrize("name", [name for name in PUBLISHED if name != "kimi-k2"])
 def test_a_published_tokenizer_produces_the_ids_of_transformers(
     name: str, shared: Path, tmp_path: Path

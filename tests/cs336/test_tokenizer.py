@@ -205,7 +205,7 @@ print(count, peak() - before)
 """
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
 def test_five_megabytes_of_text_need_less_than_one_of_memory(tmp_path: Path) -> None:
     path = tmp_path / "text.txt"
     document = prose() + END + "\n"

@@ -19,7 +19,7 @@ from tokexport.weights import export
 from tokexport.weights.checkpoint import rope_frequencies
 
 pytest.importorskip("jinja2")
-pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
+pytestmark = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
 
 CHATML = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content.split('</think>')[-1] }}"

@@ -13,7 +13,7 @@ from engine_programs import logits, logits_program
 from tokexport.weights import export
 from tokexport.weights.checkpoint import rope_frequencies
 
-pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
+pytestmark = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
 
 LLAMA3 = {
     "rope_type": "llama3",

@@ -18,7 +18,7 @@ from repository import FIXTURES
 import tokexport
 
 pytest.importorskip("ml_dtypes", reason="tokexport[model] is not installed")
-pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
+pytestmark = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
 
 TINY = FIXTURES / "tiny_stories"
 GREEDY: dict[str, Any] = json.loads((TINY / "greedy.json").read_text("utf-8"))

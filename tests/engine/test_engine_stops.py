@@ -9,7 +9,7 @@ from engine_programs import output, stops_program
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
+pytestmark = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
 TEXTS = st.text("ab\u00e9", min_size=1, max_size=5)
 
 

@@ -100,7 +100,7 @@ def test_special_tokens_have_no_bytes_but_other_tokens_do(
 
 
 def test_the_file_of_torch_has_the_same_values(tokenizer: Tokenizer, tmp_path: Path) -> None:
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     path = tokenizer.save_token_bytes(tmp_path)[1]
     loaded = torch.load(path, weights_only=True)
     assert loaded.dtype == torch.int32

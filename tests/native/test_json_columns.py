@@ -61,7 +61,7 @@ def opened(value: Any) -> Any:
 def large(data: bytes) -> Node:
     root = parse_large(data, "x.json")
     if root is None:
-        pytest.fail("its values are plain ones")
+        pytest.fail("plain values are read natively")
     return root
 
 

@@ -76,7 +76,7 @@ def byte_model(*stages: PreTokenizerStep) -> bytes:
 def core_splits(tmp_path_factory: pytest.TempPathFactory) -> CoreSplits:
     """The stages of the core, as a C function."""
     if not COMPILERS:
-        pytest.skip("there is no C compiler")
+        pytest.skip("no C compiler")
     source = Path(__file__).with_name("core_splits.c")
     target = tmp_path_factory.mktemp("core") / "core_splits.so"
     flags = ("-O2", "-shared", "-fPIC", "-Wno-unused-function")
@@ -189,7 +189,7 @@ def test_a_sequence_of_random_stages_cuts_like_the_core(
     r = random.Random(seed)
     file = byte_model(*random_stages(r))
     if not is_done(file):
-        pytest.skip("one of its stages is not done, or together they are large")
+        pytest.skip("a stage is unsupported, or the tables are too large")
     compare(file, random_texts(r, TEXTS // 5), core_splits, placed, r)
 
 

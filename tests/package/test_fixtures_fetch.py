@@ -56,7 +56,7 @@ def test_cached_files_are_used_without_the_index(
     package(hashlib.sha256(CONTENT).hexdigest())
     first = fetch.fetch("it", tmp_path / "cache")
     monkeypatch.setattr(
-        fetch, "_download", lambda package, folder: pytest.fail("it asked the index")
+        fetch, "_download", lambda package, folder: pytest.fail("the index was requested")
     )
     assert fetch.fetch("it", tmp_path / "cache") == first
 

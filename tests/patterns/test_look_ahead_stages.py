@@ -128,7 +128,7 @@ def test_a_normalizer_that_inserts_before_a_text_is_refused_before_byte_level(pa
         converted(tokenizer(BYTE_LEVEL, normalizers.Replace(Regex(pattern), "x")))
 
 
-@pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
+@pytest.mark.skipif(not COMPILERS, reason="no C compiler")
 def test_labels_need_exactly_one_byte_of_work_memory_per_byte_of_a_pre_token(
     library: Library,
 ) -> None:

@@ -36,7 +36,7 @@ SANITIZED: Final = (
 EMULATED: Final = {"s390x-linux-gnu-gcc": "qemu-s390x", "arm-linux-gnueabihf-gcc": "qemu-arm"}
 EMULATE: Final = pytest.mark.skipif(
     os.environ.get("TOKEXPORT_EMULATE", "") in ("", "0"),
-    reason="TOKEXPORT_EMULATE is not set: it takes minutes",
+    reason="needs TOKEXPORT_EMULATE=1: takes minutes",
 )
 
 

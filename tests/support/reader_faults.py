@@ -276,7 +276,7 @@ def _conditions(truth: ast.expr) -> list[ast.expr]:
 def faulty_reader(fault: Fault, folder: Path) -> ModuleType:
     """The reader with a fault, as a package of another name with the changed module first."""
     text = (READER / f"{fault.module}.py").read_text(encoding="utf-8")
-    assert text.count(fault.old) == 1, f"{fault} stands there {text.count(fault.old)} times"
+    assert text.count(fault.old) == 1, f"{fault} occurs {text.count(fault.old)} times"
     changed = text.replace(fault.old, fault.new)
     (folder / f"{fault.module}.py").write_text(changed, encoding="utf-8")
     for name in [name for name in sys.modules if name.partition(".")[0] == "faulty_reader"]:

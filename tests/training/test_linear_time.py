@@ -51,7 +51,7 @@ def measured(kind: str, size: int) -> tuple[int, float, int]:
     return words, seconds, grown
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
 @pytest.mark.parametrize("kind", FULL)
 def test_four_times_the_text_takes_four_times_as_long(kind: str) -> None:
     size, most = FULL[kind]

@@ -15,7 +15,7 @@ from repository import SLOW
 
 from tokexport.sources.patterns import CL100K, GPT2, NANOCHAT
 
-pytestmark = pytest.mark.skipif(not SLOW, reason="TOKEXPORT_SLOW=1 learns from 5 MB and more")
+pytestmark = pytest.mark.skipif(not SLOW, reason="needs TOKEXPORT_SLOW=1: trains on 5 MB and more")
 
 LATE_MERGES = 32_768 - 256
 TEXTS = {

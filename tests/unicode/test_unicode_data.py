@@ -50,22 +50,22 @@ def test_the_tables_are_small_enough_to_ship() -> None:
     assert sum(len(shipped(name)) for name in FILES) < 300_000
 
 
-@pytest.mark.skipif(not SLOW, reason="asks both engines everything: two minutes")
+@pytest.mark.skipif(not SLOW, reason="needs TOKEXPORT_SLOW=1: takes two minutes")
 def test_the_generator_produces_the_shipped_bytes() -> None:
     from unicode_tables.generate import PINNED, generate
 
     for package, version in PINNED.items():
         if importlib.util.find_spec(package) is None or metadata.version(package) != version:
-            pytest.skip(f"the tables are made with {package} {version}")
+            pytest.skip(f"needs {package} {version}")
     assert generate() == {name: shipped(name) for name in MADE}
 
 
-@pytest.mark.skipif(not SLOW, reason="asks for the forms of every scalar value")
+@pytest.mark.skipif(not SLOW, reason="needs TOKEXPORT_SLOW=1: normalizes every scalar value")
 def test_the_generator_of_the_normal_forms_of_unicode_17_produces_the_shipped_bytes() -> None:
     from unicode_tables.generate import PINNED_17, generate
 
     if metadata.version("tokenizers") != PINNED_17:
-        pytest.skip(f"the table is made with tokenizers {PINNED_17}")
+        pytest.skip(f"needs tokenizers {PINNED_17}")
     assert generate() == {"normal_forms_17.dat": shipped("normal_forms_17.dat")}
 
 

@@ -30,7 +30,7 @@ def test_the_table_matches_the_library_and_the_conversion() -> None:
     outcomes = [measure(case, token_step=1 if SLOW else 5) for case in cases()]
     assert [f"{one.case.name}: {one.difference}" for one in outcomes if one.difference] == []
     text = (ROOT / "docs" / "LIMITS.md").read_text(encoding="utf-8")
-    assert written(text) == table(outcomes), "python -m tests.parts docs/LIMITS.md puts it there"
+    assert written(text) == table(outcomes), "run python -m tests.parts docs/LIMITS.md"
     assert put(put(text, "|"), written(text)) == text
     assert len({one.case.name for one in outcomes}) == len(outcomes)
 

@@ -12,7 +12,7 @@ from engine_programs import logits_program, output
 from tokexport.weights import export
 from tokexport.weights.layout import HEADER
 
-pytestmark = pytest.mark.skipif(not COMPILERS, reason="there is no C compiler")
+pytestmark = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
 SMALL = config(vocab_size=40, hidden_size=64, intermediate_size=64, head_dim=16)
 FIELDS = [field.name for field in HEADER.subcons]
 # Replacements of a header field, besides flips of a few of its bits.
