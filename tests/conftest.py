@@ -86,15 +86,15 @@ def fetched() -> Callable[[str], list[Path]]:
 def small_file(common: Path) -> PathOf:
     """The tokexport file of a small tokenizer, by name."""
     return lambda name: made_once(
-        common / f"{name}.bin", lambda own: convert(small_source(name), own)
+        common / f"{name}.bin", lambda output: convert(small_source(name), output)
     )
 
 
 @pytest.fixture(scope="session")
 def common(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder for files that are made once for all test processes."""
-    own = tmp_path_factory.getbasetemp()
-    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "common"
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "common"
     folder.mkdir(exist_ok=True)
     return folder
 
@@ -110,7 +110,7 @@ def shared_content(shared: Path, common: Path) -> Callable[[str], bytes]:
         path = shared / "tokenizers" / source
         target = common / f"{name.replace('/', '-').replace(':', '-')}.bin"
         return made_once(
-            target, lambda own: convert(path, own, pattern=pattern or None, self_test=False)
+            target, lambda output: convert(path, output, pattern=pattern or None, self_test=False)
         ).read_bytes()
 
     return content

@@ -15,8 +15,8 @@ def test_the_committed_files_are_generated_from_the_units() -> None:
     assert sorted(amalgamate.TARGETS.values()) == [*LISTINGS]
     for path, listing in amalgamate.TARGETS.items():
         committed = path.read_text(encoding="utf-8")
-        made = amalgamate.amalgamation(listing)
-        assert committed == made, "run python formats/tokexport/amalgamate.py"
+        generated = amalgamate.amalgamation(listing)
+        assert committed == generated, "run python formats/tokexport/amalgamate.py"
 
 
 def test_every_unit_is_included_once() -> None:

@@ -32,13 +32,13 @@ def described(number: int = -1) -> tuple[int, Any]:
     return at, LabelTable.parse(labels()[at:])
 
 
-def with_fields(room: int = 0, number: int = -1, **fields: int) -> bytes:
+def with_fields(padding: int = 0, number: int = -1, **fields: int) -> bytes:
     """Other values in a descriptor, and room after the last table, so that reads beyond it are
     valid.
     """
     at, table = described(number)
     changed = LabelTable.build({**table, **fields})
-    section = labels()[:at] + changed + labels()[at + LabelTable.sizeof() :] + bytes(room)
+    section = labels()[:at] + changed + labels()[at + LabelTable.sizeof() :] + bytes(padding)
     return golden_files.rebuilt("look-ahead", {Tag.LABELS: section})
 
 
@@ -59,19 +59,19 @@ def opened(library: Library, content: bytes) -> int:
 
 def test_the_numbers_of_classes_and_states_are_bounded(library: Library) -> None:
     assert opened(library, with_fields()) == OK
-    for field, most in (("class_count", 254), ("state_count", 4096)):
-        assert opened(library, with_fields(room=1 << 22, **{field: most})) == OK
-        assert opened(library, with_fields(room=1 << 22, **{field: most + 1})) == SPLITS
+    for field, limit in (("class_count", 254), ("state_count", 4096)):
+        assert opened(library, with_fields(padding=1 << 22, **{field: limit})) == OK
+        assert opened(library, with_fields(padding=1 << 22, **{field: limit + 1})) == SPLITS
         assert opened(library, with_fields(**{field: 0})) == SPLITS
 
 
 def test_a_table_must_be_within_the_section(library: Library) -> None:
     _, table = described()
-    more = {"state_count": table.state_count + 1}
+    larger = {"state_count": table.state_count + 1}
     size = LABEL.itemsize * table.class_count
-    assert opened(library, with_fields(room=size, **more)) == OK
-    assert opened(library, with_fields(room=size - 4, **more)) == SPLITS
-    assert opened(library, with_fields(room=4, offset=table.offset + 2)) == SPLITS
+    assert opened(library, with_fields(padding=size, **larger)) == OK
+    assert opened(library, with_fields(padding=size - 4, **larger)) == SPLITS
+    assert opened(library, with_fields(padding=4, offset=table.offset + 2)) == SPLITS
 
 
 def test_each_table_must_belong_to_a_different_stage_with_a_program(library: Library) -> None:
@@ -81,18 +81,18 @@ def test_each_table_must_belong_to_a_different_stage_with_a_program(library: Lib
     assert opened(library, with_fields(stage=first.stage)) == SPLITS
     assert opened(library, with_fields(stage=last.stage + 1)) == SPLITS
     assert opened(library, with_fields(number=0, stage=last.stage)) == SPLITS
-    one = golden_files.section("look-ahead", Tag.LABELS)[8:]
-    none = golden_files.rebuilt("look-ahead", {Tag.LABELS: bytes(8) + one})
-    assert opened(library, none) == SPLITS  # the first stage has classes of its label table
+    descriptors = golden_files.section("look-ahead", Tag.LABELS)[8:]
+    empty = golden_files.rebuilt("look-ahead", {Tag.LABELS: bytes(8) + descriptors})
+    assert opened(library, empty) == SPLITS  # the first stage has classes of its label table
 
 
 def test_every_label_and_every_state_is_checked(library: Library) -> None:
     _, table = described()
     states = table.state_count
-    most = int(max(np.frombuffer(labels(), LABEL, offset=table.offset) & 0xFF))
+    largest = int(max(np.frombuffer(labels(), LABEL, offset=table.offset) & 0xFF))
     for number in range(states * table.class_count):
-        assert opened(library, with_entry(number, label=most, state=states - 1)) == OK
-        assert opened(library, with_entry(number, label=most + 1)) == SPLITS
+        assert opened(library, with_entry(number, label=largest, state=states - 1)) == OK
+        assert opened(library, with_entry(number, label=largest + 1)) == SPLITS
         assert opened(library, with_entry(number, state=states)) == SPLITS
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import golden_files
 import pytest
 from c_harness import COMPILERS, SANITIZED, Builder, Library, run
-from golden_files import Changes, each, numbers, parts, patched
+from golden_files import Changes, fill, numbers, parts, patched
 from repository import SLOW
 
 OK, SPLITS, CORRUPT = 0, -34, -37
@@ -28,25 +28,25 @@ def damaged_map() -> Iterator[tuple[Changes, str, str]]:
     at = table_of("rewriting", 1)
     middles, leaves, entries, text = numbers("rewriting", b"NORM", at, 4)
     levels = {"top": (272, 2), "middle": (64 * middles, 2), "leaves": (64 * leaves, 2)}
-    found = parts(at + MAP_FIELDS + 128, **levels, entries=(entries, 8), text=(text, 1))
+    tables = parts(at + MAP_FIELDS + 128, **levels, entries=(entries, 8), text=(text, 1))
     for level in levels:
-        yield each(b"NORM", *found[level], "H", 0xFFFF), "\u00c0", "ascii needs no levels"
-    first, count = found["entries"][0] + 8, entries - 1
-    for offset, form, number in (
+        yield fill(b"NORM", *tables[level], "H", 0xFFFF), "\u00c0", "ascii needs no levels"
+    first, count = tables["entries"][0] + 8, entries - 1
+    for offset, struct_format, number in (
         (0, "I", 0xFFFFFF00),
         (0, "I", 4241),
         (4, "H", 0xFFFF),
         (6, "B", 2),  # the letters of a character that is not a Hangul syllable
     ):
-        yield each(b"NORM", first + offset, count, form, number, 8), "\u00c0", ""
-    yield each(b"NORM", *found["text"], "B", 0xC3), "\u00c0", ""
+        yield fill(b"NORM", first + offset, count, struct_format, number, 8), "\u00c0", ""
+    yield fill(b"NORM", *tables["text"], "B", 0xC3), "\u00c0", ""
 
 
 def damaged_sequences() -> Iterator[tuple[Changes, str, str]]:
     """The same in the sequences of the file ``sequences``, and in its protected texts."""
     at = table_of("sequences", 0)
     units, nodes, edges, program, size = numbers("sequences", b"NORM", at, 5)
-    found = parts(
+    tables = parts(
         at + CHARSMAP_HEADER,
         units=(units, 4),
         nodes=(nodes + 1, 8),
@@ -54,39 +54,39 @@ def damaged_sequences() -> Iterator[tuple[Changes, str, str]]:
         program=(program, 1),
         text=(size, 1),
     )
-    not_utf8 = each(b"NORM", *found["text"], "B", 0xFF)
+    not_utf8 = fill(b"NORM", *tables["text"], "B", 0xFF)
     yield not_utf8, "aa", "plin"
     yield [(b"NORM", 16 + 1, "B", COLLAPSE), *not_utf8], "aa", "plin"
-    start, _ = found["units"]
+    start, _ = tables["units"]
     values = numbers("sequences", b"NORM", start, units)
     full = [unit for unit, value in enumerate(values) if value >> 31]
     yield [(b"NORM", start + 4 * unit, "I", 0xFFFFFFFF) for unit in full], "aa", ""
     # A sequence that ends inside a character.
     offset = [(value >> 10) << ((value & 0x200) >> 6) for value in values]
-    place = offset[0] ^ 0xC3
-    assert values[place] & 0x800000FF == 0xC3
-    changed = {place: values[place] | 0x100, place ^ offset[place]: 0x80000000}
+    index = offset[0] ^ 0xC3
+    assert values[index] & 0x800000FF == 0xC3
+    changed = {index: values[index] | 0x100, index ^ offset[index]: 0x80000000}
     yield [(b"NORM", start + 4 * at, "I", unit) for at, unit in changed.items()], "\u00e8", ""
-    first, _ = found["edges"]
+    first, _ = tables["edges"]
     children = enumerate(numbers("sequences", b"NORM", first, edges))
-    yield [(b"NORM", found["nodes"][0] + 8, "I", edges + 1)], "<a>", ""
+    yield [(b"NORM", tables["nodes"][0] + 8, "I", edges + 1)], "<a>", ""
     yield [(b"NORM", first + 4 * i, "I", child | 0xFFFFFF) for i, child in children], "<a>", ""
 
 
 @pytest.mark.parametrize(
-    ("name", "changes", "met", "unmet"),
+    ("name", "changes", "affected", "unaffected"),
     [
         *(("rewriting", *row) for row in damaged_map()),
         *(("sequences", *row) for row in damaged_sequences()),
     ],
 )
 def test_corruption_that_encoding_detects(
-    library: Library, name: str, changes: Changes, met: str, unmet: str
+    library: Library, name: str, changes: Changes, affected: str, unaffected: str
 ) -> None:
     assert changes
     assert library.open(patched(name, *changes)) == OK
-    assert library.encode(met.encode())[0] == CORRUPT
-    assert library.encode(unmet.encode())[0] == OK
+    assert library.encode(affected.encode())[0] == CORRUPT
+    assert library.encode(unaffected.encode())[0] == OK
 
 
 def damaged_programs() -> Iterator[Changes]:
@@ -95,14 +95,14 @@ def damaged_programs() -> Iterator[Changes]:
         at = table_of("rewriting", op) + offset  # a count that contradicts the size of its table
         yield [(b"NORM", at, "I", numbers("rewriting", b"NORM", at, 1)[0] + 1)]
     program = table_of("rewriting", 2)
-    for offset, form, number in (
+    for offset, struct_format, number in (
         *((1, "B", 2), (2, "H", 0), (4, "H", 0), (3, "B", 9)),
         *((12, "I", 0xFFFFFFFC), (16, "I", 2), (20, "I", 1200), (24, "I", 1)),
     ):
-        yield [(b"NORM", program + offset, form, number)]
+        yield [(b"NORM", program + offset, struct_format, number)]
     for field in (16, 20, 24):  # classes, starts and transitions that point outside
         (start,) = numbers("rewriting", b"NORM", program + field, 1)
-        yield each(b"NORM", program + start, 4, "B", 0xFF)
+        yield fill(b"NORM", program + start, 4, "B", 0xFF)
     (content,) = numbers("rewriting", b"NORM", 16 + 32 * 2 + 20, 1)
     yield [(b"NORM", content, "B", 0xFF)]  # not UTF-8
 

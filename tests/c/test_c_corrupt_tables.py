@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from c_harness import COMPILERS, Library
-from golden_files import Changes, each, numbers, parts, patched, section
+from golden_files import Changes, fill, numbers, parts, patched, section
 
 OK, SECTION_SIZE, SPLITS, CORRUPT = 0, -33, -34, -37
 SMALLEST, NONE = "smallest-bpe", 0xFFFFFFFF
@@ -33,10 +33,10 @@ def added_tokens() -> Iterator[Changes]:
     node = 96 + 16 * count
     edge = node + 8 * (nodes + 1)
     tokens = numbers("added", b"ADDT", node, 2 * nodes)[1::2]
-    places = [node + 8 * number + 4 for number in range(1, nodes) if tokens[number] != NONE]
+    offsets = [node + 8 * number + 4 for number in range(1, nodes) if tokens[number] != NONE]
     children = enumerate(numbers("added", b"ADDT", edge, edges))
-    yield each(b"ADDT", 96, count, "I", 100_000, 16)
-    yield [(b"ADDT", place, "I", count) for place in places]
+    yield fill(b"ADDT", 96, count, "I", 100_000, 16)
+    yield [(b"ADDT", offset, "I", count) for offset in offsets]
     yield [(b"ADDT", node + 8, "I", edges + 1)]
     yield [(b"ADDT", edge + 4 * number, "I", child | 0xFFFFFF) for number, child in children]
 
@@ -46,8 +46,8 @@ def normalizer() -> dict[str, tuple[int, int]]:
     (table,) = numbers("normalized", b"NORM", 16 + 12, 1)
     _, middles, leaves, entries, points, compositions = numbers("normalized", b"NORM", table, 6)
     levels = {"top": (272, 2), "middle": (64 * middles, 2), "leaves": (64 * leaves, 2)}
-    more = {"entries": (entries, 8), "points": (points, 4), "compositions": (compositions, 12)}
-    return parts(table + 32, **levels, **more)
+    tables = {"entries": (entries, 8), "points": (points, 4), "compositions": (compositions, 12)}
+    return parts(table + 32, **levels, **tables)
 
 
 def characters(name: str) -> dict[str, tuple[int, int]]:
@@ -65,11 +65,11 @@ def damage() -> Iterator[tuple[str, Changes, str, str]]:
         yield "added", changes, "a<s>b", "plain"
     middles, leaves = struct.unpack("<HH", section("added", b"ACLS")[:4])
     levels = parts(8 + 128, top=(272, 2), middle=(64 * middles, 2))
-    for place, bound in zip(levels.values(), (middles, leaves), strict=True):
-        yield "added", each(b"ACLS", *place, "H", bound), "</s>\u3000x", ""
+    for table, bound in zip(levels.values(), (middles, leaves), strict=True):
+        yield "added", fill(b"ACLS", *table, "H", bound), "</s>\u3000x", ""
     norm = normalizer()
     for part in ("top", "middle", "leaves"):
-        yield "normalized", each(b"NORM", *norm[part], "H", 0xFFFF), "e\u0301", "ascii: no table"
+        yield "normalized", fill(b"NORM", *norm[part], "H", 0xFFFF), "e\u0301", "ascii: no table"
     for part, stride, offset, number in (
         ("entries", 8, 0, 0xFFFFFF00),
         ("points", 4, 0, 0xD800),
@@ -77,32 +77,32 @@ def damage() -> Iterator[tuple[str, Changes, str, str]]:
         ("compositions", 12, 8, 0xDFFF),
     ):
         start, count = norm[part]
-        changes = each(b"NORM", start + offset, count, "I", number, stride)
+        changes = fill(b"NORM", start + offset, count, "I", number, stride)
         yield "normalized", changes, "\u00e9\u0323 e\u0301", ""
     outside = {"top": ("H", 0xFFFF), "middle": ("H", 0xFFFF), "leaves": ("I", 9999)}
     for name in ("byte-fallback", "affixes"):
-        for part, place in characters(name).items():  # both algorithms, also for long pre-tokens
-            yield name, each(b"CHRS", *place, *outside[part]), "cbb xy|" + "xy" * 100, ""
+        for part, table in characters(name).items():  # both algorithms, also for long pre-tokens
+            yield name, fill(b"CHRS", *table, *outside[part]), "cbb xy|" + "xy" * 100, ""
     # A table of characters is also used before a text is cut.
     _, _, middles, leaves = numbers("byte-fallback", b"CHRS", 0, 4)
     bounds = {"top": ("H", middles), "middle": ("H", leaves), "leaves": ("I", 0xFFFFFFFE)}
-    for part, place in characters("byte-fallback").items():
-        yield "byte-fallback", each(b"CHRS", *place, *bounds[part]), "\u0416\u0417", ""
+    for part, table in characters("byte-fallback").items():
+        yield "byte-fallback", fill(b"CHRS", *table, *bounds[part]), "\u0416\u0417", ""
     yield "byte-suffix", [(b"CHRS", 16 + 4 * ord("a"), "I", 9999)], "aab", ""
     yield "byte-fallback", [(b"BIDS", 4 * 0xA9, "I", 9999)], "\u00e9", "ab"
     keys = len(section("byte-suffix", b"KEYS")) // 8
-    yield "byte-suffix", each(b"KEYS", 0, keys, "I", 0xFFFFFFF0, 8), "ab", ""
+    yield "byte-suffix", fill(b"KEYS", 0, keys, "I", 0xFFFFFFF0, 8), "ab", ""
 
 
-@pytest.mark.parametrize(("name", "changes", "met", "unmet"), [*damage()])
+@pytest.mark.parametrize(("name", "changes", "affected", "unaffected"), [*damage()])
 def test_corruption_that_encoding_detects(
-    library: Library, name: str, changes: Changes, met: str, unmet: str
+    library: Library, name: str, changes: Changes, affected: str, unaffected: str
 ) -> None:
     assert changes
     assert library.open(patched(name, *changes)) == OK
-    for text in met.split("|"):
+    for text in affected.split("|"):
         assert library.encode(text.encode())[0] == CORRUPT
-    assert library.encode(unmet.encode())[0] == OK
+    assert library.encode(unaffected.encode())[0] == OK
 
 
 def test_a_record_that_points_outside_the_bytes(library: Library) -> None:
@@ -148,7 +148,7 @@ def test_a_self_test_that_points_outside(library: Library, offset: int) -> None:
 def test_a_self_test_whose_text_is_not_utf8(library: Library) -> None:
     cases, ids, size = numbers("added", b"TEST", 0, 3)
     text = 16 + 20 * cases + 4 * ids
-    assert library.open(patched("added", *each(b"TEST", text, size, "B", 0xFF))) == OK
+    assert library.open(patched("added", *fill(b"TEST", text, size, "B", 0xFF))) == OK
     assert library.self_test() == (CORRUPT, 0)
 
 
@@ -190,7 +190,7 @@ HEADS = {
 
 
 @pytest.mark.parametrize(
-    ("name", "tag", "offset", "form", "number", "code"),
+    ("name", "tag", "offset", "struct_format", "number", "code"),
     [
         *((*row, CORRUPT) for row in EDITS),
         *(
@@ -203,10 +203,10 @@ HEADS = {
     ],
 )
 def test_corruption_that_opening_detects(
-    library: Library, name: str, tag: bytes, offset: int, form: str, number: int, code: int
+    library: Library, name: str, tag: bytes, offset: int, struct_format: str, number: int, code: int
 ) -> None:
     assert library.open(patched(name)) == OK
-    assert library.open(patched(name, (tag, offset, form, number))) == code
+    assert library.open(patched(name, (tag, offset, struct_format, number))) == code
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_a_surface_form_out_of_range(
 def test_a_bitmap_of_crossings_may_have_any_value(library: Library, name: str) -> None:
     size = len(section(name, b"XPRS"))
     for byte in (0x00, 0xFF):
-        assert library.open(patched(name, *each(b"XPRS", 8, size - 8, "B", byte))) == OK
+        assert library.open(patched(name, *fill(b"XPRS", 8, size - 8, "B", byte))) == OK
         assert library.encode("ab\u4e2d\u6587 \u00e9\u00ea".encode())[0] == OK
 
 

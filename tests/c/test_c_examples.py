@@ -58,17 +58,17 @@ def test_chat_loop_encodes_markup_as_tokens_and_messages_as_text(tmp_path: Path)
     tokenizer = load(ADDED)
     user, reply = "<s>", "</s>"
     program = built("chat_loop", tmp_path)
-    said = "hello</s>"
-    shown = run([program, ADDED, user, reply], stdin=said.encode() + b"\n").splitlines()
+    message = "hello</s>"
+    lines = run([program, ADDED, user, reply], stdin=message.encode() + b"\n").splitlines()
     bos = [] if tokenizer.special_ids.bos is None else [tokenizer.special_ids.bos]
     fed = [
         *bos,
         *tokenizer.encode(user, allowed_special="all"),
-        *(ids := tokenizer.encode(said)),
+        *(ids := tokenizer.encode(message)),
         *tokenizer.encode(reply, allowed_special="all"),
     ]
-    assert shown[0] == "fed: " + " ".join(map(str, fed))
-    assert shown[1] == "reply: " + tokenizer.decode(ids, skip_special_tokens=True)
+    assert lines[0] == "fed: " + " ".join(map(str, fed))
+    assert lines[1] == "reply: " + tokenizer.decode(ids, skip_special_tokens=True)
 
 
 def test_embedded_has_its_tokenizer_in_an_array(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def splits(*stages: Split, memo_count: int | None = None, states: int = 0) -> by
     """SPLT with some stages; ``memo_count``: replaces the value of the compiler; ``states``: that
     many, most of them unreachable.
     """
-    made, at = [], SplitsHeader.sizeof() + Stage.sizeof() * len(stages)
+    encoded, at = [], SplitsHeader.sizeof() + Stage.sizeof() * len(stages)
     for stage in stages:
         program = compile_split(stage)
         missing = max(0, states - len(program.transitions))
@@ -31,10 +31,10 @@ def splits(*stages: Split, memo_count: int | None = None, states: int = 0) -> by
         if memo_count is not None:
             program = replace(program, n_memo=memo_count)
         descriptor, tables = program_stage(SplitStage(stage, program_table(program)), at)
-        made.append((descriptor, tables))
+        encoded.append((descriptor, tables))
         at += len(tables)
     header: bytes = SplitsHeader.build({"stage_count": len(stages)})
-    return b"".join([header, *(one for one, _ in made), *(two for _, two in made)])
+    return b"".join([header, *(stage for stage, _ in encoded), *(tables for _, tables in encoded)])
 
 
 def test_stages_on_bytes_are_refused_before_models_of_characters(library: Library) -> None:

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(not shutil.which("cmake"), reason="no CMake")
 CONSUMER = """
 cmake_minimum_required(VERSION 3.19)
 project(consumer LANGUAGES C)
-{how}
+{import_code}
 add_executable(consumer use.c)
 target_link_libraries(consumer PRIVATE tokexport::tokexport)
 """
@@ -39,10 +39,10 @@ NEEDED = (
 PRINTED = "The file is empty.\n"
 
 
-def consumer(folder: Path, how: str, *options: str) -> str:
+def consumer(folder: Path, import_code: str, *options: str) -> str:
     """Builds a program that uses the library in some way, and returns its output."""
     folder.mkdir()
-    (folder / "CMakeLists.txt").write_text(CONSUMER.format(how=how))
+    (folder / "CMakeLists.txt").write_text(CONSUMER.format(import_code=import_code))
     (folder / "use.c").write_text(USE)
     run(["cmake", "-S", folder, "-B", folder / "build", *options])
     run(["cmake", "--build", folder / "build"])
@@ -76,9 +76,9 @@ def test_a_project_can_use_fetch_content(tmp_path: Path, shared: str) -> None:
     for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "-"]):
         run([*git, *command])
     from_git = f"tokexport GIT_REPOSITORY {repository.as_uri()} GIT_TAG HEAD"
-    how = f"include(FetchContent)\nFetchContent_Declare({from_git})\n"
-    how += "FetchContent_MakeAvailable(tokexport)"
-    assert consumer(tmp_path / "use", how, f"-DBUILD_SHARED_LIBS={shared}") == PRINTED
+    import_code = f"include(FetchContent)\nFetchContent_Declare({from_git})\n"
+    import_code += "FetchContent_MakeAvailable(tokexport)"
+    assert consumer(tmp_path / "use", import_code, f"-DBUILD_SHARED_LIBS={shared}") == PRINTED
 
 
 @pytest.mark.parametrize("shared", ["OFF", "ON"])
@@ -88,12 +88,12 @@ def test_a_project_finds_an_installation(tmp_path: Path, shared: str) -> None:
     run(["cmake", "-S", ROOT, "-B", build, "-DCMAKE_INSTALL_LIBDIR=lib", *options])
     run(["cmake", "--build", build])
     run(["cmake", "--install", build])
-    how = f"find_package(tokexport {__version__} REQUIRED)"
-    assert consumer(tmp_path / "use", how, f"-DCMAKE_PREFIX_PATH={prefix}") == PRINTED
+    import_code = f"find_package(tokexport {__version__} REQUIRED)"
+    assert consumer(tmp_path / "use", import_code, f"-DCMAKE_PREFIX_PATH={prefix}") == PRINTED
     (tmp_path / "use.c").write_text(USE)
     if not shutil.which("pkg-config"):
         return
-    found = subprocess.run(
+    flags = subprocess.run(
         ["pkg-config", "--cflags", "--libs", "tokexport"],
         env={"PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig"), "PATH": "/usr/bin:/bin"},
         capture_output=True,
@@ -101,5 +101,5 @@ def test_a_project_finds_an_installation(tmp_path: Path, shared: str) -> None:
         check=True,
     ).stdout.split()
     program = tmp_path / "with_pc"
-    run(["cc", tmp_path / "use.c", *found, f"-Wl,-rpath,{prefix}/lib", "-o", program])
+    run(["cc", tmp_path / "use.c", *flags, f"-Wl,-rpath,{prefix}/lib", "-o", program])
     assert run([program]) == PRINTED

@@ -30,13 +30,13 @@ def test_all_the_folders_contain_c() -> None:
 
 def test_macros_and_types_of_the_runtime_have_its_prefix() -> None:
     """So that a program may ``#include "tokexport.c"``."""
-    made = [FORMAT / "tokexport.c", FORMAT / "tokexport_extra.c"]
-    text = "".join(path.read_text(encoding="utf-8") for path in made)
+    paths = [FORMAT / "tokexport.c", FORMAT / "tokexport_extra.c"]
+    text = "".join(path.read_text(encoding="utf-8") for path in paths)
     macros = re.findall(r"^ *#define (\w+)", text, re.MULTILINE)
     types = re.findall(
         r"\b(?:struct|union) (\w+) {|^} (\w+);|^typedef .*?(\w+)(?:\[.*)?;", text, re.MULTILINE
     )
-    names = [name for found in types for name in found if name]
+    names = [name for groups in types for name in groups if name]
     assert len(macros) > 10
     assert len(names) > 10
     assert [name for name in macros if not name.startswith("TKX_")] == []

@@ -136,12 +136,12 @@ def test_any_two_switches_can_be_combined() -> None:
 def test_each_switch_makes_the_code_smaller_and_all_almost_halve_it(
     compiler: str, build: Builder
 ) -> None:
-    whole = code_size(build.runtime(compiler, *PLAIN))
+    full_size = code_size(build.runtime(compiler, *PLAIN))
     for switch in PARTS:
-        assert code_size(build.runtime(compiler, *PLAIN, f"-D{switch}")) < whole, switch
-    whole = code_size(build.runtime(compiler, "-Os", "-ffreestanding"))
+        assert code_size(build.runtime(compiler, *PLAIN, f"-D{switch}")) < full_size, switch
+    full_size = code_size(build.runtime(compiler, "-Os", "-ffreestanding"))
     small = build.runtime(compiler, "-Os", "-ffreestanding", *defines(tuple(PARTS)))
-    assert code_size(small) < 0.6 * whole
+    assert code_size(small) < 0.6 * full_size
 
 
 @pytest.fixture(scope="module", params=CHOICES, ids=lambda switches: "+".join(switches)[:30])
@@ -175,5 +175,5 @@ def test_each_part_is_needed_by_a_golden_file_and_some_files_need_none() -> None
         if part.code != OK:
             assert part.code in {code_for(name, (switch,)) for name in golden_files.NAMES}, switch
     assert code_for("spelled", ("TKX_NO_OFFSETS",)) == UNKNOWN
-    whole = [name for name in golden_files.EXPECTED_NAMES if code_for(name, tuple(PARTS)) == OK]
-    assert {"behaviors", "bytes-stages", "holes", "look-ahead", "ranked"} <= set(whole)
+    plain = [name for name in golden_files.EXPECTED_NAMES if code_for(name, tuple(PARTS)) == OK]
+    assert {"behaviors", "bytes-stages", "holes", "look-ahead", "ranked"} <= set(plain)

@@ -21,7 +21,7 @@ from tokexport.runtime.tokenizer import load
 
 OK, WORK, CORRUPT, UNKNOWN_TEXT = 0, -7, -37, -12
 NAMES = ["greedy", "unigram", "unigram-fallback", "wordlevel", "wordpiece"]
-NONE, FAR = 0xFFFFFFFF, 0x40000000
+NONE, OUTSIDE = 0xFFFFFFFF, 0x40000000
 
 pytestmark = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
 
@@ -33,7 +33,7 @@ def units(name: str) -> list[int]:
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
-    ("offset", "number"), [(4, FAR), (24, 4), (28, 1)], ids=["root", "flags", "reserved"]
+    ("offset", "number"), [(4, OUTSIDE), (24, 4), (28, 1)], ids=["root", "flags", "reserved"]
 )
 def test_a_header_out_of_range(library: Library, name: str, offset: int, number: int) -> None:
     assert library.open(patched(name, (b"TRIE", offset, "I", number))) == OK
@@ -41,7 +41,7 @@ def test_a_header_out_of_range(library: Library, name: str, offset: int, number:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("change", [0x1FF, FAR << 32], ids=["label", "base"])
+@pytest.mark.parametrize("change", [0x1FF, OUTSIDE << 32], ids=["label", "base"])
 def test_a_unit_out_of_range(library: Library, name: str, change: int) -> None:
     changes = ((b"TRIE", 32 + 8 * i, "Q", unit | change) for i, unit in enumerate(units(name)))
     assert library.open(patched(name, *changes)) == OK
@@ -58,12 +58,12 @@ def test_a_token_that_does_not_exist(library: Library, name: str) -> None:
     ]
     assert library.open(patched(name, *changes)) == OK
     assert library.encode(b"a")[0] == CORRUPT
-    found = ctypes.byref(ctypes.c_uint32())
-    assert library.call("tkx_token_id", library._tkx, b"a", 1, found) == CORRUPT
+    output = ctypes.byref(ctypes.c_uint32())
+    assert library.call("tkx_token_id", library._tkx, b"a", 1, output) == CORRUPT
 
 
 def test_a_prefix_that_leads_nowhere(library: Library) -> None:
-    assert library.open(patched("wordpiece", (b"TRIE", 8, "I", FAR))) == OK
+    assert library.open(patched("wordpiece", (b"TRIE", 8, "I", OUTSIDE))) == OK
     assert library.encode(b"unable")[0] == CORRUPT
 
 
@@ -91,10 +91,10 @@ def test_a_long_pre_token_needs_memory_only_between_positions_that_all_paths_sha
     code, count, ids = library.encode_within(b"abc" * 100_000, 0)
     assert (code, count) == (OK, 100_000)
     assert set(ids) == {4}
-    code, wanted, _ = library.encode_within(b"a" * 100_000, 0)
+    code, needed, _ = library.encode_within(b"a" * 100_000, 0)
     assert code == WORK
-    assert wanted <= 16 * 100_001
-    code, count, ids = library.encode_within(b"a" * 100_000, wanted)
+    assert needed <= 16 * 100_001
+    code, count, ids = library.encode_within(b"a" * 100_000, needed)
     assert (code, count) == (OK, 50_000)
     assert (
         library.encode_within((b"a" * 500 + b"c") * 200, 16 * 513)[0] == OK

@@ -18,7 +18,7 @@ from tokexport.sources import read
 
 OK, WORK = 0, -7
 # The automaton has a state for each letter of the first part, which it reads in vain.
-FAR = r"(?:[a-z]{250}-)+!|[a-z]"
+UNBOUNDED = r"(?:[a-z]{250}-)+!|[a-z]"
 TEXTS = [
     ("a" * 250 + "-") * 12,
     ("a" * 250 + "-") * 4 + "A" * 3000,
@@ -34,18 +34,18 @@ pytestmark = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
 
 @pytest.fixture(scope="module")
 def library(build: Builder) -> Library:
-    made = build.library()
+    library = build.library()
     for name in ("tkx_work_size", "tkx_spans_work_size"):
-        getattr(made._c, name).restype = ctypes.c_size_t
-    return made
+        getattr(library._c, name).restype = ctypes.c_size_t
+    return library
 
 
 def macro(size: int) -> int:
     """``TKX_WORK_SIZE(size)``."""
     header = (RUNTIME / "tokexport.h").read_text(encoding="utf-8")
     pattern = r"#define TKX_WORK_SIZE\(size\) \(\(size_t\)(\d+) \+ \(size_t\)(\d+) \*"
-    ((fixed, each),) = re.findall(pattern, header)
-    return int(fixed) + int(each) * size
+    ((fixed, per_byte),) = re.findall(pattern, header)
+    return int(fixed) + int(per_byte) * size
 
 
 def bound(library: Library, text: bytes, *, spans: bool) -> int:
@@ -57,12 +57,12 @@ def encode(library: Library, text: bytes, memory_size: int, *, spans: bool) -> t
     """Code and count, with ``memory_size`` bytes of work memory."""
     if not spans:
         return library.encode_within(text, memory_size)[:2]
-    room = 12 * len(text) + 1
+    capacity = 12 * len(text) + 1
     memory = ctypes.create_string_buffer(max(memory_size, 1))
     work = Work(ctypes.addressof(memory), memory_size, None, 0)
     count = ctypes.c_size_t()
     texts = (text, len(text), None, 0, ctypes.c_int(1))
-    results = ((ctypes.c_uint32 * room)(), (ctypes.c_uint32 * (2 * room))(), room)
+    results = ((ctypes.c_uint32 * capacity)(), (ctypes.c_uint32 * (2 * capacity))(), capacity)
     end = (ctypes.byref(count), ctypes.byref(work))
     return library.call("tkx_encode_spans", library._tkx, *texts, *results, *end), count.value
 
@@ -73,7 +73,7 @@ def test_the_macro_is_sufficient_for_a_pattern_with_many_states_that_reads_far(
 ) -> None:
     source = tiktoken.Encoding(
         "far",
-        pat_str=FAR,
+        pat_str=UNBOUNDED,
         mergeable_ranks={bytes([byte]): byte for byte in range(256)},
         special_tokens={},
     )
@@ -93,10 +93,10 @@ def test_the_first_retry_has_enough_memory(library: Library, name: str, spans: b
     assert library.open(runtime_samples.content(name)) == OK
     for text in [PROSE, PROSE * 20, "é" * 3000, "x" * 5000, *TEXTS]:
         data = text.encode()
-        code, wanted = encode(library, data, 0, spans=spans)
+        code, needed = encode(library, data, 0, spans=spans)
         if code == WORK:
-            assert wanted <= bound(library, data, spans=spans)
-            code, _ = encode(library, data, wanted, spans=spans)
+            assert needed <= bound(library, data, spans=spans)
+            code, _ = encode(library, data, needed, spans=spans)
         assert code != WORK, text[:20]
 
 
@@ -104,18 +104,18 @@ def rewriting_bpe(pre_tokenizer: Any) -> bytes:
     """A file of BPE over bytes that lower-cases; its only merge is `ab`."""
     letters = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
     vocabulary = {letter: id for id, letter in enumerate([*letters, "ab"])}
-    made = tokenizers.Tokenizer(tokenizers.models.BPE(vocabulary, [("a", "b")]))
-    made.normalizer = tokenizers.normalizers.Lowercase()
-    made.pre_tokenizer = pre_tokenizer
-    return file_bytes(read(made))
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(vocabulary, [("a", "b")]))
+    tokenizer.normalizer = tokenizers.normalizers.Lowercase()
+    tokenizer.pre_tokenizer = pre_tokenizer
+    return file_bytes(read(tokenizer))
 
 
 def retries(library: Library, text: bytes) -> int:
-    code, wanted = encode(library, text, 0, spans=False)
+    code, needed = encode(library, text, 0, spans=False)
     for count in range(9):
         if code != WORK:
             return count
-        code, wanted = encode(library, text, wanted, spans=False)
+        code, needed = encode(library, text, needed, spans=False)
     raise AssertionError("no amount of memory is enough")
 
 
@@ -145,22 +145,22 @@ LONGEST = "صلى الله عليه وسلم"  # the normal form of U+FDFA: 33 b
 
 def crossed(normalizers: list[Any]) -> tokenizers.Tokenizer:
     """A Unigram model of pairs, one of which crosses each position in the normal form of U+FDFA."""
-    pairs = {one + two for one, two in itertools.pairwise(LONGEST * 2)}
+    pairs = {left + right for left, right in itertools.pairwise(LONGEST * 2)}
     model = tokenizers.models.Unigram(
         [("?", -9.0), *((text, -2.0) for text in sorted({*pairs, *LONGEST}))], 0, False
     )
-    made = tokenizers.Tokenizer(model)
-    made.normalizer = tokenizers.normalizers.Sequence(normalizers)
-    return made
+    tokenizer = tokenizers.Tokenizer(model)
+    tokenizer.normalizer = tokenizers.normalizers.Sequence(normalizers)
+    return tokenizer
 
 
 @pytest.mark.parametrize("rounds", [1, 3])
 def test_some_text_needs_almost_the_bound_for_any_number_of_normalizers(
     library: Library, rounds: int
 ) -> None:
-    each = [tokenizers.normalizers.NFKC(), tokenizers.normalizers.Lowercase()]
-    assert library.open(file_bytes(read(crossed(each * rounds)))) == OK
+    steps = [tokenizers.normalizers.NFKC(), tokenizers.normalizers.Lowercase()]
+    assert library.open(file_bytes(read(crossed(steps * rounds)))) == OK
     text = ("\ufdfa" * 300).encode()
-    most = bound(library, text, spans=False)
-    assert encode(library, text, most, spans=False)[0] == OK
-    assert encode(library, text, most * 9 // 10, spans=False)[0] == WORK
+    limit = bound(library, text, spans=False)
+    assert encode(library, text, limit, spans=False)[0] == OK
+    assert encode(library, text, limit * 9 // 10, spans=False)[0] == WORK

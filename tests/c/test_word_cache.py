@@ -45,9 +45,9 @@ def test_a_word_always_has_the_same_ids(name: str, tmp_path: Path) -> None:
     )
 
     @given(words=st.lists(word, max_size=12), spaces=st.sampled_from([" ", "  ", "\n", "\u3000"]))
-    def same(words: list[str], spaces: str) -> None:
+    def check(words: list[str], spaces: str) -> None:
         text = spaces.join(words)
         for _ in range(2):
             assert tokenizer.encode(text) == library.encode(text).ids
 
-    same()
+    check()

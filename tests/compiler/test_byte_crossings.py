@@ -38,17 +38,17 @@ def encoding(r: random.Random, *, in_order: bool, halves: bool) -> tiktoken.Enco
     tokens that end or begin within a letter. ``in_order``: a token follows its parts.
     """
     letters = [letter for letter in LETTERS if r.random() < 0.9]
-    made = [part for letter in letters for part in parts_of(letter)]
+    tokens = [part for letter in letters for part in parts_of(letter)]
     joined = ["".join(pair) for pair in product(letters, repeat=2) if r.random() < 0.3]
     joined += [word + r.choice(letters) for word in joined if r.random() < 0.3]
-    made += [word.encode() for word in joined]
+    tokens += [word.encode() for word in joined]
     if halves:
         cut = (word.encode() for word in joined)
-        made += [word[r.randint(0, 1) : r.randint(2, len(word))] for word in cut]
-    made = [token for token in made if len(token) > 1]
+        tokens += [word[r.randint(0, 1) : r.randint(2, len(word))] for word in cut]
+    tokens = [token for token in tokens if len(token) > 1]
     if not in_order:
-        r.shuffle(made)
-    ranks = {token: rank for rank, token in enumerate(dict.fromkeys((*BYTES, *made)))}
+        r.shuffle(tokens)
+    ranks = {token: rank for rank, token in enumerate(dict.fromkeys((*BYTES, *tokens)))}
     return tiktoken.Encoding(
         f"random-{r.random()}", pat_str=r"\S+|\s+", mergeable_ranks=ranks, special_tokens={}
     )
@@ -94,44 +94,44 @@ def crossings_of(
     encoded = [token.encode() if isinstance(token, str) else token for token in tokens]
     vocab = {token: number for number, token in enumerate(dict.fromkeys((*BYTES, *encoded)))}
     model = BytePairModel(vocab, merges=None)
-    found = byte_crossings(Vocabulary.of(vocab), canonical_merges(model).rules)
-    if found is None:
+    crossings = byte_crossings(Vocabulary.of(vocab), canonical_merges(model).rules)
+    if crossings is None:
         return None
-    dense = found.dense.copy()
+    dense = crossings.dense.copy()
     assert dense[:128, :128].all()
     dense[:128, :128] = False
     rows, columns = np.nonzero(dense)
     pairs = {(BYTES[row], BYTES[column]) for row, column in zip(rows, columns, strict=True)}
-    return pairs, found.hashed
+    return pairs, crossings.hashed
 
 
-def place(left: str, right: str) -> int:
+def hashed_pair(left: str, right: str) -> int:
     first, second = (np.array([ord(letter)], np.uint64) for letter in (left, right))
     return int(hash_characters(first, second, 9)[0])
 
 
 def test_a_pair_of_whole_characters_is_crossed() -> None:
-    found = crossings_of([*map(bytes, parts_of("\u4e2d")), *parts_of("\u6587"), "\u4e2d\u6587"])
-    assert found is not None
-    pairs, hashed = found
+    crossings = crossings_of([*map(bytes, parts_of("\u4e2d")), *parts_of("\u6587"), "\u4e2d\u6587"])
+    assert crossings is not None
+    pairs, hashed = crossings
     assert pairs == set()
-    assert np.flatnonzero(hashed).tolist() == [place("\u4e2d", "\u6587")]
+    assert np.flatnonzero(hashed).tolist() == [hashed_pair("\u4e2d", "\u6587")]
 
 
 def test_a_token_that_ends_within_a_character_is_recorded_by_its_bytes() -> None:
     start = "\u4e2d".encode()[:1]
-    found = crossings_of([*parts_of("\u00e9"), "a\u00e9", b"a" + start, "\u00e9a"])
-    assert found is not None
-    pairs, hashed = found
+    crossings = crossings_of([*parts_of("\u00e9"), "a\u00e9", b"a" + start, "\u00e9a"])
+    assert crossings is not None
+    pairs, hashed = crossings
     assert pairs == {(b"a", start)}
-    assert set(np.flatnonzero(hashed)) == {place("a", "\u00e9"), place("\u00e9", "a")}
+    assert set(np.flatnonzero(hashed)) == {hashed_pair("a", "\u00e9"), hashed_pair("\u00e9", "a")}
 
 
 def test_bytes_beyond_the_last_code_point_are_not_a_character() -> None:
     beyond = [b"\xf7\xbf", b"\xf7\xbf\xbf", b"\xf7\xbf\xbf\xbf"]
-    found = crossings_of([*parts_of("\u00e9"), "\u00e9a", *beyond, b"a" + beyond[-1]])
-    assert found is not None
-    assert found[0] == {(b"a", b"\xf7")}
+    crossings = crossings_of([*parts_of("\u00e9"), "\u00e9a", *beyond, b"a" + beyond[-1]])
+    assert crossings is not None
+    assert crossings[0] == {(b"a", b"\xf7")}
 
 
 def test_a_merge_ranked_before_the_character_it_joins_prevents_crossings() -> None:
@@ -142,17 +142,17 @@ def test_a_merge_ranked_before_the_character_it_joins_prevents_crossings() -> No
 
 # Overlong or invalid UTF-8: by their payload bits, the bytes would be \u00e9, or the letter a.
 @pytest.mark.parametrize(
-    "alike",
+    "lookalike",
     [b"\xe0\x83\xa9", b"\xf0\x80\x83\xa9", b"\xf8\x80\x83\xa9", b"\xc1\xa1", b"\xe0\x81\xa1"],
 )
 @pytest.mark.parametrize("letter_last", [False, True])
 def test_bytes_that_only_look_like_a_character_are_not_that_character(
-    letter_last: bool, alike: bytes, tmp_path: Path
+    letter_last: bool, lookalike: bytes, tmp_path: Path
 ) -> None:
     """The token of such bytes is the last one, but the first to be merged."""
     e = "\u00e9".encode()
     letter, joined = [(e[:1], e[1:])], [(b"a", e), (b"x", b"a"), (e, b"b")]
-    looks = [(alike[:size], alike[size : size + 1]) for size in range(1, len(alike))]
+    looks = [(lookalike[:size], lookalike[size : size + 1]) for size in range(1, len(lookalike))]
     rules = [*looks, *((*joined, *letter) if letter_last else (*letter, *joined))]
     tokens = [*BYTES, *(left + right for left, right in (*letter, *joined, *looks))]
     vocab = {spelled(token): number for number, token in enumerate(tokens)}

@@ -18,7 +18,7 @@ from tokexport.model import BytePairModel, CharacterSymbols
 
 
 def rules_of(merges: CanonicalMerges) -> dict[int, tuple[int, int]]:
-    return {product: (left, right) for product, left, right, _ in merges.rules.tolist()}
+    return {merged: (left, right) for merged, left, right, _ in merges.rules.tolist()}
 
 
 def ranks_of(merges: CanonicalMerges) -> dict[int, int]:
@@ -29,7 +29,7 @@ def slow_encode(text: bytes, vocab: dict[bytes, int], merges: CanonicalMerges) -
     """Repeatedly merges the leftmost pair of the smallest rank."""
     symbols, ranks = [vocab[bytes([byte])] for byte in text], ranks_of(merges)
     slow_last_merge(
-        symbols, {pair: (ranks[product], product) for product, pair in rules_of(merges).items()}
+        symbols, {pair: (ranks[merged], merged) for merged, pair in rules_of(merges).items()}
     )
     return symbols
 
@@ -83,16 +83,16 @@ def slow_last_merge(
     """Merges in place; returns the last merged pair if one symbol is left."""
     last = None
     while len(symbols) > 1:
-        found = [
-            (table[pair][0], place)
-            for place, pair in enumerate(itertools.pairwise(symbols))
+        candidates = [
+            (table[pair][0], index)
+            for index, pair in enumerate(itertools.pairwise(symbols))
             if pair in table
         ]
-        if not found:
+        if not candidates:
             return None
-        _, place = min(found)
-        last = (symbols[place], symbols[place + 1])
-        symbols[place : place + 2] = [table[last][1]]
+        _, index = min(candidates)
+        last = (symbols[index], symbols[index + 1])
+        symbols[index : index + 2] = [table[last][1]]
     return last
 
 
@@ -102,10 +102,10 @@ def slow_ways(
     """The ways of each id and its rule, by trying all ways of its parts; ValueError if it has two
     rules.
     """
-    table = {(left, right): (rank, product) for rank, (left, right, product) in enumerate(merges)}
+    table = {(left, right): (rank, merged) for rank, (left, right, merged) in enumerate(merges)}
     parts: dict[int, list[tuple[int, int]]] = {}
-    for pair, (_, product) in table.items():
-        parts.setdefault(product, []).append(pair)
+    for pair, (_, merged) in table.items():
+        parts.setdefault(merged, []).append(pair)
     ways: dict[int, set[tuple[int, ...]]] = {symbol: {(symbol,)} for symbol in range(symbols)}
     rules: dict[int, tuple[int, int]] = {}
     for token in TopologicalSorter(
@@ -133,13 +133,13 @@ def test_an_exhaustive_search_finds_the_same_ways_and_rules() -> None:
         }
         merges = []
         for _ in range(rng.randrange(1, 14)):
-            product = rng.randrange(ids) if rng.random() < 0.02 else rng.randrange(symbols, ids)
+            merged = rng.randrange(ids) if rng.random() < 0.02 else rng.randrange(symbols, ids)
             left, right = (
-                (rng.randrange(max(product, 1)) for _ in range(2))
+                (rng.randrange(max(merged, 1)) for _ in range(2))
                 if rng.random() < 0.98
-                else (product, 0)
+                else (merged, 0)
             )
-            merges.append((left, right, product))
+            merges.append((left, right, merged))
         model = BytePairModel(vocab, merge_rows(merges))
         try:
             ways, rules = slow_ways(merges, symbols)
@@ -153,12 +153,12 @@ def test_an_exhaustive_search_finds_the_same_ways_and_rules() -> None:
             with pytest.raises(UnsupportedError, match="two merges that can both produce the id"):
                 canonical_merges(model)
             continue
-        outcomes["several ways" if any(len(some) > 1 for some in ways.values()) else "one"] += 1
+        outcomes["several ways" if max(map(len, ways.values())) > 1 else "one"] += 1
         canonical = canonical_merges(model)
-        found: dict[int, set[tuple[int, ...]]] = {}
-        for token, symbols_of_it in canonical.ways:
-            found.setdefault(token, set()).add(tuple(symbols_of_it))
-        assert found == ways
+        actual: dict[int, set[tuple[int, ...]]] = {}
+        for token, way in canonical.ways:
+            actual.setdefault(token, set()).add(tuple(way))
+        assert actual == ways
         assert rules_of(canonical) == rules
         assert ranks_of(canonical) == {
             token: max(rank for rank, merge in enumerate(merges) if merge[:2] == pair)
@@ -174,11 +174,11 @@ def test_arrays_that_do_not_match_are_an_error() -> None:
             continue
         with pytest.raises(ValueError, match="three numbers for each merge, and one rank"):
             ways_of_merges(merges[:size], ranks[:count], symbols, 3)
-    for place in range(6):
-        others = merges.copy()
-        others[place] = 2
+    for index in range(6):
+        wrong = merges.copy()
+        wrong[index] = 2
         with pytest.raises(ValueError, match="an id that is none"):
-            ways_of_merges(others, ranks, symbols, 2)
+            ways_of_merges(wrong, ranks, symbols, 2)
     with pytest.raises(ValueError, match="an id that is none"):
         ways_of_merges(merges, ranks, symbols + np.uint32(2), 2)
     with pytest.raises(ValueError, match="a rank that is none"):
@@ -197,7 +197,7 @@ def test_bare_ranks_and_the_list_of_all_their_merges_keep_the_same_rules() -> No
         if left + right in vocab
     )
     listed = BytePairModel(
-        vocab, merge_rows((left, right, product) for product, left, right in every_pair)
+        vocab, merge_rows((left, right, merged) for merged, left, right in every_pair)
     )
     bare = BytePairModel(vocab, merges=None)
     assert rules_of(canonical_merges(bare)) == rules_of(canonical_merges(listed))

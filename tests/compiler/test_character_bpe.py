@@ -22,16 +22,16 @@ from tokexport.errors import UnsupportedError
 from tokexport.runtime.tokenizer import load
 
 SEEDS = range(1_000 if SLOW else 100)
-TOGETHER = 50
+SEEDS_PER_TEST = 50
 
 
 SPLIT = split("[ \n]+")
 
 
-@pytest.mark.parametrize("first", SEEDS[::TOGETHER])
+@pytest.mark.parametrize("first", SEEDS[::SEEDS_PER_TEST])
 def test_a_random_model_is_exact_or_refused(first: int, tmp_path: Path) -> None:
     exact = 0
-    for seed in range(first, first + TOGETHER):
+    for seed in range(first, first + SEEDS_PER_TEST):
         r = random.Random(seed)
         model = random_character_models.character_model(seed)
         source = document(model, pre_tokenizer=r.choice([None, SPLIT]), decoder=FUSE)
@@ -50,7 +50,7 @@ def test_a_random_model_is_exact_or_refused(first: int, tmp_path: Path) -> None:
         for text in (text[:40] for text in texts[:5]):
             specified = ids_or_none(partial(tokexport_reader.encode, file), text.encode())
             assert specified == ids_or_none(library.encode, text), (seed, text)
-    assert exact > TOGETHER * 0.7
+    assert exact > SEEDS_PER_TEST * 0.7
 
 
 MARK = "\u2581"

@@ -117,17 +117,17 @@ def test_both_sides_of_a_cut_have_the_ids_of_the_whole(name: str, with_added: bo
     rng = random.Random(name)
     alphabet = "abcmnyzst  \n\t\r'.,!<>=0123456\x00\x1c{é\u0301中"
     pairs = {chr(left) + chr(right) for left, right in np.argwhere(cuts).tolist()}
-    tried = 0
+    checked = 0
     for _ in range(3000):
         text = "".join(rng.choices(alphabet, k=rng.randrange(2, 30)))
-        places = [place for place in range(1, len(text)) if text[place - 1 : place + 1] in pairs]
-        if not places:
+        offsets = [at for at in range(1, len(text)) if text[at - 1 : at + 1] in pairs]
+        if not offsets:
             continue
-        place = rng.choice(places)
-        sides = tokenizer.encode(text[:place]).ids + tokenizer.encode(text[place:]).ids
-        assert sides == tokenizer.encode(text).ids, (text[:place], text[place:])
-        tried += 1
-    assert (tried > 100) == cuts.any()
+        at = rng.choice(offsets)
+        sides = tokenizer.encode(text[:at]).ids + tokenizer.encode(text[at:]).ids
+        assert sides == tokenizer.encode(text).ids, (text[:at], text[at:])
+        checked += 1
+    assert (checked > 100) == cuts.any()
     if name in USUAL and not with_added:
         assert cuts[ord("n"), ord(" ")]
         assert not cuts[ord(" "), ord("n")]

@@ -14,12 +14,12 @@ WORDS = st.text("abcdéか\U0001f600", min_size=1, max_size=5)
 def test_a_trie_holds_its_keys(words: set[str]) -> None:
     values = {word.encode(): number for number, word in enumerate(sorted(words))}
     units = darts_units(values)
-    found = {
+    stored = {
         text.tobytes(): int(value)
         for texts, numbers in keys(units)
         for text, value in zip(texts, numbers, strict=True)
     }
-    assert found == values
+    assert stored == values
 
 
 @given(st.dictionaries(WORDS, st.text("xyzé", max_size=4), min_size=1, max_size=30))

@@ -23,7 +23,7 @@ def labels(trie: DoubleArray) -> npt.NDArray[np.uint64]:
     return np.bitwise_and(trie.units, 0x1FF)
 
 
-def found(trie: DoubleArray, key: bytes) -> int | None:
+def look_up(trie: DoubleArray, key: bytes) -> int | None:
     base, token = trie.root, NO_TOKEN
     for byte in key:
         unit = int(trie.units[base + byte])  # every base has 256 units after it
@@ -36,11 +36,11 @@ def found(trie: DoubleArray, key: bytes) -> int | None:
 @settings(max_examples=200)
 @given(VOCABULARIES, st.lists(KEYS, max_size=50))
 def test_a_key_is_found_if_and_only_if_it_exists(
-    vocab: dict[bytes, int], others: list[bytes]
+    vocab: dict[bytes, int], other_keys: list[bytes]
 ) -> None:
     trie = double_array(vocab)
-    for key in [*vocab, *others, *(key[:-1] for key in vocab), *(key + b"a" for key in vocab)]:
-        assert found(trie, key) == (vocab.get(key) if key else None)
+    for key in [*vocab, *other_keys, *(key[:-1] for key in vocab), *(key + b"a" for key in vocab)]:
+        assert look_up(trie, key) == (vocab.get(key) if key else None)
 
 
 @given(VOCABULARIES)

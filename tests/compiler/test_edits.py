@@ -56,9 +56,9 @@ texts = st.lists(
 
 @settings(max_examples=3000 if SLOW else 150)
 @given(edits, st.lists(texts, min_size=1, max_size=10))
-def test_the_table_edits_like_its_steps(steps: list[TextEdit], some: list[str]) -> None:
+def test_the_table_edits_like_its_steps(steps: list[TextEdit], samples: list[str]) -> None:
     table = compile_edits(steps)
-    for text in some:
+    for text in samples:
         assert run(table, text.encode()) == edited(text, steps)
 
 
@@ -77,13 +77,13 @@ def test_an_edit_of_the_first_run_knows_where_it_ends(
 def test_one_pattern_is_replaced_as_in_python() -> None:
     table = compile_edits([ReplaceLiteral("abab", "x")])
     for number in range(3**9):
-        text = "".join("abc"[number // 3**place % 3] for place in range(9))
+        text = "".join("abc"[number // 3**digit % 3] for digit in range(9))
         assert run(table, text.encode()) == text.replace("abab", "x")
 
 
 @given(st.lists(texts, min_size=1, max_size=10))
-def test_another_step_may_produce_the_name_of_a_byte(some: list[str]) -> None:
-    for text in some:
+def test_another_step_may_produce_the_name_of_a_byte(samples: list[str]) -> None:
+    for text in samples:
         assert run(NAMES, text.encode()) == edited(text, MAKES_NAMES)
 
 

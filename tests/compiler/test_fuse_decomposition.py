@@ -20,16 +20,16 @@ MARKS = st.sampled_from("\u0301\u0323\u0345\u3099\u0f73\u0344\u1d165\u0903")
 
 
 @functools.cache
-def stripping(form: NormalForm) -> CharacterMapping:
-    mapping = without_marks(form, named_mapping(CharacterMap.STRIP_ACCENTS))
+def stripping(normal_form: NormalForm) -> CharacterMapping:
+    mapping = without_marks(normal_form, named_mapping(CharacterMap.STRIP_ACCENTS))
     assert mapping is not None
     return mapping
 
 
-@pytest.mark.parametrize("form", DECOMPOSING)
-def test_every_scalar_value_is_normalized_as_in_the_library(form: NormalForm) -> None:
-    library = normalizers.Sequence([DECOMPOSING[form], normalizers.StripAccents()])
-    mapping = stripping(form)
+@pytest.mark.parametrize("normal_form", DECOMPOSING)
+def test_every_scalar_value_is_normalized_as_in_the_library(normal_form: NormalForm) -> None:
+    library = normalizers.Sequence([DECOMPOSING[normal_form], normalizers.StripAccents()])
+    mapping = stripping(normal_form)
     wrong = [
         hex(ord(scalar))
         for scalar in SCALARS
@@ -38,11 +38,11 @@ def test_every_scalar_value_is_normalized_as_in_the_library(form: NormalForm) ->
     assert not wrong
 
 
-@pytest.mark.parametrize("form", DECOMPOSING)
+@pytest.mark.parametrize("normal_form", DECOMPOSING)
 @given(text=st.lists(st.characters(exclude_categories=["Cs"]) | MARKS, max_size=20).map("".join))
-def test_marks_in_any_order(form: NormalForm, text: str) -> None:
-    library = normalizers.Sequence([DECOMPOSING[form], normalizers.StripAccents()])
-    assert stripping(form).apply(text) == library.normalize_str(text)
+def test_marks_in_any_order(normal_form: NormalForm, text: str) -> None:
+    library = normalizers.Sequence([DECOMPOSING[normal_form], normalizers.StripAccents()])
+    assert stripping(normal_form).apply(text) == library.normalize_str(text)
 
 
 def test_a_normal_form_and_stripping_of_its_marks_become_one_operation() -> None:
@@ -58,9 +58,9 @@ def test_a_normal_form_and_stripping_of_its_marks_become_one_operation() -> None
     assert op.apply("Ａ\u0327\u0301ﬁ각") == "afi\u1100\u1161\u11a8"
 
 
-@pytest.mark.parametrize("form", [NormalForm.NFC, NormalForm.NFKC])
-def test_a_normal_form_that_composes_is_kept(form: NormalForm) -> None:
-    assert [type(op) for op in compile_steps((form, CharacterMap.STRIP_ACCENTS))] == [
+@pytest.mark.parametrize("normal_form", [NormalForm.NFC, NormalForm.NFKC])
+def test_a_normal_form_that_composes_is_kept(normal_form: NormalForm) -> None:
+    assert [type(op) for op in compile_steps((normal_form, CharacterMap.STRIP_ACCENTS))] == [
         NormalForm,
         CharacterMapping,
     ]
@@ -73,8 +73,8 @@ def test_a_normal_form_is_kept_if_marks_that_it_sorts_remain() -> None:
 
 
 def test_a_decomposition_alone_equals_that_of_the_library() -> None:
-    for form, library in DECOMPOSING.items():
-        mapping = decomposition_map(form)
+    for normal_form, library in DECOMPOSING.items():
+        mapping = decomposition_map(normal_form)
         assert not [
             hex(ord(c)) for c in SCALARS[:0x12000] if mapping.apply(c) != library.normalize_str(c)
         ]

@@ -46,8 +46,8 @@ TEXTS = st.text(
 
 @functools.cache
 def bound(steps: tuple[NormalizerStep, ...]) -> tuple[int, int]:
-    found = growths(compile_steps(steps))
-    return found[-1] if found else (1, 0)
+    bounds = growths(compile_steps(steps))
+    return bounds[-1] if bounds else (1, 0)
 
 
 # A bound takes longer than a text: a few sequences of steps, each with many texts.
@@ -57,8 +57,8 @@ def bound(steps: tuple[NormalizerStep, ...]) -> tuple[int, int]:
 def test_no_text_grows_beyond_the_bound(seed: int, text: str) -> None:
     steps = tuple(random.Random(seed).choices(STEPS, k=1 + seed % 4))
     grows, extra = bound(steps)
-    for each in [text, *text, *(50 * character for character in text[:2])]:
-        assert len(normalize(each, steps).encode()) <= grows * len(each.encode()) + extra
+    for sample in [text, *text, *(50 * character for character in text[:2])]:
+        assert len(normalize(sample, steps).encode()) <= grows * len(sample.encode()) + extra
 
 
 @pytest.mark.parametrize(

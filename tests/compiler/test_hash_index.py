@@ -101,9 +101,9 @@ def test_each_bucket_has_the_smallest_displacement_that_fits(row_count: int) -> 
     hashes = r.integers(0, MASK, 90, np.uint64, endpoint=True)
     rows = (np.arange(90) % row_count).astype(np.uint32)
     starts = np.cumsum([0, *np.bincount(rows) + 2]).astype(np.uint32)
-    found = displace(hashes, rows, starts, 20)
-    assert found is not None
-    slots, displacements = found
+    index = displace(hashes, rows, starts, 20)
+    assert index is not None
+    slots, displacements = index
     buckets: list[list[int]] = [[] for _ in range(20)]
     for key, value in enumerate(hashes.tolist()):
         buckets[(value & 0xFFFFFFFF) * 20 >> 32].append(key)
@@ -111,18 +111,18 @@ def test_each_bucket_has_the_smallest_displacement_that_fits(row_count: int) -> 
     # Large buckets first, buckets of equal size in order.
     for bucket in sorted(range(20), key=lambda bucket: -len(buckets[bucket])):
         keys = buckets[bucket]
-        for tried in range(displacements[bucket] + 1):
-            mixed = [((int(hashes[key]) ^ tried * K3 & MASK) * K1 & MASK) >> 32 for key in keys]
+        for trial in range(displacements[bucket] + 1):
+            mixed = [((int(hashes[key]) ^ trial * K3 & MASK) * K1 & MASK) >> 32 for key in keys]
             firsts = [int(starts[rows[key]]) for key in keys]
-            rooms = [int(starts[rows[key] + 1] - starts[rows[key]]) for key in keys]
-            places = {
-                first + (mix * room >> 32)
-                for first, mix, room in zip(firsts, mixed, rooms, strict=True)
+            sizes = [int(starts[rows[key] + 1] - starts[rows[key]]) for key in keys]
+            positions = {
+                first + (mix * size >> 32)
+                for first, mix, size in zip(firsts, mixed, sizes, strict=True)
             }
-            fits = len(places) == len(keys) and not places & taken
-            assert fits == (tried == displacements[bucket])
-        assert places == {*slots[keys].tolist()}
-        taken |= places
+            fits = len(positions) == len(keys) and not positions & taken
+            assert fits == (trial == displacements[bucket])
+        assert positions == {*slots[keys].tolist()}
+        taken |= positions
 
 
 def test_with_too_few_slots_there_is_no_index() -> None:

@@ -16,14 +16,14 @@ from repository import SLOW
 from tokexport.conversion import file_bytes
 from tokexport.runtime.tokenizer import load
 
-TOGETHER = 50
+SEEDS_PER_TEST = 50
 SEEDS = range(2_000 if SLOW else 200)
 
 
-@pytest.mark.parametrize("first", SEEDS[::TOGETHER])
+@pytest.mark.parametrize("first", SEEDS[::SEEDS_PER_TEST])
 def test_the_ids_equal_those_of_the_reference(first: int, tmp_path: Path) -> None:
     compared: Counter[str] = Counter()
-    for seed in range(first, first + TOGETHER):
+    for seed in range(first, first + SEEDS_PER_TEST):
         source, texts = tokenizer_json(seed)
         library, content = reference(source), file_bytes(read_document(source, tmp_path))
         tokenizer, file = load(content), tokexport_reader.open_file(content)
@@ -34,5 +34,5 @@ def test_the_ids_equal_those_of_the_reference(first: int, tmp_path: Path) -> Non
             if number < 5:
                 specified = ids_or_none(partial(tokexport_reader.encode, file), text.encode())
                 assert specified == ids, (seed, text)
-    assert compared["same"] > 100 * TOGETHER
+    assert compared["same"] > 100 * SEEDS_PER_TEST
     assert compared["stopped"] > 0

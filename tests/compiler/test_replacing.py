@@ -138,6 +138,6 @@ def test_a_character_may_become_a_text_of_any_length(
 ) -> None:
     first, second = lengths
     steps = [("a", "b" * first), ("b", "é" + "a" * (second - 1)), ("é", "!")]
-    replacing = [replace(one, content) for one, content in steps]
+    replacing = [replace(pattern, content) for pattern, content in steps]
     fields = whole(MODELS["characters"], normalizer=normalizers(*replacing))
     assert Compared(fields, tmp_path).check(text, slow=False)

@@ -31,7 +31,7 @@ SOME = (*range(0x3400), *range(0xA000, 0xAD00), *range(0xF900, 0x10000), *range(
 SCALARS = (*range(0xD800), *range(0xE000, 0x110000)) if SLOW else SOME
 # An added token that normalizes to nothing, or that decodes to another text.
 REFUSED = re.compile("leaves nothing|decodes")
-WHOLE = BYTE_LEVEL | {"use_regex": False}
+UNSPLIT = BYTE_LEVEL | {"use_regex": False}
 CHARSMAP = {
     "a": "x",
     "e\u0301": "é",
@@ -139,24 +139,24 @@ def source(
     steps: Sequence[Any],
     words: Sequence[Any],
     added_tokens: Sequence[Any] = (),
-    level: Any = WHOLE,
-    **more: Any,
+    level: Any = UNSPLIT,
+    **fields: Any,
 ) -> dict[str, Any]:
     return document(
         normalizer=normalizers(*steps) if steps else None,
         pre_tokenizer=pre_tokenizers(*words, level),
         added_tokens=list(added_tokens),
         model=merged(" abAB_1!\u2581é中"),
-        **more,
+        **fields,
     )
 
 
 @pytest.mark.parametrize("name", NORMALIZERS)
 def test_every_scalar_value_is_normalized_as_in_the_reference(name: str, tmp_path: Path) -> None:
-    both = Compared(source([NORMALIZERS[name]], []), tmp_path)
+    readers = Compared(source([NORMALIZERS[name]], []), tmp_path)
     scalars = [chr(point) for point in SCALARS]
     for start in range(0, len(scalars), 0x4000):
-        both.check("x".join(scalars[start : start + 0x4000]), slow=False)
+        readers.check("x".join(scalars[start : start + 0x4000]), slow=False)
 
 
 STEPS = NORMALIZERS | {
@@ -165,11 +165,11 @@ STEPS = NORMALIZERS | {
     "some characters": replace("[0-9]+|e", "é中", "Regex"),
     "prepend more": {"type": "Prepend", "prepend": "ab "},
 }
-LEVELS = [WHOLE, BYTE_LEVEL, BYTE_LEVEL | {"add_prefix_space": True}]
+LEVELS = [UNSPLIT, BYTE_LEVEL, BYTE_LEVEL | {"add_prefix_space": True}]
 
 
 def test_any_sequence_of_steps_rewrites_like_the_reference(tmp_path: Path) -> None:
-    done: Counter[str] = Counter()
+    outcomes: Counter[str] = Counter()
 
     # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 300.
     @settings(max_examples=300 if SLOW else 54)
@@ -191,14 +191,14 @@ def test_any_sequence_of_steps_rewrites_like_the_reference(tmp_path: Path) -> No
     ) -> None:
         steps = [PRE_TOKENIZERS[name] for name in words]
         tokens = TOKENS if has_tokens else []
-        more = {"level": level, "post_processor": level if trims else None}
-        readers = read_or_refused(chain, steps, tokens, tmp_path, done, **more)
+        fields = {"level": level, "post_processor": level if trims else None}
+        readers = read_or_refused(chain, steps, tokens, tmp_path, outcomes, **fields)
         if readers is not None:
             for number, text in enumerate(texts):
                 readers.check(text, slow=number < 2)
 
     run()
-    assert done["compared"] > done["refused"]
+    assert outcomes["compared"] > outcomes["refused"]
 
 
 # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 100.
@@ -217,14 +217,14 @@ def test_a_prefix_for_the_first_pre_token_is_only_at_the_start_of_the_input(
         FIRST,
         *(PRE_TOKENIZERS[name] for name in after),
     ]
-    both = Compared(source([], parts, [added("<s>", 9999, special=True)]), tmp_path)
+    readers = Compared(source([], parts, [added("<s>", 9999, special=True)]), tmp_path)
     for text in texts:
-        both.check(text)
-        both.check(text[:3] + "<s>" + text[3:])
+        readers.check(text)
+        readers.check(text[:3] + "<s>" + text[3:])
 
 
 def test_added_tokens_are_found_under_their_normalized_content(tmp_path: Path) -> None:
-    done: Counter[str] = Counter()
+    outcomes: Counter[str] = Counter()
 
     # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 100.
     @settings(max_examples=100 if SLOW else 12)
@@ -237,15 +237,15 @@ def test_added_tokens_are_found_under_their_normalized_content(tmp_path: Path) -
         texts=st.lists(TEXTS, min_size=4, max_size=4),
     )
     def run(name: str, content: str, flags: dict[str, bool], texts: list[str]) -> None:
-        both = read_or_refused([name], [], [added(content, 9999, **flags)], tmp_path, done)
-        if both is None:
+        readers = read_or_refused([name], [], [added(content, 9999, **flags)], tmp_path, outcomes)
+        if readers is None:
             return
         for text in texts:
-            both.check(text[:4] + content + text[4:])
-            both.check(text[:4] + " " + content + " " + text[4:] + content)
+            readers.check(text[:4] + content + text[4:])
+            readers.check(text[:4] + " " + content + " " + text[4:] + content)
 
     run()
-    assert done["compared"] > done["refused"]
+    assert outcomes["compared"] > outcomes["refused"]
 
 
 def read_or_refused(
@@ -253,30 +253,30 @@ def read_or_refused(
     words: Sequence[Any],
     tokens: Sequence[Any],
     folder: Path,
-    done: Counter[str],
-    **more: Any,
+    outcomes: Counter[str],
+    **fields: Any,
 ) -> Compared | None:
-    """The three readers, or None if an added token can have no text; ``done`` counts both cases."""
+    """The three readers, or None if an added token can have no text; ``outcomes`` counts both."""
     try:
-        both = Compared(source([STEPS[name] for name in chain], words, tokens, **more), folder)
+        readers = Compared(source([STEPS[name] for name in chain], words, tokens, **fields), folder)
     except UnsupportedError as error:
         if not REFUSED.search(str(error)):
             raise
-        done["refused"] += 1
+        outcomes["refused"] += 1
         return None
-    done["compared"] += 1
-    return both
+    outcomes["compared"] += 1
+    return readers
 
 
 @pytest.mark.parametrize("name", NORMALIZERS)
 def test_long_texts_are_normalized_block_by_block(name: str, tmp_path: Path) -> None:
-    both = Compared(source([NORMALIZERS[name]], [PRE_TOKENIZERS["white space"]]), tmp_path)
-    both.check(
+    readers = Compared(source([NORMALIZERS[name]], [PRE_TOKENIZERS["white space"]]), tmp_path)
+    readers.check(
         "The quick brown fox, \t ``jumps``  over a lazy dog! É\u0301 " * (2000 if SLOW else 700),
         slow=False,
     )
-    both.check("ab" * (20_000 if SLOW else 9_000), slow=False)
-    both.check(" " * 20_000, slow=False)
+    readers.check("ab" * (20_000 if SLOW else 9_000), slow=False)
+    readers.check(" " * 20_000, slow=False)
 
 
 @pytest.mark.parametrize(
@@ -326,8 +326,8 @@ def test_operations_that_tokenizers_does_not_have(
     assert tokenizer.decode_bytes(ids).decode() == expected
     file = tokexport_reader.open_file(data)
     assert tokexport_reader.encode(file, text.encode()) == ids
-    found = tokenizer.encode_with_offsets(text)
-    assert [*zip(found.ids, found.offsets, strict=True)] == tokexport_reader.encode_spans(
+    encoding = tokenizer.encode_with_offsets(text)
+    assert [*zip(encoding.ids, encoding.offsets, strict=True)] == tokexport_reader.encode_spans(
         file, text.encode()
     )
 
@@ -339,16 +339,16 @@ def test_a_prefix_for_the_first_pre_token_after_a_normalizer_that_keeps_the_star
     name: str, tmp_path: Path
 ) -> None:
     fields = source([NORMALIZERS[name]], [FIRST])
-    both = Compared(fields, tmp_path)
-    assert not goes_by_source(fields, tmp_path)
+    readers = Compared(fields, tmp_path)
+    assert not depends_on_source(fields, tmp_path)
     for text in [
         *("", "a b", " a", "\u0130 b", "\r\na", "\u0600a b", "\ufb01 a", "\u0301\u0323a b"),
         "é\u2581",
     ]:
-        both.check(text)
+        readers.check(text)
 
 
-def goes_by_source(fields: dict[str, Any], folder: Path) -> bool:
+def depends_on_source(fields: dict[str, Any], folder: Path) -> bool:
     operations = tokexport_reader.open_file(file_bytes(read_document(fields, folder))).operations
     return any(isinstance(op, Affix) and op.flags & FIRST_SOURCE for op in operations)
 
@@ -368,17 +368,17 @@ def test_a_prefix_for_the_first_pre_token_depends_on_its_source_if_the_position_
     steps: Any, words: Any, tokens: Any, tmp_path: Path
 ) -> None:
     fields = source(steps, words, tokens)
-    both = Compared(fields, tmp_path)
-    assert goes_by_source(fields, tmp_path)
+    readers = Compared(fields, tmp_path)
+    assert depends_on_source(fields, tmp_path)
     for text in [
         *("", "a b", " a", "  a b", "\u0130 b", "\x00a b", "\x00 a", "``a ``b", "é a", "\ufb01 a"),
         *("1 a", "xy a", "İxy1a"),
     ]:
-        both.check(text)
+        readers.check(text)
 
 
 def test_a_prefix_for_the_first_pre_token_after_anything(tmp_path: Path) -> None:
-    done: Counter[str] = Counter()
+    outcomes: Counter[str] = Counter()
 
     # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 300.
     @settings(max_examples=300 if SLOW else 6)
@@ -403,15 +403,15 @@ def test_a_prefix_for_the_first_pre_token_after_anything(tmp_path: Path) -> None
         steps = PRE_TOKENIZERS | {"first": FIRST}
         words = [*map(steps.__getitem__, before), scheme, *map(steps.__getitem__, after)]
         tokens = [] if content is None else [added(content, 9999, normalized=normalized)]
-        both = read_or_refused(chain, words, tokens, tmp_path, done)
-        if both is None:
+        readers = read_or_refused(chain, words, tokens, tmp_path, outcomes)
+        if readers is None:
             return
         for text in texts:
-            both.check(text)
-            both.check(text[:3] + (content or "") + text[3:])
+            readers.check(text)
+            readers.check(text[:3] + (content or "") + text[3:])
 
     run()
-    assert done["compared"] > done["refused"]
+    assert outcomes["compared"] > outcomes["refused"]
 
 
 def test_an_empty_prefix_is_refused(tmp_path: Path) -> None:

@@ -26,8 +26,8 @@ def test_matches_begin_with_exactly_the_first_bytes_that_are_not_skipped(pattern
     bits = leads_without_match(program)
     first = {
         number
-        for number, to in enumerate(program.transitions[program.starts[0]].tolist())
-        if to & 0x7FFF
+        for number, target in enumerate(program.transitions[program.starts[0]].tolist())
+        if target & 0x7FFF
     }
     classes = program.classes.array().tolist()
     begins = {character.encode()[0] for character in CHARACTERS if classes[ord(character)] in first}
@@ -41,10 +41,10 @@ def test_nothing_is_skipped_if_a_match_depends_on_more_than_the_character(patter
 
 
 @given(st.sets(st.sampled_from(CHARACTERS), max_size=4))
-def test_a_first_byte_is_skipped_if_all_its_characters_are_members(others: set[str]) -> None:
+def test_a_first_byte_is_skipped_if_all_its_characters_are_members(excluded: set[str]) -> None:
     members = np.ones(0x110000, np.bool_)
-    members[[ord(character) for character in others]] = False
-    busy = {character.encode()[0] for character in others}
+    members[[ord(character) for character in excluded]] = False
+    busy = {character.encode()[0] for character in excluded}
     assert leads_of(members) == (1 << 64) - 1 - sum(1 << (lead - 0xC0) for lead in busy)
 
 
@@ -54,11 +54,11 @@ def test_two_plain_characters_side_by_side_are_two_clusters_and_so_is_ascii_afte
     plain = [character for number, character in sample.items() if number >= first]
     assert len(plain) > 3
     start = int(program.starts[0])
-    for one in plain:
-        after = int(program.transitions[start, program.classes[ord(one)]])
+    for left in plain:
+        after = int(program.transitions[start, program.classes[ord(left)]])
         followers = [*plain, *(chr(point) for point in range(128))]
         assert {
-            int(program.transitions[after, program.classes[ord(other)]]) for other in followers
+            int(program.transitions[after, program.classes[ord(right)]]) for right in followers
         } == {0x8000}
 
 

@@ -114,8 +114,8 @@ PARTS = st.sampled_from(
 TEXTS = st.lists(PARTS, max_size=14).map("".join)
 
 
-def source(steps: Sequence[Json], words: Sequence[Json], model: Json, **more: Any) -> Json:
-    fields = document(normalizer=normalizers(*steps), pre_tokenizer=pre_tokenizers(*words), **more)
+def source(steps: Sequence[Json], words: Sequence[Json], model: Json, **parts: Any) -> Json:
+    fields = document(normalizer=normalizers(*steps), pre_tokenizer=pre_tokenizers(*words), **parts)
     return fields | {"model": model}
 
 
@@ -128,7 +128,7 @@ def check(fields: Json, texts: Sequence[str], folder: Path) -> Counter[str]:
 
 
 def test_normalizers_after_the_byte_level_normalizer(tmp_path: Path) -> None:
-    done: Counter[str] = Counter()
+    outcomes: Counter[str] = Counter()
 
     # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 100.
     @settings(max_examples=100 if SLOW else 6)
@@ -143,14 +143,14 @@ def test_normalizers_after_the_byte_level_normalizer(tmp_path: Path) -> None:
         before: list[Json], after: list[Json], words: list[Json], name: str, texts: list[str]
     ) -> None:
         steps = [*before, {"type": "ByteLevel"}, *after]
-        done.update(check(source(steps, words, MODELS[name]), texts, tmp_path))
+        outcomes.update(check(source(steps, words, MODELS[name]), texts, tmp_path))
 
     run()
-    assert done["compared"] > 4 * done["panicked"]
+    assert outcomes["compared"] > 4 * outcomes["panicked"]
 
 
 def test_pre_tokenizers_and_models_after_byte_level(tmp_path: Path) -> None:
-    done: Counter[str] = Counter()
+    outcomes: Counter[str] = Counter()
 
     # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 100.
     @settings(max_examples=100 if SLOW else 9)
@@ -165,14 +165,14 @@ def test_pre_tokenizers_and_models_after_byte_level(tmp_path: Path) -> None:
         before: list[Json], level: Json, after: list[Json], name: str, texts: list[str]
     ) -> None:
         fields = source([], [*before, level, *after], MODELS[name])
-        done.update(check(fields, texts, tmp_path))
+        outcomes.update(check(fields, texts, tmp_path))
 
     run()
-    assert done["compared"] > 4 * done["panicked"]
+    assert outcomes["compared"] > 4 * outcomes["panicked"]
 
 
 def test_added_tokens_are_searched_in_the_alphabet(tmp_path: Path) -> None:
-    done: Counter[str] = Counter()
+    outcomes: Counter[str] = Counter()
 
     # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 100.
     @settings(max_examples=100 if SLOW else 6)
@@ -189,14 +189,14 @@ def test_added_tokens_are_searched_in_the_alphabet(tmp_path: Path) -> None:
         fields = source([{"type": "ByteLevel"}, *after], [], MODELS["plain"], added_tokens=[token])
         longer = [text[:3] + content + " " + text[3:] for text in texts]
         try:
-            done.update(check(fields, longer, tmp_path))
+            outcomes.update(check(fields, longer, tmp_path))
         except UnsupportedError as error:
             if "leaves nothing" not in str(error):
                 raise
-            done["refused"] += len(texts)
+            outcomes["refused"] += len(texts)
 
     run()
-    assert done["compared"] > 2 * (done["panicked"] + done["refused"])
+    assert outcomes["compared"] > 2 * (outcomes["panicked"] + outcomes["refused"])
 
 
 def test_trimmed_spans_of_the_whole_alphabet_equal_those_of_the_reference(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def source(name: str, **fields: Any) -> dict[str, Any]:
     return document(model, **parts, decoder=json_parts.replace(MARK, " "), **fields)
 
 
-def both(fields: dict[str, Any], folder: Path) -> tuple[Tokenizer, OurTokenizer, TokenizerModel]:
+def readers(fields: dict[str, Any], folder: Path) -> tuple[Tokenizer, OurTokenizer, TokenizerModel]:
     path = folder / "tokenizer.json"
     path.write_text(json.dumps(fields), encoding="utf-8")
     model = read(path)
@@ -96,21 +96,21 @@ def test_the_ids_equal_those_of_the_reference(name: str, strips: bool, tmp_path:
         added("b 1", len(TOKENS) + 1, normalized=True),
         added("2" + MARK, len(TOKENS) + 2, normalized=False, lstrip=strips),
     ]
-    theirs, ours, _ = both(source(name, added_tokens=tokens), tmp_path)
+    theirs, ours, _ = readers(source(name, added_tokens=tokens), tmp_path)
 
     @settings(max_examples=300 if SLOW else 100)
     @given(text=TEXTS)
-    def same(text: str) -> None:
+    def check(text: str) -> None:
         assert ours.encode(text, allowed_special="all") == theirs.encode(text).ids
 
-    same()
+    check()
 
 
 @pytest.mark.parametrize(
     "name", ["llama", "gemma", "metaspace", "first", "digits", "twice", "spaces split"]
 )
 def test_spaces_remain_spaces_if_possible(name: str, tmp_path: Path) -> None:
-    _, _, model = both(source(name), tmp_path)
+    _, _, model = readers(source(name), tmp_path)
     swapped = swap_space_marker(model)
     assert swapped.model.vocab[b" ab"] == model.model.vocab[(MARK + "ab").encode()]
     assert swapped.tokens == model.tokens
@@ -118,7 +118,7 @@ def test_spaces_remain_spaces_if_possible(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["white space after", "compatibility", "words after"])
 def test_steps_that_distinguish_space_and_mark_keep_both(name: str, tmp_path: Path) -> None:
-    _, _, model = both(source(name), tmp_path)
+    _, _, model = readers(source(name), tmp_path)
     assert swap_space_marker(model) is model
 
 

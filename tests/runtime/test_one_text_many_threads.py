@@ -13,7 +13,7 @@ from runtime_samples import NAMES, cases, tokenizer
 from tokexport.runtime.tokenizer import Tokenizer
 
 SEEDS = 600 if SLOW else 100
-TOGETHER = 20
+SEEDS_PER_TEST = 20
 LONG = 70_000  # bytes, enough for two threads to divide
 
 
@@ -54,15 +54,15 @@ def test_small_tokenizers_produce_the_same_ids_with_threads(name: str) -> None:
     check(tokenizer(name), long_text(r, [text for text in texts if len(text) < 5_000]))
 
 
-@pytest.mark.parametrize("first", range(0, SEEDS, TOGETHER))
+@pytest.mark.parametrize("first", range(0, SEEDS, SEEDS_PER_TEST))
 def test_random_tokenizers_produce_the_same_ids_with_threads(first: int, tmp_path: Path) -> None:
     converted = 0
-    for seed in range(first, first + TOGETHER):
+    for seed in range(first, first + SEEDS_PER_TEST):
         if (made := random_tokenizer(seed, tmp_path)) is not None:
             r = random.Random(seed)
             check(made[1], long_text(r, [random_tokenizers.text(r, 60) for _ in range(300)]))
             converted += 1
-    assert converted > TOGETHER // 3
+    assert converted > SEEDS_PER_TEST // 3
 
 
 @pytest.mark.parametrize("name", ["gpt2", "ranks"])

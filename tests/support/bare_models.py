@@ -21,5 +21,5 @@ def tokenizer_model(
     **fields: Any,
 ) -> TokenizerModel:
     """A model with these tokens, or token contents, without a source."""
-    made = (Token(token) if isinstance(token, bytes) else token for token in tokens)
-    return TokenizerModel(tuple(made), model, reference, Provenance("a test"), **fields)
+    wrapped = (Token(token) if isinstance(token, bytes) else token for token in tokens)
+    return TokenizerModel(tuple(wrapped), model, reference, Provenance("a test"), **fields)

@@ -14,8 +14,8 @@ def pair(content: bytes) -> tuple[Core, Core]:
 
 def ids(core: Core, text: str) -> list[int]:
     """The ids of a text."""
-    made: list[int] = core.encode_numpy(text, (), False).tolist()
-    return made
+    result: list[int] = core.encode_numpy(text, (), False).tolist()
+    return result
 
 
 def tokens_of(core: Core) -> Iterator[bytes]:

@@ -63,7 +63,7 @@ class Builder:
         """A program."""
         # support.h is shared, and no program uses all of it.
         program = self._compiled(compiler, PROGRAMS / f"{name}.c", "-Wno-unused-function", *flags)
-        return self._made(name, compiler, *flags, program, *self.units(compiler, *flags))
+        return self._output_of(name, compiler, *flags, program, *self.units(compiler, *flags))
 
     def units(self, compiler: str, *flags: str) -> tuple[Path, Path]:
         """The runtime and the optional sections as object files."""
@@ -81,13 +81,13 @@ class Builder:
         """The runtime and the optional sections as a shared library, not optimised."""
         compiler, *options = COMPILERS[0], "-O0", "-fPIC", "-ffreestanding", *flags
         units = self.units(compiler, *options)
-        return Library(self._made("library.so", compiler, "-shared", *units))
+        return Library(self._output_of("library.so", compiler, "-shared", *units))
 
     def _compiled(self, compiler: str, source: Path, *flags: str) -> Path:
         flags = (*STRICT, *flags, f"-I{RUNTIME}", "-c")
-        return self._made(f"{source.stem}.o", compiler, *flags, source)
+        return self._output_of(f"{source.stem}.o", compiler, *flags, source)
 
-    def _made(self, name: str, *command: str | Path) -> Path:
+    def _output_of(self, name: str, *command: str | Path) -> Path:
         """The output of a command whose last argument is the path to write to."""
         target = self._folder / f"{crc32(repr(command).encode()):08x}-{name}"
         return made_once(target, lambda path: run([*command, "-o", path]))
@@ -100,11 +100,10 @@ def run(command: Sequence[str | Path], *, stdin: bytes = b"") -> str:
 
 def run_for_bytes(command: Sequence[str | Path], *, stdin: bytes = b"") -> bytes:
     """The same, not decoded."""
-    done = subprocess.run(command, input=stdin, capture_output=True, check=False, timeout=900)
-    assert done.returncode == 0, (
-        f"{' '.join(map(str, command[:3]))} ...: {done.returncode}\n{done.stderr.decode()[-4000:]}"
-    )
-    return done.stdout
+    result = subprocess.run(command, input=stdin, capture_output=True, check=False, timeout=900)
+    program, error = " ".join(map(str, command[:3])), result.stderr.decode()[-4000:]
+    assert result.returncode == 0, f"{program} ...: {result.returncode}\n{error}"
+    return result.stdout
 
 
 class Work(ctypes.Structure):
@@ -189,5 +188,5 @@ class Library:
 
     def look_up(self, name: str, *numbers: int, results: int) -> int:
         """Calls a lookup with u32 arguments and ``results`` output parameters."""
-        places = [ctypes.byref(ctypes.c_uint64()) for _ in range(results)]
-        return self.call(name, self._tkx, *(ctypes.c_uint32(number) for number in numbers), *places)
+        outputs = [ctypes.byref(ctypes.c_uint64()) for _ in range(results)]
+        return self.call(name, self._tkx, *map(ctypes.c_uint32, numbers), *outputs)

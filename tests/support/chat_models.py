@@ -34,9 +34,9 @@ def user(content: Any) -> dict[str, Any]:
     return {"role": "user", "content": content}
 
 
-def assistant(content: Any, **more: Any) -> dict[str, Any]:
+def assistant(content: Any, **fields: Any) -> dict[str, Any]:
     """An assistant message."""
-    return {"role": "assistant", "content": content, **more}
+    return {"role": "assistant", "content": content, **fields}
 
 
 def system(content: Any) -> dict[str, Any]:
@@ -69,7 +69,7 @@ CONVERSATIONS: list[list[dict[str, Any]]] = [
     [assistant("I begin"), user("no")],
     [user("one"), user("two")],
 ]
-WAYS: list[dict[str, Any]] = [
+OPTIONS: list[dict[str, Any]] = [
     {},
     {"add_generation_prompt": True},
     {"add_generation_prompt": True, "enable_thinking": False},
@@ -82,8 +82,8 @@ def requests() -> Iterator[tuple[list[dict[str, Any]], dict[str, Any]]]:
     """Every conversation in every way, with tools and without."""
     for conversation in CONVERSATIONS:
         for tools in (None, TOOLS):
-            for way in WAYS:
-                yield conversation, {"tools": tools, **way}
+            for options in OPTIONS:
+                yield conversation, {"tools": tools, **options}
 
 
 def write_chat_model(folder: Path, template: object, **config: Any) -> Path:
@@ -127,16 +127,16 @@ def both_of_published(folder: Path, target: Path) -> tuple[tokexport.Tokenizer, 
 def same_as_transformers(tokenizer: tokexport.Tokenizer, reference: Any) -> tuple[int, int]:
     """Compares every request; returns how many produced ids and how many both refused."""
     compared = refused = 0
-    for messages, how in requests():
+    for messages, options in requests():
         try:
-            text = reference.apply_chat_template(messages, **how, tokenize=False)
+            text = reference.apply_chat_template(messages, **options, tokenize=False)
         except Exception:  # whatever a template raises
             with pytest.raises(ChatTemplateError):
-                tokenizer.apply_chat_template(messages, **how)
+                tokenizer.apply_chat_template(messages, **options)
             refused += 1
             continue
-        assert tokenizer.apply_chat_template(messages, **how, tokenize=False) == text
-        ids = reference.apply_chat_template(messages, **how, return_dict=False)
-        assert tokenizer.apply_chat_template(messages, **how) == ids
+        assert tokenizer.apply_chat_template(messages, **options, tokenize=False) == text
+        ids = reference.apply_chat_template(messages, **options, return_dict=False)
+        assert tokenizer.apply_chat_template(messages, **options) == ids
         compared += 1
     return compared, refused

@@ -14,7 +14,7 @@ Array = npt.NDArray[np.float64]
 
 def config(style: str = "llama", **changes: Any) -> dict[str, Any]:
     """A config.json of a small model."""
-    found = {
+    defaults = {
         "model_type": style,
         "vocab_size": 300,
         "hidden_size": 128,
@@ -29,7 +29,7 @@ def config(style: str = "llama", **changes: Any) -> dict[str, Any]:
         "tie_word_embeddings": False,
         "hidden_act": "silu",
     }
-    return {**found, **changes}
+    return {**defaults, **changes}
 
 
 def random_tensors(settings: dict[str, Any], seed: int) -> dict[str, npt.NDArray[np.float32]]:

@@ -32,14 +32,14 @@ def ids_or_none(encode: Callable[[Any], Any], text: str | bytes) -> list[int] | 
     is not in the vocabulary.
     """
     try:
-        found = encode(text)
+        result = encode(text)
     except TextError:
         return None
     except Exception as error:  # the reference raises no narrower type
         if not any(words in str(error) for words in (*NO_UNKNOWN_TOKEN, "TKX_E_UNKNOWN_TEXT")):
             raise
         return None
-    return list(getattr(found, "ids", found))
+    return list(getattr(result, "ids", result))
 
 
 class Compared:
@@ -64,19 +64,19 @@ class Compared:
             return False
         ids, spans = expected.ids, expected.offsets
         assert self.runtime.encode(text, allowed_special="all") == ids, ascii(text)
-        data, every = text.encode(), tokexport_reader.ALL
+        data, allowed = text.encode(), tokexport_reader.ALL
         if slow:
-            assert tokexport_reader.encode(self.spec, data, every) == ids, ascii(text)
+            assert tokexport_reader.encode(self.spec, data, allowed) == ids, ascii(text)
         if self._has_spans:
-            found = self.runtime.encode_with_offsets(text, allowed_special="all")
-            assert (found.ids, found.offsets) == (ids, spans), ascii(text)
+            encoding = self.runtime.encode_with_offsets(text, allowed_special="all")
+            assert (encoding.ids, encoding.offsets) == (ids, spans), ascii(text)
             if slow:
-                assert tokexport_reader.encode_spans(self.spec, data, every) == [
+                assert tokexport_reader.encode_spans(self.spec, data, allowed) == [
                     *zip(ids, spans, strict=True)
                 ], ascii(text)
             if self._trims:  # in bytes it trims one byte, in characters a whole character
                 return True
-            at = [0, *accumulate(len(character.encode()) for character in text)]
-            found = self.runtime.encode_with_offsets(text, allowed_special="all", unit="byte")
-            assert found.offsets == [(at[start], at[end]) for start, end in spans], ascii(text)
+            starts = [0, *accumulate(len(character.encode()) for character in text)]
+            encoding = self.runtime.encode_with_offsets(text, allowed_special="all", unit="byte")
+            assert encoding.offsets == [(starts[a], starts[b]) for a, b in spans], ascii(text)
         return True

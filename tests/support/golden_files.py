@@ -53,26 +53,28 @@ def patched(name: str, *changes: tuple[bytes, int, str, int]) -> bytes:
     """
     data = bytearray(content(name))
     sections = Sections(data)
-    for tag, offset, form, number in changes:
-        struct.pack_into("<" + form, sections.view(tag), offset, number)
+    for tag, offset, struct_format, number in changes:
+        struct.pack_into("<" + struct_format, sections.view(tag), offset, number)
     return bytes(data)
 
 
-def each(tag: bytes, start: int, count: int, form: str, number: int, stride: int = 0) -> Changes:
+def fill(
+    tag: bytes, start: int, count: int, struct_format: str, number: int, stride: int = 0
+) -> Changes:
     """Changes to consecutive numbers of a section, ``stride`` bytes apart."""
-    step = stride or struct.calcsize(form)
-    return [(tag, start + step * i, form, number) for i in range(count)]
+    step = stride or struct.calcsize(struct_format)
+    return [(tag, start + step * i, struct_format, number) for i in range(count)]
 
 
 def parts(start: int, **counts: tuple[int, int]) -> dict[str, tuple[int, int]]:
     """The offsets of consecutive tables, and their numbers of entries; ``counts``: the number of
     entries and the size of an entry.
     """
-    found = {}
+    tables = {}
     for name, (count, size) in counts.items():
-        found[name] = (start, count)
+        tables[name] = (start, count)
         start += size * count
-    return found
+    return tables
 
 
 def numbers(name: str, tag: bytes, offset: int, count: int) -> list[int]:
@@ -89,11 +91,12 @@ def rebuilt(name: str, sections: Mapping[Any, bytes], **fields: int) -> bytes:
     """A golden file with other sections and other header fields; every size and checksum is
     correct.
     """
-    good = Sections(bytearray(content(name)))
-    header = Header.parse(good.file)
-    found = {tag: bytes(good.view(tag)) for tag in good.table}
-    kept = {
+    original = Sections(bytearray(content(name)))
+    header = Header.parse(original.file)
+    contents = {tag: bytes(original.view(tag)) for tag in original.table}
+    values = {
         field: fields.get(field, getattr(header, field))
         for field in ("id_count", "token_count", "max_token_bytes", "unknown_id", "model", "flags")
     }
-    return b"".join(assemble(found | dict(sections), **kept | {"flags": HeaderFlag(kept["flags"])}))
+    values["flags"] = HeaderFlag(values["flags"])
+    return b"".join(assemble(contents | dict(sections), **values))

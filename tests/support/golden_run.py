@@ -67,19 +67,21 @@ class Runtime:
 
     def encode_spans(self, file: RuntimeFile, text: bytes, allowed: Any) -> list[tuple[int, Any]]:
         """The ids with their spans."""
-        found = file.tokenizer.encode_with_offsets(text.decode(), allowed_special=allowed)
-        return [*zip(found.ids, found.offsets, strict=True)]
+        encoding = file.tokenizer.encode_with_offsets(text.decode(), allowed_special=allowed)
+        return [*zip(encoding.ids, encoding.offsets, strict=True)]
 
     def encode_with_template(
         self, file: RuntimeFile, text: bytes, pair: bytes | None, *, special: bool
     ) -> tuple[list[int], list[int]]:
         """The ids and type ids with the template."""
-        how: dict[str, Any] = {"allowed_special": "all", "add_special_tokens": special}
+        options: dict[str, Any] = {"allowed_special": "all", "add_special_tokens": special}
         if pair is None:
-            found = file.tokenizer.encode_with_offsets(text.decode(), **how)
+            encoding = file.tokenizer.encode_with_offsets(text.decode(), **options)
         else:
-            found = file.tokenizer.encode_pair_with_offsets(text.decode(), pair.decode(), **how)
-        return list(found.ids), list(found.type_ids)
+            encoding = file.tokenizer.encode_pair_with_offsets(
+                text.decode(), pair.decode(), **options
+            )
+        return list(encoding.ids), list(encoding.type_ids)
 
     def prefix_ids(self, file: RuntimeFile, prefix: bytes) -> list[int]:
         """The ids that begin with a prefix."""
@@ -89,10 +91,10 @@ class Runtime:
         """The ids of a conversation."""
         roles = [ROLES.index(role) for role, _ in messages]
         texts = [text.decode() for _, text in messages]
-        found = file.tokenizer._core.encode_chat(roles, texts)
-        if isinstance(found, tuple):
-            raise RefusedError(NAMES_OF_CODES[found[0]])
-        return found
+        result = file.tokenizer._core.encode_chat(roles, texts)
+        if isinstance(result, tuple):
+            raise RefusedError(NAMES_OF_CODES[result[0]])
+        return result
 
     def decode_text(self, file: RuntimeFile, ids: list[int], skip_special: bool) -> str:
         """The text of ids."""
@@ -118,34 +120,34 @@ def disagreements_about(reader: Any, name: str) -> Iterator[str]:
     expected = golden_files.expected(name)
     for token, content in enumerate(expected["tokens"]):
         try:
-            given: Any = file.token_bytes(token).hex()
+            actual: Any = file.token_bytes(token).hex()
         except reader.TokexportError as error:
-            given = None if error.name == "TKX_E_ID" else error.name
-        if given != content:
-            yield f"{name}: the bytes of {token} are {given}"
-    for kind, ask in ASKED.items():
+            actual = None if error.name == "TKX_E_ID" else error.name
+        if actual != content:
+            yield f"{name}: the bytes of {token} are {actual}"
+    for kind, query in QUERIES.items():
         for case in expected.get(kind, ()):
             try:
-                given = ask(reader, file, case)
+                actual = query(reader, file, case)
             except reader.TokexportError as error:
-                given = {"error": error.name}
-            answers = given.keys() | case.keys() & {"ids", "type_ids", "spans", "error"}
+                actual = {"error": error.name}
+            answers = actual.keys() | case.keys() & {"ids", "type_ids", "spans", "error"}
             if kind == "decode":
                 answers = {"text"}
-            if any(given.get(key) != case.get(key) for key in answers):
-                yield f"{name}: {case} gives {given}"
+            if any(actual.get(key) != case.get(key) for key in answers):
+                yield f"{name}: {case} gives {actual}"
 
 
 def _encode(reader: Any, file: Any, case: dict[str, Any]) -> dict[str, Any]:
     text = case["text"].encode()
     allowed = case.get("allowed", reader.ALL if case.get("special") else ())
-    given: dict[str, Any] = {"ids": reader.encode(file, text, allowed)}
+    actual: dict[str, Any] = {"ids": reader.encode(file, text, allowed)}
     if "spans" in case:
         spans = reader.encode_spans(file, text, allowed)
-        given["spans"] = [list(span) for _, span in spans]
-        if [id for id, _ in spans] != given["ids"]:
-            given["ids"] = spans
-    return given
+        actual["spans"] = [list(span) for _, span in spans]
+        if [id for id, _ in spans] != actual["ids"]:
+            actual["ids"] = spans
+    return actual
 
 
 def _template(reader: Any, file: Any, case: dict[str, Any]) -> dict[str, Any]:
@@ -169,7 +171,7 @@ def _prefix(reader: Any, file: Any, case: dict[str, Any]) -> dict[str, Any]:
     return {"ids": reader.prefix_ids(file, bytes.fromhex(case["prefix"]))}
 
 
-ASKED = {
+QUERIES = {
     "encode": _encode,
     "encode_some": _encode,
     "refused": _encode,

@@ -34,9 +34,9 @@ def words_of(text: str, pattern: str) -> Iterator[bytes]:
     return (data[a:b] for a, b in pairwise([0, *ends.tolist()]))
 
 
-def learned(texts: Sequence[str], merges: int, tie_break: TieBreak, **how: Any) -> list[Merge]:
+def learned(texts: Sequence[str], merges: int, tie_break: TieBreak, **options: Any) -> list[Merge]:
     """Our merges."""
-    trained = train_from_iterator(texts, 256 + merges, tie_break=tie_break, **how)
+    trained = train_from_iterator(texts, 256 + merges, tie_break=tie_break, **options)
     return [(merge.left, merge.right) for merge in trained.merges]
 
 
@@ -47,7 +47,9 @@ def rustbpe_tokens(texts: Sequence[str], merges: int, pattern: str) -> list[byte
     return [bytes(token) for token, _ in peer.get_mergeable_ranks()][256:]
 
 
-def tokenizers_model(texts: Sequence[str], size: int, pattern: str, **how: Any) -> dict[str, Any]:
+def tokenizers_model(
+    texts: Sequence[str], size: int, pattern: str, **options: Any
+) -> dict[str, Any]:
     """The ``model`` that BpeTrainer of tokenizers learns from texts."""
     tokenizers = pytest.importorskip("tokenizers")
     parts = tokenizers.pre_tokenizers
@@ -55,8 +57,8 @@ def tokenizers_model(texts: Sequence[str], size: int, pattern: str, **how: Any) 
     split = parts.Split(tokenizers.Regex(pattern), "isolated")
     level = parts.ByteLevel(add_prefix_space=False, use_regex=False)
     peer.pre_tokenizer = parts.Sequence([split, level])
-    how |= {"initial_alphabet": level.alphabet(), "show_progress": False}
-    peer.train_from_iterator(texts, tokenizers.trainers.BpeTrainer(vocab_size=size, **how))
+    options |= {"initial_alphabet": level.alphabet(), "show_progress": False}
+    peer.train_from_iterator(texts, tokenizers.trainers.BpeTrainer(vocab_size=size, **options))
     model: dict[str, Any] = json.loads(peer.to_str())["model"]
     return model
 

@@ -32,44 +32,44 @@ TEXTS = [
 ]
 
 
-def piece_model(dice: random.Random) -> SentencePieceModel:
+def piece_model(rng: random.Random) -> SentencePieceModel:
     """A model, some of whose pieces are user-defined."""
-    algorithm = dice.choice(list(Algorithm))
-    has_bytes = algorithm is not Algorithm.WORD and dice.random() < 0.3
+    algorithm = rng.choice(list(Algorithm))
+    has_bytes = algorithm is not Algorithm.WORD and rng.random() < 0.3
     pieces = [Piece("<unk>", 0.0, PieceType.UNKNOWN), Piece("<s>", 0.0, PieceType.CONTROL)]
     known = {"<unk>", "<s>"}
-    singles = [letter for letter in LETTERS if letter != " " and dice.random() < 0.85]
+    singles = [letter for letter in LETTERS if letter != " " and rng.random() < 0.85]
     letters = singles or ["a"]
-    several = [dice.choices(letters, k=dice.randrange(2, 5)) for _ in range(dice.randrange(12))]
-    words = [[MARK, *dice.choices("abcx", k=dice.randrange(3))] for _ in range(dice.randrange(6))]
-    for text in [*singles, *map("".join, several), *map("".join, words)]:
+    combinations = [rng.choices(letters, k=rng.randrange(2, 5)) for _ in range(rng.randrange(12))]
+    words = [[MARK, *rng.choices("abcx", k=rng.randrange(3))] for _ in range(rng.randrange(6))]
+    for text in [*singles, *map("".join, combinations), *map("".join, words)]:
         if text in known or any(len(text) > 1 and letter not in singles for letter in text):
             continue
         known.add(text)
-        kind = PieceType.USER_DEFINED if dice.random() < 0.12 else PieceType.NORMAL
-        pieces.append(Piece(text, -float(dice.randrange(12)), kind))
+        kind = PieceType.USER_DEFINED if rng.random() < 0.12 else PieceType.NORMAL
+        pieces.append(Piece(text, -float(rng.randrange(12)), kind))
     if has_bytes:
         pieces += [Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256)]
-    used = RULES if dice.random() < 0.7 else {}
-    rules = {key: value for key, value in used.items() if dice.random() < 0.6}
+    candidates = RULES if rng.random() < 0.7 else {}
+    rules = {key: value for key, value in candidates.items() if rng.random() < 0.6}
     return SentencePieceModel(
         "random.model",
         tuple(pieces),
         algorithm=algorithm,
         byte_fallback=has_bytes,
-        whitespace_as_suffix=dice.random() < 0.3,
+        whitespace_as_suffix=rng.random() < 0.3,
         normalizer=NormalizerSpec(
             charsmap_of(rules) if rules else b"",
-            add_dummy_prefix=dice.random() < 0.6,
-            remove_extra_whitespaces=dice.random() < 0.5,
-            escape_whitespaces=dice.random() < 0.8,
+            add_dummy_prefix=rng.random() < 0.6,
+            remove_extra_whitespaces=rng.random() < 0.5,
+            escape_whitespaces=rng.random() < 0.8,
         ),
     )
 
 
-def piece_texts(dice: random.Random, model: SentencePieceModel, count: int) -> list[str]:
+def piece_texts(rng: random.Random, model: SentencePieceModel, count: int) -> list[str]:
     """Texts of the pieces, of characters that the rules change, and of spaces."""
     pieces = [piece.text for piece in model.pieces if piece.type is not PieceType.BYTE]
     spaced = [text.replace(MARK, " ") for text in pieces]
     parts = [*TEXTS, *spaced, *pieces]
-    return ["".join(dice.choices(parts, k=dice.randrange(12))) for _ in range(count)]
+    return ["".join(rng.choices(parts, k=rng.randrange(12))) for _ in range(count)]

@@ -104,21 +104,21 @@ def _vocabulary(r: random.Random) -> tuple[list[str], list[tuple[str, str]]]:
     if r.random() < 0.25:
         for character in r.sample(tokens, r.randint(1, 40)):
             tokens.remove(character)
-    seen, merges = set(tokens), dict[tuple[str, str], None]()
+    known, merges = set(tokens), dict[tuple[str, str], None]()
     for _ in range(r.randint(10, 400)):
         joined = spelled(text(r, 3))
         cut = r.randrange(len(joined))
         left, right = joined[:cut], joined[cut:]
         if r.random() >= 0.5:
             left, right = r.choice(tokens), r.choice(tokens)
-        if left in seen and right in seen and len(left + right) <= 24:
+        if left in known and right in known and len(left + right) <= 24:
             merges[left, right] = None
-            if left + right not in seen:
-                seen.add(left + right)
+            if left + right not in known:
+                known.add(left + right)
                 tokens.append(left + right)
     for content in (spelled(text(r, 5)) for _ in range(r.choice([0, 0, 3, 8]))):
-        if content not in seen:  # found only as a whole pre-token, or never
-            seen.add(content)
+        if content not in known:  # found only as a whole pre-token, or never
+            known.add(content)
             tokens.append(content)
     order = list(merges)
     if r.random() < 0.4:

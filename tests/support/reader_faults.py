@@ -259,18 +259,18 @@ def dropped_checks(errors: set[str]) -> Iterator[Fault]:
         text = path.read_text(encoding="utf-8")
         for call in ast.walk(ast.parse(text)):
             if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "require":
-                truth, error = call.args
+                expression, error = call.args
                 old = ast.get_source_segment(text, call)
                 if old is not None and ast.literal_eval(error) in errors:
-                    for condition in map(ast.unparse, _conditions(truth)):
+                    for condition in map(ast.unparse, _conditions(expression)):
                         new = ast.unparse(call).replace(condition, "True", 1)
                         yield Fault(condition, path.stem, ast.literal_eval(error), old, new)
 
 
-def _conditions(truth: ast.expr) -> list[ast.expr]:
-    if isinstance(truth, ast.BoolOp) and isinstance(truth.op, ast.And):
-        return [part for value in truth.values for part in _conditions(value)]
-    return [truth]
+def _conditions(expression: ast.expr) -> list[ast.expr]:
+    if isinstance(expression, ast.BoolOp) and isinstance(expression.op, ast.And):
+        return [part for value in expression.values for part in _conditions(value)]
+    return [expression]
 
 
 def faulty_reader(fault: Fault, folder: Path) -> ModuleType:

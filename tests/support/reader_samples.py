@@ -69,13 +69,13 @@ def added(content: str, number: int = 0, **flags: bool) -> dict[str, Any]:
     return {"id": number, "content": content, **{name: flags.get(name, False) for name in names}}
 
 
-def read_document(fields: dict[str, Any] | str, folder: Path, **beside: Any) -> TokenizerModel:
-    """The model that the reader returns for a document (or its text); ``beside`` are further files
-    by stem, as JSON.
+def read_document(fields: dict[str, Any] | str, folder: Path, **other_files: Any) -> TokenizerModel:
+    """The model that the reader returns for a document (or its text); ``other_files``: by stem, as
+    JSON.
     """
     path = folder / "tokenizer.json"
     path.write_text(fields if isinstance(fields, str) else json.dumps(fields), encoding="utf-8")
-    for stem, value in beside.items():
+    for stem, value in other_files.items():
         (folder / f"{stem}.json").write_text(json.dumps(value), encoding="utf-8")
     return prepared(read(path))
 

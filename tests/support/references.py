@@ -17,15 +17,15 @@ from tokexport.sources.registry import open_source
 from tokexport.verification import compare
 
 
-def reference_for(source: Any, **how: Any) -> ReferenceTokenizer:
-    """The reference of a source, which is opened with the options ``how``."""
-    return open_source(source, **how).reference()
+def reference_for(source: Any, **options: Any) -> ReferenceTokenizer:
+    """The reference of a source, which is opened with ``options``."""
+    return open_source(source, **options).reference()
 
 
-def converted(source: Any, **how: Any) -> Tokenizer:
-    """The tokenizer of the file that a source is converted to, with the options ``how``."""
+def converted(source: Any, **options: Any) -> Tokenizer:
+    """The tokenizer of the file that a source is converted to with ``options``."""
     target = io.BytesIO()
-    convert(source, target, **how)
+    convert(source, target, **options)
     return load(target.getvalue())
 
 
@@ -50,8 +50,10 @@ def random_tokenizer(
         return None
 
 
-def assert_same(file: Tokenizer | bytes | Path, reference: ReferenceTokenizer, **how: Any) -> None:
+def assert_same(
+    file: Tokenizer | bytes | Path, reference: ReferenceTokenizer, **options: Any
+) -> None:
     """Verifies a file, without all code points, which take most of the time."""
     tokenizer = file if isinstance(file, Tokenizer) else load(file)
-    result = compare(tokenizer, reference, **{"code_points": False, **how})
+    result = compare(tokenizer, reference, **{"code_points": False, **options})
     assert result.ok, "\n".join(result.lines())

@@ -89,7 +89,7 @@ def steps_taken(program: SplitProgram, text: str) -> tuple[int, list[tuple[int, 
     classes = symbols_of(program, text)
     transitions = program.transitions.data
     failed: set[tuple[int, int]] = set()
-    found = []
+    spans = []
     start = searched_from = 0
     steps = (program.labels is not None) * len(text)
     while start < len(text):
@@ -110,10 +110,10 @@ def steps_taken(program: SplitProgram, text: str) -> tuple[int, list[tuple[int, 
                 passed.append((position + 1, state))
         failed.update(passed)
         if end is not None and end > start:
-            found.append((start, end))
+            spans.append((start, end))
             searched_from = end
         start = max(end or 0, start + 1)
-    return steps, found
+    return steps, spans
 
 
 class Oniguruma:
@@ -195,12 +195,12 @@ def random_texts(alphabet: str, count: int, longest: int, seed: int = 0) -> Iter
     """
     generator = random.Random(seed)
     for number in range(count):
-        some = (
+        letters = (
             alphabet
             if number % 2
             else "".join(generator.choices(alphabet, k=generator.randint(1, 5)))
         )
-        yield "".join(generator.choices(some, k=generator.randint(1, longest)))
+        yield "".join(generator.choices(letters, k=generator.randint(1, longest)))
 
 
 def assert_pieces_of_oniguruma(

@@ -28,9 +28,9 @@ def made_once(target: Path, make: Callable[[Path], object]) -> Path:
     incomplete.
     """
     if not target.exists():
-        own = target.with_name(f"{os.getpid()}-{target.name}")
-        make(own)
-        own.replace(target)
+        temporary = target.with_name(f"{os.getpid()}-{target.name}")
+        make(temporary)
+        temporary.replace(target)
     return target
 
 
@@ -39,9 +39,9 @@ def printed(*command: object, **environment: str) -> str:
     path = os.pathsep.join(filter(None, sys.path))
     environment = {**os.environ, "PYTHONPATH": path, **environment}
     words = [sys.executable, *map(str, command)]
-    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
+    result = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+    return result.stdout
 
 
 def called(file: str, call: str, **environment: str) -> str:

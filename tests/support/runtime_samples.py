@@ -23,10 +23,10 @@ def encoding() -> tiktoken.Encoding:
         base64.b64decode(token): int(rank)
         for token, rank in (line.split() for line in lines if line)
     }
-    beside = json.loads((SMALL / "ranks.json").read_text(encoding="utf-8"))
+    settings = json.loads((SMALL / "ranks.json").read_text(encoding="utf-8"))
     special_tokens = {"<|bos|>": len(ranks), "<|end|>": len(ranks) + 5}
     return tiktoken.Encoding(
-        "ranks", pat_str=beside["pattern"], mergeable_ranks=ranks, special_tokens=special_tokens
+        "ranks", pat_str=settings["pattern"], mergeable_ranks=ranks, special_tokens=special_tokens
     )
 
 

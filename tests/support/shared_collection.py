@@ -44,8 +44,8 @@ def converted() -> list[Found]:
     if not SLOW or "TOKEXPORT_SHARED" not in os.environ:
         return [Found(*name.split(":")) for name in _QUICK.split()]
     folder = Path(os.environ["TOKEXPORT_SHARED"]) / "tokenizers"
-    found, _ = find(folder, [("torchtune-toys/tiktoken_small.model", "llama3")])
-    return [one for one in found if not one.name.startswith(REFUSED)]
+    sources, _ = find(folder, [("torchtune-toys/tiktoken_small.model", "llama3")])
+    return [source for source in sources if not source.name.startswith(REFUSED)]
 
 
 def corpora(directory: Path) -> list[Path]:

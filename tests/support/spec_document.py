@@ -14,9 +14,9 @@ def text() -> str:
 
 def section(title: str) -> str:
     """The text under the heading that begins with ``title``, up to the next heading."""
-    found = re.search(rf"^#+ {re.escape(title)}.*\n((?:(?!#+ ).*\n)*)", text(), re.MULTILINE)
-    assert found is not None, title
-    return found[1]
+    match = re.search(rf"^#+ {re.escape(title)}.*\n((?:(?!#+ ).*\n)*)", text(), re.MULTILINE)
+    assert match is not None, title
+    return match[1]
 
 
 def prose() -> str:
