@@ -55,24 +55,24 @@ def _in_documents(name: str, part: Any, on_bytes: bool = False) -> Iterator[Use]
 
 def uses() -> list[Use]:
     """Every pattern known to be published, each text once per dialect."""
-    found = [
+    uses = [
         Use(f"tiktoken {name}", Split(encoding.pattern, dialect=Dialect.FANCY_REGEX))
         for name, encoding in KNOWN.items()
     ]
     for name, original in ORIGINALS.items():
-        found += _in_documents(f"GGUF {name}", original.pre_tokenizer)
+        uses += _in_documents(f"GGUF {name}", original.pre_tokenizer)
     for name, pattern in regex_patterns.TIKTOKEN.items():
-        found.append(Use(name, Split(pattern, dialect=Dialect.FANCY_REGEX)))
+        uses.append(Use(name, Split(pattern, dialect=Dialect.FANCY_REGEX)))
     for table in ("TOKENIZER_JSON", "UNBOUNDED_LOOK_AHEAD", "TRINITY", "PUBLISHED"):
         patterns: dict[str, str] = getattr(regex_patterns, table)
-        found += [Use(name, Split(pattern)) for name, pattern in patterns.items()]
-    found += [
+        uses += [Use(name, Split(pattern)) for name, pattern in patterns.items()]
+    uses += [
         Use("ByteLevel", Split(GPT2)),
         Use("Whitespace", Split(WORDS_PATTERN, dialect=Dialect.FANCY_REGEX)),
         Use("UnicodeScripts", Split(CharacterRuns.SCRIPTS)),
         *(Use(test.value.title(), Split(test)) for test in CharacterTest),
     ]
-    return [*{use.split: use for use in found}.values()]
+    return [*{use.split: use for use in uses}.values()]
 
 
 Feature = Callable[[list[tree.Node], str, SplitProgram], bool]
@@ -102,7 +102,7 @@ FEATURES: dict[str, Feature] = {
 
 def features() -> dict[str, list[str]]:
     """The names of the tokenizers that use each feature."""
-    found: dict[str, list[str]] = {name: [] for name in FEATURES}
+    users: dict[str, list[str]] = {name: [] for name in FEATURES}
     for use in uses():
         program = compile_split(use.split)
         text = use.split.pattern if isinstance(use.split.pattern, str) else ""
@@ -110,16 +110,16 @@ def features() -> dict[str, list[str]]:
         nodes = [*tree.nodes_of(parse(text))] if text else []
         for name, feature in FEATURES.items():
             if feature(nodes, text, program):
-                found[name].append(use.name)
-    return found
+                users[name].append(use.name)
+    return users
 
 
-def table(found: dict[str, list[str]]) -> str:
+def table(users: dict[str, list[str]]) -> str:
     """The features as a table in Markdown."""
     lines = ["| Feature | Patterns | Who ships it |", "|---|---:|---|"]
-    for feature, names in found.items():
-        more = ", ..." if len(names) > 6 else ""
-        lines.append(f"| {feature} | {len(names)} | {', '.join(names[:6])}{more} |")
+    for feature, names in users.items():
+        ellipsis = ", ..." if len(names) > 6 else ""
+        lines.append(f"| {feature} | {len(names)} | {', '.join(names[:6])}{ellipsis} |")
     return "\n".join(lines) + "\n"
 
 
@@ -146,11 +146,11 @@ def unreached(run: Callable[[], object]) -> Iterator[tuple[str, int, int, list[s
         count = 0
         tops = ast.walk(ast.parse(Path(path).read_text("utf-8")))
         for function in (top for top in tops if isinstance(top, ast.FunctionDef)):
-            for each in ast.walk(function):
-                if isinstance(each, ast.stmt) and not isinstance(each, ast.FunctionDef | ast.Expr):
+            for node in ast.walk(function):
+                if isinstance(node, ast.stmt) and not isinstance(node, ast.FunctionDef | ast.Expr):
                     count += 1
-                    if not lines & {*range(each.lineno, _head_end(each) + 1)}:
-                        missed[each.lineno] = function.name
+                    if not lines & {*range(node.lineno, _head_end(node) + 1)}:
+                        missed[node.lineno] = function.name
         yield (
             str(Path(path).relative_to(ROOT)),
             count,
@@ -161,8 +161,8 @@ def unreached(run: Callable[[], object]) -> Iterator[tuple[str, int, int, list[s
 
 def _head_end(statement: ast.stmt) -> int:
     """The last line of a statement before its nested statements."""
-    inner = [each for field in ("body", "cases") for each in getattr(statement, field, [])]
-    starts = [each.lineno if isinstance(each, ast.stmt) else each.pattern.lineno for each in inner]
+    inner = [node for field in ("body", "cases") for node in getattr(statement, field, [])]
+    starts = [node.lineno if isinstance(node, ast.stmt) else node.pattern.lineno for node in inner]
     return min(starts) - 1 if starts else statement.end_lineno or statement.lineno
 
 
@@ -176,11 +176,11 @@ def _compile_all() -> None:
 
 def main() -> None:
     """Write the document."""
-    found = features()
+    users = features()
     lines = ["| Module | Statements | Never reached | In |", "|---|---:|---:|---|"]
     for path, count, missed, names in unreached(_compile_all):
         lines.append(f"| {path} | {count} | {missed} | {', '.join(names)} |")
-    TARGET.write_text(HEAD + table(found) + STATEMENTS + "\n".join(lines) + "\n", "utf-8")
+    TARGET.write_text(HEAD + table(users) + STATEMENTS + "\n".join(lines) + "\n", "utf-8")
 
 
 HEAD = """# Which regular expressions tokenizers use

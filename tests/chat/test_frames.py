@@ -109,16 +109,16 @@ NO_FRAMES = {
 }
 
 
-def held_against_jinja(frame: Frame, source: str, tokens: Mapping[str, str], seed: int) -> None:
+def compare_with_jinja(frame: Frame, source: str, tokens: Mapping[str, str], seed: int) -> None:
     """Compares a frame with Jinja on 200 random conversations."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     words = [*literals(source), *"ab \n\t<>|é中\u00a0\u200d"]
     words += ["the end", "{{ x }}", "<|im_end|>", "</s>"]
     compared = 0
     while compared < 200:
-        system = frame.system is not None and chance.random() < 0.5
-        count = 2 * chance.randrange(8) + 1 + system
-        contents = ["".join(chance.choices(words, k=chance.randrange(6))) for _ in range(count)]
+        system = frame.system is not None and rng.random() < 0.5
+        count = 2 * rng.randrange(8) + 1 + system
+        contents = ["".join(rng.choices(words, k=rng.randrange(6))) for _ in range(count)]
         messages = conversation(contents, system=system)
         if frame.takes(messages):
             text = render(
@@ -132,15 +132,15 @@ def held_against_jinja(frame: Frame, source: str, tokens: Mapping[str, str], see
 def test_a_frame_is_found(name: str) -> None:
     source, expected = FRAMES[name]
     assert find_frame(source, TOKENS) == (expected, "")
-    held_against_jinja(expected, source, TOKENS, 1)
+    compare_with_jinja(expected, source, TOKENS, 1)
 
 
 @pytest.mark.parametrize("name", NO_FRAMES)
 def test_a_template_that_is_more_than_a_frame_is_refused_with_a_reason(name: str) -> None:
     source, reason = NO_FRAMES[name]
-    frame, found = find_frame(source, TOKENS)
+    frame, refusal = find_frame(source, TOKENS)
     assert frame is None
-    assert re.search(reason, found), found
+    assert re.search(reason, refusal), refusal
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_published_templates_are_frames(
     assert frame is not None, reason
     assert (frame.system is not None) == has_system
     assert reserved <= set(frame.reserved)
-    held_against_jinja(frame, source, TOKENS, 2)
+    compare_with_jinja(frame, source, TOKENS, 2)
 
 
 def test_a_frame_supports_only_ordinary_conversations() -> None:

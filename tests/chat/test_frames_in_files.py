@@ -51,7 +51,7 @@ INST = (
     "{% elif m.role == 'assistant' %}{{ ' ' + m.content.strip() + ' ' + eos_token }}"
     "{% else %}{{ raise_exception('roles') }}{% endif %}{% endfor %}"
 )
-WRITTEN = {"chatml": CHATML, "zephyr": ZEPHYR, "inst": INST}
+TEMPLATES = {"chatml": CHATML, "zephyr": ZEPHYR, "inst": INST}
 PUBLISHED = ("qwen2.5", "qwen3", "llama3", "mistral-nemo", "gemma3", "phi-3", "deepseek-v3")
 TOKENS = {"bos_token": "<s>", "eos_token": "</s>"}
 
@@ -75,24 +75,24 @@ def same_ids(tokenizer: tokexport.Tokenizer, reference: Any, seed: int) -> None:
     frame = tokenizer.chat_frame
     assert frame is not None
     special = {token.content for token in tokenizer.added_tokens if token.special}
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     compared = 0
     while compared < 200:
-        messages = random_conversation(chance, WORDS, with_system=frame.system is not None)
+        messages = random_conversation(rng, WORDS, with_system=frame.system is not None)
         if not frame.takes(messages) or any(
             token in message["content"] for token in special for message in messages
         ):
             continue
-        how = {"add_generation_prompt": True, "return_dict": False}
-        expected = reference.apply_chat_template(messages, **how)
+        options = {"add_generation_prompt": True, "return_dict": False}
+        expected = reference.apply_chat_template(messages, **options)
         assert tokenizer.encode_chat(messages) == expected
         assert tokenizer.encode(frame.render(messages), allowed_special="all") == expected
         compared += 1
 
 
-@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("name", TEMPLATES)
 def test_a_frame_produces_the_ids_of_transformers(name: str, tmp_path: Path) -> None:
-    tokenizer = converted(tmp_path, WRITTEN[name], **TOKENS)
+    tokenizer = converted(tmp_path, TEMPLATES[name], **TOKENS)
     same_ids(tokenizer, transformers.AutoTokenizer.from_pretrained(tmp_path), 1)
 
 
@@ -112,18 +112,18 @@ def test_a_published_tokenizer_produces_the_ids_of_transformers(
     same_ids(*both_of_published(shared / "tokenizers" / name, tmp_path), 3)
 
 
-@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("name", TEMPLATES)
 def test_special_tokens_in_a_message_are_text(name: str, tmp_path: Path) -> None:
-    tokenizer = converted(tmp_path, WRITTEN[name], **TOKENS)
+    tokenizer = converted(tmp_path, TEMPLATES[name], **TOKENS)
     frame = tokenizer.chat_frame
     assert frame is not None
     special = {token.id: token.content for token in tokenizer.added_tokens if token.special}
     assert len(special) > 2
-    chance = random.Random(4)
+    rng = random.Random(4)
     words = [*special.values(), *special.values(), *WORDS]
-    meant = 0
+    relevant = 0
     for _ in range(200):
-        messages = random_conversation(chance, words, with_system=frame.system is not None)
+        messages = random_conversation(rng, words, with_system=frame.system is not None)
         if not frame.takes(messages):
             continue
         ids = tokenizer.encode_chat(messages)
@@ -131,8 +131,8 @@ def test_special_tokens_in_a_message_are_text(name: str, tmp_path: Path) -> None
         expected = tokenizer.encode(frame.render(plain), allowed_special="all")
         assert [id for id in ids if id in special] == [id for id in expected if id in special]
         assert tokenizer.decode(ids) == frame.render(messages)
-        meant += any(text in each["content"] for text in special.values() for each in messages)
-    assert meant > 50
+        relevant += any(text in turn["content"] for text in special.values() for turn in messages)
+    assert relevant > 50
 
 
 def test_an_unsupported_conversation_is_refused_with_a_sentence(tmp_path: Path) -> None:
@@ -163,8 +163,8 @@ def test_a_template_without_a_frame_is_skipped_with_a_note(
     template: str, problem: str, tmp_path: Path
 ) -> None:
     write_chat_model(tmp_path, template, eos_token="<|im_end|>")
-    done = tokexport.convert(tmp_path, tmp_path / "it.bin", self_test=False)
-    (note,) = done.chat_notes
+    conversion = tokexport.convert(tmp_path, tmp_path / "it.bin", self_test=False)
+    (note,) = conversion.chat_notes
     assert note.startswith("Devices cannot use the chat template")
     assert problem in note
     tokenizer = tokexport.load(tmp_path / "it.bin")
@@ -182,9 +182,9 @@ def test_special_tokens_searched_in_normalized_text_prevent_a_frame(tmp_path: Pa
     for token in source["added_tokens"]:
         token["normalized"] = True
     path.write_text(json.dumps(source), "utf-8")
-    done = tokexport.convert(tmp_path, tmp_path / "it.bin", self_test=False)
-    assert "looked for in normalized text" in done.chat_notes[0]
-    assert "FRAM" not in done.sections
+    conversion = tokexport.convert(tmp_path, tmp_path / "it.bin", self_test=False)
+    assert "looked for in normalized text" in conversion.chat_notes[0]
+    assert "FRAM" not in conversion.sections
 
 
 def test_without_jinja2_a_note_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,22 +192,22 @@ def test_without_jinja2_a_note_says_so(tmp_path: Path, monkeypatch: pytest.Monke
     for name in ("frame_search", "render", "environment"):
         monkeypatch.delitem(sys.modules, f"tokexport.chat.{name}", raising=False)
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    done = tokexport.convert(tmp_path, tmp_path / "it.bin", self_test=False)
-    (note,) = done.chat_notes
+    conversion = tokexport.convert(tmp_path, tmp_path / "it.bin", self_test=False)
+    (note,) = conversion.chat_notes
     assert note.startswith("Whether devices can use the chat template is not known: ")
     assert note.endswith(
         " jinja2, which is not installed; pip install 'tokexport[chat]', and convert again."
     )
-    assert "FRAM" not in done.sections
+    assert "FRAM" not in conversion.sections
 
 
 def test_without_templates_no_frame_is_searched(tmp_path: Path) -> None:
     write_chat_model(tmp_path, CHATML)
     for template, decode_only in ((False, False), (True, True)):
-        done = tokexport.convert(
+        conversion = tokexport.convert(
             tmp_path, tmp_path / f"{template}.bin", chat_template=template, decode_only=decode_only
         )
-        assert "FRAM" not in done.sections
+        assert "FRAM" not in conversion.sections
 
 
 def test_a_frame_is_read_back_from_a_file_unchanged() -> None:
@@ -219,15 +219,15 @@ def test_a_frame_is_read_back_from_a_file_unchanged() -> None:
 
 
 def test_a_damaged_section_causes_an_error_or_other_ids() -> None:
-    good = golden_files.section("holes", b"FRAM")
-    chance = random.Random(5)
+    original = golden_files.section("holes", b"FRAM")
+    rng = random.Random(5)
     codes = []
     for _ in range(400):
-        content = bytearray(good)
-        for _ in range(chance.choice([1, 3])):
-            step = chance.choice([1, 4])
-            content[chance.randrange(0, len(content), step)] = chance.choice([0, 1, 40, 127, 255])
-        content = content[: chance.choice([len(content), chance.randrange(len(content))])]
+        content = bytearray(original)
+        for _ in range(rng.choice([1, 3])):
+            step = rng.choice([1, 4])
+            content[rng.randrange(0, len(content), step)] = rng.choice([0, 1, 40, 127, 255])
+        content = content[: rng.choice([len(content), rng.randrange(len(content))])]
         file = golden_files.rebuilt("holes", {Tag.CHAT_FRAME: bytes(content)})
         tokenizer = tokexport.load(file)
         with suppress(FormatError):

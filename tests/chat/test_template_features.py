@@ -111,15 +111,15 @@ def test_without_a_default_a_template_must_be_named(tmp_path: Path) -> None:
 def test_documents_and_other_values_reach_the_template(tmp_path: Path) -> None:
     template = "{{ documents | tojson }}{{ flag }}{{ bos_token }}{{ more.a }}"
     tokenizer, reference = pair(tmp_path, template)
-    how: dict[str, Any] = {
+    options: dict[str, Any] = {
         "documents": [{"title": "T", "text": "é"}],
         "flag": True,
         "bos_token": "other",
         "more": {"a": np.int64(3)},
         "tokenize": False,
     }
-    text = tokenizer.apply_chat_template([user("a")], **how)
-    assert text == reference.apply_chat_template([user("a")], **how)
+    text = tokenizer.apply_chat_template([user("a")], **options)
+    assert text == reference.apply_chat_template([user("a")], **options)
     assert text == '[{"title": "T", "text": "é"}]Trueother3'
 
 
@@ -134,18 +134,18 @@ def test_the_last_message_is_continued_as_in_transformers(tmp_path: Path) -> Non
     for message in last:
         for trimmed in (True, False):
             for field in (True, "reasoning_content", "thinking"):
-                how: dict[str, Any] = {
+                flags: dict[str, Any] = {
                     "continue_final_message": field,
                     "trimmed": trimmed,
                     "tokenize": False,
                 }
                 try:
-                    expected = reference.apply_chat_template([user("a"), message], **how)
+                    expected = reference.apply_chat_template([user("a"), message], **flags)
                 except ValueError:
                     with pytest.raises(ChatTemplateError):
-                        tokenizer.apply_chat_template([user("a"), message], **how)
+                        tokenizer.apply_chat_template([user("a"), message], **flags)
                 else:
-                    assert tokenizer.apply_chat_template([user("a"), message], **how) == expected
+                    assert tokenizer.apply_chat_template([user("a"), message], **flags) == expected
     with pytest.raises(ChatTemplateError, match="within the last message or with"):
         tokenizer.apply_chat_template(
             [user("a")], continue_final_message=True, add_generation_prompt=True
@@ -184,7 +184,7 @@ def test_the_time_is_the_current_local_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("messages", "how", "sentence"),
+    ("messages", "options", "sentence"),
     [
         ([], {}, "there are no messages"),
         ({"role": "user"}, {}, "the messages are of type dict"),
@@ -200,8 +200,8 @@ def test_the_time_is_the_current_local_time(tmp_path: Path) -> None:
     ],
 )
 def test_errors_are_sentences(
-    messages: Any, how: dict[str, Any], sentence: str, tmp_path: Path
+    messages: Any, options: dict[str, Any], sentence: str, tmp_path: Path
 ) -> None:
     tokenizer, _ = pair(tmp_path, LOOP)
     with pytest.raises(ChatTemplateError, match=sentence):
-        tokenizer.apply_chat_template(messages, **how)
+        tokenizer.apply_chat_template(messages, **options)

@@ -21,15 +21,15 @@ TEMPLATE = "{{ bos_token }}{% for m in messages %}{{ m.content }}{{ eos_token }}
 TOKENS = {"bos_token": "<s>", "eos_token": "</s>", "image_token": "<img>"}
 
 
-def converted(folder: Path, **how: Any) -> tokexport.Tokenizer:
-    tokexport.convert(folder, folder / "it.bin", self_test=False, force=True, **how)
+def converted(folder: Path, **options: Any) -> tokexport.Tokenizer:
+    tokexport.convert(folder, folder / "it.bin", self_test=False, force=True, **options)
     return tokexport.load(folder / "it.bin")
 
 
 def test_the_config_has_templates_and_special_tokens(tmp_path: Path) -> None:
     named = [{"name": "default", "template": TEMPLATE}, {"name": "rag", "template": "é"}]
-    more = {"extra_special_tokens": {"think": "<think>", "n": 3}, "add_bos_token": True}
-    write_chat_model(tmp_path, named, **TOKENS, **more)
+    fields = {"extra_special_tokens": {"think": "<think>", "n": 3}, "add_bos_token": True}
+    write_chat_model(tmp_path, named, **TOKENS, **fields)
     tokenizer = converted(tmp_path)
     assert tokenizer.chat_templates == {"default": TEMPLATE, "rag": "é"}
     text = tokenizer.apply_chat_template(
@@ -116,9 +116,9 @@ def test_the_command_prints_ids_and_text(tmp_path: Path, run: Run) -> None:
     messages.write_text(json.dumps([user("é")]), "utf-8")
     ids = tokenizer.apply_chat_template([user("é")])
     assert run("chat-template", path, messages).text == " ".join(map(str, ids)) + "\n"
-    how = ("--text", "--set", "flag=[1]")
-    shown = run("chat-template", path, "-", *how, stdin=messages.read_bytes())
-    assert shown.text == "<s>é</s>[1]"
+    options = ("--text", "--set", "flag=[1]")
+    outcome = run("chat-template", path, "-", *options, stdin=messages.read_bytes())
+    assert outcome.text == "<s>é</s>[1]"
     answer = json.loads(run("chat-template", path, messages, "--json").text)
     assert (answer["ids"], answer["text"], answer["count"]) == (ids, "<s>é</s>", len(ids))
     tool = {"type": "function", "function": {"name": "f"}}

@@ -18,9 +18,9 @@ from .measure import Job, Outcome
 from .table import report, versions
 
 COUNT = click.IntRange(min=0)
-AT_ONCE = click.IntRange(min=1)
+JOBS = click.IntRange(min=1)
 EXISTING = click.Path(path_type=Path, exists=True)
-WRITTEN = click.Path(path_type=Path)
+TARGET = click.Path(path_type=Path)
 
 
 @click.command()
@@ -34,8 +34,8 @@ WRITTEN = click.Path(path_type=Path)
 @click.option("--pattern", "patterns", multiple=True, metavar="GLOB=NAME", help="Name for ranks.")
 @click.option("--only", multiple=True, metavar="GLOB", help="Only tokenizers with such a path.")
 @click.option("--no-code-points", is_flag=True, help="Do not compare every code point: faster.")
-@click.option("--jobs", type=AT_ONCE, default=2, show_default=True, help="How many at once.")
-@click.option("-o", "--output", type=WRITTEN, help="Write the table there, and not to stdout.")
+@click.option("--jobs", type=JOBS, default=2, show_default=True, help="How many at once.")
+@click.option("-o", "--output", type=TARGET, help="Write the table there, and not to stdout.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, not the table.")
 @click.pass_context
 def conformance(
@@ -55,15 +55,15 @@ def conformance(
     """Converts every tokenizer under FOLDER, compares each with its own library, and prints one
     table.
     """
-    given = [(glob, name) for glob, _, name in (pattern.rpartition("=") for pattern in patterns)]
-    found, others = find(folder, given)
-    chosen = [one for one in found if not only or any(fnmatchcase(one.name, glob) for glob in only)]
+    named = [(glob, name) for glob, _, name in (pattern.rpartition("=") for pattern in patterns)]
+    found, others = find(folder, named)
+    chosen = [item for item in found if any(fnmatchcase(item.name, glob) for glob in only or "*")]
     if not chosen:
         click.echo(f"{folder}: there is no tokenizer in it that could be compared", err=True)
         context.exit(2)
     work = [
-        Job(folder, one, strings, seed, text_files(texts), vectors, not no_code_points)
-        for one in chosen
+        Job(folder, item, strings, seed, text_files(texts), vectors, not no_code_points)
+        for item in chosen
     ]
     typed = command(context.params)
     outcomes: list[Outcome] = []
@@ -77,12 +77,12 @@ def conformance(
         if output is not None and not as_json:
             output.write_text(report(outcomes, [], typed), encoding="utf-8")
     if as_json:
-        facts = {
+        result = {
             "versions": dict(versions()),
             "tokenizers": [outcome.to_json() for outcome in outcomes],
             "others": [asdict(other) for other in others],
         }
-        click.echo(json.dumps(facts))
+        click.echo(json.dumps(result))
     else:
         document = report(outcomes, [] if only else others, typed)
         if output is None:
@@ -100,15 +100,15 @@ def text_files(texts: Path | None) -> tuple[Path, ...]:
     return tuple(sorted(path for path in texts.rglob("*") if path.is_file()))
 
 
-def command(given: Mapping[str, Any]) -> str:
+def command(parameters: Mapping[str, Any]) -> str:
     """The command line, with words in place of this machine's folders."""
     words = ["python", "-m", "tests.conformance", "FOLDER"]
-    words += ["--strings", str(given["strings"]), "--seed", str(given["seed"])]
-    words += ["--texts", "TEXTS"] if given["texts"] is not None else []
-    words += ["--vectors", "VECTORS"] if given["vectors"] is not None else []
-    words += [word for pattern in given["patterns"] for word in ("--pattern", pattern)]
-    words += [word for glob in given["only"] for word in ("--only", glob)]
-    words += ["--no-code-points"] if given["no_code_points"] else []
+    words += ["--strings", str(parameters["strings"]), "--seed", str(parameters["seed"])]
+    words += ["--texts", "TEXTS"] if parameters["texts"] is not None else []
+    words += ["--vectors", "VECTORS"] if parameters["vectors"] is not None else []
+    words += [word for pattern in parameters["patterns"] for word in ("--pattern", pattern)]
+    words += [word for glob in parameters["only"] for word in ("--only", glob)]
+    words += ["--no-code-points"] if parameters["no_code_points"] else []
     return shlex.join(words)
 
 

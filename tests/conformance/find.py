@@ -14,7 +14,7 @@ from tokexport.sources.tiktoken import RANKS
 # A file with one of these names and unknown content is a broken tokenizer, not something else.
 _NAMES: Final = ("tokenizer.json", "*.model", "*.tiktoken", "*.gguf", "tekken*.json")
 # Kinds of files beside tokenizers, in the words of their refusals.
-_BESIDE: Final = (
+_OTHER_FILES: Final = (
     "a tokenizer_config.json",
     "the config.json of a model",
     "a JSON object of another kind",
@@ -102,8 +102,8 @@ def _kind(path: Path) -> AnySource | Other | None:
     try:
         return open_source(path).format
     except UnsupportedError as refusal:
-        what = refusal.problem.removesuffix(" is not supported")
-        return Other(path.name, what) if what.startswith(_BESIDE) else None
+        reason = refusal.problem.removesuffix(" is not supported")
+        return Other(path.name, reason) if reason.startswith(_OTHER_FILES) else None
     except SourceError as error:
         is_broken = any(fnmatchcase(path.name, glob) for glob in _NAMES)
         return None if is_broken else Other(path.name, _reason(error, path))

@@ -17,12 +17,12 @@ def measure_all(jobs: Sequence[Job], at_once: int) -> Iterator[Outcome]:
 def measure_alone(job: Job) -> Outcome:
     """Measures in a new process. If it ends without a result, it has crashed."""
     context = get_context("spawn")
-    here, there = context.Pipe(duplex=False)
-    process = context.Process(target=_answer, args=(there, job))
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_answer, args=(sender, job))
     process.start()
-    there.close()
+    sender.close()
     try:
-        outcome: Outcome = here.recv()
+        outcome: Outcome = receiver.recv()
     except EOFError:
         process.join()
         ending = f"the process ended with the code {process.exitcode} and without an answer"
@@ -31,5 +31,5 @@ def measure_alone(job: Job) -> Outcome:
     return outcome
 
 
-def _answer(there: Connection, job: Job) -> None:
-    there.send(measure(job))
+def _answer(sender: Connection, job: Job) -> None:
+    sender.send(measure(job))

@@ -89,11 +89,11 @@ def _measure(job: Job) -> Outcome:
     pattern = job.found.pattern or None
     with tempfile.TemporaryDirectory() as directory:
         target = Path(directory, "tokenizer.bin")
-        done = convert(source, target, pattern=pattern)
+        conversion = convert(source, target, pattern=pattern)
         try:
             reference = open_source(source, pattern=pattern).reference()
         except MissingLibraryError as error:
-            return _outcome(job, done, "not compared", str(error))
+            return _outcome(job, conversion, "not compared", str(error))
         tokenizer = load(target)
         result = compare(
             tokenizer,
@@ -104,12 +104,12 @@ def _measure(job: Job) -> Outcome:
             code_points=job.code_points,
             token_step=job.token_step,
         )
-        return _compared(job, done, tokenizer, reference, result)
+        return _compared(job, conversion, tokenizer, reference, result)
 
 
 def _compared(
     job: Job,
-    done: Conversion,
+    conversion: Conversion,
     tokenizer: Tokenizer,
     reference: ReferenceTokenizer,
     result: Verification,
@@ -126,7 +126,7 @@ def _compared(
         notes += (f"left out, {why}: {count}",)
     state = "same" if result.ok and not vectors.differing else "differs"
     return replace(
-        _outcome(job, done, state, first),
+        _outcome(job, conversion, state, first),
         strings=sum(count for check, count in result.counts.items() if _is_text(check)),
         compared=result.compared,
         differences=result.differences + vectors.differing,
@@ -136,17 +136,17 @@ def _compared(
     )
 
 
-def _outcome(job: Job, done: Conversion, state: str, sentence: str) -> Outcome:
+def _outcome(job: Job, conversion: Conversion, state: str, sentence: str) -> Outcome:
     return Outcome(
         name=job.found.name,
         pattern=job.found.pattern,
         state=state,
         sentence=_without(job.folder, sentence),
-        source=done.model.provenance.source,
-        model=model_name(done.model.model),
-        ids=len(done.model.tokens),
-        source_size=done.source_size or 0,
-        size=done.size,
+        source=conversion.model.provenance.source,
+        model=model_name(conversion.model.model),
+        ids=len(conversion.model.tokens),
+        source_size=conversion.source_size or 0,
+        size=conversion.size,
     )
 
 

@@ -42,7 +42,7 @@ def report(outcomes: Sequence[Outcome], others: Sequence[Other], command: str) -
         "",
         "with",
         "",
-        *(f"- {name} {found}" for name, found in versions()),
+        *(f"- {name} {release}" for name, release in versions()),
         "",
         summary(outcomes),
         "",
@@ -66,7 +66,7 @@ def report(outcomes: Sequence[Outcome], others: Sequence[Other], command: str) -
         for other in others:
             by_sentence[other.what].append(f"`{other.name}`")
         listed = sorted(by_sentence.items())
-        lines += [f"- {cell(what)}: {', '.join(names)}" for what, names in listed]
+        lines += [f"- {cell(sentence)}: {', '.join(names)}" for sentence, names in listed]
     return "\n".join(lines) + "\n"
 
 
@@ -74,13 +74,13 @@ def versions() -> list[tuple[str, str]]:
     """The versions of tokexport, of the installed reference libraries, and of Unicode in the
     tables.
     """
-    found = [("tokexport", version("tokexport"))]
+    releases = [("tokexport", version("tokexport"))]
     for name in LIBRARIES:
         try:
-            found.append((name, version(name)))
+            releases.append((name, version(name)))
         except PackageNotFoundError:
-            found.append((name, "is not installed"))
-    return [*found, ("Unicode", unicode_version()), ("Python", platform.python_version())]
+            releases.append((name, "is not installed"))
+    return [*releases, ("Unicode", unicode_version()), ("Python", platform.python_version())]
 
 
 def unicode_version() -> str:

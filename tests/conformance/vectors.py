@@ -50,10 +50,10 @@ def references(found: Found) -> frozenset[str]:
 def vectors_of(directory: Path, found: Found) -> Iterator[dict[str, Any]]:
     """The vectors of this tokenizer below ``directory``."""
     path = directory / f"{PurePosixPath(found.name).parent.name}.jsonl.gz"
-    wanted = references(found)
+    accepted = references(found)
     if path.is_file():
         with gzip.open(path, "rt", encoding="utf-8") as lines:
-            yield from (vector for vector in map(json.loads, lines) if vector["ref"] in wanted)
+            yield from (vector for vector in map(json.loads, lines) if vector["ref"] in accepted)
 
 
 def compare_vectors(
@@ -63,13 +63,13 @@ def compare_vectors(
     compared = differing = disowned = 0
     first = ""
     for vector in vectors_of(directory, found):
-        wanted = Mode.TEMPLATE if vector["add_special"] else Mode.IDS
-        mode = next(mode for mode in (wanted, Mode.IDS, Mode.TEXT) if mode in reference.modes())
+        requested = Mode.TEMPLATE if vector["add_special"] else Mode.IDS
+        mode = next(mode for mode in (requested, Mode.IDS, Mode.TEXT) if mode in reference.modes())
         # A library without a post-processor adds BOS on request; with the file, its caller adds it.
-        bos = tokenizer.special_ids.bos if wanted is Mode.TEMPLATE is not mode else None
+        bos = tokenizer.special_ids.bos if requested is Mode.TEMPLATE is not mode else None
         before = [] if bos is None else [bos]
         ids = before + tokenizer.encode(
-            vector["text"], allowed_special="all", add_special_tokens=wanted is Mode.TEMPLATE
+            vector["text"], allowed_special="all", add_special_tokens=requested is Mode.TEMPLATE
         )
         if ids != vector["ids"]:
             [library] = reference.encode_batch([vector["text"]], mode)

@@ -71,8 +71,8 @@ def test_every_row_has_its_ids() -> None:
     from tokexport.ray import tokenize
 
     with rows_while_a_worker_is_killed() as data:
-        how: dict[str, Any] = {"column": "body", "begin": 300, "workers": 1, "batch_rows": 100}
-        result = tokenize(data, SUBJECT, **how).take_all()
+        options: dict[str, Any] = {"column": "body", "begin": 300, "workers": 1, "batch_rows": 100}
+        result = tokenize(data, SUBJECT, **options).take_all()
     by_row = sorted(result, key=lambda row: row["row"])
     assert [row["row"] for row in by_row] == list(range(len(TEXTS)))
     assert [list(row["ids"]) for row in by_row] == [[300, *SUBJECT.encode(text)] for text in TEXTS]
@@ -90,13 +90,13 @@ def test_counts_equal_those_of_a_single_process(tmp_path: Path) -> None:
     assert (counts.words, counts.text_bytes) == (expected.words, expected.text_bytes)
 
     write_word_counts(tmp_path / "w.counts", counts)
-    again = read_word_counts(tmp_path / "w.counts")
-    assert [*again.items()] == sorted(expected.items())
+    reread = read_word_counts(tmp_path / "w.counts")
+    assert [*reread.items()] == sorted(expected.items())
     for tie_break in ("lowest-ids", "greatest-bytes"):
-        merged = train_from_counts(again, 300, special_tokens=["<|end|>"], tie_break=tie_break)
+        merged = train_from_counts(reread, 300, special_tokens=["<|end|>"], tie_break=tie_break)
         assert merged == train_from_iterator(
             TEXTS, 300, pattern=SMALL, special_tokens=["<|end|>"], split_special=True,
             tie_break=tie_break,
         )  # fmt: skip
     with pytest.raises(TokexportError, match="seen first is not known"):
-        train_from_counts(again, 300, special_tokens=["<|end|>"], tie_break="first-seen")
+        train_from_counts(reread, 300, special_tokens=["<|end|>"], tie_break="first-seen")

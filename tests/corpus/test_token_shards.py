@@ -95,7 +95,7 @@ def test_each_document_occurs_once_even_after_interruptions(
 
     calls = 0
 
-    def killer(read: int, tokens: int) -> None:
+    def interrupt(read: int, tokens: int) -> None:
         nonlocal calls
         calls += 1
         if calls == interruptions:
@@ -104,23 +104,23 @@ def test_each_document_occurs_once_even_after_interruptions(
     def run() -> Index:
         return tokenize(
             paths, SUBJECT, folder / "out", begin=begin, end=end, header=header,
-            shard_tokens=shard_tokens, dtype="uint32", num_threads=1, progress=killer,
+            shard_tokens=shard_tokens, dtype="uint32", num_threads=1, progress=interrupt,
         )  # fmt: skip
 
     try:
         index = run()
     except KilledError:
         index = run()
-    every = [text for _, documents in files for text in documents]
-    assert documents_of(folder / "out") == expected(every, begin, end)
-    assert (index.complete, index.documents) == (True, len(every))
+    texts = [text for _, documents in files for text in documents]
+    assert documents_of(folder / "out") == expected(texts, begin, end)
+    assert (index.complete, index.documents) == (True, len(texts))
     assert index == read_index(folder / "out") == run()
     for shard in index.shards[:-1]:
         assert shard.tokens >= shard_tokens
     for shard in index.shards:
         if header == "llm.c":
-            found = LLMC_HEADER.parse((folder / "out" / shard.file).read_bytes()[:1024])
-            assert (found.magic, found.version, found.token_count) == (20240801, 7, shard.tokens)
+            parsed = LLMC_HEADER.parse((folder / "out" / shard.file).read_bytes()[:1024])
+            assert (parsed.magic, parsed.version, parsed.token_count) == (20240801, 7, shard.tokens)
 
 
 def test_a_text_file_is_one_document_or_one_per_line(tmp_path: Path) -> None:
@@ -233,13 +233,13 @@ def test_a_folder_with_other_contents_is_not_touched(tmp_path: Path) -> None:
 def test_ids_have_two_bytes_only_if_all_fit(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("the light")
     ranks = {bytes([byte]): byte for byte in range(256)}
-    for most, dtype in ((65535, "uint16"), (65536, "uint32")):
+    for last_id, dtype in ((65535, "uint16"), (65536, "uint32")):
         source = tiktoken.Encoding(
-            "wide", pat_str=r"\w+|\W", mergeable_ranks=ranks, special_tokens={"<|end|>": most}
+            "wide", pat_str=r"\w+|\W", mergeable_ranks=ranks, special_tokens={"<|end|>": last_id}
         )
-        convert(source, tmp_path / f"{most}.bin")
-        subject = load(tmp_path / f"{most}.bin")
-        assert tokenize([tmp_path / "a.txt"], subject, tmp_path / dtype, end=most).dtype == dtype
-        assert documents_of(tmp_path / dtype) == [[*b"the light", most]]
+        convert(source, tmp_path / f"{last_id}.bin")
+        subject = load(tmp_path / f"{last_id}.bin")
+        assert tokenize([tmp_path / "a.txt"], subject, tmp_path / dtype, end=last_id).dtype == dtype
+        assert documents_of(tmp_path / dtype) == [[*b"the light", last_id]]
     with pytest.raises(TokexportError, match="do not fit into uint16"):
         tokenize([tmp_path / "a.txt"], subject, tmp_path / "more", dtype="uint16")

@@ -210,10 +210,10 @@ def test_five_megabytes_of_text_need_less_than_one_of_memory(tmp_path: Path) -> 
     path = tmp_path / "text.txt"
     document = prose() + END + "\n"
     path.write_text(document * (5_000_000 // len(document.encode()) + 1), encoding="utf-8")
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", MEMORY, str(path)], capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr
-    count, growth = map(int, done.stdout.split())
+    assert result.returncode == 0, result.stderr
+    count, growth = map(int, result.stdout.split())
     assert count > 900_000
     assert growth < 1_000_000

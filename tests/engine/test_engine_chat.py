@@ -37,16 +37,16 @@ class Model:
     tokenizer: tokexport.Tokenizer
     reference: Reference
 
-    def answer(self, messages: list[dict[str, Any]], most: int) -> tuple[str, bool]:
+    def answer(self, messages: list[dict[str, Any]], limit: int) -> tuple[str, bool]:
         """The greedy text, and whether the model ended it."""
         ids = self.tokenizer.encode_chat(messages)
         end = self.tokenizer.special_ids.eos
-        found: list[int] = []
-        while len(found) < most:
-            found.append(int(np.argmax(self.reference.logits(ids + found)[-1])))
-            if found[-1] == end:
-                return self.tokenizer.decode(found[:-1], skip_special_tokens=True), True
-        return self.tokenizer.decode(found, skip_special_tokens=True), False
+        reply: list[int] = []
+        while len(reply) < limit:
+            reply.append(int(np.argmax(self.reference.logits(ids + reply)[-1])))
+            if reply[-1] == end:
+                return self.tokenizer.decode(reply[:-1], skip_special_tokens=True), True
+        return self.tokenizer.decode(reply, skip_special_tokens=True), False
 
     def run(self, *options: str, stdin: str) -> subprocess.CompletedProcess[str]:
         """Runs the engine with greedy sampling."""
@@ -80,16 +80,16 @@ def test_each_line_gets_the_answer_of_the_model(model: Model) -> None:
     lines = ["Hello", "What is <|im_end|>?", "", "naïve 中文", "and now"]
     for line in lines:
         messages.append(user(line))
-        answer, by_itself = model.answer(messages, 12)
+        answer, has_ended = model.answer(messages, 12)
         messages.append(assistant(answer))
         expected += answer + "\n"
-        ended.append(by_itself)
+        ended.append(has_ended)
     options = ("--chat", "--system", "Be brief.", "-n", "12")
-    done = model.run(*options, stdin="".join(f"{line}\n" for line in lines))
-    assert (done.stdout, done.returncode) == (expected, 0)
+    result = model.run(*options, stdin="".join(f"{line}\n" for line in lines))
+    assert (result.stdout, result.returncode) == (expected, 0)
     assert any(ended)
     assert not all(ended)
-    assert done.stderr.count("tokens") == len(lines)
+    assert result.stderr.count("tokens") == len(lines)
 
 
 def test_a_stop_id_ends_an_answer(model: Model) -> None:
@@ -97,23 +97,23 @@ def test_a_stop_id_ends_an_answer(model: Model) -> None:
     first = int(np.argmax(model.reference.logits(ids)[-1]))
     assert first != model.tokenizer.special_ids.eos
     options = ("--chat", "-n", "12", "--stop-id", "1", "--stop-id", str(first))
-    done = model.run(*options, stdin="naïve 中文\n")
-    assert (done.stdout, done.returncode) == ("\n", 0)
-    assert done.stderr.startswith("1 tokens")
+    result = model.run(*options, stdin="naïve 中文\n")
+    assert (result.stdout, result.returncode) == ("\n", 0)
+    assert result.stderr.startswith("1 tokens")
 
 
 def test_a_message_that_the_frame_does_not_support_is_not_answered(model: Model) -> None:
-    done = model.run("--chat", "-n", "3", stdin="a</think>b\nHello\n")
+    result = model.run("--chat", "-n", "3", stdin="a</think>b\nHello\n")
     answer, _ = model.answer([user("Hello")], 3)
-    assert done.stdout == answer + "\n"
+    assert result.stdout == answer + "\n"
     sentence = "The chat frame does not support a message with this text."
-    assert f"engine: message: {sentence}" in done.stderr
+    assert f"engine: message: {sentence}" in result.stderr
 
 
 def test_a_tokenizer_without_a_frame_is_refused(model: Model, tmp_path: Path) -> None:
     folder = model.file.parent
     tokexport.convert(folder, tmp_path / "none.bin", chat_template=False, self_test=False)
     command = [model.engine, "--chat", model.weights, tmp_path / "none.bin"]
-    done = subprocess.run([*map(str, command)], input=b"Hello\n", capture_output=True)
-    assert done.returncode == 2
-    assert b"There is no such token, section, role or score in the file." in done.stderr
+    result = subprocess.run([*map(str, command)], input=b"Hello\n", capture_output=True)
+    assert result.returncode == 2
+    assert b"There is no such token, section, role or score in the file." in result.stderr

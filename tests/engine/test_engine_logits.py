@@ -53,11 +53,11 @@ def test_logits_equal_those_of_a_plain_transformer(
     expected = Reference(settings, tensors, frequencies, group).logits(ids)
     assert np.abs(expected).max() > 1  # there is something to compare
     for threads in (1, 2, 3):
-        found = logits(program, tmp_path / "weights", ids, threads)
+        actual = logits(program, tmp_path / "weights", ids, threads)
         # An int8 value may be rounded differently, because float32 sums differ.
-        assert np.abs(found - expected).max() < (1e-4 if dtype == "float32" else 0.1)
+        assert np.abs(actual - expected).max() < (1e-4 if dtype == "float32" else 0.1)
         if dtype == "int8":
-            assert np.abs(found - expected).mean() < 0.01
+            assert np.abs(actual - expected).mean() < 0.01
 
 
 @pytest.mark.parametrize("style", ["llama", "qwen3"])
@@ -69,8 +69,8 @@ def test_logits_and_greedy_text_equal_those_of_transformers(
     torch.manual_seed(1)
     scaling = {} if style == "qwen3" else {"rope_scaling": LLAMA3}
     settings = config(style, bos_token_id=None, eos_token_id=None, **scaling)
-    made = transformers.AutoConfig.for_model(**settings)
-    model = transformers.AutoModelForCausalLM.from_config(made).eval()
+    model_config = transformers.AutoConfig.for_model(**settings)
+    model = transformers.AutoModelForCausalLM.from_config(model_config).eval()
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.mul_(4) if parameter.ndim == 2 else parameter.mul_(1.1)
@@ -82,7 +82,7 @@ def test_logits_and_greedy_text_equal_those_of_transformers(
         while len(ids) < 201:
             ids.append(int(model(torch.tensor([ids])).logits[0, -1].argmax()))
         expected = model(torch.tensor([ids])).logits[0].numpy()
-    found = logits(program, tmp_path / "weights", ids)
+    actual = logits(program, tmp_path / "weights", ids)
     assert np.abs(expected).max() > 1
-    assert np.abs(found - expected).max() < 1e-4
-    assert found.argmax(axis=1)[:-1].tolist() == ids[1:]
+    assert np.abs(actual - expected).max() < 1e-4
+    assert actual.argmax(axis=1)[:-1].tolist() == ids[1:]

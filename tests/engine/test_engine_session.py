@@ -35,20 +35,20 @@ class Session:
         command = [self.folder / "engine", "-t", "0", *options]
         at = command.index("--") if "--" in command else len(command)
         command[at : at + 1] = [self.folder / f"{weights}.weights", self.folder / "tokenizer.bin"]
-        done = subprocess.run(
+        result = subprocess.run(
             [*map(str, command)], input=stdin, capture_output=True, text=True, timeout=600
         )
-        assert done.returncode == 0, done.stderr
-        return done.stdout, done.stderr
+        assert result.returncode == 0, result.stderr
+        return result.stdout, result.stderr
 
 
 def tokexport_command(*arguments: object) -> str:
     """Runs the command line without access to PyTorch; returns its standard error."""
     program = "import sys; sys.modules['torch'] = None; from tokexport.cli import main; main()"
     command = [sys.executable, "-c", program, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout + done.stderr
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    return result.stdout + result.stderr
 
 
 @pytest.fixture(scope="module")
@@ -69,17 +69,17 @@ def test_greedy_text_equals_that_of_pytorch_for_200_tokens(session: Session) -> 
     ids = [*prompt, *GREEDY["ids"]]
     assert len(GREEDY["ids"]) == 200
     assert len({*GREEDY["ids"]}) > 50
-    found = logits(program, session.folder / "float32.weights", ids)
-    assert found[len(prompt) - 1 : -1].argmax(axis=1).tolist() == GREEDY["ids"]
+    actual = logits(program, session.folder / "float32.weights", ids)
+    assert actual[len(prompt) - 1 : -1].argmax(axis=1).tolist() == GREEDY["ids"]
     assert tokenizer.decode(GREEDY["ids"]) == GREEDY["text"]
 
 
 def test_the_engine_writes_the_text_to_its_end_and_reports_its_speed(session: Session) -> None:
     story = GREEDY["prompt"] + GREEDY["text"].partition("<|endoftext|>")[0]
-    text, said = session.run("--", GREEDY["prompt"])
+    text, report = session.run("--", GREEDY["prompt"])
     assert text == story + "\n"
     speed = re.fullmatch(
-        r"prompt: \d+ tokens, [\d.]+ a second; text: (\d+) tokens, ([\d.]+) a second\n", said
+        r"prompt: \d+ tokens, [\d.]+ a second; text: (\d+) tokens, ([\d.]+) a second\n", report
     )
     assert speed is not None
     assert int(speed[1]) > 30

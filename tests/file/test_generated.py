@@ -22,9 +22,9 @@ CODES = [
 
 
 def test_no_file_generated_from_the_layout_is_stale() -> None:
-    made = generate.generated()
-    assert len(made) == 4
-    for path, text in made.items():
+    files = generate.generated()
+    assert len(files) == 4
+    for path, text in files.items():
         assert path.read_text(encoding="utf-8") == text, f"{path.name}: {HINT}"
 
 

@@ -15,7 +15,7 @@ import tokexport.file.layout as layout
 
 
 @pytest.fixture(scope="module")
-def made() -> dict[str, bytes]:
+def output() -> dict[str, bytes]:
     files: dict[str, bytes] = golden_files.maker().make()
     return files
 
@@ -32,8 +32,8 @@ def test_the_list_of_digests_matches_the_files() -> None:
     assert listed == {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
 
 
-def test_the_script_reproduces_every_file_byte_for_byte(made: dict[str, bytes]) -> None:
-    files = {name: content for name, content in made.items() if name.endswith(".bin")}
+def test_the_script_reproduces_every_file_byte_for_byte(output: dict[str, bytes]) -> None:
+    files = {name: content for name, content in output.items() if name.endswith(".bin")}
     assert files == committed(".bin")
 
 
@@ -41,16 +41,16 @@ def test_the_script_reproduces_every_file_byte_for_byte(made: dict[str, bytes]) 
 def test_another_process_with_another_hash_seed_makes_the_same_files(
     seed: str, tmp_path: Path
 ) -> None:
-    how = {"PYTHONHASHSEED": seed, "TZ": "Asia/Kathmandu", "LC_ALL": "C"}
-    printed(golden_files.FOLDER / "make.py", tmp_path, **how)
+    environment = {"PYTHONHASHSEED": seed, "TZ": "Asia/Kathmandu", "LC_ALL": "C"}
+    printed(golden_files.FOLDER / "make.py", tmp_path, **environment)
     for name, content in committed(".bin").items():
         assert (tmp_path / name).read_bytes() == content, name
 
 
-def test_the_expected_ids_match_the_installed_reference_libraries(made: dict[str, bytes]) -> None:
+def test_the_expected_ids_match_the_installed_reference_libraries(output: dict[str, bytes]) -> None:
     for name in golden_files.EXPECTED_NAMES + golden_files.DECODER_NAMES:
-        given = json.loads(made[f"{name}.json"])
-        assert given | {"reference": ""} == golden_files.expected(name) | {"reference": ""}, name
+        results = json.loads(output[f"{name}.json"])
+        assert results | {"reference": ""} == golden_files.expected(name) | {"reference": ""}, name
 
 
 def test_the_golden_files_are_small() -> None:
@@ -80,7 +80,7 @@ def test_the_golden_files_together_contain_every_section_and_flag() -> None:
         (section_flags(files, b"TRIE", 24), layout.TrieFlag),
         (section_flags(files, b"ALGN", 0), layout.AlignmentFlag),
     ):
-        missing = [flag for flag in declared if flag and not any(one & flag for one in used)]
+        missing = [flag for flag in declared if flag and not any(value & flag for value in used)]
         assert missing == [], declared
 
 

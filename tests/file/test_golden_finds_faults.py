@@ -39,10 +39,10 @@ def test_a_refused_file_reveals_a_reader_without_a_check(check: Fault, tmp_path:
 def disagrees(reader: object, name: str) -> bool:
     """Whether a reader does not refuse a file with the error in its name, or fails otherwise."""
     try:
-        given = golden_run.opened(reader, golden_files.refused(name))
+        error = golden_run.opened(reader, golden_files.refused(name))
     except (KeyError, ValueError, struct.error):
         return True
-    return given != golden_files.error_of(name)
+    return error != golden_files.error_of(name)
 
 
 def test_the_table_has_the_faults_that_were_once_missed() -> None:

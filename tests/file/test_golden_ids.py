@@ -23,8 +23,8 @@ def test_every_small_tokenizer_has_golden_ids() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_installed_reference_still_produces_the_golden_ids(name: str) -> None:
-    made = script(FIXTURES / "make_small.py")
-    make = made.tiktoken_cases if name == "ranks" else made.tokenizers_cases
+    module = script(FIXTURES / "make_small.py")
+    make = module.tiktoken_cases if name == "ranks" else module.tokenizers_cases
     assert list(make(small_source(name))) == cases(name)
 
 

@@ -80,12 +80,12 @@ TEXTS = st.lists(PARTS | st.text(max_size=3), max_size=8).map("".join)
 def test_both_readers_produce_the_same_ids_for_any_text(
     name: str, text: str, special: bool
 ) -> None:
-    given = [ids_of(reader, name, text.encode(), special) for reader in READERS]
-    assert given[0] == given[1]
-    if isinstance(given[0], list):
+    results = [ids_of(reader, name, text.encode(), special) for reader in READERS]
+    assert results[0] == results[1]
+    if isinstance(results[0], list):
         runtime = opened("runtime", name).tokenizer
-        assert runtime.decode_bytes(given[0]) == tokexport_reader.decode_bytes(
-            opened("reader", name), given[0]
+        assert runtime.decode_bytes(results[0]) == tokexport_reader.decode_bytes(
+            opened("reader", name), results[0]
         )
 
 
@@ -99,14 +99,14 @@ def test_both_readers_produce_the_same_spans_for_any_text(
 ) -> None:
     if ids_of("runtime", name, text.encode(), special) == "TKX_E_UNKNOWN_TEXT":
         return  # the previous test checks that both refuse it
-    found = opened("runtime", name).tokenizer.encode_with_offsets(
+    encoding = opened("runtime", name).tokenizer.encode_with_offsets(
         text, allowed_special="all" if special else (), unit=unit
     )
     allowed = tokexport_reader.ALL if special else ()
     spans = tokexport_reader.encode_spans(
         opened("reader", name), text.encode(), allowed, in_characters=unit == "char"
     )
-    assert [*zip(found.ids, found.offsets, strict=True)] == spans
+    assert [*zip(encoding.ids, encoding.offsets, strict=True)] == spans
 
 
 def ids_of(reader: str, name: str, text: bytes, special: bool) -> list[int] | str:

@@ -49,30 +49,30 @@ def test_a_merged_token_has_the_negative_logarithm_of_its_rank() -> None:
     vocab = bytes_and(b"he", b"ll", b"hell", b"hello")
     merges = [(b"h", b"e"), (b"l", b"l"), (b"he", b"ll"), (b"hell", b"o")]
     triples = tuple((vocab[left], vocab[right], vocab[left + right]) for left, right in merges)
-    found = scores(file_bytes(model(vocab, triples)))
-    assert found == exported_by_small_runtimes(vocab, merges)
-    assert found[vocab[b"he"]] == 0.0
-    assert found[vocab[b"hello"]] == np.float32(-math.log(4))
+    actual = scores(file_bytes(model(vocab, triples)))
+    assert actual == exported_by_small_runtimes(vocab, merges)
+    assert actual[vocab[b"he"]] == 0.0
+    assert actual[vocab[b"hello"]] == np.float32(-math.log(4))
 
 
 def test_a_merge_is_found_by_its_merged_token_not_by_its_text_with_a_space() -> None:
     # One widespread exporter stores its merges as "h e" but looks up "he", so no token has a score.
     vocab = bytes_and(b"he", b"h e")
-    found = scores(file_bytes(model(vocab, ((ord("h"), ord("e"), vocab[b"he"]),))))
-    assert found[vocab[b"he"]] != -1e6
-    assert found[vocab[b"h e"]] == -1e6
+    actual = scores(file_bytes(model(vocab, ((ord("h"), ord("e"), vocab[b"he"]),))))
+    assert actual[vocab[b"he"]] != -1e6
+    assert actual[vocab[b"h e"]] == -1e6
 
 
 def test_a_token_without_a_merge_has_the_default_score() -> None:
     vocab = bytes_and(b"ab")
-    found = scores(file_bytes(model(vocab, ((ord("a"), ord("b"), 256),))))
-    assert found[:256] == [-1e6] * 256
+    actual = scores(file_bytes(model(vocab, ((ord("a"), ord("b"), 256),))))
+    assert actual[:256] == [-1e6] * 256
 
 
 def test_the_rank_of_a_rank_file_is_the_id() -> None:
     vocab = bytes_and(b"ab", b"abc")
-    found = scores(file_bytes(model(vocab, None)))
-    assert found[256:] == np.array([-math.log(257), -math.log(258)]).astype(np.float32).tolist()
+    actual = scores(file_bytes(model(vocab, None)))
+    assert actual[256:] == np.array([-math.log(257), -math.log(258)]).astype(np.float32).tolist()
 
 
 def test_ranks_are_stored_only_if_ids_have_another_order() -> None:
@@ -92,11 +92,11 @@ def test_scores_can_be_left_out() -> None:
 
 
 def test_scores_that_need_64_bits_are_stored_only_in_64_bits() -> None:
-    for given, tag, other in ((-0.1, Tag.DOUBLE_SCORES, Tag.SCORES), (-0.5, Tag.SCORES, None)):
-        unigram = UnigramModel({b"a": 0, b"b": 1}, (given, -1.0), 0, -11.0)
+    for score, tag, absent in ((-0.1, Tag.DOUBLE_SCORES, Tag.SCORES), (-0.5, Tag.SCORES, None)):
+        unigram = UnigramModel({b"a": 0, b"b": 1}, (score, -1.0), 0, -11.0)
         content = file_bytes(tokenizer_model((b"a", b"b"), unigram))
         assert tag in sections(content)
-        assert other is None or other not in sections(content)
-        found = load(content).scores
-        assert found is not None
-        assert found.tolist() == [given, -1.0]
+        assert absent is None or absent not in sections(content)
+        actual = load(content).scores
+        assert actual is not None
+        assert actual.tolist() == [score, -1.0]

@@ -42,10 +42,10 @@ def test_the_hex_dump_is_its_golden_file_byte_for_byte() -> None:
 def test_the_hex_dump_is_a_file_that_encodes_as_the_text_says() -> None:
     file = tokexport_reader.open_file(spec_document.dump(DUMP))
     tokexport_reader.check_file(file)
-    found = re.search(r"`(\w+)` gives ([\d ]+)\.", spec_document.section(DUMP))
-    assert found is not None
-    ids = [int(number) for number in found[2].split()]
-    assert tokexport_reader.encode(file, found[1].encode()) == ids
+    match = re.search(r"`(\w+)` gives ([\d ]+)\.", spec_document.section(DUMP))
+    assert match is not None
+    ids = [int(number) for number in match[2].split()]
+    assert tokexport_reader.encode(file, match[1].encode()) == ids
 
 
 @pytest.mark.parametrize(

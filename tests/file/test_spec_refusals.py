@@ -98,14 +98,14 @@ def test_white_space_classes_are_required_if_an_added_token_strips() -> None:
     assert by_specification(sealed(content)) == by_runtime(sealed(content)) == "TKX_E_MISSING"
 
 
-def places_to_change(content: bytes) -> list[int]:
+def positions_to_change(content: bytes) -> list[int]:
     """Offsets in header, section table and the first 80 bytes of each section with a header."""
     table_end = 64 + 32 * int.from_bytes(content[12:16], "little")
     offsets = [
         int.from_bytes(content[at + 8 : at + 16], "little") for at in range(64, table_end, 32)
     ]
-    places = [*range(8, table_end), *(offset + i for offset in offsets[2:] for i in range(80))]
-    return [place for place in places if place < len(content)]
+    positions = [*range(8, table_end), *(offset + i for offset in offsets[2:] for i in range(80))]
+    return [position for position in positions if position < len(content)]
 
 
 @settings(max_examples=300)
@@ -115,9 +115,9 @@ def places_to_change(content: bytes) -> list[int]:
 )
 def test_both_readers_agree_on_changed_headers(name: str, changes: list[tuple[int, int]]) -> None:
     content = bytearray(golden_files.content(name))
-    places = places_to_change(bytes(content))
-    for place, value in changes:
-        at = places[place % len(places)]
+    positions = positions_to_change(bytes(content))
+    for number, value in changes:
+        at = positions[number % len(positions)]
         values = [0, 1, 2, 3, 4, 8, 64, 127, 128, 255, content[at] ^ 1]
         content[at] = values[value % len(values)]
     changed = sealed(content)
@@ -127,5 +127,5 @@ def test_both_readers_agree_on_changed_headers(name: str, changes: list[tuple[in
 @settings(max_examples=200)
 @given(st.binary(max_size=200))
 def test_both_readers_agree_on_random_bytes(content: bytes) -> None:
-    for tried in (content, container.MAGIC + content, BPE[:64] + content):
-        assert by_specification(tried) == by_runtime(tried) != "TKX_OK"
+    for data in (content, container.MAGIC + content, BPE[:64] + content):
+        assert by_specification(data) == by_runtime(data) != "TKX_OK"

@@ -13,20 +13,20 @@ from tokexport.model import ByteStrings, Vocabulary
 from tokexport.model.byte_strings import Suffixes
 from tokexport.unicode.byte_alphabet import all_to_bytes, to_bytes
 
-MANY = 1 << 14  # strings per block
+BLOCK = 1 << 14  # strings per block
 TEXTS = st.lists(st.text("ab \u0120\u00e9\u2581\U0001f600", max_size=3).map(str.encode), max_size=8)
 # Few strings, or so many copies of them that they end just before, at or after the end of a block.
-LISTS = st.tuples(TEXTS, st.sampled_from([0, 0, 0, MANY - 1, MANY, MANY + 1])).map(
+LISTS = st.tuples(TEXTS, st.sampled_from([0, 0, 0, BLOCK - 1, BLOCK, BLOCK + 1])).map(
     lambda drawn: (drawn[0] * (drawn[1] // max(len(drawn[0]), 1) + 1))[: drawn[1] or None]
 )
 
 
 @given(LISTS, st.data())
 def test_rows_can_be_selected(strings: list[bytes], data: Any) -> None:
-    places = data.draw(st.lists(st.integers(0, len(strings) - 1)) if strings else st.just([]))
+    rows = data.draw(st.lists(st.integers(0, len(strings) - 1)) if strings else st.just([]))
     columns = ByteStrings.of(strings)
     assert [*columns] == strings
-    assert [*columns.take(np.array(places, np.int64))] == [strings[place] for place in places]
+    assert [*columns.take(np.array(rows, np.int64))] == [strings[row] for row in rows]
     assert [*columns.take(np.arange(len(strings)))] == strings
 
 
@@ -40,12 +40,12 @@ def test_a_part_of_each_string_can_be_selected(strings: list[bytes], front: int,
 
 
 @given(LISTS, st.dictionaries(st.integers(0, 7), st.binary(max_size=3)))
-def test_some_strings_can_be_replaced(strings: list[bytes], others: dict[int, bytes]) -> None:
-    others = {place: text for place, text in others.items() if place < len(strings)}
-    replaced = ByteStrings.of(strings).replaced(others)
-    expected = [others.get(place, text) for place, text in enumerate(strings)]
+def test_some_strings_can_be_replaced(strings: list[bytes], replacements: dict[int, bytes]) -> None:
+    replacements = {row: text for row, text in replacements.items() if row < len(strings)}
+    replaced = ByteStrings.of(strings).replaced(replacements)
+    expected = [replacements.get(row, text) for row, text in enumerate(strings)]
     assert [*replaced] == expected
-    differing = [place for place, text in enumerate(strings) if expected[place] != text]
+    differing = [row for row, text in enumerate(strings) if expected[row] != text]
     assert replaced.places_of_others(ByteStrings.of(strings)).tolist() == differing
 
 
@@ -60,9 +60,9 @@ def test_all_strings_can_be_changed_at_once(strings: list[bytes]) -> None:
 @given(LISTS, st.binary(max_size=2))
 def test_strings_with_a_prefix_are_found(strings: list[bytes], prefix: bytes) -> None:
     columns = ByteStrings.of(strings)
-    found = [place for place, text in enumerate(strings) if text.startswith(prefix)]
-    assert columns.places_of_prefix(prefix).tolist() == found
-    alone = [place for place, text in enumerate(strings) if text == prefix]
+    expected = [row for row, text in enumerate(strings) if text.startswith(prefix)]
+    assert columns.places_of_prefix(prefix).tolist() == expected
+    alone = [row for row, text in enumerate(strings) if text == prefix]
     assert columns.places_of_prefix(prefix, alone=True).tolist() == alone
 
 
@@ -75,10 +75,10 @@ def test_letters_of_the_byte_alphabet_become_bytes(strings: list[bytes]) -> None
 
 
 @given(st.dictionaries(st.binary(max_size=2), st.integers(0, 9)), st.binary(max_size=2))
-def test_a_vocabulary_is_a_mapping(ids: dict[bytes, int], other: bytes) -> None:
+def test_a_vocabulary_is_a_mapping(ids: dict[bytes, int], key: bytes) -> None:
     vocabulary = Vocabulary.of(ids)
     assert vocabulary == ids
-    assert vocabulary.get(other) == ids.get(other)
+    assert vocabulary.get(key) == ids.get(key)
     assert [*vocabulary.without_empty] == [key for key in ids if key]
 
 

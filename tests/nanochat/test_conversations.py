@@ -4,6 +4,7 @@ import copy
 from typing import Any
 
 import pytest
+from chat_models import assistant, system, user
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,20 +13,8 @@ from tokexport.nanochat import SPECIAL_TOKENS, Tokenizer
 
 # Without merges: the ids are the bytes, then the nine special tokens.
 BYTES = Tokenizer.train_from_iterator(["a"], vocab_size=265)
-BOS, USER, USER_END, SAYS, SAYS_END, PYTHON, PYTHON_END, OUTPUT, OUTPUT_END = range(256, 265)
+BOS, USER, USER_END, REPLY, REPLY_END, PYTHON, PYTHON_END, OUTPUT, OUTPUT_END = range(256, 265)
 LEARNED = Tokenizer.train_from_iterator(["the cat, the hat and the café 日本 " * 9] * 5, 280)
-
-
-def user(content: object) -> dict[str, object]:
-    return {"role": "user", "content": content}
-
-
-def says(content: object) -> dict[str, object]:
-    return {"role": "assistant", "content": content}
-
-
-def system(content: object) -> dict[str, object]:
-    return {"role": "system", "content": content}
 
 
 def part(kind: object, text: object) -> dict[str, Any]:
@@ -43,23 +32,26 @@ def test_the_special_tokens_are_nine() -> None:
     [
         ([user("A")], [BOS, USER, 65, USER_END], "0000"),
         (
-            [user("A"), says("BC"), user("")],
-            [BOS, USER, 65, USER_END, SAYS, 66, 67, SAYS_END, USER, USER_END],
+            [user("A"), assistant("BC"), user("")],
+            [BOS, USER, 65, USER_END, REPLY, 66, 67, REPLY_END, USER, USER_END],
             "0000011100",
         ),
         (
-            [system("S"), user("A"), says("")],
-            [BOS, USER, 83, 10, 10, 65, USER_END, SAYS, SAYS_END],
+            [system("S"), user("A"), assistant("")],
+            [BOS, USER, 83, 10, 10, 65, USER_END, REPLY, REPLY_END],
             "000000001",
         ),
         (
-            [user("A"), says([part("text", "B"), part("python", "1"), part("python_output", "2")])],
+            [
+                user("A"),
+                assistant([part("text", "B"), part("python", "1"), part("python_output", "2")]),
+            ],
             [256, 257, 65, 258, 259, 66, PYTHON, 49, PYTHON_END, OUTPUT, 50, OUTPUT_END, 260],
             "0000011110001",
         ),
-        ([user("A"), says([])], [BOS, USER, 65, USER_END, SAYS, SAYS_END], "000001"),
+        ([user("A"), assistant([])], [BOS, USER, 65, USER_END, REPLY, REPLY_END], "000001"),
         (
-            [user("<|bos|>"), says([part("python", "<|user_end|>")])],
+            [user("<|bos|>"), assistant([part("python", "<|user_end|>")])],
             [256, 257, *b"<|bos|>", 258, 259, PYTHON, *b"<|user_end|>", PYTHON_END, 260],
             "00" + "0" * 7 + "001" + "1" * 12 + "11",
         ),
@@ -71,9 +63,9 @@ def test_a_conversation_is_rendered(
 ) -> None:
     expected = ids, [int(bit) for bit in mask]
     assert BYTES.render_conversation({"messages": messages}) == expected
-    for most in (0, 1, 5, len(ids), 99):
-        cut = ids[:most], expected[1][:most]
-        assert BYTES.render_conversation({"messages": messages}, max_tokens=most) == cut
+    for limit in (0, 1, 5, len(ids), 99):
+        cut = ids[:limit], expected[1][:limit]
+        assert BYTES.render_conversation({"messages": messages}, max_tokens=limit) == cut
 
 
 def test_the_default_limit_is_2048_tokens() -> None:
@@ -85,8 +77,8 @@ def test_the_default_limit_is_2048_tokens() -> None:
 
 
 def test_a_completion_begins_at_the_last_answer_of_the_assistant() -> None:
-    messages = [system("S"), user("A"), says("B"), user("C"), says([part("text", "D")])]
-    ids = [BOS, USER, *b"S\n\nA", USER_END, SAYS, 66, SAYS_END, USER, 67, USER_END, SAYS]
+    messages = [system("S"), user("A"), assistant("B"), user("C"), assistant([part("text", "D")])]
+    ids = [BOS, USER, *b"S\n\nA", USER_END, REPLY, 66, REPLY_END, USER, 67, USER_END, REPLY]
     assert BYTES.render_for_completion({"messages": messages}) == ids
     assert BYTES.render_for_completion({"messages": messages[1:3]}) == [BOS, USER, 65, 258, 259]
 
@@ -112,7 +104,7 @@ def test_each_text_between_special_tokens_is_encoded_separately(
         pairs.extend((id, trained) for id in ids)
 
     for question, answer in turns:
-        messages += [user(question), says(answer)]
+        messages += [user(question), assistant(answer)]
         add("user", before + question, 0)
         before = ""
         pairs.append((LEARNED.encode_special("<|assistant_start|>"), 0))
@@ -137,30 +129,34 @@ HINT = "a conversation is an optional system message"
     [
         ([], None, f"conversation: it has no messages; {HINT}"),
         ("hello", None, "conversation: it has no messages"),
-        ([says("a")], 0, r"messages\[0\]\.role: it is 'assistant'; expected 'user' here"),
+        ([assistant("a")], 0, r"messages\[0\]\.role: it is 'assistant'; expected 'user' here"),
         ([user("a"), user("b")], 1, r"messages\[1\]\.role: it is 'user'; expected 'assistant'"),
-        ([user("a"), says("b"), says("c")], 2, "expected 'user' here"),
+        ([user("a"), assistant("b"), assistant("c")], 2, "expected 'user' here"),
         ([user("a"), {"role": "tool", "content": "b"}], 1, "it is 'tool'; expected 'assistant'"),
         ([{"content": "a"}], 0, r"messages\[0\]\.role: it is None"),
         (["a"], 0, r"messages\[0\]: it is 'a'; expected a message with a role and a content"),
         ([user("a"), None], 1, r"messages\[1\]: it is None; expected a message"),
         ([system("a")], 0, "no message follows the system message"),
-        ([system("a"), says("b")], 1, "it is 'assistant'; expected 'user' here"),
+        ([system("a"), assistant("b")], 1, "it is 'assistant'; expected 'user' here"),
         ([system("a"), system("b"), user("c")], 1, "it is 'system'; expected 'user' here"),
         ([user("a"), system("b")], 1, "it is 'system'; expected 'assistant' here"),
         ([system(None), user("a")], 0, r"messages\[0\]\.content: it is None; expected a text"),
         ([user(["a"])], 0, r"messages\[0\]\.content: it is \['a'\]; expected a text"),
         ([{"role": "user"}], 0, r"messages\[0\]\.content: it is None; expected a text"),
-        ([user("a"), says(3)], 1, r"content: it is 3; expected a text, or a list of parts"),
-        ([user("a"), says(["b"])], 1, r"content\[0\]: it is 'b'; expected a part with a type"),
+        ([user("a"), assistant(3)], 1, r"content: it is 3; expected a text, or a list of parts"),
+        ([user("a"), assistant(["b"])], 1, r"content\[0\]: it is 'b'; expected a part with a type"),
         (
-            [user("a"), says([part("text", "b"), part("image", "c")])],
+            [user("a"), assistant([part("text", "b"), part("image", "c")])],
             1,
             r"messages\[1\]\.content\[1\]\.type: it is 'image'; use text, python, python_output",
         ),
-        ([user("a"), says([part([], "b")])], 1, r"content\[0\]\.type: it is \[\]"),
-        ([user("a"), says([part("python", 1)])], 1, r"content\[0\]\.text: it is 1; expected a te"),
-        ([user("a"), says([{"type": "text"}])], 1, r"content\[0\]\.text: it is None"),
+        ([user("a"), assistant([part([], "b")])], 1, r"content\[0\]\.type: it is \[\]"),
+        (
+            [user("a"), assistant([part("python", 1)])],
+            1,
+            r"content\[0\]\.text: it is 1; expected a te",
+        ),
+        ([user("a"), assistant([{"type": "text"}])], 1, r"content\[0\]\.text: it is None"),
         ([user("a"), user("b" * 999)], 1, "it is 'user'"),
     ],
 )
@@ -180,11 +176,11 @@ def test_a_malformed_conversation_is_refused_with_the_index_of_the_message(
     [
         ([], None, "it has no messages"),
         ([user("a")], 0, r"messages\[0\]\.role: it is 'user' .*last message must be the assistant"),
-        ([user("a"), says("b"), user("c")], 2, "it is 'user' in message 3 of 3"),
-        ([says("a")], 0, "after one of the user"),
+        ([user("a"), assistant("b"), user("c")], 2, "it is 'user' in message 3 of 3"),
+        ([assistant("a")], 0, "after one of the user"),
         ([user("a"), "b"], 1, "it is None"),
-        ([system("a"), says("b")], 0, "no message follows the system message"),
-        ([user(1), says("b")], 0, "it is 1; expected a text"),
+        ([system("a"), assistant("b")], 0, "no message follows the system message"),
+        ([user(1), assistant("b")], 0, "it is 1; expected a text"),
     ],
 )
 def test_a_conversation_that_cannot_be_completed_is_refused(
@@ -196,10 +192,10 @@ def test_a_conversation_that_cannot_be_completed_is_refused(
 
 
 def test_tokens_are_shown_between_bars_in_colours() -> None:
-    red, green, grey, off = "\x1b[91m", "\x1b[92m", "\x1b[90m", "\x1b[0m"
-    ids, mask = BYTES.render_conversation({"messages": [user("A"), says("B")]}, max_tokens=6)
+    red, green, grey, reset = "\x1b[91m", "\x1b[92m", "\x1b[90m", "\x1b[0m"
+    ids, mask = BYTES.render_conversation({"messages": [user("A"), assistant("B")]}, max_tokens=6)
     names = ["<|bos|>", "<|user_start|>", "A", "<|user_end|>", "<|assistant_start|>"]
-    shown = [f"{red}{name}{off}" for name in names] + [f"{green}B{off}"]
-    assert BYTES.visualize_tokenization(ids, mask) == "|".join(shown)
-    numbered = [f"{text}|{grey}({id}){off}" for text, id in zip(shown, ids, strict=True)]
+    cells = [f"{red}{name}{reset}" for name in names] + [f"{green}B{reset}"]
+    assert BYTES.visualize_tokenization(ids, mask) == "|".join(cells)
+    numbered = [f"{text}|{grey}({id}){reset}" for text, id in zip(cells, ids, strict=True)]
     assert BYTES.visualize_tokenization(ids, mask, with_token_id=True) == "|".join(numbered)

@@ -111,9 +111,9 @@ def test_a_saved_tokenizer_can_be_loaded(tokenizer: Tokenizer, tmp_path: Path) -
     tokenizer.save(tmp_path / "new" / "folder")
     tokenizer.save(tmp_path / "new" / "folder")
     assert os.listdir(tmp_path / "new" / "folder") == ["tokenizer.bin"]
-    again = Tokenizer.from_directory(str(tmp_path / "new" / "folder"))
-    assert again.encode("".join(TEXTS)) == tokenizer.encode("".join(TEXTS))
-    assert again.get_bos_token_id() == tokenizer.get_bos_token_id() == VOCAB_SIZE - 9
+    reloaded = Tokenizer.from_directory(str(tmp_path / "new" / "folder"))
+    assert reloaded.encode("".join(TEXTS)) == tokenizer.encode("".join(TEXTS))
+    assert reloaded.get_bos_token_id() == tokenizer.get_bos_token_id() == VOCAB_SIZE - 9
     assert tokexport.load(tmp_path / "new" / "folder" / "tokenizer.bin").n_vocab == VOCAB_SIZE
 
 

@@ -41,7 +41,7 @@ def cores(contents: list[tuple[str, bool]]) -> tuple[Tokenizer, list[Core]]:
 def test_random_added_tokens_in_random_texts(
     contents: list[tuple[str, bool]], data: st.DataObject
 ) -> None:
-    expected, found = cores(contents)
+    expected, engines = cores(contents)
     parts = st.one_of(
         st.sampled_from([content for content, _ in contents]),
         st.text(st.sampled_from(LETTERS), max_size=3),
@@ -50,5 +50,5 @@ def test_random_added_tokens_in_random_texts(
     for _ in range(5):
         text = "".join(data.draw(st.lists(parts, max_size=8)))
         ids = expected.encode(text, add_special_tokens=False).ids
-        for core in found:
+        for core in engines:
             assert core.encode_numpy(text, "all", False).tolist() == ids, ascii(text)

@@ -29,13 +29,13 @@ NORMALIZERS = (None, MAP_SPACES, normalizers({"type": "Prepend", "prepend": "\u2
 PRE_TOKENIZERS = (None, *(metaspace(scheme, False) for scheme in ("always", "first", "never")))
 
 
-def texts(r: random.Random, given: list[str]) -> Iterator[str]:
+def texts(r: random.Random, samples: list[str]) -> Iterator[str]:
     """Texts, again when all their words are cached, and as parts of long ones."""
-    yield from given
-    yield from given
-    yield "".join(given)
+    yield from samples
+    yield from samples
+    yield "".join(samples)
     for _ in range(10):
-        yield r.choice(given) * r.randint(1, 200)
+        yield r.choice(samples) * r.randint(1, 200)
 
 
 def ids(core: Core, text: str) -> list[int] | None:
@@ -45,7 +45,7 @@ def ids(core: Core, text: str) -> list[int] | None:
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_random_vocabularies_produce_the_ids_of_tokenizers(tmp_path: Path, part: int) -> None:
-    done = 0
+    with_bulk = 0
     for seed in range(part, MODELS, PARTS):
         r = random.Random(seed)
         model = character_model(seed)
@@ -57,15 +57,15 @@ def test_random_vocabularies_produce_the_ids_of_tokenizers(tmp_path: Path, part:
         except UnsupportedError:
             continue
         engine, library = Core(content, "random", 0), reference(source)
-        for given in texts(r, [text(r, 60) for _ in range(20)]):
-            assert ids(engine, given) == ids_or_none(library.encode, given), (seed, given)
-        done += engine.uses_bulk
-    assert done > MODELS // PARTS // 4
+        for sample in texts(r, [text(r, 60) for _ in range(20)]):
+            assert ids(engine, sample) == ids_or_none(library.encode, sample), (seed, sample)
+        with_bulk += engine.uses_bulk
+    assert with_bulk > MODELS // PARTS // 4
 
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_random_pieces_produce_the_ids_of_sentencepiece(part: int) -> None:
-    done = 0
+    with_bulk = 0
     for seed in range(part, 4 * MODELS, PARTS):
         r = random.Random(seed)
         model = piece_model(r)
@@ -77,10 +77,10 @@ def test_random_pieces_produce_the_ids_of_sentencepiece(part: int) -> None:
             continue
         engine = Core(content, "random", 0)
         reference = library_of(model)
-        for given in texts(r, piece_texts(r, model, 20)):
-            assert ids(engine, given) == reference.encode(given), (seed, given)
-        done += engine.uses_bulk
-    assert done > MODELS // PARTS // 4
+        for sample in texts(r, piece_texts(r, model, 20)):
+            assert ids(engine, sample) == reference.encode(sample), (seed, sample)
+        with_bulk += engine.uses_bulk
+    assert with_bulk > MODELS // PARTS // 4
 
 
 @pytest.mark.parametrize("name", ["llama2", "mistral-7b-v0.1", "gemma3"])
@@ -92,8 +92,8 @@ def test_texts_around_special_tokens_have_the_ids_of_the_core(
     r = random.Random(3)
     parts = [" ", "  ", "\u2581", "hello", " the quick", "\n", "\u4e2d\u6587", "a" * 300, "<", "\t"]
     for _ in range(400):
-        given = "".join(r.choices([*parts, "<s>", "</s>"], k=r.choice([1, 3, 20, 200])))
+        sample = "".join(r.choices([*parts, "<s>", "</s>"], k=r.choice([1, 3, 20, 200])))
         for allowed in ((), "all"):
-            made = engine.encode(given, allowed, False)
-            assert made == core.encode(given, allowed, False), given
+            actual = engine.encode(sample, allowed, False)
+            assert actual == core.encode(sample, allowed, False), sample
     assert engine.uses_bulk

@@ -64,9 +64,9 @@ def edges(r: random.Random, tokens: tuple[bytes, ...]) -> Iterator[str]:
     for size in (*range(1, 36), 63, 64, 65, 127, 128, 255, 256, 257, 1022, 1023, 1024, 1025, 5000):
         for letter in letters:
             run = (letter * size).encode()[:size].decode(errors="ignore")
-            other = "".join(r.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(size))
+            letters_only = "".join(r.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(size))
             cjk = "".join(chr(r.randrange(0x4E00, 0x9FA5)) for _ in range(size // 3 + 1))
-            yield f"{run} {other} {run} {cjk} {other}{cjk}"
+            yield f"{run} {letters_only} {run} {cjk} {letters_only}{cjk}"
             yield run
     for fill in (" ", "\n", "\t", "-", "=", "ab", "\u3000", "\u4e2d\u6587"):
         for size in (15, 16, 17, 31, 32, 33, 200, 4000):
@@ -88,7 +88,7 @@ def edges(r: random.Random, tokens: tuple[bytes, ...]) -> Iterator[str]:
         yield "".join(chr(r.randrange(low, high)) for _ in range(r.randint(1, 200)))
 
 
-def many(core: Core, seed: int) -> Iterator[str]:
+def sample_texts(core: Core, seed: int) -> Iterator[str]:
     words = Vocabulary(tuple(filter(None, tokens_of(core))))
     for name, count in plan(TEXTS, words).items():
         yield from strings(name, words, seed, count)
@@ -101,7 +101,7 @@ def test_real_tokenizers_produce_the_ids_of_the_core(
 ) -> None:
     data = shared_content(name)
     core, widths = pair(data)[1], engines(data)
-    short = list(many(core, seed=len(name)))
+    short = list(sample_texts(core, seed=len(name)))
     for text in short:
         expected = ids(core, text)
         assert all(ids(engine, text) == expected for engine in widths), repr(text)
@@ -161,9 +161,9 @@ def random_encoding(r: random.Random) -> tiktoken.Encoding:
         token = r.choice(known) + r.choice(known)
         if len(token) <= 24:
             known.append(token)
-    made = list(dict.fromkeys(token for token in known if len(token) > 1))
-    r.shuffle(made)
-    ranks = {token: rank for rank, token in enumerate({**tokens, **dict.fromkeys(made)})}
+    merged = list(dict.fromkeys(token for token in known if len(token) > 1))
+    r.shuffle(merged)
+    ranks = {token: rank for rank, token in enumerate({**tokens, **dict.fromkeys(merged)})}
     return tiktoken.Encoding(
         f"random-{r.random()}", pat_str=GPT2, mergeable_ranks=ranks, special_tokens={}
     )

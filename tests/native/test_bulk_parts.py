@@ -48,8 +48,8 @@ def test_threads_produce_the_ids_of_one(shared_content: Callable[[str], bytes], 
         allowed = r.choice(((), (), (), "all"))
         expected = core.encode_numpy(text, allowed, True)
         for threads in (2, 5):
-            made = core.encode_parallel_numpy(text, allowed, True, threads)
-            assert np.array_equal(made, expected), (number, threads)
+            actual = core.encode_parallel_numpy(text, allowed, True, threads)
+            assert np.array_equal(actual, expected), (number, threads)
         flat, ends = core.encode_flat([text, "a", text], allowed, True, 2)
         assert np.array_equal(flat[: len(expected)], expected)
         assert np.array_equal(flat[ends[2] :], expected)

@@ -39,29 +39,29 @@ SHARED = (
 )
 # Characters whose runs have tokens, or whose bytes have, or that are not merged.
 OTHERS = " a=-\n\t\u4e2d\u3002\u0e4f\U0001f9ff\u00e9"
-BESIDE = ("x", "hello", " the", "\n", "\u4e2d\u6587", MARK, "</", " ", '"', "0", ".", ")", "\u0e4f")
+NEARBY = ("x", "hello", " the", "\n", "\u4e2d\u6587", MARK, "</", " ", '"', "0", ".", ")", "\u0e4f")
 
 
 def repeated(core: Core) -> list[str]:
     """The characters that a token repeats."""
-    found = set(OTHERS)
+    characters = set(OTHERS)
     for token in tokens_of(core):
         text = token.decode(errors="ignore")
         if text.encode() == token and len(text) > 1 and len(set(text)) == 1:
-            found.add(text[0])
-    return sorted(found)
+            characters.add(text[0])
+    return sorted(characters)
 
 
-def runs(r: random.Random, characters: list[str], beside: tuple[str, ...]) -> str:
+def runs(r: random.Random, characters: list[str], neighbours: tuple[str, ...]) -> str:
     """Up to five runs, with other text in between."""
 
-    def other() -> str:
-        return "".join(r.choices(beside, k=r.choice((0, 0, 1, 2))))
+    def between() -> str:
+        return "".join(r.choices(neighbours, k=r.choice((0, 0, 1, 2))))
 
-    parts = [other()]
+    parts = [between()]
     for _ in range(r.choice((1, 1, 1, 2, 3, 5))):
         longest = r.choice((40, 300, 3_000))
-        parts += [r.choice(characters) * r.randint(1, longest), other()]
+        parts += [r.choice(characters) * r.randint(1, longest), between()]
     return "".join(parts)
 
 
@@ -71,10 +71,10 @@ def test_runs_have_the_ids_of_the_core(shared_content: Callable[[str], bytes], n
     r = random.Random(len(name))
     characters = repeated(core)
     texts = [character * size for character in " a=" for size in range(1, 3_001)]
-    texts += [runs(r, characters, BESIDE) for _ in range(TEXTS)]
+    texts += [runs(r, characters, NEARBY) for _ in range(TEXTS)]
     for text in texts:
-        made = engine.encode_numpy(text, (), False)
-        assert np.array_equal(made, core.encode_numpy(text, (), False)), text
+        actual = engine.encode_numpy(text, (), False)
+        assert np.array_equal(actual, core.encode_numpy(text, (), False)), text
     assert engine.uses_bulk
 
 
@@ -90,13 +90,13 @@ def pieces(r: random.Random) -> SentencePieceModel:
     if r.random() < 0.5:  # the longest is first, or last
         order.sort(key=len, reverse=r.random() < 0.5)
     is_tied = r.random() < 0.5
-    made = [
+    ranked = [
         Piece(text, -1e9 if is_tied and set(text) == {MARK} else -float(rank))
         for rank, text in enumerate(order)
     ]
     prefix = r.random() < 0.5
     spec = NormalizerSpec(add_dummy_prefix=prefix, remove_extra_whitespaces=False)
-    return small(*made, normalizer=spec)
+    return small(*ranked, normalizer=spec)
 
 
 def random_texts(r: random.Random) -> Iterator[str]:
@@ -116,26 +116,26 @@ def compare(
 
 
 def test_random_pieces_produce_the_ids_of_sentencepiece() -> None:
-    done = 0
+    with_bulk = 0
     for seed in range(MODELS):
         r = random.Random(seed)
         model = pieces(r)
         content = file_bytes(model_of(model))
         library = library_of(model)
-        done += compare(content, random_texts(r), library.encode)
-    assert done > MODELS // 2
+        with_bulk += compare(content, random_texts(r), library.encode)
+    assert with_bulk > MODELS // 2
 
 
 def test_random_merges_produce_the_ids_of_tokenizers(tmp_path: Path) -> None:
-    done = 0
+    with_bulk = 0
     for seed in range(MODELS):
         r = random.Random(seed)
         known = [" ", "a", "b"]
         merges: list[list[str]] = []
         for _ in range(r.randint(1, 40)):
             left, right = r.choice(known), r.choice(known)
-            alike = len(set(left + right)) == 1 or r.random() < 0.2
-            if alike and len(left + right) < 20 and [left, right] not in merges:
+            allowed = len(set(left + right)) == 1 or r.random() < 0.2
+            if allowed and len(left + right) < 20 and [left, right] not in merges:
                 merges.append([left, right])
                 known.append(left + right)
         r.shuffle(merges)
@@ -146,5 +146,5 @@ def test_random_merges_produce_the_ids_of_tokenizers(tmp_path: Path) -> None:
         }
         source = document(model, decoder=FUSE)
         encode = partial(ids_or_none, reference(source).encode)
-        done += compare(file_bytes(read_document(source, tmp_path)), random_texts(r), encode)
-    assert done > MODELS // 2
+        with_bulk += compare(file_bytes(read_document(source, tmp_path)), random_texts(r), encode)
+    assert with_bulk > MODELS // 2

@@ -25,12 +25,12 @@ def test_sections_of_every_size_pass(size: int) -> None:
 
 
 @given(
-    size=st.integers(1, 2_000), seed=st.integers(0, 2**32), place=st.floats(0, 1, exclude_max=True)
+    size=st.integers(1, 2_000), seed=st.integers(0, 2**32), share=st.floats(0, 1, exclude_max=True)
 )
-def test_a_bit_that_differs_is_found(size: int, seed: int, place: float) -> None:
+def test_a_bit_that_differs_is_found(size: int, seed: int, share: float) -> None:
     data = bytearray(with_chat(size, seed))
     start = data.rindex(random.Random(seed).randbytes(size))
-    bit = int(place * 8 * size)
+    bit = int(share * 8 * size)
     data[start + bit // 8] ^= 1 << bit % 8
     with pytest.raises(FormatError, match="checksum"):
         Core(bytes(data), NAME).check()

@@ -54,7 +54,7 @@ PLAIN = st.fixed_dictionaries(
 def opened(value: Any) -> Any:
     """A document with its long values replaced by their objects."""
     if isinstance(value, dict):
-        return {name: opened(one) for name, one in value.items()}
+        return {name: opened(inner) for name, inner in value.items()}
     return value.objects if isinstance(value, LongValue) else value
 
 
@@ -82,8 +82,8 @@ def test_a_damaged_document_is_read_only_if_the_parser_reads_it(
     document: Any, changes: list[tuple[int, bytes]]
 ) -> None:
     data = json.dumps(document, ensure_ascii=False).encode()
-    for place, new in changes:
-        data = data[:place] + new + data[place + 1 :]
+    for offset, new in changes:
+        data = data[:offset] + new + data[offset + 1 :]
     root = parse_large(data, "x.json")
     if root is not None:
         assert repr(opened(root.value)) == repr(parse(data, "x.json").value)
@@ -100,8 +100,8 @@ def test_merges_have_the_same_ids_as_objects(
     array = large(data).value["model"]["merges"]
     names = Names.of(Vocabulary.of({text.encode(): id for text, id in vocab.items()}))
     keys, ids = names.index, names.vocabulary.ids
-    found = merges_of_array(keys, ids, array.document, array.begin, prefix_size)
-    assert found.tolist() == merges_of_strings(keys, ids, merges, prefix_size).tolist()
+    actual = merges_of_array(keys, ids, array.document, array.begin, prefix_size)
+    assert actual.tolist() == merges_of_strings(keys, ids, merges, prefix_size).tolist()
 
 
 @given(st.lists(st.tuples(TEXTS, st.decimals(-99, 99, places=9)), min_size=1))
@@ -118,8 +118,8 @@ def test_scores_equal_those_of_the_parser(entries: list[tuple[str, Any]]) -> Non
 @given(st.dictionaries(TEXTS, st.integers(0, 10**9 - 1), min_size=1), st.booleans())
 def test_a_vocabulary_equals_that_of_the_parser(vocab: dict[str, int], is_ascii: bool) -> None:
     value = large(json.dumps({"model": {"vocab": vocab}}, ensure_ascii=is_ascii).encode())
-    found = value.value["model"]["vocab"]
-    joined, ends, ids = strings_and_numbers(found.document, found.begin)
+    array = value.value["model"]["vocab"]
+    joined, ends, ids = strings_and_numbers(array.document, array.begin)
     assert [*ByteStrings(joined, ends)] == [name.encode() for name in vocab]
     assert ids.tolist() == [*vocab.values()]
 

@@ -56,8 +56,8 @@ def changes(r: random.Random, text: str) -> Iterator[str]:
     ends of passages, or any; and parts and extensions of the text.
     """
     ends = [64, 2_048, 12_288, *(8_192 * k for k in range(1, 4))]
-    places = (0, len(text) - 1, r.choice(ends) + r.randint(-520, 8), r.randrange(len(text)))
-    at = min(max(r.choice(places), 0), len(text) - 1)
+    offsets = (0, len(text) - 1, r.choice(ends) + r.randint(-520, 8), r.randrange(len(text)))
+    at = min(max(r.choice(offsets), 0), len(text) - 1)
     letter = r.choice((text[r.randrange(len(text))], "x", " ", "\n", "\u4e2d"))
     yield text[:at] + letter + text[at + 1 :]
     yield text[:at] + text[at + 1 :]
@@ -92,8 +92,8 @@ def test_passages_are_found_between_others_and_special_tokens(content: bytes) ->
 
 def lane(before: int, word: bytes) -> int:
     """A step of the hash of a passage (passage_cache.cpp)."""
-    product = (before ^ int.from_bytes(word, "little")) * 0x9E3779B97F4A7C15 % 2**64
-    return (product << 31 | product >> 33) % 2**64
+    mixed = (before ^ int.from_bytes(word, "little")) * 0x9E3779B97F4A7C15 % 2**64
+    return (mixed << 31 | mixed >> 33) % 2**64
 
 
 def with_the_same_hash(r: random.Random, text: bytes) -> bytes:
@@ -112,10 +112,10 @@ def test_passages_with_the_same_hash_have_their_own_ids(content: bytes) -> None:
     r = random.Random(6)
     for _ in range(TEXTS):
         text = bytes(r.choices(b"abcdefghijklmnopqrstuvwxyz ,.\n", k=128))
-        other = with_the_same_hash(r, text)
-        assert other != text
-        for each in (text, other, text):
-            assert_same(engine, core, each.decode())
+        collision = with_the_same_hash(r, text)
+        assert collision != text
+        for passage in (text, collision, text):
+            assert_same(engine, core, passage.decode())
 
 
 @pytest.mark.parametrize("content", [SHARED[0], SHARED[4]], indirect=True)
@@ -146,9 +146,9 @@ def test_threads_find_passages_in_their_own_caches(content: bytes) -> None:
     for _ in range(2):
         assert engine.encode_batch(texts, (), False, 4) == expected
     with ThreadPoolExecutor(4) as pool:
-        made = list(pool.map(lambda text: engine.encode(text, (), False), texts * 2))
-    assert made == expected * 2
-    whole = "".join(passages)
+        actual = list(pool.map(lambda text: engine.encode(text, (), False), texts * 2))
+    assert actual == expected * 2
+    text = "".join(passages)
     for threads in (2, 3, 2):
-        parallel = engine.encode_parallel_numpy(whole, (), False, threads)
-        assert np.array_equal(parallel, core.encode_numpy(whole, (), False))
+        parallel = engine.encode_parallel_numpy(text, (), False, threads)
+        assert np.array_equal(parallel, core.encode_numpy(text, (), False))

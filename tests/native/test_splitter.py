@@ -32,7 +32,7 @@ LONGEST = 40_000
 PATTERNS = {**TOKENIZER_JSON, **TIKTOKEN, **PUBLISHED, **TRINITY, **UNBOUNDED_LOOK_AHEAD}
 # Two have 500 states, to count spaces. Matches of the others are empty, or depend on text before
 # them, or far after them.
-NOT_DONE = {
+UNSUPPORTED = {
     *("llama.cpp jais2 #1", "llama.cpp jais2 #2"),
     *("llm-jp normalizer", "Bengali colon", "Trinity #1", "Trinity #2", "Trinity #3"),
     *("llama.cpp tiny-aya", "llama.cpp superbpe"),
@@ -55,10 +55,10 @@ def random_text(r: random.Random) -> str:
     """A text of up to 40 KB of few or all items, with long runs."""
     longest = r.choices([60, 700, 6000, LONGEST], [60, 30, 9, 1])[0]
     items = r.sample(ITEMS, r.randrange(1, 7)) if r.random() < 0.5 else ITEMS
-    parts, size, wanted = [], 0, r.randrange(longest)
-    while size < wanted:
+    parts, size, target = [], 0, r.randrange(longest)
+    while size < target:
         repeats = 1 if r.random() < 0.9 else r.randrange(20) if r.random() < 0.98 else 3000
-        part = r.choice(items) * min(repeats, wanted - size + 1)
+        part = r.choice(items) * min(repeats, target - size + 1)
         parts.append(part)
         size += len(part)
     return "".join(parts)
@@ -121,9 +121,9 @@ class Memory:
             self._guarded[len(self._guarded) - len(text) :] = text
             return self._guarded[len(self._guarded) - len(text) :]
         offset = r.randrange(64)
-        around = bytearray(r.choice((b"\0", b"\xff")) * (offset + len(text) + 64))
-        around[offset : offset + len(text)] = text
-        return memoryview(around)[offset : offset + len(text)]
+        buffer = bytearray(r.choice((b"\0", b"\xff")) * (offset + len(text) + 64))
+        buffer[offset : offset + len(text)] = text
+        return memoryview(buffer)[offset : offset + len(text)]
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +138,7 @@ def splitters(file: bytes) -> list[SplitText]:
     return [SplitText(core, width) for width in split_widths()]
 
 
-def is_done(file: bytes) -> bool:
+def is_supported(file: bytes) -> bool:
     """Whether the splitter supports the stages of a file."""
     return splitters(file)[0].ends(b"") is not None
 
@@ -151,9 +151,9 @@ def compare(
         view = memory.place(r, text.encode())
         expected = reference(file, view)
         for splitter in ours:
-            found = splitter.ends(view)
-            assert found is not None
-            assert np.array_equal(found, expected), repr(text[:1000])
+            ends = splitter.ends(view)
+            assert ends is not None
+            assert np.array_equal(ends, expected), repr(text[:1000])
 
 
 def random_texts(r: random.Random, count: int) -> Iterator[str]:
@@ -166,8 +166,8 @@ def test_a_published_pattern_cuts_like_the_core(
     name: str, core_splits: CoreSplits, placed: Memory
 ) -> None:
     file = byte_model(Split(PATTERNS[name]))
-    assert is_done(file) == (name not in NOT_DONE)
-    if name in NOT_DONE:
+    assert is_supported(file) == (name not in UNSUPPORTED)
+    if name in UNSUPPORTED:
         return
     r = random.Random(name)
     compare(file, random_texts(r, TEXTS), core_splits, placed, r)
@@ -188,7 +188,7 @@ def test_a_sequence_of_random_stages_cuts_like_the_core(
 ) -> None:
     r = random.Random(seed)
     file = byte_model(*random_stages(r))
-    if not is_done(file):
+    if not is_supported(file):
         pytest.skip("a stage is unsupported, or the tables are too large")
     compare(file, random_texts(r, TEXTS // 5), core_splits, placed, r)
 
@@ -201,16 +201,16 @@ def cut_texts(file: bytes, r: random.Random, texts: Iterable[str]) -> int:
         data = text.encode()
         size = r.randint(0, len(data))
         if cut := splitter.last_cut(memoryview(data)[:size]):
-            whole, left, right = map(splitter.ends, (data, data[:cut], data[cut:]))
-            assert whole is not None
+            full, left, right = map(splitter.ends, (data, data[:cut], data[cut:]))
+            assert full is not None
             assert left is not None
             assert right is not None
-            assert np.array_equal(whole, [*left, *(right + cut)]), (text[:1000], cut)
+            assert np.array_equal(full, [*left, *(right + cut)]), (text[:1000], cut)
             cuts += 1
     return cuts
 
 
-@pytest.mark.parametrize("name", [name for name in PATTERNS if name not in NOT_DONE])
+@pytest.mark.parametrize("name", [name for name in PATTERNS if name not in UNSUPPORTED])
 def test_both_sides_of_a_certain_cut_of_a_pattern_are_split_like_the_whole(name: str) -> None:
     file, r = byte_model(Split(PATTERNS[name])), random.Random(name)
     cuts = cut_texts(file, r, random_texts(r, TEXTS))
@@ -228,7 +228,7 @@ def test_both_sides_of_a_certain_cut_of_several_stages_are_split_like_the_whole(
 )
 def test_the_text_that_a_match_reads_is_on_one_side_of_a_cut(pattern: str) -> None:
     file, r = byte_model(Split(pattern)), random.Random(pattern)
-    assert is_done(file)
+    assert is_supported(file)
     letters = ("".join(r.choices("abc \n", k=r.randint(1, 12))) for _ in range(10 * TEXTS))
     assert cut_texts(file, r, letters) > TEXTS
 
@@ -239,7 +239,7 @@ def test_a_pattern_that_reads_far_takes_linear_time(
 ) -> None:
     """A quadratic splitter would take minutes."""
     file = byte_model(Split(pattern))
-    assert is_done(file)
+    assert is_supported(file)
     r = random.Random(pattern)
     for repeated in ("a", " ", "aa "):
         texts = (repeated * (200_000 // len(repeated)) + end for end in ("", "b", "c", "\n"))
@@ -269,16 +269,16 @@ def neon_program(tmp_path_factory: pytest.TempPathFactory) -> list[str | Path]:
 
 
 @EMULATE
-@pytest.mark.parametrize("name", [name for name in PATTERNS if name not in NOT_DONE])
+@pytest.mark.parametrize("name", [name for name in PATTERNS if name not in UNSUPPORTED])
 def test_a_published_pattern_cuts_with_neon_like_the_core(
     name: str, core_splits: CoreSplits, neon_program: list[str | Path]
 ) -> None:
     file, r = byte_model(Split(PATTERNS[name])), random.Random(name)
     texts = [text.encode() for text in random_texts(r, EMULATED_TEXTS)]
     blocks = b"".join(struct.pack("<I", len(block)) + block for block in (file, *texts))
-    found = np.frombuffer(run_for_bytes([*neon_program, "128"], stdin=blocks), "<u4")
+    cuts = np.frombuffer(run_for_bytes([*neon_program, "128"], stdin=blocks), "<u4")
     for text in texts:
-        count = int(found[0])
-        assert np.array_equal(found[1 : 1 + count], core_splits(file, memoryview(text))), text[:999]
-        found = found[1 + count :]
-    assert not len(found)
+        count = int(cuts[0])
+        assert np.array_equal(cuts[1 : 1 + count], core_splits(file, memoryview(text))), text[:999]
+        cuts = cuts[1 + count :]
+    assert not len(cuts)

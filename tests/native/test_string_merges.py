@@ -21,8 +21,8 @@ VOCABULARIES = st.lists(TEXTS, unique=True, max_size=40).map(
 
 def merges_of(vocab: dict[str, int], merges: list[Any], prefix_size: int) -> list[int]:
     names = Names.of(Vocabulary.of({name.encode(): id for name, id in vocab.items()}))
-    found = merges_of_strings(names.index, names.vocabulary.ids, merges, prefix_size)
-    numbers: list[int] = found.tolist()
+    merged = merges_of_strings(names.index, names.vocabulary.ids, merges, prefix_size)
+    numbers: list[int] = merged.tolist()
     return numbers
 
 
@@ -32,8 +32,8 @@ def slow(vocab: dict[str, int], left: str, right: str, prefix_size: int) -> list
         rest = data[prefix_size:].decode() if len(data) >= prefix_size else None
     except UnicodeDecodeError:
         rest = None
-    product = -1 if rest is None else vocab.get(left + rest, -1)
-    return [vocab.get(left, -1), vocab.get(right, -1), product]
+    merged = -1 if rest is None else vocab.get(left + rest, -1)
+    return [vocab.get(left, -1), vocab.get(right, -1), merged]
 
 
 @given(VOCABULARIES, st.lists(st.tuples(TEXTS, TEXTS), max_size=40), st.integers(0, 5))

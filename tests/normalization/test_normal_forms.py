@@ -78,9 +78,9 @@ def test_every_scalar_value_is_normalized_as_in_the_reference(form: NormalForm) 
     alone = [chr(code_point) for code_point in SCALARS if code_point != 0x0A]
     tables = normalization_tables(form)
     # All others are unchanged.
-    named = {*tables.decompositions, *tables.combining_classes, *range(0xAC00, 0xD7A4)}
-    found = [normal_form(one, form) if ord(one) in named else one for one in alone]
-    assert found == reference_of_each(form, alone)
+    listed = {*tables.decompositions, *tables.combining_classes, *range(0xAC00, 0xD7A4)}
+    actual = [normal_form(text, form) if ord(text) in listed else text for text in alone]
+    assert actual == reference_of_each(form, alone)
     assert normal_form("\n", form) == reference(form, "\n") == "\n"
 
 
@@ -125,13 +125,13 @@ def test_no_other_code_point_composes_with_a_letter(first: str) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_strings_of_marks_are_normalized_as_in_the_reference(form: NormalForm, seed: int) -> None:
     """Blocked and unblocked composition, reordering, marks without a starter."""
-    draw = random.Random(seed)
+    rng = random.Random(seed)
     starters = sorted({first for first, _ in COMPOSING.compositions} | {0x61})
     seconds = sorted({second for _, second in COMPOSING.compositions})
     marks = sorted(COMPOSING.combining_classes)
     pools = ([ord(c) for c in "aou"], starters, seconds, marks, seconds, marks, interesting(), JAMO)
     texts = [
-        "".join(chr(draw.choice(draw.choice(pools))) for _ in range(draw.randint(1, 9)))
+        "".join(chr(rng.choice(rng.choice(pools))) for _ in range(rng.randint(1, 9)))
         for _ in range(15_000 if SLOW else 5_000)
     ]
     for text, expected in zip(texts, reference_of_each(form, texts), strict=True):
@@ -159,12 +159,12 @@ def test_a_string_that_passes_the_quick_check_is_unchanged(form: NormalForm) -> 
     tables = normalization_tables(form)
     stops = quick_check_no_or_maybe(tables)
     safe = [code_point for code_point in SCALARS if code_point not in stops and code_point != 0x0A]
-    near = [code_point for code_point in interesting() if code_point not in stops]
-    draw = random.Random(7)
+    risky = [code_point for code_point in interesting() if code_point not in stops]
+    rng = random.Random(7)
     texts = []
     for _ in range(30_000 if SLOW else 10_000):
-        pools = (draw.choice((near, near, near, safe)) for _ in range(draw.randint(1, 8)))
-        texts.append(ordered([draw.choice(pool) for pool in pools], tables))
+        pools = (rng.choice((risky, risky, risky, safe)) for _ in range(rng.randint(1, 8)))
+        texts.append(ordered([rng.choice(pool) for pool in pools], tables))
     texts += [chr(code_point) for code_point in safe]
     assert reference_of_each(form, texts) == texts
 

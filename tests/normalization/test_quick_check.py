@@ -35,8 +35,8 @@ FILLS = ("a", "a b ", "é", "ж", "ก", "中", "か", "，", "\u2019", "क", "
 @functools.cache
 def fields(form: str) -> dict[str, object]:
     """A tokenizer whose ids are the bytes of the normalized text."""
-    whole = BYTE_LEVEL | {"use_regex": False}
-    return document(normalizer={"type": form}, pre_tokenizer=whole)
+    unsplit = BYTE_LEVEL | {"use_regex": False}
+    return document(normalizer={"type": form}, pre_tokenizer=unsplit)
 
 
 @pytest.fixture(scope="module", params=FORMS)
@@ -71,7 +71,7 @@ def check(form: str, cores: list[Core], texts: list[str]) -> None:
     for core in cores:
         if normalized(core, text) != expected:
             pairs = zip(normalized(core, text).split("\n"), expected.split("\n"), strict=True)
-            wrong = [texts[i] for i, (one, other) in enumerate(pairs) if one != other]
+            wrong = [texts[i] for i, (left, right) in enumerate(pairs) if left != right]
             raise AssertionError(ascii(wrong[:10]))
 
 
@@ -85,7 +85,7 @@ def interesting() -> list[str]:
     return [chr(point) for point in sorted(points)]
 
 
-HURTING = st.one_of(
+CHANGED = st.one_of(
     st.sampled_from(interesting()),
     st.sampled_from([chr(p) for p in normalization_tables(NormalForm.NFC).combining_classes]),
     st.sampled_from(
@@ -96,36 +96,36 @@ HURTING = st.one_of(
     ),
 )
 FILLED = st.builds(lambda fill, count: fill * count, st.sampled_from(FILLS), st.integers(0, 40))
-TEXTS = st.lists(st.one_of(FILLED, HURTING, HURTING, HURTING), max_size=12).map("".join)
+TEXTS = st.lists(st.one_of(FILLED, CHANGED, CHANGED, CHANGED), max_size=12).map("".join)
 
 
 def test_every_scalar_value_beside_others(form: str, cores: list[Core]) -> None:
-    some = SCALARS if SLOW else [*interesting(), *SCALARS[::61]]
+    characters = SCALARS if SLOW else [*interesting(), *SCALARS[::61]]
     for neighbour in ("", *NEIGHBOURS):
-        check(form, cores, [neighbour + one for one in some])
-        check(form, cores, [one + neighbour for one in some])
+        check(form, cores, [neighbour + character for character in characters])
+        check(form, cores, [character + neighbour for character in characters])
     for before, after in (("a", "\u0323"), ("a", "\u0301"), ("a\u0301", "\u0323")):
-        check(form, cores, [before + one + after for one in some])
+        check(form, cores, [before + character + after for character in characters])
 
 
 def test_every_scalar_value_at_the_start_of_a_text(form: str, cores: list[Core]) -> None:
-    for one in SCALARS if SLOW else interesting():
-        for text in (one, one + "\u0323"):
+    for character in SCALARS if SLOW else interesting():
+        for text in (character, character + "\u0323"):
             check(form, cores, [text])
 
 
 def test_changes_at_each_position_of_a_vector(form: str, cores: list[Core]) -> None:
-    draw = random.Random(5)
+    rng = random.Random(5)
     changing = ["\u0301", "e\u0301", "\u212b", "\u0958", "각", "\u1100\u1161", "\u3099", "か\u3099"]
     texts = [
-        "x" * start + fill * count + change + fill * draw.randint(0, 40)
+        "x" * start + fill * count + change + fill * rng.randint(0, 40)
         for fill in FILLS
         for change in changing
         for start in range(4)
         for count in range(34)
     ]
     check(form, cores, texts)
-    for text in draw.sample(texts, 2_000):
+    for text in rng.sample(texts, 2_000):
         check(form, cores, [text])
 
 

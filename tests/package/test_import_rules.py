@@ -38,13 +38,13 @@ def is_module(name: str) -> bool:
 def imports(path: Path) -> Iterator[str]:
     """The modules of the package that a module imports, without the package's name."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        found = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and node.module == "tokexport":
-            found = [f"tokexport.{alias.name}" for alias in node.names]
+            modules = [f"tokexport.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             names = {f"{node.module}.{alias.name}" for alias in node.names}
-            found = [name if is_module(name) else node.module for name in names]
-        yield from (name.removeprefix("tokexport.") for name in found if "tokexport." in name)
+            modules = [name if is_module(name) else node.module for name in names]
+        yield from (name.removeprefix("tokexport.") for name in modules if "tokexport." in name)
 
 
 @pytest.mark.parametrize("part", RULES)

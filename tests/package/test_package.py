@@ -90,17 +90,17 @@ def test_the_version_is_that_of_the_installed_package() -> None:
     assert importlib.metadata.version("tokexport") == tokexport.__version__
 
 
-def run_apart(command: list[str], folder: Path, **how: Any) -> subprocess.CompletedProcess[bytes]:
+def run_in(command: list[str], folder: Path, **options: Any) -> subprocess.CompletedProcess[bytes]:
     """Runs Python in a folder where only installed packages can be imported."""
     command = [sys.executable, *command]
-    return subprocess.run(command, cwd=folder, capture_output=True, check=True, **how)
+    return subprocess.run(command, cwd=folder, capture_output=True, check=True, **options)
 
 
 def test_the_command_is_installed(tmp_path: Path) -> None:
     (command,) = importlib.metadata.entry_points(group="console_scripts", name="tokexport")
     assert command.value == "tokexport.cli:main"
-    shown = run_apart(["-c", "from tokexport.cli import main; main()", "--version"], tmp_path)
-    assert tokexport.__version__ in shown.stdout.decode()
+    result = run_in(["-c", "from tokexport.cli import main; main()", "--version"], tmp_path)
+    assert tokexport.__version__ in result.stdout.decode()
 
 
 def test_the_package_is_typed_and_contains_the_c_runtime() -> None:
@@ -118,8 +118,8 @@ def test_the_runtime_needs_no_reference_library(tmp_path: Path) -> None:
         "tokenizer = tokexport.load(sys.stdin.buffer.read())\n"
         "print(tokenizer.decode(tokenizer.encode('hello')))\n"
     )
-    done = run_apart(["-c", program], tmp_path, input=content("gpt2"))
-    assert done.stdout.decode().strip() == "hello"
+    result = run_in(["-c", program], tmp_path, input=content("gpt2"))
+    assert result.stdout.decode().strip() == "hello"
 
 
 @pytest.fixture
@@ -134,9 +134,9 @@ def clone(tmp_path: Path) -> Path:
         folder.mkdir(parents=True)
         for name in ("tokexport.c", "tokexport.h", *EXTRA):
             shutil.copy(ROOT / "formats" / "tokexport" / name, folder)
-    about = tmp_path / "site" / f"tokexport-{tokexport.__version__}.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text(f"Name: tokexport\nVersion: {tokexport.__version__}\n")
+    metadata = tmp_path / "site" / f"tokexport-{tokexport.__version__}.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(f"Name: tokexport\nVersion: {tokexport.__version__}\n")
     return tmp_path / "clone"
 
 

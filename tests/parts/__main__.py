@@ -10,7 +10,7 @@ from .cases import cases
 from .outcomes import measure, put, table
 
 outcomes = [measure(case) for case in cases()]
-differences = [f"{one.case.name}: {one.difference}" for one in outcomes if one.difference]
+differences = [f"{row.case.name}: {row.difference}" for row in outcomes if row.difference]
 if len(sys.argv) > 1 and not differences:
     document = Path(sys.argv[1])
     document.write_text(put(document.read_text("utf-8"), table(outcomes)), "utf-8")

@@ -60,21 +60,21 @@ def table(outcomes: Iterable[Outcome]) -> str:
 
 
 def _rows(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, str, str]]:
-    whole: list[str] = []
+    exact_parts: list[str] = []
     rows: list[tuple[str, str, str]] = []
-    for part, members in groupby(outcomes, key=lambda outcome: outcome.case.part):
+    for part, members in groupby(outcomes, key=lambda item: item.case.part):
         exact: list[str] = []
-        others: list[str] = []
-        for one in members:
-            verdict = "**differs from the library**" if one.difference else _cell(one.refusal)
-            option = _cell(one.case.option)
-            (others if verdict else exact).append(f"{option}: {verdict}" if verdict else option)
-        if others:
-            rows.append((_cell(part), "; ".join(exact), "<br>".join(others)))
+        inexact: list[str] = []
+        for item in members:
+            verdict = "**differs from the library**" if item.difference else _cell(item.refusal)
+            option = _cell(item.case.option)
+            (inexact if verdict else exact).append(f"{option}: {verdict}" if verdict else option)
+        if inexact:
+            rows.append((_cell(part), "; ".join(exact), "<br>".join(inexact)))
         else:
-            whole.append(_cell(part))
-    if whole:
-        yield ", ".join(whole), "all", ""
+            exact_parts.append(_cell(part))
+    if exact_parts:
+        yield ", ".join(exact_parts), "all", ""
     yield from rows
 
 

@@ -39,21 +39,21 @@ def named(request: pytest.FixtureRequest) -> tuple[str, SplitProgram]:
 
 
 def digest() -> str:
-    found = hashlib.sha256()
+    sha256 = hashlib.sha256()
     for name in (
         *("phi-4, llama3", "llama.cpp minimax-m2", "deepseek-v3 #4"),
         *("tiktoken 0.14.0 cl100k_base", "kimi-k2"),
     ):
         program = compiled(name)
         for table in (program.classes.array(), program.transitions, program.starts):
-            found.update(table.tobytes())
-    return found.hexdigest()
+            sha256.update(table.tobytes())
+    return sha256.hexdigest()
 
 
 def test_the_tables_do_not_depend_on_the_hash_seed() -> None:
-    own = digest()
+    expected = digest()
     for seed in ("0", "1", "4242"):
-        assert called(__file__, "digest()", PYTHONHASHSEED=seed) == own
+        assert called(__file__, "digest()", PYTHONHASHSEED=seed) == expected
 
 
 def test_only_patterns_that_reread_text_in_vain_have_a_memo(
@@ -67,14 +67,14 @@ def test_no_published_pattern_reads_a_character_more_than_a_few_times(
     named: tuple[str, SplitProgram],
 ) -> None:
     name, program = named
-    most, length = (520, 3000) if "jais2" in name else (6, 500)
+    limit, length = (520, 3000) if "jais2" in name else (6, 500)
     for run in (
         *("a", "A", " ", "1", "中", "\n", "'", "!", "a ", "\n ", " \n", "Aa", "é\u0301", "'s"),
         *("a1", "\t\r\n"),
     ):
         for start, end in (("", ""), ("", "x"), ("\n", "x"), ("", "\n"), ("", "'x"), (" ", "!")):
             text = start + run * (length // len(run)) + end
-            assert steps_taken(program, text)[0] <= most * len(text)
+            assert steps_taken(program, text)[0] <= limit * len(text)
 
 
 @pytest.mark.parametrize(
@@ -87,9 +87,9 @@ def test_a_quadratic_pattern_is_linear_with_a_memo(pattern: str) -> None:
     engine = Oniguruma(pattern)
     for run in ("a", "ab", " ", "x", "az", "  a"):
         text = run * (2000 // len(run)) + "-"
-        steps, found = steps_taken(program, text)
+        steps, spans = steps_taken(program, text)
         assert steps <= 4 * (program.n_memo + 4) * len(text)
-        assert found == engine.matches(text)
+        assert spans == engine.matches(text)
     for text in random_texts("ab cxz!-", 300, longest=12):
         assert steps_taken(program, text)[1] == engine.matches(text)
 

@@ -29,12 +29,12 @@ REFERRING = [
 
 def random_pattern(r: random.Random) -> str:
     group = r.choice(["[ab]", "a", "[abc]", "[bc]"])
-    between = r.choice(["", "", "c", "c?", "[bc]*", "(?:a|c)", "(?=b)"])
+    middle = r.choice(["", "", "c", "c?", "[bc]*", "(?:a|c)", "(?=b)"])
     last = r.choice([r"\1", r"\1*", r"\1+?", r"\1?", r"(?!\1)", r"\1c|b", r"(?:\1|c)", r"(?:\1c)*"])
-    whole = f"({group}){between}{last}"
+    body = f"({group}){middle}{last}"
     return (
         r.choice(["", "a", "x?", "(?:b|c)"])
-        + r.choice([whole, f"(?:{whole})"])
+        + r.choice([body, f"(?:{body})"])
         + r.choice(["", "c?", "|.", "|ab"])
     )
 

@@ -6,7 +6,7 @@ import census
 
 
 def test_every_feature_occurs_in_a_published_tokenizer_that_the_document_names() -> None:
-    found = census.features()
-    assert [feature for feature, names in found.items() if not names] == []
+    users = census.features()
+    assert [feature for feature, names in users.items() if not names] == []
     document = census.TARGET.read_text("utf-8")
-    assert census.table(found) in document, "run python -m tests.census"
+    assert census.table(users) in document, "run python -m tests.census"

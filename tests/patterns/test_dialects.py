@@ -137,11 +137,11 @@ def test_no_folding_of_several_characters_is_missing() -> None:
     for sequence, singles in multi_character_folds(Dialect.ONIGURUMA).items():
         spelled = "".join(chr(part) for part in sequence)
         upper = "".join(chr(case_variants(part, Dialect.ONIGURUMA)[0]) for part in sequence)
-        apart = "|".join(spelled)
+        separate = "|".join(spelled)
         for text in (spelled, upper, f"(?:{spelled[0]}){spelled[1:]}", chr(singles[0])):
             with pytest.raises(UnsupportedError, match="more or fewer characters"):
                 compile_split(Split(f"(?i){text}"))
         with pytest.raises(UnsupportedError, match="more or fewer characters"):
             compile_split(Split(f"(?i)[a{chr(singles[-1])}]"))
         assert not folds_to_several((ord("0"), sequence[0])), spelled
-        assert len(compile_split(Split(f"(?i){apart}")).transitions) == 3, spelled
+        assert len(compile_split(Split(f"(?i){separate}")).transitions) == 3, spelled

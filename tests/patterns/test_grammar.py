@@ -83,11 +83,11 @@ def patterns(characters: str) -> st.SearchStrategy[str]:
 
 
 def texts(characters: str) -> st.SearchStrategy[list[str]]:
-    few = st.lists(sampled(characters), min_size=1, max_size=3).flatmap(
+    runs = st.lists(sampled(characters), min_size=1, max_size=3).flatmap(
         lambda chosen: st.text(sampled(chosen), min_size=1, max_size=9)
     )
     return st.lists(
-        one_of(few, st.text(sampled(characters), min_size=1, max_size=9)), min_size=10, max_size=20
+        one_of(runs, st.text(sampled(characters), min_size=1, max_size=9)), min_size=10, max_size=20
     )
 
 
@@ -118,8 +118,8 @@ def compared(pattern: str, dialect: Dialect, some_texts: list[str]) -> None:
         ):
             raise
         assume(False)
-    found = [[text[start:end] for start, end in matches(program, text)] for text in some_texts]
-    assert found == expected
+    actual = [[text[start:end] for start, end in matches(program, text)] for text in some_texts]
+    assert actual == expected
     for text, cut in zip(some_texts, cuts, strict=False):
         assert spans_of(program, text) == cut
 

@@ -43,15 +43,15 @@ def tokenizer(
         character: number
         for number, character in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))
     }
-    few = [BYTE_LEVEL.pre_tokenize_str(character)[0][0] for character in " ab1x23!\n"]
-    merges = list(itertools.product(few, few))
+    characters = [BYTE_LEVEL.pre_tokenize_str(character)[0][0] for character in " ab1x23!\n"]
+    merges = list(itertools.product(characters, characters))
     vocab |= {left + right: len(vocab) + number for number, (left, right) in enumerate(merges)}
-    made = Tokenizer(models.BPE(vocab, merges))
-    made.pre_tokenizer = pre_tokenizer
-    made.decoder = decoders.ByteLevel()
+    result = Tokenizer(models.BPE(vocab, merges))
+    result.pre_tokenizer = pre_tokenizer
+    result.decoder = decoders.ByteLevel()
     if normalizer is not None:
-        made.normalizer = normalizer
-    return made
+        result.normalizer = normalizer
+    return result
 
 
 def converted(reference: Tokenizer) -> Own:
@@ -71,19 +71,19 @@ def sequence(r: random.Random) -> pre_tokenizers.PreTokenizer:
 @pytest.mark.parametrize("seed", range(1000 if SLOW else 30))
 def test_random_sequences_of_stages_produce_the_ids_of_the_reference(seed: int) -> None:
     reference = tokenizer(sequence(random.Random(seed)))
-    own = converted(reference)
+    ours = converted(reference)
     for alphabet in ALPHABETS:
         for text in random_texts(alphabet, 60, longest=25, seed=seed):
-            assert own.encode(text) == reference.encode(text).ids, text
+            assert ours.encode(text) == reference.encode(text).ids, text
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_core_produces_the_ids_in_the_document(seed: int) -> None:
     content = golden_files.content("look-ahead")
-    own, file = load(content), tokexport_reader.open_file(content)
+    ours, file = load(content), tokexport_reader.open_file(content)
     for alphabet in ("abx", "123 ", "abc;\u00e9\u0661 3"):
         for text in random_texts(alphabet, 60, longest=25, seed=seed):
-            assert own.encode(text) == tokexport_reader.encode(file, text.encode()), text
+            assert ours.encode(text) == tokexport_reader.encode(file, text.encode()), text
 
 
 @pytest.mark.parametrize("behavior", BEHAVIORS)
@@ -92,9 +92,9 @@ def test_an_empty_match_divides_the_text_under_every_behavior(behavior: str, inv
     for pattern in ("a*", r"\b", "(?=ab)|b", r"(?=(\d{3})+(?!\d))", "x?"):
         split = pre_tokenizers.Split(Regex(pattern), behavior, invert)
         reference = tokenizer(pre_tokenizers.Sequence([split, BYTE_LEVEL]))
-        own = converted(reference)
+        ours = converted(reference)
         for text in random_texts("aabx1", 300, longest=9):
-            assert own.encode(text) == reference.encode(text).ids, (pattern, text)
+            assert ours.encode(text) == reference.encode(text).ids, (pattern, text)
 
 
 @pytest.mark.parametrize(
@@ -112,14 +112,14 @@ def test_blocks_of_a_long_text_change_no_ids(pattern: str) -> None:
         pre_tokenizers.Split(Regex(TIKTOKEN["llama3-tiktoken"]), "isolated"),
     ]
     reference = tokenizer(pre_tokenizers.Sequence([*stages, BYTE_LEVEL]))
-    own = converted(reference)
+    ours = converted(reference)
     for alphabet in ("ab12 ", "123456", "12 a.!\n", "a b", "1é x٣"):
         # For a text without the end of a lookaround, the library takes quadratic time.
         for seed, length in enumerate(
             (8191, 8192, 8193, 20000) if SLOW or "!" in alphabet else (8192, 8193)
         ):
             text = "".join(random.Random(seed).choices(alphabet, k=length))
-            assert own.encode(text) == reference.encode(text).ids
+            assert ours.encode(text) == reference.encode(text).ids
 
 
 @pytest.mark.parametrize("pattern", ["a*", r"\b", "(?=a)"])

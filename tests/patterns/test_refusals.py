@@ -126,19 +126,19 @@ CASES = [
 
 
 @pytest.mark.parametrize(
-    ("dialect", "pattern", "offset", "found"),
+    ("dialect", "pattern", "offset", "construct"),
     CASES,
     ids=[f"{case[0].value} {case[1][:30]!a}" for case in CASES],
 )
 def test_a_pattern_that_cannot_be_exact_is_refused_at_its_offset(
-    dialect: Dialect, pattern: str, offset: int, found: str
+    dialect: Dialect, pattern: str, offset: int, construct: str
 ) -> None:
     with pytest.raises(UnsupportedError) as refused:
         compile_split(Split(pattern, dialect=dialect, path="pre_tokenizer.pattern.Regex"))
     error = refused.value
     assert error.path == "pre_tokenizer.pattern.Regex"
     assert error.problem.startswith(f"the {dialect.value} pattern {pattern!r} has ")
-    assert found.lower() in error.problem.lower()
+    assert construct.lower() in error.problem.lower()
     assert error.problem.endswith(f" at offset {offset}")
     assert error.hint
 

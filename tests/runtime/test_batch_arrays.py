@@ -13,8 +13,8 @@ pa = pytest.importorskip("pyarrow")
 SUBJECT = tokenizer("ranks")
 
 
-def same_as_one_by_one(texts: list[str], source: object, **how: object) -> None:
-    ids, offsets = SUBJECT.encode_batch_to_numpy(source, **how)  # type: ignore[arg-type]
+def same_as_one_by_one(texts: list[str], source: object, **options: object) -> None:
+    ids, offsets = SUBJECT.encode_batch_to_numpy(source, **options)  # type: ignore[arg-type]
     assert (ids.dtype, offsets.dtype) == (np.dtype("u4"), np.dtype("u8"))
     assert [ids[a:b].tolist() for a, b in pairwise(offsets)] == [
         SUBJECT.encode(text) for text in texts

@@ -22,7 +22,7 @@ def test_the_ints_are_shared_by_tokenizers() -> None:
 def test_ints_outlive_their_lists_and_their_tokenizer() -> None:
     subject = load(content("ranks"))
     ids = subject.encode(TEXT)
-    expected, one = [int(str(each)) for each in ids], ids[0]
+    expected, first = [int(str(number)) for number in ids], ids[0]
     for _ in range(1000):
         subject.encode(TEXT)  # each list gives back a reference to each of its ints
     del subject
@@ -30,7 +30,7 @@ def test_ints_outlive_their_lists_and_their_tokenizer() -> None:
     assert ids == expected
     del ids
     gc.collect()
-    assert one == expected[0]
+    assert first == expected[0]
     assert tokenizer("ranks").encode(TEXT) == expected
 
 

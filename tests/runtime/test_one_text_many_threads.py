@@ -21,27 +21,27 @@ def long_text(r: random.Random, parts: list[str]) -> str:
     """Parts in a random order, some of them repeated; every character of the parts occurs next to
     every other one.
     """
-    made: list[str] = []
+    chosen: list[str] = []
     size = 0
     while size < LONG:
         part = r.choice(parts)
         part = part * r.choice((1, 1, 1, 1, 2, 50)) + r.choice(("", "", " ", "\n", "a", "\r\n\r\n"))
-        made.append(part)
+        chosen.append(part)
         size += len(part.encode(errors="replace"))
-    return "".join(made)
+    return "".join(chosen)
 
 
 def check(subject: Tokenizer, text: str) -> None:
     allowed: tuple[str, ...] = tuple(sorted(subject.special_tokens_set)[:1])
     for special in ((), "all", allowed):
         for template in (False, True):
-            how: dict[str, Any] = {"allowed_special": special, "add_special_tokens": template}
-            expected = subject.encode(text, **how)
-            assert subject.encode(text, **how, num_threads=2) == expected
-            assert subject.encode_to_numpy(text, **how, num_threads=3).tolist() == expected
-            batch = subject.encode_batch(["a", text, "", "b c"], **how, num_threads=2)
+            options: dict[str, Any] = {"allowed_special": special, "add_special_tokens": template}
+            expected = subject.encode(text, **options)
+            assert subject.encode(text, **options, num_threads=2) == expected
+            assert subject.encode_to_numpy(text, **options, num_threads=3).tolist() == expected
+            batch = subject.encode_batch(["a", text, "", "b c"], **options, num_threads=2)
             assert batch[1] == expected
-            assert batch[3] == subject.encode("b c", **how)
+            assert batch[3] == subject.encode("b c", **options)
     ids, offsets = subject.encode_batch_to_numpy(["a", text, "b c"], num_threads=2)
     assert ids[offsets[1] : offsets[2]].tolist() == subject.encode(text)
     assert subject.encode_bytes(text.encode(), num_threads=2) == subject.encode(text)
@@ -58,9 +58,9 @@ def test_small_tokenizers_produce_the_same_ids_with_threads(name: str) -> None:
 def test_random_tokenizers_produce_the_same_ids_with_threads(first: int, tmp_path: Path) -> None:
     converted = 0
     for seed in range(first, first + SEEDS_PER_TEST):
-        if (made := random_tokenizer(seed, tmp_path)) is not None:
+        if (sample := random_tokenizer(seed, tmp_path)) is not None:
             r = random.Random(seed)
-            check(made[1], long_text(r, [random_tokenizers.text(r, 60) for _ in range(300)]))
+            check(sample[1], long_text(r, [random_tokenizers.text(r, 60) for _ in range(300)]))
             converted += 1
     assert converted > SEEDS_PER_TEST // 3
 
@@ -78,19 +78,19 @@ def test_cuts_may_be_near_or_far(name: str, character: str, distance: int) -> No
     assert batch == [subject.encode(part) for part in (text, "a", text[1:], "")]
 
 
-@pytest.mark.parametrize("place", [0, 100_000, 199_999])
+@pytest.mark.parametrize("offset", [0, 100_000, 199_999])
 @pytest.mark.parametrize("character", ["e", "\xe9", "\u4e2d", "\U0001f600"])
-def test_lone_surrogates_are_replaced_like_with_one_thread(character: str, place: int) -> None:
+def test_lone_surrogates_are_replaced_like_with_one_thread(character: str, offset: int) -> None:
     subject = tokenizer("ranks")
     text = ((character * 20 + ", ") * 10_000)[:200_000]
-    text = f"{text[:place]}\ud83d{text[place:]}"
+    text = f"{text[:offset]}\ud83d{text[offset:]}"
     texts = [character * 50, text, "a", "\udc4d", text + character]
     expected = [subject.encode(text) for text in texts]
     assert "\ufffd" in subject.decode(expected[1])
     assert subject.encode(text, num_threads=2) == expected[1]
     assert subject.encode_batch(texts, num_threads=2) == expected
     assert subject.encode_batch(texts, num_threads=1) == expected
-    with pytest.raises(UnicodeEncodeError, match=f"position {place}: surrogates not allowed"):
+    with pytest.raises(UnicodeEncodeError, match=f"position {offset}: surrogates not allowed"):
         tokenizer("gpt2").encode(text, num_threads=2)
 
 

@@ -30,33 +30,33 @@ SHARED = ("gpt2", "bert-base-uncased", "t5-small")
 
 def opened(contents: Sequence[bytes | None]) -> tokexport.Tokenizer:
     """A file of some tokens; None is a hole."""
-    tokens = (None if each is None else Token(each, TokenKind.ADDED) for each in contents)
+    tokens = (None if content is None else Token(content, TokenKind.ADDED) for content in contents)
     model = tokenizer_model(tokens, BytePairModel({}, None))
     return tokexport.load(file_bytes(model, INDEXED))
 
 
 def by_scan(tokenizer: tokexport.Tokenizer, prefix: bytes) -> list[int]:
     """The ids with a prefix, sorted by their bytes and by id."""
-    found = []
+    matches = []
     for id in range(tokenizer.n_vocab):
         try:
             content = tokenizer.decode_single_token_bytes(id)
         except KeyError:
             continue
         if content.startswith(prefix):
-            found.append((content, id))
-    return [id for _, id in sorted(found)]
+            matches.append((content, id))
+    return [id for _, id in sorted(matches)]
 
 
 def check_node(tokenizer: tokexport.Tokenizer, node: PrefixNode) -> list[PrefixNode]:
     """The children of a node, which have all of its ids except those that end there."""
     contents = [tokenizer.decode_single_token_bytes(int(id)) for id in node.ids]
     assert len(node) == len(contents)
-    ending = [id for id, each in zip(node.ids, contents, strict=True) if each == node.prefix]
+    ending = [id for id, token in zip(node.ids, contents, strict=True) if token == node.prefix]
     assert [*node.ending] == ending
     children = [*node.children()]
     assert [*node.ending, *chain(*(child.ids for child in children))] == [*node.ids]
-    bytes_after = sorted({each[len(node.prefix)] for each in contents if each != node.prefix})
+    bytes_after = sorted({token[len(node.prefix)] for token in contents if token != node.prefix})
     prefixes = [node.prefix + bytes([byte]) for byte in bytes_after]
     assert [child.prefix for child in children] == prefixes
     assert [node.child(byte) for byte in bytes_after] == children
@@ -77,12 +77,12 @@ def test_ids_with_a_prefix_equal_those_of_a_scan(
 @given(st.lists(st.none() | CONTENTS, min_size=1, max_size=40))
 def test_a_walk_over_the_trie_visits_every_id_once(contents: list[bytes | None]) -> None:
     tokenizer = opened(contents)
-    nodes, met = [tokenizer.prefix_trie()], []
+    nodes, visited = [tokenizer.prefix_trie()], []
     while nodes:
         node = nodes.pop()
-        met += node.ending.tolist()
+        visited += node.ending.tolist()
         nodes += check_node(tokenizer, node)
-    assert sorted(met) == [id for id, content in enumerate(contents) if content is not None]
+    assert sorted(visited) == [id for id, content in enumerate(contents) if content is not None]
 
 
 @pytest.mark.parametrize("name", SHARED)
@@ -96,12 +96,12 @@ def test_prefixes_in_real_vocabularies_equal_those_of_a_scan(shared: Path, name:
     r = random.Random(1)
     for token in [*r.sample(contents, 150), b" ", b"##", b"<", b"\xe2\x96"]:
         prefix = token[: r.randint(1, 4)]
-        both = zip(everything, contents, strict=True)
-        expected = [id for id, each in both if each.startswith(prefix)]
+        pairs = zip(everything, contents, strict=True)
+        expected = [id for id, content in pairs if content.startswith(prefix)]
         assert tokenizer.prefix_ids(prefix).tolist() == expected
         check_node(tokenizer, tokenizer.prefix_trie(prefix))
-    grown = len(content) - len(file_bytes(model))
-    assert 4 * len(everything) <= grown < 4 * len(everything) + 128
+    growth = len(content) - len(file_bytes(model))
+    assert 4 * len(everything) <= growth < 4 * len(everything) + 128
 
 
 def test_a_file_without_the_index_says_how_to_convert_again() -> None:
@@ -110,11 +110,11 @@ def test_a_file_without_the_index_says_how_to_convert_again() -> None:
 
 
 def test_a_wrong_index_causes_wrong_ids_or_an_error() -> None:
-    good = tokexport.load(golden_files.content("holes"))
+    original = tokexport.load(golden_files.content("holes"))
     r = random.Random(7)
     codes = []
     for _ in range(300):
-        numbers = good.prefix_ids(b"").copy()
+        numbers = original.prefix_ids(b"").copy()
         for _ in range(r.choice([1, 5, 200])):
             numbers[r.randrange(len(numbers))] = r.choice([0, 5, 264, 266, 267, 0xFFFFFFFF])
         changed = {Tag.SORTED_IDS: numbers.astype(np.dtype("<u4")).tobytes()}

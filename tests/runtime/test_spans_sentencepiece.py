@@ -30,43 +30,43 @@ WORDS = small(*PIECES, algorithm=Algorithm.WORD, normalizer=SPEC)
 @pytest.mark.parametrize("first", range(0, 48 if SLOW else 24, 12))
 def test_a_random_model_has_the_ids_offsets_and_texts_of_the_library_of(first: int) -> None:
     for seed in range(first, first + 12):
-        dice = random.Random(seed)
-        source = piece_model(dice)
+        rng = random.Random(seed)
+        source = piece_model(rng)
         content = file_bytes(model_of(source))
         subject, reference = load(content), library_of(source)
         file = tokexport_reader.open_file(content)
-        for number, text in enumerate(piece_texts(dice, source, 20)):
-            wanted = reference.EncodeAsOffsetMapping(text)
-            found = subject.encode_with_offsets(text)
-            assert (found.ids, found.offsets) == (wanted["ids"], wanted["offsets"]), (seed, text)
+        for number, text in enumerate(piece_texts(rng, source, 20)):
+            theirs = reference.EncodeAsOffsetMapping(text)
+            ours = subject.encode_with_offsets(text)
+            assert (ours.ids, ours.offsets) == (theirs["ids"], theirs["offsets"]), (seed, text)
             in_bytes = reference.EncodeAsOffsetMapping(text.encode())["offsets"]
             assert subject.encode_with_offsets(text, unit="byte").offsets == in_bytes, (seed, text)
-            assert subject.decode(found.ids) == reference.decode(found.ids), (seed, text)
+            assert subject.decode(ours.ids) == reference.decode(ours.ids), (seed, text)
             if number % 7 == 0:
                 spans = tokexport_reader.encode_spans(file, text.encode())
-                assert spans == [*zip(wanted["ids"], wanted["offsets"], strict=True)], (seed, text)
+                assert spans == [*zip(theirs["ids"], theirs["offsets"], strict=True)], (seed, text)
 
 
 def test_a_long_text_has_the_offsets_of_the_library_of() -> None:
     for seed in (3, 4, 5, 6, 9):
-        dice = random.Random(seed)
-        source = piece_model(dice)
-        text = "".join(piece_texts(dice, source, 4000))
-        wanted = library_of(source).EncodeAsOffsetMapping(text)
-        found = load(file_bytes(model_of(source))).encode_with_offsets(text)
-        assert (found.ids, found.offsets) == (wanted["ids"], wanted["offsets"]), seed
+        rng = random.Random(seed)
+        source = piece_model(rng)
+        text = "".join(piece_texts(rng, source, 4000))
+        theirs = library_of(source).EncodeAsOffsetMapping(text)
+        ours = load(file_bytes(model_of(source))).encode_with_offsets(text)
+        assert (ours.ids, ours.offsets) == (theirs["ids"], theirs["offsets"]), seed
 
 
 def test_several_unknown_words_have_one_span() -> None:
     subject, reference = load(file_bytes(model_of(WORDS))), library_of(WORDS)
     for count in (1, 2, 500):
         text = "ab" + " \u4f60x" * count + " ab y"
-        found = subject.encode_with_offsets(text)
-        assert found.offsets == reference.EncodeAsOffsetMapping(text)["offsets"]
-        assert len(found.ids) == 4
+        encoding = subject.encode_with_offsets(text)
+        assert encoding.offsets == reference.EncodeAsOffsetMapping(text)["offsets"]
+        assert len(encoding.ids) == 4
         in_bytes = subject.encode_with_offsets(text, unit="byte")
         assert in_bytes.offsets == reference.EncodeAsOffsetMapping(text.encode())["offsets"]
-        assert in_bytes.ids == found.ids
+        assert in_bytes.ids == encoding.ids
     assert subject.encode_with_offsets("ab \u4f60 \u597d ab").offsets == [(0, 2), (2, 6), (6, 9)]
 
 
@@ -74,14 +74,14 @@ def test_the_offsets_differ_from_those_of_a_file_without_the_section() -> None:
     """Otherwise the section would be useless."""
     content = golden_files.content("pieces")
     assert content.count(b"ALGN") == 1
-    without = bytearray(content.replace(b"ALGN", b"algn"))  # a private tag, which is skipped
-    Sections(without).seal()
+    stripped = bytearray(content.replace(b"ALGN", b"algn"))  # a private tag, which is skipped
+    Sections(stripped).seal()
     texts = ["a\u2163 ab", "\u3000\u3000ab", "<ab>"]
-    has, lacks = (
+    with_section, without_section = (
         [load(file).encode_with_offsets(text).offsets for text in texts]
-        for file in (content, without)
+        for file in (content, stripped)
     )
-    assert has != lacks
+    assert with_section != without_section
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,8 @@ ROBERTA = processors.RobertaProcessing(
 )
 
 
-def made(
-    processor: Any, *, unknown: str = "<unk>", missing: str = "?", takes: bool = True
+def byte_level(
+    processor: Any, *, unknown: str = "<unk>", missing: str = "?", rstrip: bool = True
 ) -> Tokenizer:
     """A byte-level tokenizer without one byte, with added tokens that include white space and one
     that is white space.
@@ -42,7 +42,7 @@ def made(
     tokenizer.post_processor = processor
     tokenizer.add_special_tokens([AddedToken("<s>", lstrip=True, rstrip=True, normalized=False)])
     tokenizer.add_tokens(
-        [AddedToken("[M]", rstrip=takes), AddedToken("\n\n"), AddedToken("\u0120[M]\u0120")]
+        [AddedToken("[M]", rstrip=rstrip), AddedToken("\n\n"), AddedToken("\u0120[M]\u0120")]
     )
     return tokenizer
 
@@ -58,20 +58,20 @@ def file_of(tokenizer: Tokenizer) -> File:
     [[NOTHING], [KEEPS], [TAKES], [KEEPS, TAKES], [TAKES, NOTHING, KEEPS, KEEPS], [TAKES, ROBERTA]],
 )
 def test_offsets_are_trimmed_as_in_the_library(passes: list[Any], unknown: str) -> None:
-    library = made(processors.Sequence(passes), unknown=unknown)
+    library = byte_level(processors.Sequence(passes), unknown=unknown)
     subject = file_of(library)
     for text in TEXTS:
         for template in (False, True):
-            wanted = library.encode(text, add_special_tokens=template)
-            found = subject.encode_with_offsets(
+            expected = library.encode(text, add_special_tokens=template)
+            encoding = subject.encode_with_offsets(
                 text, allowed_special="all", add_special_tokens=template
             )
-            assert (found.ids, found.offsets) == (wanted.ids, wanted.offsets), text
+            assert (encoding.ids, encoding.offsets) == (expected.ids, expected.offsets), text
 
 
 def test_trimming_changes_something() -> None:
-    assert made(TAKES).encode("a b").offsets != made(NOTHING).encode("a b").offsets
-    assert made(KEEPS).encode(" a").offsets != made(TAKES).encode(" a").offsets
+    assert byte_level(TAKES).encode("a b").offsets != byte_level(NOTHING).encode("a b").offsets
+    assert byte_level(KEEPS).encode(" a").offsets != byte_level(TAKES).encode(" a").offsets
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_trimming_changes_something() -> None:
     ],
 )
 def test_a_file_without_offsets_says_so(passes: list[Any]) -> None:
-    library = made(processors.Sequence(passes))
+    library = byte_level(processors.Sequence(passes))
     subject = file_of(library)
     assert subject.encode("a b", add_special_tokens=True) == library.encode("a b").ids
     with pytest.raises(FormatError, match="encode without offsets") as refusal:
@@ -94,12 +94,12 @@ def test_a_file_without_offsets_says_so(passes: list[Any]) -> None:
 
 @pytest.mark.parametrize(("passes", "refused"), [([TAKES], True), ([ROBERTA, TAKES], False)])
 def test_a_note_says_that_offsets_are_refused(passes: list[Any], refused: bool) -> None:
-    notes = prepared(read(made(processors.Sequence(passes)))).notes
+    notes = prepared(read(byte_level(processors.Sequence(passes)))).notes
     assert any("offsets are refused" in note for note in notes) != refused
 
 
 def test_letters_of_a_byte_level_normalizer_are_not_white_space() -> None:
-    library = made(TAKES, takes=False)
+    library = byte_level(TAKES, rstrip=False)
     library.normalizer = normalizers.ByteLevel()
     library.pre_tokenizer = pre_tokenizers.Digits()
     with pytest.raises(FormatError, match="encode without offsets"):
@@ -108,11 +108,11 @@ def test_letters_of_a_byte_level_normalizer_are_not_white_space() -> None:
 
 def test_an_unknown_unit_is_an_error() -> None:
     with pytest.raises(ValueError, match='"char" or "byte"'):
-        file_of(made(NOTHING)).encode_with_offsets("a", unit="word")  # type: ignore[arg-type]
+        file_of(byte_level(NOTHING)).encode_with_offsets("a", unit="word")  # type: ignore[arg-type]
 
 
 def test_arrays_have_the_same_values_as_lists() -> None:
-    subject = file_of(made(ROBERTA))
+    subject = file_of(byte_level(ROBERTA))
     for text in TEXTS:
         lists = subject.encode_with_offsets(text, add_special_tokens=True)
         arrays = subject.encode_with_offsets_to_numpy(text, add_special_tokens=True)

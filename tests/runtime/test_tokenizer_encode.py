@@ -34,14 +34,14 @@ def test_every_way_to_encode_produces_the_ids_of_the_reference(name: str) -> Non
     assert len(cases(name)) >= 20
     for case in cases(name):
         special = "all" if case["special"] else ()
-        how: dict[str, Any] = {"allowed_special": special}
-        how["add_special_tokens"] = case["add_special"]
-        assert subject.encode(case["text"], **how) == case["ids"], case
-        assert subject.encode_bytes(case["text"].encode(), **how) == case["ids"]
-        array = subject.encode_to_numpy(case["text"], **how)
+        options: dict[str, Any] = {"allowed_special": special}
+        options["add_special_tokens"] = case["add_special"]
+        assert subject.encode(case["text"], **options) == case["ids"], case
+        assert subject.encode_bytes(case["text"].encode(), **options) == case["ids"]
+        array = subject.encode_to_numpy(case["text"], **options)
         assert array.dtype == np.uint32
         assert array.tolist() == case["ids"]
-        assert subject.encode_batch([case["text"]] * 3, **how) == [case["ids"]] * 3
+        assert subject.encode_batch([case["text"]] * 3, **options) == [case["ids"]] * 3
 
 
 @given(TEXTS)
@@ -87,7 +87,7 @@ def test_a_lone_surrogate_is_an_error_if_the_reference_is_tokenizers() -> None:
 
 
 def test_bytes_that_are_not_utf8_are_an_error_with_the_offset() -> None:
-    for data, place in (
+    for data, offset in (
         (b"abc\xff", 3),
         (b"\xc3", 0),
         (b"a\xed\xa0\x80", 1),
@@ -96,7 +96,7 @@ def test_bytes_that_are_not_utf8_are_an_error_with_the_offset() -> None:
     ):
         with pytest.raises(UnicodeDecodeError) as raised:
             tokenizer("gpt2").encode_bytes(data)
-        assert raised.value.start == place
+        assert raised.value.start == offset
 
 
 def test_a_wrong_argument_is_a_type_error_that_says_what_was_expected() -> None:
@@ -136,8 +136,8 @@ def test_a_wrong_argument_is_a_type_error_that_says_what_was_expected() -> None:
 def test_a_text_in_any_parts_has_the_ids_of_the_whole(
     data: bytes, cuts: list[int], template: bool, name: str
 ) -> None:
-    places = [0, *sorted(cut for cut in cuts if cut < len(data)), len(data)]
-    parts = [data[start:end] for start, end in itertools.pairwise(places)]
+    offsets = [0, *sorted(cut for cut in cuts if cut < len(data)), len(data)]
+    parts = [data[start:end] for start, end in itertools.pairwise(offsets)]
     for allowed in ((), "all"):
         options: dict[str, Any] = {"allowed_special": allowed, "add_special_tokens": template}
         arrays = [*tokenizer(name).encode_stream(parts, **options)]

@@ -39,9 +39,9 @@ def refusal(data: bytes, path: Path, **options: bool) -> FormatError:
 
 def section(subject: Tokenizer, tag: bytes) -> int:
     """The offset of a section in the file."""
-    found = subject._core.section(tag)
-    assert found is not None
-    return found[0]
+    bounds = subject._core.section(tag)
+    assert bounds is not None
+    return bounds[0]
 
 
 def changed(data: bytes, offset: int, *, fix_header: bool = False) -> bytes:
@@ -192,8 +192,8 @@ def test_ranks_exist_if_they_are_not_the_order_of_ids() -> None:
     assert tokenizer("gpt2").ranks is None
     ranks = tokenizer("shuffled").ranks
     assert ranks is not None
-    kept = ranks[ranks != layout.NONE]
-    assert len(kept) == len(set(kept.tolist())) > 100
+    existing = ranks[ranks != layout.NONE]
+    assert len(existing) == len(set(existing.tolist())) > 100
 
 
 def test_sections_are_listed_in_the_order_of_the_file() -> None:

@@ -14,9 +14,9 @@ WORDS = (SMALL / "text.txt").read_text(encoding="utf-8").split()
 
 
 def texts(count: int, seed: int) -> list[str]:
-    chance = random.Random(seed)
-    lengths = [chance.choice([0, 1, 5, 40, 300]) for _ in range(count - 2)] + [6_000, 20_000]
-    return [" ".join(chance.choices(WORDS, k=length)) for length in lengths]
+    rng = random.Random(seed)
+    lengths = [rng.choice([0, 1, 5, 40, 300]) for _ in range(count - 2)] + [6_000, 20_000]
+    return [" ".join(rng.choices(WORDS, k=length)) for length in lengths]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 8, None])

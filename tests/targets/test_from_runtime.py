@@ -26,36 +26,36 @@ def golden(name: str) -> Path:
 
 
 @pytest.fixture(scope="module")
-def taken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tokexport.Tokenizer]:
+def converted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tokexport.Tokenizer]:
     folder = tmp_path_factory.mktemp("taken")
-    found = {}
+    tokenizers = {}
     for name in (*LLAMA2C, *DECODING):
-        done = convert_from(golden(name), name, folder / name)
-        assert done.encodes == (name in LLAMA2C)
-        assert (done.compared > 900) == (name in LLAMA2C)
-        found[name] = tokexport.load(folder / name)
-    return found
+        conversion = convert_from(golden(name), name, folder / name)
+        assert conversion.encodes == (name in LLAMA2C)
+        assert (conversion.compared > 900) == (name in LLAMA2C)
+        tokenizers[name] = tokexport.load(folder / name)
+    return tokenizers
 
 
 @pytest.mark.parametrize("name", LLAMA2C)
 @given(text=TEXTS)
 def test_ids_equal_those_of_the_runtime(
-    name: str, text: str, taken: dict[str, tokexport.Tokenizer]
+    name: str, text: str, converted: dict[str, tokexport.Tokenizer]
 ) -> None:
-    assert taken[name].encode(text) == TARGETS[name].runtime(golden(name), {}).encode(text)
+    assert converted[name].encode(text) == TARGETS[name].runtime(golden(name), {}).encode(text)
 
 
 @pytest.mark.parametrize("name", DECODING)
 def test_a_decode_only_file_decodes_the_same(
-    name: str, taken: dict[str, tokexport.Tokenizer]
+    name: str, converted: dict[str, tokexport.Tokenizer]
 ) -> None:
     tokens = TARGETS[name].read(golden(name)).tokens
     assert len(tokens) > 200
     for id, token in enumerate(tokens):
         assert token is not None
-        assert taken[name].decode_single_token_bytes(id) == token.content
+        assert converted[name].decode_single_token_bytes(id) == token.content
     with pytest.raises(FormatError):
-        taken[name].encode("a")
+        converted[name].encode("a")
 
 
 def test_a_c_array_contains_the_file(tmp_path: Path) -> None:
@@ -95,8 +95,8 @@ def test_the_tokenizers_published_by_llama2c_can_be_read(
 
 def test_the_command_line_accepts_it(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "out.bin"
-    done = run("convert", str(golden("llama2.c")), "--from", "llama2.c", "-o", str(out))
-    assert done.stderr.startswith("note: same ids as run.c of llama2.c for all 9")
+    outcome = run("convert", str(golden("llama2.c")), "--from", "llama2.c", "-o", str(out))
+    assert outcome.stderr.startswith("note: same ids as run.c of llama2.c for all 9")
     assert tokexport.load(out).n_vocab == 285
     (tmp_path / "other").write_bytes(bytes(64))  # whisper.cpp: no tokens
     for source, form in (ROOT / "README.md", "llm.c"), (tmp_path / "other", "whisper.cpp"):

@@ -37,19 +37,19 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     lines = [b"%d %s %d\n" % (id, repr(x).encode(), len(x)) for id, x in enumerate(RWKV, 1)]
     (folder / "rwkv_vocab_tiny.txt").write_bytes(b"".join(lines))
     sources = {"uncased": "vocab.txt", "cased": "cased", "rwkv": "rwkv_vocab_tiny.txt"}
-    made = {name: _pair(folder / path, folder / name) for name, path in sources.items()}
-    return {"folder": folder, **made}
+    read_back = {name: _pair(folder / path, folder / name) for name, path in sources.items()}
+    return {"folder": folder, **read_back}
 
 
 def _pair(source: Path, target: Path) -> tuple[tokexport.Tokenizer, tokexport.Tokenizer]:
-    made = target.with_suffix(".gguf")
-    done = write_target(source, "gguf", made)
-    assert not done.losses
-    found = []
-    for number, path in enumerate((source, made)):
+    gguf_path = target.with_suffix(".gguf")
+    result = write_target(source, "gguf", gguf_path)
+    assert not result.losses
+    tokenizers = []
+    for number, path in enumerate((source, gguf_path)):
         tokexport.convert(path, target.with_suffix(f".{number}"), self_test=False)
-        found.append(tokexport.load(target.with_suffix(f".{number}")))
-    return found[0], found[1]
+        tokenizers.append(tokexport.load(target.with_suffix(f".{number}")))
+    return tokenizers[0], tokenizers[1]
 
 
 @pytest.mark.parametrize("name", ["uncased", "cased", "rwkv"])
@@ -57,10 +57,10 @@ def _pair(source: Path, target: Path) -> tuple[tokexport.Tokenizer, tokexport.To
 def test_a_file_read_back_produces_the_same_ids(
     name: str, text: str, pairs: dict[str, Any]
 ) -> None:
-    own, found = pairs[name]
+    original, read_back = pairs[name]
     for allowed in ((), "all"):
-        expected = own.encode(text, allowed_special=allowed)
-        assert found.encode(text, allowed_special=allowed) == expected
+        expected = original.encode(text, allowed_special=allowed)
+        assert read_back.encode(text, allowed_special=allowed) == expected
 
 
 @pytest.mark.parametrize("name", ["uncased", "cased", "rwkv"])
@@ -102,9 +102,9 @@ def test_another_wordpiece_is_refused(tmp_path: Path) -> None:
 def test_tokens_equal_those_of_the_converter_of_llama_cpp(shared: Path, tmp_path: Path) -> None:
     source = shared / "tokenizers" / "gguf" / "ggml-vocab-bert-bge.gguf"
     write_target(source, "gguf", tmp_path / "it.gguf", pattern="bert-bge")
-    own, made = (
+    original, written = (
         read_metadata(path.read_bytes(), path.name, ("tokenizer.",))
         for path in (source, tmp_path / "it.gguf")
     )
-    assert made["tokenizer.ggml.tokens"] == own["tokenizer.ggml.tokens"]
-    assert len(own["tokenizer.ggml.tokens"]) > 30000
+    assert written["tokenizer.ggml.tokens"] == original["tokenizer.ggml.tokens"]
+    assert len(original["tokenizer.ggml.tokens"]) > 30000

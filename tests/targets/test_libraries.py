@@ -75,8 +75,8 @@ def test_llamacpp_does_not_normalize(sources: tuple[Path, Path]) -> None:
 def test_llamacpp_keeps_spaces_that_a_model_removes(tmp_path: Path) -> None:
     pieces = replace(GOLDEN.piece_model(), normalizer=NormalizerSpec())
     (tmp_path / "tokenizer.model").write_bytes(serialize(pieces))
-    done = write_target(tmp_path / "tokenizer.model", "gguf", tmp_path / "file")
-    assert "keeps all spaces" in str(done.losses[0])
+    result = write_target(tmp_path / "tokenizer.model", "gguf", tmp_path / "file")
+    assert "keeps all spaces" in str(result.losses[0])
     runtime = TARGETS["gguf"].runtime(tmp_path / "file", {})
     reference = reference_for(tmp_path / "tokenizer.model")
     assert runtime.encode("the  tide") != reference.encode("the  tide", False)
@@ -171,7 +171,7 @@ def tiktoken_split(pattern: str) -> Split:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "alike"),
+    ("first", "second", "expected"),
     [
         (Split(GPT2), tiktoken_split(KNOWN["r50k_base"].pattern), True),
         (Split(LLAMA3), tiktoken_split(KNOWN["llama3"].pattern), True),
@@ -185,10 +185,10 @@ def tiktoken_split(pattern: str) -> Split:
         (Split(CharacterTest.NUMERIC), Split(r"\p{N}"), False),
     ],
 )
-def test_two_patterns_are_equivalent(one: Split, other: Split, alike: bool) -> None:
-    assert are_equivalent([one], [other]) is alike
-    assert are_equivalent([other], [one]) is alike
-    assert not are_equivalent([one], [one, one])
+def test_two_patterns_are_equivalent(first: Split, second: Split, expected: bool) -> None:
+    assert are_equivalent([first], [second]) is expected
+    assert are_equivalent([second], [first]) is expected
+    assert not are_equivalent([first], [first, first])
 
 
 PARTS = ("a", "b", "ab", "a+", "b?", "(?:ab)+", "[ab]", "[^a]", "a++", "b*a")
@@ -203,6 +203,6 @@ def test_patterns_declared_equivalent_produce_the_same_cuts(first: str, second: 
         for pattern in (first, second)
     ]
     texts = ["".join("abc"[n // 3**i % 3] for i in range(5)) for n in range(3**5)]
-    cuts = [[one.pre_tokenize_str(text) for text in texts] for one in pre]
+    cuts = [[split.pre_tokenize_str(text) for text in texts] for split in pre]
     if are_equivalent([Split(first)], [Split(second)]):
         assert cuts[0] == cuts[1]

@@ -98,7 +98,7 @@ def test_llmc_only_decodes(sources: tuple[Path, Path]) -> None:
 def test_ids_that_a_file_lacks_are_differences() -> None:
     result = compare_runtime(golden("qwen3.c"), "qwen3.c", against=small_source("gpt2"), strings=50)
     assert not result.ok
-    assert any("not in the file" in str(one.found) for one in result.examples)
+    assert any("not in the file" in str(example.found) for example in result.examples)
 
 
 def test_whispercpp_takes_the_longest_token_of_a_word() -> None:
@@ -110,8 +110,8 @@ def test_whispercpp_takes_the_longest_token_of_a_word() -> None:
 
 
 def test_ranks_with_their_pattern_are_exact(sources: tuple[Path, Path]) -> None:
-    how = {"pattern": GOLDEN.PATTERN, "special_tokens": {"<|endoftext|>": 269, "<|user|>": 270}}
-    runtime = TARGETS["tiktoken"].runtime(golden("tiktoken"), how)
+    options = {"pattern": GOLDEN.PATTERN, "special_tokens": {"<|endoftext|>": 269, "<|user|>": 270}}
+    runtime = TARGETS["tiktoken"].runtime(golden("tiktoken"), options)
     reference = reference_for(sources[0])
     for text in ("the ferry  in the tide\n\n1234<|user|>", "", " fér  "):
         assert runtime.encode(text) == reference.encode(text, True)
@@ -123,18 +123,18 @@ def test_the_command_exits_with_1_and_shows_examples(
     text = tmp_path / "text.txt"
     text.write_text("the ferry\n\nin the tide\u00df\n", encoding="utf-8")
     file = tmp_path / "tokenizer.bin"
-    made = run("convert", sources[1], "--to", "llama2.c", "-o", file)
-    assert made.code == 0
-    assert "warning: other ids with a role" in made.stderr
-    how = ("verify", file, "--as", "llama2.c", "--against", sources[1], "--strings", 0, "--text")
-    shown = run(*how, text)
-    assert shown.code == 1
-    assert "1 of 2 differ" in shown.text
-    result = json.loads(run(*how, text, "--json").text)
+    outcome = run("convert", sources[1], "--to", "llama2.c", "-o", file)
+    assert outcome.code == 0
+    assert "warning: other ids with a role" in outcome.stderr
+    verify = ("verify", file, "--as", "llama2.c", "--against", sources[1], "--strings", 0, "--text")
+    verified = run(*verify, text)
+    assert verified.code == 1
+    assert "1 of 2 differ" in verified.text
+    result = json.loads(run(*verify, text, "--json").text)
     assert result["counts"] == {"encode lines of files": 2, "decode": 2}
     assert result["examples"][0]["expected"] == "in the tide\u00df"
     text.write_text("the ferry\n", encoding="utf-8")
-    assert run(*how, text, "-q").code == 0
+    assert run(*verify, text, "-q").code == 0
 
 
 def test_conflicting_options_are_refused(
@@ -143,6 +143,6 @@ def test_conflicting_options_are_refused(
     file = tmp_path / "file"
     for words in (("--strict",), ("--to", "llama2.c", "--decode-only")):
         assert run("convert", sources[1], "-o", file, *words).code == 2
-    against = ("verify", golden("llama2.c"), "--as", "llama2.c", "--against", sources[1])
-    assert run(*against, "--quick").code == 2
+    verify = ("verify", golden("llama2.c"), "--as", "llama2.c", "--against", sources[1])
+    assert run(*verify, "--quick").code == 2
     assert not file.exists()

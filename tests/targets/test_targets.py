@@ -72,15 +72,15 @@ def test_reading_a_file_back_loses_exactly_the_listed_parts(
     name: str, sources: tuple[Path, Path], tmp_path: Path
 ) -> None:
     source = source_of(name, sources)
-    done = write_target(source, name, tmp_path / "file")
-    own, found = dict(material(source).parts), TARGETS[name].read(tmp_path / "file").parts
-    lost = {loss.part for loss in done.losses}
+    result = write_target(source, name, tmp_path / "file")
+    expected, actual = dict(material(source).parts), TARGETS[name].read(tmp_path / "file").parts
+    lost = {loss.part for loss in result.losses}
     if TARGETS[name].whole:
-        own = dict(found)
-    names = own.pop(Part.BYTES)
-    assert Part.BYTES in lost or names.items() <= found[Part.BYTES].items()
-    assert all(found[part] == own[part] for part in own if part not in lost)
-    assert all(found.get(part) != own[part] for part in lost - {Part.BYTES})
+        expected = dict(actual)
+    names = expected.pop(Part.BYTES)
+    assert Part.BYTES in lost or names.items() <= actual[Part.BYTES].items()
+    assert all(actual[part] == expected[part] for part in expected if part not in lost)
+    assert all(actual.get(part) != expected[part] for part in lost - {Part.BYTES})
     assert {part.name for part in lost} == LOST[name]
 
 
@@ -137,7 +137,7 @@ def test_a_file_that_is_cut_off_is_refused(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "which", "problem"),
+    ("name", "index", "problem"),
     [
         ("llama2.c", 0, "not BPE over characters"),
         ("qwen3.c", 1, "not BPE over bytes"),
@@ -146,27 +146,27 @@ def test_a_file_that_is_cut_off_is_refused(name: str, tmp_path: Path) -> None:
     ],
 )
 def test_a_model_of_another_kind_is_refused(
-    name: str, which: int, problem: str, sources: tuple[Path, Path], tmp_path: Path
+    name: str, index: int, problem: str, sources: tuple[Path, Path], tmp_path: Path
 ) -> None:
     with pytest.raises(TokexportError, match=problem):
-        write_target(sources[which], name, tmp_path / "file")
+        write_target(sources[index], name, tmp_path / "file")
 
 
 def test_the_refusal_of_a_charsmap_does_not_contain_its_bytes(
     sources: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    found = material(sources[1])
+    original = material(sources[1])
     steps = (Charsmap(bytes(1000), by_grapheme=False),)
     with pytest.raises(TokexportError) as refusal:
         TARGETS["tokenizer.json"].write(
-            replace(found, parts={**found.parts, Part.NORMALIZER: steps})
+            replace(original, parts={**original.parts, Part.NORMALIZER: steps})
         )
     assert "its normalizer has the step Charsmap; " in str(refusal.value)
 
 
-def changed(folder: Path, *more: str, **parts: Any) -> Path:
+def changed(folder: Path, *tokens: str, **parts: Any) -> Path:
     """The tokenizer.json with more tokens and with other parts of its model."""
-    document = GOLDEN.byte_document(more)
+    document = GOLDEN.byte_document(tokens)
     document["model"] |= parts
     path = folder / "tokenizer.json"
     path.write_text(json.dumps(document), encoding="utf-8")
@@ -184,8 +184,8 @@ def test_llmc_refuses_holes_and_long_tokens(tmp_path: Path) -> None:
 
 def test_ranks_that_are_not_ids_are_refused(tmp_path: Path) -> None:
     model = GOLDEN.byte_document()["model"]
-    first, second, *others = model["merges"]
-    source = changed(tmp_path, merges=[*others[:2], first, second, *others[2:]])
+    first, second, *rest = model["merges"]
+    source = changed(tmp_path, merges=[*rest[:2], first, second, *rest[2:]])
     with pytest.raises(TokexportError, match="is merged before one with a smaller id"):
         write_target(source, "tiktoken", tmp_path / "file")
     with pytest.raises(TokexportError, match="no merge produces the token 269"):
@@ -212,16 +212,16 @@ def test_qwen3c_ends_at_eos_and_at_bos_or_another_stop_id(
 
 def test_a_hole_does_not_change_the_ids_after_it(tmp_path: Path) -> None:
     source = changed(tmp_path, vocab=GOLDEN.byte_document()["model"]["vocab"] | {"ab": 300})
-    done = write_target(source, "qwen3.c", tmp_path / "file")
+    result = write_target(source, "qwen3.c", tmp_path / "file")
     assert TARGETS["qwen3.c"].read(tmp_path / "file").tokens[300] == Token(b"ab")
-    assert Part.HOLES not in {loss.part for loss in done.losses}
+    assert Part.HOLES not in {loss.part for loss in result.losses}
 
 
 def test_every_part_that_can_be_lost_has_a_sentence() -> None:
     for target in TARGETS.values():
         parts: dict[Part, Any] = {part: {0: b"a"} for part in Part}
-        bare = Material("none", (), {Part.BYTES: {}}, SpecialIds())
-        whole = Material("all", (), parts, SpecialIds())
-        wanted = [] if target.whole else [*Part]
-        assert [loss.part for loss in target.losses(whole, bare)] == wanted
-        assert all(loss.meaning for loss in target.losses(whole, bare))
+        empty = Material("none", (), {Part.BYTES: {}}, SpecialIds())
+        full = Material("all", (), parts, SpecialIds())
+        expected = [] if target.whole else [*Part]
+        assert [loss.part for loss in target.losses(full, empty)] == expected
+        assert all(loss.meaning for loss in target.losses(full, empty))

@@ -27,8 +27,8 @@ def seeded() -> None:
     torch.manual_seed(1)
 
 
-def close(one: Any, two: Any) -> bool:
-    return bool(one.shape == two.shape and torch.allclose(one, two, atol=1e-5))
+def close(left: Any, right: Any) -> bool:
+    return bool(left.shape == right.shape and torch.allclose(left, right, atol=1e-5))
 
 
 def test_linear_embedding_and_norm_equal_those_of_torch() -> None:
@@ -55,8 +55,8 @@ def test_rotary_positions_rotate_complex_numbers() -> None:
     x = torch.randn(2, 4, 7, 6)
     numbers = torch.complex(x[..., :3], x[..., 3:])
     angles = torch.outer(torch.arange(7.0), 100.0 ** (-torch.arange(3) / 3))
-    turned = numbers * torch.polar(torch.ones_like(angles), angles)
-    assert close(layers.rotary(x, 100.0), torch.cat([turned.real, turned.imag], -1))
+    rotated = numbers * torch.polar(torch.ones_like(angles), angles)
+    assert close(layers.rotary(x, 100.0), torch.cat([rotated.real, rotated.imag], -1))
 
 
 def test_attention_equals_scaled_dot_product_attention() -> None:
@@ -95,9 +95,9 @@ def test_cross_entropy_and_its_gradient_equal_those_of_torch() -> None:
     logits = (5 * torch.randn(2, 3, 7)).requires_grad_()
     targets = torch.randint(0, 7, (2, 3))
     expected = F.cross_entropy(logits.flatten(0, 1), targets.flatten())
-    found = learning.cross_entropy(logits, targets)
-    assert close(found, expected)
-    gradients = [torch.autograd.grad(loss, logits)[0] for loss in (found, expected)]
+    actual = learning.cross_entropy(logits, targets)
+    assert close(actual, expected)
+    gradients = [torch.autograd.grad(loss, logits)[0] for loss in (actual, expected)]
     assert close(*gradients)
 
 
@@ -133,12 +133,12 @@ def test_gradients_are_clipped_as_in_torch() -> None:
     for largest in (0.5, 100.0):
         ours = [nn.Parameter(torch.randn(3)), nn.Parameter(torch.randn(2, 2))]
         theirs = [nn.Parameter(part.detach().clone()) for part in ours]
-        for one, two in zip(ours, theirs, strict=True):
-            one.grad = torch.randn_like(one)
-            two.grad = one.grad.clone()
+        for our, their in zip(ours, theirs, strict=True):
+            our.grad = torch.randn_like(our)
+            their.grad = our.grad.clone()
         norm = nn.utils.clip_grad_norm_(theirs, largest)
         assert learning.clip_gradients(ours, largest) == pytest.approx(float(norm), rel=1e-5)
-        assert all(close(one.grad, two.grad) for one, two in zip(ours, theirs, strict=True))
+        assert all(close(our.grad, their.grad) for our, their in zip(ours, theirs, strict=True))
 
 
 def test_training_resumes_from_a_checkpoint_without_a_difference(tmp_path: Path) -> None:
@@ -155,11 +155,11 @@ def test_training_resumes_from_a_checkpoint_without_a_difference(tmp_path: Path)
     optimizer = learning.AdamW(model.parameters())
     first = steps(model, optimizer, 5)
     checkpoint.save(tmp_path, model, optimizer)
-    again, its_optimizer = checkpoint.load(tmp_path)
-    assert its_optimizer is not None
+    loaded, loaded_optimizer = checkpoint.load(tmp_path)
+    assert loaded_optimizer is not None
     last = steps(model, optimizer, 5)
     assert last < first
-    assert steps(again, its_optimizer, 5) == pytest.approx(last, rel=1e-4)
+    assert steps(loaded, loaded_optimizer, 5) == pytest.approx(last, rel=1e-4)
 
 
 def test_the_script_trains_a_model_that_learns(tmp_path: Path) -> None:

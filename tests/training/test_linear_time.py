@@ -46,18 +46,18 @@ def measured(kind: str, size: int) -> tuple[int, float, int]:
     """Words, seconds of CPU time, and the growth of peak memory in bytes."""
     command = [sys.executable, "-c", PROGRAM, kind, str(size)]
     run = subprocess.run(command, check=True, capture_output=True, text=True)
-    words, seconds, grown = json.loads(run.stdout)
-    print(f"{kind}, {size:,}: {words:,} words, {seconds:.2f} s, {grown / 1e6:.1f} MB more")
-    return words, seconds, grown
+    words, seconds, growth = json.loads(run.stdout)
+    print(f"{kind}, {size:,}: {words:,} words, {seconds:.2f} s, {growth / 1e6:.1f} MB more")
+    return words, seconds, growth
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
 @pytest.mark.parametrize("kind", FULL)
 def test_four_times_the_text_takes_four_times_as_long(kind: str) -> None:
-    size, most = FULL[kind]
+    size, limit = FULL[kind]
     size = size if SLOW else size // 10
     _, shorter, _ = measured(kind, size // 4)
-    words, longer, grown = measured(kind, size)
+    words, longer, growth = measured(kind, size)
     assert words == {"one letter": 1, "documents of one letter": size}.get(kind, words)
     assert longer < 8 * shorter + 0.3
-    assert grown < most * 1_000_000
+    assert growth < limit * 1_000_000

@@ -67,8 +67,8 @@ def naive(texts: list[str], pattern: str, merges: int, tie_break: TieBreak) -> l
                 counts[pair] += times
         if not counts:
             break
-        most, seen = max(counts.values()), list(counts)
-        ties = [pair for pair in seen if counts[pair] == most]
+        highest, seen = max(counts.values()), list(counts)
+        ties = [pair for pair in seen if counts[pair] == highest]
         best = min(ties, key=lambda pair: KEYS[tie_break](pair, vocab, seen))
         result.append((vocab[best[0]], vocab[best[1]]))
         words = Counter({_merged(word, best, len(vocab)): n for word, n in words.items()})
@@ -76,11 +76,11 @@ def naive(texts: list[str], pattern: str, merges: int, tie_break: TieBreak) -> l
     return result
 
 
-def _merged(word: tuple[int, ...], pair: Pair, product: int) -> tuple[int, ...]:
+def _merged(word: tuple[int, ...], pair: Pair, merged: int) -> tuple[int, ...]:
     out, at = [], 0
     while at < len(word):
         is_pair = word[at : at + 2] == pair
-        out.append(product if is_pair else word[at])
+        out.append(merged if is_pair else word[at])
         at += 1 + is_pair
     return tuple(out)
 
@@ -107,14 +107,14 @@ def test_the_merges_of_real_texts_equal_those_of_recounting(
 
 @pytest.mark.parametrize("pattern", [NANOCHAT, GPT2], ids=["nanochat", "gpt2"])
 def test_the_tokens_equal_those_of_rustbpe(texts: list[str], pattern: str) -> None:
-    found = learned(texts, MERGES, "lowest-ids", pattern=pattern)
-    assert [left + right for left, right in found] == rustbpe_tokens(texts, MERGES, pattern)
+    merges = learned(texts, MERGES, "lowest-ids", pattern=pattern)
+    assert [left + right for left, right in merges] == rustbpe_tokens(texts, MERGES, pattern)
 
 
 @pytest.mark.parametrize("pattern", [NANOCHAT, GPT2], ids=["nanochat", "gpt2"])
 def test_the_merges_equal_those_of_tokenizers(texts: list[str], pattern: str) -> None:
-    found = learned(texts, MERGES, "lowest-gpt2-ids", pattern=pattern)
-    assert found == tokenizers_merges(texts, MERGES, pattern)
+    merges = learned(texts, MERGES, "lowest-gpt2-ids", pattern=pattern)
+    assert merges == tokenizers_merges(texts, MERGES, pattern)
 
 
 @pytest.mark.parametrize("tie_break", KEYS)

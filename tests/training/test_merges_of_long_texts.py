@@ -27,14 +27,14 @@ TEXTS = {
 @pytest.fixture(scope="module", params=TEXTS)
 def texts(request: pytest.FixtureRequest, shared: Path) -> list[str]:
     """Documents of 50 lines."""
-    found = []
+    documents = []
     for path in chain(*(sorted((shared / "corpora").glob(name)) for name in TEXTS[request.param])):
         lines = path.read_text(encoding="utf-8").splitlines(True)
         if path.suffix == ".jsonl":
             lines = ["".join(map(str, json.loads(line).values())) + "\n" for line in lines]
-        found += ["".join(lines[at : at + 50]) for at in range(0, len(lines), 50)]
-    assert sum(len(text.encode()) for text in found) > 5_000_000
-    return found
+        documents += ["".join(lines[at : at + 50]) for at in range(0, len(lines), 50)]
+    assert sum(len(text.encode()) for text in documents) > 5_000_000
+    return documents
 
 
 def minbpe(texts: list[str], merges: int, pattern: str) -> list[Merge]:
@@ -44,10 +44,10 @@ def minbpe(texts: list[str], merges: int, pattern: str) -> list[Merge]:
     chunks = (chunk.encode() for text in texts for chunk in regex.findall(pattern, text))
     # A number above all others separates chunks.
     size = 257 + merges
-    between = np.array([size - 1], np.int64)
-    ids = np.concatenate([*chain(*((np.frombuffer(c, np.uint8), between) for c in chunks))])
+    separator = np.array([size - 1], np.int64)
+    ids = np.concatenate([*chain(*((np.frombuffer(c, np.uint8), separator) for c in chunks))])
     vocab = [bytes((byte,)) for byte in range(256)]
-    found = []
+    result = []
     for _ in range(merges):
         pairs = ids[:-1] * size + ids[1:]
         pairs[(ids[:-1] == size - 1) | (ids[1:] == size - 1)] = size * size - 1
@@ -63,9 +63,9 @@ def minbpe(texts: list[str], merges: int, pattern: str) -> list[Merge]:
             at = at[order % 2 == 0]
         ids[at] = len(vocab)
         ids = np.delete(ids, at + 1)
-        found.append((vocab[left], vocab[right]))
+        result.append((vocab[left], vocab[right]))
         vocab.append(vocab[left] + vocab[right])
-    return found
+    return result
 
 
 def test_the_merges_equal_those_of_minbpe(texts: list[str]) -> None:
@@ -75,11 +75,11 @@ def test_the_merges_equal_those_of_minbpe(texts: list[str]) -> None:
 
 @pytest.mark.parametrize("pattern", [NANOCHAT, GPT2], ids=["nanochat", "gpt2"])
 def test_the_tokens_equal_those_of_rustbpe(texts: list[str], pattern: str) -> None:
-    found = learned(texts, LATE_MERGES, "lowest-ids", pattern=pattern)
-    assert [left + right for left, right in found] == rustbpe_tokens(texts, LATE_MERGES, pattern)
+    merges = learned(texts, LATE_MERGES, "lowest-ids", pattern=pattern)
+    assert [left + right for left, right in merges] == rustbpe_tokens(texts, LATE_MERGES, pattern)
 
 
 @pytest.mark.parametrize("pattern", [NANOCHAT, GPT2], ids=["nanochat", "gpt2"])
 def test_the_merges_equal_those_of_tokenizers(texts: list[str], pattern: str) -> None:
-    found = learned(texts, LATE_MERGES, "lowest-gpt2-ids", pattern=pattern)
-    assert found == tokenizers_merges(texts, LATE_MERGES, pattern)
+    merges = learned(texts, LATE_MERGES, "lowest-gpt2-ids", pattern=pattern)
+    assert merges == tokenizers_merges(texts, LATE_MERGES, pattern)

@@ -26,11 +26,11 @@ def converted(path: Path) -> tokexport.Tokenizer:
 @pytest.mark.parametrize("roles", [ROLES, Roles(), Roles(eos="<|e|>"), Roles(stop=("<|e|>",))])
 def test_all_files_have_the_same_roles_and_ids(roles: Roles, first: int, tmp_path: Path) -> None:
     transformers = pytest.importorskip("transformers")
-    wanted = {name: id for id, name in enumerate(SPECIAL, first)}
-    trained = train_from_iterator(TEXTS, 266, special_tokens=wanted, roles=roles)
+    tokens = {name: id for id, name in enumerate(SPECIAL, first)}
+    trained = train_from_iterator(TEXTS, 266, special_tokens=tokens, roles=roles)
     trained.save(tmp_path)
-    ids = [None if role is None else wanted[role] for role in (roles.bos, roles.eos, roles.pad)]
-    stop = {wanted[name] for name in (*roles.stop, roles.eos) if name is not None}
+    ids = [None if role is None else tokens[role] for role in (roles.bos, roles.eos, roles.pad)]
+    stop = {tokens[name] for name in (*roles.stop, roles.eos) if name is not None}
     expected = SpecialIds(ids[0], ids[1], ids[2], stop=tuple(sorted(stop)))
     assert trained.special_ids == expected
     ours = tokexport.load(tmp_path / "tokenizer.bin")
@@ -43,10 +43,10 @@ def test_all_files_have_the_same_roles_and_ids(roles: Roles, first: int, tmp_pat
     assert [peer.bos_token_id, peer.eos_token_id, peer.pad_token_id] == ids
     assert (generation.eos_token_id or []) == sorted(stop)
     for text in (*TEXTS, "".join(SPECIAL)):
-        found = ours.encode(text, allowed_special="all")
-        assert peer.encode(text) == found
-        for other in (from_json, from_ranks):
-            assert other.encode(text, allowed_special="all") == found
+        our_ids = ours.encode(text, allowed_special="all")
+        assert peer.encode(text) == our_ids
+        for tokenizer in (from_json, from_ranks):
+            assert tokenizer.encode(text, allowed_special="all") == our_ids
 
 
 def test_earlier_roles_are_removed(tmp_path: Path) -> None:
@@ -80,8 +80,8 @@ def test_the_command_assigns_roles(run: Run, tmp_path: Path) -> None:
         assert outcome.code == 0, outcome.stderr
         expected = {"bos": None, "eos": 259, "pad": None, "unk": None, "stop": [259]}
         assert json.loads(outcome.stdout)["special_ids"] == expected
-        shown = run("inspect", tmp_path / "out/tokenizer.bin", "--json")
-        assert json.loads(shown.stdout)["special_ids"] == expected
+        inspected = run("inspect", tmp_path / "out/tokenizer.bin", "--json")
+        assert json.loads(inspected.stdout)["special_ids"] == expected
         outcome = run("train", *inputs, *common, "--bos", "<|x|>")
         assert outcome.code == 2
         assert "'<|x|>' cannot be bos" in outcome.stderr

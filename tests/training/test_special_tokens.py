@@ -73,9 +73,9 @@ def test_a_text_in_parts_is_cut_like_the_whole(
         texts,
         [iter([text[at : at + size] for at in range(0, len(text), size)]) for text in texts],
     ):
-        found = WordCounts(SMALL, special_tokens)
-        found.add(parts)
-        assert [*found.items()] == [*expected.items()]
+        counts = WordCounts(SMALL, special_tokens)
+        counts.add(parts)
+        assert [*counts.items()] == [*expected.items()]
 
 
 def test_special_tokens_have_the_requested_ids(run: Run, tmp_path: Path) -> None:

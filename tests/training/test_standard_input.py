@@ -49,12 +49,12 @@ def test_a_stream_has_the_words_of_a_file(
     path.write_bytes(data)
     parts = [data[at : at + size] for at in range(0, len(data), size)]
     caps: dict[str, Any] = {"doc_cap": doc_cap, "max_chars": max_chars}
-    found = count_stream(parts, folder / "s.counts", pattern=SMALL, **KINDS[kind], **caps)
+    counts = count_stream(parts, folder / "s.counts", pattern=SMALL, **KINDS[kind], **caps)
     if kind == "text" and max_chars is not None:  # the only document is cut there
         caps = {"doc_cap": min(doc_cap or max_chars, max_chars), "max_chars": None}
     expected = count_files([path], folder / "f.counts", pattern=SMALL, **KINDS[kind], **caps)
-    assert [*found.items()] == [*expected.items()]
-    assert found.runs[0].documents == expected.runs[0].documents
+    assert [*counts.items()] == [*expected.items()]
+    assert counts.runs[0].documents == expected.runs[0].documents
     assert [*read_word_counts(folder / "s.counts").items()] == [*expected.items()]
 
 
@@ -78,8 +78,8 @@ def test_the_commands_read_standard_input_in_three_forms(run: Run, tmp_path: Pat
         run("train", tmp_path / name, *options, *common, "-o", folders[1])
         run("train", "--counts", streamed, *common, "-o", folders[2])
         run("train", "--counts", counted, *common, "-o", folders[3])
-        first, *others = [(folder / "tokenizer.bin").read_bytes() for folder in folders]
-        assert others == [first] * 3
+        first, *rest = [(folder / "tokenizer.bin").read_bytes() for folder in folders]
+        assert rest == [first] * 3
 
 
 def test_standard_input_is_added_to_counts_once(run: Run, tmp_path: Path) -> None:

@@ -35,15 +35,15 @@ def prose(size: int) -> str:
 def unescaped(cell: str) -> bytes:
     """The bytes that a cell of the listing shows."""
     short = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\"}
-    found = []
+    parts = []
     for match in re.finditer(r"\\x(..)|\\u(.{4})|\\U(.{8})|\\(.)|(.)", cell[1:-1]):
-        byte, code, long_code, letter, other = match.groups()
+        byte, code, long_code, letter, character = match.groups()
         if byte:
-            found.append(bytes.fromhex(byte))
+            parts.append(bytes.fromhex(byte))
         else:
             number = code or long_code
-            found.append((chr(int(number, 16)) if number else other or short[letter]).encode())
-    return b"".join(found)
+            parts.append((chr(int(number, 16)) if number else character or short[letter]).encode())
+    return b"".join(parts)
 
 
 TEXTS = [prose(size) for size in (3000, 2000, 1)]
@@ -53,21 +53,21 @@ TEXTS = [prose(size) for size in (3000, 2000, 1)]
 @pytest.mark.parametrize("pattern", sorted({known.pattern for known in KNOWN.values()}))
 def test_all_files_produce_the_same_ids(pattern: str, ids: tuple[int, int], tmp_path: Path) -> None:
     tiktoken, tokenizers = pytest.importorskip("tiktoken"), pytest.importorskip("tokenizers")
-    wanted = SPECIAL if ids[0] else dict(zip(SPECIAL, ids, strict=True))
-    trained = train_from_iterator(TEXTS, 700, pattern=pattern, special_tokens=wanted)
+    special_tokens = SPECIAL if ids[0] else dict(zip(SPECIAL, ids, strict=True))
+    trained = train_from_iterator(TEXTS, 700, pattern=pattern, special_tokens=special_tokens)
     trained.save(tmp_path)
     lines = (tmp_path / "ranks.tiktoken").read_bytes().splitlines()
     ranks = {base64.b64decode(token): int(id) for token, id in map(bytes.split, lines)}
-    beside = json.loads((tmp_path / "ranks.json").read_bytes())
+    settings = json.loads((tmp_path / "ranks.json").read_bytes())
     peer = tiktoken.Encoding(
         "trained",
-        pat_str=beside["pattern"],
+        pat_str=settings["pattern"],
         mergeable_ranks=ranks,
-        special_tokens=beside["special_tokens"],
+        special_tokens=settings["special_tokens"],
     )
-    other = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    library = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     ours = tokexport.load(tmp_path / "tokenizer.bin")
-    assert ours.n_vocab == peer.n_vocab == other.get_vocab_size() == len(trained) == 700
+    assert ours.n_vocab == peer.n_vocab == library.get_vocab_size() == len(trained) == 700
     assert [ours.encode_single_token(name) for name in SPECIAL] == [*ids]
     for text in (
         *TEXTS,
@@ -77,7 +77,7 @@ def test_all_files_produce_the_same_ids(pattern: str, ids: tuple[int, int], tmp_
     ):
         assert peer.encode_ordinary(text) == ours.encode(text)
         marked = ours.encode(text, allowed_special="all")
-        assert other.encode(text).ids == marked == peer.encode(text, allowed_special="all")
+        assert library.encode(text).ids == marked == peer.encode(text, allowed_special="all")
     assert sum(len(ours.encode(text)) for text in TEXTS) == trained.text_tokens
     assert sum(len(text.encode()) for text in TEXTS) == trained.text_bytes
     listed = (tmp_path / "merges.tsv").read_text(encoding="utf-8").splitlines()[1:]
@@ -90,10 +90,10 @@ def test_all_files_produce_the_same_ids(pattern: str, ids: tuple[int, int], tmp_
 def test_ranks_convert_with_the_pattern_and_the_special_tokens_beside_them(tmp_path: Path) -> None:
     train_from_iterator(TEXTS, 400, pattern="o200k_base", special_tokens=SPECIAL).save(tmp_path)
     tokexport.convert(tmp_path / "ranks.tiktoken", tmp_path / "again.bin")
-    again, ours = (tokexport.load(tmp_path / name) for name in ("again.bin", "tokenizer.bin"))
+    from_ranks, ours = (tokexport.load(tmp_path / name) for name in ("again.bin", "tokenizer.bin"))
     for text in TEXTS:
-        assert again.encode(text) == ours.encode(text)
-    assert [again.encode_single_token(name) for name in SPECIAL] == [398, 399]
+        assert from_ranks.encode(text) == ours.encode(text)
+    assert [from_ranks.encode_single_token(name) for name in SPECIAL] == [398, 399]
 
 
 def test_the_package_does_not_import_training_before_it_is_used() -> None:
@@ -172,10 +172,10 @@ def test_a_token_too_long_for_a_file_is_not_learned(tmp_path: Path) -> None:
 def test_one_long_text_is_counted_by_several_threads(pattern: str) -> None:
     """It is cut only at certain positions, and the words are in the order of the text."""
     for text in (prose(700_000), "漢字 " * 900_000, "x" * 5_000_000, " \n" * 3_000_000):
-        one, many = (WordCounts(pattern) for _ in range(2))
-        one.add([text], num_threads=1)
-        many.add([text], num_threads=4)
-        assert [*many.items()] == [*one.items()]
+        single, parallel = (WordCounts(pattern) for _ in range(2))
+        single.add([text], num_threads=1)
+        parallel.add([text], num_threads=4)
+        assert [*parallel.items()] == [*single.items()]
 
 
 def test_the_command_trains_from_files_of_all_kinds(run: Run, tmp_path: Path) -> None:
@@ -183,24 +183,24 @@ def test_the_command_trains_from_files_of_all_kinds(run: Run, tmp_path: Path) ->
     with gzip.open(tmp_path / "a.jsonl.gz", "wt", encoding="utf-8") as file:
         file.write(lines)
     (tmp_path / "b.txt").write_text(TEXTS[2], encoding="utf-8", newline="")
-    done = ["--vocab-size", 500, "--special-token", SPECIAL[0], "--special-token", SPECIAL[1]]
-    outcome = run("train", tmp_path, *done, "-o", tmp_path / "out")
+    options = ["--vocab-size", 500, "--special-token", SPECIAL[0], "--special-token", SPECIAL[1]]
+    outcome = run("train", tmp_path, *options, "-o", tmp_path / "out")
     assert outcome.code == 0
     assert "500 tokens of " in outcome.text
     assert "longest: " in outcome.text
     expected = train_from_iterator(TEXTS, 500, special_tokens=SPECIAL)
     assert (tmp_path / "out/tokenizer.bin").read_bytes() == expected.to_bytes()
 
-    refused = run("train", tmp_path / "b.txt", *done, "-o", tmp_path / "out")
+    refused = run("train", tmp_path / "b.txt", *options, "-o", tmp_path / "out")
     assert refused.code == 2
     assert "tokenizer.bin exists already" in refused.stderr
     piped = run(
-        "train", "-", *done, "-o", tmp_path / "out", "--force", "--json", stdin=TEXTS[0].encode()
+        "train", "-", *options, "-o", tmp_path / "out", "--force", "--json", stdin=TEXTS[0].encode()
     )
     values = json.loads(piped.stdout)
-    whole = train_from_iterator(TEXTS[:1], 500, special_tokens=SPECIAL)
-    assert (values["words"], values["tokens"]) == (whole.words, 500)
-    assert (tmp_path / "out/tokenizer.bin").read_bytes() == whole.to_bytes()
+    from_text = train_from_iterator(TEXTS[:1], 500, special_tokens=SPECIAL)
+    assert (values["words"], values["tokens"]) == (from_text.words, 500)
+    assert (tmp_path / "out/tokenizer.bin").read_bytes() == from_text.to_bytes()
 
 
 def test_limits_are_in_characters_per_document_and_in_total(run: Run, tmp_path: Path) -> None:

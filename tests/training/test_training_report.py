@@ -27,37 +27,37 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_numbers_match_the_texts(run: Run, folder: Path, small_file: PathOf) -> None:
-    other = small_file("gpt2")
+    baseline = small_file("gpt2")
     outcome = run(
         "train", folder, "--vocab-size", 300, "-o", folder.parent / "out", "--json",
-        "--held-out", folder / "3.txt", "--beside", other, "--beside", small_source("gpt2"),
+        "--held-out", folder / "3.txt", "--beside", baseline, "--beside", small_source("gpt2"),
     )  # fmt: skip
     assert outcome.code == 0, outcome.stderr
-    found = json.loads(outcome.stdout)
+    report = json.loads(outcome.stdout)
     ours = tokexport.load(folder.parent / "out" / "tokenizer.bin")
     expected = train_from_iterator(LEARNED, 300)
     assert ours.to_bytes() == expected.to_bytes()  # the held-out text is not learned from
 
-    rows = found["bytes_per_token"]
-    names = [str(folder.parent / "out"), str(other), str(small_source("gpt2"))]
+    rows = report["bytes_per_token"]
+    names = [str(folder.parent / "out"), str(baseline), str(small_source("gpt2"))]
     assert [row["tokenizer"] for row in rows] == names
-    for row, tokenizer in zip(rows, [ours, *[tokexport.load(other)] * 2], strict=True):
+    for row, tokenizer in zip(rows, [ours, *[tokexport.load(baseline)] * 2], strict=True):
         for name, texts in (("training", LEARNED), ("held_out", HELD_OUT)):
             size = sum(len(text.encode()) for text in texts)
             assert row[name] == size / sum(len(tokenizer.encode(text)) for text in texts)
 
     used = {id for text in LEARNED for id in ours.encode(text)}
     unused = [ours.decode_single_token_bytes(id) for id in range(300) if id not in used]
-    assert [bytes.fromhex(token["bytes"]) for token in found["never_used"]] == unused
+    assert [bytes.fromhex(token["bytes"]) for token in report["never_used"]] == unused
     tokens = [ours.decode_single_token_bytes(id) for id in range(300)]
-    assert sum(found["kinds"].values()) == 300
-    assert found["kinds"]["Cyrillic"] == sum(
+    assert sum(report["kinds"].values()) == 300
+    assert report["kinds"]["Cyrillic"] == sum(
         any("а" <= letter <= "я" for letter in token.decode(errors="ignore"))
         and token.decode(errors="replace").isprintable()
         and "\ufffd" not in token.decode(errors="replace")
         for token in tokens
     )
-    longest = [bytes.fromhex(token["bytes"]) for token in found["longest"]]
+    longest = [bytes.fromhex(token["bytes"]) for token in report["longest"]]
     assert [len(token) for token in longest] == sorted(map(len, tokens), reverse=True)[:8]
 
 
@@ -116,11 +116,11 @@ def test_a_sample_is_even_and_bounded() -> None:
     sample = Sample(1000)
     for number in range(10_000):
         sample.add(f"{number:05}")
-    taken = [int(text) for text in sample.texts]
-    steps = {b - a for a, b in pairwise(taken)}
-    assert 500 <= 5 * len(taken) <= 1000
+    numbers = [int(text) for text in sample.texts]
+    steps = {b - a for a, b in pairwise(numbers)}
+    assert 500 <= 5 * len(numbers) <= 1000
     assert len(steps) == 1
-    assert taken[-1] > 9000
+    assert numbers[-1] > 9000
     sample.add("x" * 5000)
     assert sum(map(len, sample.texts)) <= 1000
 

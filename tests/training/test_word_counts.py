@@ -43,20 +43,20 @@ def naive(texts: list[str]) -> Counter[bytes]:
 
 def corpus(folder: Path, count: int = 3000) -> tuple[list[Path], list[str]]:
     """Files of documents, and all documents in order."""
-    draw = random.Random(5)
+    rng = random.Random(5)
     words = ["the", "lighthouse", "keeper", "é", "漢字", "reads", "1234", "\n"]
-    files, every = [], []
+    files, all_documents = [], []
     for number in range(3):
         documents = [
-            " ".join([*draw.choices(words, k=draw.randrange(400)), f"word{draw.randrange(9999)}"])
+            " ".join([*rng.choices(words, k=rng.randrange(400)), f"word{rng.randrange(9999)}"])
             for _ in range(count // 3)
         ]
         path = folder / f"{number}.jsonl"
         lines = "".join(json.dumps({"text": text}) + "\n" for text in documents)
         path.write_text(lines, encoding="utf-8")
         files.append(path)
-        every += documents
-    return files, every
+        all_documents += documents
+    return files, all_documents
 
 
 @given(TEXTS, TEXTS, st.booleans())
@@ -64,14 +64,14 @@ def test_the_words_equal_those_of_the_texts(
     first: list[str], second: list[str], special: bool
 ) -> None:
     marks = ["<|end|>", "<|"] if special else []
-    counts, other = (WordCounts(SMALL, marks) for _ in range(2))
+    counts, second_counts = (WordCounts(SMALL, marks) for _ in range(2))
     counts.add(first)
-    other.add([iter(text) for text in second])
-    counts.join(other)
+    second_counts.add([iter(text) for text in second])
+    counts.join(second_counts)
     texts = [*first, *second]
     if special:
-        texts = [part for text in texts for whole in text.split("<|end|>")
-                 for part in whole.split("<|")]  # fmt: skip
+        texts = [part for text in texts for segment in text.split("<|end|>")
+                 for part in segment.split("<|")]  # fmt: skip
     expected = naive(texts)
     assert dict(counts.items()) == expected
     assert counts.words == expected.total()
@@ -90,16 +90,16 @@ def test_a_file_matches_its_declaration(
     (folder / "a.jsonl").write_text(lines, encoding="utf-8")
     count_files([folder / "a.jsonl"], folder / "w.counts", pattern=SMALL)
     data = (folder / "w.counts").read_bytes()
-    found: Container[Any] = WORD_COUNTS.parse(data)
-    assert WORD_COUNTS.build(found) == data
-    assert found.crc == zlib.crc32(data[:-4])
-    assert (HEADER.sizeof() + found.settings_size) % 8 == 0
-    settings = json.loads(found.settings)
+    parsed: Container[Any] = WORD_COUNTS.parse(data)
+    assert WORD_COUNTS.build(parsed) == data
+    assert parsed.crc == zlib.crc32(data[:-4])
+    assert (HEADER.sizeof() + parsed.settings_size) % 8 == 0
+    settings = json.loads(parsed.settings)
     assert (settings["pattern"], settings["special_tokens"]) == (SMALL, [])
     assert settings["runs"][0]["documents"] == len(texts)
-    ends = [sum(found.lengths[:number]) for number in range(len(found.lengths) + 1)]
-    words = [found.words[a:b] for a, b in pairwise(ends)]
-    assert dict(zip(words, found.counts, strict=True)) == naive(texts)
+    ends = [sum(parsed.lengths[:number]) for number in range(len(parsed.lengths) + 1)]
+    words = [parsed.words[a:b] for a, b in pairwise(ends)]
+    assert dict(zip(words, parsed.counts, strict=True)) == naive(texts)
 
 
 def test_the_table_of_the_format_matches_its_declaration() -> None:
@@ -160,9 +160,9 @@ def test_a_repeatedly_killed_process_loses_nothing(tmp_path: Path) -> None:
         process.send_signal(signal.SIGKILL)
         process.communicate()
         killed += process.returncode == -signal.SIGKILL
-        found = read_word_counts(tmp_path / "words.counts")
-        part = documents[: found.runs[0].documents]
-        assert dict(found.items()) == naive(part)
+        partial = read_word_counts(tmp_path / "words.counts")
+        part = documents[: partial.runs[0].documents]
+        assert dict(partial.items()) == naive(part)
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     counts = read_word_counts(tmp_path / "words.counts")
     assert killed >= 2
@@ -172,14 +172,14 @@ def test_a_repeatedly_killed_process_loses_nothing(tmp_path: Path) -> None:
 
 def test_counts_are_added_to_joined_and_learned_from(run: Run, tmp_path: Path) -> None:
     files, documents = corpus(tmp_path)
-    both, one, other, joined = (tmp_path / f"{name}.counts" for name in ("both", "1", "2", "12"))
+    both, first, rest, joined = (tmp_path / f"{name}.counts" for name in ("both", "1", "2", "12"))
     common = ["--pattern", SMALL, "--json"]
     assert run("count", files[0], "-o", both, *common).code == 0
     added = json.loads(run("count", *files[1:], "-o", both, "--add", *common).stdout)
     assert added["documents"] == len(documents)
-    run("count", files[0], "-o", one, *common)
-    run("count", *files[1:], "-o", other, *common)
-    outcome = run("count", one, other, "-o", joined)
+    run("count", files[0], "-o", first, *common)
+    run("count", *files[1:], "-o", rest, *common)
+    outcome = run("count", first, rest, "-o", joined)
     assert f"{len(documents):,} documents" in outcome.text
     assert joined.read_bytes() == both.read_bytes()
     assert dict(read_word_counts(both).items()) == naive(documents)
@@ -194,33 +194,33 @@ def test_counts_are_added_to_joined_and_learned_from(run: Run, tmp_path: Path) -
 
 def test_counts_that_do_not_match_are_refused_with_a_sentence(run: Run, tmp_path: Path) -> None:
     files, _ = corpus(tmp_path, 30)
-    one, other, target = tmp_path / "1.counts", tmp_path / "2.counts", tmp_path / "12.counts"
-    count_files(files[:1], one, pattern=SMALL)
-    before = one.read_bytes()
-    for how, words in [
+    first, second, target = tmp_path / "1.counts", tmp_path / "2.counts", tmp_path / "12.counts"
+    count_files(files[:1], first, pattern=SMALL)
+    before = first.read_bytes()
+    for settings, words in [
         ({"pattern": "gpt2"}, "counted with the pattern"),
         ({"pattern": SMALL, "special_tokens": ["<|a|>"]}, "cut at the special token <|a|>, not at"),
         ({"pattern": SMALL}, r"0.jsonl is in the other counts too"),
     ]:
-        other.unlink(missing_ok=True)
-        count_files(files[:1], other, **how)  # type: ignore[arg-type]
+        second.unlink(missing_ok=True)
+        count_files(files[:1], second, **settings)  # type: ignore[arg-type]
         with pytest.raises(TokexportError, match=words):
-            join_files([one, other], target)
+            join_files([first, second], target)
     for inputs, options, words in [
         (files[1:], [], "holds the counts of other files; add to it"),
         (files, ["--add"], "has already counted .*0.jsonl"),
         (files[1:], ["--add", "--pattern", "gpt2"], "counted with the pattern"),
-        ([one, files[1]], [], "only be joined with each other"),
+        ([first, files[1]], [], "only be joined with each other"),
         ([tmp_path / "none.jsonl"], [], "no such file"),
     ]:
-        outcome = run("count", *inputs, "-o", one, *options)
+        outcome = run("count", *inputs, "-o", first, *options)
         assert outcome.code == 2
-        assert one.read_bytes() == before
+        assert first.read_bytes() == before
         with pytest.raises(TokexportError, match=words):
             raise TokexportError(outcome.stderr)
     with pytest.raises(TokexportError, match="exists already"):
-        join_files([other], one)
-    outcome = run("train", files[0], "--counts", one, "--vocab-size", 300, "-o", tmp_path / "out")
+        join_files([second], first)
+    outcome = run("train", files[0], "--counts", first, "--vocab-size", 300, "-o", tmp_path / "out")
     assert "--counts excludes INPUT" in outcome.stderr
     outcome = run("train", "--vocab-size", 300, "-o", tmp_path / "out")
     assert "name texts to learn from" in outcome.stderr

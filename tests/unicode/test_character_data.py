@@ -35,6 +35,6 @@ def test_accents_are_stripped_from_decomposed_text_as_in_the_library() -> None:
 def test_two_consecutive_maps_become_one(
     first: dict[str, str], second: dict[str, str], text: str
 ) -> None:
-    one, two = mapping_of(first), mapping_of(second)
-    assert joined(one, two).apply(text) == two.apply(one.apply(text))
-    assert one.apply(text) == "".join(first.get(character, character) for character in text)
+    left, right = mapping_of(first), mapping_of(second)
+    assert joined(left, right).apply(text) == right.apply(left.apply(text))
+    assert left.apply(text) == "".join(first.get(character, character) for character in text)

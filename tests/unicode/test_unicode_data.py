@@ -14,8 +14,8 @@ from unicode_tables.writer import Writer, pack, set_to_numbers
 
 from tokexport.unicode.store import CODE_POINTS, Reader, set_from_numbers, unpack
 
-MADE = ("engines.dat", "characters.dat", "normal_forms.dat")
-FILES = (*MADE, "normal_forms_17.dat")
+GENERATED = ("engines.dat", "characters.dat", "normal_forms.dat")
+FILES = (*GENERATED, "normal_forms_17.dat")
 
 USE_EVERYTHING = """
 import sys, types
@@ -57,7 +57,7 @@ def test_the_generator_produces_the_shipped_bytes() -> None:
     for package, version in PINNED.items():
         if importlib.util.find_spec(package) is None or metadata.version(package) != version:
             pytest.skip(f"needs {package} {version}")
-    assert generate() == {name: shipped(name) for name in MADE}
+    assert generate() == {name: shipped(name) for name in GENERATED}
 
 
 @pytest.mark.skipif(not SLOW, reason="needs TOKEXPORT_SLOW=1: normalizes every scalar value")

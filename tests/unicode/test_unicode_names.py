@@ -14,7 +14,7 @@ from tokexport.model import Dialect
 from tokexport.unicode import property_set
 
 
-def engine_takes(pattern: str, dialect: Dialect) -> bool:
+def engine_accepts(pattern: str, dialect: Dialect) -> bool:
     try:
         if dialect is Dialect.ONIGURUMA:
             tokenizers.Regex(pattern)
@@ -59,8 +59,8 @@ def spelled(draw: st.DrawFn) -> str:
 @given(name=spelled())
 def test_a_name_is_known_if_the_engine_accepts_it(dialect: Dialect, name: str) -> None:
     # The pattern reader handles \p{^L}.
-    bare = name if name.startswith("^^") else name.removeprefix("^")
-    assert is_known(bare, dialect) == engine_takes(rf"\p{{{name}}}", dialect)
+    plain = name if name.startswith("^^") else name.removeprefix("^")
+    assert is_known(plain, dialect) == engine_accepts(rf"\p{{{name}}}", dialect)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_name_is_known_if_the_engine_accepts_it(dialect: Dialect, name: str) -
 )
 def test_a_plausible_name_is_known_if_the_engine_accepts_it(name: str) -> None:
     for dialect in Dialect:
-        assert is_known(name, dialect) == engine_takes(rf"\p{{{name}}}", dialect), dialect
+        assert is_known(name, dialect) == engine_accepts(rf"\p{{{name}}}", dialect), dialect
 
 
 @pytest.mark.parametrize("dialect", Dialect)

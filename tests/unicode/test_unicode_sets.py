@@ -74,8 +74,8 @@ def test_both_engines_have_the_letters_of_unicode_16() -> None:
 
 
 def test_oniguruma_has_six_more_word_characters_outside_a_class() -> None:
-    more = shorthand_set("w", Dialect.ONIGURUMA) & ~bracketed("w", Dialect.ONIGURUMA)
-    assert "".join(map(chr, np.flatnonzero(more))) == "²³¹¼½¾"
+    extra = shorthand_set("w", Dialect.ONIGURUMA) & ~bracketed("w", Dialect.ONIGURUMA)
+    assert "".join(map(chr, np.flatnonzero(extra))) == "²³¹¼½¾"
 
 
 def test_surrogates_are_in_no_set() -> None:

@@ -48,15 +48,15 @@ def folder(tmp_path: Path) -> Path:
     return root
 
 
-def conformance(folder: Path, options: str = "", *more: object) -> Result:
+def conformance(folder: Path, options: str = "", *extra: object) -> Result:
     """Runs the command, which measures in separate processes."""
-    arguments = [str(folder), *options.split(), *map(str, more)]
+    arguments = [str(folder), *options.split(), *map(str, extra)]
     return CliRunner().invoke(commands.conformance, arguments, catch_exceptions=False)
 
 
-def typed(folder: Path, options: str, *more: object) -> subprocess.CompletedProcess[str]:
+def run_from_root(folder: Path, options: str, *extra: object) -> subprocess.CompletedProcess[str]:
     """Runs the command in a shell, from the root of the repository."""
-    words = [folder, *options.split(), *more]
+    words = [folder, *options.split(), *extra]
     command = [sys.executable, "-m", "tests.conformance", *map(str, words)]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
@@ -98,7 +98,7 @@ def test_the_command_compares_each_and_prints_one_table(folder: Path, tmp_path: 
     text = tmp_path / "text.txt"
     text.write_text("Hello,\nworld\n", "utf-8")
     options = f"--strings 40 --no-code-points --pattern {PATTERN}"
-    run = typed(folder, options, "--texts", text, "-o", target)
+    run = run_from_root(folder, options, "--texts", text, "-o", target)
     assert run.returncode == 0, run.stderr
     assert run.stdout == ""
     lines = target.read_text("utf-8").splitlines()
@@ -114,9 +114,9 @@ def test_the_command_compares_each_and_prints_one_table(folder: Path, tmp_path: 
 
 def test_the_table_does_not_depend_on_the_number_of_jobs(folder: Path) -> None:
     options = f"--strings 10 --pattern {PATTERN} --no-code-points --only one/* --only two/*"
-    one, three = (conformance(folder, f"{options} --jobs {jobs}") for jobs in (1, 3))
-    assert one.stdout == three.stdout
-    assert one.stdout
+    single, parallel = (conformance(folder, f"{options} --jobs {jobs}") for jobs in (1, 3))
+    assert single.stdout == parallel.stdout
+    assert single.stdout
 
 
 def test_json_has_the_numbers_of_every_tokenizer(folder: Path) -> None:
@@ -167,9 +167,9 @@ def test_a_confirmed_vector_that_the_file_does_not_reproduce_is_a_difference(
     ids = reference.encode("Hello", True)
     vector = {"text": "Hello", "ids": ids, "add_special": False, "ref": "hf:one"}
     directory = write_vectors(tmp_path / "vectors", [vector])
-    found = compare_vectors(tokenizer, reference, directory, Found("one/tokenizer.json"))
-    assert (found.compared, found.differing, found.disowned) == (1, 1, 0)
-    assert found.first.startswith("'Hello': expected")
+    result = compare_vectors(tokenizer, reference, directory, Found("one/tokenizer.json"))
+    assert (result.compared, result.differing, result.disowned) == (1, 1, 0)
+    assert result.first.startswith("'Hello': expected")
 
 
 def test_bos_is_requested_from_a_library_without_a_post_processor(tmp_path: Path) -> None:
@@ -183,8 +183,8 @@ def test_bos_is_requested_from_a_library_without_a_post_processor(tmp_path: Path
     of_another_text = {**vector, "ids": [2], "add_special": False, "text": "a a"}
     directory = write_vectors(tmp_path / "vectors", [vector, without_bos, of_another_text])
     pair = converted(source), reference_for(source)
-    found = compare_vectors(*pair, directory, Found("one/tokenizer.model"))
-    assert found == Vectors(1, 0, "", 2)
+    result = compare_vectors(*pair, directory, Found("one/tokenizer.model"))
+    assert result == Vectors(1, 0, "", 2)
 
 
 def test_a_folder_without_a_tokenizer_is_a_failure(tmp_path: Path) -> None:

@@ -27,12 +27,12 @@ def test_a_real_tokenizer_produces_the_ids_of_its_library(
     # texts would take a minute each; `python -m tests.conformance` can compare them.
     ninth = slice(crc32(found.name.encode()) % 9, None, 9)
     texts = corpora(shared)[ninth] if SLOW else [shared / "corpora" / "unicode" / "mixed_input.txt"]
-    some = slice(None) if SLOW else ninth
+    selected = slice(None) if SLOW else ninth
     stress = tmp_path / "stress.txt"
-    stress.write_bytes("\n".join(stress_strings(shared)[some]).encode())
-    how: dict[str, Any] = {"texts": (*texts, stress), "vectors": shared / "vectors"}
-    how |= {"code_points": SLOW, "token_step": TOKEN_STEP}
-    outcome = measure(Job(shared / "tokenizers", found, STRINGS, 0, **how))
+    stress.write_bytes("\n".join(stress_strings(shared)[selected]).encode())
+    options: dict[str, Any] = {"texts": (*texts, stress), "vectors": shared / "vectors"}
+    options |= {"code_points": SLOW, "token_step": TOKEN_STEP}
+    outcome = measure(Job(shared / "tokenizers", found, STRINGS, 0, **options))
     assert (outcome.state, outcome.sentence) == ("same", "")
 
 

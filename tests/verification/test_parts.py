@@ -49,12 +49,12 @@ EXACT: dict[str, Any] = {
 def document(*refused: str) -> dict[str, Any]:
     """A tokenizer.json in which the parts at some paths are refused, and all others exact."""
     fields = copy.deepcopy(EXACT)
-    for place in refused:
-        *path, last = place.replace("[", ".").replace("]", "").split(".")
+    for part in refused:
+        *path, last = part.replace("[", ".").replace("]", "").split(".")
         inner: Any = fields
         for step in path:
             inner = inner[int(step) if step.isdigit() else step]
-        inner[int(last) if last.isdigit() else last] = REFUSED[place]
+        inner[int(last) if last.isdigit() else last] = REFUSED[part]
     return fields
 
 
@@ -63,20 +63,20 @@ def refusals(fields: dict[str, Any], folder: Path) -> dict[str, tuple[str, ...]]
     return {part.place: part.refusals for part in parts_of(folder).parts if part.refusals}
 
 
-@pytest.mark.parametrize("place", REFUSED)
-def test_a_part_has_the_same_refusal_as_its_conversion(place: str, tmp_path: Path) -> None:
-    found = refusals(document(place), tmp_path)
+@pytest.mark.parametrize("part", REFUSED)
+def test_a_part_has_the_same_refusal_as_its_conversion(part: str, tmp_path: Path) -> None:
+    named = refusals(document(part), tmp_path)
     with pytest.raises(UnsupportedError) as caught:
         file_bytes(read(tmp_path))
     caught.value.file = None
-    assert found == {place: (str(caught.value),)}
+    assert named == {part: (str(caught.value),)}
 
 
 def test_the_first_refused_part_of_every_field_is_named(tmp_path: Path) -> None:
-    found = set(refusals(document(*REFUSED), tmp_path))
+    named = set(refusals(document(*REFUSED), tmp_path))
     # Without the normalizer, which is refused, no two added tokens are equal.
-    assert found | {"added_tokens[1]"} < set(REFUSED)
-    assert {place.partition(".")[0] for place in found} == set(EXACT) - {"added_tokens"}
+    assert named | {"added_tokens[1]"} < set(REFUSED)
+    assert {part.partition(".")[0] for part in named} == set(EXACT) - {"added_tokens"}
 
 
 def test_without_a_refused_part_all_are_exact(tmp_path: Path) -> None:
@@ -87,9 +87,9 @@ def test_without_a_refused_part_all_are_exact(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_all_parts_of_a_convertible_source_are_exact(name: str, run: Callable[..., Any]) -> None:
     outcome = run("inspect", SMALL / f"{name}.json", "--json")
-    facts = json.loads(outcome.text)
-    assert (outcome.code, facts["exact"]) == (0, True)
-    assert "model" in [part["place"] for part in facts["parts"]]
+    report = json.loads(outcome.text)
+    assert (outcome.code, report["exact"]) == (0, True)
+    assert "model" in [part["place"] for part in report["parts"]]
 
 
 def test_a_refusal_exits_with_1_and_is_shown_in_full(

@@ -28,17 +28,17 @@ def test_the_table_matches_the_library_and_the_conversion() -> None:
     # The vocabularies are bytes, characters, and pairs of 12 by 12 or 8 by 8: every fifth token
     # includes every row and every column.
     outcomes = [measure(case, token_step=1 if SLOW else 5) for case in cases()]
-    assert [f"{one.case.name}: {one.difference}" for one in outcomes if one.difference] == []
+    assert [f"{row.case.name}: {row.difference}" for row in outcomes if row.difference] == []
     text = (ROOT / "docs" / "LIMITS.md").read_text(encoding="utf-8")
     assert written(text) == table(outcomes), "run python -m tests.parts docs/LIMITS.md"
     assert put(put(text, "|"), written(text)) == text
-    assert len({one.case.name for one in outcomes}) == len(outcomes)
+    assert len({row.case.name for row in outcomes}) == len(outcomes)
 
 
 @pytest.mark.parametrize("place", PLACES)
 def test_every_part_that_the_library_has_is_in_the_table(place: str) -> None:
-    there = {name for name in dir(PLACES[place]) if name[0].isupper()} - OTHERS - {"DecodeStream"}
-    assert there - {case.part for case in cases() if case.place == place} == set()
+    names = {name for name in dir(PLACES[place]) if name[0].isupper()} - OTHERS - {"DecodeStream"}
+    assert names - {case.part for case in cases() if case.place == place} == set()
 
 
 def test_a_wrongly_converted_part_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,7 +47,7 @@ def test_a_wrongly_converted_part_is_a_difference(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(
         measuring,
         "read_tokenizer_json",
-        lambda *given: replace(read_tokenizer_json(*given), normalizer=()),
+        lambda *arguments: replace(read_tokenizer_json(*arguments), normalizer=()),
     )
     outcome = measure(lowercase, strings=20)
     assert outcome.difference

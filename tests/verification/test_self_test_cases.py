@@ -41,9 +41,9 @@ def test_the_ids_equal_those_of_the_reference(name: str) -> None:
 def test_special_tokens_occur_as_ids_and_as_text() -> None:
     cases, tokens = cases_of("added"), read(small_source("added")).added_tokens
     special = {token.content: token.id for token in tokens if token.special}
-    found = [case for case in cases if any(content in case.text for content in special)]
-    assert any(case.special and set(special.values()) & set(case.ids) for case in found)
-    assert any(not case.special and not set(special.values()) & set(case.ids) for case in found)
+    relevant = [case for case in cases if any(content in case.text for content in special)]
+    assert any(case.special and set(special.values()) & set(case.ids) for case in relevant)
+    assert any(not case.special and not set(special.values()) & set(case.ids) for case in relevant)
 
 
 def test_the_texts_have_every_valid_combination_of_flags() -> None:
@@ -52,8 +52,8 @@ def test_the_texts_have_every_valid_combination_of_flags() -> None:
         (t.special, t.single_word, t.lstrip, t.rstrip, t.normalized): t.content
         for t in reversed(read(small_source("added")).added_tokens)
     }
-    found = [content for content in kinds.values() if any(content in text for text in texts)]
-    assert len(found) >= min(4, len(kinds))
+    occurring = [content for content in kinds.values() if any(content in text for text in texts)]
+    assert len(occurring) >= min(4, len(kinds))
 
 
 def test_the_texts_cover_white_space_scripts_normalization_and_the_edge_of_a_hundred_bytes() -> (
@@ -92,12 +92,12 @@ def test_texts_at_which_the_reference_stops_are_skipped_and_counted(
     fields = document(pre_tokenizer={"type": "WhitespaceSplit"}, decoder=None)
     fields |= {"model": model, "added_tokens": special}
     (tmp_path / "tokenizer.json").write_text(json.dumps(fields))
-    done = tokexport.convert(tmp_path, tmp_path / "tokenizer.bin")
+    conversion = tokexport.convert(tmp_path, tmp_path / "tokenizer.bin")
     tokenizer = tokexport.load(tmp_path / "tokenizer.bin")
-    texts = [case.text for case in self_test(done.model, reference_for(tmp_path), 32)[0]]
+    texts = [case.text for case in self_test(conversion.model, reference_for(tmp_path), 32)[0]]
     assert tokenizer.self_test() == len(texts)
-    (note,) = done.self_test_notes
-    assert note in done.notes
+    (note,) = conversion.self_test_notes
+    assert note in conversion.notes
     assert "itself stops at the others" in note
     assert {"a", ""} <= set(texts)
     assert f"has {len(texts)} of " in note

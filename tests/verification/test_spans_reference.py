@@ -38,12 +38,12 @@ def expected(
     library.encode_special_tokens = not special
     try:
         pair = texts[1] if len(texts) == 2 else None
-        found = library.encode(texts[0], pair, add_special_tokens=template)
+        encoding = library.encode(texts[0], pair, add_special_tokens=template)
     except BaseException as error:
         if type(error).__name__ != "PanicException":
             raise
         return None
-    return Encoding(found.ids, found.offsets, found.type_ids, found.special_tokens_mask)
+    return Encoding(encoding.ids, encoding.offsets, encoding.type_ids, encoding.special_tokens_mask)
 
 
 def encoded(
@@ -70,9 +70,9 @@ def test_a_text_and_a_pair_have_the_offsets_of_the_library(
     name: str, texts: tuple[str, str], special: bool, template: bool
 ) -> None:
     for given_texts in (texts[:1], texts):
-        wanted = expected(REFERENCES[name], given_texts, special, template)
-        found = encoded(tokenizer(name), given_texts, special, template)
-        assert found is None or wanted is None or found == wanted
+        theirs = expected(REFERENCES[name], given_texts, special, template)
+        ours = encoded(tokenizer(name), given_texts, special, template)
+        assert ours is None or theirs is None or ours == theirs
 
 
 def random_texts(source: dict[str, Any]) -> list[str]:
@@ -91,16 +91,16 @@ def random_texts(source: dict[str, Any]) -> list[str]:
 def test_a_random_tokenizer_has_the_offsets_of_the_library(first: int, tmp_path: Any) -> None:
     compared = 0
     for seed in range(first, first + 20):
-        if (made := random_tokenizer(seed, tmp_path)) is None:
+        if (sample := random_tokenizer(seed, tmp_path)) is None:
             continue
-        source, subject, library = made
+        source, subject, library = sample
         assert isinstance(library, TokenizersReference)
         texts = random_texts(source)
         for number, text in enumerate(texts):
             for given_texts in ((text,), (text, texts[number - 1])):
-                wanted = expected(library._tokenizer, given_texts, number % 2 == 0, number % 3 == 0)
-                found = encoded(subject, given_texts, number % 2 == 0, number % 3 == 0)
-                if wanted is not None and found is not None:
+                theirs = expected(library._tokenizer, given_texts, number % 2 == 0, number % 3 == 0)
+                ours = encoded(subject, given_texts, number % 2 == 0, number % 3 == 0)
+                if theirs is not None and ours is not None:
                     compared += 1
-                    assert found == wanted, (seed, given_texts)
+                    assert ours == theirs, (seed, given_texts)
     assert compared > 500

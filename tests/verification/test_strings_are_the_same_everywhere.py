@@ -38,9 +38,9 @@ def test_the_strings_equal_the_recorded_ones() -> None:
 
 
 def test_another_hash_seed_makes_the_same_strings() -> None:
-    own = digest(40)
+    expected = digest(40)
     for seed in ("0", "12345"):
-        assert called(__file__, "digest(40)", PYTHONHASHSEED=seed) == own
+        assert called(__file__, "digest(40)", PYTHONHASHSEED=seed) == expected
 
 
 @pytest.mark.parametrize("name", list(GENERATORS))
@@ -79,28 +79,28 @@ def test_code_points_come_from_every_plane_and_from_both_sides_of_class_boundari
 
 
 def test_added_tokens_occur_whole_doubled_cut_and_beside_spaces_and_letters() -> None:
-    made = list(strings("added-tokens", VOCABULARY, 0, 3000))
+    generated = list(strings("added-tokens", VOCABULARY, 0, 3000))
     for part in (
         *("<|end|>", "<|end|><|end|>", " <|end|>", "<|end|>\n", "a[MASK]", "[MASK]a", "<s>é"),
         *("<|END|>", "s>e\u0301"),
     ):
-        assert any(part in string for string in made), part
-    assert any("<|end|" in string and "<|end|>" not in string for string in made)
+        assert any(part in string for string in generated), part
+    assert any("<|end|" in string and "<|end|>" not in string for string in generated)
 
 
 def test_contractions_occur_in_every_case_and_with_letters_that_fold_to_them() -> None:
-    made = "".join(strings("apostrophes", VOCABULARY, 0, 3000))
+    generated = "".join(strings("apostrophes", VOCABULARY, 0, 3000))
     for part in ("'s", "'S", "'ll", "'LL", "'Re", "'\u017f", "\u2019s", "'\ufb06"):
-        assert part in made, part
+        assert part in generated, part
 
 
 def test_the_plan_has_the_requested_number_of_strings() -> None:
     assert sum(SHARES.values()) == 100
     for total in (0, 1, 99, 12345, 100_000):
         assert sum(plan(total, VOCABULARY).values()) == total
-        without = plan(total, Vocabulary(TOKENS))
-        assert sum(without.values()) == total
-        assert "added-tokens" not in without
+        reduced = plan(total, Vocabulary(TOKENS))
+        assert sum(reduced.values()) == total
+        assert "added-tokens" not in reduced
 
 
 def test_strings_of_a_tokenizer_without_added_tokens_can_be_made() -> None:
@@ -109,9 +109,9 @@ def test_strings_of_a_tokenizer_without_added_tokens_can_be_made() -> None:
 
 def test_dice_are_fair_and_stay_within_their_limits() -> None:
     dice = Dice("fair")
-    thrown = [dice.below(6) for _ in range(6000)]
-    assert set(thrown) == set(range(6))
-    assert all(800 < thrown.count(side) < 1200 for side in range(6))
+    rolls = [dice.below(6) for _ in range(6000)]
+    assert set(rolls) == set(range(6))
+    assert all(800 < rolls.count(side) < 1200 for side in range(6))
     assert {dice.between(3, 5) for _ in range(200)} == {3, 4, 5}
     few = [dice.few(9) for _ in range(4000)]
     assert set(few) == set(range(1, 10))

@@ -44,9 +44,9 @@ Damage = Callable[[bytearray], None]
 NO_SLOT = (1 << 64) - 1
 
 
-def first(found: np.ndarray) -> int:
+def first(condition: np.ndarray) -> int:
     """The first index at which a condition is true."""
-    return int(np.flatnonzero(found)[0])
+    return int(np.flatnonzero(condition)[0])
 
 
 def swap_two_records(file: bytearray) -> None:
@@ -59,8 +59,8 @@ def drop_a_merge(file: bytearray) -> None:
     sections = Sections(file)
     header = PairIndexHeader.parse(sections.view(Tag.PAIR_INDEX))
     slots = sections.array(Tag.PAIR_INDEX, PAIR_SLOT, PairIndexHeader.sizeof(), header.slot_count)
-    products = slots & np.uint64(MAX_IDS)
-    slots[products.argmin()] = NO_SLOT  # the first learned merge, which many tokens need
+    merged_ids = slots & np.uint64(MAX_IDS)
+    slots[merged_ids.argmin()] = NO_SLOT  # the first learned merge, which many tokens need
 
 
 def swap_two_byte_ids(file: bytearray) -> None:
@@ -177,8 +177,8 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     (folder / "ranks.tiktoken").write_bytes(ranks)
     first = len(ranks.splitlines())
     special = {"<|bos|>": first, "<|end|>": first + 5, "|>x": first + 6}
-    beside = json.loads((SMALL / "ranks.json").read_text("utf-8")) | {"special_tokens": special}
-    (folder / "ranks.json").write_text(json.dumps(beside), "utf-8")
+    settings = json.loads((SMALL / "ranks.json").read_text("utf-8")) | {"special_tokens": special}
+    (folder / "ranks.json").write_text(json.dumps(settings), "utf-8")
     return {name: small_source(name) for name in NAMES} | {"ranks": folder / "ranks.tiktoken"}
 
 
@@ -236,12 +236,12 @@ def test_the_report_of_a_whole_run_repeats_its_difference(
     drop_a_merge(file)
     Sections(file).seal()
     path.write_bytes(file)
-    wrong, other = (verify(path, against=against, strings=300, jobs=jobs) for jobs in (1, 3))
-    assert (wrong, wrong.lines()) == (other, other.lines())  # with any number of processes
+    wrong, parallel = (verify(path, against=against, strings=300, jobs=jobs) for jobs in (1, 3))
+    assert (wrong, wrong.lines()) == (parallel, parallel.lines())  # with any number of processes
     assert wrong.first is not None
     assert wrong.first.reproduce[0].startswith(
         f"tokexport verify {path} --against {against} --seed 0 --only "
     )
-    again = verify(path, against=against, only=wrong.first.key)
-    assert again.first is not None
-    assert (again.first.text, again.first.found) == (wrong.first.text, wrong.first.found)
+    repeated = verify(path, against=against, only=wrong.first.key)
+    assert repeated.first is not None
+    assert (repeated.first.text, repeated.first.found) == (wrong.first.text, wrong.first.found)

@@ -74,26 +74,26 @@ class Twin:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.subject, name)
 
-    def encode_batch(self, texts: Sequence[str], **how: Any) -> list[list[int]]:
-        encoded = self.subject.encode_batch(texts, **how)
+    def encode_batch(self, texts: Sequence[str], **options: Any) -> list[list[int]]:
+        encoded = self.subject.encode_batch(texts, **options)
         return [self.change_ids(text, ids) for text, ids in zip(texts, encoded, strict=True)]
 
-    def encode_with_offsets(self, text: str, *, unit: Any = "char", **how: Any) -> Encoding:
-        found = self.subject.encode_with_offsets(text, unit=unit, **how)
-        offsets = self.change_offsets(text, found.offsets, unit)
-        return Encoding(self.change_ids(text, found.ids), offsets, [], [])
+    def encode_with_offsets(self, text: str, *, unit: Any = "char", **options: Any) -> Encoding:
+        encoding = self.subject.encode_with_offsets(text, unit=unit, **options)
+        offsets = self.change_offsets(text, encoding.offsets, unit)
+        return Encoding(self.change_ids(text, encoding.ids), offsets, [], [])
 
-    def encode_pair(self, first: str, second: str, **how: Any) -> list[int]:
-        return self.change_ids(first + second, self.subject.encode_pair(first, second, **how))
+    def encode_pair(self, first: str, second: str, **options: Any) -> list[int]:
+        return self.change_ids(first + second, self.subject.encode_pair(first, second, **options))
 
-    def decode_stream(self, **how: Any) -> Any:
+    def decode_stream(self, **options: Any) -> Any:
         """Returns the whole text at the end, which is allowed."""
-        stream = self.subject.decode_stream(**how)
+        stream = self.subject.decode_stream(**options)
         parts: list[str | None] = []
 
         def flush() -> str | None:
-            whole = "".join(part or "" for part in (*parts, stream.flush()))
-            return self.change_streamed(whole) or None
+            text = "".join(part or "" for part in (*parts, stream.flush()))
+            return self.change_streamed(text) or None
 
         return SimpleNamespace(step=lambda id: parts.append(stream.step(id)), flush=flush)
 
@@ -138,11 +138,11 @@ def test_every_code_point_is_compared() -> None:
     twin.reference.encode_batch = lambda texts, mode: [[1, 2]] * len(texts)  # type: ignore[method-assign]
     seen: set[str] = set()
 
-    def look(text: str, ids: list[int]) -> list[int]:
+    def record(text: str, ids: list[int]) -> list[int]:
         seen.update(text)
         return [2, 1] if any(point in text for point in "\u017f\U0010ffff\ue000\x00") else [1, 2]
 
-    twin.change_ids = look
+    twin.change_ids = record
     result = compare(twin, twin.reference, strings=0)  # type: ignore[arg-type]
     scalar_values = set(range(0x110000)) - set(range(0xD800, 0xE000))
     assert {ord(point) for point in seen} >= scalar_values
@@ -173,8 +173,8 @@ def test_one_wrong_id_in_one_string_is_found_and_shown(twin: Twin) -> None:
 def test_a_difference_is_reproduced_by_its_key(twin: Twin) -> None:
     twin.change_ids = lambda text, ids: ids[:-1] if len(text) > 50 else ids
     result = outcome(twin)
-    again = outcome(twin, only=first_of(result).key)
-    assert again.compared < 400
+    repeated = outcome(twin, only=first_of(result).key)
+    assert repeated.compared < 400
     twin.change_ids = lambda text, ids: ids
     assert outcome(twin, only=first_of(result).key).ok
 
@@ -192,9 +192,9 @@ def test_an_id_at_another_position_is_found(unit: str) -> None:
     twin = Twin(tiny_tokenizers())
     assert outcome(twin).counts["offsets"] == 3 * (300 // 20)
 
-    def shifted(text: str, offsets: list[Span], asked: str) -> list[Span]:
+    def shifted(text: str, offsets: list[Span], requested: str) -> list[Span]:
         return [
-            (start, end + 1) if asked == unit and text[start:end] == " " else (start, end)
+            (start, end + 1) if requested == unit and text[start:end] == " " else (start, end)
             for start, end in offsets
         ]
 
@@ -202,8 +202,8 @@ def test_an_id_at_another_position_is_found(unit: str) -> None:
     result = outcome(twin)
     assert set(result.differing) == {"offsets"}
     assert first_of(result).smallest == " "
-    again = outcome(twin, only=first_of(result).key)
-    assert first_of(again).text == first_of(result).text
+    repeated = outcome(twin, only=first_of(result).key)
+    assert first_of(repeated).text == first_of(result).text
 
 
 def test_a_file_without_offsets_is_compared_without_them_and_the_report_says_so() -> None:

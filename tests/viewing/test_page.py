@@ -63,8 +63,8 @@ PARTS = [*"<>&'\"/!-=$ a\\\n\t", "script", "</script", "<!--", "${x}", "$title"]
 
 @given(text=st.lists(st.sampled_from(PARTS)).map("".join))
 def test_no_text_adds_an_element_to_the_page(text: str, small_file: PathOf) -> None:
-    one = side(str(small_file("gpt2")))
-    plain, hostile = parsed(page("a", [one])), parsed(page(text + HOSTILE, [one]))
+    subject = side(str(small_file("gpt2")))
+    plain, hostile = parsed(page("a", [subject])), parsed(page(text + HOSTILE, [subject]))
     assert tags(hostile) == tags(plain)
     attributes = {name for _, attributes in hostile.found for name in attributes}
     assert attributes == {name for _, attributes in plain.found for name in attributes}
@@ -103,14 +103,14 @@ def test_the_page_needs_no_network_and_runs_nothing_else(small_file: PathOf) -> 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama3", "deepseek", "shuffled", "ranks"])
 def test_the_tree_of_merges_produces_each_token(name: str, small_file: PathOf) -> None:
-    one = side(str(small_file(name)))
+    subject = side(str(small_file(name)))
     text = "the quick brown fox, hello hello world 123 中文\n"
-    (found,) = data(page(text, [one]))
-    assert found["ids"] == one.tokenizer.encode(text)
-    tokens = {int(id): token for id, token in found["tokens"].items()}
+    (shown,) = data(page(text, [subject]))
+    assert shown["ids"] == subject.tokenizer.encode(text)
+    tokens = {int(id): token for id, token in shown["tokens"].items()}
     merged = 0
     for id, token in tokens.items():
-        assert bytes.fromhex(token["bytes"]) == one.tokenizer.decode_single_token_bytes(id)
+        assert bytes.fromhex(token["bytes"]) == subject.tokenizer.decode_single_token_bytes(id)
         if token["left"] is None:
             continue
         left, right = tokens[token["left"]], tokens[token["right"]]
@@ -121,31 +121,31 @@ def test_the_tree_of_merges_produces_each_token(name: str, small_file: PathOf) -
 
 
 def test_ids_positions_and_scores_equal_those_of_the_tokenizer(small_file: PathOf) -> None:
-    one = side(str(small_file("llama3")))
+    subject = side(str(small_file("llama3")))
     text = "hello <|end_of_text|> é"
-    (found,) = data(page(text, [one], allowed_special="all", add_special_tokens=True))
-    encoding = one.tokenizer.encode_with_offsets(
+    (shown,) = data(page(text, [subject], allowed_special="all", add_special_tokens=True))
+    encoding = subject.tokenizer.encode_with_offsets(
         text, allowed_special="all", add_special_tokens=True
     )
-    assert found["ids"] == encoding.ids
-    assert found["spans"] == [list(span) for span in encoding.offsets]
-    assert one.tokenizer.scores is not None
-    for id, token in found["tokens"].items():
-        assert token["score"] == pytest.approx(float(one.tokenizer.scores[int(id)]))
-        assert token["special"] == one.tokenizer.is_special_token(int(id))
+    assert shown["ids"] == encoding.ids
+    assert shown["spans"] == [list(span) for span in encoding.offsets]
+    assert subject.tokenizer.scores is not None
+    for id, token in shown["tokens"].items():
+        assert token["score"] == pytest.approx(float(subject.tokenizer.scores[int(id)]))
+        assert token["special"] == subject.tokenizer.is_special_token(int(id))
 
 
 def test_tokens_that_differ_from_another_tokenizer_are_marked(small_file: PathOf) -> None:
     two = [side(str(small_file(name))) for name in ("gpt2", "llama3")]
     content = page("hello world, the end 12345", two)
     panes = re.findall(r'<div class="text".*?</div>', content, re.DOTALL)
-    spans = [[tuple(span) for span in found["spans"]] for found in data(content)]
+    spans = [[tuple(span) for span in shown["spans"]] for shown in data(content)]
     for pane, own, other in zip(panes, spans, spans[::-1], strict=True):
         marked = ["d" in names.split() for names in re.findall(r'class="(t [^"]*)"', pane)]
         assert marked == [span not in other for span in own]
         assert f"{sum(marked)} that the other side cuts elsewhere" in content
-    alike = page("hello world", [two[0], two[0]])
-    assert "0 that the other side cuts elsewhere" in alike
+    same = page("hello world", [two[0], two[0]])
+    assert "0 that the other side cuts elsewhere" in same
 
 
 def test_the_command_writes_one_file(run: Run, small_file: PathOf, tmp_path: Path) -> None:
@@ -155,8 +155,8 @@ def test_the_command_writes_one_file(run: Run, small_file: PathOf, tmp_path: Pat
     assert len(data(target.read_text("utf-8"))) == 2
     assert run("view", gpt2, "a", "-o", target).code == 2
     assert run("view", gpt2, "a", "-o", gpt2, "--force").code == 2
-    shown = run("view", gpt2, "-o", "-", stdin="é".encode())
-    assert data(shown.stdout.decode())[0]["ids"] == tokexport.load(gpt2).encode("é")
+    piped = run("view", gpt2, "-o", "-", stdin="é".encode())
+    assert data(piped.stdout.decode())[0]["ids"] == tokexport.load(gpt2).encode("é")
     answer = json.loads(run("view", gpt2, "a", "-o", target, "--force", "--json").text)
     assert answer["size"] == target.stat().st_size
     refused = run("view", gpt2, "-o", tmp_path / "x.html", stdin=b"a\xff")
@@ -167,7 +167,7 @@ def test_a_text_of_too_many_tokens_is_refused(
     small_file: PathOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "MOST_TOKENS", 3)
-    one = side(str(small_file("gpt2")))
-    assert page("", [one])
+    subject = side(str(small_file("gpt2")))
+    assert page("", [subject])
     with pytest.raises(TokexportError, match="and a page shows at most 3"):
-        page("a b c d e f", [one])
+        page("a b c d e f", [subject])

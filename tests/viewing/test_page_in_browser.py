@@ -19,11 +19,11 @@ BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-c
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
     with playwright.sync_playwright() as library:
-        if found is None and not Path(library.chromium.executable_path).exists():
+        if executable is None and not Path(library.chromium.executable_path).exists():
             pytest.skip("Chromium is not installed")
-        running = library.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        running = library.chromium.launch(executable_path=executable, args=["--no-sandbox"])
         yield running
         running.close()
 
@@ -35,13 +35,13 @@ def opened(browser: Any, small_file: PathOf, tmp_path: Path) -> Iterator[Any]:
     two = [side(str(small_file(name))) for name in ("gpt2", "llama3")]
     path.write_text(page(TEXT, two), "utf-8")
     tab = browser.new_page(viewport={"width": 1200, "height": 800})
-    said: list[str] = []
-    tab.on("console", lambda message: said.append(message.text))
-    tab.on("pageerror", lambda error: said.append(str(error)))
-    tab.on("request", lambda request: said.append(request.url))
+    events: list[str] = []
+    tab.on("console", lambda message: events.append(message.text))
+    tab.on("pageerror", lambda error: events.append(str(error)))
+    tab.on("request", lambda request: events.append(request.url))
     tab.goto(path.as_uri())
     yield tab
-    assert said == [path.as_uri()]  # the only request is the page itself
+    assert events == [path.as_uri()]  # the only request is the page itself
     tab.close()
 
 
@@ -65,10 +65,10 @@ def test_pointing_at_a_token_shows_it_and_its_merges(opened: Any, small_file: Pa
     assert token.count() == len(ids)
     for number in (0, 3, 7):
         token.nth(number).hover()
-        shown = details(opened)
-        assert shown["id"] == str(ids[number])
+        fields = details(opened)
+        assert fields["id"] == str(ids[number])
         content = tokenizer.decode_single_token_bytes(ids[number])
-        assert shown["bytes"] == f"{content.hex(' ')} ({len(content)})"
+        assert fields["bytes"] == f"{content.hex(' ')} ({len(content)})"
         leaves = opened.locator("#details .tree li:not(:has(ul))").count()
         assert leaves == (len(content) if len(content) > 1 else 0)
         assert opened.locator(".text").last.locator(".o").count() > 0

@@ -20,24 +20,24 @@ PAINT = re.compile(r"\x1b\[38;5;(\d+);48;5;(\d+)m(.*?)\x1b\[0m", re.DOTALL)
 
 def on_terminal(*arguments: object, **environment: str) -> str:
     """The output of a command to a terminal."""
-    own, theirs = pty.openpty()
-    kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")}
+    reader, terminal = pty.openpty()
+    base = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")}
     subprocess.run(
         [sys.executable, "-m", "tokexport", *map(str, arguments)],
-        stdout=theirs,
-        env={**kept, "TERM": "xterm-256color", **environment},
+        stdout=terminal,
+        env={**base, "TERM": "xterm-256color", **environment},
         check=True,
         cwd=os.environ.get("PYTHONPATH"),
     )
-    os.close(theirs)
+    os.close(terminal)
     read = b""
     while True:
         try:
-            part = os.read(own, 1 << 16)
+            part = os.read(reader, 1 << 16)
         except OSError:  # the end of a terminal's output, on Linux
             part = b""
         if not part:
-            os.close(own)
+            os.close(reader)
             return read.decode()
         read += part
 
@@ -50,16 +50,16 @@ def test_each_token_is_painted_once_in_another_colour_than_the_previous_one(
     ids = tokenizer.encode(TEXT, allowed_special="all")
     painted = list(shown(tokenizer, ids, colours=True))
     assert len(painted) == len(ids)
-    grounds = []
+    backgrounds = []
     for id, text in zip(ids, painted, strict=True):
-        found = PAINT.findall(text)
+        matches = PAINT.findall(text)
         assert PAINT.sub("", text).strip("\n") == ""  # everything except line ends has a colour
-        assert len({ground for _, ground, _ in found}) == 1
+        assert len({background for _, background, _ in matches}) == 1
         content = tokenizer.decode_single_token_bytes(id)
-        assert "".join(part for _, _, part in found) == "".join(p.text for p in parts(content))
-        grounds.append((tokenizer.is_special_token(id), found[0][1]))
-    ordinary = [(one, two) for one, two in pairwise(grounds) if not one[0]]
-    assert all(one != two for one, two in ordinary)
+        assert "".join(part for _, _, part in matches) == "".join(p.text for p in parts(content))
+        backgrounds.append((tokenizer.is_special_token(id), matches[0][1]))
+    ordinary = [(left, right) for left, right in pairwise(backgrounds) if not left[0]]
+    assert all(left != right for left, right in ordinary)
 
 
 def test_no_byte_of_a_token_can_control_a_terminal() -> None:
@@ -104,8 +104,8 @@ def test_colours_are_used_only_on_terminals_that_allow_them(small_file: PathOf) 
     assert "\x1b" in on_terminal("encode", path, "--show", "a the b", NO_COLOR="")
 
 
-@pytest.mark.parametrize("other", ["--tokens", "--offsets", "--json"])
-def test_show_works_alone(other: str, run: Run, small_file: PathOf) -> None:
-    outcome = run("encode", small_file("gpt2"), "--show", other, "a")
+@pytest.mark.parametrize("option", ["--tokens", "--offsets", "--json"])
+def test_show_works_alone(option: str, run: Run, small_file: PathOf) -> None:
+    outcome = run("encode", small_file("gpt2"), "--show", option, "a")
     assert outcome.code == 2
     assert "--show excludes" in outcome.stderr

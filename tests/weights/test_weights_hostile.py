@@ -60,15 +60,15 @@ def test_a_shorter_or_longer_file_is_refused(program: Path, weights: bytes, tmp_
     rng = random.Random(1)
     sizes = [0, 1, 63, 64, len(weights) - 1, *(rng.randrange(len(weights)) for _ in range(10))]
     for size in sizes:
-        said = answer(program, tmp_path, weights[:size])
-        assert b"no weights file" in said or b"shorter or longer" in said
+        output = answer(program, tmp_path, weights[:size])
+        assert b"no weights file" in output or b"shorter or longer" in output
     assert b"shorter or longer" in answer(program, tmp_path, weights + b"\0")
 
 
 def test_tensors_that_do_not_fill_the_file_are_refused(
     program: Path, weights: bytes, tmp_path: Path
 ) -> None:
-    for more in (b"\0", bytes(64), bytes(4096)):
-        content = bytearray(weights + more)
+    for padding in (b"\0", bytes(64), bytes(4096)):
+        content = bytearray(weights + padding)
         struct.pack_into("<Q", content, 56, len(content))
         assert b"the tensors are not" in answer(program, tmp_path, bytes(content))

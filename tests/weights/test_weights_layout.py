@@ -39,45 +39,45 @@ def test_the_table_of_the_header_matches_the_declaration() -> None:
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
 def test_every_tensor_is_where_the_layout_says(dtype: Any, tmp_path: Path) -> None:
     settings = config("qwen3")
-    made = random_tensors(settings, 3)
-    done = export(write_checkpoint(tmp_path / "m", settings, made), tmp_path / "w", dtype=dtype)
+    source = random_tensors(settings, 3)
+    report = export(write_checkpoint(tmp_path / "m", settings, source), tmp_path / "w", dtype=dtype)
     content = (tmp_path / "w").read_bytes()
     at, largest = HEADER.sizeof(), 0.0
 
-    def take(count: int, kind: str) -> np.ndarray[Any, np.dtype[Any]]:
+    def read(count: int, kind: str) -> np.ndarray[Any, np.dtype[Any]]:
         nonlocal at
         begin = aligned(at)
         assert not any(content[at:begin])
-        found = np.frombuffer(content, kind, count, begin)
-        at = begin + found.nbytes
-        return found
+        values = np.frombuffer(content, kind, count, begin)
+        at = begin + values.nbytes
+        return values
 
-    for tensor in tensors(done.shape):
+    for tensor in tensors(report.shape):
         count = tensor.rows * tensor.columns
         if not (tensor.is_matrix and dtype == "int8"):
-            values = take(count, "<f4")
+            values = read(count, "<f4")
         else:
-            codes, scales = take(count, "i1"), take(count // 64, "<f4")
+            codes, scales = read(count, "i1"), read(count // 64, "<f4")
             values = (codes.reshape(-1, 64) * scales[:, None]).ravel()
         if tensor.source is not None:
-            error = float(np.abs(values - made[tensor.source].ravel()).max())
+            error = float(np.abs(values - source[tensor.source].ravel()).max())
             assert error == 0 or (tensor.is_matrix and dtype == "int8")
             largest = max(largest, error)
-    assert at == len(content) == done.size
-    assert done.largest_error == pytest.approx(largest, rel=1e-5)
-    assert (done.mean_error > 0) == (dtype == "int8")
+    assert at == len(content) == report.size
+    assert report.largest_error == pytest.approx(largest, rel=1e-5)
+    assert (report.mean_error > 0) == (dtype == "int8")
 
 
 def test_numbers_of_sixteen_bits_are_widened(tmp_path: Path) -> None:
     import ml_dtypes
 
     settings = config()
-    made = random_tensors(settings, 4)
+    weights = random_tensors(settings, 4)
     for name, narrow in (("half", np.float16), ("brain", ml_dtypes.bfloat16)):
         folder = write_checkpoint(
-            tmp_path / name, settings, {key: value.astype(narrow) for key, value in made.items()}
+            tmp_path / name, settings, {key: value.astype(narrow) for key, value in weights.items()}
         )
-        widened = {key: value.astype(narrow).astype(np.float32) for key, value in made.items()}
+        widened = {key: value.astype(narrow).astype(np.float32) for key, value in weights.items()}
         plain = write_checkpoint(tmp_path / f"{name} as float32", settings, widened)
         for source in (folder, plain):
             export(source, source / "w")
@@ -85,7 +85,7 @@ def test_numbers_of_sixteen_bits_are_widened(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "problem"),
     [
         ({"model_type": "gpt2"}, "model_type: 'gpt2' is not supported; llama and qwen3 are"),
         ({"attention_bias": True}, "attention_bias: True is not supported"),
@@ -94,27 +94,27 @@ def test_numbers_of_sixteen_bits_are_widened(tmp_path: Path) -> None:
     ],
 )
 def test_a_model_of_another_style_is_refused(
-    changes: dict[str, Any], said: str, tmp_path: Path
+    changes: dict[str, Any], problem: str, tmp_path: Path
 ) -> None:
     folder = write_checkpoint(tmp_path / "m", config(**changes), random_tensors(config(), 5))
-    with pytest.raises(UnsupportedError, match=re.escape(said)):
+    with pytest.raises(UnsupportedError, match=re.escape(problem)):
         export(folder, tmp_path / "w")
     assert not (tmp_path / "w").exists()
 
 
 def test_a_broken_checkpoint_is_refused_with_the_location(tmp_path: Path) -> None:
-    settings, made = config(), random_tensors(config(), 6)
+    settings, good = config(), random_tensors(config(), 6)
     broken = {
-        "has no tensor model.norm.weight": {k: v for k, v in made.items() if "model.norm" not in k},
+        "has no tensor model.norm.weight": {k: v for k, v in good.items() if "model.norm" not in k},
         "has the shape [3], but config.json requires [128]": {
-            **made,
+            **good,
             "model.norm.weight": np.ones(3, np.float32),
         },
-        "a number that is not finite": {**made, "model.norm.weight": np.full(128, np.nan, "f4")},
+        "a number that is not finite": {**good, "model.norm.weight": np.full(128, np.nan, "f4")},
     }
-    for said, found in broken.items():
-        folder = write_checkpoint(tmp_path / "m", settings, found)
-        with pytest.raises(SourceError, match=re.escape(said)):
+    for problem, changed in broken.items():
+        folder = write_checkpoint(tmp_path / "m", settings, changed)
+        with pytest.raises(SourceError, match=re.escape(problem)):
             export(folder, tmp_path / "w")
         assert [*tmp_path.glob("w")] == [*tmp_path.glob(".tokexport*")] == []
     (tmp_path / "m" / "config.json").write_text("{")
