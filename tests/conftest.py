@@ -12,7 +12,7 @@ from c_harness import Builder, Library
 from click.testing import CliRunner
 from command_line import Outcome, PathOf, Run
 from hypothesis import HealthCheck, settings
-from repository import FIXTURES, SLOW, made_once, script, small_source
+from repository import FIXTURES, ROOT, SLOW, made_once, script, small_source
 
 from tokexport.cli.app import commands
 from tokexport.conversion import convert
@@ -114,6 +114,14 @@ def shared_content(shared: Path, common: Path) -> Callable[[str], bytes]:
         ).read_bytes()
 
     return content
+
+
+@pytest.fixture(scope="session")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A tokenizer.json of BPE over bytes, and a SentencePiece model, for other runtimes."""
+    golden_targets = script(ROOT / "formats" / "golden_targets.py")
+    paths: tuple[Path, Path] = golden_targets.write_sources(tmp_path_factory.mktemp("sources"))
+    return paths
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ import golden_run
 import numpy as np
 import pytest
 import tokexport_reader
-from c_harness import COMPILERS, SANITIZED, Builder, Library, run
+from c_harness import COMPILERS, NEEDS_COMPILER, SANITIZED, Builder, Library, run
 from repository import SLOW
 
 from tokexport.file.layout import LABEL, LabelsHeader, LabelTable, Tag
@@ -17,7 +17,7 @@ from tokexport.file.layout import LABEL, LabelsHeader, LabelTable, Tag
 OK, SPLITS = 0, -34
 NAMES = {OK: "TKX_OK", SPLITS: "TKX_E_SPLITS"}
 
-pytestmark = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
+pytestmark = NEEDS_COMPILER
 
 
 def labels() -> bytes:

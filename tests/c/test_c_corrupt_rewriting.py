@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import golden_files
 import pytest
-from c_harness import COMPILERS, SANITIZED, Builder, Library, run
+from c_harness import COMPILERS, NEEDS_COMPILER, SANITIZED, Builder, Library, run
 from golden_files import Changes, fill, numbers, parts, patched
 from repository import SLOW
 
@@ -15,7 +15,7 @@ MAP_FIELDS, CHARSMAP_HEADER = 16, 24
 BY_CLUSTER, COLLAPSE = 8, 32
 TEXT = "e\u0301 \u00a9\u0915\u094d\r\n \u00c0B \u4f60\ufb01 <a<a> abab! aa\u00e9"
 
-pytestmark = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
+pytestmark = NEEDS_COMPILER
 
 
 def table_of(name: str, op: int) -> int:

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from c_harness import COMPILERS, Library
+from c_harness import NEEDS_COMPILER, Library
 from golden_files import Changes, fill, numbers, parts, patched, section
 
 OK, SECTION_SIZE, SPLITS, CORRUPT = 0, -33, -34, -37
 SMALLEST, NONE = "smallest-bpe", 0xFFFFFFFF
 
-pytestmark = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
+pytestmark = NEEDS_COMPILER
 
 
 def ids_of_index(tag: bytes, start: int, words: int) -> Changes:

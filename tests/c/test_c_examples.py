@@ -4,8 +4,7 @@ from pathlib import Path
 
 import golden_files
 import numpy as np
-import pytest
-from c_harness import COMPILERS, RUNTIME, compile_c, run
+from c_harness import COMPILERS, NEEDS_COMPILER, RUNTIME, compile_c, run
 from safetensors.numpy import save_file
 
 from tokexport import load
@@ -14,7 +13,7 @@ from tokexport.embedding import embed
 EXAMPLES = RUNTIME / "examples"
 ADDED = RUNTIME / "golden" / "added.bin"
 
-pytestmark = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
+pytestmark = NEEDS_COMPILER
 
 
 def built(name: str, folder: Path, *flags: str) -> Path:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import golden_files
 import numpy as np
 import pytest
-from c_harness import COMPILERS, Library
+from c_harness import NEEDS_COMPILER, Library
 
 from tokexport.compiler.splits.compile_split import compile_split, program_table
 from tokexport.compiler.tables import SplitStage
@@ -16,7 +16,7 @@ from tokexport.model import Split
 
 OK, SPLITS, CORRUPT = 0, -34, -37
 
-pytestmark = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
+pytestmark = NEEDS_COMPILER
 
 
 def splits(*stages: Split, memo_count: int | None = None, states: int = 0) -> bytes:

@@ -12,6 +12,7 @@ from c_harness import (
     EMULATE,
     EMULATED,
     GOLDEN,
+    NEEDS_COMPILER,
     RUNTIME,
     SANITIZED,
     Builder,
@@ -26,7 +27,7 @@ from tokexport.file.write import assemble
 MUTATIONS = 10_000 if SLOW else 250
 ALL_FILES = f"{len(GOLDEN)} files\n"
 
-pytestmark = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
+pytestmark = NEEDS_COMPILER
 each_compiler = pytest.mark.parametrize("compiler", COMPILERS)
 
 

@@ -11,7 +11,7 @@ import pytest
 import runtime_samples
 import tiktoken
 import tokenizers
-from c_harness import COMPILERS, RUNTIME, Builder, Library, Work
+from c_harness import NEEDS_COMPILER, RUNTIME, Builder, Library, Work
 
 from tokexport.conversion import file_bytes
 from tokexport.sources import read
@@ -29,7 +29,7 @@ TEXTS = [
 ]
 PROSE = "The quick brown fox, Ünïcödé ẞtraße, 東京に行きました。\n" + "ha" * 60 + " ﷺ x" * 40
 
-pytestmark = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
+pytestmark = NEEDS_COMPILER
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from c_harness import COMPILERS, SANITIZED, Builder
+from c_harness import NEEDS_COMPILER, SANITIZED, Builder
 from chat_models import assistant, system, user, write_chat_model
 from checkpoints import Reference, config, random_tensors, write_checkpoint
 from engine_programs import built
@@ -19,7 +19,7 @@ from tokexport.weights import export
 from tokexport.weights.checkpoint import rope_frequencies
 
 pytest.importorskip("jinja2")
-pytestmark = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
+pytestmark = NEEDS_COMPILER
 
 CHATML = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content.split('</think>')[-1] }}"

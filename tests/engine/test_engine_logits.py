@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from c_harness import COMPILERS
+from c_harness import NEEDS_COMPILER
 from checkpoints import Reference, config, random_tensors, write_checkpoint
 from engine_programs import logits, logits_program
 
 from tokexport.weights import export
 from tokexport.weights.checkpoint import rope_frequencies
 
-pytestmark = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
+pytestmark = NEEDS_COMPILER
 
 LLAMA3 = {
     "rope_type": "llama3",

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from c_harness import COMPILERS
+from c_harness import NEEDS_COMPILER
 from engine_programs import output, stops_program
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-pytestmark = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
+pytestmark = NEEDS_COMPILER
 TEXTS = st.text("ab\u00e9", min_size=1, max_size=5)
 
 

@@ -2,17 +2,14 @@
 made.
 """
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
+from command_line import PathOf
 from references import assert_same, reference_for
 from repository import FIXTURES, SLOW, SMALL, script, small_source
 from runtime_samples import cases
 
 import tokexport
 
-SmallFile = Callable[[str], Path]
 NAMES = sorted(path.stem for path in SMALL.glob("*.jsonl"))
 
 
@@ -29,6 +26,6 @@ def test_the_installed_reference_still_produces_the_golden_ids(name: str) -> Non
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_converted_tokenizer_passes_verification(name: str, small_file: SmallFile) -> None:
+def test_a_converted_tokenizer_passes_verification(name: str, small_file: PathOf) -> None:
     tokenizer, reference = tokexport.load(small_file(name)), reference_for(small_source(name))
     assert_same(tokenizer, reference, strings=1000, seed=3, code_points=SLOW)

@@ -8,7 +8,7 @@ import random
 import golden_files
 import pytest
 import tokexport_reader
-from c_harness import COMPILERS, Library
+from c_harness import NEEDS_COMPILER, Library
 from regex_oracle import random_texts
 from regex_patterns import TIKTOKEN
 from repository import SLOW
@@ -128,7 +128,7 @@ def test_a_normalizer_that_inserts_before_a_text_is_refused_before_byte_level(pa
         converted(tokenizer(BYTE_LEVEL, normalizers.Replace(Regex(pattern), "x")))
 
 
-@pytest.mark.skipif(not COMPILERS, reason="no C compiler")
+@NEEDS_COMPILER
 def test_labels_need_exactly_one_byte_of_work_memory_per_byte_of_a_pre_token(
     library: Library,
 ) -> None:

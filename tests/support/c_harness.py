@@ -21,6 +21,7 @@ PROGRAMS: Final = ROOT / "tests" / "c"
 GOLDEN: Final = tuple(str(path) for path in sorted((RUNTIME / "golden").glob("*.bin")))
 
 COMPILERS: Final = tuple(name for name in ("gcc", "clang") if shutil.which(name))
+NEEDS_COMPILER: Final = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
 STRICT: Final = ("-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-pedantic")
 # Unoptimised code keeps every access of the source, and compiles in half the time; the many rounds
 # of TOKEXPORT_SLOW need faster code.

@@ -27,13 +27,6 @@ from tokexport.targets.write import write_target
 GOLDEN = script(ROOT / "formats" / "golden_targets.py")
 
 
-@pytest.fixture(scope="module")
-def sources(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A tokenizer.json of BPE over bytes, and a SentencePiece model."""
-    paths: tuple[Path, Path] = GOLDEN.write_sources(tmp_path_factory.mktemp("sources"))
-    return paths
-
-
 @pytest.mark.parametrize(
     ("name", "small"),
     [

@@ -18,13 +18,6 @@ GOLDEN = script(ROOT / "formats" / "golden_targets.py")
 PIECES = tuple(piece.replace("\u2581", " ").encode() for piece in GOLDEN.PIECES.split())
 
 
-@pytest.fixture(scope="module")
-def sources(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A tokenizer.json of BPE over bytes, and a SentencePiece model."""
-    paths: tuple[Path, Path] = GOLDEN.write_sources(tmp_path_factory.mktemp("sources"))
-    return paths
-
-
 def golden(name: str) -> Path:
     """The golden file of a format."""
     return ROOT / "formats" / TARGETS[name].golden

@@ -25,13 +25,6 @@ NAMES = [*TARGETS]
 TYPES = {"<L": "u32", "<l": "i32", "<f": "f32", "<B": "u8", ">B": "u8"}
 
 
-@pytest.fixture(scope="module")
-def sources(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A tokenizer.json of BPE over bytes, and a SentencePiece model."""
-    paths: tuple[Path, Path] = GOLDEN.write_sources(tmp_path_factory.mktemp("sources"))
-    return paths
-
-
 def source_of(name: str, sources: tuple[Path, Path]) -> Path:
     """The source that a format supports."""
     path: Path = GOLDEN.golden_source(name, *sources)

@@ -5,14 +5,14 @@ import struct
 from pathlib import Path
 
 import pytest
-from c_harness import COMPILERS, SANITIZED
+from c_harness import NEEDS_COMPILER, SANITIZED
 from checkpoints import config, random_tensors, write_checkpoint
 from engine_programs import logits_program, output
 
 from tokexport.weights import export
 from tokexport.weights.layout import HEADER
 
-pytestmark = pytest.mark.skipif(not COMPILERS, reason="no C compiler")
+pytestmark = NEEDS_COMPILER
 SMALL = config(vocab_size=40, hidden_size=64, intermediate_size=64, head_dim=16)
 FIELDS = [field.name for field in HEADER.subcons]
 # Replacements of a header field, besides flips of a few of its bits.
