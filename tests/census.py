@@ -55,24 +55,24 @@ def _in_documents(name: str, part: Any, on_bytes: bool = False) -> Iterator[Use]
 
 def uses() -> list[Use]:
     """Every pattern known to be published, each text once per dialect."""
-    uses = [
+    published = [
         Use(f"tiktoken {name}", Split(encoding.pattern, dialect=Dialect.FANCY_REGEX))
         for name, encoding in KNOWN.items()
     ]
     for name, original in ORIGINALS.items():
-        uses += _in_documents(f"GGUF {name}", original.pre_tokenizer)
+        published += _in_documents(f"GGUF {name}", original.pre_tokenizer)
     for name, pattern in regex_patterns.TIKTOKEN.items():
-        uses.append(Use(name, Split(pattern, dialect=Dialect.FANCY_REGEX)))
+        published.append(Use(name, Split(pattern, dialect=Dialect.FANCY_REGEX)))
     for table in ("TOKENIZER_JSON", "UNBOUNDED_LOOK_AHEAD", "TRINITY", "PUBLISHED"):
         patterns: dict[str, str] = getattr(regex_patterns, table)
-        uses += [Use(name, Split(pattern)) for name, pattern in patterns.items()]
-    uses += [
+        published += [Use(name, Split(pattern)) for name, pattern in patterns.items()]
+    published += [
         Use("ByteLevel", Split(GPT2)),
         Use("Whitespace", Split(WORDS_PATTERN, dialect=Dialect.FANCY_REGEX)),
         Use("UnicodeScripts", Split(CharacterRuns.SCRIPTS)),
         *(Use(test.value.title(), Split(test)) for test in CharacterTest),
     ]
-    return [*{use.split: use for use in uses}.values()]
+    return [*{use.split: use for use in published}.values()]
 
 
 Feature = Callable[[list[tree.Node], str, SplitProgram], bool]

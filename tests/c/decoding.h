@@ -82,24 +82,24 @@ static void random_ids(const tkx *t, uint32_t *ids, size_t count, uint64_t *stat
 static size_t streamed_tightly(const tkx *t, const uint32_t *ids, size_t count, int skip_special,
                                uint8_t *out) {
     tkx_decoder d;
-    size_t used = 0, i, wanted, given, text;
+    size_t used = 0, i, needed, written, text;
     CHECK(tkx_decoder_init(&d, t, skip_special) == TKX_OK);
     for (i = 0; i <= count; i++) {
-        int code = i < count ? tkx_decoder_step(&d, ids[i], NULL, 0, &wanted)
-                             : tkx_decoder_flush(&d, NULL, 0, &wanted);
-        CHECK(code == (wanted ? TKX_E_BYTES : TKX_OK));
-        if (wanted) {
-            uint8_t *part = (uint8_t *)exactly(wanted), *checked = (uint8_t *)exactly(3 * wanted);
-            code = i < count ? tkx_decoder_step(&d, ids[i], part, wanted - 1, &given)
-                             : tkx_decoder_flush(&d, part, wanted - 1, &given);
-            CHECK(code == TKX_E_BYTES && given == wanted);
-            code = i < count ? tkx_decoder_step(&d, ids[i], part, wanted, &given)
-                             : tkx_decoder_flush(&d, part, wanted, &given);
-            CHECK(code == TKX_OK && given <= wanted);
-            text = lossy(part, given, checked); /* never half a character */
-            CHECK(text == given && memcmp(checked, part, given) == 0);
-            memcpy(out + used, part, given);
-            used += given;
+        int code = i < count ? tkx_decoder_step(&d, ids[i], NULL, 0, &needed)
+                             : tkx_decoder_flush(&d, NULL, 0, &needed);
+        CHECK(code == (needed ? TKX_E_BYTES : TKX_OK));
+        if (needed) {
+            uint8_t *part = (uint8_t *)exactly(needed), *checked = (uint8_t *)exactly(3 * needed);
+            code = i < count ? tkx_decoder_step(&d, ids[i], part, needed - 1, &written)
+                             : tkx_decoder_flush(&d, part, needed - 1, &written);
+            CHECK(code == TKX_E_BYTES && written == needed);
+            code = i < count ? tkx_decoder_step(&d, ids[i], part, needed, &written)
+                             : tkx_decoder_flush(&d, part, needed, &written);
+            CHECK(code == TKX_OK && written <= needed);
+            text = lossy(part, written, checked); /* never half a character */
+            CHECK(text == written && memcmp(checked, part, written) == 0);
+            memcpy(out + used, part, written);
+            used += written;
             free(part);
             free(checked);
         }
@@ -110,7 +110,7 @@ static size_t streamed_tightly(const tkx *t, const uint32_t *ids, size_t count, 
 /* All ways to decode agree, and report the size needed. */
 static void all_ways_to_decode_agree(const tkx *t, uint64_t *state) {
     enum { COUNT = 40 };
-    uint32_t ids[COUNT], wanted[COUNT], flags;
+    uint32_t ids[COUNT], ordinary[COUNT], flags;
     size_t ends[COUNT], count = below(state, COUNT + 1), i, left = 0, size, text_size, used,
                         begin = 0;
     uint8_t *out, *text, *stream;
@@ -118,29 +118,29 @@ static void all_ways_to_decode_agree(const tkx *t, uint64_t *state) {
     random_ids(t, ids, count, state);
     for (i = 0; i < count; i++) {
         CHECK(tkx_token_flags(t, ids[i], &flags) == TKX_OK);
-        if (!(flags & TKX_SPECIAL)) wanted[left++] = ids[i];
+        if (!(flags & TKX_SPECIAL)) ordinary[left++] = ids[i];
     }
     for (skip = 0; skip < 2; skip++) {
-        const uint32_t *given = skip ? wanted : ids;
+        const uint32_t *input = skip ? ordinary : ids;
         size_t n = skip ? left : count;
-        CHECK(tkx_decode(t, given, n, NULL, 0, &size) == (size ? TKX_E_BYTES : TKX_OK));
-        CHECK(tkx_decode_text(t, given, n, NULL, 0, &text_size) ==
+        CHECK(tkx_decode(t, input, n, NULL, 0, &size) == (size ? TKX_E_BYTES : TKX_OK));
+        CHECK(tkx_decode_text(t, input, n, NULL, 0, &text_size) ==
               (text_size ? TKX_E_BYTES : TKX_OK));
         out = (uint8_t *)exactly(2 * size);
         text = (uint8_t *)exactly(text_size);
         stream = (uint8_t *)exactly(text_size);
         if (size)
-            CHECK(tkx_decode(t, given, n, out, size - 1, &used) == TKX_E_BYTES && used == size);
+            CHECK(tkx_decode(t, input, n, out, size - 1, &used) == TKX_E_BYTES && used == size);
         if (text_size)
-            CHECK(tkx_decode_text(t, given, n, text, text_size - 1, &used) == TKX_E_BYTES &&
+            CHECK(tkx_decode_text(t, input, n, text, text_size - 1, &used) == TKX_E_BYTES &&
                   used == text_size);
-        CHECK(tkx_decode(t, given, n, out, size, &used) == TKX_OK && used == size);
-        CHECK(tkx_decode_ends(t, given, n, out + size, size, &used, ends) == TKX_OK &&
+        CHECK(tkx_decode(t, input, n, out, size, &used) == TKX_OK && used == size);
+        CHECK(tkx_decode_ends(t, input, n, out + size, size, &used, ends) == TKX_OK &&
               used == size);
         CHECK(memcmp(out, out + size, size) == 0);
         for (i = 0, begin = 0; i < n; begin = ends[i++]) CHECK(ends[i] >= begin && ends[i] <= size);
         CHECK(begin == size);
-        CHECK(tkx_decode_text(t, given, n, text, text_size, &used) == TKX_OK && used == text_size);
+        CHECK(tkx_decode_text(t, input, n, text, text_size, &used) == TKX_OK && used == text_size);
         CHECK(streamed_tightly(t, ids, count, skip, stream) == text_size &&
               memcmp(stream, text, text_size) == 0);
         free(out);
@@ -172,15 +172,15 @@ static void a_decode_stream_produces_the_whole_text(const tkx *t, uint64_t *stat
         all = lossy(raw, size, text);
         CHECK(tkx_decoder_init(&d, t, skip) == TKX_OK);
         for (i = 0, used = 0; i <= count; i++) {
-            size_t room = 3 * longest + 12, given, given_text;
+            size_t room = 3 * longest + 12, written, valid;
             uint8_t *part = (uint8_t *)exactly(room), *checked;
-            if (i < count) CHECK(tkx_decoder_step(&d, ids[i], part, room, &given) == TKX_OK);
-            else CHECK(tkx_decoder_flush(&d, part, room, &given) == TKX_OK);
-            checked = (uint8_t *)exactly(3 * given);
-            given_text = lossy(part, given, checked); /* never half a character */
-            CHECK(given_text == given && memcmp(checked, part, given) == 0);
-            memcpy(stream + used, part, given);
-            used += given;
+            if (i < count) CHECK(tkx_decoder_step(&d, ids[i], part, room, &written) == TKX_OK);
+            else CHECK(tkx_decoder_flush(&d, part, room, &written) == TKX_OK);
+            checked = (uint8_t *)exactly(3 * written);
+            valid = lossy(part, written, checked); /* never half a character */
+            CHECK(valid == written && memcmp(checked, part, written) == 0);
+            memcpy(stream + used, part, written);
+            used += written;
             free(part);
             free(checked);
         }
@@ -204,7 +204,7 @@ static void a_decode_stream_produces_the_whole_text(const tkx *t, uint64_t *stat
 static void a_held_back_character_needs_room_when_it_is_written(const tkx *t) {
     tkx_decoder d;
     uint8_t out[64];
-    size_t size, length, given;
+    size_t size, length, written;
     const uint8_t *bytes;
     uint32_t id, flags;
     for (id = 0; id < tkx_id_count(t); id++) {
@@ -213,10 +213,10 @@ static void a_held_back_character_needs_room_when_it_is_written(const tkx *t) {
             t->decoder.data)
             continue;
         CHECK(tkx_decoder_init(&d, t, 0) == TKX_OK);
-        CHECK(tkx_decoder_step(&d, id, out, 0, &given) == TKX_OK && given == 0);
+        CHECK(tkx_decoder_step(&d, id, out, 0, &written) == TKX_OK && written == 0);
         /* the first byte of a character again, so that the byte held back is written */
-        CHECK(tkx_decoder_step(&d, id, out, 2, &given) == TKX_E_BYTES && given == 3);
-        CHECK(tkx_decoder_step(&d, id, out, 3, &given) == TKX_OK && given == 3 &&
+        CHECK(tkx_decoder_step(&d, id, out, 2, &written) == TKX_E_BYTES && written == 3);
+        CHECK(tkx_decoder_step(&d, id, out, 3, &written) == TKX_OK && written == 3 &&
               memcmp(out, "\xEF\xBF\xBD", 3) == 0);
         CHECK(tkx_decoder_flush(&d, out, 2, &size) == TKX_E_BYTES && size == 3);
         CHECK(tkx_decoder_flush(&d, out, 3, &size) == TKX_OK && size == 3 &&

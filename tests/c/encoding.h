@@ -152,7 +152,7 @@ static void the_template_surrounds_the_text(const tkx *t, int special, const uin
                                             size_t size, const uint32_t *ids, size_t count) {
     static uint32_t expected[2 * MAX_IDS + 8], got[2 * MAX_IDS + 8];
     uint32_t index, kind, id, type_id;
-    size_t used = 0, made, memory_size = tkx_work_size(t, size);
+    size_t used = 0, full, memory_size = tkx_work_size(t, size);
     tkx_work work = {NULL, 0, NULL, 0};
     for (index = 0; tkx_template(t, 0, index, &kind, &id, &type_id) == TKX_OK; index++) {
         CHECK(kind < 2 && used + count < 2 * MAX_IDS);
@@ -164,14 +164,14 @@ static void the_template_surrounds_the_text(const tkx *t, int special, const uin
     if (index == 0) used = count;
     work.memory = exactly(memory_size);
     work.memory_size = memory_size;
-    CHECK(tkx_encode_with_template(t, text, size, special, got, used, &made, &work) == TKX_OK);
-    CHECK(made == used && memcmp(got, expected, 4 * used) == 0);
+    CHECK(tkx_encode_with_template(t, text, size, special, got, used, &full, &work) == TKX_OK);
+    CHECK(full == used && memcmp(got, expected, 4 * used) == 0);
     if (used) {
-        CHECK(tkx_encode_with_template(t, text, size, special, got, used - 1, &made, &work) ==
+        CHECK(tkx_encode_with_template(t, text, size, special, got, used - 1, &full, &work) ==
               TKX_E_IDS);
-        CHECK(made == used && memcmp(got, expected, 4 * (used - 1)) == 0);
-        CHECK(tkx_encode_with_template(t, text, size, special, NULL, 0, &made, &work) == TKX_E_IDS);
-        CHECK(made == used);
+        CHECK(full == used && memcmp(got, expected, 4 * (used - 1)) == 0);
+        CHECK(tkx_encode_with_template(t, text, size, special, NULL, 0, &full, &work) == TKX_E_IDS);
+        CHECK(full == used);
     }
     free(work.memory);
 }

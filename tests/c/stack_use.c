@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* Prints the maximum of C stack that the runtime has used: stack_use FILE...
+/* Prints the maximum C stack that the runtime has used: stack_use FILE...
 
    The stack below main is filled with a pattern before each call, and examined after it. */
 
@@ -31,7 +31,7 @@ int main(int argc, char **argv) {
     static uint32_t ids[12 * MAX_SIZE], spans[24 * MAX_SIZE];
     static const tkx_work work = {memory, sizeof memory, NULL, 0};
     uint64_t state = UINT64_C(0x9E3779B97F4A7C15);
-    size_t most = 0, count, size;
+    size_t maximum = 0, count, size;
     int i, round;
     for (i = 1; i < argc; i++) {
         uint8_t *data = read_file(argv[i], &size);
@@ -39,7 +39,7 @@ int main(int argc, char **argv) {
         paint();
         CHECK(tkx_open(&t, data, size) == TKX_OK);
         tkx_check(&t);
-        most = used() > most ? used() : most;
+        maximum = used() > maximum ? used() : maximum;
         for (round = 0; t.splits.data && round < 20; round++) {
             size = random_text(&t, &state, text, MAX_SIZE);
             paint();
@@ -47,10 +47,10 @@ int main(int argc, char **argv) {
                              12 * MAX_SIZE, &count, &work);
             tkx_encode_with_template(&t, text, size, 1, ids, 12 * MAX_SIZE, &count, &work);
             tkx_decode_text(&t, ids, count, out, sizeof out, &count);
-            most = used() > most ? used() : most;
+            maximum = used() > maximum ? used() : maximum;
         }
         free(data);
     }
-    printf("%lu\n", (unsigned long)most);
+    printf("%lu\n", (unsigned long)maximum);
     return 0;
 }

@@ -99,9 +99,9 @@ static size_t random_text(const tkx *t, uint64_t *state, uint8_t *text, size_t c
                                          "",
                                          "xx",
                                          "--"};
-    size_t size = 0, wanted = below(state, capacity + 1);
+    size_t size = 0, target = below(state, capacity + 1);
     uint32_t added = tkx_added_count(t), id, flags;
-    while (size < wanted) {
+    while (size < target) {
         const uint8_t *piece;
         size_t length, repeats = below(state, 8) == 0 ? below(state, 60) : 1;
         char character[4];

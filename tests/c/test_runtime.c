@@ -72,14 +72,14 @@ static void prefixes_are_found(const tkx *t) {
         return;
     }
     for (id = 0; id < tkx_id_count(t); id++) {
-        uint32_t wanted = 0;
+        uint32_t total = 0;
         if (tkx_token_bytes(t, id, &prefix, &size) != TKX_OK) continue;
         size -= size > 1 && id % 2;
         for (other = 0; other < tkx_id_count(t); other++)
-            wanted += tkx_token_bytes(t, other, &bytes, &length) == TKX_OK && length >= size &&
-                      memcmp(bytes, prefix, size) == 0;
+            total += tkx_token_bytes(t, other, &bytes, &length) == TKX_OK && length >= size &&
+                     memcmp(bytes, prefix, size) == 0;
         CHECK(tkx_prefix_ids(t, prefix, size, &range) == TKX_OK && range.depth == size);
-        CHECK(range.end - range.begin == wanted);
+        CHECK(range.end - range.begin == total);
         for (at = range.begin; at < range.end; at++) {
             CHECK(tkx_prefix_id(t, at, &other) == TKX_OK);
             CHECK(tkx_token_bytes(t, other, &bytes, &length) == TKX_OK && length >= size);
@@ -119,7 +119,7 @@ static void conversations_are_encoded(const tkx *t) {
     const uint8_t *text;
     uint8_t *out;
     uint32_t ids[100], expected[100];
-    size_t size, count, wanted, tries = 0;
+    size_t size, count, total, tries = 0;
     tkx_work work = {NULL, 0, NULL, 0};
     int code;
     if (tkx_section(t, "FRAM", &text, &size) != TKX_OK) {
@@ -134,15 +134,15 @@ static void conversations_are_encoded(const tkx *t) {
     CHECK(tkx_chat_prompt(t, messages, 4, out, length, &size) == TKX_OK && size == length);
     CHECK(memcmp(out, prompt, length) == 0);
     CHECK(sizeof marks >= (length + 7) / 8);
-    CHECK(tkx_encode_marked(t, out, length, marks, expected, 100, &wanted, &work) == TKX_OK);
+    CHECK(tkx_encode_marked(t, out, length, marks, expected, 100, &total, &work) == TKX_OK);
     while ((code = tkx_chat_encode(t, messages, 4, ids, 100, &count, &work)) == TKX_E_WORK) {
         CHECK(count > work.memory_size && tries++ < 20);
         free(work.memory);
         work.memory_size = tries == 1 ? 70 : count;
         work.memory = exactly(work.memory_size);
     }
-    CHECK(code == TKX_OK && count == wanted && memcmp(ids, expected, 4 * count) == 0);
-    CHECK(tkx_chat_encode(t, messages, 4, NULL, 0, &count, &work) == TKX_E_IDS && count == wanted);
+    CHECK(code == TKX_OK && count == total && memcmp(ids, expected, 4 * count) == 0);
+    CHECK(tkx_chat_encode(t, messages, 4, NULL, 0, &count, &work) == TKX_E_IDS && count == total);
     CHECK(tkx_chat_encode(t, messages, 3, ids, 100, &count, &work) == TKX_E_ROLE && count == 3);
     CHECK(tkx_chat_encode(t, messages + 1, 2, ids, 100, &count, &work) == TKX_E_ROLE);
     CHECK(tkx_chat_encode(t, messages + 2, 2, ids, 100, &count, &work) == TKX_E_ROLE && count == 0);

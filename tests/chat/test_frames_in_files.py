@@ -70,7 +70,7 @@ def published(shared: Path, name: str) -> dict[str, Any]:
     return {"template": config["chat_template"], **tokens}
 
 
-def same_ids(tokenizer: tokexport.Tokenizer, reference: Any, seed: int) -> None:
+def assert_same_ids(tokenizer: tokexport.Tokenizer, reference: Any, seed: int) -> None:
     """Compares C, the frame in Python, and `transformers` on 200 random conversations."""
     frame = tokenizer.chat_frame
     assert frame is not None
@@ -93,7 +93,7 @@ def same_ids(tokenizer: tokexport.Tokenizer, reference: Any, seed: int) -> None:
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_a_frame_produces_the_ids_of_transformers(name: str, tmp_path: Path) -> None:
     tokenizer = converted(tmp_path, TEMPLATES[name], **TOKENS)
-    same_ids(tokenizer, transformers.AutoTokenizer.from_pretrained(tmp_path), 1)
+    assert_same_ids(tokenizer, transformers.AutoTokenizer.from_pretrained(tmp_path), 1)
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
@@ -101,7 +101,7 @@ def test_a_published_frame_produces_the_ids_of_transformers(
     name: str, shared: Path, tmp_path: Path
 ) -> None:
     tokenizer = converted(tmp_path, **published(shared, name))
-    same_ids(tokenizer, transformers.AutoTokenizer.from_pretrained(tmp_path), 2)
+    assert_same_ids(tokenizer, transformers.AutoTokenizer.from_pretrained(tmp_path), 2)
 
 
 @pytest.mark.skipif(not SLOW, reason="needs TOKEXPORT_SLOW=1: converts whole vocabularies")
@@ -109,7 +109,7 @@ def test_a_published_frame_produces_the_ids_of_transformers(
 def test_a_published_tokenizer_produces_the_ids_of_transformers(
     name: str, shared: Path, tmp_path: Path
 ) -> None:
-    same_ids(*both_of_published(shared / "tokenizers" / name, tmp_path), 3)
+    assert_same_ids(*both_of_published(shared / "tokenizers" / name, tmp_path), 3)
 
 
 @pytest.mark.parametrize("name", TEMPLATES)

@@ -64,8 +64,8 @@ PRE_TOKENIZERS = {
     ),
     "groups of three": sequence(split(r"\d{1,3}(?=(?:\d{3})*\b)"), split(LLAMA3), BYTE_LEVEL),
     "cuts between digits": sequence(split(r"(?=(\d{3})+(?!\d))"), split(LLAMA3), BYTE_LEVEL),
-    "far look ahead": sequence(split(r"[a-z]+(?=[^.]*!)|\s+(?=\s*=)"), split(LLAMA3), BYTE_LEVEL),
-    "far look ahead alone": sequence(
+    "unbounded": sequence(split(r"[a-z]+(?=[^.]*!)|\s+(?=\s*=)"), split(LLAMA3), BYTE_LEVEL),
+    "unbounded alone": sequence(
         split(r" ?[a-z]+|\d{1,3}(?=(?:\d{3})*(?!\d))| ?[^\sa-z0-9]+|\s+(?!\S)|\s"), BYTE_LEVEL
     ),
     "look both ways": sequence(
@@ -81,12 +81,12 @@ PRE_TOKENIZERS = {
         pre_tokenizers.Metaspace("_", prepend_scheme="first", split=False),
         BYTE_LEVEL,
     ),
-    "one piece": BYTE_LEVEL,
+    "one pre-token": BYTE_LEVEL,
 }
 # All of these have a cut between a letter and a space.
-USUAL = (
+COMMON = (
     *("gpt2", "llama3", "removed inverted", "digits first", "falcon", "prefix space", "possessive"),
-    *("groups of three", "far look ahead alone", "search starts"),
+    *("groups of three", "unbounded alone", "search starts"),
 )
 ADDED = [
     ReferenceToken("<s>", special=True),
@@ -128,7 +128,7 @@ def test_both_sides_of_a_cut_have_the_ids_of_the_whole(name: str, with_added: bo
         assert sides == tokenizer.encode(text).ids, (text[:at], text[at:])
         checked += 1
     assert (checked > 100) == cuts.any()
-    if name in USUAL and not with_added:
+    if name in COMMON and not with_added:
         assert cuts[ord("n"), ord(" ")]
         assert not cuts[ord(" "), ord("n")]
 

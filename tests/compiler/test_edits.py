@@ -17,8 +17,8 @@ from tokexport.model import ParseByteToken, ReplaceLiteral, StripChars, TextEdit
 BYTE_TOKEN = re.compile(r"<0x(\+[0-9a-fA-F]|[0-9a-fA-F]{2})>")
 
 
-MAKES_NAMES: list[TextEdit] = [ReplaceLiteral("a", ""), ParseByteToken()]
-NAMES = compile_edits(MAKES_NAMES)
+PRODUCES_NAMES: list[TextEdit] = [ReplaceLiteral("a", ""), ParseByteToken()]
+NAMES = compile_edits(PRODUCES_NAMES)
 
 
 def edited(text: str, steps: Sequence[TextEdit]) -> str:
@@ -84,7 +84,7 @@ def test_one_pattern_is_replaced_as_in_python() -> None:
 @given(st.lists(texts, min_size=1, max_size=10))
 def test_another_step_may_produce_the_name_of_a_byte(samples: list[str]) -> None:
     for text in samples:
-        assert run(NAMES, text.encode()) == edited(text, MAKES_NAMES)
+        assert run(NAMES, text.encode()) == edited(text, PRODUCES_NAMES)
 
 
 def test_every_name_of_a_byte_is_parsed() -> None:

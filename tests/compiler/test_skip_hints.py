@@ -44,8 +44,8 @@ def test_nothing_is_skipped_if_a_match_depends_on_more_than_the_character(patter
 def test_a_first_byte_is_skipped_if_all_its_characters_are_members(excluded: set[str]) -> None:
     members = np.ones(0x110000, np.bool_)
     members[[ord(character) for character in excluded]] = False
-    busy = {character.encode()[0] for character in excluded}
-    assert leads_of(members) == (1 << 64) - 1 - sum(1 << (lead - 0xC0) for lead in busy)
+    leads = {character.encode()[0] for character in excluded}
+    assert leads_of(members) == (1 << 64) - 1 - sum(1 << (lead - 0xC0) for lead in leads)
 
 
 def test_two_plain_characters_side_by_side_are_two_clusters_and_so_is_ascii_after_one() -> None:

@@ -153,9 +153,9 @@ def test_a_document_too_long_to_hold_is_encoded_in_parts(
 
 
 def test_a_repeatedly_killed_process_produces_the_same_files(tmp_path: Path) -> None:
-    draw = random.Random(5)
+    rng = random.Random(5)
     words = ["the", "lighthouse", "keeper", "é", "漢字", "reads", "1234", "\n"]
-    documents = [" ".join(draw.choices(words, k=draw.randrange(400))) for _ in range(6000)]
+    documents = [" ".join(rng.choices(words, k=rng.randrange(400))) for _ in range(6000)]
     for number in range(3):
         write_file(tmp_path / f"{number}.jsonl", ".jsonl", documents[number::3])
     (tmp_path / "t.bin").write_bytes(content("ranks"))
@@ -172,7 +172,7 @@ def test_a_repeatedly_killed_process_produces_the_same_files(tmp_path: Path) -> 
         process = subprocess.Popen(command("killed"))
         while process.poll() is None:
             if len(list((tmp_path / "killed").glob("*.bin"))) >= round_ * shards // 7:
-                time.sleep(draw.uniform(0, 0.01))
+                time.sleep(rng.uniform(0, 0.01))
                 process.send_signal(signal.SIGKILL)
                 killed += 1
                 break

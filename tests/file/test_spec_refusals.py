@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tokexport_reader import container, template
 
 BPE = golden_files.content("smallest-bpe")
-RICH = golden_files.content("added")
+ADDED = golden_files.content("added")
 
 
 def by_specification(content: bytes) -> str:
@@ -80,7 +80,7 @@ def test_every_flipped_bit_is_detected() -> None:
 
 
 def test_an_unknown_section_that_is_not_required_is_skipped() -> None:
-    content = bytearray(RICH)
+    content = bytearray(ADDED)
     chat = content.index(b"CHAT")
     content[chat : chat + 4] = b"futu"
     assert by_specification(sealed(content)) == by_runtime(sealed(content)) == "TKX_OK"
@@ -92,7 +92,7 @@ def test_a_newer_minor_version_is_read() -> None:
 
 
 def test_white_space_classes_are_required_if_an_added_token_strips() -> None:
-    content = bytearray(RICH)
+    content = bytearray(ADDED)
     classes = content.index(b"ACLS")
     content[classes : classes + 8] = b"acls\0\0\0\0"
     assert by_specification(sealed(content)) == by_runtime(sealed(content)) == "TKX_E_MISSING"

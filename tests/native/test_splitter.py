@@ -127,7 +127,7 @@ class Memory:
 
 
 @pytest.fixture(scope="module")
-def placed() -> Memory:
+def memory() -> Memory:
     """Memory for texts."""
     return Memory()
 
@@ -163,14 +163,14 @@ def random_texts(r: random.Random, count: int) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_a_published_pattern_cuts_like_the_core(
-    name: str, core_splits: CoreSplits, placed: Memory
+    name: str, core_splits: CoreSplits, memory: Memory
 ) -> None:
     file = byte_model(Split(PATTERNS[name]))
     assert is_supported(file) == (name not in UNSUPPORTED)
     if name in UNSUPPORTED:
         return
     r = random.Random(name)
-    compare(file, random_texts(r, TEXTS), core_splits, placed, r)
+    compare(file, random_texts(r, TEXTS), core_splits, memory, r)
 
 
 def random_stages(r: random.Random) -> list[Split]:
@@ -184,13 +184,13 @@ def random_stages(r: random.Random) -> list[Split]:
 
 @pytest.mark.parametrize("seed", range(400 if SLOW else 60))
 def test_a_sequence_of_random_stages_cuts_like_the_core(
-    seed: int, core_splits: CoreSplits, placed: Memory
+    seed: int, core_splits: CoreSplits, memory: Memory
 ) -> None:
     r = random.Random(seed)
     file = byte_model(*random_stages(r))
     if not is_supported(file):
         pytest.skip("a stage is unsupported, or the tables are too large")
-    compare(file, random_texts(r, TEXTS // 5), core_splits, placed, r)
+    compare(file, random_texts(r, TEXTS // 5), core_splits, memory, r)
 
 
 def cut_texts(file: bytes, r: random.Random, texts: Iterable[str]) -> int:
@@ -235,7 +235,7 @@ def test_the_text_that_a_match_reads_is_on_one_side_of_a_cut(pattern: str) -> No
 
 @pytest.mark.parametrize("pattern", ["a*b|a", r" *\n|a+c| ", "(?:aa)*b|a", "(?:a| )*b|aa?| "])
 def test_a_pattern_that_reads_far_takes_linear_time(
-    pattern: str, core_splits: CoreSplits, placed: Memory
+    pattern: str, core_splits: CoreSplits, memory: Memory
 ) -> None:
     """A quadratic splitter would take minutes."""
     file = byte_model(Split(pattern))
@@ -243,7 +243,7 @@ def test_a_pattern_that_reads_far_takes_linear_time(
     r = random.Random(pattern)
     for repeated in ("a", " ", "aa "):
         texts = (repeated * (200_000 // len(repeated)) + end for end in ("", "b", "c", "\n"))
-        compare(file, texts, core_splits, placed, r)
+        compare(file, texts, core_splits, memory, r)
 
 
 def test_an_unsupported_vector_width_is_an_error() -> None:

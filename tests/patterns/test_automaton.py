@@ -23,7 +23,7 @@ from tokexport.patterns import MATCH_ENDS, SplitProgram
 PATTERNS = {**TOKENIZER_JSON, **TIKTOKEN}
 # A run of white space before a letter is read in vain from each of its characters, or from each
 # 512th of a longer run.
-REMEMBERING = {"deepseek-llm #2", "llama.cpp jais2 #1", "llama.cpp jais2 #2"}
+WITH_MEMO = {"deepseek-llm #2", "llama.cpp jais2 #1", "llama.cpp jais2 #2"}
 
 
 def compiled(name: str) -> SplitProgram:
@@ -60,7 +60,7 @@ def test_only_patterns_that_reread_text_in_vain_have_a_memo(
     named: tuple[str, SplitProgram],
 ) -> None:
     name, program = named
-    assert (program.n_memo > 0) == (name in REMEMBERING)
+    assert (program.n_memo > 0) == (name in WITH_MEMO)
 
 
 def test_no_published_pattern_reads_a_character_more_than_a_few_times(

@@ -19,7 +19,7 @@ TEXTS = 1000 if SLOW else 200
 ALPHABETS = ("ab", "abc", "aabbc1", "!?!!.()x")
 
 GALACTICA = r"""[\(\)\[\]\{\}]|([!"\#\$%\&'\*\+,\-\./:;<=>\?\\\^_`\|\~])\1*"""
-REFERRING = [
+PATTERNS = [
     *(r"([ab])\1", r"([ab])\1*", r"([ab])\1+|c", r"([ab])c\1", r"([ab])([bc])\2\1"),
     *(r"(?:([ab])\1)+", r"(?:([ab])\1|c)+x?", r"([ab])\1{2}", r"([ab])\1??b"),
     *(r"([ab])(?!\1)", r"([ab])(?=\1)c?", r"([ab])(?=.*\1)", r"c|(?:x([ab])\1|b)"),
@@ -42,12 +42,12 @@ def random_pattern(r: random.Random) -> str:
 RANDOM = [random_pattern(random.Random(seed)) for seed in range(400 if SLOW else 80)]
 
 
-@pytest.mark.parametrize("pattern", [*REFERRING, *RANDOM])
+@pytest.mark.parametrize("pattern", [*PATTERNS, *RANDOM])
 def test_the_matches_and_gaps_equal_those_of_oniguruma(pattern: str) -> None:
     assert_pieces_of_oniguruma(pattern, ALPHABETS, TEXTS, longest=18)
 
 
-@pytest.mark.parametrize("pattern", REFERRING)
+@pytest.mark.parametrize("pattern", PATTERNS)
 def test_the_matches_equal_those_of_fancy_regex(pattern: str) -> None:
     assert_matches_of_fancy_regex(pattern, ALPHABETS, TEXTS // 3, longest=12)
 

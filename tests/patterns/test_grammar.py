@@ -92,24 +92,24 @@ def texts(characters: str) -> st.SearchStrategy[list[str]]:
 
 
 def matched(
-    pattern: str, dialect: Dialect, some_texts: list[str]
+    pattern: str, dialect: Dialect, samples: list[str]
 ) -> tuple[list[list[str]], list[Pieces]]:
     """The strings that the engine matches in each text; and where Oniguruma cuts each."""
     if dialect is Dialect.FANCY_REGEX:
-        return fancy_matched(pattern, some_texts), []
+        return fancy_matched(pattern, samples), []
     engine = Oniguruma(pattern)
-    strings = [[text[start:end] for start, end in engine.matches(text)] for text in some_texts]
-    return strings, [engine.pieces(text) for text in some_texts]
+    strings = [[text[start:end] for start, end in engine.matches(text)] for text in samples]
+    return strings, [engine.pieces(text) for text in samples]
 
 
-def compared(pattern: str, dialect: Dialect, some_texts: list[str]) -> None:
+def compared(pattern: str, dialect: Dialect, samples: list[str]) -> None:
     """Compares all matches, if both the compiler and the engine accept the pattern."""
     try:
         program = compile_split(Split(pattern, dialect=dialect))
     except UnsupportedError:
         assume(False)
     try:
-        expected, cuts = matched(pattern, dialect, some_texts)
+        expected, cuts = matched(pattern, dialect, samples)
     except BaseException as refusal:
         # Both libraries raise bare exceptions; if Oniguruma gives up a search, it is a panic, not
         # an Exception.
@@ -118,9 +118,9 @@ def compared(pattern: str, dialect: Dialect, some_texts: list[str]) -> None:
         ):
             raise
         assume(False)
-    actual = [[text[start:end] for start, end in matches(program, text)] for text in some_texts]
+    actual = [[text[start:end] for start, end in matches(program, text)] for text in samples]
     assert actual == expected
-    for text, cut in zip(some_texts, cuts, strict=False):
+    for text, cut in zip(samples, cuts, strict=False):
         assert spans_of(program, text) == cut
 
 
@@ -130,18 +130,18 @@ quick = settings(
 
 
 @pytest.mark.parametrize("dialect", Dialect)
-@given(pattern=patterns(PLAIN), some_texts=texts(PLAIN + "\r_-\u0301é"))
+@given(pattern=patterns(PLAIN), samples=texts(PLAIN + "\r_-\u0301é"))
 @quick
 def test_a_random_pattern_matches_like_its_engine(
-    dialect: Dialect, pattern: str, some_texts: list[str]
+    dialect: Dialect, pattern: str, samples: list[str]
 ) -> None:
-    compared(pattern, dialect, some_texts)
+    compared(pattern, dialect, samples)
 
 
 @pytest.mark.parametrize("dialect", Dialect)
-@given(pattern=patterns(FOLDING), some_texts=texts(FOLDING + "ﬆſ\u212aıİŉẞK"))
+@given(pattern=patterns(FOLDING), samples=texts(FOLDING + "ﬆſ\u212aıİŉẞK"))
 @quick
 def test_a_random_case_insensitive_pattern_matches_like_its_engine(
-    dialect: Dialect, pattern: str, some_texts: list[str]
+    dialect: Dialect, pattern: str, samples: list[str]
 ) -> None:
-    compared("(?i)" + pattern, dialect, some_texts)
+    compared("(?i)" + pattern, dialect, samples)

@@ -16,11 +16,11 @@ from tokexport.runtime.tokenizer import load
 def test_no_part_is_empty_or_has_half_a_character(text: str) -> None:
     ids = tokenizer("ranks").encode(text)
     stream = DecodeStream(tokenizer("ranks"))
-    given_parts = [*map(stream.step, ids), stream.flush()]
-    assert "" not in given_parts
-    assert given_parts[-1] is None
+    parts = [*map(stream.step, ids), stream.flush()]
+    assert "" not in parts
+    assert parts[-1] is None
     position = 0
-    for part in given_parts:
+    for part in parts:
         if part is not None:
             assert text.startswith(part, position)
             position += len(part)

@@ -29,21 +29,21 @@ LETTERS = "etaoinshrdlucmfwypvbgkqjxz"
 @cache
 def paragraphs() -> list[str]:
     """Paragraphs with word frequencies as in a language. The last one is longer than the cap."""
-    draw = random.Random(17)
-    words = ["".join(draw.choices(LETTERS, k=draw.randint(1, 11))) for _ in range(30_000)]
+    rng = random.Random(17)
+    words = ["".join(rng.choices(LETTERS, k=rng.randint(1, 11))) for _ in range(30_000)]
     weights = [*accumulate(1 / rank for rank in range(1, len(words) + 1))]
 
     def text(size: int) -> str:
-        return " ".join(draw.choices(words, cum_weights=weights, k=size))
+        return " ".join(rng.choices(words, cum_weights=weights, k=size))
 
-    return [*(text(draw.randint(20, 900)) + ".\n" for _ in range(2000)), text(3000)]
+    return [*(text(rng.randint(20, 900)) + ".\n" for _ in range(2000)), text(3000)]
 
 
 def documents(shard: int) -> Iterator[str]:
     """The documents of one shard."""
-    draw, held = random.Random(shard), 0
+    rng, held = random.Random(shard), 0
     while held < CHARACTERS:
-        text = "".join(draw.choices(paragraphs(), k=draw.randint(1, 3)))
+        text = "".join(rng.choices(paragraphs(), k=rng.randint(1, 3)))
         held += len(text)
         yield text
 

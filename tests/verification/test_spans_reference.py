@@ -69,9 +69,9 @@ def encoded(
 def test_a_text_and_a_pair_have_the_offsets_of_the_library(
     name: str, texts: tuple[str, str], special: bool, template: bool
 ) -> None:
-    for given_texts in (texts[:1], texts):
-        theirs = expected(REFERENCES[name], given_texts, special, template)
-        ours = encoded(tokenizer(name), given_texts, special, template)
+    for inputs in (texts[:1], texts):
+        theirs = expected(REFERENCES[name], inputs, special, template)
+        ours = encoded(tokenizer(name), inputs, special, template)
         assert ours is None or theirs is None or ours == theirs
 
 
@@ -97,10 +97,10 @@ def test_a_random_tokenizer_has_the_offsets_of_the_library(first: int, tmp_path:
         assert isinstance(library, TokenizersReference)
         texts = random_texts(source)
         for number, text in enumerate(texts):
-            for given_texts in ((text,), (text, texts[number - 1])):
-                theirs = expected(library._tokenizer, given_texts, number % 2 == 0, number % 3 == 0)
-                ours = encoded(subject, given_texts, number % 2 == 0, number % 3 == 0)
+            for inputs in ((text,), (text, texts[number - 1])):
+                theirs = expected(library._tokenizer, inputs, number % 2 == 0, number % 3 == 0)
+                ours = encoded(subject, inputs, number % 2 == 0, number % 3 == 0)
                 if theirs is not None and ours is not None:
                     compared += 1
-                    assert ours == theirs, (seed, given_texts)
+                    assert ours == theirs, (seed, inputs)
     assert compared > 500
