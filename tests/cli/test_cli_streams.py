@@ -217,7 +217,7 @@ def limit_files() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (4000, resource.RLIM_INFINITY))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="file size limits and /proc are Linux's")
+@pytest.mark.skipif(sys.platform != "linux", reason="needs file size limits and /proc")
 def test_what_cannot_be_written_or_read_is_named(small_file: PathOf, tmp_path: Path) -> None:
     words = " ".join(map(str, range(3000)))
     (tmp_path / "a.txt").write_text(words.translate(str.maketrans("0123456789", "abcdefghij")))

@@ -125,7 +125,7 @@ def test_an_embedded_tokenizer_can_be_extracted_and_embedded_again(tmp_path: Pat
 
 def test_transformers_loads_the_model(tmp_path: Path) -> None:
     transformers = pytest.importorskip("transformers")
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     config = transformers.GPT2Config(vocab_size=20, n_positions=8, n_embd=8, n_layer=1, n_head=1)
     model = transformers.GPT2LMHeadModel(config)
     model.save_pretrained(tmp_path / "m")

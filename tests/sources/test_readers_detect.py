@@ -222,7 +222,7 @@ def test_pattern_and_special_tokens_are_only_for_files_that_lack_them(tmp_path: 
         read(tokenizers.Tokenizer.from_str(json.dumps(document())), pattern="gpt2")
 
 
-@pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="this system has no names for pipes")
+@pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="needs /dev/fd")
 def test_a_pipe_is_refused_with_a_sentence() -> None:
     end, begin = os.pipe()
     with os.fdopen(begin, "wb") as pipe:
