@@ -106,13 +106,13 @@ def add_tokens_of_dashes(source: Document) -> None:
         model["merges"].append([half, half])
 
 
-def test_long_tokens_are_shortened_only_for_a_person(run: Run, tmp_path: Path) -> None:
+def test_long_runs_are_shortened_only_for_a_person(run: Run, tmp_path: Path) -> None:
     other = changed(tmp_path, "gpt2", add_tokens_of_dashes)
     text = run("diff", small_source("gpt2"), other).text
-    assert '-..." of 128 characters (kind model)' in text
-    assert '-..." of 128 characters = "' in text
-    assert "-" * 33 in text
-    assert "-" * 60 not in text
+    assert '"----------[118 more]" (kind model)' in text
+    assert '"----------[54 more]" + "----------[54 more]" = "----------[118 more]"' in text
+    assert "-" * 32 in text
+    assert "-" * 40 not in text
     assert "-" * 256 in run("diff", small_source("gpt2"), other, "--json").text
 
 

@@ -118,6 +118,6 @@ def test_suffixes_are_the_strings_that_they_were_made_of(
 
 @pytest.mark.parametrize("end", [b"xab", b"b ", b"aab", b""])
 def test_strings_that_are_no_suffixes_stay_as_they_are(end: bytes) -> None:
-    whole = ByteStrings.of([*[b" a"] * MANY, b"ab" if end else bytes(256)])
-    strings = ByteStrings.of([*[b"a"] * MANY, end])
+    whole = ByteStrings.of([*[b" a"] * BLOCK, b"ab" if end else bytes(256)])
+    strings = ByteStrings.of([*[b"a"] * BLOCK, end])
     assert Suffixes.of(strings, whole) is strings

@@ -21,7 +21,7 @@ from tokexport.sources.hub import is_repository, local_source
 
 EXAMPLES = 10
 ABSENT = None, None
-LONG = re.compile(r'(?<!\S)"((?:(?!"(?: [+=|(]|[,)]|$)).){60,})"')  # a quoted token
+RUN = re.compile(r"(\\x..|\\.|.)\1{39,}")  # 40 times the same character, escaped or not
 # Sections that are compared by their digests.
 BY_DIGEST = (Tag.EDITS, Tag.CHARACTERS, Tag.KEYS, Tag.TRIMMING, Tag.ALIGNMENT)
 
@@ -60,12 +60,12 @@ class Difference:
 
 
 def shortened(line: str) -> str:
-    """Cuts long tokens between quotes: a token may be hundreds of spaces.
+    """Cuts long runs of one character: a token may be hundreds of spaces.
 
     >>> shortened(f'id 7: "{"-" * 90}" (kind model) | none')
-    'id 7: "----------------------------------------..." of 90 characters (kind model) | none'
+    'id 7: "----------[80 more]" (kind model) | none'
     """
-    return LONG.sub(lambda match: f'"{match[1][:40]}..." of {len(match[1])} characters', line)
+    return RUN.sub(lambda run: f"{run[1] * 10}[{len(run[0]) // len(run[1]) - 10} more]", line)
 
 
 @click.command()

@@ -17,8 +17,9 @@ from tokexport.compiler.tables import (
 )
 from tokexport.file.layout import NONE, RecordFlag
 from tokexport.file.pack import Part, rows, struct, view
-from tokexport.model.byte_strings import PART
 from tokexport.version import __version__
+
+_PART = 1 << 14  # scores that are compared at a time
 
 
 def records_and_bytes(tables: Tables) -> tuple[memoryview, bytes]:
@@ -90,7 +91,7 @@ def scores(tables: EncodingTables, wanted: bool) -> tuple[Part | None, Part | No
         return None, None
     is_unigram = isinstance(tables.encoder, TrieTables)
     with np.errstate(over="ignore"):
-        parts = (values[at : at + PART] for at in range(0, len(values), PART))
+        parts = (values[at : at + _PART] for at in range(0, len(values), _PART))
         if is_unigram and any((part.astype(layout.SCORE) != part).any() for part in parts):
             return None, view(values.astype(layout.DOUBLE_SCORE, copy=False))
         return view(values.astype(layout.SCORE)) if wanted or is_unigram else None, None

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 
 import tokexport.file.layout as layout
-from tokexport._core import give_back_memory
 from tokexport.chat.frame import Frame
 from tokexport.compiler.tables import DecoderTable, EncodingTables, SelfTestCase, Tables, TrieTables
 from tokexport.file import chat_section, encoder_sections, text_sections, token_sections
@@ -58,7 +57,6 @@ def sections(
     """
     model = tables.model
     records, blob = token_sections.records_and_bytes(tables)
-    give_back_memory()
     contents: dict[bytes, Content | None] = {
         Tag.RECORDS: records,
         Tag.BYTES: blob,

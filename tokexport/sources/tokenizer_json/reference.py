@@ -37,7 +37,6 @@ _BEFORE: Final = "\ue000"
 _AFTER: Final = "\ue001"
 # The byte 0 in GPT-2's alphabet.
 _NUL: Final = "\u0100"
-# pyo3's panic, which is not an Exception and cannot be imported by name.
 # The library's messages if a model without an unknown token needs one.
 NO_UNKNOWN_TOKEN: Final = ("Missing [UNK] token", "Unk token `", "`unk_id` is missing")
 
