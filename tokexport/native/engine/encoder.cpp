@@ -179,6 +179,7 @@ inline void Encoder::take_hits(const std::uint8_t *text, std::uint32_t start,
 inline void Encoder::set_aside(const Probe &probe, const WordSlot *pending,
                                const std::uint8_t *bytes, std::uint32_t size, std::uint32_t at) {
     const std::uint32_t number = static_cast<std::uint32_t>(miss_count_++);
+    total_misses_++;
     Miss &miss = misses_[number];
     miss = {probe.key, bytes, size, at, 0, 0, 0, no_place, number};
     miss_bytes_ += size;

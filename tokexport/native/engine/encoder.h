@@ -72,12 +72,16 @@ private:
     // The end of a passage in the current run.
     struct PassageEnd {
         std::uint32_t at;  // in bytes from text_
-        // The number of ids up to there. Until that is known: the number of ids from out_ on,
-        // without those of misses; and how many misses there are up to there.
-        std::size_t ids, misses;
+        // The number of ids up to there; until that is known, the number of ids from out_ on,
+        // without those of misses.
+        std::size_t ids;
+        std::size_t misses;  // total_misses_ there
     };
 
     static constexpr std::size_t short_passage = 2048;  // bytes, at most
+    // Bytes per miss, less than which make a passage costly: English and code have 70 to 100, texts
+    // in many scripts 20.
+    static constexpr std::size_t costly_bytes_per_miss = 32;
     // Passages that are looked up together.
     static constexpr std::size_t most_passages = 16;
 
@@ -136,6 +140,7 @@ private:
     // The ids since the last call of resolve, without those of misses, are from out_ up to at_.
     std::uint32_t *out_ = nullptr, *at_ = nullptr;
     std::size_t miss_count_ = 0, miss_bytes_ = 0;
+    std::size_t total_misses_ = 0;  // of all segments
 
     // In the current run: the ends of its passages, how many were reached, and for how many of them
     // the ids are counted. next_end_ is the offset of the next end, or no_end.

@@ -67,15 +67,17 @@ int Encoder::encode_new_passages(const Passage *passages, std::size_t count) {
     passage_count_ = count;
     reached_ends_ = counted_ends_ = 0;
     next_end_ = passage_ends_[0].at;
-    std::size_t from = count_;
+    std::size_t from = count_, misses = total_misses_;
     const int code = encode_run(passages->bytes, passage_ends_[count - 1].at, passages->is_spaced);
     // With too little room or memory, some ids are missing.
     if (code != TKX_OK || count_ > capacity_ || tkx_bulk_lacks_memory(ctx_)) return code;
     for (std::size_t i = 0; i < counted_ends_; i++) {
-        const std::size_t to = passage_ends_[i].ids;
-        if (passages[i].hash && to > from)
-            cache_of(passages[i]).add(passages[i], ids_ + from, to - from);
-        from = to;
+        const PassageEnd &end = passage_ends_[i];
+        const bool is_costly = (end.misses - misses) * costly_bytes_per_miss > passages[i].size;
+        if (passages[i].hash && end.ids > from)
+            cache_of(passages[i]).add(passages[i], ids_ + from, end.ids - from, is_costly);
+        from = end.ids;
+        misses = end.misses;
     }
     return TKX_OK;
 }
@@ -100,16 +102,17 @@ void Encoder::note_passage_end(std::uint32_t start) {
         return;
     }
     end.ids = static_cast<std::size_t>(at_ - out_);
-    end.misses = miss_count_;
+    end.misses = total_misses_;
     next_end_ = ++reached_ends_ < passage_count_ ? passage_ends_[reached_ends_].at : no_end;
 }
 
 // Counts the ids up to each end that was reached, once the misses before it have their ids.
 void Encoder::count_ids_of_passages() {
+    const std::size_t resolved = total_misses_ - miss_count_;
     std::size_t of_misses = 0, i = 0;
     for (; counted_ends_ < reached_ends_; counted_ends_++) {
         PassageEnd &end = passage_ends_[counted_ends_];
-        for (; i < end.misses; i++) of_misses += misses_[i].count;
+        for (; i < end.misses - resolved; i++) of_misses += misses_[i].count;
         end.ids += count_ + of_misses;
     }
 }

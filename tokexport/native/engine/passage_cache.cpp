@@ -80,8 +80,10 @@ std::size_t PassageCache::take(const Passage &passage, std::uint32_t *ids, std::
     return count;
 }
 
-void PassageCache::add(const Passage &passage, const std::uint32_t *ids, std::size_t count) {
-    if (!budget_ && ++turn_ % sample) return;
+void PassageCache::add(const Passage &passage, const std::uint32_t *ids, std::size_t count,
+                       bool is_costly) {
+    const bool is_free = is_costly && end_ < ring_size_;
+    if (!is_free && !budget_ && ++turn_ % sample) return;
     const std::size_t ids_from = sizeof(Header) + rounded(passage.size),
                       room = size_of(passage, count);
     // One passage must not displace many.

@@ -45,8 +45,9 @@ public:
     // Adds a passage that is not cached, with at least one id, if there is memory, and if budget is
     // left or this is one in `sample` such passages. A hit adds budget of twice the entry's size:
     // storing a whole corpus in which nothing is repeated would take 4 to 10 % of the time, most of
-    // it for touching pages for the first time.
-    void add(const Passage &passage, const std::uint32_t *ids, std::size_t count);
+    // it for touching pages for the first time. `is_costly`: encoding it took so long that storing
+    // it adds little; such passages are added until the ring is full, whatever the budget.
+    void add(const Passage &passage, const std::uint32_t *ids, std::size_t count, bool is_costly);
 
 private:
     // A set is one cache line.
