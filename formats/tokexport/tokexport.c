@@ -3768,11 +3768,6 @@ static TKX_NOINLINE size_t merge_symbols(tkx_context *ctx, uint32_t *ids, size_t
     for (i = 0, left = 0; i < count; i = next[i]) ids[left++] = ids[i];
     return left;
 }
-
-/* The same for a pre-token of at most SHORT_PRETOKEN bytes. */
-static size_t merge_short(tkx_context *ctx, const uint8_t *bytes, size_t size, uint32_t *ids) {
-    return merge_symbols(ctx, ids, first_symbols(ctx, bytes, size, (uint8_t *)ids, NULL));
-}
 /* ---- bpe_queue.c: a queue of merges (5.6) ---------------------------------------------------- */
 /* A queue of keys (rank << 32 | position). Stale keys remain in it until they are popped.
 
@@ -4060,7 +4055,8 @@ static TKX_INLINE void merge_part(tkx_context *ctx, const uint8_t *p, size_t siz
         for (i = 0; i < m->count; i++) emit(ctx, ctx->ids[m->ids + i]);
         return;
     }
-    count = count ? merge_symbols(ctx, ids, count) : merge_short(ctx, p, size, ids);
+    if (!count) count = first_symbols(ctx, p, size, (uint8_t *)ids, NULL);
+    count = merge_symbols(ctx, ids, count);
     emit_short(ctx, ids, count);
     if (stays && ctx->count <= smaller(ctx->capacity, TKX_NONE))
         *m = (tkx_merged){(uint32_t)(p - ctx->recent), (uint32_t)(ctx->count - count),
@@ -4417,13 +4413,12 @@ static void encode_unigram(tkx_context *ctx, const uint8_t *bytes, size_t size) 
 
        small: key[0] key[1] ids[4]      large: key[0] key[1] key[2] key[3] ids[8]
 
-   key[0] and key[1] are the first 15 bytes, padded with zeros, and a byte with the size and the
-   kind, a pre-token or a WORD. The upper 4 bits of the first id are the number of ids; so the third
-   word is never 0 in a small entry, and always in a large one of at most 15 bytes. A new small
-   entry is stored second; a hit there swaps the two, so that rare words replace rare ones. */
+   key[0] and key[1] are the first 15 bytes, padded with zeros, and a byte with the size. The
+   upper 4 bits of the first id are the number of ids; so the third word is never 0 in a small
+   entry, and always in a large one of at most 15 bytes. A new small entry is stored second; a
+   hit there swaps the two, so that rare words replace rare ones. */
 enum { SMALL_BYTES = 15, LARGE_BYTES = 30, SMALL_IDS = 4, LARGE_IDS = 8, COUNT_SHIFT = 28 };
 enum { SMALL_ENTRY = 32, SET = 64 };
-enum { PRETOKEN = 0, WORD = 64 };
 
 /* Loads at most 15 bytes as two words padded with zeros. */
 static TKX_INLINE void load_key(const tkx_context *ctx, const uint8_t *p, size_t size,
@@ -4440,17 +4435,22 @@ static TKX_INLINE void load_key(const tkx_context *ctx, const uint8_t *p, size_t
     key[1] = load_u64(p + 8) & load_u64(mask + 8);
 }
 
-/* Finds and prefetches the set of a pre-token, or of a word that is not split yet. */
-static TKX_INLINE void cache_set(tkx_context *ctx, tkx_pending *w, unsigned kind) {
-    const uint64_t last = (uint64_t)(w->size | kind) << 56;
+/* Starts a pending pre-token, or a word of the first stage: finds and prefetches its set. */
+static TKX_INLINE void start_pending(tkx_context *ctx, tkx_pending *w, const uint8_t *p,
+                                     size_t size) {
+    const uint64_t last = (uint64_t)size << 56;
     uint64_t h;
-    if (TKX_LIKELY(w->size <= SMALL_BYTES)) {
-        load_key(ctx, w->p, w->size, w->key);
+    w->p = p;
+    w->size = size;
+    w->set = NULL;
+    if (!ctx->cache || !TKX_LIKELY(size <= LARGE_BYTES)) return;
+    if (TKX_LIKELY(size <= SMALL_BYTES)) {
+        load_key(ctx, p, size, w->key);
         w->key[1] |= last;
         h = w->key[0] ^ w->key[1] * TKX_K0;
     } else {
-        load_key(ctx, w->p, SMALL_BYTES, w->key);
-        load_key(ctx, w->p + SMALL_BYTES, w->size - SMALL_BYTES, w->key + 2);
+        load_key(ctx, p, SMALL_BYTES, w->key);
+        load_key(ctx, p + SMALL_BYTES, size - SMALL_BYTES, w->key + 2);
         w->key[1] |= last;
         h = w->key[0] ^ w->key[1] * TKX_K0 ^ w->key[2] * TKX_K2 ^ w->key[3] * TKX_K3;
     }
@@ -4475,15 +4475,20 @@ static TKX_INLINE int is_large(const uint8_t *entry, size_t size) {
     return size > SMALL_BYTES || get_u32(entry + 16) >> COUNT_SHIFT == 0;
 }
 
-/* Stores the ids of a pre-token or word, unless some may be missing for lack of memory. */
-static void cache_store(const tkx_context *ctx, const tkx_pending *w, const uint32_t *ids,
-                        size_t count) {
-    size_t old_size = (size_t)(get_u64(w->set + 8) >> 56) % WORD, i;
-    int large = w->size > SMALL_BYTES || count > SMALL_IDS,
-        was_large = old_size && is_large(w->set, old_size);
-    uint8_t *entry = large || was_large ? w->set : w->set + SMALL_ENTRY,
-            *at = entry + (large ? 32 : 16);
-    if (ctx->memory_needed) return;
+/* Stores the ids after the first `before`, of a pre-token or word, unless some are missing. */
+static void cache_emitted(const tkx_context *ctx, const tkx_pending *w, size_t before) {
+    const size_t count = ctx->count - before;
+    const int large = w->size > SMALL_BYTES || count > SMALL_IDS;
+    size_t old_size, i;
+    int was_large;
+    uint8_t *entry, *at;
+    if (!w->set || ctx->code != TKX_OK || count < 1 || count > LARGE_IDS ||
+        ctx->count > ctx->capacity || ctx->memory_needed)
+        return;
+    old_size = (size_t)(get_u64(w->set + 8) >> 56);
+    was_large = old_size && is_large(w->set, old_size);
+    entry = large || was_large ? w->set : w->set + SMALL_ENTRY;
+    at = entry + (large ? 32 : 16);
     if (large || was_large) memset(w->set, 0, SET);
     put_u64(entry, w->key[0]);
     put_u64(entry + 8, w->key[1]);
@@ -4492,16 +4497,8 @@ static void cache_store(const tkx_context *ctx, const tkx_pending *w, const uint
         put_u64(entry + 24, w->key[3]);
     }
     for (i = 0; i < (large ? LARGE_IDS : SMALL_IDS); i++)
-        put_u32(at + 4 * i, i < count ? ids[i] : 0);
-    put_u32(at, ids[0] | (uint32_t)count << COUNT_SHIFT);
-}
-
-/* The same for all ids after the first `before` that were emitted. */
-static void cache_emitted(const tkx_context *ctx, const tkx_pending *w, size_t before) {
-    const size_t count = ctx->count - before;
-    if (w->set && ctx->code == TKX_OK && count >= 1 && count <= LARGE_IDS &&
-        ctx->count <= ctx->capacity)
-        cache_store(ctx, w, ctx->ids + before, count);
+        put_u32(at + 4 * i, i < count ? ctx->ids[before + i] : 0);
+    put_u32(at, ctx->ids[before] | (uint32_t)count << COUNT_SHIFT);
 }
 
 static TKX_INLINE void cache_emit(tkx_context *ctx, tkx_pending *w, const uint8_t *entry) {
@@ -4624,7 +4621,7 @@ static TKX_NOINLINE void encode_batch(tkx_context *ctx) {
         found = token_in_slot(ctx->t, w->slot, w->hash, w->p, w->size, w->has_word, &id, &flags);
         if (TKX_LIKELY(found == TKX_OK && (flags & TKX_WHOLE))) {
             emit_token(ctx, id, w->p, w->p + w->size);
-            if (w->set) cache_emitted(ctx, w, ctx->count - 1);
+            cache_emitted(ctx, w, ctx->count - 1);
         } else {
             merge_pretoken(ctx, w, found, id);
         }
@@ -4635,13 +4632,10 @@ static TKX_NOINLINE void encode_batch(tkx_context *ctx) {
 /* Adds a pre-token or a part of one, not empty. Its bytes must stay valid until encode_batch. */
 static TKX_INLINE void add_pending(tkx_context *ctx, const uint8_t *p, size_t size, int is_part) {
     tkx_pending *w = &ctx->batch[ctx->pending_count++];
-    w->p = p;
-    w->size = size;
+    start_pending(ctx, w, p, size);
     w->is_hashed = 0;
     w->is_part = (uint8_t)is_part;
     w->has_word = ctx->text.limit - p >= 8;
-    w->set = NULL;
-    if (TKX_LIKELY(size <= LARGE_BYTES && ctx->cache != NULL)) cache_set(ctx, w, PRETOKEN);
     /* spans depend on the current text, which a pending pre-token does not record */
     if (ctx->pending_count == BATCH || wants_spans(ctx)) encode_batch(ctx);
 }
@@ -4694,20 +4688,28 @@ static TKX_INLINE void add_pretoken(tkx_context *ctx, const uint8_t *p, size_t s
         add_pending(ctx, p, size, 0);
 }
 /* ---- stages.c: stages (5.5) ------------------------------------------------------------------ */
-static void add_word(tkx_context *ctx, const uint8_t *p, size_t size);
+/* Pending words of the first stage. */
+enum { WORDS = 8 };
+typedef struct tkx_words {
+    tkx_pending batch[WORDS];
+    size_t count;
+} tkx_words;
 
-/* Adds a pre-token or a word, if it is not empty. */
-static TKX_INLINE void add_part(tkx_context *ctx, int words, const uint8_t *from,
+static void encode_words(tkx_context *ctx, tkx_words *words);
+
+/* Adds a pre-token or, with `words`, a word, if it is not empty. */
+static TKX_INLINE void add_part(tkx_context *ctx, tkx_words *words, const uint8_t *from,
                                 const uint8_t *to) {
     if (from == to) return;
-    if (words) add_word(ctx, from, (size_t)(to - from));
-    else add_pretoken(ctx, from, (size_t)(to - from));
+    if (!words) add_pretoken(ctx, from, (size_t)(to - from));
+    else start_pending(ctx, &words->batch[words->count++], from, (size_t)(to - from));
+    if (words && words->count == WORDS) encode_words(ctx, words);
 }
 
 /* Adds the pre-tokens that the last stage, a simple one, produces; or with `words`, the words of
    the first stage. Almost all tokenizers have one stage, which is simple. */
 static TKX_NOINLINE void split_simply(tkx_context *ctx, const tkx_stage *s, const uint8_t *begin,
-                                      const uint8_t *end, int words) {
+                                      const uint8_t *end, tkx_words *words) {
     const int keeps_matches = s->behavior == ISOLATED || (s->flags & INVERT);
     const int keeps_gaps = s->behavior == ISOLATED || !(s->flags & INVERT);
     const uint8_t *at = begin, *gap = begin;
@@ -4847,44 +4849,48 @@ static TKX_NOINLINE void split_in_stages(tkx_context *ctx, uint32_t first, const
             level++;
             splitter_start(&splitters[level], ctx, &t->stages[level], p.from, p.to);
         } else if (depth < t->stage_count) {
-            split_simply(ctx, &t->stages[depth], p.from, p.to, 0);
+            split_simply(ctx, &t->stages[depth], p.from, p.to, NULL);
         } else {
             add_pretoken(ctx, p.from, (size_t)(p.to - p.from));
         }
     }
 }
 
-/* Encodes a word of the first stage, not empty, from the cache or by the other stages. */
-static void add_word(tkx_context *ctx, const uint8_t *p, size_t size) {
-    const size_t count = ctx->count, mark = ctx->memory_used;
-    tkx_pending w;
-    const uint8_t *entry = NULL;
-    w.p = p;
-    w.size = size;
-    w.set = NULL;
-    if (size <= LARGE_BYTES) {
-        cache_set(ctx, &w, WORD);
-        entry = cache_find(&w);
+/* Encodes words, from the cache or by the other stages. Those cache nothing themselves: in known
+   tokenizers (T5, XLM-R, XLNet) a word is one pre-token. */
+static void encode_words(tkx_context *ctx, tkx_words *words) {
+    uint8_t *const cache = ctx->cache;
+    size_t i;
+    for (i = 0; i < words->count && ctx->code == TKX_OK; i++) {
+        tkx_pending *w = &words->batch[i];
+        const size_t count = ctx->count, mark = ctx->memory_used;
+        const uint8_t *entry = w->set ? cache_find(w) : NULL;
+        if (TKX_LIKELY(entry != NULL)) {
+            cache_emit(ctx, w, entry);
+            continue;
+        }
+        ctx->cache = NULL;
+        split_in_stages(ctx, 1, w->p, w->p + w->size);
+        encode_batch(ctx);
+        ctx->cache = cache;
+        ctx->memory_used = mark;
+        cache_emitted(ctx, w, count);
     }
-    if (TKX_LIKELY(entry != NULL)) {
-        cache_emit(ctx, &w, entry);
-        return;
-    }
-    split_in_stages(ctx, 1, p, p + size);
-    encode_batch(ctx);
-    ctx->memory_used = mark;
-    cache_emitted(ctx, &w, count);
+    words->count = 0;
 }
 
 static void split(tkx_context *ctx, const uint8_t *begin, const uint8_t *end) {
     const tkx *t = ctx->t;
+    tkx_words words;
+    words.count = 0;
     if (t->stage_count == 0) add_pretoken(ctx, begin, (size_t)(end - begin));
     else if (t->stage_count == 1 && is_simple(&t->stages[0]))
-        split_simply(ctx, &t->stages[0], begin, end, 0);
-    /* words, which are cached: twice as fast for T5 and XLNet */
+        split_simply(ctx, &t->stages[0], begin, end, NULL);
+    /* words, which are cached: a third of the time for T5, XLM-R and XLNet */
     else if (t->words_first && ctx->cache && !wants_spans(ctx))
-        split_simply(ctx, &t->stages[0], begin, end, 1);
+        split_simply(ctx, &t->stages[0], begin, end, &words);
     else split_in_stages(ctx, 0, begin, end);
+    encode_words(ctx, &words);
 }
 /* ---- encode.c: encoding (5.3) ---------------------------------------------------------------- */
 #ifdef TKX_BULK
@@ -4965,15 +4971,10 @@ size_t tkx_cut(const tkx *t, const void *text, size_t size) {
    for less than SMALL_MEMORY, unless less is certainly enough. */
 enum { SMALL_MEMORY = 1 << 16 };
 
-static int has_labels(const tkx *t) {
-    uint32_t i;
-    for (i = 0; i < t->stage_count && !t->stages[i].labels; i++) continue;
-    return i < t->stage_count;
-}
-
 static void encode_blocks(tkx_context *ctx, const uint8_t *text, size_t size) {
+    const int in_blocks = ctx->t->op_count || field(ctx->t->labels, 0);
     ctx->text.begin = text;
-    while (size > TKX_BLOCK && (ctx->t->op_count || has_labels(ctx->t)) && ctx->code == TKX_OK) {
+    while (size > TKX_BLOCK && in_blocks && ctx->code == TKX_OK) {
         size_t length = TKX_BLOCK, cut = tkx_cut(ctx->t, text, length);
         while (cut == 0 && length < size) {
             length = length > size / 2 ? size : 2 * length;

@@ -103,7 +103,7 @@ static TKX_NOINLINE void encode_batch(tkx_context *ctx) {
         found = token_in_slot(ctx->t, w->slot, w->hash, w->p, w->size, w->has_word, &id, &flags);
         if (TKX_LIKELY(found == TKX_OK && (flags & TKX_WHOLE))) {
             emit_token(ctx, id, w->p, w->p + w->size);
-            if (w->set) cache_emitted(ctx, w, ctx->count - 1);
+            cache_emitted(ctx, w, ctx->count - 1);
         } else {
             merge_pretoken(ctx, w, found, id);
         }
@@ -114,13 +114,10 @@ static TKX_NOINLINE void encode_batch(tkx_context *ctx) {
 /* Adds a pre-token or a part of one, not empty. Its bytes must stay valid until encode_batch. */
 static TKX_INLINE void add_pending(tkx_context *ctx, const uint8_t *p, size_t size, int is_part) {
     tkx_pending *w = &ctx->batch[ctx->pending_count++];
-    w->p = p;
-    w->size = size;
+    start_pending(ctx, w, p, size);
     w->is_hashed = 0;
     w->is_part = (uint8_t)is_part;
     w->has_word = ctx->text.limit - p >= 8;
-    w->set = NULL;
-    if (TKX_LIKELY(size <= LARGE_BYTES && ctx->cache != NULL)) cache_set(ctx, w, PRETOKEN);
     /* spans depend on the current text, which a pending pre-token does not record */
     if (ctx->pending_count == BATCH || wants_spans(ctx)) encode_batch(ctx);
 }

@@ -31,7 +31,8 @@ static TKX_INLINE void merge_part(tkx_context *ctx, const uint8_t *p, size_t siz
         for (i = 0; i < m->count; i++) emit(ctx, ctx->ids[m->ids + i]);
         return;
     }
-    count = count ? merge_symbols(ctx, ids, count) : merge_short(ctx, p, size, ids);
+    if (!count) count = first_symbols(ctx, p, size, (uint8_t *)ids, NULL);
+    count = merge_symbols(ctx, ids, count);
     emit_short(ctx, ids, count);
     if (stays && ctx->count <= smaller(ctx->capacity, TKX_NONE))
         *m = (tkx_merged){(uint32_t)(p - ctx->recent), (uint32_t)(ctx->count - count),

@@ -65,8 +65,3 @@ static TKX_NOINLINE size_t merge_symbols(tkx_context *ctx, uint32_t *ids, size_t
     for (i = 0, left = 0; i < count; i = next[i]) ids[left++] = ids[i];
     return left;
 }
-
-/* The same for a pre-token of at most SHORT_PRETOKEN bytes. */
-static size_t merge_short(tkx_context *ctx, const uint8_t *bytes, size_t size, uint32_t *ids) {
-    return merge_symbols(ctx, ids, first_symbols(ctx, bytes, size, (uint8_t *)ids, NULL));
-}

@@ -8,13 +8,12 @@
 
        small: key[0] key[1] ids[4]      large: key[0] key[1] key[2] key[3] ids[8]
 
-   key[0] and key[1] are the first 15 bytes, padded with zeros, and a byte with the size and the
-   kind, a pre-token or a WORD. The upper 4 bits of the first id are the number of ids; so the third
-   word is never 0 in a small entry, and always in a large one of at most 15 bytes. A new small
-   entry is stored second; a hit there swaps the two, so that rare words replace rare ones. */
+   key[0] and key[1] are the first 15 bytes, padded with zeros, and a byte with the size. The
+   upper 4 bits of the first id are the number of ids; so the third word is never 0 in a small
+   entry, and always in a large one of at most 15 bytes. A new small entry is stored second; a
+   hit there swaps the two, so that rare words replace rare ones. */
 enum { SMALL_BYTES = 15, LARGE_BYTES = 30, SMALL_IDS = 4, LARGE_IDS = 8, COUNT_SHIFT = 28 };
 enum { SMALL_ENTRY = 32, SET = 64 };
-enum { PRETOKEN = 0, WORD = 64 };
 
 /* Loads at most 15 bytes as two words padded with zeros. */
 static TKX_INLINE void load_key(const tkx_context *ctx, const uint8_t *p, size_t size,
@@ -31,17 +30,22 @@ static TKX_INLINE void load_key(const tkx_context *ctx, const uint8_t *p, size_t
     key[1] = load_u64(p + 8) & load_u64(mask + 8);
 }
 
-/* Finds and prefetches the set of a pre-token, or of a word that is not split yet. */
-static TKX_INLINE void cache_set(tkx_context *ctx, tkx_pending *w, unsigned kind) {
-    const uint64_t last = (uint64_t)(w->size | kind) << 56;
+/* Starts a pending pre-token, or a word of the first stage: finds and prefetches its set. */
+static TKX_INLINE void start_pending(tkx_context *ctx, tkx_pending *w, const uint8_t *p,
+                                     size_t size) {
+    const uint64_t last = (uint64_t)size << 56;
     uint64_t h;
-    if (TKX_LIKELY(w->size <= SMALL_BYTES)) {
-        load_key(ctx, w->p, w->size, w->key);
+    w->p = p;
+    w->size = size;
+    w->set = NULL;
+    if (!ctx->cache || !TKX_LIKELY(size <= LARGE_BYTES)) return;
+    if (TKX_LIKELY(size <= SMALL_BYTES)) {
+        load_key(ctx, p, size, w->key);
         w->key[1] |= last;
         h = w->key[0] ^ w->key[1] * TKX_K0;
     } else {
-        load_key(ctx, w->p, SMALL_BYTES, w->key);
-        load_key(ctx, w->p + SMALL_BYTES, w->size - SMALL_BYTES, w->key + 2);
+        load_key(ctx, p, SMALL_BYTES, w->key);
+        load_key(ctx, p + SMALL_BYTES, size - SMALL_BYTES, w->key + 2);
         w->key[1] |= last;
         h = w->key[0] ^ w->key[1] * TKX_K0 ^ w->key[2] * TKX_K2 ^ w->key[3] * TKX_K3;
     }
@@ -66,15 +70,20 @@ static TKX_INLINE int is_large(const uint8_t *entry, size_t size) {
     return size > SMALL_BYTES || get_u32(entry + 16) >> COUNT_SHIFT == 0;
 }
 
-/* Stores the ids of a pre-token or word, unless some may be missing for lack of memory. */
-static void cache_store(const tkx_context *ctx, const tkx_pending *w, const uint32_t *ids,
-                        size_t count) {
-    size_t old_size = (size_t)(get_u64(w->set + 8) >> 56) % WORD, i;
-    int large = w->size > SMALL_BYTES || count > SMALL_IDS,
-        was_large = old_size && is_large(w->set, old_size);
-    uint8_t *entry = large || was_large ? w->set : w->set + SMALL_ENTRY,
-            *at = entry + (large ? 32 : 16);
-    if (ctx->memory_needed) return;
+/* Stores the ids after the first `before`, of a pre-token or word, unless some are missing. */
+static void cache_emitted(const tkx_context *ctx, const tkx_pending *w, size_t before) {
+    const size_t count = ctx->count - before;
+    const int large = w->size > SMALL_BYTES || count > SMALL_IDS;
+    size_t old_size, i;
+    int was_large;
+    uint8_t *entry, *at;
+    if (!w->set || ctx->code != TKX_OK || count < 1 || count > LARGE_IDS ||
+        ctx->count > ctx->capacity || ctx->memory_needed)
+        return;
+    old_size = (size_t)(get_u64(w->set + 8) >> 56);
+    was_large = old_size && is_large(w->set, old_size);
+    entry = large || was_large ? w->set : w->set + SMALL_ENTRY;
+    at = entry + (large ? 32 : 16);
     if (large || was_large) memset(w->set, 0, SET);
     put_u64(entry, w->key[0]);
     put_u64(entry + 8, w->key[1]);
@@ -83,16 +92,8 @@ static void cache_store(const tkx_context *ctx, const tkx_pending *w, const uint
         put_u64(entry + 24, w->key[3]);
     }
     for (i = 0; i < (large ? LARGE_IDS : SMALL_IDS); i++)
-        put_u32(at + 4 * i, i < count ? ids[i] : 0);
-    put_u32(at, ids[0] | (uint32_t)count << COUNT_SHIFT);
-}
-
-/* The same for all ids after the first `before` that were emitted. */
-static void cache_emitted(const tkx_context *ctx, const tkx_pending *w, size_t before) {
-    const size_t count = ctx->count - before;
-    if (w->set && ctx->code == TKX_OK && count >= 1 && count <= LARGE_IDS &&
-        ctx->count <= ctx->capacity)
-        cache_store(ctx, w, ctx->ids + before, count);
+        put_u32(at + 4 * i, i < count ? ctx->ids[before + i] : 0);
+    put_u32(at, ctx->ids[before] | (uint32_t)count << COUNT_SHIFT);
 }
 
 static TKX_INLINE void cache_emit(tkx_context *ctx, tkx_pending *w, const uint8_t *entry) {

@@ -81,15 +81,10 @@ size_t tkx_cut(const tkx *t, const void *text, size_t size) {
    for less than SMALL_MEMORY, unless less is certainly enough. */
 enum { SMALL_MEMORY = 1 << 16 };
 
-static int has_labels(const tkx *t) {
-    uint32_t i;
-    for (i = 0; i < t->stage_count && !t->stages[i].labels; i++) continue;
-    return i < t->stage_count;
-}
-
 static void encode_blocks(tkx_context *ctx, const uint8_t *text, size_t size) {
+    const int in_blocks = ctx->t->op_count || field(ctx->t->labels, 0);
     ctx->text.begin = text;
-    while (size > TKX_BLOCK && (ctx->t->op_count || has_labels(ctx->t)) && ctx->code == TKX_OK) {
+    while (size > TKX_BLOCK && in_blocks && ctx->code == TKX_OK) {
         size_t length = TKX_BLOCK, cut = tkx_cut(ctx->t, text, length);
         while (cut == 0 && length < size) {
             length = length > size / 2 ? size : 2 * length;

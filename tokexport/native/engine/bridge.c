@@ -258,7 +258,8 @@ int tkx_bulk_merge(tkx_context *ctx, const uint8_t *bytes, size_t size, uint32_t
                    size_t *count) {
     if (size <= SHORT_PRETOKEN) {
         uint32_t merged[SHORT_PRETOKEN + SPARE];
-        *count = merge_short(ctx, bytes, size, merged);
+        *count = first_symbols(ctx, bytes, size, (uint8_t *)merged, NULL);
+        *count = merge_symbols(ctx, merged, *count);
         memcpy(ids, merged, *count * sizeof *ids);
     } else {
         uint32_t *const kept = ctx->ids;
