@@ -105,6 +105,11 @@ NO_FRAMES = {
     "the last message alone": ("{{ messages[-1].content }}", "leaves out, repeats or moves"),
     "messages twice": (PLAIN + PLAIN, "leaves out, repeats or moves"),
     "a refusal": ("{{ raise_exception('no') }}", "refuses alternating messages"),
+    "deep": ("{{ " + "(" * 500 + "1" + ")" * 500 + " }}", "nested too deeply"),
+    "loops in loops": (  # Python compiles no more than 20
+        "{% for a in [1] %}" * 25 + "{% endfor %}" * 25,
+        "cannot be compiled: too many statically nested blocks",
+    ),
     "no Jinja": ("\n{% bad %}", "^line 2 of the .* is not valid jinja2: .* unknown tag 'bad'$"),
 }
 

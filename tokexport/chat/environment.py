@@ -44,6 +44,11 @@ def compiled(source: str) -> Template:
             f"line {error.lineno} of the chat template is not valid jinja2:"
             f" {str(error.message).rstrip('.')}"
         ) from error
+    except RecursionError:
+        raise ChatTemplateError("the chat template is nested too deeply") from None
+    except (SyntaxError, ValueError) as error:  # of Python, which compiles what jinja2 makes of it
+        problem = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise ChatTemplateError(f"the chat template cannot be compiled: {problem}") from error
 
 
 def literals(source: str) -> list[str]:
