@@ -25,6 +25,7 @@ def changed(old: str, new: str, **changes: Any) -> str:
     [
         (changed('"!": 33', '"\\ud800": 33'), "lone surrogate"),
         (changed('"!": 33', '"!": NaN'), "NaN is not JSON"),
+        (changed('"!": 33', f'"!": {"1" * 5000}'), "a number of thousands of digits"),
         (changed('"truncation"', '\ufeff"truncation"'), "line 1, column"),
         ("\ufeff" + json.dumps(document()), "not JSON|byte order mark"),
         (json.dumps(document())[:-1], "line 1, column"),

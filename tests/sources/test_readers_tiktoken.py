@@ -184,6 +184,15 @@ def test_a_tokenizer_config_beside_the_ranks_overrides_the_tokens_of_a_known_nam
     assert model.special_ids == SpecialIds(bos=256, eos=264, stop=(264,))
 
 
+@pytest.mark.parametrize("key", ["-1", "x", "1" * 5000])
+def test_a_key_of_a_tokenizer_config_that_is_no_id_is_refused(key: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "tokenizer.model", BYTES)
+    config = {"added_tokens_decoder": {key: {"content": "<|mine|>"}}}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    with pytest.raises(SourceError, match=r"added_tokens_decoder has the key .* expected an id"):
+        read(path, pattern="nanochat")
+
+
 def test_ranks_without_a_pattern_are_refused_with_the_known_names(tmp_path: Path) -> None:
     path = write(tmp_path / "x.tiktoken", BYTES)
     with pytest.raises(UnsupportedError, match=r"cl100k_base.*llama3"):
@@ -198,6 +207,7 @@ def test_ranks_without_a_pattern_are_refused_with_the_known_names(tmp_path: Path
         (b"YWI", "line 257 is "),
         (b"YWI= x", "line 257 is "),
         (b"YWI= 1_0", "line 257 is "),
+        (b"YWI= " + b"1" * 5000, "line 257 is "),  # more digits than int() accepts
         (b"YWI= 256 7", "line 257 is "),
         (b"YW-= 256", "line 257 is .*in base64"),
         (b"YWI 256", "line 257 is .*in base64"),

@@ -223,6 +223,8 @@ CONTROL = {"rank": 1, "token_str": "<s>", "is_control": True}
 TWICE = [{"rank": n, "token_str": "<s>"} for n in range(2)]
 CLIP = "bpe_simple_vocab\n"
 LATE = CLIP + "a b\n" * 9 + "a b c\n" + "a b\n" * 50000
+LONG = "1" * 5000  # more digits than int() accepts
+DOUBLING = "minbpe v1\n\n0\n97 97\n" + "".join(f"{n} {n}\n" for n in range(256, 320))
 BROKEN: dict[str, list[tuple[type, Any, str]]] = {
     "tekken.json": [
         (S, tekken(special_tokens=[CONTROL]), "expected 0: special tokens are in the order"),
@@ -242,7 +244,10 @@ BROKEN: dict[str, list[tuple[type, Any, str]]] = {
         (S, "minbpe v1\n\n", "it ends before line 3; expected"),
         (S, "minbpe v1\n\nx\n", "expected the number of special tokens"),
         (S, "minbpe v1\n\n1\n<|end|>\n", "expected a distinct special token, a space and its id"),
+        (S, f"minbpe v1\n\n1\n<|end|> {LONG}\n", "expected a distinct special token, a space"),
         (S, "minbpe v1\n\n0\n97 256\n", "line 4 is .* expected two ids under 256"),
+        (S, f"minbpe v1\n\n0\n97 {LONG}\n", "line 4 is .* expected two ids under 256"),
+        (U, DOUBLING, "line 19: 65536 bytes in one token are not supported"),
     ],
     "clip.gz": [
         (S, "hello\n", "not CLIP's bpe_simple_vocab_16e6.txt.gz"),

@@ -202,7 +202,10 @@ def parse(data: bytes, file: str) -> Node:
     except RecursionError:
         raise SourceError("it is nested too deeply", file) from None
     except ValueError as error:
-        raise SourceError(str(error), file) from None
+        # Python's own sentence is about its settings.
+        is_long = "int_max_str_digits" in str(error)
+        problem = "it holds a number of thousands of digits, which no reader accepts"
+        raise SourceError(problem if is_long else str(error), file) from None
     node = Node(file, "", value)
     # Python accepts lone surrogates, the reference does not. Such escapes are rare, so the walk
     # over everything is too.

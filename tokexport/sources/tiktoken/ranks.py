@@ -44,12 +44,13 @@ def parse_ranks(data: bytes, file: str) -> dict[bytes, int]:
             if len(parts) != 2 or not parts[1].isdigit():
                 raise ValueError
             token = b"" if parts[0] == _EMPTY_TOKEN else base64.b64decode(parts[0], validate=True)
+            rank = int(parts[1])  # ValueError for thousands of digits
         except ValueError:
             line_of(file, number, line).fail("a token in base64, a space and its rank")
         if token in ranks:
             expected = f"a token other than that of rank {ranks[token]}"
             line_of(file, number, line).fail(expected)
-        ranks[token] = int(parts[1])
+        ranks[token] = rank
     return ranks
 
 

@@ -6,6 +6,7 @@ additional_chat_templates/ take precedence over tokenizer_config.json. A chat_te
 last; older checkpoints have it for a processor of images or sound.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
@@ -26,6 +27,7 @@ _MORE_TEMPLATES: Final = "additional_chat_templates"
 SETTINGS: Final = (CONFIG, GENERATION_CONFIG, CHAT_TEMPLATE, CHAT_TEMPLATE_JSON, MODEL_CONFIG)
 # Objects of a config whose members are special tokens with custom names: "image_token".
 _NAMED_TOKENS: Final = ("extra_special_tokens", "model_specific_special_tokens")
+_ID: Final = re.compile("[0-9]{1,10}")
 NAMES_NO_CLASS: Final = (None, "PreTrainedTokenizer", "TokenizersBackend")
 
 
@@ -96,7 +98,7 @@ def added_tokens_decoder(config: Node) -> dict[int, str]:
         return {}
     contents: dict[int, str] = {}
     for key, entry in table.members():
-        if not (key.isascii() and key.isdigit()):
+        if not _ID.fullmatch(key):
             raise SourceError(f"{table.path} has the key {show(key)}; expected an id", CONFIG)
         contents[int(key)] = token_content(entry)
     return contents

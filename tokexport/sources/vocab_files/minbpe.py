@@ -9,7 +9,7 @@ import re
 from typing import Any, Final
 
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.limits import MAX_IDS
+from tokexport.limits import MAX_IDS, MAX_TOKEN_BYTES, check_count
 from tokexport.model import TokenizerModel
 from tokexport.sources.files import lines_of
 from tokexport.sources.json_node import Node, line_of, show
@@ -38,18 +38,21 @@ def minbpe_document(data: bytes, file: str) -> dict[str, Any]:
     for index in range(3, 3 + count):
         line = _line(lines, index, file)
         content, _, number = line.value.strip().partition(" ")
-        if not content or not number.isdecimal() or content in special:
+        id = _number(number)
+        if not content or id is None or content in special:
             line.fail("a distinct special token, a space and its id")
-        special[content] = int(number)
+        special[content] = id
     tokens = [bytes((byte,)) for byte in range(256)]
     merges: list[list[str]] = []
     for index in range(3 + count, len(lines)):
-        parts = lines[index].split()
-        known = (part.isdecimal() and int(part) < len(tokens) for part in parts)
-        if len(parts) != 2 or not all(known):
+        ids = [id for id in map(_number, lines[index].split()) if id is not None]
+        if len(ids) != len(lines[index].split()) or len(ids) != 2 or max(ids) >= len(tokens):
             made = f"two ids under {len(tokens)}, which earlier merges produce"
             _line(lines, index, file).fail(made)
-        left, right = (tokens[int(part)] for part in parts)
+        left, right = (tokens[id] for id in ids)
+        # Checked here, because each line may double the size of the longest token.
+        size = len(left) + len(right)
+        check_count(f"line {index + 1}", size, "bytes in one token", MAX_TOKEN_BYTES)
         merges.append([to_characters(left), to_characters(right)])
         tokens.append(left + right)
     vocab = {to_characters(token): number for number, token in enumerate(tokens)}
@@ -86,6 +89,14 @@ def _document(
         # In the vocabulary a special token keeps its id from the file.
         model={"type": "BPE", "vocab": vocab | number_of, "merges": merges},
     )
+
+
+def _number(text: str) -> int | None:
+    """The number in decimal digits, or None: int() limits how many there may be."""
+    try:
+        return int(text) if text.isdecimal() else None
+    except ValueError:
+        return None
 
 
 def _line(lines: list[str], index: int, file: str) -> Node:
