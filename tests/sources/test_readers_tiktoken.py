@@ -248,6 +248,7 @@ def test_a_missing_byte_is_refused(tmp_path: Path) -> None:
     ("special", "path"),
     [
         ({"<a": 256, "<a>": 257}, r'special_tokens\["<a"\]'),
+        ({"": 256}, r'special_tokens\[""\]: 256 .* tiktoken would find it without end'),
         ({"": 256, "<a>": 257}, r'special_tokens\[""\]'),
         ({"<a>": 97}, r'special_tokens\["<a>"\]: 97'),
         ({"<a>": 256, "<b>": 256}, r'special_tokens\["<b>"\]: 256'),

@@ -136,6 +136,8 @@ def _special_contents(
     contents: dict[int, str] = {}
     for name, number in special_tokens.items():
         place = Node(source, f"special_tokens[{show(name)}]", number)
+        if not name:
+            place.unsupported("remove it: it has no text, and tiktoken would find it without end")
         if not 0 <= number < MAX_IDS:
             place.unsupported(f"use ids from 0 to {MAX_IDS - 1}")
         if number in taken:
