@@ -141,3 +141,9 @@ def test_a_character_may_become_a_text_of_any_length(
     replacing = [replace(pattern, content) for pattern, content in steps]
     fields = whole(MODELS["characters"], normalizer=normalizers(*replacing))
     assert Compared(fields, tmp_path).check(text, slow=False)
+
+
+def test_a_text_of_more_characters_than_states_is_refused(tmp_path: Path) -> None:
+    fields = whole(MODELS["characters"], normalizer=replace("ab" * 2100, ""))
+    with pytest.raises(UnsupportedError, match="normalizer: a text of 4200 characters to replace"):
+        file_bytes(read_document(fields, tmp_path))

@@ -2,6 +2,7 @@
 
 import hashlib
 import time
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -18,7 +19,8 @@ from tokenizers import pre_tokenizers
 
 from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.model import CharacterTest, Dialect, Split
-from tokexport.patterns import MATCH_ENDS, SplitProgram
+from tokexport.patterns import MATCH_ENDS, SplitProgram, fancy, oniguruma
+from tokexport.patterns.tree import Characters, Node, nodes_of
 
 PATTERNS = {**TOKENIZER_JSON, **TIKTOKEN}
 # A run of white space before a letter is read in vain from each of its characters, or from each
@@ -101,6 +103,12 @@ def test_thousands_of_states_are_compiled_in_seconds(pattern: str, n_memo: int) 
     begin = time.process_time()
     assert compile_split(Split(pattern)).n_memo == n_memo
     assert time.process_time() - begin < 60  # 5 s and 2 s when this was written; before, 10 min
+
+
+@pytest.mark.parametrize("parse", [oniguruma.parse, fancy.parse])
+def test_the_set_of_a_character_is_made_once(parse: Callable[[str], Node]) -> None:
+    nodes = [node for node in nodes_of(parse(r"abab|\x61b")) if isinstance(node, Characters)]
+    assert (len(nodes), len({*map(id, nodes)})) == (6, 2)  # a set takes a megabyte
 
 
 @pytest.mark.parametrize("named", [*TOKENIZER_JSON][:20], indirect=True)

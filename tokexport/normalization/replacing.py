@@ -5,18 +5,22 @@ from dataclasses import replace
 
 from tokexport.errors import UnsupportedError
 from tokexport.model import Replace, Split
-from tokexport.patterns import PatternError, SplitProgram, compile_pattern
+from tokexport.patterns import PatternError, SplitProgram, compile_pattern, compile_tree
+from tokexport.patterns.tree import text_of
 
 
 @functools.cache
 def compile_replace(step: Replace) -> SplitProgram:
-    """Compiles a regular expression whose matches are replaced. Empty matches matter only if the
-    content is not empty.
+    """Compiles a regular expression, or a text, whose matches are replaced. Empty matches matter
+    only if the content is not empty.
 
     Raises UnsupportedError as ``compile_split`` does, and for constructs allowed only in splits.
     """
     try:
-        program = compile_pattern(step.pattern, step.dialect)
+        if step.literal:
+            program = compile_tree(text_of(step.pattern))
+        else:
+            program = compile_pattern(step.pattern, step.dialect)
         if program.search_starts is not None:
             hint = r"\G is supported in splits"
             raise PatternError(0, r"the anchor \G in a replacement", hint)
@@ -24,6 +28,9 @@ def compile_replace(step: Replace) -> SplitProgram:
             hint = "lookahead over the next character is supported, and any in splits"
             raise PatternError(0, "a lookahead over more than one character in a replacement", hint)
     except PatternError as error:
+        if step.literal:
+            problem = f"a text of {len(step.pattern)} characters to replace is not supported"
+            raise UnsupportedError(step.path, problem, "a shorter one is") from None
         raise refusal(step, error) from None
     return program if step.content else replace(program, may_be_empty=False)
 

@@ -64,11 +64,9 @@ class _FancyParser(Parser):
             return self.literal(self.source.hexadecimal(letter, start), start)
         escaped = FancySet(self.source, self.options.ignore_case).escape(letter, start)
         # An escaped sign or control character has no case variants.
-        return tree.Characters(
-            tree.members_of((escaped, escaped)) if isinstance(escaped, int) else escaped
-        )
+        return self.character(escaped) if isinstance(escaped, int) else tree.Characters(escaped)
 
     def literal(self, code_point: int, start: int) -> tree.Node:
         if self.options.ignore_case:
             return tree.Characters(variants_of(code_point, Dialect.FANCY_REGEX))
-        return tree.Characters(tree.members_of((code_point, code_point)))
+        return self.character(code_point)

@@ -104,7 +104,7 @@ class _OnigurumaParser(Parser):
             hint = r"escape it as \{"
             raise self.source.refused("a counted repeat of nothing", hint, start)
         if not self.options.ignore_case:
-            return tree.Characters(tree.members_of((code_point, code_point)))
+            return self.character(code_point)
         # The engine may fold characters together with only groups and quantifiers between them.
         if not set("|[\\.^$").isdisjoint(self.source.text[self._run_end : start]):
             self._run = ()

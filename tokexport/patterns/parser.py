@@ -64,6 +64,8 @@ class Parser(ABC):
         self._anchors = {"A": START, "z": END, "b": edge, "B": tree.Not(edge)}
         # Whether each capturing group has been closed, by number.
         self._groups: list[bool] = []
+        # One node for each character: its set takes a megabyte.
+        self._characters: dict[int, tree.Characters] = {}
 
     def parse(self) -> tree.Node:
         node = self.alternatives()
@@ -221,6 +223,13 @@ class Parser(ABC):
     @abstractmethod
     def escape(self, letter: str, start: int) -> tree.Node:
         """The node for the escape at ``start``, whose letter has been read."""
+
+    def character(self, code_point: int) -> tree.Characters:
+        """The node for one character, in this letter case only."""
+        if code_point not in self._characters:
+            members = tree.members_of((code_point, code_point))
+            self._characters[code_point] = tree.Characters(members)
+        return self._characters[code_point]
 
     @abstractmethod
     def literal(self, code_point: int, start: int) -> tree.Node:

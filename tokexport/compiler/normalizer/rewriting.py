@@ -128,9 +128,6 @@ def _ops(step: NormalizerStep | PreTokenizerStep) -> list[Op]:
             len(step.pattern) == 1 and len(step.content.encode()) <= MAX_MAPPED
         ):
             return [mapping_of({step.pattern: step.content})]
-        case Replace(literal=True):
-            text = (Characters(members_of((each, each))) for each in map(ord, step.pattern))
-            return [ReplaceOp(compile_tree(tree.Sequence(tuple(text))), step.content)]
         case Replace():
             return [ReplaceOp(compile_replace(step), step.content)]
         case Strip():
