@@ -34,6 +34,27 @@ def test_a_note_names_a_class_with_other_ids(
 
 
 @pytest.mark.parametrize(
+    ("config", "named"),
+    [
+        ({"model_type": "marian"}, "MarianTokenizer, which config.json names by the model type"),
+        ({"model_type": "xlm-roberta"}, "XLMRobertaTokenizer, which config.json names by the"),
+        ({"tokenizer_class": "NllbTokenizer"}, "NllbTokenizer, which config.json names, has"),
+        ({"model_type": "t5"}, ""),
+        ({"model_type": "marian", "tokenizer_class": "T5Tokenizer"}, ""),
+        ({"model_type": 5, "tokenizer_class": 5}, ""),
+    ],
+)
+def test_a_note_names_the_class_of_the_config_json(
+    config: object, named: str, trained: bytes, tmp_path: Path
+) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    found = notes(trained, tmp_path)
+    assert named in found
+    assert bool(named) == bool(found)
+    assert notes(trained, tmp_path, "LlamaTokenizer") == ""
+
+
+@pytest.mark.parametrize(
     "name",
     ["LlamaTokenizer", "T5Tokenizer", "BarthezTokenizer", "PreTrainedTokenizerFast", None, 5],
 )

@@ -6,6 +6,7 @@ in a text are text, user-defined ones are ids, and neither BOS nor EOS is added.
 
 import functools
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
@@ -43,7 +44,8 @@ from tokexport.sources.sentencepiece.proto import (
     SentencePieceModel,
     parse_model,
 )
-from tokexport.sources.tokenizer_json.config import CONFIG, read_config, tokenizer_class, with_roles
+from tokexport.sources.tokenizer_json.config import CONFIG, read_config, with_roles
+from tokexport.sources.transformers.classes import named_class
 
 # Classes of `transformers` with different ids.
 CLASSES: Final = frozenset(
@@ -55,6 +57,8 @@ CLASSES: Final = frozenset(
         "XLNetTokenizer",
     )
 )
+# Which of them AutoTokenizer takes for a model type: "xlm-roberta", "m2m_100", "marian".
+_OF_MODEL_TYPES: Final = {name.removesuffix("Tokenizer").lower(): name for name in CLASSES}
 _FAIRSEQ_NAME: Final = "sentencepiece.bpe.model"
 _UNKNOWN_PENALTY: Final = np.float32(10)
 _NUL: Final = "\0"
@@ -68,7 +72,7 @@ def read_sentencepiece(data: bytes, name: str, files: SourceFiles) -> TokenizerM
     Raises SourceError if the library refuses it, UnsupportedError if ids could not be exact.
     """
     model = build(parse_model(data, name), files, Provenance("sentencepiece"))
-    return replace(model, notes=(*model.notes, *numbering_notes(name, read_config(files))))
+    return replace(model, notes=(*model.notes, *numbering_notes(name, files)))
 
 
 def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance) -> TokenizerModel:
@@ -291,16 +295,18 @@ def _unigram(pieces: _Pieces, count: int) -> UnigramModel:
     )
 
 
-def numbering_notes(name: str, config: Node) -> tuple[str, ...]:
+def numbering_notes(name: str, files: SourceFiles) -> tuple[str, ...]:
     """A sentence if a config beside ``name``, or that name, says that ids are different.
 
     Some tokenizers use the library only to cut a text: fairseq and its descendants number their
     special tokens first, Marian has its own vocabulary file. Others change a text beforehand.
     """
-    named = tokenizer_class(config)
-    if named in CLASSES:
-        other = f"{named}, which {CONFIG} names, has others"
-    elif named is None and name == _FAIRSEQ_NAME:
+    named = named_class(files)
+    kind = named and (named.name or _OF_MODEL_TYPES.get(re.sub("[-_]", "", named.model_type or "")))
+    if named is not None and kind in CLASSES:
+        what = "" if named.name else f" by the model type {named.model_type}"
+        other = f"{kind}, which {named.file} names{what}, has others"
+    elif kind is None and name == _FAIRSEQ_NAME:
         other = "XLM-RoBERTa, mBART, NLLB and CamemBERT, whose models have this name, have others"
     else:
         return ()

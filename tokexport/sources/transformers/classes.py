@@ -24,11 +24,12 @@ _VOCABULARIES: Final = ("vocab.json", "merges.txt", "encoder.json", "vocab.bpe",
 
 @dataclass(frozen=True, slots=True)
 class NamedClass:
-    """``name`` is the name of the class, or None if only ``model_type`` implies one. ``remote``: it
-    may be code in the repository, which is never run.
+    """``name`` is the name of the class, or None if only ``model_type`` implies one; ``file`` names
+    either. ``remote``: it may be code in the repository, which is never run.
     """
 
     name: str | None
+    file: str = CONFIG
     model_type: str | None = None
     remote: bool = False
 
@@ -47,18 +48,19 @@ def is_vocabulary(name: str) -> bool:
 
 def named_class(files: SourceFiles) -> NamedClass | None:
     config = read_config(files)
-    name = tokenizer_class(config)
+    name, file = tokenizer_class(config), CONFIG
     model_type = None
     if name in NAMES_NO_CLASS:
         model = parse_beside(files, MODEL_CONFIG)
         name, model_type = tokenizer_class(model), model.object().get("model_type")
+        file = MODEL_CONFIG
     name = None if name in NAMES_NO_CLASS else name
-    if name is None and not (isinstance(model_type, str) and model_type):
+    model_type = model_type if isinstance(model_type, str) and model_type else None
+    if name is None and model_type is None:
         return None
     table = config.object().get("auto_map")
-    return NamedClass(
-        name, model_type, bool(table.get("AutoTokenizer") if isinstance(table, dict) else table)
-    )
+    remote = bool(table.get("AutoTokenizer") if isinstance(table, dict) else table)
+    return NamedClass(name, file, model_type, remote)
 
 
 def rebuilt_note(root: Node, files: SourceFiles) -> str | None:
