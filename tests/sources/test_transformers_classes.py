@@ -228,7 +228,7 @@ def test_a_named_file_is_read_by_the_class_without_the_tokenizer_json(
         ("CTRLTokenizer", UnsupportedError, r"CTRLTokenizer .*only in Python"),
         ("NoSuchTokenizer", UnsupportedError, r"the class NoSuchTokenizer .*no such class"),
         ("BertTokenizer", SourceError, r"read from vocab\.txt, and vocab\.txt is not there"),
-        ("PhobertTokenizer", SourceError, "refuses it"),
+        ("PhobertTokenizer", SourceError, r"vocab\.txt and bpe\.codes is not there"),
     ],
 )
 def test_a_class_that_cannot_be_read_is_refused(
@@ -238,6 +238,38 @@ def test_a_class_that_cannot_be_read_is_refused(
     settle(tmp_path, tokenizer_class=config, unk_token="<unk>")
     with pytest.raises(error, match=message):
         read(tmp_path / "vocab.json")
+
+
+@pytest.mark.parametrize(
+    ("left", "missing"), [("vocab.json", "merges.txt"), ("merges.txt", "vocab.json")]
+)
+def test_half_of_a_pair_with_a_class_is_refused_by_the_name_of_the_other(
+    left: str, missing: str, tmp_path: Path
+) -> None:
+    pair(tmp_path)
+    settle(tmp_path, tokenizer_class="GPT2Tokenizer")
+    (tmp_path / missing).unlink()
+    with pytest.raises(SourceError, match=rf"merges\.txt, and {missing} is not there"):
+        read(tmp_path / left)
+
+
+@pytest.mark.parametrize(
+    ("file", "config"),
+    [
+        ("tokenizer_config.json", {"tokenizer_class": "MarianTokenizer"}),
+        ("config.json", {"model_type": "marian"}),
+    ],
+)
+def test_a_directory_of_marian_is_refused_by_its_class(
+    file: str, config: object, tmp_path: Path
+) -> None:
+    for name in ("source.spm", "target.spm"):
+        pieces(tmp_path, name, "unigram")
+    vocab = {"</s>": 0, "<unk>": 1, "a": 2, "<pad>": 3}
+    (tmp_path / "vocab.json").write_text(json.dumps(vocab), "utf-8")
+    (tmp_path / file).write_text(json.dumps(config), "utf-8")
+    with pytest.raises(UnsupportedError, match=r"MarianTokenizer .*only in Python"):
+        read(tmp_path)
 
 
 def test_code_of_a_repository_is_never_run(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ _OPTIONAL: Final = (
     "tokenizer_file",
     "normalizer_file",
     "tokenizer_config_file",
+    "target_vocab_file",
     "entity_vocab_file",
 )
 _SETTINGS: Final = (CONFIG, MODEL_CONFIG, "special_tokens_map.json", ADDED_TOKENS)
@@ -96,6 +97,8 @@ def from_vocabulary(files: SourceFiles, where: str) -> Loaded | None:
             is_read = any(fnmatchcase(path.name, pattern) for pattern in FILES)
             if path.is_file() and is_read and path.name != TOKENIZER_JSON:
                 shutil.copy(path, copy)
+        # Checked first, as the library's own error for a missing file names none.
+        _check_files(where, _class(named), Path(copy))
         tokenizer = _load(Path(copy), where, version)
     return _loaded(tokenizer, version, _read_files(tokenizer, files))
 
@@ -177,6 +180,11 @@ def _load(folder: Path, where: str, version: str) -> Any:
     if not hasattr(tokenizer, "backend_tokenizer"):
         why = f"transformers {version} has it only in Python, and no tokenizer.json is equivalent"
         _refuse(where, NamedClass(kind.__name__), why)
+    _check_files(where, kind, folder)
+    return tokenizer
+
+
+def _check_files(where: str, kind: Any, folder: Path) -> None:
     needed = _needed(kind)
     missing = [name for name in needed if not (folder / name).is_file()]
     if (missing or not needed) and not (folder / TOKENIZER_JSON).is_file():
@@ -185,7 +193,6 @@ def _load(folder: Path, where: str, version: str) -> Any:
             f" {' and '.join(needed) or TOKENIZER_JSON}, and"
             f" {' and '.join(missing) or TOKENIZER_JSON} is not there"
         )
-    return tokenizer
 
 
 def _read_files(tokenizer: Any, files: SourceFiles, *more: str) -> SourceFiles:
