@@ -318,16 +318,31 @@ def test_the_reference_can_be_autotokenizer_for_a_tokenizer_json(tmp_path: Path)
     assert tokexport.load(tmp_path / "auto.tkx").encode("The cat", allowed_special="all") == ids
 
 
-def test_a_note_mentions_a_class_that_rebuilds_parts(tmp_path: Path) -> None:
-    write(tmp_path, "LlamaTokenizer")
-    (tmp_path / "tokenizer.json").write_text(auto(tmp_path).backend_tokenizer.to_str(), "utf-8")
+@pytest.mark.parametrize(
+    ("name", "part", "changed"),
+    [
+        ("LlamaTokenizer", "normalizer", {"type": "Prepend", "prepend": "c"}),
+        ("MBartTokenizer", "normalizer", {"type": "Prepend", "prepend": "c"}),
+        ("GPT2Tokenizer", "pre_tokenizer", {"type": "BertPreTokenizer"}),
+        ("RobertaTokenizer", "pre_tokenizer", {"type": "BertPreTokenizer"}),
+        ("T5Tokenizer", "unknown id", 5),
+    ],
+)
+def test_a_note_mentions_a_class_that_rebuilds_parts(
+    name: str, part: str, changed: Any, tmp_path: Path
+) -> None:
+    write(tmp_path, name)
+    path = tmp_path / "tokenizer.json"
+    path.write_text(auto(tmp_path).backend_tokenizer.to_str(), "utf-8")
     assert not any("AutoTokenizer" in note for note in read(tmp_path).notes)
-    document = json.loads((tmp_path / "tokenizer.json").read_text("utf-8"))
-    document["normalizer"] = {"type": "Prepend", "prepend": "\u2581"}
-    (tmp_path / "tokenizer.json").write_text(json.dumps(document), "utf-8")
+    document = json.loads(path.read_text("utf-8"))
+    (document["model"] if name == "T5Tokenizer" else document).update(
+        {"unk_id" if name == "T5Tokenizer" else part: changed}
+    )
+    path.write_text(json.dumps(document), "utf-8")
+    theirs, own = auto(tmp_path), tokenizers.Tokenizer.from_file(str(path))
+    assert any(theirs(text)["input_ids"] != own.encode(text).ids for text in TEXTS)
     (note,) = [note for note in read(tmp_path).notes if "AutoTokenizer" in note]
-    assert "builds LlamaTokenizer" in note
+    assert f"can build {name}" in note
+    assert part.replace("_", "-") in note
     assert "--reference transformers" in note
-    text = "a</s> b"
-    theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
-    assert theirs.encode(text).ids != auto(tmp_path)(text)["input_ids"]
