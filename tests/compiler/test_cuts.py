@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+from references import converted
 from regex_patterns import TIKTOKEN, TRINITY
 from tokenizers import AddedToken as ReferenceToken
 from tokenizers import Regex, Tokenizer, decoders, normalizers, pre_tokenizers
@@ -153,3 +154,15 @@ def test_a_stage_on_bytes_reads_several_for_a_non_ascii_character(content: str) 
     assert not cuts[ord("x")].any()
     assert not cuts[:, ord("x")].any()
     assert cuts[ord("a"), ord("b")]
+
+
+@pytest.mark.parametrize("unknown", ["", "\u00e9", "x\u00e9"])
+def test_spans_after_a_dropped_character_are_those_of_the_whole_pre_token(unknown: str) -> None:
+    """BPE without an unknown token drops it, and the library shifts all spans after it."""
+    theirs = Tokenizer(BPE(vocab={"a": 0, "-": 1, "aa": 2}, merges=[("a", "a")]))
+    theirs.normalizer = normalizers.NFKC()  # normalized in blocks, which end at cuts
+    theirs.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    text = " -".join([unknown + "aaa-" * 20_000] * 2)
+    whole, ours = theirs.encode(text), converted(theirs).encode_with_offsets(text)
+    assert ours.ids == whole.ids
+    assert [tuple(span) for span in ours.offsets] == whole.offsets

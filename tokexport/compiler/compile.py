@@ -174,10 +174,16 @@ def _encoder(
 
 
 def _uncrossed(model: TokenizerModel, encoder: BytePairTables | TrieTables) -> Pairs | None:
-    """The pairs of ASCII characters that no merge joins, or None where merges do not matter."""
+    """The pairs of ASCII characters that no merge joins, or None where merges do not matter.
+
+    A dropped character moves all later spans of its pre-token, so the two sides of a cut there
+    would have the right ids, but other spans.
+    """
     if not isinstance(encoder, BytePairTables) or encoder.crossings is None:
         return None
-    if encoder.crossings.rule == "BYTES" or "WHOLE_PIECE_FIRST" in _flags(model):
+    rule, flags = encoder.crossings.rule, _flags(model)
+    drops = rule == "BOTH_KNOWN" and "UNKNOWN_STOPS" not in flags
+    if drops or rule == "BYTES" or "WHOLE_PIECE_FIRST" in flags:
         return None
     return ~encoder.crossings.dense
 
