@@ -76,13 +76,15 @@ def rebuilt_note(root: Node, files: SourceFiles) -> str | None:
     """
     name = tokenizer_class(read_config(files))
     normalizer, split = root.optional("normalizer"), root.optional("pre_tokenizer")
-    unknown = root.field("model").value.get("unk_id")
+    post, unknown = root.optional("post_processor"), root.field("model").value.get("unk_id")
     if name in _OWN_NORMALIZER and normalizer is not None and flat(normalizer, "normalizers"):
         part = "a normalizer of its own"
     elif name in _OWN_SPLIT and split is not None and split.value.get("type") != "ByteLevel":
         part = "a pre-tokenizer of its own"
     elif name == "T5Tokenizer" and unknown not in (_T5_UNKNOWN, None):
         part = f"{_T5_UNKNOWN} as the unknown id"
+    elif name == "RobertaTokenizer" and (post is None or post.value.get("type") == "ByteLevel"):
+        part = "a post-processor of its own"
     else:
         return None
     return (
