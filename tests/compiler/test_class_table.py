@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from tokexport.compiler.class_table import CODE_POINTS, class_table
+from tokexport.compiler.class_table import class_table
 from tokexport.file.pack import levels
+from tokexport.unicode import CODE_POINTS
 
 
 def test_every_code_point_except_surrogates_keeps_its_value() -> None:

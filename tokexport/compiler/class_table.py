@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from tokexport.compiler.tables import ClassTable
 
-CODE_POINTS = 0x110000
 BLOCK = 64
 SURROGATES = slice(0xD800, 0xE000)
 

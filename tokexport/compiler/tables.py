@@ -32,7 +32,7 @@ class ClassTable:
 
 @dataclass(frozen=True, slots=True)
 class PerfectIndex:
-    """The slot of each key in a one-probe index."""
+    """A one-probe index of keys."""
 
     # The slot of each key.
     slots: npt.NDArray[np.uint32]

@@ -98,10 +98,10 @@ def assemble(
     first = end = _aligned(layout.Header.sizeof() + layout.Section.sizeof() * len(contents))
     for tag, content in contents.items():
         begin = _aligned(end)
-        pieces = [content] if isinstance(content, Part) else content
+        section = [content] if isinstance(content, Part) else content
         size = checksum = 0
-        for piece in pieces:
-            size, checksum = size + len(piece), zlib.crc32(piece, checksum)
+        for part in section:
+            size, checksum = size + len(part), zlib.crc32(part, checksum)
         table += struct(
             layout.Section,
             tag=tag,
@@ -110,7 +110,7 @@ def assemble(
             size=size,
             crc32=checksum,
         )
-        parts += [bytes(begin - end), *pieces]
+        parts += [bytes(begin - end), *section]
         end = begin + size
     header = struct(
         layout.Header,

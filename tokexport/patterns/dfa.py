@@ -16,13 +16,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tokexport.limits import MAX_STATES
 from tokexport.patterns.classes import distinct_columns, partition
 from tokexport.patterns.nfa import Check, Fork, Match, Nfa, Take, sources_of, tests_of
 from tokexport.patterns.tree import And, Condition, LookFar, LookOne, Not, Or, PatternError, Test
 from tokexport.unicode import CodePoints
 from tokexport.unicode.store import Intervals
 
-MAX_STATES = 4096
 DEAD = 0
 
 # Where a test holds, by the symbol before and the symbol ahead; the last index: there is none.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tokexport.limits import MAX_CLASSES
 from tokexport.patterns import fancy, oniguruma
 from tokexport.patterns.backreferences import expand_backreferences
 from tokexport.patterns.dfa import DEAD, Automaton, determinise, minimise
@@ -19,7 +20,6 @@ from tokexport.unicode import CODE_POINTS, Dialect
 from tokexport.unicode.byte_alphabet import CHARACTERS
 from tokexport.unicode.store import Intervals
 
-MAX_CLASSES = 254
 MATCH_ENDS = 0x8000
 
 

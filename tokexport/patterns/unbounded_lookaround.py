@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from tokexport.limits import MAX_STATES
 from tokexport.patterns import dfa
 from tokexport.patterns.classes import distinct_columns
 from tokexport.patterns.nfa import Check, Match, Nfa, Take, nfa_of, sources_of, tests_of
@@ -154,7 +155,7 @@ def _backward(
     numbers = {queue[0]: 0}
     rows: list[list[int]] = []
     answers: list[list[list[bool]]] = []
-    most = min(dfa.MAX_STATES * 4, MAX_ANSWERS // (n_classes * len(looks.starts)))
+    most = min(MAX_STATES * 4, MAX_ANSWERS // (n_classes * len(looks.starts)))
     for ahead, taken in queue:
         reached = [sure(taken, before, ahead) for before in range(n_classes + 1)]
         answers.append([[start in found for start in looks.starts] for found in reached])

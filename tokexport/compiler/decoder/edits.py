@@ -15,6 +15,18 @@ from tokexport.compiler.tables import DecoderTable, EditTable
 from tokexport.errors import UnsupportedError
 from tokexport.model import Decoding, FirstIs, ParseByteToken, ReplaceLiteral, StripChars, TextEdit
 
+MAX_STATES: Final = 4096
+MAX_WRITTEN: Final = 0x7FFF  # bytes that one step writes
+OTHER: Final = 256  # any byte that no edit tests for
+TOKEN: Final = 257  # an id outside a run begins here
+END: Final = 258  # of the text
+
+_BYTE_TOKEN_BEGINS: Final = re.compile(rb"<(0(x(\+|(\+|[0-9a-fA-F])([0-9a-fA-F]>?)?)?)?)?")
+_BYTE_TOKEN_BYTES: Final = frozenset(b"<x+>0123456789abcdefABCDEF")
+
+State: TypeAlias = Any  # whatever a machine uses, if it is hashable
+Symbols: TypeAlias = tuple[int, ...]  # bytes, OTHER, TOKEN, END
+
 
 def decoder_table(decoding: Decoding, *, has_one_form: bool) -> DecoderTable | None:
     """The table, or None if decoding only joins bytes. UnsupportedError for edits too large."""
@@ -35,19 +47,6 @@ def decoder_table(decoding: Decoding, *, has_one_form: bool) -> DecoderTable | N
             return DecoderTable(names, 0, None)
         case edits:
             return DecoderTable(names, 0, compile_edits(edits))
-
-
-MAX_STATES: Final = 4096
-MAX_WRITTEN: Final = 0x7FFF  # bytes that one step writes
-OTHER: Final = 256  # any byte that no edit tests for
-TOKEN: Final = 257  # an id outside a run begins here
-END: Final = 258  # of the text
-
-_BYTE_TOKEN_BEGINS: Final = re.compile(rb"<(0(x(\+|(\+|[0-9a-fA-F])([0-9a-fA-F]>?)?)?)?)?")
-_BYTE_TOKEN_BYTES: Final = frozenset(b"<x+>0123456789abcdefABCDEF")
-
-State: TypeAlias = Any  # whatever a machine uses, if it is hashable
-Symbols: TypeAlias = tuple[int, ...]  # bytes, OTHER, TOKEN, END
 
 
 class _Machine(NamedTuple):

@@ -6,15 +6,17 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport._core import give_back_memory
-from tokexport.compiler.class_table import CODE_POINTS, class_table
+from tokexport.compiler.class_table import class_table
 from tokexport.compiler.hashing import build_index, build_rows, hash_contents, hash_pairs
 from tokexport.compiler.merges.byte_crossings import byte_crossings
 from tokexport.compiler.merges.canonical import CanonicalMerges, canonical_merges
 from tokexport.compiler.merges.crossings import crossings
-from tokexport.compiler.merges.first_symbols import FirstSymbols, Numbers
+from tokexport.compiler.merges.first_symbols import FirstSymbols
 from tokexport.compiler.tables import BytePairTables, ClassTable, PairIndex, TokenIndex
 from tokexport.limits import MAX_IDS
 from tokexport.model import BytePairModel, Tokens, Vocabulary
+from tokexport.model.byte_strings import Numbers
+from tokexport.unicode.store import CODE_POINTS
 
 # Up to this many merges, the row starts would be larger than the index itself, which fits into a
 # machine's caches.
@@ -36,7 +38,7 @@ def byte_pair_tables(
     merges = canonical_merges(model)
     first, rules, in_order = merges.first, merges.rules, merges.ranks_follow_ids
     crossed = None if model.characters is None else crossings(merges)
-    pieces = _pieces(model, merges, tokens)
+    single = _single_tokens(model, merges, tokens)
     del merges  # its ways take as much memory as the indexes
     give_back_memory()
     if model.characters is None and first.covers_all_text:
@@ -53,7 +55,7 @@ def byte_pair_tables(
         ranks=None if in_order else ranks,
         byte_ids=np.array([-1 if number is None else number for number in byte_ids], np.int64),
         characters=None if model.characters is None else _by_unit(first),
-        tokens=_token_index(*pieces),
+        tokens=_token_index(*single),
         pairs=pair_index(rules, len(tokens), ONE_ROW if len(rules) <= FEW_MERGES else ROW_SHIFT),
         crossings=crossed,
     )
@@ -72,33 +74,33 @@ def _by_unit(first: FirstSymbols) -> ClassTable | npt.NDArray[np.int64]:
     return class_table(values)
 
 
-def _pieces(
+def _single_tokens(
     model: BytePairModel, merges: CanonicalMerges, tokens: Tokens
 ) -> tuple[Vocabulary, Numbers]:
     """The pre-tokens that become one token, and which of them do so by merging."""
     if len(merges.first.tables) > 1 and not model.whole_pre_token_first:
         # The vocabulary includes affixes, pre-tokens do not.
         texts = merges.first.texts_of(merges.ways)
-        pieces = Vocabulary.of({text: token for token, text in texts.items()})
-        return pieces, np.array([*texts], np.int64)
-    pieces = Vocabulary.of(model.vocab).without_empty
+        keys = Vocabulary.of({text: token for token, text in texts.items()})
+        return keys, np.array([*texts], np.int64)
+    keys = Vocabulary.of(model.vocab).without_empty
     if not model.whole_pre_token_first:
         # A token such as <0x0A>, which its own spelling does not merge to and which decodes to
         # something else, is never looked up.
-        others = np.flatnonzero(~np.isin(pieces.ids, merges.whole))
-        spelled = pieces.at(others)
+        others = np.flatnonzero(~np.isin(keys.ids, merges.whole))
+        spelled = keys.at(others)
         is_other = spelled.strings.places_of_others(tokens.contents.take(spelled.ids))
         is_other = is_other[~tokens.is_hole[spelled.ids[is_other]]]
-        pieces = pieces.at(np.delete(np.arange(len(pieces)), others[is_other]))
-    return pieces, merges.whole
+        keys = keys.at(np.delete(np.arange(len(keys)), others[is_other]))
+    return keys, merges.whole
 
 
-def _token_index(pieces: Vocabulary, whole: Numbers) -> TokenIndex:
-    hashes = hash_contents(pieces.strings)
-    longest = int(pieces.strings.sizes.max(initial=0))
+def _token_index(keys: Vocabulary, whole: Numbers) -> TokenIndex:
+    hashes = hash_contents(keys.strings)
+    longest = int(keys.strings.sizes.max(initial=0))
     fingerprints = (hashes >> np.uint64(32 + ID_BITS)).astype(np.uint16)
     index = build_index(hashes)
-    return TokenIndex(pieces.strings, whole, pieces.ids, fingerprints, index, longest)
+    return TokenIndex(keys.strings, whole, keys.ids, fingerprints, index, longest)
 
 
 def pair_index(rules: Numbers, id_count: int, row_shift: int) -> PairIndex:

@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport._core import Keys, merges_of_contents, ways_of_merges
-from tokexport.compiler.merges.first_symbols import FirstSymbols, Numbers, first_symbols
+from tokexport.compiler.merges.first_symbols import FirstSymbols, first_symbols
 from tokexport.errors import UnsupportedError
 from tokexport.model import BytePairModel, ByteStrings, Vocabulary
-from tokexport.model.byte_strings import ranges
+from tokexport.model.byte_strings import Numbers, ranges
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.model import BytePairModel, ByteStrings, CharacterSymbols, Vocabulary
-from tokexport.model.byte_strings import Numbers as Numbers
+from tokexport.model.byte_strings import Numbers
 from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT
 from tokexport.unicode.store import CODE_POINTS, distinct
 
@@ -37,7 +37,7 @@ class FirstSymbols:
     unk_id: int | None
     fuse_unk: bool
 
-    def of(self, piece: bytes) -> tuple[int, ...]:
+    def of(self, pre_token: bytes) -> tuple[int, ...]:
         """The symbols of a pre-token.
 
         >>> vocab, characters = {b"a": 0, b"<unk>": 1}, CharacterSymbols()
@@ -45,22 +45,22 @@ class FirstSymbols:
         >>> first_symbols(model).of("ab\u00e9a".encode())
         (0, 1, 0)
         """
-        return tuple(self._one_by_one(piece.decode() if self.of_characters else piece))
+        return tuple(self._one_by_one(pre_token.decode() if self.of_characters else pre_token))
 
-    def of_all(self, pieces: ByteStrings) -> tuple[Numbers, Numbers, Numbers]:
+    def of_all(self, pre_tokens: ByteStrings) -> tuple[Numbers, Numbers, Numbers]:
         """The symbols of many pre-tokens: where those of each begin and end, and all of them."""
-        ends: Numbers = pieces.ends.astype(np.int64)
-        units: npt.NDArray[Any] = pieces.units
+        ends: Numbers = pre_tokens.ends.astype(np.int64)
+        units: npt.NDArray[Any] = pre_tokens.units
         if self.of_characters:
             firsts_of_characters = (units & 0xC0) != 0x80
             ends = np.concatenate([[0], np.cumsum(firsts_of_characters)])[ends]
-            units = np.frombuffer(pieces.data.decode().encode("utf-32-le"), "<u4")
+            units = np.frombuffer(pre_tokens.data.decode().encode("utf-32-le"), "<u4")
         begins = np.concatenate([[0], ends[:-1]])[: len(ends)]
         symbols = self._symbols[units]
         others = distinct(np.searchsorted(ends, np.flatnonzero(symbols < 0), "right"))
         if len(self.tables) > 1:
             others = np.arange(len(ends))
-        found = [self.of(pieces[place]) for place in others.tolist()]
+        found = [self.of(pre_tokens[place]) for place in others.tolist()]
         sizes = np.array([len(some) for some in found], np.int64)
         ends[others] = len(symbols) + np.cumsum(sizes)
         begins[others] = ends[others] - sizes
@@ -91,10 +91,11 @@ class FirstSymbols:
         if unknown and self.unk_id is not None:
             yield self.unk_id
 
-    def knows(self, piece: bytes) -> bool:
+    def knows(self, pre_token: bytes) -> bool:
         """Whether each unit of a pre-token has a symbol of its own. Not for models with affixes."""
         return all(
-            unit in self.tables[0] for unit in (piece.decode() if self.of_characters else piece)
+            unit in self.tables[0]
+            for unit in (pre_token.decode() if self.of_characters else pre_token)
         )
 
     def in_bytes(self, unit: int | str) -> list[int] | None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tokexport.compiler.added.trie import build_trie
-from tokexport.compiler.class_table import CODE_POINTS, class_table
+from tokexport.compiler.class_table import class_table
 from tokexport.compiler.normalizer import rewriting
 from tokexport.compiler.normalizer.growth import growths
 from tokexport.compiler.passes.skip_hints import leads_of
@@ -15,7 +15,7 @@ from tokexport.errors import UnsupportedError
 from tokexport.model import NormalForm, SpellBytes
 from tokexport.normalization import normal_forms
 from tokexport.normalization.character_map import CharacterMapping, Output
-from tokexport.unicode.store import distinct_values
+from tokexport.unicode.store import CODE_POINTS, distinct_values
 
 ASCII = 128
 LETTERS = 2  # what is between: the letters of a Hangul syllable

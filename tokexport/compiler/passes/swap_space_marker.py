@@ -160,9 +160,8 @@ def _exchanged_vocab(vocab: Mapping[bytes, int]) -> Vocabulary:
     """The vocabulary with the two exchanged in all keys, via a byte that never occurs in UTF-8."""
 
     def change(keys: bytes) -> bytes:
-        for old, new in ((SPACE.encode(), b"\xfe"), (MARK.encode(), SPACE.encode())):
-            keys = keys.replace(old, new)
-        return keys.replace(b"\xfe", MARK.encode())
+        space, mark, other = SPACE.encode(), MARK.encode(), b"\xfe"
+        return keys.replace(space, other).replace(mark, space).replace(other, mark)
 
     known = Vocabulary.of(vocab)
     return Vocabulary(known.strings.changed(change), known.ids)

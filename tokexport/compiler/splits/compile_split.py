@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tokexport.compiler.class_table import CODE_POINTS, class_table
+from tokexport.compiler.class_table import class_table
 from tokexport.compiler.passes.skip_hints import leads_without_match
 from tokexport.compiler.tables import ProgramTable
 from tokexport.model import CharacterRuns, CharacterTest, Dialect, Split
@@ -10,7 +10,7 @@ from tokexport.normalization.replacing import refusal
 from tokexport.patterns import PatternError, SplitProgram, compile_pattern, compile_tree
 from tokexport.patterns.tree import Characters, Choice, Node, Repeat, Sequence
 from tokexport.unicode import character_test_set
-from tokexport.unicode.store import shipped
+from tokexport.unicode.store import CODE_POINTS, shipped
 
 
 def compile_split(split: Split) -> SplitProgram:

@@ -81,7 +81,8 @@ class _Boundary:
 
     def at(self, read: npt.NDArray[np.bool_], program: SplitProgram) -> Pairs:
         """For each pair, the entry in a table by program input; False where an image is lost."""
-        classes = _by_class(program, read)
+        # From pairs of program inputs to pairs of input classes, through the label table.
+        classes = read if program.labels is None else _before_labels(program.labels, read)
         # A program over bytes reads more than one for a character that is not ASCII.
         end = ASCII if len(program.classes) == BYTES else len(program.classes)
         left, right = (np.where(images < end, images, LOST) for images in (self._left, self._right))
@@ -187,11 +188,6 @@ def _unmatched(program: SplitProgram) -> npt.NDArray[np.bool_]:
     """The classes whose symbols are never in a match, shape (n_classes,)."""
     unread: npt.NDArray[np.bool_] = (_targets(program)[:, : program.n_classes] == 0).all(axis=0)
     return unread if program.labels is None else np.all(unread[program.labels.labels], axis=0)
-
-
-def _by_class(program: SplitProgram, pairs: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """From pairs of program inputs to pairs of input classes, through the label table."""
-    return pairs if program.labels is None else _before_labels(program.labels, pairs)
 
 
 def _before_labels(table: LabelTable, pairs: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
