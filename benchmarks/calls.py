@@ -24,9 +24,8 @@ from typing import Any
 
 from fast_peers import Subject, missing, names
 from fresh import fresh_rows
-from peers import ROOT
 from plot import rate
-from report import put, table
+from report import table, write
 from texts import english, shared_tokenizers
 from worker import RemoteWorker, Worker
 
@@ -35,7 +34,7 @@ from tokexport.conversion import convert
 DOCUMENT = 300  # bytes
 WARM = 700_000  # bytes of prose that each library encodes first, to warm up
 LONG = 1_000_000  # characters of an adversarial text
-HEAD = ["tokenizer", "work", "tokexport", "by the clock", "times as fast as"]
+HEAD = ["tokenizer", "work", "tokexport", "wall-clock", "times as fast as"]
 
 
 @dataclass(frozen=True)
@@ -194,11 +193,9 @@ def main() -> None:
         "small": table(HEAD, rows, left=2),
         "fresh": table(["library", "CPU, ms", "private memory, KB"], fresh, left=1),
     }
-    path = ROOT / "docs" / "BENCHMARKS.md"
-    for part, content in parts.items():
-        print(f"\n{content}")
-        if not given.print and given.only is None:
-            path.write_text(put(path.read_text("utf-8"), part, content), "utf-8")
+    print("", *parts.values(), sep="\n")
+    if not given.print and given.only is None:
+        write("docs/BENCHMARKS.md", parts)
 
 
 if __name__ == "__main__":

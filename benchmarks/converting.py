@@ -16,8 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from peers import ROOT
-from report import put, table
+from report import table, write
 from texts import shared_tokenizers
 
 SOURCES = {"Llama 3": "llama3", "Qwen 3": "qwen3", "XLM-R": "xlm-roberta", "Gemma 3": "gemma3"}
@@ -77,10 +76,7 @@ def main() -> None:
     ]
     head = ["tokenizer", "source, MB", "CPU, s", "peak, MB", "with the self test, s", "peak, MB"]
     if not given.print:
-        path = ROOT / "docs" / "BENCHMARKS.md"
-        path.write_text(
-            put(path.read_text("utf-8"), "converting", table(head, rows, left=1)), "utf-8"
-        )
+        write("docs/BENCHMARKS.md", {"converting": table(head, rows, left=1)})
 
 
 if __name__ == "__main__":

@@ -28,7 +28,8 @@ import numpy as np
 from fast_peers import Subject, load
 from measure import DOCUMENT, SLICE, timed
 from peers import ROOT
-from report import put, rate, table
+from plot import rate
+from report import table, write
 from texts import TEXTS, shared_tokenizers
 
 from tokexport.conversion import convert
@@ -126,9 +127,7 @@ def main() -> None:
             rows.append([subject.name, *(measured(subject, core, parts[text]) for text in NAMES)])
             print(" | ".join(rows[-1]), flush=True)
     if not given.print:
-        path = ROOT / "docs" / "BENCHMARKS.md"
-        content = table(["tokenizer", *NAMES], rows, left=1)
-        path.write_text(put(path.read_text("utf-8"), "core", content), "utf-8")
+        write("docs/BENCHMARKS.md", {"core": table(["tokenizer", *NAMES], rows, left=1)})
 
 
 if __name__ == "__main__":

@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 from fast_peers import Calls, Subject, load, missing, names
 from measure import timed
-from peers import ROOT
-from report import put, rate, table
+from plot import rate
+from report import table, write
 from texts import TEXTS, english_and_documentation, shared_tokenizers
 
 import tokexport
@@ -35,7 +35,6 @@ from tokexport.conversion import convert
 
 SIZE = 3_000_000  # bytes of each text
 WORK = ("cold", "unseen", "warm", "list")
-
 LIBRARIES = ("tokexport", "gigatoken", "fastokens")
 
 
@@ -139,8 +138,7 @@ def main() -> None:
         rows = [row for subject in chosen for row in measure(subject, texts, given.rounds)]
     made = table(["tokenizer", "text", *WORK], rows, left=2)
     if not given.print and given.only is None:
-        path = ROOT / "docs" / "BENCHMARKS.md"
-        path.write_text(put(path.read_text("utf-8"), "documents", made), "utf-8")
+        write("docs/BENCHMARKS.md", {"documents": made})
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import platform
 import sys
 import tempfile
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -84,7 +84,9 @@ def picture(results: Sequence[Result]) -> str:
         return Panel(f"{text}, MB/s", [bars(result, text) for result in chosen])
 
     names = [result.subject.name for result in chosen]
-    note = "MB of UTF-8 a second, one thread, ids compared; in brackets the speed-up of tokexport"
+    note = (
+        "MB of UTF-8 a second, one thread, ids compared; in parentheses the speed-up of tokexport"
+    )
     return draw(names, [panel("English"), panel("Chinese, Japanese")], note)
 
 
@@ -232,6 +234,15 @@ def put(document: str, name: str, content: str) -> str:
     return f"{before}{begin}\n{content}\n\n{end}{after}"
 
 
+def write(document: str, parts: Mapping[str, str]) -> None:
+    """Replaces generated parts, by name, of a document of this repository."""
+    path = ROOT / document
+    text = path.read_text("utf-8")
+    for name, content in parts.items():
+        text = put(text, name, content)
+    path.write_text(text, "utf-8")
+
+
 def marks(name: str) -> tuple[str, str]:
     """The marks around a generated part."""
     return f"<!-- {name}: made by benchmarks/report.py -->\n", f"<!-- {name}: end -->"
@@ -253,12 +264,12 @@ def main() -> None:
         whole, least = code_size(folder), code_size(folder, *SWITCHES)
     chosen = [result for result in results if result.subject.name in README_NAMES]
     made = {
-        ROOT / "README.md": {
+        "README.md": {
             "comparison": comparison(results, f"{least / 1e3:.0f} to {whole / 1e3:.0f}"),
             "speed": speed_table(chosen, README_TEXTS, full=False),
             "machine": machine(),
         },
-        ROOT / "docs" / "BENCHMARKS.md": {
+        "docs/BENCHMARKS.md": {
             "machine": machine(),
             "speed": speed_table(results, TEXTS, full=True),
             "calls": call_table(results),
@@ -266,14 +277,14 @@ def main() -> None:
             "code": code_table(whole, least),
         },
     }
-    for path, tables in made.items():
+    for document, tables in made.items():
         for part, content in tables.items():
-            print(f"\n{path.name}, {part}:\n\n{content}")
-            if not only_print and len(chosen) == len(README_NAMES):
-                path.write_text(put(path.read_text("utf-8"), part, content), "utf-8")
+            print(f"\n{document}, {part}:\n\n{content}")
     if only_print or len(chosen) < len(README_NAMES):
         print("\nno document was written", file=sys.stderr)
     else:
+        for document, tables in made.items():
+            write(document, tables)
         (ROOT / "docs" / "speed.svg").write_text(picture(results), encoding="utf-8")
 
 

@@ -71,11 +71,8 @@ def cjk(size: int = SIZE) -> str:
     if shared:
         return _cut(shared, size)
     chance = random.Random(2)
-    return _cut(
-        "".join(
-            _word(chance, *chance.choice((CJK, CJK, KANA)), 12) + "、" for _ in range(SIZE // 15)
-        )
-    )
+    words = (_word(chance, *chance.choice((CJK, CJK, KANA)), 12) for _ in range(size // 15))
+    return _cut("、".join(words), size)
 
 
 def one_letter() -> str:

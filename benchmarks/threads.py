@@ -21,9 +21,8 @@ import numpy as np
 from documents import subjects
 from fast_peers import Subject
 from measure import DOCUMENT
-from peers import ROOT
 from plot import rate
-from report import put, table
+from report import table, write
 from texts import code, english_and_documentation
 
 import tokexport
@@ -84,8 +83,7 @@ def main() -> None:
         rows = [row for subject in chosen for row in rows_of(subject, text, given.rounds)]
     content = table(["tokenizer", "10 MB", "one thread", "two", "times as fast"], rows, left=2)
     if not given.print:
-        path = ROOT / "docs" / "BENCHMARKS.md"
-        path.write_text(put(path.read_text("utf-8"), "threads", content), "utf-8")
+        write("docs/BENCHMARKS.md", {"threads": content})
 
 
 if __name__ == "__main__":

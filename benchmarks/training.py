@@ -29,8 +29,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from peers import ROOT
-from report import put, table
+from report import table, write
 from texts import english_and_documentation
 
 # Which of our tie-breaks each trainer uses.
@@ -281,7 +280,7 @@ def main() -> None:
     made = {
         "training": table(
             [
-                *("text", "vocabulary", "threads", "", "seconds", "on the clock", "of ours", "MB"),
+                *("text", "vocabulary", "threads", "", "CPU, s", "wall-clock, s", "ratio", "MB"),
                 "other tokens",
             ],
             rows,
@@ -292,11 +291,7 @@ def main() -> None:
     }
     print(*made.values(), sep="\n\n")
     if not given.print:
-        document = ROOT / "docs" / "TRAINING.md"
-        text = document.read_text("utf-8")
-        for mark, content in made.items():
-            text = put(text, mark, content)
-        document.write_text(text, "utf-8")
+        write("docs/TRAINING.md", made)
 
 
 if __name__ == "__main__":

@@ -81,6 +81,14 @@ def test_a_library_with_other_ids_ends_the_run(modules: dict[str, ModuleType]) -
         )
 
 
+def test_texts_do_not_need_the_shared_folder(
+    modules: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TOKEXPORT_SHARED", raising=False)
+    for name in ("code", "many scripts", "Chinese, Japanese"):
+        assert 1000 < len(modules["texts"].TEXTS[name](20_000).encode()) <= 20_000
+
+
 def test_no_slice_of_a_text_occurs_twice(modules: dict[str, ModuleType]) -> None:
     measure = modules["measure"]
     parts = measure.slices("random letters")
