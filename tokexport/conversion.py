@@ -109,12 +109,13 @@ def convert(
 
     ``source`` is a file, a directory, a tokenizer object, or the name of a repository of the
     Hugging Face hub; then ``revision`` is a branch, tag or commit of it. ``target`` is a path, or a
-    binary file open for writing. ``pattern`` and ``special_tokens`` are for sources without them
-    (tiktoken ranks): a known name, or a regular expression. ``prefix_index`` adds what
-    ``Tokenizer.prefix_ids`` needs, 4 bytes per token. ``chat_template`` keeps the chat templates of
-    the source, and with jinja2 the frame of the usual one, if it has one: the fixed texts that it
-    puts between messages. ``self_test`` stores a few texts in the file with ids from the reference
-    library; if that is not installed, a note says so. With ``reference`` the ids are those of
+    binary file open for writing. ``pattern`` (a known name, or a regular expression) and
+    ``special_tokens`` (ids by content) are for sources without them (tiktoken ranks).
+    ``decode_only`` leaves out the encoder, ``scores=False`` the scores of BPE; ``prefix_index``
+    adds what ``Tokenizer.prefix_ids`` needs, 4 bytes per token. ``chat_template`` keeps the chat
+    templates of the source and, with jinja2, the frame of the default one, if it has one: the fixed
+    texts that it puts between messages. ``self_test`` stores a few texts in the file with ids from
+    the reference; if that is not installed, a note says so. With ``reference`` the ids are those of
     ``AutoTokenizer`` of ``transformers``. ``progress`` is called with the name of each step as it
     begins.
 
@@ -187,7 +188,7 @@ def convert(
             file.writelines(parts)
     elif not isinstance(target, (str, os.PathLike)):
         target.writelines(parts)
-    from tokexport.runtime.views import section_sizes  # of the layout, see above
+    from tokexport.runtime.views import section_sizes  # imports the layout: see _sections
 
     size, sizes = sum(map(len, parts)), dict(section_sizes(parts[0]))
     return Conversion(named, size, opened.size, sizes, model, opened.commit, notes, chat_notes)

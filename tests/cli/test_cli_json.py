@@ -40,6 +40,7 @@ def members(value: object) -> Iterator[str]:
     [
         "convert SOURCE -o TARGET",
         "convert SOURCE --to qwen3.c -o TARGET",
+        "convert LLAMA2C --from llama2.c -o TARGET",
         "verify TOKENIZER --as qwen3.c --against OTHER --strings 50",
         "embed FILE MODEL -o TARGET",
         "encode FILE the",
@@ -53,6 +54,10 @@ def members(value: object) -> Iterator[str]:
         "inspect SOURCE",
         "verify FILE --against OTHER --quick",
         "diff FILE OTHER",
+        "view FILE the -o TARGET",
+        "tokenize FILE TEXT -o TARGET",
+        "count TEXT -o TARGET",
+        "model export CHECKPOINT -o TARGET",
         "bench FILE --text SOURCE --seconds 0",
         "demo SOURCE",
     ],
@@ -65,14 +70,20 @@ def test_every_member_is_in_the_document(
     paths["MODEL"] = tmp_path / "model.safetensors"
     paths["MODEL"].write_bytes((2).to_bytes(8, "little") + b"{}")
     paths["TOKENIZER"] = ROOT / "formats/qwen3.c/golden.tokenizer"
+    paths["LLAMA2C"] = ROOT / "formats/llama2.c/golden.bin"
+    paths["CHECKPOINT"] = ROOT / "fixtures/tiny_stories/model"
+    paths["TEXT"] = tmp_path / "text.txt"
+    paths["TEXT"].write_text("the text", "utf-8")
     words = [paths.get(word, word) for word in command.split()]
     outcome = run(*words, "--json")
     assert outcome.code in (0, 1), outcome.stderr
     assert outcome.stdout.isascii()
     assert outcome.text.count("\n") == 1
     document = json.loads(outcome.text)
-    name = command.split()[0]
-    assert [*document.items()][:2] == [("schema_version", 1), ("command", name)]
+    name = document["command"]
+    assert [*document][:2] == ["schema_version", "command"]
+    assert document["schema_version"] == 1
+    assert command.startswith(name)
     sections = DOCUMENT if name == "demo" else DOCUMENT.split("\n## ")[0]
     known = named(name) | {*re.findall(r"`(\w+)`", sections)}
     if name in ("inspect", "diff"):  # both show tokens, and flags of added tokens

@@ -1,7 +1,8 @@
 """The command line: one command per file.
 
-Results go to stdout, everything else to stderr. Exit code 0: success, or yes; 1: the answer is no;
-2: failure. No command asks a question, and none overwrites a file without ``--force``.
+Results go to stdout, everything else to stderr. Exit code 0: success; 1: ``verify`` or ``diff``
+found a difference, or ``inspect`` a refusal; 2: failure. No command asks a question, and none
+overwrites a file without ``--force``.
 """
 
 import os

@@ -147,16 +147,17 @@ def report(error: BaseException, as_json: bool, copied: str | None) -> None:
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
     epilog=(
-        "Exit code: 0 for success or yes, 1 for no, 2 for failure. Every command takes --json"
-        " (docs/JSON.md). The file name - means standard input."
+        "Exit code: 0 for success, 1 if verify or diff finds a difference or inspect a refusal, 2"
+        " for failure. Every command takes --json (docs/JSON.md). The file name - means standard"
+        " input."
         ' Shell completion: eval "$(_TOKEXPORT_COMPLETE=bash_source tokexport)"; for other shells'
         " zsh_source or fish_source."
     ),
 )
 @click.version_option(package_name="tokexport", message="%(package)s %(version)s")
 def commands() -> None:
-    """Turns a model's tokenizer into one small file that a runtime maps into memory and uses
-    without parsing, with exactly the ids of the original library.
+    """Turns a model's tokenizer into one small file that a runtime maps into memory and uses in
+    place, with exactly the ids of the original library.
 
     \b
     tokexport demo                                       all of this on a real tokenizer

@@ -43,7 +43,7 @@ def chat_template(
     variables: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Renders messages by a chat template and prints the ids.
+    """Renders messages with a chat template and prints the ids.
 
     MESSAGES.json (default: standard input) is a JSON array of objects with a role and a content,
     or an object with this array as "messages" and, optionally, "tools" and "documents". The

@@ -18,9 +18,7 @@ SCHEMA_VERSION = 1  # of the output of --json: docs/JSON.md
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print the result as one JSON object."
 )
-quiet_option = click.option(
-    "-q", "--quiet", is_flag=True, help="Print nothing but errors; the exit code is the answer."
-)
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
 Result = TypeVar("Result")
 
 

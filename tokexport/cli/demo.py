@@ -1,4 +1,4 @@
-"""tokexport demo: the main job on a real tokenizer, command by command."""
+"""tokexport demo: the main commands, run on a real tokenizer."""
 
 import io
 import json
@@ -32,7 +32,7 @@ TEXT = "We've mapped 1,048,576 tokens: naïve café, 你好, 🙂"
 @click.option("--force", is_flag=True, help="Overwrite it.")
 @json_option
 def demo(source: str | None, target: str | None, force: bool, as_json: bool) -> None:
-    """Shows the main job on a real tokenizer, in ten seconds.
+    """Runs the main commands on a real tokenizer, in ten seconds.
 
     Converts it, verifies the file against the source's own library, encodes a text with the file,
     and decodes the ids again. SOURCE is any source of `tokexport convert`; the default is the

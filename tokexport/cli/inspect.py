@@ -60,7 +60,7 @@ def inspect(
     how: dict[str, Any],
     as_json: bool,
 ) -> None:
-    """Shows a file's contents, or which source parts are exact.
+    """Shows a file's contents, or whether a source is exact.
 
     For a tokexport file, checks the checksums first and runs the self test.
 

@@ -22,8 +22,8 @@ from tokexport.errors import TokexportError
 @path_option("-o", "--output", "folder", required=True, metavar="DIR", help="The shards' folder.")
 @click.option("--field", default="text", metavar="NAME", help="The field or column of the text.")
 @click.option("--lines", is_flag=True, help="Each line of a .txt file is a document.")
-@click.option("--begin", metavar="TOKEN", help="Before each document, or none.  [BOS or EOT]")
-@click.option("--end", metavar="TOKEN", help="After each document.  [none]")
+@click.option("--begin", metavar="TOKEN", help="Starts each document, or none.  [BOS or EOT]")
+@click.option("--end", metavar="TOKEN", help="Ends each document.  [none]")
 @click.option(
     "--shard-tokens",
     type=click.IntRange(1),

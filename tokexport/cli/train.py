@@ -57,7 +57,11 @@ from tokexport.training.word_counts_file import read_word_counts
 @path_option("-o", "--output", "folder", required=True, metavar="DIR", help="The files' folder.")
 @click.option("--pattern", metavar="NAME", help=f"{', '.join(KNOWN)}; or a regex.  [nanochat]")
 @click.option(
-    "--special-token", "special", multiple=True, metavar="T", help="A special token; ids come last."
+    "--special-token",
+    "special",
+    multiple=True,
+    metavar="T",
+    help="A special token; its id is one of the last.",
 )
 @click.option(
     "--special-id",
@@ -68,9 +72,11 @@ from tokexport.training.word_counts_file import read_word_counts
     help="A special token with its id.",
 )
 @click.option("--bos", metavar="T", help="The special token that begins a text.")
-@click.option("--eos", metavar="T", help="The one that ends a text and a generation.")
-@click.option("--pad", metavar="T", help="The one that pads a batch.")
-@click.option("--stop", multiple=True, metavar="T", help="Another one that ends a generation.")
+@click.option("--eos", metavar="T", help="The special token that ends a text and a generation.")
+@click.option("--pad", metavar="T", help="The special token that pads a batch.")
+@click.option(
+    "--stop", multiple=True, metavar="T", help="Another special token that ends a generation."
+)
 @click.option("--split-special", is_flag=True, help="Cut texts at special tokens.")
 @click.option(
     "--tie-break",

@@ -19,10 +19,14 @@ STRINGS, RUNTIME_STRINGS = 100_000, 1000
 
 @click.command()
 @click.argument("path", metavar="TOKENIZER", type=InputPath())
-@click.option("--against", required=True, type=InputPath(), metavar="SOURCE", help="Its source.")
+@click.option(
+    "--against", required=True, type=InputPath(), metavar="SOURCE", help="What it was made from."
+)
 @source_options
 @click.option("--as", "runtime", type=click.Choice([*TARGETS]), help=AS_HELP)
-@click.option("--strings", type=click.IntRange(0), help="Number of random strings.")
+@click.option(
+    "--strings", type=click.IntRange(0), help="Random strings.  [100000, or 1000 with --as]"
+)
 @click.option("--seed", type=int, default=0, help="Seed of the random strings.")
 @click.option(
     "--text", "texts", multiple=True, type=InputPath(), metavar="FILE", help="Also compare a text."

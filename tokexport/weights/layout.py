@@ -28,7 +28,7 @@ HEADER: Final = Struct(
     "key_heads" / Int32ul * "of keys and values; `heads` is a multiple",
     "head_size" / Int32ul * "even",
     "context" / Int32ul * "positions that the model was made for",
-    "group" / Int32ul * "0: float32; otherwise int8, with one scale for so many",
+    "group" / Int32ul * "0: float32; otherwise int8, and the number of weights with the same scale",
     "epsilon" / Float32l * "of the norms",
     "size" / Int64ul * "of the file, in bytes",
 )
