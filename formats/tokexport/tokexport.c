@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* tokexport.c - the implementation of tokexport.h. Numbers such as I1 and 5.3 refer to SPEC.md,
+/* tokexport.c - the implementation of tokexport.h. Numbers such as I1 and 3.1 refer to SPEC.md,
    which describes the format and the algorithms. Edit the units in src/, from which amalgamate.py
    generates this file. A unit uses only units before it in src/all.c.
 
@@ -140,7 +140,7 @@ enum { CLASS_SPACE = 1, CLASS_WORD = 2 };
 enum { TRIM_END = 0, TRIM_ALL = 1, TRIM_KEEP_FIRST = 2 };
 /* alignment.flags. */
 enum { ALIGN_PREFIX = 1, ALIGN_SUFFIX = 2, ALIGN_COLLAPSE = 4 };
-/* ---- hash.h: hashing (5.1, 5.2) -------------------------------------------------------------- */
+/* ---- hash.h: hashing (2.4, 2.5) -------------------------------------------------------------- */
 #define TKX_K0 UINT64_C(0x9E3779B97F4A7C15)
 #define TKX_K1 UINT64_C(0xD6E8FEB86659FD93)
 #define TKX_K2 UINT64_C(0xFF51AFD7ED558CCD)
@@ -307,7 +307,7 @@ static size_t utf8_encode(uint8_t *p, uint32_t c) {
     return size;
 }
 #endif
-/* ---- open_header.c: header and section table (6.1) ------------------------------------------- */
+/* ---- open_header.c: header and section table (4.1) ------------------------------------------- */
 /* The sections that this runtime knows, and the member of a tkx for each. */
 /* clang-format off */
 #define TKX_AT(member) offsetof(tkx, member)
@@ -721,7 +721,7 @@ static int check_program(tkx_stage *s, tkx_span table) {
 #endif
 /* ---- open_rewriting.c: rewriting operations (I18) -------------------------------------------- */
 #ifndef TKX_NO_NORMALIZER
-/* Units of the trie in a CHARSMAP (4.6); a node is an index into the array. */
+/* Units of the trie in a CHARSMAP (3.3); a node is an index into the array. */
 #define TKX_DARTS_LEAF UINT32_C(0x100)
 #define TKX_DARTS_LABEL UINT32_C(0x800000FF)
 #define TKX_DARTS_VALUE UINT32_C(0x7FFFFFFF)
@@ -1219,7 +1219,7 @@ static void find_sections(tkx *t) {
 }
 
 #ifndef TKX_NO_DECODER
-/* Whether the values in EDIT (4.10) are within their ranges. */
+/* Whether the values in EDIT (3.8) are within their ranges. */
 static int check_edits(const tkx *t) {
     const uint8_t *table = t->edits.data, *edit = table + EDITS_HEADER + 256;
     const uint32_t states = load_u16(table), classes = load_u16(table + 2),
@@ -1337,7 +1337,7 @@ const char *tkx_error(int code) {
         default: return "Unknown error code.";
     }
 }
-/* ---- decode_bytes.c: the output of decoding (5.7) -------------------------------------------- */
+/* ---- decode_bytes.c: the output of decoding (3.8) -------------------------------------------- */
 /* The caller's buffer. Bytes that do not fit are counted: `used` then exceeds `capacity`. */
 typedef struct tkx_out_buf {
     uint8_t *out;
@@ -1456,7 +1456,7 @@ static void put_bytes(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size
         i += looked;
     }
 }
-/* ---- decode_rules.c: decoding by rules (5.7, DECO) ------------------------------------------- */
+/* ---- decode_rules.c: decoding by rules (3.8, DECO) ------------------------------------------- */
 #ifndef TKX_NO_DECODER
 enum { FIRST = 1, LAST = 2 }; /* the place of a token: one, both or neither */
 
@@ -1997,7 +1997,7 @@ size_t tkx_work_size(const tkx *t, size_t size) { return t ? work_size(t, size, 
 #ifndef TKX_NO_OFFSETS
 size_t tkx_spans_work_size(const tkx *t, size_t size) { return t ? work_size(t, size, 1) : 0; }
 #endif
-/* ---- offsets.c: spans (5.9) ------------------------------------------------------------------ */
+/* ---- offsets.c: spans (annex A) -------------------------------------------------------------- */
 #if !defined(TKX_NO_OFFSETS) || !defined(TKX_NO_NORMALIZER)
 /* The source in the input of bytes of the current text, extended to whole characters. */
 static void find_source(const tkx_context *ctx, const uint8_t *from, const uint8_t *to,
@@ -2107,7 +2107,7 @@ static TKX_INLINE void emit_token(tkx_context *ctx, uint32_t id, const uint8_t *
 #endif
     emit(ctx, id);
 }
-/* ---- added.c: added tokens (5.3) ------------------------------------------------------------- */
+/* ---- added.c: added tokens (3.2) ------------------------------------------------------------- */
 /* A result of a scanner: a segment of plain text, or an added token with the text it covers. */
 typedef struct tkx_segment {
     size_t from, to;
@@ -2363,7 +2363,7 @@ static void emit_added(tkx_context *ctx, uint32_t id, const uint8_t *from, const
 #endif
     emit(ctx, id);
 }
-/* ---- normalize.c: normal forms (5.4) --------------------------------------------------------- */
+/* ---- normalize.c: normal forms (3.3) --------------------------------------------------------- */
 #ifndef TKX_NO_NORMALIZER
 /* A three-level table; its leaves are u16 indexes of entries of 8 bytes. */
 typedef struct tkx_entries {
@@ -2658,7 +2658,7 @@ static void normalize(tkx_normalizer *n, const uint8_t *text, const uint8_t *p,
     }
 }
 #endif
-/* ---- match.c: the end of a match (5.5) ------------------------------------------------------- */
+/* ---- match.c: the end of a match (3.4) ------------------------------------------------------- */
 /* The class of a non-ASCII character, directly from the payload bits of its bytes. */
 static TKX_INLINE uint32_t class_of(const tkx_stage *s, const uint8_t *p, size_t *length) {
     size_t top = 0, middle, leaf;
@@ -2737,7 +2737,7 @@ static TKX_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *at,
     return last;
 }
 
-/* The pairs (position, state) of 5.5 from which no match end is reached; prose never needs them.
+/* The pairs (position, state) of 3.4 from which no match end is reached; prose never needs them.
    They are at the top of the work memory: a row for each MEMO_STEP bytes from `base` to `limit`,
    about the first symbol that begins there, with a bit for each of the states 1 to `states`. */
 typedef struct tkx_memo {
@@ -2873,7 +2873,7 @@ static TKX_INLINE const uint8_t *skip_unmatched(const tkx_stage *s, const uint8_
     while (at < end && (s->no_match[*at >> 6] >> (*at & 63) & 1)) at += *at < 0xE0 ? 1 : 3;
     return at;
 }
-/* ---- labels.c: labels, empty matches, search starts (5.5) ------------------------------------ */
+/* ---- labels.c: labels, empty matches, search starts (3.4) ------------------------------------ */
 /* The labels of a pre-token, one per byte, computed from its end. NULL: too little work memory. */
 static TKX_NOINLINE const uint8_t *find_labels(tkx_context *ctx, const tkx_stage *s,
                                                const uint8_t *begin, const uint8_t *end) {
@@ -2936,7 +2936,7 @@ static TKX_INLINE const uint8_t *match_any(tkx_context *ctx, const tkx_stage *s,
     return is_general(s) ? match_general(ctx, s, m, searched, at, end, empty)
                          : match(ctx, s, m, at, end);
 }
-/* ---- rewrite_map.c: MAP and REPLACE (5.4) ---------------------------------------------------- */
+/* ---- rewrite_map.c: MAP and REPLACE (3.3) ---------------------------------------------------- */
 #ifndef TKX_NO_NORMALIZER
 /* An operation in progress. Its output has `room` bytes of free work memory. */
 typedef struct tkx_rewriter {
@@ -3111,7 +3111,7 @@ static void run_replace(tkx_rewriter *w) {
     ctx->memory_used = mark;
 }
 #endif
-/* ---- rewrite_charsmap.c: CHARSMAP (5.4) ------------------------------------------------------ */
+/* ---- rewrite_charsmap.c: CHARSMAP (3.3) ------------------------------------------------------ */
 #ifndef TKX_NO_NORMALIZER
 /* The alignment of CHARSMAP. Each character of the output takes characters of the text, in order;
    its source is the first of them or, if it takes none, the last one taken before. In a replacement
@@ -3303,7 +3303,7 @@ static TKX_NOINLINE void run_collapsing(tkx_rewriter *w) {
     align_last(w);
 }
 #endif
-/* ---- rewrite.c: operations that rewrite a text (5.4) ----------------------------------------- */
+/* ---- rewrite.c: operations that rewrite a text (3.3) ----------------------------------------- */
 #ifndef TKX_NO_NORMALIZER
 /* AFFIX. `first`: the text begins at the start of the input. */
 static void run_affix(tkx_rewriter *w, int first) {
@@ -3417,7 +3417,7 @@ static TKX_NOINLINE void rewrite(tkx_context *ctx, const tkx_op *op, uint32_t co
     }
 }
 #endif
-/* ---- align.c: alignment of a whole normalizer (5.9, ALGN) ------------------------------------ */
+/* ---- align.c: alignment of a whole normalizer (annex A, ALGN) -------------------------------- */
 #ifndef TKX_NO_OFFSETS
 /* The alignment of a normalized text, in progress from left to right. */
 typedef struct tkx_aligner {
@@ -3542,7 +3542,7 @@ static TKX_NOINLINE void align_whole(tkx_context *ctx, const uint8_t *input, tkx
     ctx->text.alignment = a.alignment;
 }
 #endif
-/* ---- bpe_symbols.c: pairs, and first symbols (5.6) ------------------------------------------- */
+/* ---- bpe_symbols.c: pairs, and first symbols (3.5) ------------------------------------------- */
 /* The merged id of two ids, or TKX_NONE. A row of PIDX is its first slot and, in the upper half,
    the first slot of the next row; slots out of range mean damage. */
 static TKX_INLINE uint32_t find_merge(tkx_context *ctx, uint32_t left, uint32_t right) {
@@ -3705,7 +3705,7 @@ static TKX_INLINE size_t first_symbols(tkx_context *ctx, const uint8_t *bytes, s
 #endif
     return byte_symbols(ctx, bytes, size, symbols, lengths);
 }
-/* ---- bpe_short.c: merging a short pre-token (5.6) -------------------------------------------- */
+/* ---- bpe_short.c: merging a short pre-token (3.5) -------------------------------------------- */
 /* Up to this length, a pre-token is merged on the C stack, with a scan of all ranks for each merge.
    Longer ones use a queue in the work memory. From 32 bytes on the queue is no slower (Chinese,
    Japanese, Thai, random letters), but with 64, ordinary text needs no work memory. */
@@ -3768,7 +3768,7 @@ static TKX_NOINLINE size_t merge_symbols(tkx_context *ctx, uint32_t *ids, size_t
     for (i = 0, left = 0; i < count; i = next[i]) ids[left++] = ids[i];
     return left;
 }
-/* ---- bpe_queue.c: a queue of merges (5.6) ---------------------------------------------------- */
+/* ---- bpe_queue.c: a queue of merges (3.5) ---------------------------------------------------- */
 /* A queue of keys (rank << 32 | position). Stale keys remain in it until they are popped.
 
    The first keys are in a sorted array. Later keys go into a heap with four children per node,
@@ -3863,7 +3863,7 @@ static void queue_push(tkx_queue *q, uint64_t key) {
     if (key >> 32 <= q->rank) heap_push(q, key);
     else put_u64(pending_key(q, q->pending++), key);
 }
-/* ---- bpe_long.c: merging a long pre-token (5.6) ---------------------------------------------- */
+/* ---- bpe_long.c: merging a long pre-token (3.5) ---------------------------------------------- */
 /* Linked symbols in work memory: id, neighbours, and the merged id of a symbol and the next one. */
 enum { SYMBOL = 16, SYMBOL_ID = 0, SYMBOL_PREVIOUS = 4, SYMBOL_NEXT = 8, SYMBOL_MERGED = 12 };
 
@@ -4026,7 +4026,7 @@ static TKX_NOINLINE void merge_long(tkx_context *ctx, const uint8_t *bytes, size
     }
     ctx->memory_used = mark;
 }
-/* ---- bpe_parts.c: cutting a pre-token of bytes before it is merged (Annex B) ----------------- */
+/* ---- bpe_parts.c: cutting a pre-token of bytes before it is merged (annex B) ----------------- */
 /* Appends at most SHORT_PRETOKEN ids of a pre-token. SPARE more can be read after them. */
 static TKX_INLINE void emit_short(tkx_context *ctx, const uint32_t *ids, size_t count) {
     size_t i;
@@ -4120,7 +4120,7 @@ static TKX_NOINLINE void merge_parts(tkx_context *ctx, const uint8_t *p, size_t 
         else merge_part(ctx, p, length, ids, of_bytes ? 0 : count);
     }
 }
-/* ---- trie_models.c: shared by Unigram, WordPiece, WordLevel and greedy models (5.6) ---------- */
+/* ---- trie_models.c: shared by Unigram, WordPiece, WordLevel and greedy models (3.6) ---------- */
 #if !defined(TKX_NO_UNIGRAM) || !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_WORDLEVEL) ||        \
     !defined(TKX_NO_GREEDY)
 #define TKX_HAS_TRIE
@@ -4131,7 +4131,7 @@ static void emit_unknown(tkx_context *ctx, const uint8_t *from, const uint8_t *t
     else emit_token(ctx, ctx->t->unknown_id, from, to);
 }
 #endif
-/* ---- trie_models.c: WordPiece (5.6) ---------------------------------------------------------- */
+/* ---- trie_models.c: WordPiece (3.6) ---------------------------------------------------------- */
 #ifndef TKX_NO_WORDPIECE
 static size_t count_characters(const uint8_t *bytes, size_t size) {
     size_t count = 0, i;
@@ -4158,7 +4158,7 @@ static void encode_word_pieces(tkx_context *ctx, const uint8_t *bytes, size_t si
     emit_unknown(ctx, bytes, end);
 }
 #endif
-/* ---- trie_models.c: WordLevel (5.6) ---------------------------------------------------------- */
+/* ---- trie_models.c: WordLevel (3.6) ---------------------------------------------------------- */
 #ifndef TKX_NO_WORDLEVEL
 static void encode_word(tkx_context *ctx, const uint8_t *bytes, size_t size) {
     uint32_t id;
@@ -4178,7 +4178,7 @@ static void encode_word(tkx_context *ctx, const uint8_t *bytes, size_t size) {
     }
 }
 #endif
-/* ---- trie_models.c: greedy (5.6) ------------------------------------------------------------- */
+/* ---- trie_models.c: greedy (3.6) ------------------------------------------------------------- */
 #ifndef TKX_NO_GREEDY
 static void encode_greedy(tkx_context *ctx, const uint8_t *bytes, size_t size) {
     const uint8_t *at = bytes, *end = bytes + size;
@@ -4195,7 +4195,7 @@ static void encode_greedy(tkx_context *ctx, const uint8_t *bytes, size_t size) {
     }
 }
 #endif
-/* ---- unigram.c: Unigram (5.6) ---------------------------------------------------------------- */
+/* ---- unigram.c: Unigram (3.6) ---------------------------------------------------------------- */
 #ifndef TKX_NO_UNIGRAM
 #include <float.h>
 
@@ -4687,7 +4687,7 @@ static TKX_INLINE void add_pretoken(tkx_context *ctx, const uint8_t *p, size_t s
 #endif
         add_pending(ctx, p, size, 0);
 }
-/* ---- stages.c: stages (5.5) ------------------------------------------------------------------ */
+/* ---- stages.c: stages (3.4) ------------------------------------------------------------------ */
 /* Pending words of the first stage. */
 enum { WORDS = 8 };
 typedef struct tkx_words {
@@ -4892,7 +4892,7 @@ static void split(tkx_context *ctx, const uint8_t *begin, const uint8_t *end) {
     else split_in_stages(ctx, 0, begin, end);
     encode_words(ctx, &words);
 }
-/* ---- encode.c: encoding (5.3) ---------------------------------------------------------------- */
+/* ---- encode.c: encoding (3.1) ---------------------------------------------------------------- */
 #ifdef TKX_BULK
 /* The bulk engine of the Python extension; returns 0 if it does not encode a segment. */
 static int encode_bulk(tkx_context *ctx, const uint8_t *text, size_t size, int normalized);
@@ -4902,7 +4902,7 @@ static int encode_bulk(tkx_context *ctx, const uint8_t *text, size_t size, int n
 #define TKX_BLOCK 8192
 #endif
 
-/* Steps 6 and 7, for a segment without added tokens, which is not empty. */
+/* The stages and the model, for a segment without added tokens, which is not empty. */
 static void encode_plain(tkx_context *ctx, const uint8_t *text, size_t size) {
     size_t mark = ctx->memory_used;
     if (TKX_ENCODE_BULK(ctx, text, size, 1)) return;
@@ -4928,7 +4928,7 @@ static TKX_INLINE void encode_around(tkx_context *ctx, int normalized, const uin
     }
 }
 
-/* Steps 4 to 7, for a segment between raw added tokens, which is not empty. */
+/* All steps from the normalizer on, for a segment between raw added tokens, which is not empty. */
 static void encode_segment(tkx_context *ctx, const uint8_t *text, size_t size) {
     const size_t mark = ctx->memory_used;
     const tkx_text outer = ctx->text;
@@ -4949,7 +4949,7 @@ static void encode_segment(tkx_context *ctx, const uint8_t *text, size_t size) {
     ctx->memory_used = mark;
 }
 
-/* Steps 3 to 7, for a text that is valid UTF-8. */
+/* All steps from the raw added tokens to the model, for a text that is valid UTF-8. */
 static void encode_text(tkx_context *ctx, const uint8_t *text, size_t size) {
     ctx->text.limit = text + size;
     encode_around(ctx, 0, text, size, encode_segment);

@@ -11,6 +11,7 @@ from tokexport import limits
 
 FOLDER = ROOT / "formats" / "tokexport"
 generate = script(FOLDER / "generate.py")
+SUFFIXES = (".c", ".h", ".cpp", ".py")
 HINT = "run python formats/tokexport/generate.py"
 HEADER = (FOLDER / "tokexport.h").read_text(encoding="utf-8")
 DEFINES = dict(re.findall(r"^#define (TKX_\w+) (\S.*)$", HEADER, re.MULTILINE))
@@ -79,3 +80,18 @@ def test_the_invariants_are_numbered_without_a_gap() -> None:
     numbers = re.findall(r"(?:^ {4}|  )I(\d+) ", checks, re.MULTILINE)
     assert sorted(map(int, numbers)) == list(range(1, len(numbers) + 1))
     assert len(numbers) == 25
+
+
+def test_code_refers_to_sections_that_the_specification_has() -> None:
+    titles = re.compile(r"/\* ---- .*\((.*)\) -")
+    texts = re.compile(r"SPEC(?:\.md)?,? (\d\.\d+(?:(?:,| and) \d\.\d+)*)")
+    code = [
+        *FOLDER.glob("src/*"),
+        *FOLDER.glob("reader/*/*.py"),
+        *ROOT.glob("tokexport/native/**/*"),
+    ]
+    files = [path.read_text(encoding="utf-8") for path in code if path.suffix in SUFFIXES]
+    named = [part for text in files for part in (*titles.findall(text), *texts.findall(text))]
+    numbers = set(re.findall(r"\d\.\d+", " ".join(named)))
+    assert len(numbers) > 15
+    assert numbers <= set(re.findall(r"^## (\d\.\d+) ", spec_document.text(), re.MULTILINE))

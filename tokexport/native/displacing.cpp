@@ -14,7 +14,7 @@ namespace tokexport {
 
 namespace {
 
-// From SPEC.md, 5.1 and 5.2.
+// From SPEC.md, 2.4 and 2.5.
 constexpr std::uint64_t K0 = 0x9E3779B97F4A7C15;
 constexpr std::uint64_t K1 = 0xD6E8FEB86659FD93;
 constexpr std::uint64_t K2 = 0xFF51AFD7ED558CCD;

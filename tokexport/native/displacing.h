@@ -10,7 +10,7 @@
 
 namespace tokexport {
 
-// The hash of each string (Strings of keys.h): SPEC.md, 5.1.
+// The hash of each string (Strings of keys.h): SPEC.md, 2.4.
 nanobind::object hash_strings(nanobind::bytes joined, SmallNumbers ends);
 
 // Key i may go to the slots from starts[rows[i]] up to starts[rows[i] + 1]. Its hash determines

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- added.c: added tokens (5.3) ------------------------------------------------------------- */
+/* ---- added.c: added tokens (3.2) ------------------------------------------------------------- */
 
 /* A result of a scanner: a segment of plain text, or an added token with the text it covers. */
 typedef struct tkx_segment {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- align.c: alignment of a whole normalizer (5.9, ALGN) ------------------------------------ */
+/* ---- align.c: alignment of a whole normalizer (annex A, ALGN) -------------------------------- */
 
 #ifndef TKX_NO_OFFSETS
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* tokexport.c - the implementation of tokexport.h. Numbers such as I1 and 5.3 refer to SPEC.md,
+/* tokexport.c - the implementation of tokexport.h. Numbers such as I1 and 3.1 refer to SPEC.md,
    which describes the format and the algorithms. Edit the units in src/, from which amalgamate.py
    generates this file. A unit uses only units before it in src/all.c.
 

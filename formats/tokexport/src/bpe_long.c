@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- bpe_long.c: merging a long pre-token (5.6) ---------------------------------------------- */
+/* ---- bpe_long.c: merging a long pre-token (3.5) ---------------------------------------------- */
 
 /* Linked symbols in work memory: id, neighbours, and the merged id of a symbol and the next one. */
 enum { SYMBOL = 16, SYMBOL_ID = 0, SYMBOL_PREVIOUS = 4, SYMBOL_NEXT = 8, SYMBOL_MERGED = 12 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- bpe_parts.c: cutting a pre-token of bytes before it is merged (Annex B) ----------------- */
+/* ---- bpe_parts.c: cutting a pre-token of bytes before it is merged (annex B) ----------------- */
 
 /* Appends at most SHORT_PRETOKEN ids of a pre-token. SPARE more can be read after them. */
 static TKX_INLINE void emit_short(tkx_context *ctx, const uint32_t *ids, size_t count) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- bpe_queue.c: a queue of merges (5.6) ---------------------------------------------------- */
+/* ---- bpe_queue.c: a queue of merges (3.5) ---------------------------------------------------- */
 
 /* A queue of keys (rank << 32 | position). Stale keys remain in it until they are popped.
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- bpe_short.c: merging a short pre-token (5.6) -------------------------------------------- */
+/* ---- bpe_short.c: merging a short pre-token (3.5) -------------------------------------------- */
 
 /* Up to this length, a pre-token is merged on the C stack, with a scan of all ranks for each merge.
    Longer ones use a queue in the work memory. From 32 bytes on the queue is no slower (Chinese,

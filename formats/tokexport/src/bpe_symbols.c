@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- bpe_symbols.c: pairs, and first symbols (5.6) ------------------------------------------- */
+/* ---- bpe_symbols.c: pairs, and first symbols (3.5) ------------------------------------------- */
 
 /* The merged id of two ids, or TKX_NONE. A row of PIDX is its first slot and, in the upper half,
    the first slot of the next row; slots out of range mean damage. */

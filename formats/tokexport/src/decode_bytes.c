@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- decode_bytes.c: the output of decoding (5.7) -------------------------------------------- */
+/* ---- decode_bytes.c: the output of decoding (3.8) -------------------------------------------- */
 
 /* The caller's buffer. Bytes that do not fit are counted: `used` then exceeds `capacity`. */
 typedef struct tkx_out_buf {

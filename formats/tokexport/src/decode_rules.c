@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- decode_rules.c: decoding by rules (5.7, DECO) ------------------------------------------- */
+/* ---- decode_rules.c: decoding by rules (3.8, DECO) ------------------------------------------- */
 
 #ifndef TKX_NO_DECODER
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- encode.c: encoding (5.3) ---------------------------------------------------------------- */
+/* ---- encode.c: encoding (3.1) ---------------------------------------------------------------- */
 
 #ifdef TKX_BULK
 /* The bulk engine of the Python extension; returns 0 if it does not encode a segment. */
@@ -12,7 +12,7 @@ static int encode_bulk(tkx_context *ctx, const uint8_t *text, size_t size, int n
 #define TKX_BLOCK 8192
 #endif
 
-/* Steps 6 and 7, for a segment without added tokens, which is not empty. */
+/* The stages and the model, for a segment without added tokens, which is not empty. */
 static void encode_plain(tkx_context *ctx, const uint8_t *text, size_t size) {
     size_t mark = ctx->memory_used;
     if (TKX_ENCODE_BULK(ctx, text, size, 1)) return;
@@ -38,7 +38,7 @@ static TKX_INLINE void encode_around(tkx_context *ctx, int normalized, const uin
     }
 }
 
-/* Steps 4 to 7, for a segment between raw added tokens, which is not empty. */
+/* All steps from the normalizer on, for a segment between raw added tokens, which is not empty. */
 static void encode_segment(tkx_context *ctx, const uint8_t *text, size_t size) {
     const size_t mark = ctx->memory_used;
     const tkx_text outer = ctx->text;
@@ -59,7 +59,7 @@ static void encode_segment(tkx_context *ctx, const uint8_t *text, size_t size) {
     ctx->memory_used = mark;
 }
 
-/* Steps 3 to 7, for a text that is valid UTF-8. */
+/* All steps from the raw added tokens to the model, for a text that is valid UTF-8. */
 static void encode_text(tkx_context *ctx, const uint8_t *text, size_t size) {
     ctx->text.limit = text + size;
     encode_around(ctx, 0, text, size, encode_segment);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- hash.h: hashing (5.1, 5.2) -------------------------------------------------------------- */
+/* ---- hash.h: hashing (2.4, 2.5) -------------------------------------------------------------- */
 
 #define TKX_K0 UINT64_C(0x9E3779B97F4A7C15)
 #define TKX_K1 UINT64_C(0xD6E8FEB86659FD93)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- labels.c: labels, empty matches, search starts (5.5) ------------------------------------ */
+/* ---- labels.c: labels, empty matches, search starts (3.4) ------------------------------------ */
 
 /* The labels of a pre-token, one per byte, computed from its end. NULL: too little work memory. */
 static TKX_NOINLINE const uint8_t *find_labels(tkx_context *ctx, const tkx_stage *s,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- match.c: the end of a match (5.5) ------------------------------------------------------- */
+/* ---- match.c: the end of a match (3.4) ------------------------------------------------------- */
 
 /* The class of a non-ASCII character, directly from the payload bits of its bytes. */
 static TKX_INLINE uint32_t class_of(const tkx_stage *s, const uint8_t *p, size_t *length) {
@@ -81,7 +81,7 @@ static TKX_INLINE const uint8_t *find_end(const tkx_stage *s, const uint8_t *at,
     return last;
 }
 
-/* The pairs (position, state) of 5.5 from which no match end is reached; prose never needs them.
+/* The pairs (position, state) of 3.4 from which no match end is reached; prose never needs them.
    They are at the top of the work memory: a row for each MEMO_STEP bytes from `base` to `limit`,
    about the first symbol that begins there, with a bit for each of the states 1 to `states`. */
 typedef struct tkx_memo {

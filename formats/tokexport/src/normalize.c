@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- normalize.c: normal forms (5.4) --------------------------------------------------------- */
+/* ---- normalize.c: normal forms (3.3) --------------------------------------------------------- */
 
 #ifndef TKX_NO_NORMALIZER
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- offsets.c: spans (5.9) ------------------------------------------------------------------ */
+/* ---- offsets.c: spans (annex A) -------------------------------------------------------------- */
 
 #if !defined(TKX_NO_OFFSETS) || !defined(TKX_NO_NORMALIZER)
 

@@ -107,7 +107,7 @@ static void find_sections(tkx *t) {
 
 #ifndef TKX_NO_DECODER
 
-/* Whether the values in EDIT (4.10) are within their ranges. */
+/* Whether the values in EDIT (3.8) are within their ranges. */
 static int check_edits(const tkx *t) {
     const uint8_t *table = t->edits.data, *edit = table + EDITS_HEADER + 256;
     const uint32_t states = load_u16(table), classes = load_u16(table + 2),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- open_header.c: header and section table (6.1) ------------------------------------------- */
+/* ---- open_header.c: header and section table (4.1) ------------------------------------------- */
 
 /* The sections that this runtime knows, and the member of a tkx for each. */
 /* clang-format off */

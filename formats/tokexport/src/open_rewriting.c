@@ -5,7 +5,7 @@
 
 #ifndef TKX_NO_NORMALIZER
 
-/* Units of the trie in a CHARSMAP (4.6); a node is an index into the array. */
+/* Units of the trie in a CHARSMAP (3.3); a node is an index into the array. */
 #define TKX_DARTS_LEAF UINT32_C(0x100)
 #define TKX_DARTS_LABEL UINT32_C(0x800000FF)
 #define TKX_DARTS_VALUE UINT32_C(0x7FFFFFFF)

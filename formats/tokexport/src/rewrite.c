@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- rewrite.c: operations that rewrite a text (5.4) ----------------------------------------- */
+/* ---- rewrite.c: operations that rewrite a text (3.3) ----------------------------------------- */
 
 #ifndef TKX_NO_NORMALIZER
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- rewrite_charsmap.c: CHARSMAP (5.4) ------------------------------------------------------ */
+/* ---- rewrite_charsmap.c: CHARSMAP (3.3) ------------------------------------------------------ */
 
 #ifndef TKX_NO_NORMALIZER
 

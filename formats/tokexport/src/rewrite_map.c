@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- rewrite_map.c: MAP and REPLACE (5.4) ---------------------------------------------------- */
+/* ---- rewrite_map.c: MAP and REPLACE (3.3) ---------------------------------------------------- */
 
 #ifndef TKX_NO_NORMALIZER
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- stages.c: stages (5.5) ------------------------------------------------------------------ */
+/* ---- stages.c: stages (3.4) ------------------------------------------------------------------ */
 
 /* Pending words of the first stage. */
 enum { WORDS = 8 };

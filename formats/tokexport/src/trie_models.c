@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- trie_models.c: shared by Unigram, WordPiece, WordLevel and greedy models (5.6) ---------- */
+/* ---- trie_models.c: shared by Unigram, WordPiece, WordLevel and greedy models (3.6) ---------- */
 
 #if !defined(TKX_NO_UNIGRAM) || !defined(TKX_NO_WORDPIECE) || !defined(TKX_NO_WORDLEVEL) ||        \
     !defined(TKX_NO_GREEDY)
@@ -15,7 +15,7 @@ static void emit_unknown(tkx_context *ctx, const uint8_t *from, const uint8_t *t
 
 #endif
 
-/* ---- trie_models.c: WordPiece (5.6) ---------------------------------------------------------- */
+/* ---- trie_models.c: WordPiece (3.6) ---------------------------------------------------------- */
 
 #ifndef TKX_NO_WORDPIECE
 
@@ -46,7 +46,7 @@ static void encode_word_pieces(tkx_context *ctx, const uint8_t *bytes, size_t si
 
 #endif
 
-/* ---- trie_models.c: WordLevel (5.6) ---------------------------------------------------------- */
+/* ---- trie_models.c: WordLevel (3.6) ---------------------------------------------------------- */
 
 #ifndef TKX_NO_WORDLEVEL
 
@@ -70,7 +70,7 @@ static void encode_word(tkx_context *ctx, const uint8_t *bytes, size_t size) {
 
 #endif
 
-/* ---- trie_models.c: greedy (5.6) ------------------------------------------------------------- */
+/* ---- trie_models.c: greedy (3.6) ------------------------------------------------------------- */
 
 #ifndef TKX_NO_GREEDY
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* ---- unigram.c: Unigram (5.6) ---------------------------------------------------------------- */
+/* ---- unigram.c: Unigram (3.6) ---------------------------------------------------------------- */
 
 #ifndef TKX_NO_UNIGRAM
 

@@ -85,7 +85,7 @@ public:
 private:
     friend struct PairVectors;
 
-    // From SPEC.md 5.1.
+    // From SPEC.md 2.4.
     static constexpr std::uint64_t k1 = 0xD6E8FEB86659FD93, k2 = 0xFF51AFD7ED558CCD,
                                    k3 = 0xC4CEB9FE1A85EC53;
 
