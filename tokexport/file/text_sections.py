@@ -1,4 +1,4 @@
-"""Sections for the text: added tokens, rewriting, splitting, and the offsets of ids."""
+"""Sections for the text: added tokens, rewriting, splitting, template, offsets of ids."""
 
 from collections.abc import Sequence
 
@@ -277,3 +277,21 @@ def alignment(tables: Tables, protected: Trie | None) -> bytes | None:
         edge_count=len(protected.edges),
     )
     return header + trie(protected)
+
+
+def template(tables: Tables) -> bytes | None:
+    """POST, or None if the post-processor adds nothing."""
+    value = tables.model.template
+    if value == type(value)():
+        return None
+    kinds = {"A": layout.ItemKind.SEQUENCE_A, "B": layout.ItemKind.SEQUENCE_B}
+    items = [
+        (kinds[item.sequence or "B"], 0, item.type_id)
+        if item.id is None
+        else (layout.ItemKind.ID, item.id, item.type_id)
+        for item in (*value.single, *value.pair)
+    ]
+    header = struct(
+        layout.TemplateHeader, single_count=len(value.single), pair_count=len(value.pair)
+    )
+    return header + (rows(layout.TEMPLATE_ITEM, items) if items else b"")

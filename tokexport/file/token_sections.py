@@ -1,8 +1,5 @@
 """The sections about each id: its bytes, its key, its score and its rank."""
 
-import json
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -15,9 +12,8 @@ from tokexport.compiler.tables import (
     TokenIndex,
     TrieTables,
 )
-from tokexport.file.layout import NONE, RecordFlag
-from tokexport.file.pack import Part, rows, struct, view
-from tokexport.version import __version__
+from tokexport.file.layout import RecordFlag
+from tokexport.file.pack import Part, view
 
 _PART = 1 << 14  # scores that are compared at a time
 
@@ -107,53 +103,3 @@ def sorted_ids(tables: Tables) -> bytes:
     tokens = zip(tables.tokens.contents, range(len(tables.tokens)), strict=True)
     ordered = np.array([id for _, id in sorted(tokens)], layout.SORTED_ID)
     return ordered[~tables.tokens.is_hole[ordered]].tobytes()
-
-
-def template(tables: Tables) -> bytes | None:
-    """POST, or None if the post-processor adds nothing."""
-    value = tables.model.template
-    if value == type(value)():
-        return None
-    kinds = {"A": layout.ItemKind.SEQUENCE_A, "B": layout.ItemKind.SEQUENCE_B}
-    items = [
-        (kinds[item.sequence or "B"], 0, item.type_id)
-        if item.id is None
-        else (layout.ItemKind.ID, item.id, item.type_id)
-        for item in (*value.single, *value.pair)
-    ]
-    header = struct(
-        layout.TemplateHeader, single_count=len(value.single), pair_count=len(value.pair)
-    )
-    return header + (rows(layout.TEMPLATE_ITEM, items) if items else b"")
-
-
-def special_ids(tables: Tables) -> bytes | None:
-    """SPID, or None if no id has a role."""
-    value = tables.model.special_ids
-    if value == type(value)():
-        return None
-    roles = {"bos": value.bos, "eos": value.eos, "pad": value.pad, "unk": value.unk}
-    header = struct(
-        layout.SpecialIdsHeader,
-        stop_count=len(value.stop),
-        **{name: NONE if role is None else role for name, role in roles.items()},
-    )
-    return header + np.array(value.stop, "<u4").tobytes()
-
-
-def provenance(tables: Tables, reference_version: str | None) -> bytes:
-    """PROV: JSON with sorted keys and no spaces."""
-    reference = tables.model.reference.value
-    if reference_version is not None:
-        reference = f"{reference} {reference_version}"
-    found: dict[str, Any] = {
-        "exporter": f"tokexport {__version__}",
-        "reference": reference,
-        "sha256": dict(tables.model.provenance.sha256),
-        "source": tables.model.provenance.source,
-    }
-    chat = tables.model.chat
-    settings = {"templates": dict(chat.named), "variables": dict(chat.variables)}
-    if stored := {name: value for name, value in settings.items() if value}:
-        found["chat"] = stored
-    return json.dumps(found, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()

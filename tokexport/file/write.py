@@ -8,14 +8,19 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 import tokexport.file.layout as layout
 from tokexport.chat.frame import Frame
-from tokexport.compiler.tables import DecoderTable, EncodingTables, SelfTestCase, Tables, TrieTables
-from tokexport.file import chat_section, encoder_sections, text_sections, token_sections
+from tokexport.compiler.tables import EncodingTables, SelfTestCase, Tables, TrieTables
+from tokexport.file import (
+    chat_section,
+    decoder_sections,
+    encoder_sections,
+    metadata_sections,
+    text_sections,
+    token_sections,
+)
 from tokexport.file.layout import Tag
-from tokexport.file.pack import Part, rows, struct
+from tokexport.file.pack import Part, struct
 
 # A section, whole or in parts.
 Content = Part | Sequence[Part]
@@ -60,8 +65,8 @@ def sections(
     contents: dict[bytes, Content | None] = {
         Tag.RECORDS: records,
         Tag.BYTES: blob,
-        Tag.DECODER: decoder(tables.decoder),
-        Tag.EDITS: edits(tables.decoder),
+        Tag.DECODER: decoder_sections.decoder(tables.decoder),
+        Tag.EDITS: decoder_sections.edits(tables.decoder),
     }
     if tables.encoding is not None:
         contents |= _encoder(tables, tables.encoding, scores, records, blob)
@@ -69,12 +74,12 @@ def sections(
     contents |= {
         Tag.SORTED_IDS: token_sections.sorted_ids(tables) if prefix_index else None,
         Tag.CHAT_FRAME: None,  # stored last
-        Tag.SPECIAL_IDS: token_sections.special_ids(tables),
+        Tag.SPECIAL_IDS: metadata_sections.special_ids(tables),
         Tag.CHAT_TEMPLATE: model.chat.default.encode() if model.chat.default else None,
-        Tag.PROVENANCE: token_sections.provenance(tables, reference_version),
+        Tag.PROVENANCE: metadata_sections.provenance(tables, reference_version),
     }
     if tables.encoding is not None and self_test:
-        contents[Tag.SELF_TEST] = _self_test(self_test)
+        contents[Tag.SELF_TEST] = metadata_sections.self_test(self_test)
     fields = {
         "id_count": len(tables.tokens),
         "token_count": int((~tables.tokens.is_hole).sum()),
@@ -160,62 +165,11 @@ def _text(tables: Tables, encoding: EncodingTables) -> dict[bytes, Content | Non
         Tag.NORMALIZER: text_sections.rewriting(normalizer, stages),
         Tag.ADDED_TOKENS: text_sections.added_tokens(encoding.added),
         Tag.ADDED_CLASSES: text_sections.added_classes(encoding.added),
-        Tag.TEMPLATE: token_sections.template(tables),
+        Tag.TEMPLATE: text_sections.template(tables),
         Tag.TRIMMING: text_sections.trimming(tables),
         Tag.ALIGNMENT: text_sections.alignment(tables, encoding.protected),
     }
 
 
-def _self_test(cases: Sequence[SelfTestCase]) -> bytes:
-    """TEST."""
-    records = np.zeros(len(cases), layout.SELF_TEST_CASE)
-    ids: list[int] = []
-    text = bytearray()
-    for index, case in enumerate(cases):
-        content = case.text.encode()
-        flags = layout.CaseFlag.SPECIAL * case.special
-        records[index] = (len(text), len(content), len(ids), len(case.ids), flags)
-        ids.extend(case.ids)
-        text += content
-    header = struct(
-        layout.SelfTestHeader, case_count=len(cases), id_count=len(ids), text_size=len(text)
-    )
-    return header + records.tobytes() + np.array(ids, "<u4").tobytes() + bytes(text)
-
-
 def _aligned(offset: int) -> int:
     return -(-offset // layout.ALIGNMENT) * layout.ALIGNMENT
-
-
-def decoder(table: DecoderTable | None) -> bytes | None:
-    """DECO, or None if decoding only joins bytes."""
-    if table is None:
-        return None
-    flags = sum(layout.DecoderFlag[name] for name in table.flags)
-    return struct(layout.Decoder, flags=flags, strip_left=table.strip_left)
-
-
-def edits(decoder: DecoderTable | None) -> bytes | None:
-    """EDIT, or None if DECO is sufficient. Equal texts are stored once."""
-    if decoder is None or decoder.edits is None:
-        return None
-    table = decoder.edits
-    text = bytearray()
-    offsets: dict[bytes, int] = {}
-
-    def entry(written: bytes, following: int = 0, keeps: bool = False) -> tuple[int, int, int]:
-        if written not in offsets:
-            offsets[written] = len(text)
-            text.extend(written)
-        return following, len(written) | layout.EDIT_KEEPS * keeps, offsets[written]
-
-    steps = [entry(*step) for row in table.steps for step in row]
-    entries = rows(layout.EDIT, [*steps, *map(entry, table.ends)])
-    header = struct(
-        layout.EditsHeader,
-        state_count=len(table.steps),
-        class_count=len(table.steps[0]),
-        flags=layout.EditsFlag.READS_TOKENS * table.reads_tokens,
-        text_size=len(text),
-    )
-    return header + table.classes.tobytes() + entries + bytes(text)

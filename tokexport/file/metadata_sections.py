@@ -1,0 +1,62 @@
+"""The sections that no id depends on: the roles of ids, the provenance, the self test."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import tokexport.file.layout as layout
+from tokexport.compiler.tables import SelfTestCase, Tables
+from tokexport.file.layout import NONE
+from tokexport.file.pack import struct
+from tokexport.version import __version__
+
+
+def special_ids(tables: Tables) -> bytes | None:
+    """SPID, or None if no id has a role."""
+    value = tables.model.special_ids
+    if value == type(value)():
+        return None
+    roles = {"bos": value.bos, "eos": value.eos, "pad": value.pad, "unk": value.unk}
+    header = struct(
+        layout.SpecialIdsHeader,
+        stop_count=len(value.stop),
+        **{name: NONE if role is None else role for name, role in roles.items()},
+    )
+    return header + np.array(value.stop, "<u4").tobytes()
+
+
+def provenance(tables: Tables, reference_version: str | None) -> bytes:
+    """PROV: JSON with sorted keys and no spaces."""
+    reference = tables.model.reference.value
+    if reference_version is not None:
+        reference = f"{reference} {reference_version}"
+    found: dict[str, Any] = {
+        "exporter": f"tokexport {__version__}",
+        "reference": reference,
+        "sha256": dict(tables.model.provenance.sha256),
+        "source": tables.model.provenance.source,
+    }
+    chat = tables.model.chat
+    settings = {"templates": dict(chat.named), "variables": dict(chat.variables)}
+    if stored := {name: value for name, value in settings.items() if value}:
+        found["chat"] = stored
+    return json.dumps(found, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def self_test(cases: Sequence[SelfTestCase]) -> bytes:
+    """TEST."""
+    records = np.zeros(len(cases), layout.SELF_TEST_CASE)
+    ids: list[int] = []
+    text = bytearray()
+    for index, case in enumerate(cases):
+        content = case.text.encode()
+        flags = layout.CaseFlag.SPECIAL * case.special
+        records[index] = (len(text), len(content), len(ids), len(case.ids), flags)
+        ids.extend(case.ids)
+        text += content
+    header = struct(
+        layout.SelfTestHeader, case_count=len(cases), id_count=len(ids), text_size=len(text)
+    )
+    return header + records.tobytes() + np.array(ids, "<u4").tobytes() + bytes(text)
