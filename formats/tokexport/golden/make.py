@@ -38,7 +38,7 @@ from tokexport.compiler.merges.canonical import canonical_merges
 from tokexport.compiler.tables import BytePairTables
 from tokexport.conversion import Options, file_bytes
 from tokexport.file import encoder_sections
-from tokexport.file.layout import NONE, Header, HeaderFlag, Tag
+from tokexport.file.layout import NONE, Header, Tag
 from tokexport.file.text_sections import splits
 from tokexport.file.token_sections import records_and_bytes
 from tokexport.file.write import Content, assemble
@@ -95,16 +95,7 @@ def smallest_decode() -> bytes:
     )
     records, blob = records_and_bytes(compile_model(token, decode_only=True))
     contents: dict[bytes, Content] = {Tag.RECORDS: records, Tag.BYTES: blob}
-    return b"".join(
-        assemble(
-            contents,
-            id_count=1,
-            token_count=1,
-            flags=HeaderFlag(0),
-            max_token_bytes=0,
-            unknown_id=NONE,
-        )
-    )
+    return _smallest(contents, id_count=1, longest=0)
 
 
 def smallest_bpe() -> bytes:
@@ -129,16 +120,12 @@ def smallest_bpe() -> bytes:
         Tag.PAIR_INDEX: encoder_sections.pair_index(encoder.pairs),
         Tag.SPLITS: splits((), ()),
     }
-    return b"".join(
-        assemble(
-            contents,
-            id_count=3,
-            token_count=3,
-            flags=HeaderFlag(0),
-            max_token_bytes=2,
-            unknown_id=NONE,
-        )
-    )
+    return _smallest(contents, id_count=3, longest=2)
+
+
+def _smallest(contents: Mapping[bytes, Content], id_count: int, longest: int) -> bytes:
+    counts = {"id_count": id_count, "token_count": id_count, "max_token_bytes": longest}
+    return b"".join(assemble(contents, **counts, flags=0, unknown_id=NONE))
 
 
 def expected(golden: Golden) -> dict[str, Any]:

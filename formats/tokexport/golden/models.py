@@ -431,26 +431,6 @@ def behaviors() -> Golden:
         ("[a-d]+!|[a-d]{4}", Behavior.ISOLATED, False),
         ("(?<![ab])c", Behavior.MERGED_WITH_NEXT, True),
     ]
-    model = byte_level_model(tokens, merges, pre_tokenizer=tuple(Split(*stage) for stage in stages))
-    reference, locate = library(
-        tokens,
-        merges,
-        pre_tokenizer={
-            "type": "Sequence",
-            "pretokenizers": [
-                *(
-                    {
-                        "type": "Split",
-                        "pattern": {"Regex": pattern},
-                        "behavior": behavior.value,
-                        "invert": invert,
-                    }
-                    for pattern, behavior, invert in stages
-                ),
-                byte_level(),
-            ],
-        },
-    )
     texts = [
         "abab;abab|;ab_ab__",
         ".,ab.,ab..ab,",
@@ -463,7 +443,7 @@ def behaviors() -> Golden:
         "_;|",
         "\u00e9;\u00e9.\u00e9",
     ]
-    return Golden("behaviors", model, reference, library_version(), texts, locate)
+    return _of_splits("behaviors", tokens, merges, stages, texts)
 
 
 def ranks_with_holes() -> Golden:
@@ -531,26 +511,6 @@ def look_ahead() -> Golden:
         (r"\G[0-9x]|;|b(?=b*c)", Behavior.ISOLATED, False),
         (r" +(?! *;)", Behavior.MERGED_WITH_NEXT, False),
     ]
-    model = byte_level_model(tokens, merges, pre_tokenizer=tuple(Split(*stage) for stage in stages))
-    reference, locate = library(
-        tokens,
-        merges,
-        pre_tokenizer={
-            "type": "Sequence",
-            "pretokenizers": [
-                *(
-                    {
-                        "type": "Split",
-                        "pattern": {"Regex": pattern},
-                        "behavior": behavior.value,
-                        "invert": invert,
-                    }
-                    for pattern, behavior, invert in stages
-                ),
-                byte_level(),
-            ],
-        },
-    )
     texts = [
         "1234567 12 123 1234",
         "a12345b 1234567_",
@@ -562,4 +522,27 @@ def look_ahead() -> Golden:
         "  1234;  ;",
         "",
     ]
-    return Golden("look-ahead", model, reference, library_version(), texts, locate)
+    return _of_splits("look-ahead", tokens, merges, stages, texts)
+
+
+def _of_splits(
+    name: str,
+    tokens: Sequence[str | bytes],
+    merges: Sequence[tuple[str, str]],
+    stages: Sequence[tuple[str, Behavior, bool]],
+    texts: Sequence[str],
+) -> Golden:
+    """A stage for each pattern, with its behavior and whether it is inverted."""
+    model = byte_level_model(tokens, merges, pre_tokenizer=tuple(Split(*stage) for stage in stages))
+    splits = [
+        {
+            "type": "Split",
+            "pattern": {"Regex": pattern},
+            "behavior": behavior.value,
+            "invert": invert,
+        }
+        for pattern, behavior, invert in stages
+    ]
+    pre_tokenizer = {"type": "Sequence", "pretokenizers": [*splits, byte_level()]}
+    encode, locate = library(tokens, merges, pre_tokenizer=pre_tokenizer)
+    return Golden(name, model, encode, library_version(), texts, locate)

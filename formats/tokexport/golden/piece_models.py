@@ -54,6 +54,11 @@ def piece_goldens() -> tuple[Golden, ...]:
         "golden.model", PIECES, normalizer=NormalizerSpec(charsmap_of(RULES))
     )
     source = replace(source, algorithm=Algorithm.BPE)
+    return (piece_golden("pieces", source, TEXTS),)
+
+
+def piece_golden(name: str, source: SentencePieceModel, texts: Sequence[str]) -> Golden:
+    """A SentencePiece model, and `sentencepiece` that has loaded it."""
     library = sentencepiece.SentencePieceProcessor(model_proto=serialize(source))
 
     def encode(text: str, special: Special) -> Sequence[int]:
@@ -65,8 +70,5 @@ def piece_goldens() -> tuple[Golden, ...]:
         return offsets
 
     model = build(source, SourceFiles(), PROVENANCE)
-    return (
-        Golden(
-            "pieces", model, encode, f"sentencepiece {sentencepiece.__version__}", TEXTS, locate
-        ),
-    )
+    version = f"sentencepiece {sentencepiece.__version__}"
+    return Golden(name, model, encode, version, texts, locate)

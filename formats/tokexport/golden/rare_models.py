@@ -8,22 +8,19 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import sentencepiece
 import tokenizers
-from golden import PROVENANCE, Golden, Special
+from golden import Golden, Special
+from piece_models import piece_golden
 from unicode_tables.charsmap import charsmap_of
 
 from tokexport.sources import read
-from tokexport.sources.files import SourceFiles
 from tokexport.sources.sentencepiece.proto import (
     Algorithm,
     NormalizerSpec,
     Piece,
     PieceType,
     SentencePieceModel,
-    serialize,
 )
-from tokexport.sources.sentencepiece.read import build
 
 BYTE_LEVEL = {
     "type": "ByteLevel",
@@ -191,7 +188,7 @@ def single_precision() -> Golden:
         "",
     ]
     model = SentencePieceModel("golden.model", tuple(pieces), Algorithm.UNIGRAM, byte_fallback=True)
-    return _pieces("single-precision", model, texts)
+    return piece_golden("single-precision", model, texts)
 
 
 def fused_words() -> Golden:
@@ -200,7 +197,7 @@ def fused_words() -> Golden:
     pieces.append(Piece("x y", 0.0, PieceType.USER_DEFINED))
     model = SentencePieceModel("golden.model", tuple(pieces), Algorithm.WORD)
     texts = ["a b z x ab", "z z", "za  b", "a x y a", "b  x y  y", "", "z \u4e2d a z z", "x yb"]
-    return _pieces("fused-words", model, texts)
+    return piece_golden("fused-words", model, texts)
 
 
 def suffix() -> Golden:
@@ -213,7 +210,7 @@ def suffix() -> Golden:
         whitespace_as_suffix=True,
         normalizer=NormalizerSpec(remove_extra_whitespaces=False),
     )
-    return _pieces("suffix", model, ["a b  ab", "a  bx  a", "  a ", "ab  ", " ", "", "\u00e9"])
+    return piece_golden("suffix", model, ["a b  ab", "a  bx  a", "  a ", "ab  ", " ", "", "\u00e9"])
 
 
 def collapsed() -> Golden:
@@ -234,7 +231,7 @@ def collapsed() -> Golden:
         "b  <b  <",
         "\x02 \x03 \x02a",
     ]
-    return _pieces("collapsed", model, [*texts, " \x03  b", "ab  ", ""])
+    return piece_golden("collapsed", model, [*texts, " \x03  b", "ab  ", ""])
 
 
 # ---- Small helpers ----------------------------------------------------------
@@ -264,23 +261,6 @@ def _document(
 
     version = f"tokenizers {tokenizers.__version__}"
     return Golden(name, read(library), encode, version, texts, locate, trimmed=trimmed)
-
-
-def _pieces(name: str, source: SentencePieceModel, texts: Sequence[str]) -> Golden:
-    """A SentencePiece model, and `sentencepiece` that has loaded it."""
-    library = sentencepiece.SentencePieceProcessor(model_proto=serialize(source))
-
-    def encode(text: str, special: Special) -> Sequence[int]:
-        ids: list[int] = library.encode(text)
-        return ids
-
-    def locate(text: str, special: Special) -> Sequence[tuple[int, int]]:
-        offsets: list[tuple[int, int]] = library.EncodeAsOffsetMapping(text)["offsets"]
-        return offsets
-
-    model = build(source, SourceFiles(), PROVENANCE)
-    version = f"sentencepiece {sentencepiece.__version__}"
-    return Golden(name, model, encode, version, texts, locate)
 
 
 def _numbered(tokens: Sequence[str]) -> dict[str, int]:

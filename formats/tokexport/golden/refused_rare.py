@@ -27,7 +27,6 @@ from tokexport.file.layout import (
 
 Contents = dict[bytes, bytes]
 ON_BYTES, REWRITE = StageFlag.ON_BYTES, StageFlag.REWRITE
-EMPTY_CLASSES = bytes(128 + 544 + 128 + 64)  # of characters: one block per level
 
 
 def refused_rare(decode: bytes, bpe: bytes) -> dict[str, bytes]:
