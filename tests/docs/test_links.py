@@ -11,6 +11,9 @@ FILES = sorted(
     path for path in ROOT.rglob("*.md") if not IGNORED & set(path.relative_to(ROOT).parts)
 )
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+NAMED = re.compile(
+    r"(?<![\w./-])(?:benchmarks|docs|examples|fixtures|formats|tokexport)/[\w./-]*\w\.\w+"
+)
 OUTSIDE = re.compile(r"[a-z]+:")
 
 
@@ -30,6 +33,20 @@ def test_every_relative_link_has_a_target(path: Path) -> None:
 
 def test_the_documents_link_to_each_other() -> None:
     assert len([link for path in FILES for link in links(path.read_text(encoding="utf-8"))]) > 30
+
+
+def test_code_and_documents_name_files_that_exist() -> None:
+    folders = ("tokexport", "formats", "examples", "benchmarks", "docs")
+    texts = [path for folder in folders for path in (ROOT / folder).rglob("*")]
+    named = [
+        (path.parent, name)
+        for path in [*texts, *ROOT.glob("*.md")]
+        if path.is_file() and path.suffix in {".py", ".md", ".c", ".h", ".cpp"}
+        for name in NAMED.findall(path.read_text(encoding="utf-8"))
+    ]
+    assert len(named) > 30
+    missing = [name for at, name in named if not (at / name).exists() | (ROOT / name).exists()]
+    assert missing == []
 
 
 def links(document: str) -> list[str]:

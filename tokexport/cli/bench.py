@@ -25,7 +25,7 @@ def bench(path: str, text: str | None, seconds: float, as_json: bool) -> None:
 
     Uses one thread, from Python. The default text is source code of Python's standard library.
     "first" is the first pass of a tokenizer that was just opened, "again" the median of the later
-    passes. To compare with other libraries, use benchmarks/encode.py of the repository: figures
+    passes. To compare with other libraries, use benchmarks/report.py of the repository: figures
     are comparable only within one run.
 
     \b

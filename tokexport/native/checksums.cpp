@@ -15,7 +15,8 @@ namespace tokexport {
 
 namespace {
 
-// From layout.py: the sizes of the header and of an entry of the section table, and entry fields.
+// From tokexport.file.layout: the sizes of the header and of an entry of the section table, and the
+// fields of an entry.
 constexpr std::size_t header_size = 64, entry_size = 32;
 constexpr std::size_t at_offset = 8, at_size = 16, at_crc = 24;
 

@@ -24,8 +24,8 @@
 
 namespace tokexport {
 
-// HeaderFlag.REPLACE_SURROGATES of layout.py. Lone surrogates must be replaced before the text is
-// UTF-8, so this is done here and not in the C core.
+// HeaderFlag.REPLACE_SURROGATES of tokexport.file.layout. Lone surrogates must be replaced before
+// the text is UTF-8, so this is done here and not in the C core.
 constexpr std::uint32_t replace_surrogates = 1u << 4;
 
 // Which special tokens of a text become ids.
