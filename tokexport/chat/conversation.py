@@ -1,5 +1,4 @@
-"""The caller's values as a template sees them: plain data, in the form that `transformers`
-passes."""
+"""The caller's values as plain data, in the form that `transformers` passes to a template."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass

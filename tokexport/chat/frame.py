@@ -64,18 +64,15 @@ class Frame:
 
     def render(self, messages: Sequence[Message]) -> str:
         """The prompt of messages that :meth:`takes` accepts, with the beginning of a reply."""
-        first, *_ = messages
-        text = ""
-        between = self.start
+        text, before = "", self.start
         for message in messages:
-            role = message["role"]
-            if role == "system" and message is first and self.system is not None:
-                between = self.system.before_system
-            text += between + self._content(message)
-            if role == "system" and self.system is not None:
-                between = self.system.before_user
-            else:
-                between = self.user_to_assistant if role == "user" else self.assistant_to_user
+            content = self._content(message)
+            if message["role"] == "system" and self.system is not None:
+                text, before = self.system.before_system + content, self.system.before_user
+                continue
+            text += before + content
+            asks = message["role"] == "user"
+            before = self.user_to_assistant if asks else self.assistant_to_user
         return text + self.user_to_reply
 
     def _content(self, message: Message) -> str:

@@ -97,7 +97,10 @@ def inspect(
     else:
         facts = file_facts(contents)
         text = "" if as_json else describe(facts, contents)
-    say_json("inspect", facts) if as_json else say(text)
+    if as_json:
+        say_json("inspect", facts)
+    else:
+        say(text)
 
 
 def show_source(source: str, parts: Parts, as_json: bool) -> int:

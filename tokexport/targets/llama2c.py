@@ -12,6 +12,7 @@ from construct import Construct, Int32ul, Struct
 from tokexport.model import Provenance, SpecialIds
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.sentencepiece import proto
+from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL
 from tokexport.sources.sentencepiece.proto import Piece, PieceType
 from tokexport.sources.sentencepiece.read import build
 from tokexport.targets.best_score import PRINTED, THRESHOLD, c_string, merged
@@ -28,7 +29,6 @@ BOS: Final = 1
 EOS: Final = 2
 FIRST_BYTE: Final = 3
 _NAMES: Final = {BOS: "\n<s>\n", EOS: "\n</s>\n"}
-_SPACE_SYMBOL: Final = "\u2581"
 # As sscanf matches it: anything after the digits is ignored.
 _BYTE: Final = re.compile(rb"<0x([0-9a-fA-F]{1,2})")
 
@@ -56,7 +56,7 @@ def _write(source: Material, layout: Construct = HEADER) -> Files:
     name, names = ("llama2.c", _NAMES) if layout is HEADER else ("llama2.c-mobile", {})
     pieces, roles = _pieces(source, name), source.special_ids
     texts = [names.get(id, piece.text) for id, piece in enumerate(pieces)]
-    stored = [text.replace(_SPACE_SYMBOL, " ").encode() for text in texts]
+    stored = [text.replace(SPACE_SYMBOL, " ").encode() for text in texts]
     header = layout.build(
         {
             "vocab_size": len(pieces),
@@ -91,7 +91,7 @@ def _read(path: Path, layout: Construct = HEADER) -> Material:
 def _text(id: int, text: bytes) -> str:
     if _NAMES.get(id, "").encode() == text:
         text = text.strip()
-    return text.decode("utf-8", "replace").replace(" ", _SPACE_SYMBOL)
+    return text.decode("utf-8", "replace").replace(" ", SPACE_SYMBOL)
 
 
 def _kind(id: int, score: float, controls: tuple[int, int]) -> PieceType:

@@ -25,6 +25,7 @@ from tokexport.model import (
 )
 from tokexport.sources.patterns import oniguruma
 from tokexport.sources.registry import open_source
+from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL
 from tokexport.sources.sentencepiece.proto import Algorithm, PieceType
 from tokexport.sources.tokenizer_json import document as parts
 from tokexport.targets.library import LibraryRuntime
@@ -34,7 +35,7 @@ from tokexport.targets.target import Files, Target, single
 from tokexport.unicode.byte_alphabet import to_characters
 
 _NAME: Final = "tokenizer.json"
-_SPACE_SYMBOL: Final = "\u2581"
+_BYTES: Final = parts.byte_level(False)
 _INSTEAD: Final = "give the tokenizer.json that comes with the model"
 _FORMS: Final = (NormalForm.NFC, NormalForm.NFD, NormalForm.NFKC, NormalForm.NFKD)
 _MAPS: Final = (CharacterMap.LOWERCASE, CharacterMap.STRIP_ACCENTS, CharacterMap.NMT)
@@ -171,9 +172,6 @@ def _pre_tokenizer(source: Material) -> dict[str, Any] | None:
     return _sequence("pretokenizers", found)
 
 
-_BYTES: Final = parts.byte_level(False)
-
-
 def _split(step: PreTokenizerStep) -> dict[str, Any]:
     if isinstance(step, Split):
         alone = step.behavior is Behavior.ISOLATED
@@ -197,7 +195,7 @@ def _sequence(name: str, steps: Sequence[dict[str, Any]]) -> dict[str, Any] | No
 
 def _decoder(normalizer: Sequence[NormalizerStep]) -> dict[str, Any]:
     """SentencePiece's decoder: spaces, bytes, and removal of the dummy space."""
-    replaced = {"type": "Replace", "pattern": {"String": _SPACE_SYMBOL}, "content": " "}
+    replaced = {"type": "Replace", "pattern": {"String": SPACE_SYMBOL}, "content": " "}
     decoders = [replaced, {"type": "ByteFallback"}, {"type": "Fuse"}]
     if Prepend(" ") in normalizer:
         decoders.append({"type": "Strip", "content": " ", "start": 1, "stop": 0})

@@ -170,7 +170,7 @@ def train_from_counts(
 
 
 def refuse_settings(
-    vocab_size: int, special_tokens: SpecialTokens, tie_break: str, roles: Roles = NO_ROLES
+    vocab_size: int, special_tokens: SpecialTokens, tie_break: str, roles: Roles
 ) -> int:
     """The number of merges requested. Raises TokexportError for impossible settings."""
     if tie_break not in TIE_BREAKS:
