@@ -17,6 +17,7 @@ from tokexport.sources.gguf.source import ARCHITECTURE, GgufTokenizer
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.sentencepiece import proto
 from tokexport.sources.sentencepiece import read as sentencepiece
+from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL
 from tokexport.sources.sentencepiece.proto import Piece, PieceType
 from tokexport.sources.tokenizer_json import document
 from tokexport.sources.tokenizer_json.post_processor import read_post_processor
@@ -34,7 +35,6 @@ _ROLES: Final = {
 _STOPS: Final = ("eos_token_id", "eot_token_id", "eom_token_id")
 # The unknown id if there is no tokenizer.ggml.unknown_token_id.
 _UNKNOWN: Final = {"llama": 0, "t5": 2}
-_SPACE_SYMBOL: Final = "\u2581"
 _CHARSMAP: Final = "precompiled_charsmap"
 _SUPPORTED: Final = (
     'the models "gpt2", "llama", "t5", "bert" and "rwkv" are supported; convert the tokenizer.json'
@@ -210,7 +210,7 @@ def _wordpiece(token: str) -> str:
     """WordPiece's spelling: a GGUF marks the start of a word, not its continuation."""
     if token.startswith("[") and token.endswith("]"):
         return token
-    return token[1:] if token.startswith(_SPACE_SYMBOL) else "##" + token
+    return token[1:] if token.startswith(SPACE_SYMBOL) else "##" + token
 
 
 def gguf_rwkv(source: GgufTokenizer) -> bytes:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Final
 
 from tokexport.sources.reference import Mode, ReferenceTokenizer, missing, refusal
+from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL
 
 try:
     import sentencepiece
 except ImportError as error:
     raise missing("sentencepiece") from error
-
-_SPACE_SYMBOL: Final = "\u2581"
 
 
 class SentencePieceReference(ReferenceTokenizer):
@@ -64,7 +62,7 @@ class SentencePieceReference(ReferenceTokenizer):
         piece: str = self._processor.id_to_piece(id)
         if self._processor.is_byte(id):
             return bytes((int(piece[1:-1], 16),))
-        return piece.replace(_SPACE_SYMBOL, " ").encode()
+        return piece.replace(SPACE_SYMBOL, " ").encode()
 
     def ids(self) -> Sequence[int]:
         return range(self._size)

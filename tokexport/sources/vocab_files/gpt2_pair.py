@@ -16,6 +16,7 @@ from tokexport.sources.byte_pair import read_vocab, refuse_merge, split_merge
 from tokexport.sources.files import SourceFiles, lines_of
 from tokexport.sources.json_node import Node, line_of, parse, show
 from tokexport.sources.reference import ReferenceTokenizer
+from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL
 from tokexport.sources.source import Given, Input, Source
 from tokexport.sources.tokenizer_json import document
 from tokexport.sources.tokenizer_json.config import ADDED_TOKENS, CONFIG
@@ -34,7 +35,6 @@ _PAIRS: Final = (
 _PREFIXED: Final = ("-vocab.json", "-merges.txt")
 _VERSION: Final = "#version"
 _END_OF_WORD: Final = "</w>"
-_SPACE_SYMBOL: Final = "\u2581"
 _FAIRSEQ: Final = "dict.txt"
 _INSTEAD: Final = (
     "GPT-2's kind over bytes and CLIP's are; give the tokenizer.json of this tokenizer, or the"
@@ -213,7 +213,7 @@ def check_kind(file: str, vocab: Mapping[str, int], merges: Iterable[list[str]] 
     ]
     ends_words += [right for _, right in merges if right.endswith(_END_OF_WORD)]
     every_byte = all(character in vocab for character in CHARACTERS)
-    spaces = [token for token in vocab if token.startswith(_SPACE_SYMBOL)]
+    spaces = [token for token in vocab if token.startswith(SPACE_SYMBOL)]
     if ends_words and (
         not every_byte or all(character + _END_OF_WORD in vocab for character in CHARACTERS)
     ):
@@ -223,7 +223,7 @@ def check_kind(file: str, vocab: Mapping[str, int], merges: Iterable[list[str]] 
         )
     elif spaces and not any(CHARACTERS[ord(" ")] in token for token in vocab):
         found = (
-            f"with {show(_SPACE_SYMBOL)} for a space, such as {show(spaces[0])} (SentencePiece,"
+            f"with {show(SPACE_SYMBOL)} for a space, such as {show(spaces[0])} (SentencePiece,"
             " SentencePieceBPETokenizer)"
         )
     else:
