@@ -86,7 +86,10 @@ def measured(subject: Subject, core: Core, parts: Sequence[list[str]]) -> str:
     speeds, ratios = [], []
     for number, documents in enumerate(parts):
         encoded = [document.encode() for document in documents]
-        actions = [partial(core, encoded), partial(list, map(encode, documents))]
+        actions: list[Callable[[], Any]] = [
+            partial(core, encoded),
+            partial(list, map(encode, documents)),
+        ]
         order = (0, 1) if number % 2 else (1, 0)
         results = {which: timed(actions[which]) for which in order}
         ((ids, ends), ours), (lists, theirs) = results[0], results[1]

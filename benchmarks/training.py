@@ -27,7 +27,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from report import table, write
 from texts import english_and_documentation
@@ -98,16 +98,18 @@ def learn(name: str, path: Path, vocab_size: int, threads: int) -> list[bytes]:
         )
         tokenizer.train_from_iterator(documents(path), trainer)
         merges = json.loads(tokenizer.to_str())["model"]["merges"]
-        return [to_bytes(left + right) for left, right in merges]
+        learned = [to_bytes(left + right) for left, right in merges]
+        return [token for token in learned if token is not None]
     if name == "gigatoken":
         import gigatoken
 
         _, found = gigatoken.train_bpe(gigatoken.TextFileSource([str(path)]), vocab_size, [])
         return [left + right for left, right in found]
-    from tokexport.training import train_from_iterator
+    from tokexport.training.train import TieBreak, train_from_iterator
 
+    rule = cast(TieBreak, name)
     trained = train_from_iterator(
-        documents(path), vocab_size, pattern="gpt2", tie_break=name, num_threads=threads
+        documents(path), vocab_size, pattern="gpt2", tie_break=rule, num_threads=threads
     )
     return [merge.left + merge.right for merge in trained.merges]
 
