@@ -162,7 +162,10 @@ def declaration(name: str) -> list[str]:
     rows: list[tuple[Any, ...]] = []
     if name == "Tag":
         rows = [
-            (tag.decode(), tag.name, "required" * tag.required, tag.level, tag.holds)
+            (
+                *(tag.decode(), tag.name, "required" * tag.required, tag.level),
+                f"{tag.holds} ({tag.defined})",
+            )
             for tag in part
         ]
         return _rows([("tag", "name", "flag", "level", ""), *rows])

@@ -71,13 +71,19 @@ class SectionTag(bytes, Enum):
 
     required: bool
     level: str
+    defined: str
     holds: str
 
-    def __new__(cls, tag: bytes, required: bool, level: str, holds: str) -> SectionTag:
-        """Readers that do not know a ``required`` tag refuse the file; ``level``: see SPEC.md."""
+    def __new__(
+        cls, tag: bytes, required: bool, level: str, defined: str, holds: str
+    ) -> SectionTag:
+        """Readers that do not know a ``required`` tag refuse the file; ``level``: see SPEC.md, of
+        which ``defined`` is the part that defines the section.
+        """
         member = bytes.__new__(cls, tag)
         member._value_ = tag
         member.required = required
         member.level = level
+        member.defined = defined
         member.holds = holds
         return member
