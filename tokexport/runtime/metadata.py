@@ -47,7 +47,11 @@ def chat_template(tokenizer: Tokenizer) -> str | None:
         raise damaged(tokenizer, "CHAT", "it is not UTF-8") from error
 
 
+def file_name(tokenizer: Tokenizer) -> str:
+    """The name of a tokenizer's file in errors."""
+    return tokenizer._path or f"tokexport file of {len(tokenizer._data)} bytes"
+
+
 def damaged(tokenizer: Tokenizer, tag: str, problem: str) -> FormatError:
-    name = tokenizer._path or f"tokexport file of {len(tokenizer._data)} bytes"
     advice = "fetch the file again, or convert the source again"
-    return FormatError(f"{name}: section {tag} is damaged: {problem}; {advice}")
+    return FormatError(f"{file_name(tokenizer)}: section {tag} is damaged: {problem}; {advice}")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tokexport._core import Core
 from tokexport.errors import FormatError
+from tokexport.runtime.metadata import file_name
 
 if TYPE_CHECKING:
     from tokexport.runtime.tokenizer import Tokenizer
@@ -58,10 +59,9 @@ def prefix_node(tokenizer: Tokenizer, prefix: bytes) -> PrefixNode:
     """The node of a prefix. FormatError for a file without SORT."""
     order = tokenizer._view(b"SORT", "SORTED_ID")
     if order is None:
-        name = tokenizer._path or f"tokexport file of {len(tokenizer._data)} bytes"
         raise FormatError(
-            f"{name}: the file has no index of prefixes; convert the source again with"
-            " --prefix-index (prefix_index=True)"
+            f"{file_name(tokenizer)}: the file has no index of prefixes; convert the source again"
+            " with --prefix-index (prefix_index=True)"
         )
     return _node(tokenizer._core, order, prefix)
 

@@ -4,6 +4,7 @@ import os
 
 
 def thread_count(asked: int | None) -> int:
+    """The number asked for, or one per processor. TypeError or ValueError for an impossible one."""
     if asked is None:
         return processors()
     if not isinstance(asked, int):
@@ -14,6 +15,7 @@ def thread_count(asked: int | None) -> int:
 
 
 def processors() -> int:
+    """The processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
