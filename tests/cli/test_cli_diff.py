@@ -106,6 +106,11 @@ def add_tokens_of_dashes(source: Document) -> None:
         model["merges"].append([half, half])
 
 
+def test_no_unknown_id_is_shown_as_none(run: Run, small_file: PathOf) -> None:
+    outcome = run("diff", small_file("gpt2"), small_file("unknown"))
+    assert "\n  unknown id: none | " in outcome.text
+
+
 def test_long_runs_are_shortened_only_for_a_person(run: Run, tmp_path: Path) -> None:
     other = changed(tmp_path, "gpt2", add_tokens_of_dashes)
     text = run("diff", small_source("gpt2"), other).text

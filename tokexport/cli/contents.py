@@ -20,7 +20,6 @@ import numpy.typing as npt
 from construct import Array, ConstructError, Container
 
 import tokexport.file.layout as layout
-from tokexport.cli.console import plural
 from tokexport.cli.decoding import read_decoding, read_token
 from tokexport.errors import FormatError, SourceError
 from tokexport.escape import escape
@@ -53,12 +52,14 @@ def section_rows(sizes: Mapping[bytes, int]) -> list[tuple[str, str, str]]:
     ]
 
 
-def part_rows(added: int, special: int, normalizer: str, stages: int) -> list[tuple[str, str]]:
+def part_rows(
+    added: int, special: int, normalizer: str, pre_tokenizer: str
+) -> list[tuple[str, str]]:
     """The rows of the parts that a tokenizer may lack."""
     return [
         ("added tokens", f"{added:,}, {special:,} of them special" if added else "none"),
         ("normalizer", normalizer or "none"),
-        ("pre-tokenizer", plural(stages, "stage") if stages else "none"),
+        ("pre-tokenizer", pre_tokenizer or "none"),
     ]
 
 

@@ -147,6 +147,8 @@ def describe(done: Conversion, source: str, verbose: bool) -> str:
     others = names - {*model.provenance.sha256}
     steps = [str(getattr(step, "value", type(step).__name__)) for step in model.normalizer]
     special = sum(token.special for token in model.added_tokens)
+    # The file may have fewer stages: some steps become one, and some have no effect.
+    splits = plural(len(model.pre_tokenizer), "step") if model.pre_tokenizer else ""
     facts = [
         ("source", f"{model.provenance.source}, whose reference is {model.reference.value}"),
         ("read", ", ".join(model.provenance.sha256)),
@@ -154,7 +156,7 @@ def describe(done: Conversion, source: str, verbose: bool) -> str:
         *([("repository", f"{source} at commit {done.commit}")] if done.commit else []),
         ("model", MODELS[ModelType[KINDS[type(model.model)]]]),
         ("vocabulary", f"{plural(tokens, 'token')}{holes}"),
-        *part_rows(len(model.added_tokens), special, ", ".join(steps), len(model.pre_tokenizer)),
+        *part_rows(len(model.added_tokens), special, ", ".join(steps), splits),
     ]
     compared = f" (the source: {size(done.source_size)})" if done.source_size else ""
     shown = f"{done.target or 'standard output'}: {size(done.size)}{compared}\n\n{table(facts)}"

@@ -15,7 +15,7 @@ from tokexport.cli.decoding import decoding_text, token_value
 from tokexport.cli.inspect import added_value, operation_text, stage_text, template_text
 from tokexport.cli.options import InputPath, source_options
 from tokexport.conversion import Options
-from tokexport.file.layout import ModelType, Tag
+from tokexport.file.layout import NONE, ModelType, Tag
 from tokexport.runtime.embedded import is_tokexport_file
 from tokexport.sources.hub import is_repository, local_source
 
@@ -213,11 +213,12 @@ def rest(side: Contents, with_tables: bool) -> dict[str, tuple[object, str | Non
     header = side.header
     normalizer = ", ".join(map(operation_text, side.normalizer)) or "none"
     special_ids = words(asdict(side.special_ids))
+    unknown = "none" if header.unknown_id == NONE else str(header.unknown_id)
     values: dict[str, tuple[object, str | None]] = {
         "model": (header.model, ModelType(header.model).name),
         "encodes": (side.encodes, words(side.encodes)),
         "flags": (side.flags, words(side.flags)),
-        "unknown id": (header.unknown_id, str(header.unknown_id)),
+        "unknown id": (header.unknown_id, unknown),
         "normalizer": (side.normalizer, normalizer),
         "decoder": (side.decoding, decoding_text(side.decoding)),
         "template": (side.template, template_text(side)),

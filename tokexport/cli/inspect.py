@@ -248,7 +248,7 @@ def describe(facts: dict[str, Any], contents: Contents) -> str:
         ("merges", f"{facts['merges']:,}, ordered {order}"),
         ("flags", words(facts["flags"])),
         ("unknown text", "has no id" if unknown is None else f"becomes id {unknown}"),
-        *part_rows(added, special, normalizer, len(stages)),
+        *part_rows(added, special, normalizer, plural(len(stages), "stage") if stages else ""),
         *(("", f"{number}: {stage}") for number, stage in enumerate(stages, 1)),
         ("decoder", decoding_text(contents.decoding, contents.digest(Tag.EDITS))),
         ("special ids", words(facts["special_ids"])),
