@@ -7,6 +7,7 @@ from pathlib import Path
 import golden_files
 import pytest
 from command_line import PathOf, Run
+from reader_samples import added, document
 from repository import small_source
 
 import tokexport
@@ -115,6 +116,18 @@ def test_inspect_accepts_the_options_for_ranks(run: Run) -> None:
     assert (refused.code, "no-name" in refused.text) == (1, True)
     facts = json.loads(run("inspect", small_source("ranks"), "--pattern", r"\w+|\W", "--json").text)
     assert facts["file"]["provenance"]["reference"] == "tiktoken"
+
+
+def test_a_template_names_a_token_as_it_is_written(run: Run, tmp_path: Path) -> None:
+    """Not as it is decoded, by WordPiece with a space before it."""
+    fields = document(
+        added_tokens=[added("[CLS]", 1, special=True)],
+        decoder={"type": "WordPiece", "prefix": "##", "cleanup": False},
+        model={"type": "WordLevel", "vocab": {"a": 0, "[CLS]": 1}, "unk_token": "a"},
+        post_processor={"type": "BertProcessing", "sep": ["[CLS]", 1], "cls": ["[CLS]", 1]},
+    )
+    (tmp_path / "tokenizer.json").write_text(json.dumps(fields), encoding="utf-8")
+    assert "\ntemplate       [CLS] $A [CLS]\n" in run("inspect", tmp_path).text
 
 
 def test_every_section_and_model_has_a_name() -> None:

@@ -116,3 +116,11 @@ def test_a_broken_source_or_an_option_of_another_kind_is_a_failure(
     for path in (tmp_path, tmp_path / "tokenizer.json", tmp_path / "none.json"):
         assert run("inspect", path).code == 2
     assert run("inspect", small_file("gpt2"), "--pattern", "gpt2").code == 2
+
+
+def test_a_part_without_a_type_and_a_long_option_are_described(tmp_path: Path) -> None:
+    fields = document()
+    fields["model"] = {"merges": [], "vocab": {"a": 0}, "unk_token": "a" * 100}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(fields), "utf-8")
+    described = {part.place: part.what for part in parts_of(tmp_path).parts}
+    assert described["model"] == f'0 merges, 1 vocab, unk_token "{"a" * 46}...'

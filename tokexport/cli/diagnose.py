@@ -112,10 +112,14 @@ def _what(node: Node) -> str:
     """A part in one line: its type and the options that are on."""
     if not isinstance(node.value, dict):
         return f"{len(node.value):,}" if isinstance(node.value, list) else show(node.value)
-    words = [str(node.value.get("type", ""))]
+    words = [str(node.value["type"])] if "type" in node.value else []
     for name, value in node.value.items():
         if name in _LONG:
             words.append(f"{len(value):,} {name}")
         elif name != "type" and value not in (None, False):
-            words.append(name if value is True else f"{name} {show(value)}"[:_SHOWN])
+            words.append(name if value is True else _cut(f"{name} {show(value)}"))
     return ", ".join(words)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."

@@ -226,9 +226,14 @@ def stage_text(stage: Stage) -> str:
 def template_text(contents: Contents) -> str:
     """The template for one text, with its tokens' contents."""
     ids = [item.id for item in contents.template.single]
+    # Not as an added token decodes, in BERT with a space before it.
+    added = {token.id: token.content.encode() for token in contents.added_tokens}
     tokens = [None if id is None else contents.tokens[id] for id in ids]
-    shown = " ".join("$A" if token is None else escape(token.content) for token in tokens)
-    return shown if any(tokens) else "none"
+    shown = [
+        "$A" if id is None or token is None else escape(added.get(id, token.content))
+        for id, token in zip(ids, tokens, strict=True)
+    ]
+    return " ".join(shown) if any(tokens) else "none"
 
 
 def describe(facts: dict[str, Any], contents: Contents) -> str:
