@@ -47,7 +47,7 @@ def replace_matches(program: SplitProgram, text: str, content: str) -> str:
 
     An empty match counts, but not immediately after another match, or in an empty text.
 
-    >>> replace_matches(compile_replace(Replace("a*", "-")), "baac", "-")
+    >>> replace_matches(compile_replace(Replace("a*", "-", literal=False)), "baac", "-")
     '-b-c-'
     """
     parts = []
