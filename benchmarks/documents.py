@@ -6,8 +6,8 @@
 Each installed library, in turn, loads the tokenizer and encodes one text (cold), another of the
 same size (unseen), and the first again (warm), each to an array; then the second again to a list.
 Each call gets a new str, as if read from a file, since Python keeps the UTF-8 of a str that one
-library has asked for, and the next would find it. CPU time, one thread; the ids of every call are
-compared first.
+library has asked for, and the next would find it. CPU time, and for tokexport also wall-clock time;
+one thread; the ids of every call are compared first.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import re
 import statistics
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -75,36 +76,45 @@ def halves(name: str) -> tuple[bytes, bytes]:
 def measure(
     subject: Subject, texts: dict[str, tuple[bytes, bytes]], rounds: int
 ) -> list[list[str]]:
-    """A row per text: our ns per byte, and how many times as fast we are as the fastest peer."""
+    """A row per text: our ns per byte, how many times as fast we are as the fastest peer, and our
+    wall-clock time.
+    """
     convert(subject.path, subject.file, pattern=subject.pattern, self_test=False, force=True)
     found = [name for name in names(subject) if name in LIBRARIES]
     rows = []
     for text, (first, second) in texts.items():
         record: dict[str, list[list[float]]] = {name: [] for name in found}
+        walls: list[list[float]] = []
         ours = tokexport.load(subject.file)
         expected = [ids_of(ours.encode(half.decode())) for half in (first, second)]
         for number in range(-1, rounds):  # the first is not counted: its memory is untouched
             for name in random.sample(found, len(found)):
-                times = one_round(name, load(name, subject), (first, second), expected)
+                cpu, wall = one_round(name, load(name, subject), (first, second), expected)
                 if number >= 0:
-                    record[name].append(times)
-        rows.append([subject.name, text, *cells(record)])
+                    record[name].append(cpu)
+                    if name == "tokexport":
+                        walls.append(wall)
+        medians = [f"{statistics.median(times):.2f}" for times in zip(*walls, strict=True)]
+        rows.append([subject.name, text, *cells(record), ", ".join(medians)])
         print(" | ".join(rows[-1]), flush=True)
     return rows
 
 
 def one_round(
     name: str, calls: Calls, texts: tuple[bytes, bytes], expected: Sequence[Any]
-) -> list[float]:
-    """ns per byte for each kind of work. Exits if ids differ."""
+) -> tuple[list[float], list[float]]:
+    """ns per byte for each kind of work: CPU time, wall-clock time. Exits if ids differ."""
     to_array, to_list = calls["array"], calls.get("long list", calls["list"])
-    times = []
+    cpu, wall = [], []
     for number, encode in ((0, to_array), (1, to_array), (0, to_array), (1, to_list)):
-        result, seconds = timed(partial(encode, texts[number].decode()))
+        text, size = texts[number].decode(), len(texts[number])
+        begin = time.perf_counter()
+        result, seconds = timed(partial(encode, text))
+        wall.append((time.perf_counter() - begin) * 1e9 / size)
+        cpu.append(seconds * 1e9 / size)
         if not np.array_equal(ids_of(result), expected[number]):
             sys.exit(f"{name} gives other ids; nothing is reported")
-        times.append(seconds * 1e9 / len(texts[number]))
-    return times
+    return cpu, wall
 
 
 def cells(record: dict[str, list[list[float]]]) -> list[str]:
@@ -136,7 +146,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         chosen = [one for one in subjects(Path(folder)) if given.only in (None, one.name)]
         rows = [row for subject in chosen for row in measure(subject, texts, given.rounds)]
-    made = table(["tokenizer", "text", *WORK], rows, left=2)
+    made = table(["tokenizer", "text", *WORK, "wall-clock"], rows, left=2)
     if not given.print and given.only is None:
         write("docs/BENCHMARKS.md", {"documents": made})
 

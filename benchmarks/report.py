@@ -1,5 +1,5 @@
 """Measures tokexport, tiktoken, tokenizers and sentencepiece, and writes the figures of README.md
-and docs/BENCHMARKS.md: one command, three minutes.
+and some of docs/BENCHMARKS.md: three minutes.
 
     python benchmarks/report.py             measure, print, and write the documents
     python benchmarks/report.py --print     measure and print
