@@ -42,7 +42,7 @@ def assert_same(text: str) -> None:
 @given(
     parts=st.lists(
         st.builds(lambda text, count: text * count,
-                  st.text(st.sampled_from(ENDS) | st.characters(), max_size=4),
+                  st.text(st.sampled_from(ENDS) | st.characters(codec="utf-8"), max_size=4),
                   st.integers(0, 40)),
         max_size=8,
     )
