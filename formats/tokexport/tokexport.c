@@ -1460,10 +1460,12 @@ static void put_bytes(tkx_decoder *d, tkx_out_buf *s, const uint8_t *bytes, size
 #ifndef TKX_NO_DECODER
 enum { FIRST = 1, LAST = 2 }; /* the place of a token: one, both or neither */
 
-/* A run of FALLBACK tokens is text if it is UTF-8 as a whole (RUN_GOOD); otherwise each byte
-   becomes U+FFFD (RUN_BAD). If all ids are known, look_at_run decides. A stream holds bytes back
-   (RUN_HELD) until the run ends or has a bad byte, or, once it holds TKX_MAX_RUN, writes their
-   characters. */
+/* A run of FALLBACK tokens: text if it is UTF-8 as a whole, otherwise U+FFFD for each byte.
+
+   RUN_NONE ---- look_at_run, if all ids are known ----+---> RUN_GOOD: written
+      |                                                +---> RUN_BAD: U+FFFD for each byte
+      +---- in a stream ----> RUN_HELD: held back ---- a bad byte ----^
+                              (at TKX_MAX_RUN its whole characters are written) */
 enum { RUN_NONE, RUN_HELD, RUN_GOOD, RUN_BAD };
 
 /* Replaces the bytes of a token by its surface form at a place; 0 if it is outside BYTS (I19). */
@@ -1692,12 +1694,9 @@ static int start(tkx_decoder *d, const tkx *t, int skip_special) {
     d->t = t;
     d->skip_special = skip_special != 0;
 #ifndef TKX_NO_DECODER
-    if (!read_rules(d)) {
-        d->t = NULL;
-        return TKX_E_CORRUPT;
-    }
+    if (!read_rules(d)) d->t = NULL;
 #endif
-    return TKX_OK;
+    return d->t ? TKX_OK : TKX_E_CORRUPT;
 }
 
 /* Returns TKX_E_BYTES if the output did not fit. */

@@ -9,12 +9,9 @@ static int start(tkx_decoder *d, const tkx *t, int skip_special) {
     d->t = t;
     d->skip_special = skip_special != 0;
 #ifndef TKX_NO_DECODER
-    if (!read_rules(d)) {
-        d->t = NULL;
-        return TKX_E_CORRUPT;
-    }
+    if (!read_rules(d)) d->t = NULL;
 #endif
-    return TKX_OK;
+    return d->t ? TKX_OK : TKX_E_CORRUPT;
 }
 
 /* Returns TKX_E_BYTES if the output did not fit. */

@@ -7,10 +7,12 @@
 
 enum { FIRST = 1, LAST = 2 }; /* the place of a token: one, both or neither */
 
-/* A run of FALLBACK tokens is text if it is UTF-8 as a whole (RUN_GOOD); otherwise each byte
-   becomes U+FFFD (RUN_BAD). If all ids are known, look_at_run decides. A stream holds bytes back
-   (RUN_HELD) until the run ends or has a bad byte, or, once it holds TKX_MAX_RUN, writes their
-   characters. */
+/* A run of FALLBACK tokens: text if it is UTF-8 as a whole, otherwise U+FFFD for each byte.
+
+   RUN_NONE ---- look_at_run, if all ids are known ----+---> RUN_GOOD: written
+      |                                                +---> RUN_BAD: U+FFFD for each byte
+      +---- in a stream ----> RUN_HELD: held back ---- a bad byte ----^
+                              (at TKX_MAX_RUN its whole characters are written) */
 enum { RUN_NONE, RUN_HELD, RUN_GOOD, RUN_BAD };
 
 /* Replaces the bytes of a token by its surface form at a place; 0 if it is outside BYTS (I19). */
