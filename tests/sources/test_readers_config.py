@@ -14,6 +14,7 @@ from tokexport.conversion import file_bytes
 from tokexport.errors import SourceError
 from tokexport.model import SpecialIds
 from tokexport.sources import read
+from tokexport.sources.registry import open_source
 
 TOKENS = [
     added("<s>", 1000, special=True),
@@ -83,6 +84,24 @@ def test_provenance_has_the_digest_of_every_file_read(tmp_path: Path) -> None:
     for name, digest in model.provenance.sha256.items():
         assert hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() == digest
     assert file_bytes(prepared(read(tmp_path))) == file_bytes(model)
+
+
+def test_files_beside_a_source_are_opened_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "vocab.txt").write_bytes(b"[UNK]\n[SEP]\n[CLS]\na\n")
+    (tmp_path / "tokenizer_config.json").write_bytes(b'{"do_lower_case": true}')
+    opened: list[str] = []
+
+    def open_and_count(path: Path, *modes: str) -> Any:
+        opened.append(path.name)
+        return original(path, *modes)
+
+    original: Any = Path.open
+    monkeypatch.setattr(Path, "open", open_and_count)
+    source = open_source(tmp_path / "vocab.txt")
+    source.read()
+    assert opened.count("tokenizer_config.json") == 1
 
 
 def test_files_beside_a_source_of_another_name_are_not_read(tmp_path: Path) -> None:

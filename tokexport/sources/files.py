@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 from tokexport.errors import SourceError
 from tokexport.model import Provenance
@@ -33,11 +33,14 @@ def decoded(data: bytes, file: str, more: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class SourceFiles:
-    """Reads files of ``folder``, if any, by base name; keeps their SHA-256 and their sizes."""
+    """Reads files of ``folder``, if any, by base name; keeps their SHA-256, their sizes, and the
+    documents that were parsed.
+    """
 
     folder: Path | None = None
     sha256: dict[str, str] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
+    documents: dict[str, Any] = field(default_factory=dict)
 
     def read(self, name: str) -> bytes:
         """The bytes of a file that must exist."""

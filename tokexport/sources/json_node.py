@@ -215,9 +215,12 @@ def parse(data: bytes, file: str) -> Node:
 
 
 def parse_beside(files: SourceFiles, name: str) -> Node:
-    """The document of a file, or an empty object if it does not exist."""
-    data = files.beside(name)
-    return parse(b"{}" if data is None else data, name)
+    """The document of a file, or an empty object if it does not exist. It is parsed once."""
+    if name not in files.documents:
+        data = files.beside(name)
+        files.documents[name] = parse(b"{}" if data is None else data, name)
+    found: Node = files.documents[name]
+    return found
 
 
 def parse_large(data: bytes | mmap.mmap, file: str) -> Node | None:

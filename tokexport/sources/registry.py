@@ -83,6 +83,7 @@ class Opened:
         """The same without its content, which is no longer needed: compiling needs the memory."""
         for name in ("view", "data", "json"):
             self.input.__dict__.pop(name, None)
+        self.input.files.documents.clear()
         return replace(self, content=None)
 
 
