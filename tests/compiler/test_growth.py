@@ -6,6 +6,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from slow_normalizer import normalize
 from unicode_tables.charsmap import charsmap_of
 
 from tokexport.compiler.normalizer.growth import growths
@@ -21,7 +22,6 @@ from tokexport.model import (
     SpellBytes,
     Strip,
 )
-from tokexport.normalization.normalize import normalize
 
 CHARSMAP = {"a": "xyz", "e\u0301": "é", "ab": "ABCDEFG", "\ufdfa": "ab ab", "\u3000": "", "é": "e"}
 STEPS: list[NormalizerStep] = [

@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 from json_parts import STRIP, digits, metaspace, normalizers, pre_tokenizers, replace
 from reader_samples import BYTE_LEVEL, added, document, read_document
 from repository import SLOW
+from slow_normalizer import normalize
 from tokexport_reader.operations import FIRST_SOURCE, Affix
 from unicode_tables.charsmap import charsmap_of
 
 from tokexport.conversion import file_bytes
 from tokexport.errors import UnsupportedError
 from tokexport.model import Append, Charsmap, Prepend, Replace
-from tokexport.normalization.normalize import normalize
 from tokexport.runtime.tokenizer import load
 
 SOME = (*range(0x3400), *range(0xA000, 0xAD00), *range(0xF900, 0x10000), *range(0x1D000, 0x1F700))

@@ -15,12 +15,12 @@ from references import assert_same
 from repository import SLOW
 from sentencepiece import SentencePieceProcessor
 from sentencepiece_training import library_of, model_of, small, train
+from slow_normalizer import normalize
 from unicode_tables.charsmap import charsmap_of
 
 from tokexport.conversion import file_bytes
 from tokexport.errors import UnsupportedError
 from tokexport.model import Charsmap
-from tokexport.normalization.normalize import normalize
 from tokexport.runtime.tokenizer import load
 from tokexport.sources.sentencepiece.proto import (
     Algorithm,

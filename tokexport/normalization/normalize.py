@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tokexport.errors import UnsupportedError
 from tokexport.limits import MAX_CLUSTER
 from tokexport.model import (
     Append,
@@ -67,7 +68,8 @@ def _rewritten(text: str, step: NormalizerStep) -> str:
         case Charsmap(by_grapheme=True):
             return _clusters_replaced(text, read_charsmap(step.data, step.path))
         case Charsmap():
-            return _sequences_replaced(text, step)
+            problem = "an added token that a map of sequences normalizes is not supported"
+            raise UnsupportedError(step.path, problem, "a verbatim one is, as in SentencePiece")
         case SpellBytes():
             return to_characters(text.encode())
         case Prepend(content):
@@ -97,28 +99,6 @@ def _clusters_replaced(text: str, sequences: CharacterSequences) -> str:
             found = replaced(part)
             parts.append(part if found is None else found)
         parts.append(whole or b"")
-    return b"".join(parts).decode()
-
-
-def _sequences_replaced(text: str, step: Charsmap) -> str:
-    rules = rules_of(read_charsmap(step.data, step.path))
-    longest = max(map(len, rules), default=0)
-    parts: list[bytes] = []
-    rest = text.encode()
-    contents = sorted(
-        (content.encode() for content in step.protected if content), key=len, reverse=True
-    )
-    after_space = step.collapses
-    while rest:
-        whole = next((content for content in contents if rest.startswith(content)), None)
-        starts = (rest[:size] for size in range(longest, 0, -1))
-        key = whole or next(filter(rules.__contains__, starts), rest.decode()[0].encode())
-        part = whole or rules.get(key, key)
-        part = part.lstrip(b" ") if after_space else part
-        if part:
-            parts.append(part)
-            after_space = step.collapses and part.endswith(b" ")
-        rest = rest[len(key) :]
     return b"".join(parts).decode()
 
 

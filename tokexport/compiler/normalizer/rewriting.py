@@ -35,7 +35,7 @@ from tokexport.normalization.character_map import (
 )
 from tokexport.normalization.graphemes import grapheme_program
 from tokexport.normalization.replacing import compile_replace
-from tokexport.patterns import MATCH_ENDS, SplitProgram, compile_tree, tree
+from tokexport.patterns import SplitProgram, compile_tree, tree
 from tokexport.patterns.tree import Characters, Node, members_of
 from tokexport.unicode import character_test_set
 from tokexport.unicode.charsmap import CharacterSequences, read_charsmap
@@ -47,14 +47,6 @@ class ReplaceOp:
 
     program: SplitProgram
     content: str
-
-    @property
-    def may_insert_first(self) -> bool:
-        """Whether the content may be inserted before the first character, which is then kept."""
-        program = self.program
-        return program.may_be_empty and bool(
-            (program.transitions[program.starts[program.n_classes]] & MATCH_ENDS).any()
-        )
 
 
 @dataclass(frozen=True, slots=True)

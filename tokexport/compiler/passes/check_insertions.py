@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NoReturn
 
-from tokexport.compiler.normalizer.rewriting import ReplaceOp, compile_steps
 from tokexport.errors import UnsupportedError
 from tokexport.model import (
     CharacterMap,
@@ -25,6 +24,7 @@ from tokexport.model import (
     TokenizerModel,
 )
 from tokexport.normalization.replacing import compile_replace
+from tokexport.patterns import MATCH_ENDS
 
 
 def check_insertions(model: TokenizerModel) -> TokenizerModel:
@@ -37,9 +37,15 @@ def check_insertions(model: TokenizerModel) -> TokenizerModel:
     for position, step in enumerate(model.normalizer):
         if not isinstance(step, Replace) or step.literal:
             continue
+        program = compile_replace(step)
+        if not program.may_be_empty:
+            continue
         if step.dialect is Dialect.FANCY_REGEX:
-            _check_empty(step, model.normalizer[:position])
-        elif _inserts_first(step):
+            before = model.normalizer[:position]
+            if program.match_end((), 0) is not None and not all(map(_keeps_some, before)):
+                hint = "after a step that may leave nothing, one that matches a character or more"
+                _refuse(step, f"{hint} is")
+        elif (program.transitions[program.starts[program.n_classes]] & MATCH_ENDS).any():
             _check_later(step, position, (*model.normalizer[position + 1 :], *model.pre_tokenizer))
             known = known and position == 0
     return model if known else replace(model, offset_trimming=None)
@@ -61,14 +67,6 @@ def _refuse(step: Replace, hint: str) -> NoReturn:
     raise UnsupportedError(step.path, f"{problem} is not supported", hint)
 
 
-def _check_empty(step: Replace, before: Sequence[NormalizerStep]) -> None:
-    fills = step.content and compile_replace(step).match_end((), 0) is not None
-    if fills and not all(map(_keeps_some, before)):
-        _refuse(
-            step, "after a step that may leave nothing, one that matches a character or more is"
-        )
-
-
 def _keeps_some(step: NormalizerStep) -> bool:
     match step:
         case Replace(content=content):
@@ -77,7 +75,3 @@ def _keeps_some(step: NormalizerStep) -> bool:
             return True
         case _:
             return False
-
-
-def _inserts_first(step: Replace) -> bool:
-    return any(isinstance(op, ReplaceOp) and op.may_insert_first for op in compile_steps((step,)))
