@@ -80,7 +80,7 @@ FANCY_REGEX = [
     # Sets: operators have equal precedence, from the left; a remapped property.
     ("[a-]+|[-b]+|[^]]", "a-b]c", ["a-", "b", "c"]),
     (r"\pL\PL", "a1ab", ["a1"]),
-    (r"\p{sc=Greek}+|\p{Script:Latin}+", "αβab", ["αβ", "ab"]),
+    (r"\p{sc=Greek}+|\p{Script=Latin}+", "αβab", ["αβ", "ab"]),
     # Escapes.
     (
         r"\x41\x{1F600}\u00E9\U0001F600\t\e",
@@ -134,7 +134,7 @@ def test_word_characters_of_oniguruma_differ_in_brackets(pattern: str) -> None:
 
 def test_no_folding_of_several_characters_is_missing() -> None:
     """Exactly the foldings to fewer or more characters in Oniguruma are refused."""
-    for sequence, singles in multi_character_folds(Dialect.ONIGURUMA).items():
+    for sequence, singles in multi_character_folds().items():
         spelled = "".join(chr(part) for part in sequence)
         upper = "".join(chr(case_variants(part, Dialect.ONIGURUMA)[0]) for part in sequence)
         separate = "|".join(spelled)

@@ -16,7 +16,7 @@ UNTOUCHED_BY_CASE = "0 '中"
 PROPERTIES = ("Cased", "Changes_When_Casemapped", "Changes_When_Casefolded")
 SETS = [property_set(name, Dialect.ONIGURUMA) for name in PROPERTIES]
 CASED = "".join(map(chr, np.flatnonzero(np.any(SETS, axis=0))))
-FOLDS = multi_character_folds(Dialect.ONIGURUMA)
+FOLDS = multi_character_folds()
 SINGLES = "".join(sorted(chr(single) for singles in FOLDS.values() for single in singles))
 
 
@@ -101,7 +101,6 @@ def runs(code_points: list[int]) -> list[tuple[int, int]]:
 
 
 def test_fancy_regex_folds_to_one_code_point_only() -> None:
-    assert multi_character_folds(Dialect.FANCY_REGEX) == {}
     assert matches("(?i:ß)", "ss", Dialect.FANCY_REGEX) == []
     assert matches("(?i:ss)", "ß", Dialect.FANCY_REGEX) == []
 

@@ -30,7 +30,7 @@ from tokexport.normalization import normal_forms
 from tokexport.model import CharacterTest, Dialect, NormalForm
 for dialect in Dialect:
     print(unicode.property_set("L", dialect).sum(), unicode.shorthand_set("s", dialect).sum())
-    print(unicode.case_variants(0x73, dialect), len(unicode.multi_character_folds(dialect)))
+    print(unicode.case_variants(0x73, dialect), len(unicode.multi_character_folds()))
 for test in CharacterTest:
     print(unicode.character_test_set(test).sum())
 for form in NormalForm:

@@ -1,6 +1,9 @@
-"""A property is found by exactly the names that its engine accepts."""
+"""A property is found by names that its engine accepts, except for some of fancy-regex's
+spellings that no tokenizer has: ``IsGreek``, ``gc:L``, ``gc!=L`` and letters outside ASCII.
+"""
 
 import random
+import re
 
 import pytest
 import tokenizers
@@ -33,6 +36,23 @@ def is_known(name: str, dialect: Dialect) -> bool:
     return True
 
 
+def is_left_out(name: str, dialect: Dialect) -> bool:
+    """Whether a name is one of those spellings."""
+    has_prefix = any(part.lower().startswith("is") for part in re.split("[=:!]", name))
+    is_unusual = has_prefix or not name.isascii() or not {":", "!"}.isdisjoint(name)
+    return dialect is Dialect.FANCY_REGEX and is_unusual
+
+
+def check_name(name: str, dialect: Dialect) -> None:
+    # The pattern reader handles \p{^L}.
+    plain = name if name.startswith("^^") else name.removeprefix("^")
+    is_accepted = engine_accepts(rf"\p{{{name}}}", dialect)
+    if is_left_out(plain, dialect):
+        assert not is_known(plain, dialect)
+    else:
+        assert is_known(plain, dialect) == is_accepted
+
+
 def names(dialect: Dialect) -> list[str]:
     return sorted(unicode._data().header["properties"][dialect.value])
 
@@ -58,9 +78,7 @@ def spelled(draw: st.DrawFn) -> str:
 @settings(max_examples=5000 if SLOW else 150)
 @given(name=spelled())
 def test_a_name_is_known_if_the_engine_accepts_it(dialect: Dialect, name: str) -> None:
-    # The pattern reader handles \p{^L}.
-    plain = name if name.startswith("^^") else name.removeprefix("^")
-    assert is_known(plain, dialect) == engine_accepts(rf"\p{{{name}}}", dialect)
+    check_name(name, dialect)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +101,7 @@ def test_a_name_is_known_if_the_engine_accepts_it(dialect: Dialect, name: str) -
 )
 def test_a_plausible_name_is_known_if_the_engine_accepts_it(name: str) -> None:
     for dialect in Dialect:
-        assert is_known(name, dialect) == engine_accepts(rf"\p{{{name}}}", dialect), dialect
+        check_name(name, dialect)
 
 
 @pytest.mark.parametrize("dialect", Dialect)

@@ -49,7 +49,7 @@ def _spellings() -> frozenset[tuple[int, ...]]:
     """Every spelling of a sequence that a single character matches, in any case."""
     return frozenset(
         spelling
-        for sequence in multi_character_folds(Dialect.ONIGURUMA)
+        for sequence in multi_character_folds()
         for spelling in product(*(case_variants(part, Dialect.ONIGURUMA) for part in sequence))
     )
 
@@ -57,5 +57,4 @@ def _spellings() -> frozenset[tuple[int, ...]]:
 @functools.cache
 def _singles() -> frozenset[int]:
     """Every character that folds to a sequence."""
-    folds = multi_character_folds(Dialect.ONIGURUMA)
-    return frozenset(single for singles in folds.values() for single in singles)
+    return frozenset(single for found in multi_character_folds().values() for single in found)

@@ -67,7 +67,7 @@ class Cursor:
         try:
             return property_set(name, self.dialect, bracketed)
         except KeyError:
-            hint = f"{self.dialect.value} has no such category, script or binary property"
+            hint = "categories, scripts and binary properties are supported: L, Han, White_Space"
             raise self.refused(f"the property {name!r}", hint, offset) from None
 
     def opens_bracket(self) -> bool:

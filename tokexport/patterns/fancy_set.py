@@ -87,6 +87,6 @@ class FancySet:
             if name in _REWRITTEN:
                 hint = "general categories and scripts are supported"
                 raise source.refused(f"the property {name!r}", hint, offset)
-            members = self._folded(source.property(name.replace("!=", "=", 1), offset))
-            return complement(members) if negated != ("!=" in name) else members
+            members = self._folded(source.property(name, offset))
+            return complement(members) if negated else members
         return source.escaped(letter, offset, others="<>")

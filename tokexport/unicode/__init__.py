@@ -33,53 +33,23 @@ def _set(number: int) -> CodePoints:
     return members
 
 
-def loose_name(name: str, dialect: Dialect) -> str:
-    """A property's name as its engine looks it up: lower case, without spaces, hyphens and
-    underscores.
-
-    fancy-regex (UAX #44, LM3) also drops a leading "is" and, once in lower case, all non-ASCII
-    characters, and accepts ``property=value`` or ``property:value``.
-
-    >>> loose_name("Upper-case Letter", Dialect.ONIGURUMA)
-    'uppercaseletter'
-    >>> loose_name("isScript=IsGreek", Dialect.FANCY_REGEX)
-    'script=greek'
-    """
-    if dialect is Dialect.FANCY_REGEX:
-        parts = [_symbolic_name(part) for part in name.lower().replace(":", "=", 1).split("=", 1)]
-        return "=".join(parts)
-    return _without_separators(name)
-
-
-def _without_separators(name: str) -> str:
-    bare = "".join(character for character in name if character not in " -_")
-    return bare.lower() if bare.isascii() else bare
-
-
-def _symbolic_name(name: str) -> str:
-    bare = name.removeprefix("is")
-    symbol = _without_separators("".join(character for character in bare if character.isascii()))
-    return "isc" if symbol == "c" and bare != name else symbol
-
-
 def property_set(name: str, dialect: Dialect, bracketed: bool = False) -> CodePoints:
-    r"""The members of ``\p{name}``; KeyError if the engine has no property of that name.
+    r"""The members of ``\p{name}``; KeyError if the engine has no property of that name, or if it
+    is written as in no tokenizer, as fancy-regex's ``\p{IsGreek}`` or ``\p{sc!=Greek}``.
 
     ``bracketed``: inside a class, as in ``[\p{name}]``. Oniguruma's ``\p{Word}`` differs.
 
-    >>> int(property_set("L", Dialect.ONIGURUMA).sum())
-    141028
+    >>> int(property_set("Upper-case Letter", Dialect.ONIGURUMA).sum())
+    1858
     """
-    if dialect is Dialect.FANCY_REGEX and "!=" in name:
-        members = ~property_set(name.replace("!=", "=", 1), dialect, bracketed)
-        members[0xD800:0xE000] = False
-        return members
-    loose = loose_name(name, dialect)
-    if name.lower() != loose and loose in _data().header["exact_names"][dialect.value]:
+    header = _data().header
+    bare = "".join(character for character in name if character not in " -_")
+    loose = bare.lower() if bare.isascii() else bare
+    if name.lower() != loose and loose in header["exact_names"][dialect.value]:
         raise KeyError(name)
-    number = _data().header["properties"][dialect.value][loose]
+    number = header["properties"][dialect.value][loose]
     if bracketed:
-        number = _data().header["bracketed_properties"].get(dialect.value, {}).get(loose, number)
+        number = header["bracketed_properties"].get(dialect.value, {}).get(loose, number)
     return _set(number)
 
 
@@ -130,18 +100,17 @@ def case_variants(code_point: int, dialect: Dialect) -> tuple[int, ...]:
     return case_groups(dialect).get(code_point, (code_point,))
 
 
-def multi_character_folds(dialect: Dialect) -> dict[tuple[int, ...], tuple[int, ...]]:
+def multi_character_folds() -> dict[tuple[int, ...], tuple[int, ...]]:
     """Folded sequences of two or three code points and the single ones that match them under
-    ``(?i)``.
+    ``(?i)`` in Oniguruma; fancy-regex has none.
 
-    Only Oniguruma has any. A sequence stands for all spellings by :func:`case_variants`.
+    A sequence stands for all spellings by :func:`case_variants`.
 
-    >>> [chr(single) for single in multi_character_folds(Dialect.ONIGURUMA)[ord("s"), ord("s")]]
+    >>> [chr(single) for single in multi_character_folds()[ord("s"), ord("s")]]
     ['ß', 'ẞ']
     """
     # Each entry: length of the sequence, the sequence, number of single code points, those.
-    number = _data().header["folds"].get(dialect.value)
-    numbers = iter([] if number is None else _data().sequence(number))
+    numbers = iter(_data().sequence(_data().header["folds"][Dialect.ONIGURUMA.value]))
     return {
         tuple(islice(numbers, length)): tuple(islice(numbers, next(numbers))) for length in numbers
     }
