@@ -37,15 +37,31 @@ class FirstSymbols:
     unk_id: int | None
     fuse_unk: bool
 
-    def of(self, pre_token: bytes) -> tuple[int, ...]:
+    def of(self, pre_token: bytes) -> list[int]:
         """The symbols of a pre-token.
 
         >>> vocab, characters = {b"a": 0, b"<unk>": 1}, CharacterSymbols()
         >>> model = BytePairModel(vocab, (), unk_id=1, fuse_unk=True, characters=characters)
         >>> first_symbols(model).of("ab\u00e9a".encode())
-        (0, 1, 0)
+        [0, 1, 0]
         """
-        return tuple(self._one_by_one(pre_token.decode() if self.of_characters else pre_token))
+        units = self._units(pre_token)
+        symbols: list[int] = []
+        # a pending unknown token: the reference puts the bytes of other characters before it
+        unknown = False
+        for position, unit in enumerate(units):
+            symbol = self.tables[self._place(position, len(units))].get(unit)
+            if symbol is None and (in_bytes := self.in_bytes(unit)) is not None:
+                symbols += in_bytes
+                continue
+            if unknown and self.unk_id is not None and not (self.fuse_unk and symbol is None):
+                symbols.append(self.unk_id)
+            unknown = symbol is None
+            if symbol is not None:
+                symbols.append(symbol)
+        if unknown and self.unk_id is not None:
+            symbols.append(self.unk_id)
+        return symbols
 
     def of_all(self, pre_tokens: ByteStrings) -> tuple[Numbers, Numbers, Numbers]:
         """The symbols of many pre-tokens: where those of each begin and end, and all of them."""
@@ -75,28 +91,12 @@ class FirstSymbols:
         table[known] = [*self.tables[0].values()]
         return table
 
-    def _one_by_one(self, units: Sequence[int | str]) -> Iterable[int]:
-        # a pending unknown token: the reference puts the bytes of other characters before it
-        unknown = False
-        for position, unit in enumerate(units):
-            symbol = self.tables[self._place(position, len(units))].get(unit)
-            if symbol is None and (in_bytes := self.in_bytes(unit)) is not None:
-                yield from in_bytes
-                continue
-            if unknown and self.unk_id is not None and not (self.fuse_unk and symbol is None):
-                yield self.unk_id
-            unknown = symbol is None
-            if symbol is not None:
-                yield symbol
-        if unknown and self.unk_id is not None:
-            yield self.unk_id
+    def _units(self, pre_token: bytes) -> Sequence[int | str]:
+        return pre_token.decode() if self.of_characters else pre_token
 
     def knows(self, pre_token: bytes) -> bool:
         """Whether each unit of a pre-token has a symbol of its own. Not for models with affixes."""
-        return all(
-            unit in self.tables[0]
-            for unit in (pre_token.decode() if self.of_characters else pre_token)
-        )
+        return all(unit in self.tables[0] for unit in self._units(pre_token))
 
     def in_bytes(self, unit: int | str) -> list[int] | None:
         """The byte tokens of a character, if all its bytes have one."""

@@ -38,9 +38,6 @@ BYTES = 256
 SPACES = [ord(character) for character in "\t\n\v\f\r "]
 LOST = -1  # an image that is no longer traced
 
-# What each ASCII character next to the boundary has become, or LOST, shape (128,).
-Images = npt.NDArray[np.int64]
-
 
 def safe_cuts(
     normalizer: Sequence[Op],
@@ -76,8 +73,8 @@ class _Boundary:
 
     def __init__(self) -> None:
         self.clean: Pairs = np.ones((ASCII, ASCII), np.bool_)
-        self._left: Images = np.arange(ASCII)
-        self._right: Images = np.arange(ASCII)
+        # What each ASCII character has become on the left and on the right side, or LOST.
+        self._images: npt.NDArray[np.int64] = np.stack([np.arange(ASCII)] * 2)
 
     def at(self, read: npt.NDArray[np.bool_], program: SplitProgram) -> Pairs:
         """For each pair, the entry in a table by program input; False where an image is lost."""
@@ -85,16 +82,17 @@ class _Boundary:
         classes = read if program.labels is None else _before_labels(program.labels, read)
         # A program over bytes reads more than one for a character that is not ASCII.
         end = ASCII if len(program.classes) == BYTES else len(program.classes)
-        left, right = (np.where(images < end, images, LOST) for images in (self._left, self._right))
+        left, right = np.where(self._images < end, self._images, LOST)
         known = (left != LOST)[:, None] & (right != LOST)[None, :]
         pairs: Pairs = classes[program.classes[left]][:, program.classes[right]] & known
         return pairs
 
     def seen(self, pairs: Pairs) -> Pairs:
         """For each pair, the entry in a table by ASCII pair; True where an image is not ASCII."""
-        left = np.where((self._left >= 0) & (self._left < ASCII), self._left, ASCII)
-        right = np.where((self._right >= 0) & (self._right < ASCII), self._right, ASCII)
-        return np.pad(pairs, (0, 1), constant_values=True)[left][:, right]
+        is_ascii = (self._images >= 0) & (self._images < ASCII)
+        left, right = np.where(is_ascii, self._images, ASCII)
+        found: Pairs = np.pad(pairs, (0, 1), constant_values=True)[left][:, right]
+        return found
 
     def pass_program(self, program: SplitProgram) -> None:
         """A scan over the text: no match may cross the boundary."""
@@ -104,17 +102,15 @@ class _Boundary:
         match op:
             case NormalForm():
                 # Normalization never composes two ASCII characters; others are not traced.
-                self._left = np.where(self._left < ASCII, self._left, LOST)
-                self._right = np.where(self._right < ASCII, self._right, LOST)
+                self._images = np.where(self._images < ASCII, self._images, LOST)
             case CharacterMapping():
                 self._map(op.apply)
             case rewriting.ReplaceOp(program):
                 self.pass_program(program)
                 if program.may_be_empty:
                     self.clean[:] = False  # each side may get the content at the boundary
-                stays = _unmatched(program)
-                self._left = np.where(stays[program.classes[self._left]], self._left, LOST)
-                self._right = np.where(stays[program.classes[self._right]], self._right, LOST)
+                stays = _unmatched(program)[program.classes[self._images]]
+                self._images = np.where(stays, self._images, LOST)
             case rewriting.CharsmapOp():
                 # A mark that follows can change what a character becomes.
                 self.clean[:] = False
@@ -122,14 +118,13 @@ class _Boundary:
                 self._map(lambda character: to_characters(character.encode()))
             case rewriting.AffixOp(content, append, unless_present, only_first):
                 # After a cut, the right side gets the content too, unless it starts with it.
-                has = self._right == (ord(content) if len(content) == 1 else LOST - 1)
+                has = self._images[1] == (ord(content) if len(content) == 1 else LOST - 1)
                 self.clean &= has[None, :] & (unless_present and not append and not only_first)
 
     def _map(self, apply: Callable[[str], str]) -> None:
-        left = [apply(chr(c))[-1:] if c >= 0 else "" for c in self._left]
-        right = [apply(chr(c))[:1] if c >= 0 else "" for c in self._right]
-        self._left = np.array([ord(text) if text else LOST for text in left], np.int64)
-        self._right = np.array([ord(text) if text else LOST for text in right], np.int64)
+        for images, at in zip(self._images, (slice(-1, None), slice(1)), strict=True):
+            texts = (apply(chr(image))[at] if image >= 0 else "" for image in images)
+            images[:] = [ord(text) if text else LOST for text in texts]
 
 
 def _targets(program: SplitProgram) -> npt.NDArray[np.uint16]:
