@@ -14,6 +14,7 @@ from typing import Any, Final
 from tokexport.compiler.compile import prepared
 from tokexport.conversion import file_bytes
 from tokexport.errors import UnsupportedError
+from tokexport.sources import tokenizer_json
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.registry import Opened, open_source
 from tokexport.sources.tokenizer_json.document import byte_level
@@ -58,7 +59,7 @@ def parts_of(source: str | os.PathLike[str], **how: Any) -> Parts:
     :func:`tokexport.sources.registry.open_source`. Raises SourceError for a broken source.
     """
     opened = open_source(source, **how)
-    root = opened.input.json if opened.format.name.startswith("tokenizer.json") else None
+    root = opened.input.json if opened.format is tokenizer_json.SOURCE else None
     if root is not None:
         opened = replace(opened, content=root)
     refusals: dict[str, UnsupportedError] = {}

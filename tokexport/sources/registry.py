@@ -79,6 +79,10 @@ class Opened:
         with self.input.naming_the_file():
             return self.format.reference(self.input, self.content, self.given)
 
+    def equivalent(self) -> Any:
+        """What the source is or is read as: see :class:`tokexport.sources.source.Source`."""
+        return self.format.equivalent(self.input, self.content, self.given)
+
     def emptied(self) -> Opened:
         """The same without its content, which is no longer needed: compiling needs the memory."""
         for name in ("view", "data", "json"):

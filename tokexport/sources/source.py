@@ -118,6 +118,9 @@ class Source(Generic[T]):
     under_any_name: Callable[[T], bool] | bool = False
     # Whether a directory is read as a whole instead of one of its files.
     whole_folder: Callable[[SourceFiles], bool] | None = None
+    # What it is or is read as, if that is a tokenizer.json (its fields), a SentencePiece model or
+    # RWKV's vocabulary file; otherwise None.
+    equivalent: Callable[[Input, T, Given], Any] = lambda source, content, given: None
     # The fields of :class:`Given` that the format leaves open.
     takes: frozenset[str] = frozenset()
 

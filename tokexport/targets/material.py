@@ -13,9 +13,7 @@ from tokexport.compiler.compile import prepared
 from tokexport.model import BytePairModel, Prepend, SpecialIds, Token, TokenizerModel, UnigramModel
 from tokexport.runtime.embedded import is_tokexport_file
 from tokexport.runtime.tokenizer import Tokenizer, load
-from tokexport.sources.gguf.read import gguf_document, gguf_sentencepiece
-from tokexport.sources.gguf.source import parse_gguf
-from tokexport.sources.registry import Opened, open_source
+from tokexport.sources.registry import open_source
 from tokexport.sources.sentencepiece import proto
 from tokexport.sources.sentencepiece.proto import Piece, PieceType
 from tokexport.targets.parts import Parts, merges_of, order_of_merges, parts_of_file, parts_of_model
@@ -61,7 +59,9 @@ def material(source: Any, **how: Any) -> Material:
         return of_file(load(source), Path(source).name)
     opened = open_source(source, **how)
     with opened.input.naming_the_file():
-        model, (pieces, document) = opened.read(), _pieces_or_document(opened)
+        model, found = opened.read(), opened.equivalent()
+        pieces = found if isinstance(found, proto.SentencePieceModel) else None
+        document = found if isinstance(found, dict) else None
         return replace(of_model(opened.input.name, model, pieces), document=document)
 
 
@@ -146,24 +146,6 @@ def _scores(model: TokenizerModel) -> tuple[float, ...] | None:
         float(np.float32(-math.log(ranks[id] + 1))) if id in ranks else NO_MERGE
         for id in range(len(model.tokens))
     )
-
-
-def _pieces_or_document(
-    opened: Opened,
-) -> tuple[proto.SentencePieceModel | None, dict[str, Any] | None]:
-    """The pieces or the tokenizer.json that was read, or that a GGUF file was read as."""
-    match opened.format.name:
-        case "SentencePiece model":
-            return proto.parse_model(opened.content, opened.input.name), None
-        case "tokenizer.json" if opened.input.json is not None:
-            return None, dict(opened.input.json.value)
-        case "GGUF file":
-            parsed = parse_gguf(opened.content, opened.input.name, opened.given.pattern)
-            if parsed.model in ("llama", "t5"):
-                return gguf_sentencepiece(parsed), None
-            if parsed.model in ("gpt2", "bert"):
-                return None, gguf_document(parsed)
-    return None, None
 
 
 def _token(tokenizer: Tokenizer, id: int) -> Token | None:

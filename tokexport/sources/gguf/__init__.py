@@ -25,31 +25,40 @@ def _read(source: Input, values: dict[str, Any], given: Given) -> TokenizerModel
     return read_gguf(parse_gguf(values, source.name, given.pattern), source.files)
 
 
-def _reference(source: Input, values: dict[str, Any], given: Given) -> ReferenceTokenizer:
-    from tokexport.sources.gguf.read import gguf_document, gguf_rwkv, gguf_sentencepiece
+def _equivalent(source: Input, values: dict[str, Any], given: Given) -> Any:
+    from tokexport.sources.gguf.read import equivalent
     from tokexport.sources.gguf.source import parse_gguf
 
-    parsed = parse_gguf(values, source.name, given.pattern)
+    return equivalent(parse_gguf(values, source.name, given.pattern))
+
+
+def _reference(source: Input, values: dict[str, Any], given: Given) -> ReferenceTokenizer:
+    found = _equivalent(source, values, given)
     assert source.path is not None
-    if parsed.model in ("gpt2", "bert"):
+    if isinstance(found, dict):
         from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
-        return TokenizersReference.from_document(gguf_document(parsed), str(source.path))
+        return TokenizersReference.from_document(found, str(source.path))
     reference: ReferenceTokenizer
-    if parsed.model == "rwkv":
+    if isinstance(found, bytes):
         from tokexport.sources.vocab_files.rwkv import RwkvReference
 
-        reference = RwkvReference(gguf_rwkv(parsed))
+        reference = RwkvReference(found)
     else:
         from tokexport.sources.sentencepiece.proto import serialize
         from tokexport.sources.sentencepiece.reference import SentencePieceReference
 
-        serialized = serialize(gguf_sentencepiece(parsed))
-        reference = SentencePieceReference.from_bytes(serialized, source.path)
+        reference = SentencePieceReference.from_bytes(serialize(found), source.path)
     reference.reading_note = reading_note(source.name, "vocabulary file")
     return reference
 
 
 SOURCE = Source(
-    "GGUF file", _sniff, _read, _reference, under_any_name=True, takes=frozenset(("pattern",))
+    "GGUF file",
+    _sniff,
+    _read,
+    _reference,
+    under_any_name=True,
+    equivalent=_equivalent,
+    takes=frozenset(("pattern",)),
 )

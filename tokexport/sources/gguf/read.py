@@ -51,14 +51,14 @@ _ESCAPED: Final = re.compile(r"(?:[ -\[\]-~]|\\x[0-9a-f]{2}|\\[tnr\\'\"])*")
 
 
 def read_gguf(source: GgufTokenizer, files: SourceFiles) -> TokenizerModel:
-    name = source.file
-    if source.model in ("gpt2", "bert"):
-        # Files beside a GGUF do not belong to it.
-        model = read_tokenizer_json(Node(name, "", gguf_document(source)), files.alone(), "GGUF")
-    elif source.model == "rwkv":
-        model = read_rwkv(gguf_rwkv(source), name, files.alone(), "GGUF")
+    name, files = source.file, files.alone()  # files beside a GGUF do not belong to it
+    found = equivalent(source)
+    if isinstance(found, dict):
+        model = read_tokenizer_json(Node(name, "", found), files, "GGUF")
+    elif isinstance(found, bytes):
+        model = read_rwkv(found, name, files, "GGUF")
     else:
-        model = sentencepiece.build(gguf_sentencepiece(source), files.alone(), Provenance("GGUF"))
+        model = sentencepiece.build(found, files, Provenance("GGUF"))
         # llama.cpp's defaults: BOS before a text of "llama", EOS after one of "t5".
         parts = _post_processor(source, source.model == "llama", source.model == "t5", False)
         root = Node(name, "", {"post_processor": parts})
@@ -73,6 +73,13 @@ def read_gguf(source: GgufTokenizer, files: SourceFiles) -> TokenizerModel:
         special_ids=SpecialIds(**ids, stop=tuple(sorted(stops))),
         chat=replace(source.chat, variables=named if source.chat != ChatTemplates() else {}),
     )
+
+
+def equivalent(source: GgufTokenizer) -> dict[str, Any] | bytes | proto.SentencePieceModel:
+    """What the file is read as: a tokenizer.json, RWKV's vocabulary file, or pieces."""
+    if source.model in ("gpt2", "bert"):
+        return gguf_document(source)
+    return gguf_rwkv(source) if source.model == "rwkv" else gguf_sentencepiece(source)
 
 
 def gguf_document(source: GgufTokenizer) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """SentencePiece models (``tokenizer.model``, ``spiece.model``)."""
 
 import re
-from typing import Final
+from typing import Any, Final
 
 from tokexport.model import TokenizerModel
 from tokexport.sources.reference import ReferenceTokenizer
@@ -35,6 +35,12 @@ def _reference(source: Input, data: bytes, given: Given) -> ReferenceTokenizer:
     return SentencePieceReference.from_bytes(data, source.path)
 
 
+def _equivalent(source: Input, data: bytes, given: Given) -> Any:
+    from tokexport.sources.sentencepiece.proto import parse_model
+
+    return parse_model(data, source.name)
+
+
 SOURCE = Source(
     "SentencePiece model",
     _sniff,
@@ -42,4 +48,5 @@ SOURCE = Source(
     _reference,
     files=("tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "spm.model"),
     under_any_name=True,
+    equivalent=_equivalent,
 )

@@ -81,5 +81,6 @@ SOURCE = Source(
     _reference,
     files=(TOKENIZER_JSON,),
     under_any_name=_has_vocabulary,
+    equivalent=lambda source, root, given: {**source.fields},
 )
 OBJECT = Source(_OBJECT, _sniff_object, _read_object, _reference_object)
