@@ -126,7 +126,7 @@ REFUSED: list[tuple[str, Any, str, object, str]] = [
     ("bytes_gpt2", S, "pre_tokenizer", BYTE_LEVEL, "byte_level of the model"),
     ("bytes_gpt2", S, "pre_tokenizer", METASPACE, "MetaspaceNormalizer"),
     ("bytes_gpt2", S, "pre_tokenizer", CUT, "non-empty"),
-    ("bytes_gpt2", S, "model.type", "Trie", "one of BPE"),
+    ("bytes_gpt2", U, "model.type", "Trie", "use BPE"),
     ("bytes_gpt2", S, "model.vocab", {"a": 0}, "byte 0x00"),
     ("bytes_gpt2", U, "model.dropout", 0.1, "dropout"),
     ("bytes_gpt2", U, "extra", 1, "the fields known here"),

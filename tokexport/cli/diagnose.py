@@ -14,7 +14,7 @@ from typing import Any, Final
 from tokexport.compiler.compile import prepared
 from tokexport.conversion import file_bytes
 from tokexport.errors import UnsupportedError
-from tokexport.sources import tokenizer_json
+from tokexport.sources import tokenizer_json, tokenizer_json_2
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.registry import Opened, open_source
 from tokexport.sources.tokenizer_json.document import byte_level
@@ -26,6 +26,7 @@ _SEQUENCES: Final = {"normalizer": "normalizers", "pre_tokenizer": "pretokenizer
     "decoder": "decoders",
 }
 _FIELDS: Final = ("normalizer", "pre_tokenizer", "model", "post_processor", "decoder")
+_WITH_PARTS: Final = (tokenizer_json.SOURCE, tokenizer_json_2.SOURCE)
 _LONG: Final = ("vocab", "merges", "special_tokens", "precompiled_charsmap")
 _SHOWN: Final = 60
 
@@ -59,7 +60,7 @@ def parts_of(source: str | os.PathLike[str], **how: Any) -> Parts:
     :func:`tokexport.sources.registry.open_source`. Raises SourceError for a broken source.
     """
     opened = open_source(source, **how)
-    root = opened.input.json if opened.format is tokenizer_json.SOURCE else None
+    root = opened.input.json if opened.format in _WITH_PARTS else None
     if root is not None:
         opened = replace(opened, content=root)
     refusals: dict[str, UnsupportedError] = {}

@@ -14,7 +14,14 @@ from typing import Any, Final, Literal
 
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import TokenizerModel
-from tokexport.sources import gguf, sentencepiece, tiktoken, tokenizer_json, transformers
+from tokexport.sources import (
+    gguf,
+    sentencepiece,
+    tiktoken,
+    tokenizer_json,
+    tokenizer_json_2,
+    transformers,
+)
 from tokexport.sources.directory import directory_notes, sniffed, tokenizer_in
 from tokexport.sources.hub import local_source
 from tokexport.sources.reference import ReferenceTokenizer
@@ -27,6 +34,7 @@ from tokexport.sources.vocab_files import clip, gpt2_pair, minbpe, rwkv, wordpie
 # In the order in which formats are tried on a file and searched for in a directory.
 SOURCES: Final[tuple[AnySource, ...]] = (
     gguf.SOURCE,
+    tokenizer_json_2.SOURCE,
     tokenizer_json.SOURCE,
     tiktoken.RANKS,
     tiktoken.TEKKEN,
@@ -85,7 +93,7 @@ class Opened:
 
     def emptied(self) -> Opened:
         """The same without its content, which is no longer needed: compiling needs the memory."""
-        for name in ("view", "data", "json"):
+        for name in ("view", "data", "json", "document"):
             self.input.__dict__.pop(name, None)
         self.input.files.documents.clear()
         return replace(self, content=None)

@@ -13,7 +13,7 @@ from typing import Any, Final, Generic, TypeVar
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import TokenizerModel
 from tokexport.sources.files import SourceFiles
-from tokexport.sources.json_node import Node, parse
+from tokexport.sources.json_node import Node, parse, parse_large
 from tokexport.sources.reference import ReferenceTokenizer
 
 T = TypeVar("T")
@@ -86,6 +86,11 @@ class Input:
             if _OBJECT.match(text) or text.decode():
                 return parse(self.data, self.name)
         return None
+
+    @cached_property
+    def document(self) -> Node | None:
+        """The same with the vocabulary and the merges as bytes, if it is a large tokenizer.json."""
+        return parse_large(self.view, self.name) or self.json
 
     @property
     def fields(self) -> dict[str, Any]:

@@ -1,56 +1,57 @@
 """tokenizer.json of Hugging Face's library ``tokenizers``, with the files beside it."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from tokexport.model import TokenizerModel
-from tokexport.sources.json_node import Node, parse_large, release
+from tokexport.sources.files import SourceFiles
+from tokexport.sources.json_node import Node, release
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Given, Input, Source
 from tokexport.sources.tokenizer_json.config import TOKENIZER_JSON
 from tokexport.sources.tokenizer_json.read import read_saved, read_tokenizer_json, save
-from tokexport.sources.tokenizer_json_2.read import VERSION as VERSION_2
 from tokexport.sources.transformers.classes import rebuilt_note
 
 _OBJECT = "tokenizers.Tokenizer"
 
 
-def is_document(fields: dict[str, Any]) -> bool:
-    """Whether a JSON object is a tokenizer.json: in a vocabulary these keys are tokens with ids.
-
-    >>> is_document({"model": {}}), is_document({"model": 5})
-    (True, False)
+def document_of(source: Input) -> Node | None:
+    """The document of a file, if it is a tokenizer.json: in a vocabulary its keys are tokens with
+    ids.
     """
-    return isinstance(fields.get("model"), dict) or isinstance(fields.get("added_tokens"), list)
+    fields = {} if source.document is None else source.document.object(repeats=True)
+    is_one = isinstance(fields.get("model"), dict) or isinstance(fields.get("added_tokens"), list)
+    return source.document if is_one else None
 
 
-def _sniff(source: Input) -> Node | None:
-    root = parse_large(source.view, source.name) or source.json
-    if root is None or not is_document(root.object(repeats=True)):
-        return None
-    return source.json if root.value.get("version") == VERSION_2 else root
-
-
-def _has_vocabulary(root: Node) -> bool:
+def has_vocabulary(root: Node) -> bool:
     """A "model" may be anything in a file of settings."""
     model = root.value.get("model")
     return isinstance(model, dict) and "vocab" in model
 
 
-def _read(source: Input, root: Node, given: Given) -> TokenizerModel:
+def fields_of(source: Input, root: Node, given: Given) -> dict[str, Any]:
+    """The fields of the document, all of them parsed."""
+    return {**source.fields}
+
+
+def read_file(
+    source: Input, root: Node, read: Callable[[Node, SourceFiles], TokenizerModel]
+) -> TokenizerModel:
+    """The model in a file of any version, which ``read`` returns."""
     # Under another name, the files beside it need not belong to it.
     if source.name != TOKENIZER_JSON:
-        return read_tokenizer_json(root, source.files.alone())
-    model, note = read_tokenizer_json(root, source.files), rebuilt_note(root, source.files)
+        return read(root, source.files.alone())
+    model, note = read(root, source.files), rebuilt_note(root, source.files)
     return replace(model, notes=(*model.notes, note)) if note else model
 
 
-def _reference(source: Input, root: Node, given: Given) -> ReferenceTokenizer:
-    if root.value.get("version") == VERSION_2:
-        from tokexport.sources.tokenizer_json_2.reference import Tokenizers1Reference
+def _read(source: Input, root: Node, given: Given) -> TokenizerModel:
+    return read_file(source, root, read_tokenizer_json)
 
-        assert source.path is not None
-        return Tokenizers1Reference(source.path)
+
+def _reference(source: Input, root: Node, given: Given) -> ReferenceTokenizer:
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
     text = source.view[:]
@@ -76,11 +77,11 @@ def _reference_object(source: Input, tokenizer: Any, given: Given) -> ReferenceT
 
 SOURCE = Source(
     "tokenizer.json",
-    _sniff,
+    document_of,
     _read,
     _reference,
     files=(TOKENIZER_JSON,),
-    under_any_name=_has_vocabulary,
-    equivalent=lambda source, root, given: {**source.fields},
+    under_any_name=has_vocabulary,
+    equivalent=fields_of,
 )
 OBJECT = Source(_OBJECT, _sniff_object, _read_object, _reference_object)

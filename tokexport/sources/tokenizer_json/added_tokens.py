@@ -5,11 +5,11 @@ the id there; every other content gets the next number, counted from the *size* 
 Declaring a content again replaces its flags, but once special it stays special.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from tokexport.model import AddedToken
+from tokexport.model import AddedToken, Token
 from tokexport.normalization.normalize import normalize
 from tokexport.sources.byte_pair import Names
 from tokexport.sources.json_node import Node, show
@@ -114,3 +114,33 @@ def _refuse_equal_normal_forms(
                 f"remove it or {other.path}: they normalize to the same text, and the reference"
                 " finds either of them by chance"
             )
+
+
+def as_matched(added: AddedVocabulary) -> AddedVocabulary:
+    """Added tokens that are matched and decoded in their normalized form, as from 1.0 on."""
+
+    def normalized(token: AddedToken) -> AddedToken:
+        return replace(token, content=added.spelling[token.id], verbatim=True)
+
+    tokens = tuple(normalized(token) if token.normalized else token for token in added.tokens)
+    special = frozenset(token.content for token in tokens if token.special)
+    return replace(added, tokens=tokens, special=special)
+
+
+def decoded_as_added(
+    tokens: Sequence[Token | None], added: AddedVocabulary, byte_level: bool
+) -> Iterator[Token | None]:
+    """The tokens as the reference decodes them from 1.0 on.
+
+    An id below all added ids is not special, however it is spelled. ``byte_level``: nor is any id
+    that was not added, and the contents of added tokens are never decoded from GPT-2's alphabet.
+    """
+    contents = {token.id: token.content.encode() for token in added.tokens}
+    for number, token in enumerate(tokens):
+        if token is None:
+            yield None
+        elif number in contents:
+            yield replace(token, content=contents[number]) if byte_level else token
+        else:
+            special = token.special and not byte_level and number > min(contents)
+            yield replace(token, special=special)

@@ -16,6 +16,7 @@ from tokexport.model import (
     Decoding,
     Provenance,
     Reference,
+    SpellBytes,
     Template,
     TokenizerModel,
     TokenKind,
@@ -24,18 +25,20 @@ from tokexport.model import (
 from tokexport.model.tokens import KINDS
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import Node, parse, show
-from tokexport.sources.tokenizer_json.added_tokens import AddedVocabulary, read_added_tokens
+from tokexport.sources.tokenizer_json.added_tokens import (
+    AddedVocabulary,
+    as_matched,
+    decoded_as_added,
+    read_added_tokens,
+)
 from tokexport.sources.tokenizer_json.config import read_config, with_roles
 from tokexport.sources.tokenizer_json.decoder import read_decoder
 from tokexport.sources.tokenizer_json.decoder_chain import decode_forms
 from tokexport.sources.tokenizer_json.model import HuggingFaceModel, read_model
-from tokexport.sources.tokenizer_json.normalizer import read_normalizer
+from tokexport.sources.tokenizer_json.normalizer import Steps, read_normalizer
 from tokexport.sources.tokenizer_json.post_processor import read_post_processor, template_ids
 from tokexport.sources.tokenizer_json.pre_tokenizer import read_pre_tokenizer
 from tokexport.sources.tokenizer_json.trimming import read_trimming
-from tokexport.sources.tokenizer_json_2.normalizer import read_normalizers
-from tokexport.sources.tokenizer_json_2.read import VERSION as VERSION_2
-from tokexport.sources.tokenizer_json_2.read import as_matched, decoded_as_added, version_1
 
 _FIELDS: Final = frozenset(
     {"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer"}
@@ -46,42 +49,42 @@ _SHOWN: Final = 5
 
 
 def read_tokenizer_json(
-    root: Node, files: SourceFiles, source: str = "tokenizer.json", config: Node | None = None
+    root: Node,
+    files: SourceFiles,
+    source: str = "tokenizer.json",
+    config: Node | None = None,
+    normalizers: tuple[Steps, Steps] | None = None,
 ) -> TokenizerModel:
-    """The model in the parsed tokenizer.json ``root``.
+    """The model in the parsed tokenizer.json ``root``, of version 1.0.
 
     ``files`` finds the files beside it, ``source`` names the kind of source in the provenance, and
-    ``config`` replaces the tokenizer_config.json. Raises UnsupportedError where ids could not be
-    exact, SourceError where the reference refuses.
+    ``config`` replaces the tokenizer_config.json. ``normalizers``, of texts and added tokens, are
+    those of a document that was rewritten from version 2.0: then the reference is `tokenizers` 1.0.
+    Raises UnsupportedError where ids could not be exact, SourceError where the reference refuses.
     """
     config = read_config(files) if config is None else config
-    version = root.get("version")
-    version_2 = version is not None and version.value == VERSION_2
-    on_bytes = version_2 and root.field("model").object().get("byte_level") is True
-    if version_2:
-        normalizer, normalizer_of_added = read_normalizers(root.optional("normalizer"))
-        root = version_1(root, normalizer_of_added)
-    else:
+    of_release_1 = normalizers is not None
+    if normalizers is None:
         for name in sorted(root.object().keys() - _FIELDS):
             root.broken(f"has the field {show(name)}, which the reference refuses; remove it")
+        version = root.get("version")
         if version is not None and version.string() != _VERSION:
-            version.unsupported(
-                f'the versions "{_VERSION}" and "{VERSION_2}" of tokenizer.json are supported'
-            )
+            version.unsupported('the versions "1.0" and "2.0" of tokenizer.json are supported')
         root = replace(root, ignored=[])
-        normalizer = normalizer_of_added = read_normalizer(root.get("normalizer"))
+        normalizers = (read_normalizer(root.get("normalizer")),) * 2
+    normalizer, normalizer_of_added = normalizers
     pre_tokenizer = read_pre_tokenizer(root)
     huggingface = read_model(root)
     added = read_added_tokens(
         root, huggingface.vocab, normalizer_of_added, size=len(huggingface.spelling.ids)
     )
     added_ids = {token.content: token.id for token in added.tokens}
-    if version_2:
+    if of_release_1:
         added = as_matched(added)
     template = read_post_processor(root)
     tokens, decoding = _tokens(root, huggingface, added)
-    if version_2:
-        tokens = Tokens.of(decoded_as_added(tokens, added, byte_level=on_bytes))
+    if of_release_1:
+        tokens = Tokens.of(decoded_as_added(tokens, added, SpellBytes() in pre_tokenizer))
     tokens = _with_template_ids(template, tokens)
     notes = [
         *added.notes,
@@ -99,7 +102,7 @@ def read_tokenizer_json(
         added_tokens=added.tokens,
         template=template,
         # For other tokens it makes no difference.
-        restart_after_added=version_2
+        restart_after_added=of_release_1
         and any(one.single_word or one.rstrip for one in added.tokens),
         offset_trimming=read_trimming(root, huggingface, tokens, added.tokens),
         decoding=decoding,

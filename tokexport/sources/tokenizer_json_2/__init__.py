@@ -1,1 +1,35 @@
 """tokenizer.json 2.0, as the release candidates of `tokenizers` 1.0 write it."""
+
+from tokexport.model import TokenizerModel
+from tokexport.sources.json_node import Node
+from tokexport.sources.reference import ReferenceTokenizer
+from tokexport.sources.source import Given, Input, Source
+from tokexport.sources.tokenizer_json import document_of, fields_of, has_vocabulary, read_file
+from tokexport.sources.tokenizer_json_2.read import VERSION, read_version_2
+
+
+def _sniff(source: Input) -> Node | None:
+    root = document_of(source)
+    return source.json if root is not None and root.value.get("version") == VERSION else None
+
+
+def _read(source: Input, root: Node, given: Given) -> TokenizerModel:
+    return read_file(source, root, read_version_2)
+
+
+def _reference(source: Input, root: Node, given: Given) -> ReferenceTokenizer:
+    from tokexport.sources.tokenizer_json_2.reference import Tokenizers1Reference
+
+    assert source.path is not None
+    return Tokenizers1Reference(source.path)
+
+
+# A directory with a tokenizer.json is read as one, and the version decides.
+SOURCE = Source(
+    "tokenizer.json 2.0",
+    _sniff,
+    _read,
+    _reference,
+    under_any_name=has_vocabulary,
+    equivalent=fields_of,
+)

@@ -7,17 +7,18 @@ ids than 0.23 is refused.
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any, Final
 
-from tokexport.model import AddedToken, Token
+from tokexport.model import TokenizerModel
 from tokexport.normalization.normalize import normalize
+from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.tokenizer_json import document
-from tokexport.sources.tokenizer_json.added_tokens import AddedVocabulary
 from tokexport.sources.tokenizer_json.normalizer import Steps
+from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 from tokexport.sources.tokenizer_json_2.model import is_byte_level, version_1_model
+from tokexport.sources.tokenizer_json_2.normalizer import read_normalizers
 from tokexport.sources.tokenizer_json_2.pre_tokenizer import version_1_pre_tokenizer
 
 VERSION: Final = "2.0"
@@ -25,6 +26,14 @@ _FIELDS: Final = (
     "version truncation padding role_to_token added_tokens normalizer pre_tokenizer post_processor"
     " decoder model"
 )
+
+
+def read_version_2(root: Node, files: SourceFiles) -> TokenizerModel:
+    """The model in the parsed document ``root``; see
+    :func:`tokexport.sources.tokenizer_json.read.read_tokenizer_json`.
+    """
+    normalizers = read_normalizers(root.optional("normalizer"))
+    return read_tokenizer_json(version_1(root, normalizers[1]), files, normalizers=normalizers)
 
 
 def version_1(root: Node, normalizer: Steps) -> Node:
@@ -163,33 +172,3 @@ def _check_overlaps(tokens: Sequence[tuple[Node, str]]) -> None:
                     f" {show(text.decode(errors='replace'))} tokenizers 1.0.0rc3 does not find this"
                     " one"
                 )
-
-
-def as_matched(added: AddedVocabulary) -> AddedVocabulary:
-    """Added tokens that are matched and decoded in their normalized form."""
-
-    def normalized(token: AddedToken) -> AddedToken:
-        return replace(token, content=added.spelling[token.id], verbatim=True)
-
-    tokens = tuple(normalized(token) if token.normalized else token for token in added.tokens)
-    special = frozenset(token.content for token in tokens if token.special)
-    return replace(added, tokens=tokens, special=special)
-
-
-def decoded_as_added(
-    tokens: Sequence[Token | None], added: AddedVocabulary, *, byte_level: bool
-) -> Iterator[Token | None]:
-    """The tokens as the reference decodes them.
-
-    An id below all added ids is not special, however it is spelled. ``byte_level``: nor is any id
-    that was not added, and the contents of added tokens are never decoded from GPT-2's alphabet.
-    """
-    contents = {token.id: token.content.encode() for token in added.tokens}
-    for number, token in enumerate(tokens):
-        if token is None:
-            yield None
-        elif number in contents:
-            yield replace(token, content=contents[number]) if byte_level else token
-        else:
-            special = token.special and not byte_level and number > min(contents)
-            yield replace(token, special=special)
