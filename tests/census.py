@@ -192,7 +192,7 @@ knows. A feature that no published tokenizer needs is refused
 """
 STATEMENTS = """
 Statements of the pattern compiler that no published pattern reaches. Most raise an error; others
-handle details of a dialect (the options `m` and `s`, `{,n}`) or are in functions whose results are
+handle details of a dialect (`{,n}`, a bare `(?i)`) or are in functions whose results are
 cached; `spans` and `read` run a program in the examples.
 
 """

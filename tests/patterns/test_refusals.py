@@ -63,6 +63,9 @@ UNUSED = [
 ]
 BROKEN = [
     ("(?q)a", 0, "a group that begins with (?q"),
+    ("(?m)a.", 0, "a group that begins with (?m"),
+    ("(?s:a.)", 0, "a group that begins with (?s"),
+    ("a{2,1}", 1, "a repeat whose maximum is less than its minimum"),
     ("(?-)a", 0, "a group that sets no option"),
     ("ab)", 2, "an unmatched closing parenthesis"),
     ("a(b", 1, "an unmatched opening parenthesis"),
@@ -96,7 +99,6 @@ ONIGURUMA = [
     ("a^+b", 2, "a quantifier on something that cannot be repeated"),
     ("(?:ab){1}+", 9, "a quantifier on something that cannot be repeated"),
     ("a{2}|{2}", 5, "a counted repeat of nothing"),
-    ("(?s)a", 0, "a group that begins with (?s"),
     ("a[]", 1, "an empty bracket expression"),
     (r"[\w-a]", 3, "a range that does not run from one character up to another"),
     (r"[a-\w]", 2, "a range that does not run from one character up to another"),

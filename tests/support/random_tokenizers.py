@@ -37,8 +37,8 @@ FANCY_REGEX = [
         r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+|"
         r" ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
     ),
-    r"(?s).{1,4}",
-    r"(?m)^.+$|\s",
+    r"[\s\S]{1,4}",
+    r"^.+$|\s",
     r"[^\W\d_]+|\d{2}|.",
     r"\p{Script=Greek}+|\P{Greek}",
     r"(?i)str(a|ß)e|\w",

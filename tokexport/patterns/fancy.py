@@ -1,18 +1,16 @@
 r"""The fancy-regex dialect of tiktoken: Rust's regex syntax with lookaround and atomic groups.
 
-``$`` is the end of the text, ``(?m)`` makes ``^`` and ``$`` line anchors, ``(?s)`` lets the dot
-match a line feed, ``{n,m}+`` is possessive, and an option such as ``(?i)`` applies up to the end of
-the innermost ``(?...:`` group around it, through any other group. Sources: fancy-regex 0.19.0 and
+``$`` is the end of the text, ``{n,m}+`` is possessive, and ``(?i)`` applies up to the end of the
+innermost ``(?...:`` group around it, through any other group. Sources: fancy-regex 0.19.0 and
 regex-syntax 0.8, and their behaviour when run.
 """
 
 import re
-from types import MappingProxyType
 
 from tokexport.patterns import tree
 from tokexport.patterns.casefold import variants_of
 from tokexport.patterns.fancy_set import FancySet
-from tokexport.patterns.parser import END, LINE_FEED, START, Options, Parser
+from tokexport.patterns.parser import END, START, Parser
 from tokexport.unicode import Dialect
 
 
@@ -31,7 +29,6 @@ def parse(pattern: str) -> tree.Node:
 class _FancyParser(Parser):
     dialect = Dialect.FANCY_REGEX
     quantifier = re.compile(r"[?*+]|\{(?!\})([0-9]*)(,?)([0-9]*)\}")
-    option_letters = MappingProxyType({"i": "ignore_case", "m": "multi_line", "s": "dot_all"})
 
     def quantified(self, atom: tree.Node, start: int) -> tree.Node:
         source = self.source
@@ -42,31 +39,26 @@ class _FancyParser(Parser):
         if atom is tree.EMPTY or isinstance(atom, tree.Assertion | tree.Look | tree.SearchStart):
             raise self.unrepeatable(offset)
         low, high, _ = counts
-        if high is not None and high < low:
-            hint = "write the lower count first"
-            raise source.refused("a repeat whose maximum is less than its minimum", hint, offset)
         node = self.repeat(atom, low, high, not source.skip("?"), offset)
         return tree.Atomic(node, start) if source.skip("+") else node
 
-    def rest_with_options(self, outer: Options) -> tree.Node:
+    def rest_with_options(self, outer: bool) -> tree.Node:
         return tree.EMPTY
 
     def bracket(self, start: int) -> tree.Node:
-        return tree.Characters(FancySet(self.source, self.options.ignore_case).bracket(start))
+        return tree.Characters(FancySet(self.source, self.ignore_case).bracket(start))
 
     def line_anchor(self, sign: str) -> tree.Condition:
-        if not self.options.multi_line:
-            return START if sign == "^" else END
-        return tree.LookOne(sign == "$", LINE_FEED, edge=True)
+        return START if sign == "^" else END
 
     def escape(self, letter: str, start: int) -> tree.Node:
         if letter in "xuU":
             return self.literal(self.source.hexadecimal(letter, start), start)
-        escaped = FancySet(self.source, self.options.ignore_case).escape(letter, start)
+        escaped = FancySet(self.source, self.ignore_case).escape(letter, start)
         # An escaped sign or control character has no case variants.
         return self.character(escaped) if isinstance(escaped, int) else tree.Characters(escaped)
 
     def literal(self, code_point: int, start: int) -> tree.Node:
-        if self.options.ignore_case:
+        if self.ignore_case:
             return tree.Characters(variants_of(code_point, Dialect.FANCY_REGEX))
         return self.character(code_point)

@@ -1,18 +1,16 @@
 r"""The Oniguruma dialect of ``tokenizers``: Oniguruma's own syntax, in UTF-8, without options.
 
-``^`` and ``$`` are line anchors, ``(?m)`` lets the dot match a line feed, ``{n,m}+`` is not
-possessive (``{m,n}`` with n < m is), and an option such as ``(?i)`` applies up to the end of its
-group, including all further alternatives. Sources: Oniguruma 6.9.9, doc/RE, and its behaviour.
+``^`` and ``$`` are line anchors, ``{n,m}+`` is not possessive, and ``(?i)`` applies to the rest of
+its group, with all further alternatives. Sources: Oniguruma 6.9.9, doc/RE, and its behaviour.
 """
 
 import re
-from types import MappingProxyType
 from typing import Final
 
 from tokexport.patterns import tree
 from tokexport.patterns.casefold import closure, folds_to_several, has_long_folds, variants_of
 from tokexport.patterns.oniguruma_set import escaped_character, read_bracket
-from tokexport.patterns.parser import END, LINE_FEED, START, Options, Parser
+from tokexport.patterns.parser import END, LINE_FEED, START, Parser
 from tokexport.unicode import Dialect
 
 _END_OF_LINE: Final = tree.LookOne(ahead=True, members=LINE_FEED, edge=True)
@@ -27,9 +25,9 @@ def parse(pattern: str) -> tree.Node:
 
     Raises PatternError for syntax that Oniguruma refuses or that no pre-tokenizer needs.
 
-    >>> node = parse("a{2,1}")  # possessive, because 1 < 2
-    >>> type(node).__name__, node.body.low, node.body.high
-    ('Atomic', 1, 2)
+    >>> node = parse("a{1,2}+")  # not possessive: a repeat of a repeat
+    >>> type(node).__name__, node.low, node.high, node.body.low, node.body.high
+    ('Repeat', 1, None, 1, 2)
     """
     return _OnigurumaParser(pattern).parse()
 
@@ -37,7 +35,6 @@ def parse(pattern: str) -> tree.Node:
 class _OnigurumaParser(Parser):
     dialect = Dialect.ONIGURUMA
     quantifier = re.compile(r"[?*+]|\{(?!,?\})([0-9]*)(,?)([0-9]*)\}")  # {,} is not one
-    option_letters = MappingProxyType({"i": "ignore_case", "m": "dot_all"})
 
     def __init__(self, pattern: str) -> None:
         super().__init__(pattern)
@@ -71,20 +68,18 @@ class _OnigurumaParser(Parser):
         if counts is None:
             return None
         low, high, text = counts
-        if high is not None and low > high:
-            return high, low, True, True
         # {n}? is an optional {n}: the question mark is a quantifier of its own.
         lazy = (text in "*+?" or "," in text) and self.source.skip("?")
         return low, high, not lazy, text in "*+?" and not lazy and self.source.skip("+")
 
-    def rest_with_options(self, outer: Options) -> tree.Node:
+    def rest_with_options(self, outer: bool) -> tree.Node:
         body = self.alternatives()
-        self.options = outer
+        self.ignore_case = outer
         return body
 
     def bracket(self, start: int) -> tree.Node:
         members, negated = read_bracket(self.source, start)
-        if self.options.ignore_case:
+        if self.ignore_case:
             members = closure(members, Dialect.ONIGURUMA)
             if not negated and has_long_folds(members):
                 raise _long_fold(start)
@@ -103,7 +98,7 @@ class _OnigurumaParser(Parser):
         if self.quantifier.match(self.source.text, start):
             hint = r"escape it as \{"
             raise self.source.refused("a counted repeat of nothing", hint, start)
-        if not self.options.ignore_case:
+        if not self.ignore_case:
             return self.character(code_point)
         # The engine may fold characters together with only groups and quantifiers between them.
         if not set("|[\\.^$").isdisjoint(self.source.text[self._run_end : start]):

@@ -2,8 +2,6 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from tokexport.patterns import tree
@@ -39,27 +37,16 @@ _REFUSED_ESCAPES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The options that ``(?i)`` and similar groups set."""
-
-    ignore_case: bool = False
-    multi_line: bool = False
-    dot_all: bool = False
-
-
 class Parser(ABC):
     """Reads a pattern from left to right into a tree."""
 
     dialect: ClassVar[Dialect]
     # A sign, or braces with groups for the minimum, a comma and the maximum.
     quantifier: ClassVar[re.Pattern[str]]
-    # The fields of Options by their letters.
-    option_letters: ClassVar[Mapping[str, str]]
 
     def __init__(self, pattern: str) -> None:
         self.source = Cursor(pattern, self.dialect)
-        self.options = Options()
+        self.ignore_case = False
         edge = _word_boundary(shorthand_set("w", self.dialect))
         self._anchors = {"A": START, "z": END, "b": edge, "B": tree.Not(edge)}
         # Whether each capturing group has been closed, by number.
@@ -98,8 +85,7 @@ class Parser(ABC):
             case "[":
                 return self.bracket(start)
             case ".":
-                left_out = tree.members_of() if self.options.dot_all else LINE_FEED
-                return tree.Characters(tree.complement(left_out))
+                return tree.Characters(tree.complement(LINE_FEED))
             case "^" | "$":
                 return tree.Assertion(self.line_anchor(character))
             case "*" | "+" | "?":
@@ -129,23 +115,21 @@ class Parser(ABC):
         return tree.Group(number, body)
 
     def _optioned_group(self, start: int) -> tree.Node:
-        outer, letters = self.options, ""
+        outer, letters = self.ignore_case, ""
         while (letter := self.source.take()) not in ":)":
-            name = self.option_letters.get(letter)
-            if name is not None:
-                self.options = replace(self.options, **{name: "-" not in letters})
+            if letter == "i":
+                self.ignore_case = "-" not in letters
             elif letter != "-" or "-" in letters:
-                known = ", ".join(self.option_letters)
-                hint = f"the options {known}, lookaround and (?> are supported"
+                hint = "the option i, lookaround and (?> are supported"
                 raise self.source.refused(f"a group that begins with (?{letter}", hint, start)
             letters += letter
         if letters in ("-", "") and letters + letter != ":":
-            hint = "options are set by letters, as in (?i)"
+            hint = "an option is set by its letter, as in (?i)"
             raise self.source.refused("a group that sets no option", hint, start)
         if letter == ")":
             return self.rest_with_options(outer)
         body = self._closed(start)
-        self.options = outer
+        self.ignore_case = outer
         return body
 
     def _closed(self, start: int) -> tree.Node:
@@ -173,7 +157,7 @@ class Parser(ABC):
 
     def _reference(self, number: int, start: int) -> tree.Reference:
         # Two digits may be an octal escape.
-        is_plain = not self.source.match(_DIGIT) and not self.options.ignore_case
+        is_plain = not self.source.match(_DIGIT) and not self.ignore_case
         if not (is_plain and number <= len(self._groups) and self._groups[number - 1]):
             raise refused_reference(start)
         return tree.Reference(number, start)
@@ -196,8 +180,13 @@ class Parser(ABC):
             return (*_SIGNS[found[0]], found[0])
         low, comma, high = found.groups()
         least = self.source.count(low or "0", offset)
-        most = high if comma else low
-        return least, self.source.count(most, offset) if most else None, found[0]
+        written = high if comma else low
+        most = self.source.count(written, offset) if written else None
+        if most is not None and most < least:
+            hint = "write the lower count first"
+            found_here = "a repeat whose maximum is less than its minimum"
+            raise self.source.refused(found_here, hint, offset)
+        return least, most, found[0]
 
     def unrepeatable(self, offset: int) -> tree.PatternError:
         hint = "a quantifier on a character or group is supported"
@@ -209,8 +198,8 @@ class Parser(ABC):
         """The atom that begins at ``start``, with the quantifiers that follow."""
 
     @abstractmethod
-    def rest_with_options(self, outer: Options) -> tree.Node:
-        """The nodes after ``(?i)`` to which it applies; ``outer``: the options before it."""
+    def rest_with_options(self, outer: bool) -> tree.Node:
+        """The nodes after ``(?i)`` to which it applies; ``outer``: the option before it."""
 
     @abstractmethod
     def bracket(self, start: int) -> tree.Node:
