@@ -77,14 +77,9 @@ class NormalForm(Enum):
         return self.name.endswith("_17")
 
     @property
-    def unversioned(self) -> NormalForm:
-        """The normal form of the same name among the first four."""
-        return NormalForm[self.name.removesuffix("_17")]
-
-    @property
     def of_unicode_17(self) -> NormalForm:
-        """The normal form of the same name among the last four."""
-        return NormalForm[self.unversioned.name + "_17"]
+        """The newer normal form of the same name."""
+        return NormalForm[f"{self.name.removesuffix('_17')}_17"]
 
 
 class CharacterMap(Enum):

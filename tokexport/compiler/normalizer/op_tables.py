@@ -103,7 +103,7 @@ def form_table(form: NormalForm) -> FormTable:
         numbers[code_point] = entries.setdefault(entry, len(entries))
     compositions = sorted((*pair, composite) for pair, composite in tables.compositions.items())
     return FormTable(
-        form.unversioned.name,
+        form.name.removesuffix("_17"),
         class_table(numbers),
         np.array([*entries], np.int64),
         np.array(points, np.int64),

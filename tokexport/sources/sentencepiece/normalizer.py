@@ -118,12 +118,11 @@ def _without_lone_spaces(known: Sequence[_Rule], protected: Sequence[str]) -> li
         key: sorted(other[len(key) :].decode() for other in becomes if other.startswith(key))
         for key in spaces
     }
-    patterns = [_not_before(key.decode(), [rest for rest in rests[key] if rest]) for key in spaces]
+    patterns = []
+    for key in spaces:
+        others = "|".join(re.escape(rest) for rest in rests[key] if rest)
+        patterns.append(re.escape(key.decode()) + (f"(?!{others})" if others else ""))
     return [Replace(rf"\A(?:{'|'.join(patterns)})+\z", "", literal=False, path=_PATH)]
-
-
-def _not_before(text: str, rests: Sequence[str]) -> str:
-    return re.escape(text) + (f"(?!{'|'.join(map(re.escape, rests))})" if rests else "")
 
 
 def _unused_character(file: str, known: Sequence[_Rule], protected: Sequence[str]) -> str:

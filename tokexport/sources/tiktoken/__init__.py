@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import base64
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tokexport.model import TokenizerModel
 from tokexport.sources.json_node import Node
@@ -19,6 +19,8 @@ from tokexport.sources.unreadable import are_mostly_base64, is_pickle_of_tiktoke
 
 if TYPE_CHECKING:
     import tiktoken
+
+Parts: TypeAlias = tuple[dict[bytes, int], str, dict[str, int]]  # ranks, pattern, special tokens
 
 _RANK_LINE: Final = re.compile(rb"(?:[A-Za-z0-9+/]+={0,2}|=)[ \t]+[0-9]+\s*")
 _NUMBERS: Final = re.compile(rb"[0-9]+[ \t]+[0-9]+\s*")
@@ -84,21 +86,18 @@ def _object_reference(
     return TiktokenReference(encoding)
 
 
-def _sniff_pickle(source: Input) -> dict[str, Any] | None:
+def _sniff_pickle(source: Input) -> Parts | None:
     return read_pickle(source.data, source.name) if is_pickle_of_tiktoken(source.head) else None
 
 
-def _read_pickle(source: Input, state: dict[str, Any], given: Given) -> TokenizerModel:
-    provenance = source.files.provenance("pickle of tiktoken")
-    ranks, special_tokens = state["mergeable_ranks"], state["special_tokens"]
-    return build(source.name, ranks, state["pat_str"], special_tokens, provenance)
+def _read_pickle(source: Input, parts: Parts, given: Given) -> TokenizerModel:
+    return build(source.name, *parts, source.files.provenance("pickle of tiktoken"))
 
 
-def _pickle_reference(source: Input, state: dict[str, Any], given: Given) -> ReferenceTokenizer:
+def _pickle_reference(source: Input, parts: Parts, given: Given) -> ReferenceTokenizer:
     from tokexport.sources.tiktoken.reference import TiktokenReference
 
-    ranks, special_tokens = state["mergeable_ranks"], state["special_tokens"]
-    return TiktokenReference.from_parts(ranks, state["pat_str"], special_tokens)
+    return TiktokenReference.from_parts(*parts)
 
 
 RANKS = Source(

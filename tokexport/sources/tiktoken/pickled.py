@@ -16,8 +16,8 @@ _FIELDS: Final = ("name", "pat_str", "mergeable_ranks", "special_tokens")
 _PROTOCOLS: Final = (3, 4, 5)
 
 
-def read_pickle(data: bytes, file: str) -> dict[str, Any]:
-    """The fields of the encoding in a pickle: ``pat_str``, ``mergeable_ranks``, ``special_tokens``.
+def read_pickle(data: bytes, file: str) -> tuple[dict[bytes, int], str, dict[str, int]]:
+    """The ranks, the pattern and the special tokens of the encoding in a pickle.
 
     Raises UnsupportedError for a pickle of anything else, SourceError for a broken one.
     """
@@ -156,7 +156,7 @@ class _Machine:
         )
 
 
-def _checked(state: Any, file: str) -> dict[str, Any]:
+def _checked(state: Any, file: str) -> tuple[dict[bytes, int], str, dict[str, int]]:
     if isinstance(state, str):
         raise UnsupportedError(
             file,
@@ -183,7 +183,7 @@ def _checked(state: Any, file: str) -> dict[str, Any]:
     check("special_tokens", _are_ids(special_tokens, str), f"a dictionary from a text {ids}")
     check("special_tokens", all(map(_is_text, special_tokens)), text)
     check("mergeable_ranks", _are_ids(ranks, bytes), f"a dictionary from bytes {ids}")
-    return state
+    return ranks, state["pat_str"], special_tokens
 
 
 def _is_text(text: str) -> bool:
