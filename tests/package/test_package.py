@@ -71,14 +71,16 @@ def test_exactly_the_public_names_exist() -> None:
         _ = tokexport.nothing_of_this_name  # type: ignore[attr-defined]
 
 
-def test_a_process_that_only_encodes_imports_almost_nothing(example: dict[str, object]) -> None:
+def test_a_process_that_only_encodes_imports_almost_nothing(
+    example: dict[str, object], clone: Path
+) -> None:
     program = (
         "import sys; before = set(sys.modules); import tokexport;"
         "tokexport.load('example.bin').encode('hello world'); print(*set(sys.modules) - before)"
     )
     command = [sys.executable, "-S", "-c", program]
-    path = str(Path(tokexport._core.__file__).parents[1])  # as installed
-    run = subprocess.run(command, capture_output=True, check=True, env={"PYTHONPATH": path})
+    path = {"PYTHONPATH": str(clone.parent / "site")}
+    run = subprocess.run(command, capture_output=True, check=True, env=path)
     loaded = set(run.stdout.decode().split())
     assert "tokexport._core" in loaded
     assert not loaded & {
@@ -144,8 +146,10 @@ def test_a_clone_uses_the_installed_module_or_says_what_to_do(
     clone: Path, example_file: bytes, tmp_path: Path
 ) -> None:
     (tmp_path / "example.bin").write_bytes(example_file)
-    command = [sys.executable, "-m", "tokexport", "encode", str(tmp_path / "example.bin"), "hello"]
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
+    # Without `site`, whose hook of an editable installation would import the repository's sources.
+    command = [sys.executable, "-S", "-m", "tokexport", "encode", "../example.bin", "hello"]
+    folders = [str(tmp_path / "site"), *filter(None, sys.path)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
 
     def run() -> subprocess.CompletedProcess[str]:
         return subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True)
