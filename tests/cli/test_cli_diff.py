@@ -62,7 +62,7 @@ def split_digits(source: Document) -> None:
     source["pre_tokenizer"] = pre_tokenizers(digits(), source["pre_tokenizer"])
 
 
-def look_pieces_up_first(source: Document) -> None:
+def look_words_up_first(source: Document) -> None:
     source["model"]["ignore_merges"] = True
 
 
@@ -78,7 +78,7 @@ def strip_left(source: Document) -> None:
         (swap_two_merges, "order of merges", "merge number 0"),
         (normalize, "everything else", "NFC"),
         (split_digits, "everything else", "only in the second: pre-tokenizer stage 2"),
-        (look_pieces_up_first, "everything else", "whole piece first"),
+        (look_words_up_first, "everything else", "whole first"),
         (strip_left, "added tokens", "special, lstrip"),
     ],
 )

@@ -22,7 +22,7 @@ def test_the_facts_of_a_file_match_the_tokenizer(run: Run, small_file: PathOf) -
     assert facts["size"] == path.stat().st_size
     assert (facts["ids"], facts["tokens"]) == (tokenizer.n_vocab, tokenizer.token_count)
     assert facts["added_tokens"] == facts["special_added_tokens"] == 3
-    assert "whole piece first" in facts["flags"]
+    assert "whole first" in facts["flags"]
     assert [item["sequence"] for item in facts["template"]] == [None, "A"]
     assert "<|begin_of_text|> $A" in run("inspect", path).text
     assert facts["self_test"] == tokenizer.self_test() > 0

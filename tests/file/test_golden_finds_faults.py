@@ -20,7 +20,7 @@ CHECKS = [
 ONCE_UNSEEN = (
     *("SINGLE_PRECISION", "COLLAPSE", "words are always"),
     *("a template", "a pair", "type ids", "special tokens are", "exceptions", "KEYS", "WHOLE is"),
-    *("WHOLE_PIECE_FIRST", "RESCAN_SPECIAL", "ONLY_FIRST", "SUFFIX", "texts are not protected"),
+    *("WHOLE_FIRST", "RESCAN_SPECIAL", "ONLY_FIRST", "SUFFIX", "texts are not protected"),
 )
 
 

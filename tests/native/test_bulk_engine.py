@@ -24,7 +24,7 @@ GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 # places.
 OTHERS = ("falcon/tokenizer.json", "clip/tokenizer.json")
 
-# A source and the name of its pattern. Together they are with and without WHOLE_PIECE_FIRST,
+# A source and the name of its pattern. Together they are with and without WHOLE_FIRST,
 # normalizers and added tokens, with merged ids below those of their parts, and patterns of every
 # family.
 SHARED = (

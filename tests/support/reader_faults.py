@@ -104,7 +104,7 @@ no match is empty: end == start and not self.flags & EMPTY_MATCHES => end == sta
 [stages empty-matches]
 a text has no empty match at its end: len(read) + bool(self.flags & EMPTY_MATCHES) => len(read)
 [bpe holes]
-WHOLE_PIECE_FIRST is ignored: file.header.flags & WHOLE_PIECE_FIRST or => False or
+WHOLE_FIRST is ignored: file.header.flags & WHOLE_FIRST or => False or
 [bpe ranked]
 WHOLE is ignored: file.record(whole)[2] & WHOLE => True
 RANK is ignored: if b"RANK" in file.sections else merged => if False else merged

@@ -141,7 +141,7 @@ def _flags(model: TokenizerModel) -> tuple[str, ...]:
     inner = model.model
     of_tiktoken = model.reference is Reference.TIKTOKEN
     found = {
-        "WHOLE_PIECE_FIRST": isinstance(inner, BytePairModel) and inner.whole_pre_token_first,
+        "WHOLE_FIRST": isinstance(inner, BytePairModel) and inner.whole_pre_token_first,
         "FUSE_UNKNOWN": isinstance(inner, BytePairModel | WordLevelModel) and inner.fuse_unk,
         "SEARCH_ANEW": model.restart_after_added,
         "RESCAN_SPECIAL": of_tiktoken,
@@ -183,7 +183,7 @@ def _uncrossed(model: TokenizerModel, encoder: BytePairTables | TrieTables) -> P
         return None
     rule, flags = encoder.crossings.rule, _flags(model)
     drops = rule == "BOTH_KNOWN" and "UNKNOWN_STOPS" not in flags
-    if drops or rule == "BYTES" or "WHOLE_PIECE_FIRST" in flags:
+    if drops or rule == "BYTES" or "WHOLE_FIRST" in flags:
         return None
     return ~encoder.crossings.dense
 

@@ -45,7 +45,7 @@ def rare_goldens() -> tuple[Golden, ...]:
 
 
 def keys() -> Golden:
-    """KEYS with WHOLE_PIECE_FIRST: `<0x41>` is a pre-token, and a token that decodes to A."""
+    """KEYS with WHOLE_FIRST: `<0x41>` is a pre-token, and a token that decodes to A."""
     tokens = ["<unk>", "A", "<0x41>", "<0x42>", "B", "ab", "a", "b"]
     model = _byte_pairs(tokens, [("a", "b")], byte_fallback=True, ignore_merges=True)
     texts = ["<0x41>", "A", "AB", "<0x42>", "ab", "abab", "<unk>"]

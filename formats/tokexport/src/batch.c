@@ -45,8 +45,7 @@ static TKX_NOINLINE void merge_pretoken(tkx_context *ctx, const tkx_pending *w, 
         memset(ctx->characters, 0xFF, sizeof ctx->characters);
         ctx->recent = ctx->text.base;
     }
-    if (found == TKX_OK && (t->flags & WHOLE_PIECE_FIRST) && !w->is_part)
-        emit_token(ctx, id, p, end);
+    if (found == TKX_OK && (t->flags & WHOLE_FIRST) && !w->is_part) emit_token(ctx, id, p, end);
     else if (t->cuts_bytes && !wants_spans(ctx) && !utf8_inside(*p) && skip_ascii(p, end) < end)
         merge_parts(ctx, p, w->size, ids);
     else if (w->size > SHORT_PRETOKEN || wants_spans(ctx)) merge_long(ctx, p, w->size);
@@ -137,12 +136,12 @@ static TKX_INLINE int is_cut(tkx_context *ctx, uint32_t left, uint32_t right) {
            (rule == BOTH_KNOWN ? 2 : 1);
 }
 
-/* Adds a pre-token, cut where no merge crosses, but uncut if WHOLE_PIECE_FIRST makes it a token. */
+/* Adds a pre-token, cut where no merge crosses, but uncut if WHOLE_FIRST makes it a token. */
 static TKX_NOINLINE void add_parts(tkx_context *ctx, const uint8_t *p, size_t size) {
     const tkx *t = ctx->t;
     const uint8_t *at = p + utf8_length(*p), *end = p + size;
     uint32_t left = utf8_decode(p), found, flags;
-    if (t->flags & WHOLE_PIECE_FIRST) {
+    if (t->flags & WHOLE_FIRST) {
         const int code = find_token(t, p, size, &found, &flags);
         if (code == TKX_E_CORRUPT) fail(ctx, code);
         if (code == TKX_OK) add_pending(ctx, p, size, 0);

@@ -31,7 +31,7 @@ class ModelType(Code):
 class HeaderFlag(Flags):
     """``header.flags``."""
 
-    WHOLE_PIECE_FIRST = 1 << 0, "a pre-token that is a key of TIDX is that id, merges or not (3.5)"
+    WHOLE_FIRST = 1 << 0, "a pre-token that is a key of TIDX is that id, merges or not (3.5)"
     FUSE_UNKNOWN = 1 << 1, "consecutive unknown text becomes one unknown id (3.5, 3.6)"
     SEARCH_ANEW = 1 << 2, "rare: after an added token the search begins as in a new text (3.2)"
     RESCAN_SPECIAL = 1 << 3, "only one character of a disallowed special token is skipped (3.2)"

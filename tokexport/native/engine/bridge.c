@@ -200,7 +200,7 @@ static int only_rewrites(const tkx *t) {
 int tkx_bulk_is_characters(const tkx *t) {
     return t->model == MODEL_BPE && t->splits.data && only_rewrites(t) && t->characters.data &&
            load_u32(t->characters.data) == UNIT_CHARACTER && t->place_count == 1 &&
-           t->crossings.data && !(t->flags & WHOLE_PIECE_FIRST) && t->id_count <= MAX_IDS;
+           t->crossings.data && !(t->flags & WHOLE_FIRST) && t->id_count <= MAX_IDS;
 }
 
 uint32_t tkx_bulk_symbol(const tkx *t, uint32_t code_point) {
@@ -210,7 +210,7 @@ uint32_t tkx_bulk_symbol(const tkx *t, uint32_t code_point) {
 }
 
 int tkx_bulk_find(const tkx *t, tkx_bulk_word *words, size_t count) {
-    const int first = (t->flags & WHOLE_PIECE_FIRST) != 0;
+    const int first = (t->flags & WHOLE_FIRST) != 0;
     size_t i, found = 0;
     for (i = 0; i < count; i++) {
         words[i].hash = hash_bytes(words[i].bytes, words[i].size);
@@ -282,8 +282,7 @@ int tkx_bulk_encode_long(tkx_context *ctx, const uint8_t *bytes, size_t size, ui
     const int found = find_token(ctx->t, bytes, size, &id, &flags);
     if (found == TKX_E_CORRUPT) return fail(ctx, found);
     write_to(ctx, ids, capacity, 0);
-    if (found == TKX_OK && ((ctx->t->flags & WHOLE_PIECE_FIRST) || (flags & TKX_WHOLE)))
-        emit(ctx, id);
+    if (found == TKX_OK && ((ctx->t->flags & WHOLE_FIRST) || (flags & TKX_WHOLE))) emit(ctx, id);
     else merge_long(ctx, bytes, size);
     *count = ctx->count;
     write_to(ctx, kept, kept_capacity, before);

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from .container import FUSE_UNKNOWN, UNKNOWN_STOPS, WHOLE_PIECE_FIRST
+from .container import FUSE_UNKNOWN, UNKNOWN_STOPS, WHOLE_FIRST
 from .data import NONE, TokexportError, characters, require, u32, u32s
 from .file import UNIT_BYTE, File
 from .lookup import merged_id, token_id
@@ -20,9 +20,7 @@ def encode_pre_token(file: File, text: bytes) -> list[Found]:
     """The ids of a pre-token."""
     if len(text) <= file.header.max_token_bytes:
         whole = token_id(file, text)
-        if whole is not None and (
-            file.header.flags & WHOLE_PIECE_FIRST or file.record(whole)[2] & WHOLE
-        ):
+        if whole is not None and (file.header.flags & WHOLE_FIRST or file.record(whole)[2] & WHOLE):
             return [(whole, 0, len(text))]
     symbols = merge(file, first_symbols(file, text))
     covering = [at for at, byte in enumerate(text) for _ in range(byte_length(file, byte))]
