@@ -16,7 +16,7 @@ EXAMPLES = 600 if SLOW else 100
 PLAIN = "ab1 \nA'"
 FOLDING = "sfiStkßﬁﬀʼnͅ"
 
-Pieces = list[tuple[int, int]]
+Spans = list[tuple[int, int]]
 one_of, sampled, tuples = st.one_of, st.sampled_from, st.tuples
 joined = "".join
 
@@ -93,13 +93,13 @@ def texts(characters: str) -> st.SearchStrategy[list[str]]:
 
 def matched(
     pattern: str, dialect: Dialect, samples: list[str]
-) -> tuple[list[list[str]], list[Pieces]]:
+) -> tuple[list[list[str]], list[Spans]]:
     """The strings that the engine matches in each text; and where Oniguruma cuts each."""
     if dialect is Dialect.FANCY_REGEX:
         return fancy_matched(pattern, samples), []
     engine = Oniguruma(pattern)
     strings = [[text[start:end] for start, end in engine.matches(text)] for text in samples]
-    return strings, [engine.pieces(text) for text in samples]
+    return strings, [engine.parts(text) for text in samples]
 
 
 def compared(pattern: str, dialect: Dialect, samples: list[str]) -> None:

@@ -77,7 +77,7 @@ def test_long_numbers_are_cut_in_groups_of_three_from_the_right(pattern: str) ->
             ("\u00bd", "\u00bd"),
         ):
             text = before + "1234567890" * (length // 10) + "1234567890"[: length % 10] + after
-            assert spans_of(program, text) == engine.pieces(text), text
+            assert spans_of(program, text) == engine.parts(text), text
     digits = [end - start for start, end, _ in find_pieces(program, "1" * 3001)]
     assert digits == [1, *[3] * 1000]
 

@@ -126,7 +126,7 @@ class Oniguruma:
     def matches(self, text: str) -> list[tuple[int, int]]:
         return [span for _, span in self._split.pre_tokenize_str(text)]
 
-    def pieces(self, text: str) -> list[tuple[int, int]]:
+    def parts(self, text: str) -> list[tuple[int, int]]:
         """Matches and gaps; an empty match divides a gap."""
         return [span for _, span in self._cut.pre_tokenize_str(text)]
 
@@ -214,7 +214,7 @@ def assert_pieces_of_oniguruma(
     for alphabet in alphabets:
         for text in random_texts(alphabet, count, longest):
             try:
-                expected = engine.pieces(text)
+                expected = engine.parts(text)
             except BaseException as error:  # a panic, after ten million tries in one match
                 if "retry-limit-in-match" not in str(error):
                     raise

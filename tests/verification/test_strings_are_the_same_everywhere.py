@@ -34,7 +34,7 @@ def digest(count: int) -> str:
 
 
 def test_the_strings_equal_the_recorded_ones() -> None:
-    assert digest(40) == "c5c73d4936fc80afe94057439cc91b196df9c491c627d9bb13aae591f4706443"
+    assert digest(40) == "2df5a1010deb5391612841f87dca6c256412af9e992eb5f2af04019d2e4cf22f"
 
 
 def test_another_hash_seed_makes_the_same_strings() -> None:
@@ -60,7 +60,7 @@ def test_another_seed_makes_other_valid_strings(name: str) -> None:
 def test_pieces_are_dense_around_a_hundred_bytes_and_reach_three_hundred() -> None:
     sizes = [
         len(max(string.split(" "), key=len).encode())
-        for string in strings("pieces", VOCABULARY, 0, 4000)
+        for string in strings("repeats", VOCABULARY, 0, 4000)
     ]
     for size in (99, 100, 101):
         assert sizes.count(size) > 20

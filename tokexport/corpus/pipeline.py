@@ -71,7 +71,7 @@ def tokenize(
         "end": end,
         "shard_tokens": shard_tokens,
     }
-    index = _begun(target, Index(settings, dtype, header))
+    index = _resumed(target, Index(settings, dtype, header))
     if index.complete:
         return index
     around = [id for id in (begin, end) if id is not None]
@@ -91,7 +91,7 @@ def tokenize(
         return writer.index
 
 
-def _begun(folder: Path, fresh: Index) -> Index:
+def _resumed(folder: Path, fresh: Index) -> Index:
     """The index to resume from. Raises TokexportError if the folder holds something else."""
     found = read_index(folder)
     if found is None:

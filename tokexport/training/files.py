@@ -67,7 +67,7 @@ def count_files(
     path = Path(os.path.realpath(target))
     files = find_files([os.fspath(name) for name in inputs])
     run = Run(tuple(map(CountedFile.of, files)), field, lines, doc_cap, max_chars)
-    counts, run = _begun(target, run, pattern, special_tokens, add=add)
+    counts, run = _resumed(target, run, pattern, special_tokens, add=add)
     before = counts.runs
     counts.runs = (*before, run)
     if run.complete:
@@ -115,7 +115,7 @@ def count_stream(
     path = Path(os.path.realpath(target))
     stream = ByteStream(parts, name)
     run = stream_run(field=field, lines=lines, doc_cap=doc_cap, max_chars=max_chars)
-    counts, run = _begun(target, run, pattern, special_tokens, add=add)
+    counts, run = _resumed(target, run, pattern, special_tokens, add=add)
     documents = read_stream(stream, field=field, lines=lines)
     for after, read in count_documents(
         counts, documents, [name], run, num_threads, progress=progress
@@ -142,7 +142,7 @@ def stream_run(
     return Run((), field or "text", lines, doc_cap, max_chars)
 
 
-def _begun(
+def _resumed(
     target: str | os.PathLike[str],
     run: Run,
     pattern: str | None,

@@ -153,15 +153,15 @@ void SplitRun::judge_parts(std::size_t count) {
     const SplitMachine &machine = splitter_.machine_;
     const std::size_t size = ((count + parts - 1) / parts + 1) & ~std::size_t(1);
     const std::size_t together = (count - (parts - 1) * size) & ~std::size_t(1);
-    std::uint32_t begun[parts] = {}, states[parts];
+    std::uint32_t starts[parts] = {}, states[parts];
     for (std::size_t i = 0; i <= warm_up; i++) {
         SPLIT_UNROLL
         for (std::size_t k = 1; k < parts; k++)
-            begun[k] = machine.entries[begun[k] + chunk_.codes[k * size - warm_up + i]] >> 16;
+            starts[k] = machine.entries[starts[k] + chunk_.codes[k * size - warm_up + i]] >> 16;
     }
-    for (std::size_t k = 1; k < parts; k++) begun[k] /= machine.stride();
-    begun[0] = state_;
-    std::copy(begun, begun + parts, states);
+    for (std::size_t k = 1; k < parts; k++) starts[k] /= machine.stride();
+    starts[0] = state_;
+    std::copy(starts, starts + parts, states);
     if (machine.pairs.empty()) {
         step_parts(machine.entries.data(), machine.stride(), chunk_.codes + 1, size, together,
                    chunk_.verdicts, states);
@@ -172,7 +172,7 @@ void SplitRun::judge_parts(std::size_t count) {
     }
     for (std::size_t k = 0; k < parts; k++) {
         const std::size_t from = k * size, to = std::min(count, from + size);
-        const bool is_right = k == 0 || states[k - 1] == begun[k];
+        const bool is_right = k == 0 || states[k - 1] == starts[k];
         states[k] = is_right ? judge_part(states[k], from + together, to)
                              : judge_part(states[k - 1], from, to);
     }

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from tokexport.verification.generators.dice import Dice
-from tokexport.verification.generators.lexical import apostrophes, code, digits, pieces, whitespace
+from tokexport.verification.generators.lexical import apostrophes, code, digits, repeats, whitespace
 from tokexport.verification.generators.unicode_text import code_points, emoji, marks, scripts
 from tokexport.verification.generators.vocabulary import Vocabulary, added, tokens
 
@@ -24,7 +24,7 @@ def _alone(generator: Callable[[Dice], str]) -> Generator:
 
 def mixed(dice: Dice, vocabulary: Vocabulary) -> str:
     """Strings of two to four other generators, joined."""
-    left_out = ("mixed", "pieces") if vocabulary.added else ("mixed", "pieces", "added-tokens")
+    left_out = ("mixed", "repeats") if vocabulary.added else ("mixed", "repeats", "added-tokens")
     names = [name for name in SHARES if name not in left_out]
     parts = (GENERATORS[dice.pick(names)](dice, vocabulary) for _ in range(dice.between(2, 4)))
     return "".join(parts)
@@ -41,7 +41,7 @@ _TABLE: Final[tuple[tuple[str, Generator, int], ...]] = (
     ("scripts", _alone(scripts), 7),
     ("marks", _alone(marks), 7),
     ("emoji", _alone(emoji), 3),
-    ("pieces", _alone(pieces), 8),
+    ("repeats", _alone(repeats), 8),
     ("added-tokens", added, 7),
     ("mixed", mixed, 6),
 )

@@ -113,7 +113,7 @@ def _filled(unit: str, length: int) -> str:
     return unit * max(1, length // len(unit.encode()))
 
 
-def pieces(dice: Dice) -> str:
+def repeats(dice: Dice) -> str:
     """One or two symbols repeated, or letters of one alphabet, alone or next to other text."""
     length = _length(dice)
     kind = dice.below(6)
