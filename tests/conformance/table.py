@@ -3,6 +3,7 @@ paths of this machine.
 """
 
 import platform
+import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from importlib.metadata import PackageNotFoundError, version
@@ -38,7 +39,7 @@ def report(outcomes: Sequence[Outcome], others: Sequence[Other], command: str) -
         "Every tokenizer was converted, and its file compared with the source's own library by",
         "`tokexport verify`. Made by",
         "",
-        f"    {command}",
+        *_wrapped(command, "    ", "        ", " \\"),
         "",
         "with",
         "",
@@ -59,15 +60,29 @@ def report(outcomes: Sequence[Outcome], others: Sequence[Other], command: str) -
             by_note[note].append(f"`{outcome.name}`")
     if by_note:
         lines += ["", "Notes:", ""]
-        lines += [f"- {cell(note)}: {', '.join(names)}" for note, names in sorted(by_note.items())]
+        for note, names in sorted(by_note.items()):
+            lines += _wrapped(f"{cell(note)}: {', '.join(names)}", "- ", "  ")
     if others:
         lines += ["", "Files that are not tokenizers:", ""]
         by_sentence: dict[str, list[str]] = defaultdict(list)
         for other in others:
             by_sentence[other.what].append(f"`{other.name}`")
-        listed = sorted(by_sentence.items())
-        lines += [f"- {cell(sentence)}: {', '.join(names)}" for sentence, names in listed]
+        for sentence, names in sorted(by_sentence.items()):
+            lines += _wrapped(f"{cell(sentence)}: {', '.join(names)}", "- ", "  ")
     return "\n".join(lines) + "\n"
+
+
+def _wrapped(text: str, first: str, others: str, continued: str = "") -> list[str]:
+    """Lines of at most 100 columns; ``continued`` is appended to all but the last."""
+    lines = textwrap.wrap(
+        text,
+        100 - len(continued),
+        initial_indent=first,
+        subsequent_indent=others,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [*(line + continued for line in lines[:-1]), lines[-1]]
 
 
 def versions() -> list[tuple[str, str]]:
