@@ -7,8 +7,6 @@ from construct import Struct
 
 from tokexport.file.layout.declare import U32, Flags
 
-# fmt: off
-
 
 class FrameFlag(Flags):
     """``frame.flags``."""

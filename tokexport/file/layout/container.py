@@ -8,8 +8,6 @@ from construct import Bytes, Const, Struct
 from tokexport.file.layout.declare import U16, U32, U64, Code, Flags, SectionTag, record, zeros
 from tokexport.limits import MAX_IDS
 
-# fmt: off
-
 MAGIC: Final = b"\x89TKX\r\n\x1a\n"
 VERSION_MAJOR: Final = 1
 VERSION_MINOR: Final = 0
@@ -178,19 +176,10 @@ EDIT: Final = record(
 EDIT_KEEPS: Final = 0x8000  # in length: the byte read is written after the text
 
 # SPID: this header, then stop_count ids.
-SpecialIdsHeader = Struct(
-    "bos" / U32,
-    "eos" / U32,
-    "pad" / U32,
-    "unk" / U32,
-    "stop_count" / U32,
-)
+SpecialIdsHeader = Struct("bos" / U32, "eos" / U32, "pad" / U32, "unk" / U32, "stop_count" / U32)
 
 # POST: this header, then the items of both templates.
-TemplateHeader = Struct(
-    "single_count" / U32,
-    "pair_count" / U32,
-)
+TemplateHeader = Struct("single_count" / U32, "pair_count" / U32)
 
 
 class ItemKind(Code):
@@ -209,10 +198,7 @@ TEMPLATE_ITEM: Final = record(
 
 # TEST: this header, cases, ids, text.
 SelfTestHeader = Struct(
-    "case_count" / U32,
-    "id_count" / U32,
-    "text_size" / U32,
-    "reserved" / zeros(4),
+    "case_count" / U32, "id_count" / U32, "text_size" / U32, "reserved" / zeros(4)
 )
 
 

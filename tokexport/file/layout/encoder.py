@@ -8,15 +8,10 @@ from construct import Struct
 from tokexport.file.layout.declare import F64, U16, U32, Code, Flags, record, zeros
 from tokexport.limits import MAX_IDS
 
-# fmt: off
-
 ID_BITS: Final = MAX_IDS.bit_length()
 
 # TIDX: this header, then the slots, then the displacements.
-IndexHeader = Struct(
-    "slot_count" / U32,
-    "bucket_count" / U32,
-)
+IndexHeader = Struct("slot_count" / U32, "bucket_count" / U32)
 TOKEN_SLOT: Final = np.dtype("<u4")  # fingerprint << ID_BITS | id; all ones: empty
 DISPLACEMENT: Final = np.dtype("<u2")
 
@@ -30,14 +25,10 @@ KEY: Final = record(
 # PIDX: this header, then the slots, then the starts of the rows and the end of the last row, then
 # the displacements.
 PairIndexHeader = Struct(
-    "slot_count" / U32,
-    "bucket_count" / U32,
-    "row_shift" / U32,
-    "reserved" / zeros(4),
+    "slot_count" / U32, "bucket_count" / U32, "row_shift" / U32, "reserved" / zeros(4)
 )
 PAIR_SLOT: Final = np.dtype("<u8")  # left << 42 | right << 21 | merged id; all ones: empty
 ROW_START: Final = np.dtype("<u4")
-
 
 
 class SymbolUnit(Code):
@@ -69,10 +60,7 @@ class CrossingRule(Code):
 
 
 # XPRS: this header, then 128 x 128 bits for ASCII, or 256 x 256 for bytes, then 1 << bits bits.
-CrossingsHeader = Struct(
-    "rule" / U32,
-    "bits" / U32,
-)
+CrossingsHeader = Struct("rule" / U32, "bits" / U32)
 CROSSINGS_ASCII: Final = 128 * 128 // 8
 CROSSINGS_BYTES: Final = 256 * 256 // 8
 

@@ -8,8 +8,6 @@ from construct import Bytes, Struct
 from tokexport.file.layout.declare import U8, U16, U32, U64, Code, Flags, record, zeros
 from tokexport.limits import MAX_CLASSES, MAX_OPS, MAX_STAGES, MAX_STATES
 
-# fmt: off
-
 # A class table: ASCII[128] u8, top[272] u16, middle[middle_count][64] u16, leaves[leaf_count][64]
 # u8 (u16 in NORM).
 CLASS_ASCII: Final = 128
@@ -18,8 +16,7 @@ CLASS_BLOCK: Final = 64
 
 # SPLT: this header, then a Stage for each stage, then their tables.
 SplitsHeader = Struct(
-    "stage_count" / U32 * f"0 to {MAX_STAGES}; 0: a segment is one pre-token",
-    "reserved" / zeros(4),
+    "stage_count" / U32 * f"0 to {MAX_STAGES}; 0: a segment is one pre-token", "reserved" / zeros(4)
 )
 
 
@@ -64,10 +61,7 @@ TRANSITION: Final = np.dtype("<u2")  # the next state, or-ed with ACCEPT
 ACCEPT: Final = 0x8000  # a match ends before this symbol
 
 # LABL: this header, then one LabelTable for each stage that reads labels, then their entries.
-LabelsHeader = Struct(
-    "table_count" / U32 * f"at most {MAX_STAGES}",
-    "reserved" / zeros(4),
-)
+LabelsHeader = Struct("table_count" / U32 * f"at most {MAX_STAGES}", "reserved" / zeros(4))
 LabelTable = Struct(
     "stage" / U8 * "index of its stage, larger than that of the previous table",
     "class_count" / U8 * f"1 to {MAX_CLASSES}",
@@ -152,11 +146,7 @@ NORMALIZER_ENTRY: Final = record(
     "zero" / U8 * "zero",
 )
 NORMALIZER_POINT: Final = np.dtype("<u4")
-COMPOSITION: Final = record(
-    "first" / U32,
-    "second" / U32,
-    "composite" / U32,
-)
+COMPOSITION: Final = record("first" / U32, "second" / U32, "composite" / U32)
 
 # MAP: this header, ascii[128] u8, top, middle and leaves as for FORM, entries, text.
 MapHeader = Struct(
@@ -227,11 +217,7 @@ TRIE_EDGE: Final = np.dtype("<u4")  # byte << 24 | child node; sorted by byte
 
 # ACLS: this header, then a class table with u8 leaves; present if an added token strips or matches
 # only whole words.
-AddedClassesHeader = Struct(
-    "middle_count" / U16,
-    "leaf_count" / U16,
-    "reserved" / zeros(4),
-)
+AddedClassesHeader = Struct("middle_count" / U16, "leaf_count" / U16, "reserved" / zeros(4))
 
 
 class AddedClass(Flags):
