@@ -1,15 +1,15 @@
-"""Conversations to ids by the frame of the file's chat template, in the C core."""
+"""Methods of a tokenizer: conversations to ids, by the chat template of the file or its frame."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from tokexport.errors import ChatTemplateError
-from tokexport.runtime.metadata import damaged, section
+from tokexport.runtime.metadata import chat_settings, damaged, section
 
 if TYPE_CHECKING:
     from tokexport.chat.frame import Frame
@@ -17,6 +17,42 @@ if TYPE_CHECKING:
 
 ROLES: Final = ("system", "user", "assistant")  # TKX_SYSTEM ... of tokexport_extra.h
 _E_ROLE: Final = -14
+
+
+def apply_chat_template(
+    self: Tokenizer,
+    messages: Iterable[Mapping[str, Any]],
+    *,
+    tools: Iterable[Mapping[str, Any]] | None = None,
+    documents: Iterable[Mapping[str, Any]] | None = None,
+    chat_template: str | None = None,
+    add_generation_prompt: bool = False,
+    continue_final_message: bool | str = False,
+    tokenize: bool = True,
+    **variables: Any,
+) -> Any:
+    """The ids of a conversation, or with ``tokenize=False`` its text, as in `transformers`:
+    special tokens of the template and of the messages become ids.
+
+    ``chat_template`` is a template, or a name in :attr:`chat_templates`. ``tools`` and
+    ``documents`` are JSON objects. ``continue_final_message`` leaves the last message open.
+    Other arguments go to the template, such as ``enable_thinking=False`` for Qwen 3.
+
+    Raises ``MissingLibraryError`` without ``pip install 'tokexport[chat]'``, and
+    ``ChatTemplateError`` if there is no template or it refuses the messages.
+
+    >>> template = "{% for message in messages %}{{ message.content }}<|end|>{% endfor %}"
+    >>> tokenizer.apply_chat_template([{"content": "hello"}], chat_template=template)
+    [259, 300]
+    """
+    from tokexport.chat.render import render
+
+    how: dict[str, Any] = {"tools": tools, "documents": documents, "template": chat_template}
+    how["add_generation_prompt"] = add_generation_prompt
+    how["continue_final_message"] = continue_final_message
+    how["variables"] = {**chat_settings(self, "variables"), **variables}
+    text = render(self.chat_templates, messages, **how)
+    return self.encode(text, "all") if tokenize else text
 
 
 def chat_frame(tokenizer: Tokenizer) -> Frame | None:
@@ -57,8 +93,13 @@ def chat_frame(tokenizer: Tokenizer) -> Frame | None:
     )
 
 
-def encode_chat(tokenizer: Tokenizer, messages: Sequence[Mapping[str, Any]]) -> list[int]:
-    if tokenizer._core.section(b"FRAM") is None:
+def encode_chat(self: Tokenizer, messages: Sequence[Mapping[str, Any]]) -> list[int]:
+    """The ids of a conversation by :attr:`chat_frame`, up to where the model continues, as in C.
+    Text in a message never becomes a special token. Needs no jinja2.
+
+    Raises ``ChatTemplateError`` without a frame, or for messages that it does not support.
+    """
+    if self._core.section(b"FRAM") is None:
         raise ChatTemplateError(
             "the file has no frame of a chat template; use apply_chat_template, or convert the"
             " source again, which reports why there is none"
@@ -70,7 +111,7 @@ def encode_chat(tokenizer: Tokenizer, messages: Sequence[Mapping[str, Any]]) -> 
                 " and a content that is a text"
             )
     roles = [ROLES.index(message["role"]) for message in messages]
-    found = tokenizer._core.encode_chat(roles, [message["content"] for message in messages])
+    found = self._core.encode_chat(roles, [message["content"] for message in messages])
     if isinstance(found, list):
         return found
     code, number = found

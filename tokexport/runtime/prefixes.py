@@ -1,4 +1,4 @@
-"""The vocabulary as a trie, for constrained decoding and token healing."""
+"""The vocabulary as a trie, for constrained decoding and token healing: methods of a tokenizer."""
 
 from __future__ import annotations
 
@@ -55,15 +55,29 @@ class PrefixNode:
         return _node(self._core, self._order, self.prefix + bytes([byte]))
 
 
-def prefix_node(tokenizer: Tokenizer, prefix: bytes) -> PrefixNode:
-    """The node of a prefix. FormatError for a file without SORT."""
-    order = tokenizer._view(b"SORT", "SORTED_ID")
+def prefix_ids(self: Tokenizer, prefix: bytes) -> NDArray[np.uint32]:
+    """The ids whose bytes (:meth:`decode_single_token_bytes`) begin with a prefix, sorted by these
+    bytes; not copied. Raises ``FormatError`` for a file without ``--prefix-index``.
+
+    >>> tokenizer.prefix_ids(b"hel")
+    array([258, 259], dtype=uint32)
+    """
+    return prefix_trie(self, prefix).ids
+
+
+def prefix_trie(self: Tokenizer, prefix: bytes = b"") -> PrefixNode:
+    """The vocabulary as a trie: the node of a prefix, or the root. Raises like `prefix_ids`.
+
+    >>> [(node.prefix, node.ids.tolist()) for node in tokenizer.prefix_trie(b"h").children()]
+    [(b'he', [256, 258, 259])]
+    """
+    order = self._view(b"SORT", "SORTED_ID")
     if order is None:
         raise FormatError(
-            f"{file_name(tokenizer)}: the file has no index of prefixes; convert the source again"
+            f"{file_name(self)}: the file has no index of prefixes; convert the source again"
             " with --prefix-index (prefix_index=True)"
         )
-    return _node(tokenizer._core, order, prefix)
+    return _node(self._core, order, prefix)
 
 
 def _node(core: Core, order: NDArray[np.uint32], prefix: bytes) -> PrefixNode:

@@ -4,13 +4,14 @@ import os
 from mmap import ACCESS_READ, mmap
 
 from tokexport._core import Core, EncodeStream
+from tokexport.runtime.threads import thread_count
 
 # Rarely needed modules are imported where they are used: importing dataclasses, enum, json, pathlib
 # and typing here would delay the first ids tenfold. `from __future__ import annotations` also
 # imports a module, so annotations are quoted here.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
     from typing import Any, Final, Literal, NoReturn, Protocol, TypeAlias
 
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 
     from tokexport.chat.frame import Frame
     from tokexport.model import AddedToken, SpecialIds
-    from tokexport.runtime import decoding, offsets
-    from tokexport.runtime.prefixes import PrefixNode
+    from tokexport.runtime import chat, decoding, offsets, prefixes, views
 
     Ids: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
     AllowedSpecial: TypeAlias = Literal["all"] | Collection[str]
@@ -36,12 +36,6 @@ if TYPE_CHECKING:
 MAGIC: "Final" = b"\x89TKX\r\n\x1a\n"
 # RecordFlag.SPECIAL of the layout; importing the layout takes longer than opening a file.
 _SPECIAL: "Final" = 4
-
-
-def _thread_count(asked: int | None) -> int:
-    from tokexport.runtime.threads import thread_count
-
-    return thread_count(asked)
 
 
 class _Imported:
@@ -171,7 +165,7 @@ class Tokenizer:
         if num_threads == 1:
             encode = self._encode  # Python calls a variable faster than an attribute
             return encode(text, allowed_special, add_special_tokens)
-        threads = _thread_count(num_threads)
+        threads = thread_count(num_threads)
         return self._core.encode_parallel(text, allowed_special, add_special_tokens, threads)
 
     def encode_ordinary(self, text: str) -> list[int]:
@@ -198,7 +192,7 @@ class Tokenizer:
         if num_threads == 1:
             encode = self._encode_numpy
             return encode(text, allowed_special, add_special_tokens)
-        threads = _thread_count(num_threads)
+        threads = thread_count(num_threads)
         return self._core.encode_parallel_numpy(text, allowed_special, add_special_tokens, threads)
 
     def encode_bytes(
@@ -216,7 +210,7 @@ class Tokenizer:
         """
         if num_threads == 1 or not isinstance(data, bytes):
             return self._core.encode_bytes(data, allowed_special, add_special_tokens)
-        threads = _thread_count(num_threads)
+        threads = thread_count(num_threads)
         return self._core.encode_parallel(data, allowed_special, add_special_tokens, threads)
 
     def encode_pair(
@@ -260,7 +254,7 @@ class Tokenizer:
         >>> tokenizer.encode_batch(["hello", "hello world"])
         [[259], [259, 264]]
         """
-        threads = _thread_count(num_threads)
+        threads = thread_count(num_threads)
         return self._core.encode_batch(texts, allowed_special, add_special_tokens, threads)
 
     def encode_batch_to_numpy(
@@ -281,7 +275,7 @@ class Tokenizer:
         >>> tokenizer.encode_batch_to_numpy(["hello", "hello world"])
         (array([259, 259, 264], dtype=uint32), array([0, 1, 3], dtype=uint64))
         """
-        threads = _thread_count(num_threads)
+        threads = thread_count(num_threads)
         return self._core.encode_flat(texts, allowed_special, add_special_tokens, threads)
 
     def encode_stream(
@@ -431,24 +425,9 @@ class Tokenizer:
         model = (self.records["flags"] & RecordFlag.KIND_MASK) == RecordFlag.KIND_MODEL
         return sorted(map(self._core.token_bytes, model.nonzero()[0].tolist()))
 
-    def prefix_ids(self, prefix: bytes) -> "NDArray[np.uint32]":
-        """The ids whose bytes (:meth:`decode_single_token_bytes`) begin with a prefix, sorted by
-        these bytes; not copied. Raises ``FormatError`` for a file without ``--prefix-index``.
-
-        >>> tokenizer.prefix_ids(b"hel")
-        array([258, 259], dtype=uint32)
-        """
-        return self.prefix_trie(prefix).ids
-
-    def prefix_trie(self, prefix: bytes = b"") -> "PrefixNode":
-        """The vocabulary as a trie: the node of a prefix, or the root. Raises like `prefix_ids`.
-
-        >>> [(node.prefix, node.ids.tolist()) for node in tokenizer.prefix_trie(b"h").children()]
-        [(b'he', [256, 258, 259])]
-        """
-        from tokexport.runtime import prefixes
-
-        return prefixes.prefix_node(self, prefix)
+    # ---- the vocabulary as a trie: prefixes.py
+    prefix_ids = prefixes.prefix_ids if TYPE_CHECKING else _Imported("prefixes")
+    prefix_trie = prefixes.prefix_trie if TYPE_CHECKING else _Imported("prefixes")
 
     @property
     def chat_template(self) -> str | None:
@@ -469,42 +448,6 @@ class Tokenizer:
         named, default = chat_settings(self, "templates"), self.chat_template
         return named if default is None else {"default": default, **named}
 
-    def apply_chat_template(
-        self,
-        messages: "Iterable[Mapping[str, Any]]",
-        *,
-        tools: "Iterable[Mapping[str, Any]] | None" = None,
-        documents: "Iterable[Mapping[str, Any]] | None" = None,
-        chat_template: str | None = None,
-        add_generation_prompt: bool = False,
-        continue_final_message: bool | str = False,
-        tokenize: bool = True,
-        **variables: "Any",
-    ) -> "Any":
-        """The ids of a conversation, or with ``tokenize=False`` its text, as in `transformers`:
-        special tokens of the template and of the messages become ids.
-
-        ``chat_template`` is a template, or a name in :attr:`chat_templates`. ``tools`` and
-        ``documents`` are JSON objects. ``continue_final_message`` leaves the last message open.
-        Other arguments go to the template, such as ``enable_thinking=False`` for Qwen 3.
-
-        Raises ``MissingLibraryError`` without ``pip install 'tokexport[chat]'``, and
-        ``ChatTemplateError`` if there is no template or it refuses the messages.
-
-        >>> template = "{% for message in messages %}{{ message.content }}<|end|>{% endfor %}"
-        >>> tokenizer.apply_chat_template([{"content": "hello"}], chat_template=template)
-        [259, 300]
-        """
-        from tokexport.chat.render import render
-        from tokexport.runtime.metadata import chat_settings
-
-        how: dict[str, Any] = {"tools": tools, "documents": documents, "template": chat_template}
-        how["add_generation_prompt"] = add_generation_prompt
-        how["continue_final_message"] = continue_final_message
-        how["variables"] = {**chat_settings(self, "variables"), **variables}
-        text = render(self.chat_templates, messages, **how)
-        return self.encode(text, "all") if tokenize else text
-
     @property
     def chat_frame(self) -> "Frame | None":
         """The fixed texts that the chat template puts between messages, if it does no more."""
@@ -512,15 +455,9 @@ class Tokenizer:
 
         return chat_frame(self)
 
-    def encode_chat(self, messages: "Sequence[Mapping[str, str]]") -> list[int]:
-        """The ids of a conversation by :attr:`chat_frame`, up to where the model continues, as in
-        C. Text in a message never becomes a special token. Needs no jinja2.
-
-        Raises ``ChatTemplateError`` without a frame, or for messages that it does not support.
-        """
-        from tokexport.runtime.chat import encode_chat
-
-        return encode_chat(self, messages)
+    # ---- conversations to ids: chat.py
+    apply_chat_template = chat.apply_chat_template if TYPE_CHECKING else _Imported("chat")
+    encode_chat = chat.encode_chat if TYPE_CHECKING else _Imported("chat")
 
     @property
     def provenance(self) -> "dict[str, Any]":
@@ -597,7 +534,4 @@ class Tokenizer:
         count = self._core.token_count
         return f"<tokexport.Tokenizer {count:,} tokens, {self._path or 'from bytes'}>"
 
-    def _view(self, tag: bytes, dtype: str) -> "NDArray[Any] | None":
-        from tokexport.runtime.views import section_view
-
-        return section_view(self._core, self._data, tag, dtype)
+    _view = views._view if TYPE_CHECKING else _Imported("views")

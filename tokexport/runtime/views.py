@@ -1,28 +1,30 @@
 """numpy views of a file's tables: not copied, and read-only."""
 
+from __future__ import annotations
+
 from mmap import mmap
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tokexport._core import Core
 from tokexport.file import layout
 
-FileBytes: TypeAlias = bytes | mmap | memoryview
+if TYPE_CHECKING:
+    from tokexport.runtime.tokenizer import Tokenizer
 
 
-def section_view(core: Core, data: FileBytes, tag: bytes, row: str) -> NDArray[Any] | None:
+def _view(self: Tokenizer, tag: bytes, row: str) -> NDArray[Any] | None:
     """A section as a read-only array of the layout's type ``row``; ``None`` if there is none."""
     dtype: np.dtype[Any] = getattr(layout, row)
-    place = core.section(tag)
+    place = self._core.section(tag)
     if place is None:
         return None
     offset, size = place
-    return np.frombuffer(data, dtype, size // dtype.itemsize, offset)
+    return np.frombuffer(self._data, dtype, size // dtype.itemsize, offset)
 
 
-def section_sizes(data: FileBytes) -> list[tuple[str, int]]:
+def section_sizes(data: bytes | mmap | memoryview) -> list[tuple[str, int]]:
     """Tag and size in bytes of each section, in the order of the file."""
     header = layout.Header.parse(data[: layout.Header.sizeof()])
     start, size = layout.Header.sizeof(), layout.Section.sizeof()
