@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal, Union
 
 from tokexport._core import give_back_memory
-from tokexport.chat.device import device_frame
 from tokexport.chat.frame import Frame
 from tokexport.compiler.compile import compile_model, prepared
 from tokexport.compiler.tables import Tables
@@ -64,14 +63,9 @@ class Conversion:
     source_size: int | None
     sections: Mapping[str, int]
     model: TokenizerModel = field(repr=False)  # a prompt that shows it would print megabytes
-    commit: str | None = None
-    self_test_notes: tuple[str, ...] = ()
-    chat_notes: tuple[str, ...] = ()
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Differences from what the source says, and parts that were left out."""
-        return (*self.model.notes, *self.self_test_notes, *self.chat_notes)
+    commit: str | None
+    # Differences from what the source says, and parts that were left out.
+    notes: tuple[str, ...]
 
 
 @contextmanager
@@ -158,18 +152,12 @@ def convert(
         model = prepared(opened.read())
     if path is not None and isinstance(source, (str, os.PathLike)) and Path(source).is_dir():
         refuse_sources(path, [Path(source) / name for name in model.provenance.sha256])
-    options = Options(
-        decode_only=decode_only,
-        scores=scores,
-        prefix_index=prefix_index,
-        chat_template=chat_template,
-    )
-    notes: tuple[str, ...] = ()
-    chat_notes: tuple[str, ...] = ()
-    frame = None
+    options = Options(decode_only, scores, prefix_index, chat_template)
+    notes, frame = [*model.notes], None
     if self_test and not decode_only:
         step("asking the reference library for the self test")
-        options, notes = _with_self_test(options, model, opened)
+        options, more = _with_self_test(options, model, opened)
+        notes += more
     opened = opened.emptied()
     step("compiling merges, splits and indexes")
     with opened.input.naming_the_file():
@@ -179,7 +167,8 @@ def convert(
     del tables  # jinja2, which finds the frame, takes 5 MB
     if chat_template and not decode_only and model.chat.default:
         step("looking for a frame in the chat template")
-        frame, chat_notes = _chat_frame(model)
+        frame, more = _chat_frame(model)
+        notes += more
     step("writing")
     parts = made.parts(frame)
     del made
@@ -191,7 +180,7 @@ def convert(
     from tokexport.runtime.views import section_sizes  # imports the layout: see _sections
 
     size, sizes = sum(map(len, parts)), dict(section_sizes(parts[0]))
-    return Conversion(named, size, opened.size, sizes, model, opened.commit, notes, chat_notes)
+    return Conversion(named, size, opened.size, sizes, model, opened.commit, tuple(notes))
 
 
 def file_bytes(model: TokenizerModel, options: Options | None = None) -> bytes:
@@ -237,7 +226,9 @@ def _chat_frame(model: TokenizerModel) -> tuple[Frame | None, tuple[str, ...]]:
         if token.special
     }
     try:
-        frame, problem = device_frame(model.chat.default or "", model.chat.variables, special)
+        from tokexport.chat.frame_search import find_frame  # needs jinja2
+
+        frame, problem = find_frame(model.chat.default or "", model.chat.variables, special)
     except MissingLibraryError as error:
         missing = f"Whether devices can use the chat template is not known: {error}"
         return None, (f"{missing}, and convert again.",)

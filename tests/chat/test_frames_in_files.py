@@ -164,7 +164,7 @@ def test_a_template_without_a_frame_is_skipped_with_a_note(
 ) -> None:
     write_chat_model(tmp_path, template, eos_token="<|im_end|>")
     conversion = tokexport.convert(tmp_path, tmp_path / "it.bin", self_test=False)
-    (note,) = conversion.chat_notes
+    note = conversion.notes[-1]
     assert note.startswith("Devices cannot use the chat template")
     assert problem in note
     tokenizer = tokexport.load(tmp_path / "it.bin")
@@ -183,7 +183,7 @@ def test_special_tokens_searched_in_normalized_text_prevent_a_frame(tmp_path: Pa
         token["normalized"] = True
     path.write_text(json.dumps(source), "utf-8")
     conversion = tokexport.convert(tmp_path, tmp_path / "it.bin", self_test=False)
-    assert "looked for in normalized text" in conversion.chat_notes[0]
+    assert "looked for in normalized text" in conversion.notes[-1]
     assert "FRAM" not in conversion.sections
 
 
@@ -193,7 +193,7 @@ def test_without_jinja2_a_note_says_so(tmp_path: Path, monkeypatch: pytest.Monke
         monkeypatch.delitem(sys.modules, f"tokexport.chat.{name}", raising=False)
     monkeypatch.setitem(sys.modules, "jinja2", None)
     conversion = tokexport.convert(tmp_path, tmp_path / "it.bin", self_test=False)
-    (note,) = conversion.chat_notes
+    note = conversion.notes[-1]
     assert note.startswith("Whether devices can use the chat template is not known: ")
     assert note.endswith(
         " jinja2, which is not installed; pip install 'tokexport[chat]', and convert again."

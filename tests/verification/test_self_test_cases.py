@@ -96,8 +96,7 @@ def test_texts_at_which_the_reference_stops_are_skipped_and_counted(
     tokenizer = tokexport.load(tmp_path / "tokenizer.bin")
     texts = [case.text for case in self_test(conversion.model, reference_for(tmp_path), 32)[0]]
     assert tokenizer.self_test() == len(texts)
-    (note,) = conversion.self_test_notes
-    assert note in conversion.notes
+    note = conversion.notes[-1]
     assert "itself stops at the others" in note
     assert {"a", ""} <= set(texts)
     assert f"has {len(texts)} of " in note

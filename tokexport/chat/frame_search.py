@@ -10,14 +10,17 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from types import MappingProxyType
 from typing import Any, Final
 
 from tokexport.chat.environment import compiled, literals
 from tokexport.chat.frame import Frame, Message, Opening
+from tokexport.chat.markup import marks, straddling
 from tokexport.chat.render import render
 from tokexport.errors import ChatTemplateError
 
 CONVERSATIONS: Final = 200
+MAX_NUMBER: Final = 255  # of special tokens and of reserved texts, and of bytes of one of these
 _TURNS: Final = 6
 _SPACES: Final = (" ", "  ", "\n", "\n\n", "\t", "\u3000")
 # Separated by spaces.
@@ -28,21 +31,29 @@ class _NoFrameError(Exception):
     """Says why a template has no frame."""
 
 
-def find_frame(source: str, variables: Mapping[str, Any] | None = None) -> tuple[Frame | None, str]:
-    """The frame of a chat template, or None and a sentence that says why it has none.
-    ``variables``: the special tokens that it reads.
+def find_frame(
+    source: str,
+    variables: Mapping[str, Any] = MappingProxyType({}),
+    special: Mapping[str, bool] = MappingProxyType({}),
+) -> tuple[Frame | None, str]:
+    """The frame of a chat template, or None and a sentence that says why it has none that a file
+    can hold. ``variables``: the special tokens that it reads. ``special``: the contents of all
+    special tokens, each with whether it is looked for in text rewritten by the normalizer, where
+    offsets are unknown.
 
     >>> template = "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}[assistant]"
     >>> find_frame(template)[0].user_to_reply
     '[assistant]'
     """
-    jinja = _Jinja(source, variables or {})
+    jinja = _Jinja(source, variables)
     try:
         compiled(source)
         if "strftime_now" in source:
             raise _NoFrameError("the chat template writes the date")
         frame = _with_reserved(jinja, _with_whitespace(jinja, _between(jinja)))
-        return _check(jinja, frame), ""
+        _check(jinja, frame)
+        _check_marks(frame, special)
+        return frame, ""
     except (_NoFrameError, ChatTemplateError) as error:
         return None, str(error)
 
@@ -163,8 +174,8 @@ def _with_each(frame: Frame, contents: Sequence[str]) -> Iterator[list[Message]]
                 yield conversation(texts, system=system)
 
 
-def _check(jinja: _Jinja, frame: Frame) -> Frame:
-    """The frame, compared with jinja2 on random conversations that it covers."""
+def _check(jinja: _Jinja, frame: Frame) -> None:
+    """Compares the frame with jinja2 on random conversations that it covers."""
     chance = random.Random(jinja.source)
     words = [*_SPACES, *_WORDS.split(), *(text for text in literals(jinja.source) if text)]
     compared = 0
@@ -175,7 +186,20 @@ def _check(jinja: _Jinja, frame: Frame) -> Frame:
         if not jinja.same(frame, messages):
             raise _NoFrameError("the chat template writes some messages differently from others")
         compared += 1
-    return frame
+
+
+def _check_marks(frame: Frame, special: Mapping[str, bool]) -> None:
+    """Refuses a frame whose special tokens a file cannot mark."""
+    texts = frame.texts
+    if token := straddling([text for text in texts if text], special):
+        raise _NoFrameError(
+            f"the special token {token!r} could begin in a message and end in the markup"
+        )
+    if marks(texts, [token for token, is_rewritten in special.items() if is_rewritten]):
+        raise _NoFrameError("its special tokens are looked for in normalized text")
+    sizes = [len(text.encode()) for text in frame.reserved]
+    if max([len(marks(texts, special)), len(sizes), *sizes]) > MAX_NUMBER:
+        raise _NoFrameError("it has more special tokens or reserved texts than a file can hold")
 
 
 def random_conversation(

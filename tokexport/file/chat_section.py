@@ -1,7 +1,6 @@
 """FRAM: the frame of a chat template."""
 
 from collections.abc import Collection
-from itertools import chain
 
 import numpy as np
 
@@ -10,11 +9,6 @@ from tokexport.chat.frame import Frame
 from tokexport.chat.markup import marks
 from tokexport.file.pack import struct
 
-_STRIPS = {
-    "system": layout.FrameFlag.STRIP_SYSTEM,
-    "user": layout.FrameFlag.STRIP_USER,
-    "assistant": layout.FrameFlag.STRIP_ASSISTANT,
-}
 _SIZES = [field.name for field in layout.FrameHeader.subcons][4:]
 
 
@@ -23,10 +17,10 @@ def frame(value: Frame | None, special: Collection[str]) -> bytes | None:
     if value is None:
         return None
     places = marks(value.texts, special)
-    sizes = dict(zip(_SIZES, (len(text.encode()) for text in value.texts), strict=True))
-    texts = [text.encode() for text in chain(value.texts, value.reserved)]
-    reserved = [len(text) for text in texts[len(value.texts) :]]
-    flags = [_STRIPS[role] for role in value.stripped]
+    texts = [text.encode() for text in (*value.texts, *value.reserved)]
+    sizes = [len(text) for text in texts]
+    reserved = sizes[len(_SIZES) :]
+    flags = [layout.FrameFlag[f"STRIP_{role.upper()}"] for role in value.stripped]
     flags += [layout.FrameFlag.HAS_SYSTEM] * (value.system is not None)
     flags += [layout.FrameFlag.TAKES_EMPTY] * value.takes_empty
     header = struct(
@@ -34,8 +28,8 @@ def frame(value: Frame | None, special: Collection[str]) -> bytes | None:
         flags=sum(flags),
         mark_count=len(places),
         reserved_count=len(reserved),
-        text_size=sum(map(len, texts)),
-        **sizes,
+        text_size=sum(sizes),
+        **dict(zip(_SIZES, sizes, strict=False)),
     )
     numbers = np.array(places, layout.FRAME_MARK).tobytes()
     return header + numbers + np.array(reserved, layout.RESERVED_SIZE).tobytes() + b"".join(texts)
