@@ -65,7 +65,6 @@ C_ARRAY: Final = Target(
     _write,
     _read,
     lambda path, how: Ours(_open(path)),
-    (),
     Path("c-array/golden.c"),
     whole=True,
 )

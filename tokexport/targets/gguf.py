@@ -281,7 +281,6 @@ GGUF: Final = Target(
     _write,
     _read,
     _runtime,
-    (),
     Path("gguf/golden.gguf"),
     {
         Part.NORMALIZER: "llama.cpp has none for BPE, and keeps all spaces",

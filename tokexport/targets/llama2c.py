@@ -146,8 +146,8 @@ LLAMA2C: Final = Target(
     _write,
     _read,
     lambda path, how: Llama2c(path),
-    (HEADER, RECORD),
     Path("llama2.c/golden.bin"),
+    layouts=(HEADER, RECORD),
 )
 MOBILE: Final = Target(
     "llama2.c-mobile",
@@ -155,6 +155,6 @@ MOBILE: Final = Target(
     partial(_write, layout=MOBILE_HEADER),
     partial(_read, layout=MOBILE_HEADER),
     lambda path, how: Llama2c(path, MOBILE_HEADER),
-    (MOBILE_HEADER, RECORD),
     Path("llama2.c/golden-mobile.bin"),
+    layouts=(MOBILE_HEADER, RECORD),
 )

@@ -93,7 +93,7 @@ LLMC: Final = Target(
     _write,
     _read,
     lambda path, how: LlmC(path),
-    (HEADER, RECORD),
     Path("llm.c/golden.bin"),
-    {Part.MODEL: "the program decodes and does not encode"},
+    layouts=(HEADER, RECORD),
+    meanings={Part.MODEL: "the program decodes and does not encode"},
 )

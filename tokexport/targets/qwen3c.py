@@ -125,9 +125,9 @@ QWEN3C: Final = Target(
     _write,
     _read,
     lambda path, how: Qwen3C(path),
-    (HEADER, RECORD),
     Path("qwen3.c/golden.tokenizer"),
-    {
+    layouts=(HEADER, RECORD),
+    meanings={
         Part.ADDED_TOKENS: "only a token that begins with < and ends with the next > is found",
         Part.BOS_EOS: "both ids in the file end a generation, and none is put before a text",
     },

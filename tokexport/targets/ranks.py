@@ -63,7 +63,6 @@ TIKTOKEN: Final = Target(
     _write,
     _read,
     _runtime,
-    (),
     Path("tiktoken/golden.tiktoken"),
     {
         Part.BYTES: "special tokens are not in it",

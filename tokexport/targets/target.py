@@ -83,11 +83,11 @@ class Target:
     read: Callable[[Path], Material]
     # With the options for reading the file: ranks need a pattern.
     runtime: Callable[[Path, Mapping[str, Any]], Runtime]
-    # Its structures, as in the README of the format; none for text formats.
-    layouts: tuple[Construct, ...]
     # The golden file, or the folder of several, below formats/.
     golden: Path
     meanings: Mapping[Part, str] = field(default_factory=dict)
+    # Its structures, as in the README of the format; none for text formats.
+    layouts: tuple[Construct, ...] = ()
     # Whether it holds the complete tokenizer.
     whole: bool = False
 

@@ -237,7 +237,6 @@ TOKENIZER_JSON: Final = Target(
     _write,
     _read,
     library,
-    (),
     Path("tokenizer.json/golden.json"),
     {
         Part.NORMALIZER: "its steps differ",

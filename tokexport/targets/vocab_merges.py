@@ -32,7 +32,6 @@ VOCAB_MERGES: Final = Target(
     _write,
     lambda path: material(path / VOCAB),
     lambda path, how: library(path if path.is_file() else path / VOCAB, how),
-    (),
     Path("vocab.json/golden"),
     {
         Part.PRE_TOKENIZER: "the program uses GPT-2's pattern",

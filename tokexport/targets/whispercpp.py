@@ -81,9 +81,9 @@ WHISPER: Final = Target(
     _write,
     _read,
     lambda path, how: WhisperCpp(path),
-    (HEADER, RECORD),
     Path("whisper.cpp/golden.bin"),
-    {
+    layouts=(HEADER, RECORD),
+    meanings={
         Part.MODEL: "the program takes the longest token at each position",
         Part.PRE_TOKENIZER: "the program has its own pattern, over bytes",
         Part.SPECIAL: "the program derives them from the size of its model",
