@@ -26,7 +26,7 @@ from tokexport.escape import escape
 from tokexport.file.layout import ModelType, Tag
 from tokexport.model import AddedToken, Decoding, SpecialIds, Template, TemplateItem, Token
 from tokexport.runtime.metadata import section
-from tokexport.runtime.tokenizer import Tokenizer, load
+from tokexport.runtime.tokenizer import load
 
 if TYPE_CHECKING:
     from tokexport.conversion import Options
@@ -107,26 +107,21 @@ class Stage:
 
 
 class Contents:
-    """The header and sections of an open file; errors call it ``name``.
+    """The header and sections of a file, or of its bytes, which errors call ``name``; the runtime
+    checks them first.
 
-    >>> contents = Contents.of(directory / "example.bin")
+    >>> contents = Contents(directory / "example.bin")
     >>> contents.header.id_count, len(contents.merges)
     (301, 9)
     """
 
-    def __init__(self, data: bytes, name: str = "the file", tokenizer: Tokenizer | None = None):
-        self.data = data
-        self.name = name
-        self.tokenizer = tokenizer or load(data)
+    def __init__(self, source: bytes | str | Path, name: str = "the file") -> None:
+        self.name = name if isinstance(source, bytes) else str(source)
+        self.tokenizer = load(source)
+        data = self.tokenizer.to_bytes()
         self.header: Container[Any] = layout.Header.parse(data)
         count, start = self.header.section_count, layout.Header.sizeof()
         self.sections = tuple(Array(count, layout.Section).parse(data[start:]))
-
-    @classmethod
-    def of(cls, path: str | Path) -> Contents:
-        """Reads a file; the runtime checks it first."""
-        tokenizer = load(path)
-        return cls(tokenizer.to_bytes(), str(path), tokenizer)
 
     def damaged(self, tag: bytes, problem: str) -> FormatError:
         """The error for a section with invalid content."""
@@ -289,7 +284,7 @@ def opened(source: str, how: Mapping[str, Any]) -> Contents:
         if value is not None:
             option = "--" + name.replace("_", "-")
             raise SourceError(f"{source}: {option} is for sources, and this is a tokexport file")
-    return Contents.of(source)
+    return Contents(source)
 
 
 def converted(source: str, how: Mapping[str, Any], options: Options | None = None) -> bytes:

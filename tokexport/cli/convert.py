@@ -15,9 +15,9 @@ from tokexport.conversion import Conversion
 from tokexport.conversion import convert as library
 from tokexport.file.layout import ModelType
 from tokexport.sources.registry import SOURCES
-from tokexport.targets.from_runtime import convert_from
+from tokexport.targets.from_runtime import Converted, convert_from
 from tokexport.targets.registry import TARGETS, target_of
-from tokexport.targets.write import write_target
+from tokexport.targets.write import Written, write_target
 
 TARGET_HELP = "The file to write; usually named .bin or .tkx; - is standard output."
 TO_HELP = "Write another runtime's format (docs/TARGETS.md); warns of what it cannot represent."
@@ -89,14 +89,15 @@ def convert(
     if origin is not None:
         if alone or format is not None or into is not None or strict:
             raise click.UsageError("--from accepts only -o FILE and --force.")
-        from_target(source, origin, target, force, output)
+        show_converted(convert_from(source, origin, target, force=force), origin, target, output)
         return
     if format is not None:
         if alone:
             raise click.UsageError("--to accepts only -o FILE, --strict and --force.")
         if into is not None and format != "gguf":
             raise click.UsageError("--into requires --to gguf.")
-        to_target(source, format, target, into, how, strict, force, output)
+        common: dict[str, Any] = {"into": into, "strict": strict, "force": force, **how}
+        show_written(write_target(source, format, target, **common), target, output)
         return
     if strict or into is not None:
         raise click.UsageError("--strict and --into require --to.")
@@ -164,20 +165,10 @@ def describe(done: Conversion, source: str, verbose: bool) -> str:
     return f"{shown}\n\n{table(sections)}" if verbose else shown
 
 
-def to_target(
-    source: str,
-    format: str,
-    target: str,
-    into: str | None,
-    how: dict[str, Any],
-    strict: bool,
-    force: bool,
-    output: Output,
-) -> None:
-    """Writes the file, and shows what it cannot represent."""
-    done = write_target(source, format, target, into=into, strict=strict, force=force, **how)
+def show_written(done: Written, target: str, output: Output) -> None:
+    """Shows the files of another runtime, and what they cannot represent."""
     tokens = plural(sum(token is not None for token in done.source.tokens), "token")
-    runtime = target_of(format).runtime_name
+    runtime = target_of(done.format).runtime_name
     lines = [
         f"{path}: {size(count)}, {tokens}, for {runtime}" for path, count in done.files.items()
     ]
@@ -192,9 +183,8 @@ def to_target(
     output.give("convert", values, "\n".join(lines), losses)
 
 
-def from_target(source: str, format: str, target: str, force: bool, output: Output) -> None:
-    """Converts another runtime's file to a tokexport file, and shows what was compared."""
-    done = convert_from(source, format, target, force=force)
+def show_converted(done: Converted, format: str, target: str, output: Output) -> None:
+    """Shows a file converted from another runtime's, and what was compared."""
     name, notes = target_of(format).runtime_name, []
     if not done.encodes:
         notes = [f"note: decode-only: the file does not say how {name} encodes"]

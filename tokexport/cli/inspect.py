@@ -88,9 +88,9 @@ def inspect(
     elif show_tokens:
         tokens = [(id, token) for id, token in enumerate(contents.tokens) if token]
         facts = {"tokens": [{"id": id, **token_value(token)} for id, token in tokens]}
-        kinds = ("special" if token.special else token.kind.value for _, token in tokens)
-        lines = (f"{id}\t{next(kinds)}\t{escape(token.content)}" for id, token in tokens)
-        text = "\n".join(lines)
+        kinds = ["special" if token.special else token.kind.value for _, token in tokens]
+        rows = zip(tokens, kinds, strict=True)
+        text = "\n".join(f"{id}\t{kind}\t{escape(token.content)}" for (id, token), kind in rows)
     elif show_added:
         facts = {"added_tokens": [added_value(token) for token in contents.added_tokens]}
         text = "\n".join(map(added_text, contents.added_tokens))

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from tokexport import load
 from tokexport.cli.console import json_option, say, say_json, size
 from tokexport.cli.contents import Contents
 from tokexport.cli.options import DashCommand, InputPath, given_text, not_utf8, path_option
@@ -77,6 +76,5 @@ def read_text(name: str, parts: Iterable[bytes]) -> str:
 
 def side(path: str) -> Side:
     """A tokenizer with its merges."""
-    tokenizer = load(path)
-    contents = Contents(tokenizer.to_bytes(), path, tokenizer)
-    return Side(os.path.basename(path), tokenizer, contents.merges, contents.ranks)
+    contents = Contents(path)
+    return Side(os.path.basename(path), contents.tokenizer, contents.merges, contents.ranks)
