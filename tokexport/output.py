@@ -89,6 +89,20 @@ def naming(path: Path, unfinished: Path | None = None) -> Iterator[None]:
             unfinished.unlink(missing_ok=True)
 
 
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file NAME.part, synced and renamed to ``path`` at the end: a process that is killed leaves
+    the old file or the new one, whole.
+    """
+    temporary = path.with_name(f"{path.name}.part")
+    with naming(path, temporary):
+        with temporary.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+
+
 def _exists(target: str | os.PathLike[str]) -> TokexportError:
     return TokexportError(
         f"{target} exists already; choose another target, or overwrite it with --force (force=True)"

@@ -11,7 +11,7 @@ import lzma
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -313,12 +313,9 @@ def _parquet(path: Path, field: str, begin: Position, read: int) -> Iterator[Bat
                     " --field"
                 )
             rows, size = max(file.metadata.num_rows, 1), path.stat().st_size
-            skipped = 0
-            groups = list(range(file.num_row_groups))
-            while groups and skipped + (more := _rows(file, groups[0])) <= begin.document:
-                skipped += more
-                groups.pop(0)
-            at = skipped
+            counts = [file.metadata.row_group(n).num_rows for n in range(file.num_row_groups)]
+            done = sum(end <= begin.document for end in accumulate(counts))
+            groups, at = range(done, len(counts)), sum(counts[:done])
             for batch in file.iter_batches(BATCH_ROWS, row_groups=groups, columns=[field]):
                 column = batch.column(0)[max(0, begin.document - at) :]
                 if column.null_count:
@@ -332,7 +329,3 @@ def _parquet(path: Path, field: str, begin: Position, read: int) -> Iterator[Bat
                     yield Batch(column, len(column), first, read + size * at // rows)
     except pa.ArrowInvalid as error:
         raise SourceError(f"{path}: not a readable parquet file: {error}") from error
-
-
-def _rows(file: Any, group: int) -> int:
-    return int(file.metadata.row_group(group).num_rows)

@@ -16,7 +16,7 @@ from construct import Const, Int32sl, Struct
 
 from tokexport.corpus.documents import Position
 from tokexport.errors import FormatError
-from tokexport.output import naming
+from tokexport.output import naming, replacing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -144,10 +144,11 @@ class ShardWriter:
             with naming(self._folder):
                 self._file.seek(0)
                 self._file.write(self._header())
-                _sync(self._file)
-                with Path(self._folder, name).with_suffix(".idx").open("wb") as file:
+                self._file.flush()
+                os.fsync(self._file.fileno())
+                self._file.close()
+                with replacing(Path(self._folder, name).with_suffix(".idx")) as file:
                     file.write(ends.astype("<u8").data)
-                    _sync(file)
                 os.replace(self._part, self._folder / name)
             shards = (*shards, Shard(name, self.held, len(ends) - 1))
             self._file, self.held, self._ends = None, 0, []
@@ -170,16 +171,5 @@ def write_index(folder: Path, index: Index) -> None:
     """Replaces the index of a folder atomically."""
     value = {"version": VERSION, **asdict(index), "tokens": index.tokens}
     value["documents"] = index.documents
-    temporary = folder / f"{INDEX_NAME}.part"
-    with naming(folder, temporary):
-        with temporary.open("w", encoding="utf-8") as file:
-            json.dump(value, file, indent=1)
-            file.write("\n")
-            _sync(file)
-        os.replace(temporary, folder / INDEX_NAME)
-
-
-def _sync(file: IO[Any]) -> None:
-    file.flush()
-    os.fsync(file.fileno())
-    file.close()
+    with replacing(folder / INDEX_NAME) as file:
+        file.write(json.dumps(value, indent=1).encode() + b"\n")

@@ -2,6 +2,7 @@
 
 import codecs
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +27,7 @@ from tokexport.training.word_counts_file import SUFFIX, read_word_counts, write_
 # Text between two checkpoints; more if the file is large, so that most time goes to counting.
 CHECKPOINT_BYTES: Final = 1 << 29
 CHECKPOINT_FILES: Final = 16
+SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 # Called with the counts so far, and the bytes of the files read in this run.
 Progress = Callable[[WordCounts, int], object]
@@ -285,15 +287,7 @@ def capped(parts: Iterator[str], cap: int | None) -> Iterator[str]:
 def _place(batch: Batch | LongDocument, names: Sequence[str | Path], texts: Sequence[Text]) -> str:
     """Where the first text with a lone surrogate is."""
     for number, text in enumerate(texts):
-        if isinstance(batch, Batch) and isinstance(text, str) and not _is_utf8(text):
+        if isinstance(batch, Batch) and isinstance(text, str) and SURROGATE.search(text):
             place = batch.after(number)
             return f"{names[place.file]}: document {place.document + 1:,}"
     return str(names[batch.first.file])
-
-
-def _is_utf8(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -11,7 +11,7 @@ import numpy as np
 from construct import Bytes, Const, Int32ul, Int64ul, Struct, this
 
 from tokexport.errors import FormatError, SourceError
-from tokexport.output import naming
+from tokexport.output import replacing
 from tokexport.training.counting import WordCounts
 from tokexport.training.runs import Run
 
@@ -53,20 +53,14 @@ def write_word_counts(path: Path, counts: WordCounts) -> int:
         "word_count": len(times),
         "words_size": len(words),
     }
-    temporary = path.with_name(f"{path.name}.part")
     crc = 0
-    with naming(path, temporary):
-        with temporary.open("wb") as file:
-            for part in (HEADER.build(header), settings, times.astype("<u8").data,
-                         lengths.astype("<u4").data, words.data):  # fmt: skip
-                file.write(part)
-                crc = zlib.crc32(part, crc)
-            file.write(crc.to_bytes(4, "little"))
-            size = file.tell()
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    return size
+    with replacing(path) as file:
+        for part in (HEADER.build(header), settings, times.astype("<u8").data,
+                     lengths.astype("<u4").data, words.data):  # fmt: skip
+            file.write(part)
+            crc = zlib.crc32(part, crc)
+        file.write(crc.to_bytes(4, "little"))
+        return file.tell()
 
 
 def read_word_counts(path: str | os.PathLike[str]) -> WordCounts:
