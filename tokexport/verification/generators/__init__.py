@@ -18,8 +18,9 @@ __all__ = ["GENERATORS", "SHARES", "Dice", "Vocabulary", "every", "make", "plan"
 Generator = Callable[[Dice, Vocabulary], str]
 
 
-def _alone(generator: Callable[[Dice], str]) -> Generator:
-    return lambda dice, _: generator(dice)
+def _joined(most: int, generator: Callable[[Dice], Iterator[str]]) -> Generator:
+    """The strings of one to ``most`` rounds of a generator, joined."""
+    return lambda dice, _: "".join(part for _ in range(dice.few(most)) for part in generator(dice))
 
 
 def mixed(dice: Dice, vocabulary: Vocabulary) -> str:
@@ -33,15 +34,15 @@ def mixed(dice: Dice, vocabulary: Vocabulary) -> str:
 # Each generator, and its share of a hundred strings.
 _TABLE: Final[tuple[tuple[str, Generator, int], ...]] = (
     ("tokens", tokens, 24),
-    ("white-space", _alone(whitespace), 9),
-    ("digits", _alone(digits), 7),
-    ("apostrophes", _alone(apostrophes), 7),
-    ("code", _alone(code), 6),
-    ("code-points", _alone(code_points), 9),
-    ("scripts", _alone(scripts), 7),
-    ("marks", _alone(marks), 7),
-    ("emoji", _alone(emoji), 3),
-    ("repeats", _alone(repeats), 8),
+    ("white-space", _joined(14, whitespace), 9),
+    ("digits", _joined(7, digits), 7),
+    ("apostrophes", _joined(7, apostrophes), 7),
+    ("code", _joined(24, code), 6),
+    ("code-points", _joined(14, code_points), 9),
+    ("scripts", _joined(8, scripts), 7),
+    ("marks", _joined(9, marks), 7),
+    ("emoji", _joined(9, emoji), 3),
+    ("repeats", lambda dice, _: repeats(dice), 8),
     ("added-tokens", added, 7),
     ("mixed", mixed, 6),
 )

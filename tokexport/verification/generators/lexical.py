@@ -1,5 +1,9 @@
-"""Texts on which pre-tokenizers differ: spaces, digits, apostrophes, code, long words."""
+"""Texts on which pre-tokenizers differ: spaces, digits, apostrophes, code, long words.
 
+A function that yields gives the parts of one round; a string has several.
+"""
+
+from collections.abc import Iterator
 from typing import Final
 
 from tokexport.verification.generators.dice import Dice, listed
@@ -18,20 +22,17 @@ WORDS: Final = listed(
 )
 
 
-def whitespace(dice: Dice) -> str:
+def whitespace(dice: Dice) -> Iterator[str]:
     """Runs of white space of every kind between words, at the start and at the end."""
-    parts: list[str] = []
-    for _ in range(dice.few(14)):
-        kind = dice.below(10)
-        if kind < 4:
-            parts.append(dice.pick(PLAIN_SPACES) * dice.few(6))
-        elif kind < 5:
-            parts.append(" " * dice.few(90))
-        elif kind < 6:
-            parts.append("".join(dice.pick(SPACES) for _ in range(dice.few(4))))
-        else:
-            parts.append(dice.pick(WORDS))
-    return "".join(parts)
+    kind = dice.below(10)
+    if kind < 4:
+        yield dice.pick(PLAIN_SPACES) * dice.few(6)
+    elif kind < 5:
+        yield " " * dice.few(90)
+    elif kind < 6:
+        yield "".join(dice.pick(SPACES) for _ in range(dice.few(4)))
+    else:
+        yield dice.pick(WORDS)
 
 
 DIGITS: Final = listed(
@@ -42,16 +43,13 @@ DIGITS: Final = listed(
 DIGIT_JOINTS: Final = listed("¦¦¦ ¦.¦,¦:¦/¦-¦+¦_¦'¦e¦x¦px¦%¦\n¦  ¦th¦$¦€¦\u0301¦\xa0", "¦")
 
 
-def digits(dice: Dice) -> str:
+def digits(dice: Dice) -> Iterator[str]:
     """Runs of 1 to 12 digits in many scripts, joined by punctuation and units."""
-    parts: list[str] = []
-    for _ in range(dice.few(7)):
-        alphabet = DIGITS[0] if dice.chance(0.6) else dice.pick(DIGITS)
-        parts.append("".join(dice.pick(alphabet) for _ in range(dice.few(12))))
-        parts.append(dice.pick(DIGIT_JOINTS))
-        if dice.chance(0.2):
-            parts.append(dice.pick(WORDS))
-    return "".join(parts)
+    alphabet = DIGITS[0] if dice.chance(0.6) else dice.pick(DIGITS)
+    yield "".join(dice.pick(alphabet) for _ in range(dice.few(12)))
+    yield dice.pick(DIGIT_JOINTS)
+    if dice.chance(0.2):
+        yield dice.pick(WORDS)
 
 
 QUOTES: Final = ("'", "'", "'", "'", "’", "ʼ", "‘", "`", "´", "＇", '"', "''", "'\u0301", "′")
@@ -63,17 +61,14 @@ CONTRACTIONS: Final = listed(
 )
 
 
-def apostrophes(dice: Dice) -> str:
+def apostrophes(dice: Dice) -> Iterator[str]:
     """Contractions, correct and almost correct, after words, digits, spaces and other quotes."""
-    parts: list[str] = []
-    for _ in range(dice.few(7)):
-        if dice.chance(0.7):
-            parts.append(dice.pick(WORDS))
-        parts.append(dice.pick(QUOTES))
-        parts.append(dice.pick(CONTRACTIONS))
-        if dice.chance(0.4):
-            parts.append(dice.pick(PLAIN_SPACES))
-    return "".join(parts)
+    if dice.chance(0.7):
+        yield dice.pick(WORDS)
+    yield dice.pick(QUOTES)
+    yield dice.pick(CONTRACTIONS)
+    if dice.chance(0.4):
+        yield dice.pick(PLAIN_SPACES)
 
 
 CODE: Final = listed(
@@ -85,9 +80,9 @@ CODE: Final = listed(
 )
 
 
-def code(dice: Dice) -> str:
+def code(dice: Dice) -> Iterator[str]:
     """Fragments of source code: names, operators, indentation, comments."""
-    return "".join(dice.pick(CODE) for _ in range(dice.few(24)))
+    yield dice.pick(CODE)
 
 
 SYMBOLS: Final = tuple("aexzMQ0=-_ \n\t.é\u00a0яשم中日ㅋ가ไ\u0301\U0001f600\U00020000\x00/#")

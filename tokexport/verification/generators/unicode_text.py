@@ -1,6 +1,9 @@
-"""Code points of every kind, words of many scripts, combining marks, jamo and emoji."""
+"""Code points of every kind, words of many scripts, combining marks, jamo and emoji, a round at a
+time.
+"""
 
 import functools
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -48,37 +51,31 @@ def _any(dice: Dice, first: int, last: int) -> int:
     return point + 0x800 if point in SURROGATES else point
 
 
-def code_points(dice: Dice) -> str:
+def code_points(dice: Dice) -> Iterator[str]:
     """Unrelated code points: any, odd ones, and those at the boundary of a category."""
-    points: list[int] = []
-    for _ in range(dice.few(14)):
-        kind = dice.below(8)
-        if kind < 1:
-            points.append(_any(dice, 0, LAST))
-        elif kind < 2:
-            points.append(_any(dice, 0, 0xFFFF))
-        elif kind < 4:
-            points.append(dice.pick(boundaries()))
-        elif kind < 5:
-            points.append(dice.pick(ODD))
-        elif kind < 6:
-            points.append(ord(dice.pick(SPACES)))
-        else:
-            points.append(dice.between(0x20, 0x7E))
-    return "".join(map(chr, points))
+    kind = dice.below(8)
+    if kind < 1:
+        yield chr(_any(dice, 0, LAST))
+    elif kind < 2:
+        yield chr(_any(dice, 0, 0xFFFF))
+    elif kind < 4:
+        yield chr(dice.pick(boundaries()))
+    elif kind < 5:
+        yield chr(dice.pick(ODD))
+    elif kind < 6:
+        yield dice.pick(SPACES)
+    else:
+        yield chr(dice.between(0x20, 0x7E))
 
 
 BETWEEN_WORDS: Final = listed(" ¦ ¦ ¦¦, ¦。¦、¦-¦'s ¦\n¦1¦\u200d¦\u3000", "¦")
 
 
-def scripts(dice: Dice) -> str:
+def scripts(dice: Dice) -> Iterator[str]:
     """Words of one script each, with spaces, punctuation or nothing between them."""
-    words: list[str] = []
-    for _ in range(dice.few(8)):
-        first, last = dice.pick(RANGES)
-        words.append("".join(chr(_any(dice, first, last)) for _ in range(dice.few(10))))
-        words.append(dice.pick(BETWEEN_WORDS))
-    return "".join(words)
+    first, last = dice.pick(RANGES)
+    yield "".join(chr(_any(dice, first, last)) for _ in range(dice.few(10)))
+    yield dice.pick(BETWEEN_WORDS)
 
 
 MARKS: Final = ranges(
@@ -99,25 +96,22 @@ NOT_NFC: Final = listed(
 )
 
 
-def marks(dice: Dice) -> str:
+def marks(dice: Dice) -> Iterator[str]:
     """Combining marks in any order, jamo that compose or almost do, and text that NFC changes."""
-    parts: list[str] = []
-    for _ in range(dice.few(9)):
-        kind = dice.below(6)
-        if kind < 3:
-            parts.append(dice.pick(BASES))
-            for _ in range(dice.few(40) if dice.chance(0.03) else dice.few(5)):
-                first, last = dice.pick(MARKS) if dice.chance(0.4) else MARKS[0]
-                parts.append(chr(dice.between(first, last)))
-        elif kind < 4:
-            parts.append(dice.pick(NOT_NFC))
-        elif kind < 5:
-            for _ in range(dice.few(4)):
-                first, last = dice.pick(JAMO)
-                parts.append(chr(dice.between(first, last)))
-        else:
-            parts.append(dice.pick(AFTER_MARKS))
-    return "".join(parts)
+    kind = dice.below(6)
+    if kind < 3:
+        yield dice.pick(BASES)
+        for _ in range(dice.few(40) if dice.chance(0.03) else dice.few(5)):
+            first, last = dice.pick(MARKS) if dice.chance(0.4) else MARKS[0]
+            yield chr(dice.between(first, last))
+    elif kind < 4:
+        yield dice.pick(NOT_NFC)
+    elif kind < 5:
+        for _ in range(dice.few(4)):
+            first, last = dice.pick(JAMO)
+            yield chr(dice.between(first, last))
+    else:
+        yield dice.pick(AFTER_MARKS)
 
 
 EMOJI: Final = listed("😀 👍 👩 👨 👧 ❤ ☺ 🏳 🏴 🧑 ⛹ ✋ 🐈 🪿 🫠 ☎ © ™ ‼ 🀄 ♀ ⚕ ⬛ 🌈 1 # *")
@@ -126,14 +120,12 @@ JOINTS: Final = listed(
 )
 
 
-def emoji(dice: Dice) -> str:
+def emoji(dice: Dice) -> Iterator[str]:
     """Emoji with joiners, variation selectors, skin tones, key caps, flags and tags."""
-    parts: list[str] = []
-    for _ in range(dice.few(9)):
-        if dice.chance(0.2):
-            parts.extend(chr(dice.between(0x1F1E6, 0x1F1FF)) for _ in range(dice.few(4)))
-        parts.append(dice.pick(EMOJI))
-        if dice.chance(0.3):
-            parts.append(chr(dice.between(0x1F3FB, 0x1F3FF)))
-        parts.append(dice.pick(JOINTS))
-    return "".join(parts)
+    if dice.chance(0.2):
+        for _ in range(dice.few(4)):
+            yield chr(dice.between(0x1F1E6, 0x1F1FF))
+    yield dice.pick(EMOJI)
+    if dice.chance(0.3):
+        yield chr(dice.between(0x1F3FB, 0x1F3FF))
+    yield dice.pick(JOINTS)
