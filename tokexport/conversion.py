@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,7 +15,8 @@ from tokexport.chat.frame import Frame
 from tokexport.compiler.compile import compile_model, prepared
 from tokexport.compiler.tables import Tables
 from tokexport.errors import MissingLibraryError
-from tokexport.model import ChatTemplates, SelfTestCase, TokenizerModel
+from tokexport.file.options import Options as Options
+from tokexport.model import TokenizerModel
 from tokexport.output import refuse_sources, resolve, writing
 from tokexport.sources.registry import Opened, open_source
 
@@ -28,26 +29,6 @@ if TYPE_CHECKING:
 Source = Union[str, "os.PathLike[str]", "tiktoken.Encoding", "tokenizers.Tokenizer"]
 
 SELF_TEST_CASES = 32
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The contents of a file."""
-
-    # Only what decoding needs, special ids, chat template and provenance.
-    decode_only: bool = False
-    # One float per id.
-    scores: bool = True
-    # The ids in order of their bytes, for lookup by prefix: 4 bytes per token.
-    prefix_index: bool = False
-    # The chat templates of the source.
-    chat_template: bool = True
-    # The fixed texts that the chat template puts between messages, for programs without Jinja.
-    chat_frame: Frame | None = None
-    # The version of the reference library, for the provenance.
-    reference_version: str | None = None
-    # Texts with the reference's ids.
-    self_test: Sequence[SelfTestCase] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,15 +175,7 @@ def _sections(tables: Tables, options: Options) -> Sections:
     # Not at the top: the declarations of the layout take 3 MB, which compiling needs.
     from tokexport.file.write import sections
 
-    if not options.chat_template:
-        tables = replace(tables, model=replace(tables.model, chat=ChatTemplates()))
-    return sections(
-        tables,
-        scores=options.scores,
-        reference_version=options.reference_version,
-        self_test=options.self_test,
-        prefix_index=options.prefix_index,
-    )
+    return sections(tables, options)
 
 
 def _with_self_test(

@@ -9,7 +9,6 @@ import pytest
 from c_harness import NEEDS_COMPILER, Library
 
 from tokexport.compiler.splits.compile_split import compile_split, program_table
-from tokexport.compiler.tables import SplitStage
 from tokexport.file.layout import SplitsHeader, Stage, StageFlag, Tag
 from tokexport.file.text_sections import program_stage
 from tokexport.model import Split
@@ -30,7 +29,7 @@ def splits(*stages: Split, memo_count: int | None = None, states: int = 0) -> by
         program = replace(program, transitions=np.pad(program.transitions, [(0, missing), (0, 0)]))
         if memo_count is not None:
             program = replace(program, n_memo=memo_count)
-        descriptor, tables = program_stage(SplitStage(stage, program_table(program)), at)
+        descriptor, tables = program_stage(program_table(program), at)
         encoded.append((descriptor, tables))
         at += len(tables)
     header: bytes = SplitsHeader.build({"stage_count": len(stages)})

@@ -33,7 +33,9 @@ def splits(
     body = bytearray()
     for stage in stages:
         if isinstance(stage, SplitStage):
-            descriptor, tables = program_stage(stage, first + len(body))
+            behavior = StageBehavior[stage.split.behavior.name]
+            inverted = StageFlag.INVERT * stage.split.invert
+            descriptor, tables = program_stage(stage.table, first + len(body), behavior, inverted)
             descriptors += descriptor
             body += tables
         else:
@@ -43,21 +45,18 @@ def splits(
     return bytes(header + descriptors + body)
 
 
-def program_stage(stage: SplitStage, first: int) -> tuple[bytes, bytes]:
-    """A stage that splits: its descriptor, and its tables, which will be stored at ``first``."""
-    behavior = StageBehavior[stage.split.behavior.name]
-    return _described(stage.table, first, behavior, StageFlag.INVERT * stage.split.invert)
-
-
 def program_bytes(table: ProgramTable) -> bytes:
     """A program on its own: a descriptor, then its tables; offsets are from the descriptor."""
-    size = layout.Stage.sizeof()
-    return b"".join(_described(table, size, StageBehavior.ISOLATED, StageFlag(0)))
+    return b"".join(program_stage(table, layout.Stage.sizeof()))
 
 
-def _described(
-    table: ProgramTable, first: int, behavior: StageBehavior, flags: int
+def program_stage(
+    table: ProgramTable,
+    first: int,
+    behavior: StageBehavior = StageBehavior.ISOLATED,
+    flags: int = 0,
 ) -> tuple[bytes, bytes]:
+    """A stage that splits: its descriptor, and its tables, which will be stored at ``first``."""
     program = table.program
     columns = program.n_classes + 1
     row_shift = (columns - 1).bit_length()

@@ -6,11 +6,11 @@ order, without a time stamp.
 
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import tokexport.file.layout as layout
 from tokexport.chat.frame import Frame
-from tokexport.compiler.tables import EncodingTables, SelfTestCase, Tables, TrieTables
+from tokexport.compiler.tables import EncodingTables, Tables, TrieTables
 from tokexport.file import (
     chat_section,
     decoder_sections,
@@ -20,6 +20,7 @@ from tokexport.file import (
     token_sections,
 )
 from tokexport.file.layout import Tag
+from tokexport.file.options import Options
 from tokexport.file.pack import Part, struct
 
 # A section, whole or in parts.
@@ -46,21 +47,12 @@ class Sections:
         return assemble(found, **self.fields)
 
 
-def sections(
-    tables: Tables,
-    *,
-    scores: bool = True,
-    reference_version: str | None = None,
-    self_test: Sequence[SelfTestCase] = (),
-    prefix_index: bool = False,
-) -> Sections:
-    """The sections of a file.
-
-    ``scores``: one float per id. ``prefix_index``: the ids in order of their bytes.
-    ``reference_version`` is written into the provenance; ``self_test``: texts with the ids of the
-    reference.
-    """
+def sections(tables: Tables, options: Options) -> Sections:
+    """The sections of a file, without the frame of its chat template."""
     model = tables.model
+    if not options.chat_template:
+        model = replace(model, chat=type(model.chat)())
+        tables = replace(tables, model=model)
     records, blob = token_sections.records_and_bytes(tables)
     contents: dict[bytes, Content | None] = {
         Tag.RECORDS: records,
@@ -69,17 +61,17 @@ def sections(
         Tag.EDITS: decoder_sections.edits(tables.decoder),
     }
     if tables.encoding is not None:
-        contents |= _encoder(tables, tables.encoding, scores, records, blob)
+        contents |= _encoder(tables, tables.encoding, options.scores, records, blob)
         contents |= _text(tables, tables.encoding)
     contents |= {
-        Tag.SORTED_IDS: token_sections.sorted_ids(tables) if prefix_index else None,
+        Tag.SORTED_IDS: token_sections.sorted_ids(tables) if options.prefix_index else None,
         Tag.CHAT_FRAME: None,  # stored last
         Tag.SPECIAL_IDS: metadata_sections.special_ids(tables),
         Tag.CHAT_TEMPLATE: model.chat.default.encode() if model.chat.default else None,
-        Tag.PROVENANCE: metadata_sections.provenance(tables, reference_version),
+        Tag.PROVENANCE: metadata_sections.provenance(tables, options.reference_version),
     }
-    if tables.encoding is not None and self_test:
-        contents[Tag.SELF_TEST] = metadata_sections.self_test(self_test)
+    if tables.encoding is not None and options.self_test:
+        contents[Tag.SELF_TEST] = metadata_sections.self_test(options.self_test)
     fields = {
         "id_count": len(tables.tokens),
         "token_count": int((~tables.tokens.is_hole).sum()),
