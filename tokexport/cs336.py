@@ -147,16 +147,16 @@ def _model(
     reachable = {byte: ids[byte] for byte in _BYTES}
     triples = []
     for index, (left, right) in enumerate(merges):
-        product = left + right
+        merged = left + right
         for part in (left, right):
             if part not in reachable:
                 raise _refusal(index, f"needs {part!r}, which no earlier merge produces")
-        if product in reachable:
-            raise _refusal(index, f"produces {product!r}, which an earlier merge produces")
-        if product not in ids:
-            raise _refusal(index, f"produces {product!r}, which is not in the vocabulary")
-        triples.append((ids[left], ids[right], ids[product]))
-        reachable[product] = ids[product]
+        if merged in reachable:
+            raise _refusal(index, f"produces {merged!r}, which an earlier merge produces")
+        if merged not in ids:
+            raise _refusal(index, f"produces {merged!r}, which is not in the vocabulary")
+        triples.append((ids[left], ids[right], ids[merged]))
+        reachable[merged] = ids[merged]
     tokens: list[Token | None] = [None] * (max(ids.values()) + 1)
     for content, id in ids.items():
         tokens[id] = Token(content)

@@ -32,8 +32,8 @@ def test_the_merges_of_the_picture_omit_the_rule_that_never_fires() -> None:
     ids = {name.encode(): number for number, name in enumerate(names)}
     listed = ("l o", "lo w", "e r", "low er", "o w", "l ow")
     pairs = [[ids[part.encode()] for part in merge.split()] for merge in listed]
-    products = [ids[merge.replace(" ", "").encode()] for merge in listed]
-    merges = np.array([(*pair, id) for pair, id in zip(pairs, products, strict=True)])
+    merged = [ids[merge.replace(" ", "").encode()] for merge in listed]
+    merges = np.array([(*pair, id) for pair, id in zip(pairs, merged, strict=True)])
     found = canonical_merges(BytePairModel(ids, merges))
     rules = {f"{names[left]} {names[right]}" for _, left, right, _ in found.rules.tolist()}
     assert rules == set(listed) - {"l ow"}

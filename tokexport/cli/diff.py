@@ -154,7 +154,7 @@ def merge_names(side: Contents, other: Contents) -> list[str]:
         return f"{token_id} {shown}" if same else shown
 
     rows = side.merges[np.argsort(ranks, kind="stable")].tolist()
-    return [f"{name(left)} + {name(right)} = {name(product)}" for left, right, product in rows]
+    return [f"{name(left)} + {name(right)} = {name(merged)}" for left, right, merged in rows]
 
 
 def merge_differences(merges: Sequence[str], others: Sequence[str]) -> Iterator[Example]:

@@ -140,8 +140,8 @@ def _scores(model: TokenizerModel) -> tuple[float, ...] | None:
     ranks = {}
     if model.model.merges is None:
         ranks = {id: rank for rank, id in enumerate(order_of_merges(model.model))}
-    for rank, (_, _, product) in enumerate(merges_of(model.model)):
-        ranks.setdefault(product, rank)
+    for rank, (_, _, merged) in enumerate(merges_of(model.model)):
+        ranks.setdefault(merged, rank)
     return tuple(
         float(np.float32(-math.log(ranks[id] + 1))) if id in ranks else NO_MERGE
         for id in range(len(model.tokens))

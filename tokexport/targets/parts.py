@@ -147,8 +147,8 @@ def merges_any_two(model: BytePairModel) -> bool:
     """
     if model.merges is None:
         return True
-    products = model.merges[:, 2].tolist()
-    if len([*groupby(products)]) > len({*products}):
+    merged = model.merges[:, 2].tolist()
+    if len([*groupby(merged)]) > len({*merged}):
         return False
     keys, pairs = dict(model.vocab.items()), {merge[:2] for merge in merges_of(model)}
     return all(

@@ -147,8 +147,8 @@ def _data(side: Side, ids: Sequence[int], spans: list[Span] | None) -> dict[str,
     merges.
     """
     texts, scores = TokenTexts(side.tokenizer), side.tokenizer.scores
-    products = side.merges[:, 2]
-    order = np.argsort(products, kind="stable")
+    merged = side.merges[:, 2]
+    order = np.argsort(merged, kind="stable")
     tokens: dict[int, dict[str, Any]] = {}
     pending = list(dict.fromkeys(ids))
     while pending:
@@ -156,7 +156,7 @@ def _data(side: Side, ids: Sequence[int], spans: list[Span] | None) -> dict[str,
         if id in tokens:
             continue
         content = texts.content(id)
-        left, right = _merge_of(side.merges, products, order, id)
+        left, right = _merge_of(side.merges, merged, order, id)
         is_scored = scores is not None and math.isfinite(scores[id])
         tokens[id] = {
             "shown": f'"{escape(content)}"',
@@ -172,10 +172,10 @@ def _data(side: Side, ids: Sequence[int], spans: list[Span] | None) -> dict[str,
 
 
 def _merge_of(
-    merges: NDArray[np.uint64], products: NDArray[np.uint64], order: NDArray[np.intp], id: int
+    merges: NDArray[np.uint64], merged: NDArray[np.uint64], order: NDArray[np.intp], id: int
 ) -> tuple[int | None, int | None]:
-    at = int(np.searchsorted(products, id, sorter=order))
-    if at == len(order) or products[order[at]] != id:
+    at = int(np.searchsorted(merged, id, sorter=order))
+    if at == len(order) or merged[order[at]] != id:
         return None, None
     left, right, _ = merges[order[at]].tolist()
     return left, right
