@@ -74,7 +74,6 @@ def tokenize(
     index = _resumed(target, Index(settings, dtype, header))
     if index.complete:
         return index
-    around = [id for id in (begin, end) if id is not None]
     with ShardWriter(target, index, shard_tokens) as writer:
         documents = read_documents(files, field=field, lines=lines, start=index.next)
         for batch in read_ahead(documents):
@@ -82,8 +81,7 @@ def tokenize(
                 _add_long(writer, tokenizer, batch, files, begin, end)
             else:
                 ids, ends = _encoded(tokenizer, batch, files, num_threads)
-                if around:
-                    ids, ends = surrounded(ids, ends, begin, end)
+                ids, ends = surrounded(ids, ends, begin, end)
                 _add_batch(writer, batch, ids, ends[1:])
             if progress is not None:
                 progress(batch.read, writer.tokens)
@@ -133,19 +131,15 @@ def surrounded(
     ids: NDArray[np.uint32], offsets: NDArray[np.uint64], begin: int | None, end: int | None
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
     """Ids with ``begin`` and ``end`` around each document, and the new offsets."""
-    count = len(offsets) - 1
-    added = (begin is not None) + (end is not None)
-    result = offsets + added * np.arange(count + 1, dtype=np.uint64)
-    out = np.empty(len(ids) + added * count, np.uint32)
-    inside = np.ones(len(out), bool)
-    if begin is not None:
-        inside[result[:-1]] = False
-        out[result[:-1]] = begin
-    if end is not None:
-        inside[result[1:] - 1] = False
-        out[result[1:] - 1] = end
-    out[inside] = ids
-    return out, result
+    added = [(offsets[:-1], begin), (offsets[1:], end)]
+    places = [place for place, id in added if id is not None]
+    if not places:
+        return ids, offsets
+    values = np.array([id for _, id in added if id is not None], np.uint32)
+    # In the order of the documents, which decides for equal offsets: those of an empty document.
+    order = np.stack(places, axis=1).ravel().astype(np.int64)
+    result = np.insert(ids, order, np.tile(values, len(offsets) - 1))
+    return result, offsets + len(places) * np.arange(len(offsets), dtype=np.uint64)
 
 
 def _add_batch(
