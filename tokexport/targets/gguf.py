@@ -27,11 +27,10 @@ from tokexport.sources.tokenizer_json.normalizer import read_normalizer
 from tokexport.sources.tokenizer_json.pre_tokenizer import read_pre_tokenizer
 from tokexport.targets.equivalence import are_equal, are_equivalent
 from tokexport.targets.gguf_words import rwkv_keys, tokens_and_types, word_keys
-from tokexport.targets.library import LibraryRuntime
 from tokexport.targets.llamacpp_words import WordRuntime
 from tokexport.targets.material import Material, material
 from tokexport.targets.parts import Part, refuse
-from tokexport.targets.target import Files, Runtime, Target, single
+from tokexport.targets.target import Files, LibraryRuntime, Runtime, Target, single
 from tokexport.targets.tokenizer_json import bytes_model
 
 if TYPE_CHECKING:

@@ -9,10 +9,9 @@ from typing import Any, Final
 from tokexport.model import SpecialIds, Token
 from tokexport.sources.registry import open_source
 from tokexport.sources.tiktoken.ranks import parse_ranks
-from tokexport.targets.library import LibraryRuntime
 from tokexport.targets.material import NO_MERGE, Material
 from tokexport.targets.parts import Part, bytes_of, refuse
-from tokexport.targets.target import Files, Target, single
+from tokexport.targets.target import Files, LibraryRuntime, Target, single
 
 
 def _write(source: Material) -> Files:

@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 from construct import Construct
 
 from tokexport.escape import escape
+from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.targets.equivalence import are_equivalent
 from tokexport.targets.material import Material
 from tokexport.targets.parts import Part, Parts
@@ -65,6 +66,23 @@ class Runtime(Protocol):
     def decode(self, ids: Sequence[int]) -> bytes:
         """The bytes that the program prints for ids."""
         ...
+
+
+class LibraryRuntime:
+    """A runtime that is a Python library: it runs the file itself."""
+
+    finds_special_tokens = True
+
+    def __init__(self, library: ReferenceTokenizer) -> None:
+        self._library = library
+
+    def encode(self, text: str) -> list[int]:
+        """The library's ids, without those of a template."""
+        return self._library.encode(text, True)
+
+    def decode(self, ids: Sequence[int]) -> bytes:
+        """The library's text."""
+        return self._library.decode_batch([ids], False)[0].encode()
 
 
 @dataclass(frozen=True, slots=True)

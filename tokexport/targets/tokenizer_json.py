@@ -28,10 +28,9 @@ from tokexport.sources.registry import open_source
 from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL
 from tokexport.sources.sentencepiece.proto import Algorithm, PieceType
 from tokexport.sources.tokenizer_json import document as parts
-from tokexport.targets.library import LibraryRuntime
 from tokexport.targets.material import Material, material
 from tokexport.targets.parts import Part, merges_of, refuse
-from tokexport.targets.target import Files, Target, single
+from tokexport.targets.target import Files, LibraryRuntime, Target, single
 from tokexport.unicode.byte_alphabet import to_characters
 
 _NAME: Final = "tokenizer.json"
