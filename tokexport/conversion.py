@@ -116,10 +116,10 @@ def convert(
             progress(name)
 
     named = path = None
+    own = [Path(source)] if isinstance(source, (str, os.PathLike)) else []
     if isinstance(target, (str, os.PathLike)):
         named = Path(target)
-        if isinstance(source, (str, os.PathLike)):
-            refuse_sources(named, [Path(source)])
+        refuse_sources(named, own)
         path = resolve(named, force=force)
     step("reading the source")
     opened = open_source(
@@ -131,8 +131,8 @@ def convert(
     )
     with opened.input.naming_the_file():
         model = prepared(opened.read())
-    if path is not None and isinstance(source, (str, os.PathLike)) and Path(source).is_dir():
-        refuse_sources(path, [Path(source) / name for name in model.provenance.sha256])
+    if path is not None:
+        refuse_sources(path, [each / name for each in own for name in model.provenance.sha256])
     options = Options(decode_only, scores, prefix_index, chat_template)
     notes, frame = [*model.notes], None
     if self_test and not decode_only:
