@@ -3,6 +3,7 @@ as for the whole.
 """
 
 import random
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -166,3 +167,34 @@ def test_spans_after_a_dropped_character_are_those_of_the_whole_pre_token(unknow
     whole, ours = theirs.encode(text), converted(theirs).encode_with_offsets(text)
     assert ours.ids == whole.ids
     assert [tuple(span) for span in ours.offsets] == whole.offsets
+
+
+def unknown_as_one(theirs: Tokenizer) -> None:
+    theirs.model = BPE({"?": 0, "a": 1, "e": 2, "=": 3}, [], unk_token="?", fuse_unk=True)
+
+
+def punctuation_alone(theirs: Tokenizer) -> None:
+    theirs.pre_tokenizer = pre_tokenizers.Punctuation()
+
+
+def normalized_added_token(theirs: Tokenizer) -> None:
+    theirs.pre_tokenizer = pre_tokenizers.Whitespace()
+    theirs.add_tokens([ReferenceToken(".é", normalized=True)])
+
+
+@pytest.mark.parametrize("has", [unknown_as_one, punctuation_alone, normalized_added_token])
+@pytest.mark.parametrize("form", [normalizers.NFC, normalizers.NFKC])
+def test_no_cut_is_before_a_character_that_composes_to_what_belongs_to_the_left_side(
+    has: Callable[[Tokenizer], None], form: Callable[[], normalizers.Normalizer]
+) -> None:
+    theirs = Tokenizer(WordLevel({"?": 0, "a": 1, "a\u2260": 2, ".": 3, "é": 4}, unk_token="?"))
+    theirs.normalizer = form()
+    has(theirs)
+    ours = converted(theirs)
+    assert cuts_of(theirs)[ord("a"), ord("!")]
+    for end in ("!", "a=\u0338", ".e\u0301", "]o\u0302\u0301"):
+        text = "a!" + end
+        ids = [id for part in ours.encode_stream([*text]) for id in part.tolist()]
+        assert ids == theirs.encode(text).ids, text
+    long = "a!.e\u0301]o\u0302\u0301a=\u0338" * 30_000
+    assert ours.encode(long) == theirs.encode(long).ids

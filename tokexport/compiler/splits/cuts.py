@@ -13,8 +13,9 @@ context. A pair is safe when
 - no added token can contain the pair, strip white space across it, or test the character on the
   other side.
 
-The two characters are traced through normalization as long as each stays one character. A pair that
-cannot be proved safe is left out: that costs a cut, never an id.
+The two characters are traced through normalization as long as each stays one character, the right
+one as itself and as each character that it composes to with marks after it. A pair that cannot be
+proved safe is left out: that costs a cut, never an id.
 """
 
 import itertools
@@ -28,6 +29,7 @@ from tokexport.compiler.normalizer.rewriting import Op
 from tokexport.compiler.tables import Pairs
 from tokexport.model import AddedToken, Behavior, NormalForm, SpellBytes, Split
 from tokexport.normalization.character_map import CharacterMapping
+from tokexport.normalization.normal_forms import normalization_tables
 from tokexport.patterns import MATCH_ENDS, LabelTable, SplitProgram
 from tokexport.patterns.dfa import sure_to_match
 from tokexport.unicode.byte_alphabet import to_characters
@@ -37,6 +39,10 @@ ASCII = 128
 BYTES = 256
 SPACES = [ord(character) for character in "\t\n\v\f\r "]
 LOST = -1  # an image that is no longer traced
+
+# What each ASCII character left of the boundary has become, or LOST, shape (128,). Right of it, the
+# first row is for the character alone, the others are for what it has composed to.
+Images = npt.NDArray[np.int64]
 
 
 def safe_cuts(
@@ -50,7 +56,8 @@ def safe_cuts(
     boundary = _Boundary()
     for op in normalizer:
         boundary.pass_op(op)
-    touched = _touched([token.content.encode() for token in added if not token.normalized], added)
+    verbatim = [token.content.encode() for token in added if not token.normalized]
+    touched = _touched(verbatim, added)[:ASCII, :ASCII]
     touched |= boundary.seen(_touched(normalized_contents, added))
     cuts = np.zeros((ASCII, ASCII), np.bool_)
     for stage in stages:
@@ -64,7 +71,7 @@ def safe_cuts(
                 if isinstance(op, rewriting.AffixOp) and op.only_first:
                     cuts[:] = False  # at any cut, the right side would become the first
     if uncrossed is not None:
-        cuts |= boundary.clean & ~boundary.seen(~uncrossed)
+        cuts |= boundary.clean & ~boundary.seen(~np.pad(uncrossed, (0, 1)))
     return cuts & ~touched
 
 
@@ -73,8 +80,8 @@ class _Boundary:
 
     def __init__(self) -> None:
         self.clean: Pairs = np.ones((ASCII, ASCII), np.bool_)
-        # What each ASCII character has become on the left and on the right side, or LOST.
-        self._images: npt.NDArray[np.int64] = np.stack([np.arange(ASCII)] * 2)
+        self._left: Images = np.arange(ASCII)
+        self._right: Images = np.arange(ASCII)[None]
 
     def at(self, read: npt.NDArray[np.bool_], program: SplitProgram) -> Pairs:
         """For each pair, the entry in a table by program input; False where an image is lost."""
@@ -82,17 +89,20 @@ class _Boundary:
         classes = read if program.labels is None else _before_labels(program.labels, read)
         # A program over bytes reads more than one for a character that is not ASCII.
         end = ASCII if len(program.classes) == BYTES else len(program.classes)
-        left, right = np.where(self._images < end, self._images, LOST)
-        known = (left != LOST)[:, None] & (right != LOST)[None, :]
-        pairs: Pairs = classes[program.classes[left]][:, program.classes[right]] & known
+        left, right = (np.where(images < end, images, LOST) for images in (self._left, self._right))
+        held = classes[program.classes[left]][:, program.classes[right]].all(axis=1)
+        pairs: Pairs = held & (left != LOST)[:, None] & (right != LOST).all(axis=0)
         return pairs
 
     def seen(self, pairs: Pairs) -> Pairs:
-        """For each pair, the entry in a table by ASCII pair; True where an image is not ASCII."""
-        is_ascii = (self._images >= 0) & (self._images < ASCII)
-        left, right = np.where(is_ascii, self._images, ASCII)
-        found: Pairs = np.pad(pairs, (0, 1), constant_values=True)[left][:, right]
-        return found
+        """For each pair, the entry in a table by ASCII pair, with a last row and column for what
+        the right one composes to; True where another image is not ASCII.
+        """
+        left, right = np.minimum(self._left, ASCII), np.minimum(self._right, ASCII)
+        outside = self._left.astype(np.uint64) >= ASCII, self._right[0].astype(np.uint64) >= ASCII
+        found = pairs[left][:, right].any(axis=1) | outside[0][:, None] | outside[1]
+        seen: Pairs = found | (right == LOST).any(axis=0)
+        return seen
 
     def pass_program(self, program: SplitProgram) -> None:
         """A scan over the text: no match may cross the boundary."""
@@ -102,15 +112,19 @@ class _Boundary:
         match op:
             case NormalForm():
                 # Normalization never composes two ASCII characters; others are not traced.
-                self._images = np.where(self._images < ASCII, self._images, LOST)
+                self._left = np.where(self._left < ASCII, self._left, LOST)
+                right = np.where(self._right < ASCII, self._right, LOST)
+                composed = np.where(right == LOST, LOST, _composites(op)[:, right])
+                self._right = composed.reshape(-1, ASCII)
             case CharacterMapping():
                 self._map(op.apply)
             case rewriting.ReplaceOp(program):
                 self.pass_program(program)
                 if program.may_be_empty:
                     self.clean[:] = False  # each side may get the content at the boundary
-                stays = _unmatched(program)[program.classes[self._images]]
-                self._images = np.where(stays, self._images, LOST)
+                stays = _unmatched(program)
+                self._left = np.where(stays[program.classes[self._left]], self._left, LOST)
+                self._right = np.where(stays[program.classes[self._right]], self._right, LOST)
             case rewriting.CharsmapOp():
                 # A mark that follows can change what a character becomes.
                 self.clean[:] = False
@@ -118,13 +132,38 @@ class _Boundary:
                 self._map(lambda character: to_characters(character.encode()))
             case rewriting.AffixOp(content, append, unless_present, only_first):
                 # After a cut, the right side gets the content too, unless it starts with it.
-                has = self._images[1] == (ord(content) if len(content) == 1 else LOST - 1)
-                self.clean &= has[None, :] & (unless_present and not append and not only_first)
+                has = self._right == (ord(content) if len(content) == 1 else LOST - 1)
+                self.clean &= has.all(axis=0) & (unless_present and not append and not only_first)
 
     def _map(self, apply: Callable[[str], str]) -> None:
-        for images, at in zip(self._images, (slice(-1, None), slice(1)), strict=True):
-            texts = (apply(chr(image))[at] if image >= 0 else "" for image in images)
-            images[:] = [ord(text) if text else LOST for text in texts]
+        self._left = _image(self._left, lambda character: apply(character)[-1:])
+        self._right = _image(self._right, lambda character: apply(character)[:1])
+
+
+def _image(images: Images, apply: Callable[[str], str]) -> Images:
+    each, where = np.unique(images, return_inverse=True)
+    texts = [apply(chr(c)) if c >= 0 else "" for c in each]
+    mapped = np.array([ord(text) if text else LOST for text in texts], np.int64)
+    image: Images = mapped[where].reshape(images.shape)
+    return image
+
+
+def _composites(form: NormalForm) -> Images:
+    """By ASCII character: itself, and what it composes to with marks after it; padded with itself.
+
+    >>> [chr(c) for c in _composites(NormalForm.NFC)[:4, ord("<")]]
+    ['<', '≮', '<', '<']
+    """
+    tables = normalization_tables(form)
+    found = [[c] for c in range(ASCII)]
+    for composite in sorted({*tables.compositions.values()}):
+        first = tables.decompositions[composite][0]
+        if first < ASCII:
+            found[first].append(composite)
+    longest = max(map(len, found))
+    padded = [each + each[:1] * (longest - len(each)) for each in found]
+    composites: Images = np.array(padded, np.int64).T
+    return composites
 
 
 def _targets(program: SplitProgram) -> npt.NDArray[np.uint16]:
@@ -203,18 +242,18 @@ def _before_labels(table: LabelTable, pairs: npt.NDArray[np.bool_]) -> npt.NDArr
 
 
 def _touched(contents: Sequence[bytes], added: Sequence[AddedToken]) -> Pairs:
-    touched = np.zeros((ASCII, ASCII), np.bool_)
+    """By ASCII pair; the last row and column are for other characters."""
+    touched = np.zeros((ASCII + 1, ASCII + 1), np.bool_)
     for content in contents:
         for left, right in itertools.pairwise(content):
-            if left < ASCII and right < ASCII:
-                touched[left, right] = True
+            touched[min(left, ASCII), min(right, ASCII)] = True
     for token in added:
         if token.lstrip:
-            touched[SPACES, :] = True
+            touched[[*SPACES, ASCII], :] = True
         if token.rstrip:
-            touched[:, SPACES] = True
+            touched[:, [*SPACES, ASCII]] = True
     if any(token.single_word for token in added):
         for content in filter(None, contents):
-            touched[content[-1] & 0x7F, :] = True
-            touched[:, content[0] & 0x7F] = True
+            touched[min(content[-1], ASCII), :] = True
+            touched[:, min(content[0], ASCII)] = True
     return touched
