@@ -42,6 +42,7 @@ BROKEN = [
     (b"{\n(\n\xff\n", "byte 4 is not UTF-8, and the file is of no known binary format"),
     (b'{"\xff": 1}', "byte 2 is not UTF-8; JSON must be UTF-8"),
     (b'{"version": "1.0", "added_tokens": []}', "required field 'model'"),
+    (b'{"tiktoken_file": "x", "added_tokens": []}', "required field 'model'"),
     (b"[PAD]\n[UNK]\n[CLS]\nthe\n", r"no token \"\[SEP\]\""),
     (b"minbpe v1\n", "it ends before line 3"),
     (b"1 'a' 1\n", "255 of the 256 single bytes are not tokens"),

@@ -65,6 +65,7 @@ def read_tokenizer_json(
     config = read_config(files) if config is None else config
     of_release_1 = normalizers is not None
     if normalizers is None:
+        root.field("model")  # without it, other fields say that it is a file of another kind
         for name in sorted(root.object().keys() - _FIELDS):
             root.broken(f"has the field {show(name)}, which the reference refuses; remove it")
         version = root.get("version")
