@@ -14,7 +14,7 @@ def _installed(package: Path) -> Path:
     try:
         installed = Path(str(distribution("tokexport").locate_file("tokexport")))
     except PackageNotFoundError:
-        problem = "is not installed"
+        problem = "no package is installed"
     else:
         paths = [installed / f"_core{suffix}" for suffix in EXTENSION_SUFFIXES]
         found = [path for path in paths if path.is_file()]
@@ -24,11 +24,11 @@ def _installed(package: Path) -> Path:
         files += [(package / name, installed / name) for name in ("_core.pyi", "version.py")]
         if found and all(b.is_file() and a.read_bytes() == b.read_bytes() for a, b in files):
             return found[0]
-        problem = "was built from other sources" if found else "is not compiled for this Python"
+        other = "was built from other sources" if found else "is not compiled for this Python"
+        problem = f"the installed package {other}"
     raise ImportError(
         f"tokexport is imported from its sources in {package.parent}, without a compiled module,"
-        f" and the installed one {problem}; run `pip install -e .` there, or start in another"
-        " folder",
+        f" and {problem}; run `pip install -e .` there, or start in another folder",
         name=__name__,
     )
 

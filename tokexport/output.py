@@ -18,7 +18,7 @@ def resolve(target: str | os.PathLike[str], *, force: bool = False) -> Path:
     """
     path = Path(os.path.realpath(target))
     try:
-        mode = path.stat().st_mode
+        mode = os.stat(target).st_mode  # of /dev/stdout, a pipe has no path
     except FileNotFoundError:
         return path
     except OSError as error:

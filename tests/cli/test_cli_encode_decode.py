@@ -198,6 +198,19 @@ def test_a_long_text_in_any_parts_has_the_ids_of_one_call(
         assert decoded.stdout == text.encode()
 
 
+def test_ids_are_printed_in_blocks(
+    run: Run, small_file: PathOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ids of a tokenizer that encodes a text as a whole come all at once."""
+    path, stdin = small_file("gpt2"), (TEXT * 3).encode()
+    for options in ([], ["--tokens"], ["--offsets"], ["--json"], ["--offsets", "--json"]):
+        whole = run("encode", path, *options, stdin=stdin)
+        for size in (1, 2, 5):
+            with monkeypatch.context() as changes:
+                changes.setattr("tokexport.cli.encode.BLOCK", size)
+                assert run("encode", path, *options, stdin=stdin) == whole
+
+
 def test_a_decode_only_file_decodes_and_does_not_encode(run: Run, tmp_path: Path) -> None:
     target = tmp_path / "it.bin"
     assert run("convert", small_source("gpt2"), "-o", target, "--decode-only").code == 0

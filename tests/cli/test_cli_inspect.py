@@ -92,6 +92,14 @@ def test_no_token_can_control_the_terminal(run: Run, tmp_path: Path) -> None:
         assert all(character.isprintable() or character in "\n\t" for character in text)
 
 
+def test_standard_input_is_named_as_such(run: Run, small_file: PathOf) -> None:
+    for path in (small_file("gpt2"), small_source("gpt2")):
+        content = path.read_bytes()
+        assert run("inspect", "-", stdin=content).text.startswith("standard input: ")
+        facts = json.loads(run("inspect", "-", "--json", stdin=content).text)
+        assert facts.get("source", facts["file"]) == "standard input"
+
+
 def test_a_source_is_first_converted_in_memory(
     run: Run, small_file: PathOf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

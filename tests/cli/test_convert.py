@@ -71,6 +71,11 @@ def test_only_a_regular_file_is_replaced(source: Path, tmp_path: Path) -> None:
             tokexport.convert(source, tmp_path / target, force=True)
     with pytest.raises(TokexportError, match="device"):
         tokexport.convert(source, os.devnull, force=True)
+    reader, writer = os.pipe()  # a pipe of a shell has no path that could be resolved
+    with pytest.raises(TokexportError, match=r"pipe.*; write to standard output"):
+        tokexport.convert(source, f"/dev/fd/{writer}", force=True)
+    os.close(reader)
+    os.close(writer)
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
     assert files(tmp_path) == {"source", "pipe", "link"}

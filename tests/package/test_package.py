@@ -165,6 +165,16 @@ def test_a_clone_uses_the_installed_module_or_says_what_to_do(
     assert "pip install -e ." in refused.stderr
 
 
+def test_a_clone_without_its_dependencies_says_what_to_do(clone: Path) -> None:
+    (clone / "click.py").write_text("raise ModuleNotFoundError(name='click')\n")
+    command = [sys.executable, "-m", "tokexport", "--version"]
+    refused = subprocess.run(command, cwd=clone, capture_output=True, text=True)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr == (
+        "tokexport: click is not installed; run `pip install .` in the clone\n"
+    )
+
+
 def test_a_type_checker_sees_the_public_names(tmp_path: Path) -> None:
     (tmp_path / "good.py").write_text(
         "import tokexport\n"

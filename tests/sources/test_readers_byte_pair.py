@@ -101,6 +101,9 @@ def test_an_old_file_without_a_type_is_read(tmp_path: Path) -> None:
     fields = document()
     del fields["model"]["type"]
     assert len(read_document(fields, tmp_path).tokens) == len(reference(fields).get_vocab()) == 256
+    del fields["model"]["merges"]  # it is not a WordLevel, whose unk_token is a text
+    with pytest.raises(SourceError, match=r"model has no type, .* match no model; BPE has merges;"):
+        read_document(fields, tmp_path)
 
 
 def test_empty_affixes_and_zero_dropout_are_ignored(tmp_path: Path) -> None:

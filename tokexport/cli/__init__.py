@@ -28,3 +28,9 @@ def main() -> None:
         commands(prog_name="tokexport")
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+    except ModuleNotFoundError as error:  # in a clone, before its installation
+        print(
+            f"tokexport: {error.name} is not installed; run `pip install .` in the clone",
+            file=sys.stderr,
+        )
+        sys.exit(2)

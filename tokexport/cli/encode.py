@@ -13,6 +13,8 @@ from tokexport.cli.console import SCHEMA_VERSION, bytes_value, json_option, quot
 from tokexport.cli.options import DashCommand, InputPath, given_text, not_utf8, path_option
 from tokexport.errors import TextError
 
+BLOCK = 1 << 16  # ids that are formatted at once
+
 
 @click.command(cls=DashCommand)
 @click.argument("path", metavar="TOKENIZER", type=InputPath())
@@ -41,8 +43,9 @@ def encode(
 
     The text is TEXT, a file's bytes, or standard input (the default, or -). It must be UTF-8 and is
     used unchanged: no escapes are processed and no newline is stripped. TEXT may begin with a dash;
-    put -- before a TEXT that begins with two. Text of any length is encoded in constant memory;
-    only --offsets, which counts characters unless --unit is byte, keeps all of it in memory.
+    put -- before a TEXT that begins with two. Text of any length is encoded in constant memory, but
+    --offsets, which counts characters unless --unit is byte, and tokenizers that put a space before
+    the text (Llama 2) keep all of it in memory.
 
     \b
     tokexport encode tokenizer.bin "Hello, world"
@@ -99,9 +102,10 @@ def write_stream(
     def items() -> Iterator[list[str]]:
         known: dict[int, str] = {}
         for ids in tokenizer.encode_stream(counted(), **how):
-            numbers = ids.tolist()
-            known.update((id, shown(id)) for id in {*numbers} - known.keys())
-            yield [known[id] for id in numbers]
+            for at in range(0, ids.size, BLOCK):
+                numbers = ids[at : at + BLOCK].tolist()
+                known.update((id, shown(id)) for id in {*numbers} - known.keys())
+                yield [known[id] for id in numbers]
 
     if as_json:
         write_json(items(), "tokens" if tokens else "ids", lambda: {"bytes": size})
@@ -128,18 +132,29 @@ def write_offsets(
     unit: Literal["char", "byte"],
     as_json: bool,
 ) -> None:
-    encoding = tokenizer.encode_with_offsets(text, **how, unit=unit)
-    widths = len(str(tokenizer.n_vocab)), len(str(len(text.encode())))
-    items = []
-    for id, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
+    encoding = tokenizer.encode_with_offsets_to_numpy(text, **how, unit=unit)
+    size = len(text.encode())
+    widths = len(str(tokenizer.n_vocab)), len(str(size))
+
+    def shown(id: int, start: int, end: int) -> str:
         token = tokenizer.decode_single_token_bytes(id)
-        value = {"id": id, "start": start, "end": end, **bytes_value(token)}
-        line = f"{id:>{widths[0]}}  {start:>{widths[1]}}  {end:>{widths[1]}}  {quoted(token)}"
-        items.append(json.dumps(value) if as_json else line)
+        if as_json:
+            return json.dumps({"id": id, "start": start, "end": end, **bytes_value(token)})
+        return f"{id:>{widths[0]}}  {start:>{widths[1]}}  {end:>{widths[1]}}  {quoted(token)}"
+
+    def items() -> Iterator[list[str]]:
+        for at in range(0, encoding.ids.size, BLOCK):
+            block = slice(at, at + BLOCK)
+            numbers = zip(
+                encoding.ids[block].tolist(), encoding.offsets[block].tolist(), strict=True
+            )
+            yield [shown(id, *offsets) for id, offsets in numbers]
+
     if as_json:
-        write_json(iter([items]), "tokens", lambda: {"unit": unit, "bytes": len(text.encode())})
+        write_json(items(), "tokens", lambda: {"unit": unit, "bytes": size})
     else:
-        print("\n".join(items))
+        write_joined(items(), "\n")
+        sys.stdout.write("\n")
 
 
 def write_json(items: Iterator[list[str]], name: str, last: Any) -> None:

@@ -75,12 +75,14 @@ def inspect(
     tokexport inspect Qwen/Qwen3-0.6B
     """
     listed = token_id is not None or show_tokens or show_added
+    name = "standard input" if context.meta.get("standard input") == path else path
     if is_tokexport_file(path):
         contents = opened(path, how)
+        contents.name = name
     else:
         if not listed:
-            context.exit(show_source(path, parts_of(path, **how), as_json))
-        contents = Contents(converted(path, how), path)
+            context.exit(show_source(name, parts_of(path, **how), as_json))
+        contents = Contents(converted(path, how), name)
     facts: dict[str, Any]
     if token_id is not None:
         facts, text = token_facts(contents, token_id)

@@ -182,7 +182,7 @@ def _type(node: Node) -> str:
         return "Unigram"
     fields = set(node.object())
     for name, wanted in _FIELDS.items():
-        if wanted <= fields:
+        if wanted <= fields and (name == "BPE" or node.optional("unk_token") is not None):
             return name
     known = "; ".join(f"{name} has {', '.join(sorted(wanted))}" for name, wanted in _FIELDS.items())
     raise SourceError(
