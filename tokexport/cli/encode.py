@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator
+from functools import cache
 from itertools import chain
 from typing import Any, Literal
 
@@ -136,11 +137,15 @@ def write_offsets(
     size = len(text.encode())
     widths = len(str(tokenizer.n_vocab)), len(str(size))
 
-    def shown(id: int, start: int, end: int) -> str:
+    @cache
+    def content(id: int) -> str:
         token = tokenizer.decode_single_token_bytes(id)
+        return json.dumps(bytes_value(token))[1:] if as_json else quoted(token)
+
+    def shown(id: int, start: int, end: int) -> str:
         if as_json:
-            return json.dumps({"id": id, "start": start, "end": end, **bytes_value(token)})
-        return f"{id:>{widths[0]}}  {start:>{widths[1]}}  {end:>{widths[1]}}  {quoted(token)}"
+            return f'{{"id": {id}, "start": {start}, "end": {end}, {content(id)}'
+        return f"{id:>{widths[0]}}  {start:>{widths[1]}}  {end:>{widths[1]}}  {content(id)}"
 
     def items() -> Iterator[list[str]]:
         for at in range(0, encoding.ids.size, BLOCK):
