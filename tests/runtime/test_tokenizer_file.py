@@ -4,8 +4,10 @@ contents of the file.
 
 import copy
 import math
+import os
 import pickle
 import re
+import threading
 import zlib
 from pathlib import Path
 
@@ -117,6 +119,18 @@ def test_it_loads_from_a_path_a_str_and_bytes(tmp_path: Path) -> None:
         assert load(source, check=False).encode("the lighthouse") == expected
     assert load(path).path == path
     assert load(FILE).path is None
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_read_and_pickled_as_its_bytes(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(FILE,))
+    writer.start()
+    subject = load(pipe)
+    writer.join()
+    assert subject.to_bytes() == FILE
+    assert pickle.loads(pickle.dumps(subject)).to_bytes() == FILE
 
 
 def test_it_cannot_be_changed() -> None:

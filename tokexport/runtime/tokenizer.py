@@ -58,9 +58,10 @@ def load(
 ) -> "Tokenizer":
     """Open a tokexport file, or one embedded in a model's file, by path or as bytes.
 
-    A file is mapped, not read: it must not change while the tokenizer is in use. ``check=True``
-    first verifies the checksum of every section; ``check=False`` opens in a time that does not
-    depend on the size, and is as safe: damage then causes a wrong id or an error, never a crash.
+    A file is mapped, not read: it must not change while the tokenizer is in use. A pipe is read.
+    ``check=True`` first verifies the checksum of every section; ``check=False`` opens in a time
+    that does not depend on the size, and is as safe: damage then causes a wrong id or an error,
+    never a crash.
 
     Raises ``FormatError`` for a file that is damaged, truncated, too new or not a tokexport file,
     and ``OSError`` if it cannot be read.
@@ -78,6 +79,8 @@ def load(
             # An empty file cannot be mapped; the core has an error for it.
             size = os.fstat(file.fileno()).st_size
             data = mmap(file.fileno(), 0, access=ACCESS_READ) if size else b""
+            if not file.seekable():  # a pipe: no path leads to its bytes again
+                data, path = file.read(), None
     if data[:8] != MAGIC:
         from tokexport.runtime.embedded import embedded
 
