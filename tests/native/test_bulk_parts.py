@@ -1,5 +1,5 @@
-"""Several threads produce the ids of one for a long text, also for models that insert a space
-before each text, so that only the bulk engine can cut it.
+"""Several threads, and streams, produce the ids of the whole for a long text, also for models that
+insert a space before each text, so that only the bulk engine can cut it.
 """
 
 import random
@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from repository import SLOW
 
+from tokexport import load
 from tokexport._core import Core
+from tokexport.errors import TextError
 
 TEXTS = 100 if SLOW else 30
 MARK = "\u2581"
@@ -62,3 +64,41 @@ def test_a_mark_is_a_space_in_every_part(shared_content: Callable[[str], bytes],
     core = Core(shared_content(SHARED[0]), SHARED[0], 0)
     expected = core.encode_numpy(text, (), False)
     assert np.array_equal(core.encode_parallel_numpy(text, (), False, 4), expected)
+
+
+def in_parts(r: random.Random, text: bytes) -> list[bytes]:
+    """The text in parts of any size, which may end within a character."""
+    parts = []
+    while text:
+        size = r.choice((1, 1_000, 65_536, 300_000))
+        parts.append(text[:size])
+        text = text[size:]
+    return parts
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_a_stream_produces_the_ids_of_the_whole(
+    shared_content: Callable[[str], bytes], name: str
+) -> None:
+    tokenizer = load(shared_content(name))
+    r = random.Random(8)
+    for number in range(TEXTS // 3):
+        choices = [*PARTS, MARK, MARK] if number % 2 else [*PARTS]
+        text = long_text(r, r.sample(choices, r.randint(2, len(choices))))
+        for parts in (in_parts(r, text.encode()), [text[:400_000], "", text[400_000:]]):
+            actual = [*tokenizer.encode_stream(parts, add_special_tokens=True)]
+            expected = tokenizer.encode_to_numpy(text, (), True)
+            assert np.array_equal(np.concatenate(actual), expected), number
+
+
+def test_a_stream_that_begins_with_a_space_returns_ids_early_and_says_where_it_is_not_utf8(
+    shared_content: Callable[[str], bytes],
+) -> None:
+    tokenizer = load(shared_content(SHARED[0]))
+    parts = [b"the lighthouse " * 20_000] * 4
+    sizes = [len(ids) for ids in tokenizer.encode_stream(parts)]
+    assert len(sizes) == 5
+    assert max(sizes) < 0.3 * sum(sizes)
+    with pytest.raises(TextError) as failed:
+        [*tokenizer.encode_stream([*parts, b"caf\xc3", b"(" * 300_000])]
+    assert failed.value.byte_offset == 1_200_003

@@ -173,28 +173,21 @@ void Core::encode_texts(const Allowed &chosen, bool template_, std::size_t threa
     const std::size_t size = size_of(batch.texts);
     threads = std::max<std::size_t>(1, std::min(threads, size / bytes_a_thread));
     const bool may_cut = threads > 1 && holds_text_once(items_of(1, template_));
-    std::size_t part_size =
+    const std::size_t part_size =
         may_cut ? std::min(size / (threads * parts_a_thread), longest_part) : SIZE_MAX;
     if (may_cut && is_utf8 && chosen.mode == Allowed::none)
         batch.cutter = cutting_engine(size, part_size);
     // Many short texts justify building the engine's tables, too.
     if (size >= worth_tables_) bytes_without_tables_.fetch_add(size, std::memory_order_relaxed);
-    for (;;) {
-        cut_texts(part_size, batch);
-        switch (encode_parts(chosen, template_, threads, is_utf8, batch)) {
-            case Encoded::all: return;
-            case Encoded::not_the_rests:
-                batch.cutter = nullptr;
-                part_size = SIZE_MAX;
-                break;
-            case Encoded::not_surrogates:
-                for (BatchText &text : batch.texts) {
-                    if (!text.source.kind) continue;
-                    batch.made.push_back(text_of(text.str));
-                    text.source = SourceText(batch.made.back().bytes);
-                }
-        }
+    cut_texts(part_size, batch);
+    if (encode_parts(chosen, template_, threads, is_utf8, batch)) return;
+    for (BatchText &text : batch.texts) {
+        if (!text.source.kind) continue;
+        batch.made.push_back(text_of(text.str));
+        text.source = SourceText(batch.made.back().bytes);
     }
+    cut_texts(part_size, batch);
+    encode_parts(chosen, template_, threads, is_utf8, batch);
 }
 
 // Cuts the texts into parts of about `part_size` bytes.
@@ -219,8 +212,9 @@ void Core::cut_texts(std::size_t part_size, Batch &batch) const {
     batch.first_parts.push_back(batch.parts.size());
 }
 
-Core::Encoded Core::encode_parts(const Allowed &chosen, bool template_, std::size_t threads,
-                                 bool is_utf8, Batch &batch) {
+// False: a str has surrogates, so the results are to be discarded.
+bool Core::encode_parts(const Allowed &chosen, bool template_, std::size_t threads, bool is_utf8,
+                        Batch &batch) {
     const std::vector<Item> &items = items_of(1, template_);
     auto &parts = batch.parts;
     const std::size_t count = parts.size();
@@ -281,8 +275,9 @@ Core::Encoded Core::encode_parts(const Allowed &chosen, bool template_, std::siz
     }
     for (std::size_t i = 0; i < threads; i++) {
         if (out_of_memory[i]) throw std::bad_alloc();
-        if (has_surrogate[i]) return Encoded::not_surrogates;
-        if (outcomes[i].code == TKX_E_NOT_FOUND && batch.cutter) return Encoded::not_the_rests;
+        if (has_surrogate[i]) return false;
+        // The engine has no memory for a rest, which the core cannot encode.
+        if (outcomes[i].code == TKX_E_NOT_FOUND) throw std::bad_alloc();
         if (outcomes[i].code != TKX_OK)
             fail_text(outcomes[i], batch.texts[failed[i]].source.utf8());
     }
@@ -291,7 +286,7 @@ Core::Encoded Core::encode_parts(const Allowed &chosen, bool template_, std::siz
         for (std::size_t i = 0; i < threads; i++)
             waiting[i].finish(*batch.gathered, (**batch.spaces[i]).ids.data());
     }
-    return Encoded::all;
+    return true;
 }
 
 void Core::add_text(nb::handle text, Batch &batch) const {

@@ -169,8 +169,6 @@ private:
     };
     struct Located;
     struct Batch;
-    // How much of a batch was encoded: unless all of it was, the results are discarded.
-    enum class Encoded { all, not_the_rests, not_surrogates };
 
     // `memory`: where to write UTF-8 if the str has none; or null.
     Text text_of(nanobind::handle text, Buffer<std::uint8_t> *memory = nullptr) const;
@@ -182,8 +180,8 @@ private:
     void cut_texts(std::size_t part_size, Batch &batch) const;
     void encode_texts(const Allowed &chosen, bool template_, std::size_t threads, bool is_utf8,
                       Batch &batch);
-    Encoded encode_parts(const Allowed &chosen, bool template_, std::size_t threads, bool is_utf8,
-                         Batch &batch);
+    bool encode_parts(const Allowed &chosen, bool template_, std::size_t threads, bool is_utf8,
+                      Batch &batch);
     Allowed allowed_of(nanobind::handle allowed);
     std::vector<Item> template_of(int pair) const;
     std::size_t encode_texts(Workspace &space, const Text *texts, std::size_t count,

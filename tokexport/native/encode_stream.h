@@ -1,7 +1,9 @@
 // Encoding a text that arrives in parts.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "arrays.h"
 #include "core.h"
@@ -9,6 +11,8 @@
 
 namespace tokexport {
 
+// The core keeps the text after its last cut in a window. It finds no cuts in files of models that
+// put a space before each text; there the engine does, if it can, as for several threads.
 class EncodeStream {
 public:
     EncodeStream(nanobind::object core, nanobind::handle allowed, Truth template_)
@@ -28,12 +32,17 @@ public:
         int code = tkx_encoder_init(&encoder_, &core_.file(), chosen.mode == Allowed::all,
                                     window_.data(), window_.capacity(), &work_);
         if (code != TKX_OK) fail(core_.name(), code);
+        is_cut_by_engine_ = !core_.file_.cuts.data && chosen.mode == Allowed::none;
         add_template(0);
     }
 
     // Takes a part, a str or bytes, and returns the ids that later parts cannot change.
     nanobind::object feed(nanobind::handle part) {
         const Text text = PyBytes_Check(part.ptr()) ? bytes_of(part) : core_.text_of(part);
+        if (is_cut_by_engine_ && !encoder_.finished) {
+            collect(text.bytes);
+            return given();
+        }
         for (std::size_t at = 0; at < text.bytes.size();) {
             std::size_t taken = 0;
             add([&](std::uint32_t *ids, std::size_t room, std::size_t *count) {
@@ -48,6 +57,8 @@ public:
 
     // Returns the remaining ids.
     nanobind::object finish() {
+        encode_collected(collected_);
+        encoder_.window = window_.data();
         add([&](std::uint32_t *ids, std::size_t room, std::size_t *count) {
             return tkx_encoder_finish(&encoder_, ids, room, count);
         });
@@ -75,7 +86,7 @@ private:
     template <class Call> void add(Call call) {
         for (;;) {
             std::size_t count = 0;
-            space_->ids.reserve(used_ + 3 * window_.capacity());
+            space_->ids.reserve(used_ + 3 * encoder_.window_size);
             int code = call(space_->ids.data() + used_, space_->ids.capacity() - used_, &count);
             if (code == TKX_OK) {
                 used_ += count;
@@ -98,6 +109,47 @@ private:
         }
     }
 
+    // Adds bytes to the window; if it is full, encodes what is before the last cut.
+    void collect(std::string_view bytes) {
+        const std::size_t size = collected_ + bytes.size();
+        if (size > window_.capacity()) window_.resize(std::max(size, 2 * window_.capacity()));
+        std::memcpy(window_.data() + collected_, bytes.data(), bytes.size());
+        collected_ = size;
+        if (size < enough_) return;
+        if (const Engine *engine = core_.cutting_engine(size, size)) {
+            const auto *text = reinterpret_cast<const char *>(window_.data());
+            encode_collected(is_utf8() ? engine->last_cut(text, size) : size);
+        }
+        enough_ = std::max(first_window, 2 * collected_);
+    }
+
+    // Whether the window is UTF-8, except that its last character may be incomplete.
+    bool is_utf8() {
+        Py_ssize_t used = 0;
+        PyObject *text = PyUnicode_DecodeUTF8Stateful(
+            reinterpret_cast<const char *>(window_.data()) + checked_,
+            static_cast<Py_ssize_t>(collected_ - checked_), "strict", &used);
+        if (!text) PyErr_Clear();
+        else checked_ += static_cast<std::size_t>(used);
+        Py_XDECREF(text);
+        return text != nullptr;
+    }
+
+    // Encodes and removes the first `size` bytes of the window.
+    void encode_collected(std::size_t size) {
+        if (!size) return;
+        const auto *text = reinterpret_cast<const char *>(window_.data());
+        const Outcome outcome =
+            core_.encode_text(*space_, used_, {text, size}, {}, size <= checked_, taken_ != 0);
+        if (outcome.code == TKX_E_UTF8) fail(core_.name(), outcome.code, taken_ + outcome.detail);
+        if (outcome.code == TKX_E_NOT_FOUND) throw std::bad_alloc();
+        if (outcome.code != TKX_OK) fail(core_.name(), outcome.code, outcome.detail);
+        collected_ -= size;
+        checked_ -= std::min(checked_, size);
+        taken_ += size;
+        std::memmove(window_.data(), window_.data() + size, collected_);
+    }
+
     nanobind::object given() {
         std::unique_ptr<std::uint32_t[]> ids(new std::uint32_t[used_ ? used_ : 1]);
         if (used_) std::memcpy(ids.get(), space_->ids.data(), used_ * sizeof(std::uint32_t));
@@ -115,6 +167,9 @@ private:
     tkx_encoder encoder_{};
     std::size_t taken_ = 0;  // bytes of the text
     std::size_t used_ = 0;   // ids that are not returned yet
+    bool is_cut_by_engine_ = false;
+    // Bytes in the window: all, those known to be UTF-8, and how many are worth a search for a cut.
+    std::size_t collected_ = 0, checked_ = 0, enough_ = first_window;
 };
 
 }  // namespace tokexport

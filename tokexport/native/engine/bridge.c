@@ -137,17 +137,22 @@ static int encode_bulk(tkx_context *ctx, const uint8_t *text, size_t size, int n
     const tkx *t = ctx->t;
     const tkx_text outer = ctx->text;
     const size_t mark = ctx->memory_used;
+    uint32_t i;
     int is_done = 1;
     if (!ctx->bulk) return 0;
     if (!normalized) {
         if (encode_as_it_is(ctx, text, size)) return 1;
-        return tkx_bulk_is_rest(ctx->bulk) ? fail(ctx, TKX_E_NOT_FOUND), 1 : 0;
-    }
-    if (t->stage_count == 1 && (t->stages[0].flags & REWRITE))
+        if (!tkx_bulk_is_rest(ctx->bulk)) return 0;
+        /* a rest with U+2581: only the maps apply, since nothing is put before it */
+        for (i = 0; i < t->op_count; i++)
+            if (t->ops[i].kind == MAP) rewrite(ctx, &t->ops[i], 1, &text, &size);
+    } else if (t->stage_count == 1 && (t->stages[0].flags & REWRITE)) {
         rewrite(ctx, t->ops + t->stages[0].first_op, t->stages[0].op_count, &text, &size);
+    }
     if (size && ctx->code == TKX_OK) is_done = encode_segment_in_bulk(ctx, text, size, 0);
     ctx->text = outer;
     ctx->memory_used = mark;
+    if (!is_done && tkx_bulk_is_rest(ctx->bulk)) fail(ctx, TKX_E_NOT_FOUND), is_done = 1;
     return is_done;
 }
 
