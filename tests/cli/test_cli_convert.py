@@ -160,3 +160,25 @@ def test_notes_are_written_to_stderr_or_into_the_json(run: Run, tmp_path: Path) 
     outcome = run(*arguments, "--json")
     assert outcome.stderr == ""
     assert json.loads(outcome.text)["notes"]
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ("--to llama2.c --no-chat-template", "--to excludes options for the contents"),
+        ("--to llama2.c --decode-only", "--to excludes options for the contents"),
+        ("--from llama2.c --no-chat-template", "--from accepts only"),
+        ("--from llama2.c --pattern cl100k_base", "--from accepts only"),
+        ("--from llama2.c --to gguf", "--from accepts only"),
+        ("--to llama2.c --into x.gguf", "--into requires --to gguf"),
+        ("--strict", "--strict and --into require --to"),
+    ],
+)
+def test_options_without_effect_are_refused(
+    options: str, reason: str, run: Run, tmp_path: Path
+) -> None:
+    target = tmp_path / "it.bin"
+    outcome = run("convert", small_source("qwen"), "-o", target, *options.split())
+    assert outcome.code == 2
+    assert reason in outcome.stderr
+    assert not target.exists()

@@ -85,15 +85,16 @@ def convert(
     tokexport convert tokenizer.model --to llama2.c -o tokenizer.bin --strict
     tokexport convert tok512.bin --from llama2.c -o tok512.tkx
     """
-    alone = decode_only or no_scores or prefix_index or no_self_test or verbose or target == "-"
+    contents = (decode_only, no_scores, prefix_index, no_chat_template, no_self_test)
+    alone = any(contents) or verbose or target == "-"
     if origin is not None:
-        if alone or format is not None or into is not None or strict:
+        if alone or format or into or strict or any(each is not None for each in how.values()):
             raise click.UsageError("--from accepts only -o FILE and --force.")
         show_converted(convert_from(source, origin, target, force=force), origin, target, output)
         return
     if format is not None:
         if alone:
-            raise click.UsageError("--to accepts only -o FILE, --strict and --force.")
+            raise click.UsageError("--to excludes options for the contents of a tokexport file.")
         if into is not None and format != "gguf":
             raise click.UsageError("--into requires --to gguf.")
         common: dict[str, Any] = {"into": into, "strict": strict, "force": force, **how}
