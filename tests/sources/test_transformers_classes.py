@@ -26,6 +26,7 @@ PARTS = [*"abcehstTH 1.,'é中\t\n", "the ", " cat", "[SEP]", "<mask>", "</s>", 
 RANDOM = random.Random(1)
 TEXTS = ["The cat's at 1  é中 <x> sat!", "  the\tTHE\n</s> [MASK] <mask> cat", "", " "]
 TEXTS += ["".join(RANDOM.choices(PARTS, k=RANDOM.randrange(1, 16))) for _ in range(100)]
+CHARACTERS = {"type": "BPE", "vocab": {"[UNK]": 0, "t": 1, "he": 2}, "merges": []}
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": False}
 # Classes that require boxes or nodes with a text.
 WITH_BOXES = ("LayoutLMv2Tokenizer", "LayoutLMv3Tokenizer", "MarkupLMTokenizer")
@@ -329,6 +330,8 @@ def test_the_reference_can_be_autotokenizer_for_a_tokenizer_json(tmp_path: Path)
         ("RobertaTokenizer", "post_processor", None),
         ("RobertaTokenizer", "post_processor", BYTE_LEVEL),
         ("T5Tokenizer", "unknown id", 5),
+        ("BertTokenizer", "model", CHARACTERS),
+        ("DistilBertTokenizer", "model", CHARACTERS),
     ],
 )
 def test_a_note_mentions_a_class_that_rebuilds_parts(

@@ -23,6 +23,7 @@ _VOCABULARIES: Final = ("vocab.json", "merges.txt", "encoder.json", "vocab.bpe",
 
 # Classes that rebuild a part of a tokenizer.json.
 _OWN_NORMALIZER: Final = ("LlamaTokenizer", "MBartTokenizer")
+_OWN_MODEL: Final = ("BertTokenizer", "DistilBertTokenizer")
 _OWN_SPLIT: Final = ("GPT2Tokenizer", "RobertaTokenizer")
 _T5_UNKNOWN: Final = 2
 
@@ -71,7 +72,8 @@ def named_class(files: SourceFiles) -> NamedClass | None:
 def rebuilt_note(root: Node, files: SourceFiles) -> str | None:
     """A sentence if release 5 of the library is known to make a different tokenizer from a
     tokenizer.json, as its class rebuilds a part: seen on Phi-3, Yi and Llama-2, whose class has no
-    normalizer, and on StarCoder 2, whose class does not split digits. By the type of the model it
+    normalizer, and on StarCoder 2, whose class does not split digits, and on
+    BERTchen, whose class is BERT's and whose model is BPE. By the type of the model it
     may leave the parts as they are (Mistral, OpenVLA), with rules that change with each release.
     """
     name = tokenizer_class(read_config(files))
@@ -79,6 +81,8 @@ def rebuilt_note(root: Node, files: SourceFiles) -> str | None:
     post, unknown = root.optional("post_processor"), root.field("model").value.get("unk_id")
     if name in _OWN_NORMALIZER and normalizer is not None and flat(normalizer, "normalizers"):
         part = "a normalizer of its own"
+    elif name in _OWN_MODEL and root.field("model").value.get("type", "WordPiece") != "WordPiece":
+        part = "a WordPiece model of its own"
     elif name in _OWN_SPLIT and split is not None and split.value.get("type") != "ByteLevel":
         part = "a pre-tokenizer of its own"
     elif name == "T5Tokenizer" and unknown not in (_T5_UNKNOWN, None):
