@@ -72,9 +72,9 @@ def named_class(files: SourceFiles) -> NamedClass | None:
 def rebuilt_note(root: Node, files: SourceFiles) -> str | None:
     """A sentence if release 5 of the library is known to make a different tokenizer from a
     tokenizer.json, as its class rebuilds a part: seen on Phi-3, Yi and Llama-2, whose class has no
-    normalizer, and on StarCoder 2, whose class does not split digits, and on
-    BERTchen, whose class is BERT's and whose model is BPE. By the type of the model it
-    may leave the parts as they are (Mistral, OpenVLA), with rules that change with each release.
+    normalizer, on StarCoder 2, whose class does not split digits, and on BERTchen, whose class is
+    BERT's and whose model is BPE. By the type of the model it may leave the parts as they are
+    (Mistral, OpenVLA), with rules that change with each release.
     """
     name = tokenizer_class(read_config(files))
     normalizer, split = root.optional("normalizer"), root.optional("pre_tokenizer")
