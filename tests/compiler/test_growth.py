@@ -52,7 +52,7 @@ def bound(steps: tuple[NormalizerStep, ...]) -> tuple[int, int]:
 
 # A bound takes longer than a text: a few sequences of steps, each with many texts.
 @pytest.mark.parametrize("seed", range(40))
-@settings(max_examples=30)
+@settings(max_examples=100)
 @given(TEXTS | st.text(max_size=8))
 def test_no_text_grows_beyond_the_bound(seed: int, text: str) -> None:
     steps = tuple(random.Random(seed).choices(STEPS, k=1 + seed % 4))

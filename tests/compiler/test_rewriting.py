@@ -171,8 +171,7 @@ LEVELS = [UNSPLIT, BYTE_LEVEL, BYTE_LEVEL | {"add_prefix_space": True}]
 def test_any_sequence_of_steps_rewrites_like_the_reference(tmp_path: Path) -> None:
     outcomes: Counter[str] = Counter()
 
-    # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 300.
-    @settings(max_examples=300 if SLOW else 54)
+    @settings(max_examples=300 if SLOW else 100)
     @given(
         chain=st.lists(st.sampled_from(sorted(STEPS)), max_size=4),
         words=st.lists(st.sampled_from(sorted(PRE_TOKENIZERS)), max_size=3),
@@ -201,8 +200,7 @@ def test_any_sequence_of_steps_rewrites_like_the_reference(tmp_path: Path) -> No
     assert outcomes["compared"] > outcomes["refused"]
 
 
-# Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 100.
-@settings(max_examples=100 if SLOW else 6)
+@settings(max_examples=100)
 @given(
     words=st.lists(st.sampled_from(sorted(PRE_TOKENIZERS)), max_size=2),
     after=st.lists(st.sampled_from(sorted(PRE_TOKENIZERS)), max_size=1),
@@ -226,8 +224,7 @@ def test_a_prefix_for_the_first_pre_token_is_only_at_the_start_of_the_input(
 def test_added_tokens_are_found_under_their_normalized_content(tmp_path: Path) -> None:
     outcomes: Counter[str] = Counter()
 
-    # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 100.
-    @settings(max_examples=100 if SLOW else 12)
+    @settings(max_examples=100)
     @given(
         name=st.sampled_from(sorted(NORMALIZERS)),
         content=st.sampled_from(["É!", "a\u0301", "AB", "``", "x y", "中"]),
@@ -380,8 +377,7 @@ def test_a_prefix_for_the_first_pre_token_depends_on_its_source_if_the_position_
 def test_a_prefix_for_the_first_pre_token_after_anything(tmp_path: Path) -> None:
     outcomes: Counter[str] = Counter()
 
-    # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 300.
-    @settings(max_examples=300 if SLOW else 6)
+    @settings(max_examples=300 if SLOW else 100)
     @given(
         chain=st.lists(st.sampled_from(sorted(NORMALIZERS)), max_size=3),
         before=st.lists(st.sampled_from(sorted(PRE_TOKENIZERS)), max_size=2),

@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from json_parts import STRIP, Json, digits, metaspace, normalizers, pre_tokenizers, replace, split
 from reader_samples import added, byte_characters, document, read_document
-from repository import SLOW
 
 from tokexport.compiler.passes.work_on_bytes import work_on_bytes
 from tokexport.errors import UnsupportedError
@@ -130,8 +129,7 @@ def check(fields: Json, texts: Sequence[str], folder: Path) -> Counter[str]:
 def test_normalizers_after_the_byte_level_normalizer(tmp_path: Path) -> None:
     outcomes: Counter[str] = Counter()
 
-    # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 100.
-    @settings(max_examples=100 if SLOW else 6)
+    @settings(max_examples=100)
     @given(
         before=st.lists(st.sampled_from(NORMALIZERS[1:]), max_size=1),
         after=st.lists(st.sampled_from(NORMALIZERS), min_size=1, max_size=3),
@@ -152,8 +150,7 @@ def test_normalizers_after_the_byte_level_normalizer(tmp_path: Path) -> None:
 def test_pre_tokenizers_and_models_after_byte_level(tmp_path: Path) -> None:
     outcomes: Counter[str] = Counter()
 
-    # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 100.
-    @settings(max_examples=100 if SLOW else 9)
+    @settings(max_examples=100)
     @given(
         before=st.lists(st.sampled_from(PRE_TOKENIZERS), max_size=2),
         level=st.sampled_from([LETTERS, WORDS, SPACED]),
@@ -174,8 +171,7 @@ def test_pre_tokenizers_and_models_after_byte_level(tmp_path: Path) -> None:
 def test_added_tokens_are_searched_in_the_alphabet(tmp_path: Path) -> None:
     outcomes: Counter[str] = Counter()
 
-    # Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 100.
-    @settings(max_examples=100 if SLOW else 6)
+    @settings(max_examples=100)
     @given(
         after=st.lists(st.sampled_from(NORMALIZERS), max_size=1),
         content=st.sampled_from(["<T>", "ab", " a", "é", "\u0120", ". ", "中"]),

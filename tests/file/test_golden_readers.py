@@ -9,7 +9,6 @@ import pytest
 import tokexport_reader
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from repository import SLOW
 
 READERS: dict[str, Any] = {"reader": tokexport_reader, "runtime": golden_run.Runtime()}
 NAMES = [*golden_files.EXPECTED_NAMES, *golden_files.DECODER_NAMES]
@@ -74,8 +73,7 @@ TEXTS = st.lists(PARTS | st.text(max_size=3), max_size=8).map("".join)
 
 
 @pytest.mark.parametrize("name", golden_files.EXPECTED_NAMES)
-# 25 of each file, of which there are many; TOKEXPORT_SLOW=1 runs 100 of each.
-@settings(max_examples=100 if SLOW else 25)
+@settings(max_examples=100)
 @given(text=TEXTS, special=st.booleans())
 def test_both_readers_produce_the_same_ids_for_any_text(
     name: str, text: str, special: bool
@@ -91,8 +89,7 @@ def test_both_readers_produce_the_same_ids_for_any_text(
 
 @pytest.mark.parametrize("name", WITH_SPANS)
 @pytest.mark.parametrize("unit", ["char", "byte"])
-# 25 of each file, of which there are many; TOKEXPORT_SLOW=1 runs 100 of each.
-@settings(max_examples=100 if SLOW else 25)
+@settings(max_examples=100)
 @given(text=TEXTS, special=st.booleans())
 def test_both_readers_produce_the_same_spans_for_any_text(
     name: str, unit: Any, text: str, special: bool

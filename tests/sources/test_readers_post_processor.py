@@ -161,8 +161,7 @@ PIECES = st.lists(
 )
 
 
-# Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 100.
-@settings(max_examples=100 if SLOW else 40)
+@settings(max_examples=100)
 @given(
     single=PIECES,
     pair=st.lists(st.sampled_from([sequence("B"), sequence("B", 1)]), max_size=2),

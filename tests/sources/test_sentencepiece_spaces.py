@@ -12,7 +12,6 @@ import tokexport_reader
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from references import assert_same
-from repository import SLOW
 from sentencepiece import SentencePieceProcessor
 from sentencepiece_training import library_of, model_of, small, train
 from slow_normalizer import normalize
@@ -75,8 +74,7 @@ def texts(dice: random.Random, count: int) -> Iterator[str]:
     return ("".join(dice.choices(PARTS, k=dice.randrange(1, 12))) for _ in range(count))
 
 
-# Fewer than 100, which take more than 10 s; TOKEXPORT_SLOW=1 runs 100.
-@settings(max_examples=100 if SLOW else 40)
+@settings(max_examples=100)
 @given(
     st.lists(st.sampled_from(SYMBOLS), unique=True),
     st.sets(st.sampled_from([*RULES])),
