@@ -4,7 +4,21 @@ import os
 
 
 class TokexportError(Exception):
-    """The base class of tokexport's errors. The command line exits with 2."""
+    """The base class of tokexport's errors. The command line exits with 2. ``problem`` says what
+    was found, and ``hint`` what to do, or is empty.
+
+    >>> print(TokexportError("model.bin exists already", "choose another target"))
+    model.bin exists already; choose another target
+    """
+
+    def __init__(self, problem: str, hint: str = "") -> None:
+        # Not super().__init__(): ``args`` stays what the subclass was called with, from which
+        # pickle and copy rebuild it.
+        self.problem = problem
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.problem}; {self.hint}" if self.hint else self.problem
 
 
 class MissingLibraryError(TokexportError):
@@ -21,21 +35,21 @@ class SourceError(TokexportError):
     ``name`` is the base name of a file of the source, ``file`` its path, once that is known.
     """
 
-    def __init__(self, problem: str, name: str | None = None) -> None:
-        super().__init__(problem)
+    def __init__(self, problem: str, hint: str = "", *, name: str | None = None) -> None:
+        super().__init__(problem, hint)
         self.name = name
         self.file: str | None = None
 
     def __str__(self) -> str:
         where = self.file or self.name
-        return f"{where}: {self.args[0]}" if where else str(self.args[0])
+        return f"{where}: {super().__str__()}" if where else super().__str__()
 
 
 class UnsupportedError(TokexportError):
     """A source needs something that cannot be exact in the file, so the conversion is refused.
 
-    ``path`` names the field (``pre_tokenizer.pretokenizers[0].pattern.Regex``), ``problem`` says
-    what was found there, ``hint`` what to do. ``file`` is the source, once it is known.
+    ``path`` names the field (``pre_tokenizer.pretokenizers[0].pattern.Regex``). ``file`` is the
+    source, once it is known.
 
     >>> error = UnsupportedError("normalizer.type", '"Nmt" is not supported', "use null or NFC")
     >>> error.file = "model/tokenizer.json"
@@ -43,21 +57,16 @@ class UnsupportedError(TokexportError):
     model/tokenizer.json: normalizer.type: "Nmt" is not supported; use null or NFC
     """
 
-    def __init__(self, path: str, problem: str, hint: str) -> None:
-        super().__init__(f"{path}: {problem}; {hint}")
+    def __init__(self, path: str, problem: str, hint: str, /) -> None:
+        super().__init__(problem, hint)
         self.path = path
-        self.problem = problem
-        self.hint = hint
         self.file: str | None = None
 
     def __str__(self) -> str:
-        if self.file is None:
-            return super().__str__()
         # The refusal of a whole file has the file's name as its path.
-        where = (
-            self.file if self.path == os.path.basename(self.file) else f"{self.file}: {self.path}"
-        )
-        return f"{where}: {self.problem}; {self.hint}"
+        is_whole = self.file is None or self.path == os.path.basename(self.file)
+        where = self.file or self.path if is_whole else f"{self.file}: {self.path}"
+        return f"{where}: {super().__str__()}"
 
 
 class TextError(TokexportError, ValueError):
@@ -70,40 +79,37 @@ class TextError(TokexportError, ValueError):
 
 class ConversationError(TokexportError, ValueError):
     """A conversation that cannot be rendered. ``index`` is that of the message, None if there is no
-    message; ``problem`` says what was found there, ``hint`` what is expected.
+    message.
 
     >>> print(ConversationError(2, "", "the role is None", "use user"))
     messages[2]: the role is None; use user
     """
 
-    def __init__(self, index: int | None, path: str, problem: str, hint: str) -> None:
+    def __init__(self, index: int | None, path: str, problem: str, hint: str, /) -> None:
         where = "conversation" if index is None else f"messages[{index}]{path}"
-        super().__init__(f"{where}: {problem}; {hint}")
+        super().__init__(f"{where}: {problem}", hint)
         self.index = index
-        self.problem = problem
-        self.hint = hint
 
 
 class FormatError(TokexportError):
     """A file that is damaged, too new, or not a tokexport file. ``code``: the C runtime's error."""
 
-    def __init__(self, message: str, code: int = 0) -> None:
-        super().__init__(message)
+    def __init__(self, problem: str, hint: str = "", code: int = 0) -> None:
+        super().__init__(problem, hint)
         self.code = code
 
 
 class IdError(TokexportError, KeyError):
-    """An id without a token, of ``id_count`` ids: out of range, or a hole. ``args[0]`` is the id.
+    """An ``id`` without a token, of ``id_count`` ids: out of range, or a hole.
 
     >>> print(IdError(50257, 50257))
     id 50257: no such id; this tokenizer's ids are 0 to 50,256
     """
 
-    def __init__(self, id: int, id_count: int = 0) -> None:
-        super().__init__(id)
-        self.id_count = id_count
-
-    def __str__(self) -> str:
-        if 0 <= self.args[0] < self.id_count:
-            return f"id {self.args[0]} is a hole: no token has it"
-        return f"id {self.args[0]}: no such id; this tokenizer's ids are 0 to {self.id_count - 1:,}"
+    def __init__(self, id: int, id_count: int, /) -> None:
+        if 0 <= id < id_count:
+            super().__init__(f"id {id} is a hole: no token has it")
+        else:
+            known = f"this tokenizer's ids are 0 to {id_count - 1:,}"
+            super().__init__(f"id {id}: no such id", known)
+        self.id = id

@@ -24,11 +24,11 @@ def resolve(target: str | os.PathLike[str], *, force: bool = False) -> Path:
     except OSError as error:
         raise _cannot(target, error) from error
     if stat.S_ISDIR(mode):
-        raise TokexportError(f"{target} is a directory; name a file in it")
+        raise TokexportError(f"{target} is a directory", "name a file in it")
     if not stat.S_ISREG(mode):
         raise TokexportError(
-            f"{target} is a device, a pipe or a socket, and only a regular file is replaced; write"
-            " to standard output (-o -) and redirect that"
+            f"{target} is a device, a pipe or a socket, and only a regular file is replaced",
+            "write to standard output (-o -) and redirect that",
         )
     if not force:
         raise _exists(target)
@@ -39,7 +39,7 @@ def refuse_sources(path: Path, sources: Iterable[Path]) -> None:
     """Raises TokexportError if the target ``path`` is one of the files that were read."""
     for source in sources:
         if path.exists() and source.exists() and path.samefile(source):
-            raise TokexportError(f"{path} is the source itself; choose another target")
+            raise TokexportError(f"{path} is the source itself", "choose another target")
 
 
 def write_file(path: Path, content: bytes, *, force: bool = False) -> None:
@@ -105,7 +105,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 def _exists(target: str | os.PathLike[str]) -> TokexportError:
     return TokexportError(
-        f"{target} exists already; choose another target, or overwrite it with --force (force=True)"
+        f"{target} exists already",
+        "choose another target, or overwrite it with --force (force=True)",
     )
 
 

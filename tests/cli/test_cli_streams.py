@@ -79,6 +79,7 @@ def test_a_missing_file_is_named_without_an_errno(command: str, run: Run) -> Non
     error = json.loads(run(*arguments, "--json").stderr)
     assert error["schema_version"] == 1
     assert "nothing.bin" in error["error"]["message"]
+    assert {*error["error"]} == {"kind", "message", "file", "path", "problem", "hint"}
 
 
 PATHS = r"\b(FILE|DIR|PATH|INPUT|SOURCE|TOKENIZER|MODEL|FIRST|SECOND|MESSAGES|CHECKPOINT)\b"
@@ -101,12 +102,22 @@ def test_an_empty_path_is_refused(command: str, run: Run) -> None:
 def test_usage_errors_and_refusals_are_also_json_objects(run: Run, tmp_path: Path) -> None:
     assert run("frobnicate").code == 2
     assert "'SOURCE': an empty path names no file" in run("convert", "").stderr
-    assert json.loads(run("encode", "--json").stderr)["error"]["kind"] == "MissingParameter"
+    error = json.loads(run("encode", "--json").stderr)["error"]
+    assert (error["kind"], error["hint"]) == ("MissingParameter", "")
+    assert error["message"] == error["problem"]
     source = json.dumps(document(normalizer={"type": "Other"}))
     (tmp_path / "tokenizer.json").write_text(source, encoding="utf-8")
     error = json.loads(run("convert", tmp_path, "-o", tmp_path / "x", "--json").stderr)["error"]
     assert (error["kind"], error["path"]) == ("UnsupportedError", "normalizer.type")
     assert error["hint"]
+    assert error["message"].endswith(f"{error['path']}: {error['problem']}; {error['hint']}")
+    (tmp_path / "tokenizer.json").write_bytes(b"\xef\xbb\xbf{}")
+    error = json.loads(run("convert", tmp_path, "-o", tmp_path / "x", "--json").stderr)["error"]
+    assert (error["kind"], error["path"]) == ("SourceError", None)
+    assert (error["file"], error["hint"]) == (
+        str(tmp_path / "tokenizer.json"),
+        "remove its first three bytes",
+    )
 
 
 def piped(*arguments: object, cwd: Path) -> subprocess.Popen[bytes]:

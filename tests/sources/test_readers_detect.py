@@ -39,7 +39,7 @@ BROKEN = [
         "config lacks the required field 'default_vocab_size'",
     ),
     (b"{\n}\n\xff\n", "byte 4 is not UTF-8"),
-    (b"{\n(\n\xff\n", "byte 4 is not UTF-8, and the file is of no known binary format"),
+    (b"{\n(\n\xff\n", "byte 4 is not UTF-8; the file is of no known binary format"),
     (b'{"\xff": 1}', "byte 2 is not UTF-8; JSON must be UTF-8"),
     (b'{"version": "1.0", "added_tokens": []}', "required field 'model'"),
     (b'{"tiktoken_file": "x", "added_tokens": []}', "required field 'model'"),

@@ -210,7 +210,7 @@ def test_a_file_without_offsets_is_compared_without_them_and_the_report_says_so(
     twin = Twin(tiny_tokenizers())
 
     def refuse(text: str, offsets: list[Span], unit: str) -> list[Span]:
-        raise FormatError("the file cannot say", -13)
+        raise FormatError("the file cannot say", code=-13)
 
     twin.change_offsets = refuse
     result = outcome(twin)

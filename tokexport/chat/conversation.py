@@ -52,7 +52,7 @@ def plain_messages(messages: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]
     checked = _checked("message", messages, "an object with a role and a content")
     found = [_message(message) for message in checked]
     if not found:
-        raise ChatTemplateError("there are no messages; give at least one")
+        raise ChatTemplateError("there are no messages", "give at least one")
     return found
 
 
@@ -77,9 +77,9 @@ def _checked(noun: str, values: Any, expected: str) -> Iterator[Mapping[str, Any
     """The objects in a list. ChatTemplateError for anything else."""
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
         found = f"the {noun}s are of type {type(values).__name__}"
-        raise ChatTemplateError(f"{found}; give a list of objects")
+        raise ChatTemplateError(found, "give a list of objects")
     for number, value in enumerate(values):
         if not isinstance(value, Mapping):
             found = f"{noun} {number} is of type {type(value).__name__}"
-            raise ChatTemplateError(f"{found}; give {expected}")
+            raise ChatTemplateError(found, f"give {expected}")
         yield value

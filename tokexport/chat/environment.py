@@ -26,11 +26,11 @@ try:
     from jinja2.utils import Namespace
 except ImportError as error:
     raise MissingLibraryError(
-        f"chat templates are programs for jinja2, which is not installed; {INSTALL}"
+        "chat templates are programs for jinja2, which is not installed", INSTALL
     ) from error
 if tuple(int(part) for part in version("jinja2").split(".")[:3] if part.isdigit()) < OLDEST:
     raise MissingLibraryError(
-        f"jinja2 {version('jinja2')} is installed, whose sandbox has known escapes; {INSTALL}"
+        f"jinja2 {version('jinja2')} is installed, whose sandbox has known escapes", INSTALL
     )
 
 

@@ -42,8 +42,8 @@ def render(
     if continue_final_message:
         if add_generation_prompt:
             raise ChatTemplateError(
-                "a prompt ends within the last message or with the beginning of the next one; set"
-                " either continue_final_message or add_generation_prompt"
+                "a prompt ends within the last message or with the beginning of the next one",
+                "set either continue_final_message or add_generation_prompt",
             )
         name = "content" if continue_final_message is True else continue_final_message
         final = _mark(conversation[-1], name, source)
@@ -67,11 +67,12 @@ def choose(templates: Mapping[str, str], template: str | None, *, with_tools: bo
             return templates[name]
     if templates:
         raise ChatTemplateError(
-            "the file has no default chat template; name one of these as chat_template:"
-            f" {', '.join(sorted(templates))}"
+            "the file has no default chat template",
+            f"name one of these as chat_template: {', '.join(sorted(templates))}",
         )
     raise ChatTemplateError(
-        "the file has no chat template; give one as chat_template, or convert a source that has one"
+        "the file has no chat template",
+        "give one as chat_template, or convert a source that has one",
     )
 
 
@@ -90,7 +91,7 @@ def _mark(message: dict[str, Any], name: str, source: str) -> str:
     """Marks the end of a message's field, and returns the text to continue."""
     value = message.get(name)
     if value is None:
-        raise ChatTemplateError(f"the last message has no {name} to continue; give it one")
+        raise ChatTemplateError(f"the last message has no {name} to continue", "give it one")
     # A message has its reasoning under several names.
     names = (
         [each for each in REASONING if message.get(each) == value] if name in REASONING else [name]
@@ -100,7 +101,7 @@ def _mark(message: dict[str, Any], name: str, source: str) -> str:
     if isinstance(value, (list, tuple)):
         block = next((each for each in reversed(value) if "text" in each), None)
         if block is None:
-            raise ChatTemplateError("the last message has no text to continue; give it one")
+            raise ChatTemplateError("the last message has no text to continue", "give it one")
         text = str(block["text"])
         block["text"] = text + _MARK
         return text
@@ -113,7 +114,7 @@ def _cut(text: str, final: str) -> str:
     at = text.rfind(_MARK.strip())
     if at < 0 or final.strip() not in text:
         raise ChatTemplateError(
-            "the chat template leaves out a part of the last message, so it cannot be continued;"
-            " let the template end it, and ask for a new answer"
+            "the chat template leaves out a part of the last message, so it cannot be continued",
+            "let the template end it, and ask for a new answer",
         )
     return text[:at] if text.startswith(_MARK, at) else text[:at].rstrip()

@@ -101,7 +101,7 @@ def prepare_streams() -> None:
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 -- until the process ends
     if sys.stdout is None:
-        raise TokexportError("standard output is closed; redirect it to a file or to /dev/null")
+        raise TokexportError("standard output is closed", "redirect it to a file or to /dev/null")
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -131,11 +131,11 @@ def report(error: BaseException, as_json: bool, copied: str | None) -> None:
         message = error.format_message() if isinstance(error, click.ClickException) else str(error)
     message = message.replace(copied or "\0", "standard input")
     if as_json:
-        names = ("file", "path", "problem", "hint")
-        parts = {name: getattr(error, name) for name in names if hasattr(error, "problem")}
-        if copied and "file" in parts:
-            parts["file"] = "standard input"
-        values = {"kind": type(error).__name__, "message": message, **parts}
+        ours = error if isinstance(error, TokexportError) else TokexportError(message)
+        values: dict[str, str | None] = {"kind": type(error).__name__, "message": message}
+        for name in ("file", "path", "problem", "hint"):
+            part = getattr(ours, name, None)
+            values[name] = part and part.replace(copied or "\0", "standard input")
         click.echo(json.dumps({"schema_version": SCHEMA_VERSION, "error": values}), err=True)
     elif isinstance(error, click.ClickException):
         error.show()

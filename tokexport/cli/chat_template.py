@@ -84,8 +84,8 @@ def read_template(path: str, names: dict[str, str]) -> str:
     if not Path(path).is_file():
         known = ", ".join(sorted(names)) or "none"
         raise SourceError(
-            f"{path}: neither a file nor a chat template of the tokenizer; its templates are:"
-            f" {known}"
+            f"{path}: neither a file nor a chat template of the tokenizer",
+            f"its templates are: {known}",
         )
     try:
         return Path(path).read_text("utf-8")

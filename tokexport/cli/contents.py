@@ -126,8 +126,8 @@ class Contents:
     def damaged(self, tag: bytes, problem: str) -> FormatError:
         """The error for a section with invalid content."""
         return FormatError(
-            f"{self.name}: section {tag_text(tag)} is damaged: {problem}; fetch the file again, or"
-            " convert the source again"
+            f"{self.name}: section {tag_text(tag)} is damaged: {problem}",
+            "fetch the file again, or convert the source again",
         )
 
     def section(self, tag: bytes) -> bytes | None:
@@ -283,7 +283,9 @@ def opened(source: str, how: Mapping[str, Any]) -> Contents:
     for name, value in how.items():
         if value is not None:
             option = "--" + name.replace("_", "-")
-            raise SourceError(f"{source}: {option} is for sources, and this is a tokexport file")
+            raise SourceError(
+                f"{source}: {option} is for sources, and this is a tokexport file", "leave it out"
+            )
     return Contents(source)
 
 

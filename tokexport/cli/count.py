@@ -65,8 +65,8 @@ def count(
     if joined:
         if len(joined) < len(inputs) or how["add"]:
             raise TokexportError(
-                "files of counts can only be joined with each other; count texts into a file of"
-                " their own, or add them with --add"
+                "files of counts can only be joined with each other",
+                "count texts into a file of their own, or add them with --add",
             )
         counts = join_files(joined, target)
     else:
@@ -99,8 +99,8 @@ def is_standard_input(inputs: Sequence[str]) -> bool:
     """Whether INPUT is standard input. Raises TokexportError if files are named too."""
     if "-" in inputs and len(inputs) > 1:
         raise TokexportError(
-            "standard input (-) cannot be combined with files; count those with another command,"
-            " into the same counts (tokexport count --add)"
+            "standard input (-) cannot be combined with files",
+            "count those with another command, into the same counts (tokexport count --add)",
         )
     return tuple(inputs) == ("-",)
 

@@ -53,7 +53,7 @@ def decode(path: str, ids: tuple[str, ...], skip_special_tokens: bool, as_json: 
             how = {"skip_special_tokens": skip_special_tokens}
             sys.stdout.buffer.writelines(tokenizer.decode_bytes_stream(numbers, **how))
     except IdError as error:
-        raise TokexportError(f"{path}: {error}") from error
+        raise TokexportError(f"{path}: {error.problem}", error.hint) from error
 
 
 def parse_ids(parts: Iterable[bytes]) -> Iterator[list[int]]:
@@ -82,7 +82,7 @@ def ids_of_words(words: list[bytes]) -> list[int]:
     if not b"".join(words).isdigit() or len(max(words, key=len)) > LONGEST:
         wrong = next(word for word in words if not word.isdigit() or len(word) > LONGEST)
         shown = visible(wrong[:40].decode("utf-8", "replace"))
-        raise TokexportError(f"{shown!r} is not an id; ids are numbers such as 0 or 1917")
+        raise TokexportError(f"{shown!r} is not an id", "ids are numbers such as 0 or 1917")
     return list(map(int, words))
 
 

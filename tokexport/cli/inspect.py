@@ -136,7 +136,8 @@ def token_facts(contents: Contents, token_id: int) -> tuple[dict[str, Any], str]
     tokens, scores = contents.tokens, contents.tokenizer.scores
     token = tokens[token_id] if 0 <= token_id < len(tokens) else None
     if token is None:
-        raise TokexportError(f"{contents.name}: {IdError(token_id, len(tokens))}")
+        error = IdError(token_id, len(tokens))
+        raise TokexportError(f"{contents.name}: {error.problem}", error.hint)
     facts: dict[str, Any] = {"id": token_id, **token_value(token), "length": len(token.content)}
     facts |= {"merge": None, "rank": None, "score": None}
     shown = {"id": token_id, "bytes": quoted(token.content), "hex": token.content.hex(" ")}

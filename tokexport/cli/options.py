@@ -83,7 +83,7 @@ def given_text(text: str | None, text_file: str | None) -> tuple[str, Iterator[b
 
 def not_utf8(name: str, place: int) -> TokexportError:
     """The error for a text whose byte at ``place`` is not UTF-8."""
-    return TokexportError(f"{name}: not UTF-8 at byte {place:,}; convert it first")
+    return TokexportError(f"{name}: not UTF-8 at byte {place:,}", "convert it first")
 
 
 def read_json(path: str) -> Any:

@@ -119,8 +119,8 @@ def id_of(tokenizer: Tokenizer, content: str | None) -> int | None:
         return tokenizer.encode_single_token(content)
     except KeyError:
         raise TokexportError(
-            f"{content!r} is not a token of this tokenizer; `tokexport inspect` lists its special"
-            " tokens"
+            f"{content!r} is not a token of this tokenizer",
+            "`tokexport inspect` lists its special tokens",
         ) from None
 
 

@@ -221,8 +221,8 @@ def _read(counts_file: str, inputs: Sequence[str], how: dict[str, Any]) -> WordC
     decided = ("pattern", "split_special", "max_chars", "doc_cap", "lines")
     if inputs or any(how[name] for name in decided):
         raise TokexportError(
-            "--counts excludes INPUT and its options; `tokexport count` fixed the pattern and the"
-            " texts"
+            "--counts excludes INPUT and its options",
+            "`tokexport count` fixed the pattern and the texts",
         )
     return read_word_counts(counts_file)
 
@@ -236,7 +236,9 @@ def _count(
     how: dict[str, Any],
 ) -> None:
     if not inputs:
-        raise TokexportError("name texts to learn from, or word counts (--counts FILE)")
+        raise TokexportError(
+            "no texts are named", "name texts to learn from, or word counts (--counts FILE)"
+        )
     field, lines = how["field"], how["lines"]
     caps = {"doc_cap": how["doc_cap"], "max_chars": how["max_chars"]}
     names: Sequence[str | Path]

@@ -106,12 +106,14 @@ def find_files(inputs: Sequence[str | Path]) -> list[Path]:
         if path.is_dir():
             found = sorted(inner for inner in path.rglob("*") if inner.is_file() and _kind(inner))
             if not found:
-                raise SourceError(f"{path}: no file in it is supported; these are: {SUPPORTED}")
+                raise SourceError(f"{path}: no file in it is supported", f"these are: {SUPPORTED}")
             files += found
         elif not path.exists():
             raise SourceError(f"{path}: there is no such file or folder")
         elif _kind(path) is None:
-            raise SourceError(f"{path}: this kind of file is not supported; these are: {SUPPORTED}")
+            raise SourceError(
+                f"{path}: this kind of file is not supported", f"these are: {SUPPORTED}"
+            )
         else:
             files.append(path)
     return files
@@ -206,7 +208,7 @@ def _pyarrow(path: Path) -> Any:
         import pyarrow
     except ImportError as error:
         raise MissingLibraryError(
-            f"{path}: this kind of file needs pyarrow; pip install 'tokexport[corpus]'"
+            f"{path}: this kind of file needs pyarrow", "pip install 'tokexport[corpus]'"
         ) from error
     return pyarrow
 
@@ -240,7 +242,9 @@ def _whole(path: Path, raw: IO[bytes], begin: Position, read: int) -> str | Long
     try:
         return b"".join(head).decode()
     except UnicodeDecodeError as error:
-        raise SourceError(f"{path}: not UTF-8 at byte {error.start:,}; convert it first") from error
+        raise SourceError(
+            f"{path}: not UTF-8 at byte {error.start:,}", "convert it first"
+        ) from error
 
 
 def _lines(
@@ -292,7 +296,9 @@ def _text_of(line: bytes, field: str | None, place: str) -> str:
     text = value.get(field) if isinstance(value, dict) else None
     if not isinstance(text, str):
         found = f"its fields are {', '.join(value)}" if isinstance(value, dict) else "not an object"
-        raise SourceError(f"{place}: no text in the field {field!r}: {found}; name it with --field")
+        raise SourceError(
+            f"{place}: no text in the field {field!r}: {found}", "name it with --field"
+        )
     return text
 
 
@@ -309,8 +315,8 @@ def _parquet(path: Path, field: str, begin: Position, read: int) -> Iterator[Bat
             if type_ not in (pa.string(), pa.large_string()):
                 names = ", ".join(file.schema_arrow.names)
                 raise SourceError(
-                    f"{path}: no text column {field!r}: its columns are {names}; name it with"
-                    " --field"
+                    f"{path}: no text column {field!r}: its columns are {names}",
+                    "name it with --field",
                 )
             rows, size = max(file.metadata.num_rows, 1), path.stat().st_size
             counts = [file.metadata.row_group(n).num_rows for n in range(file.num_row_groups)]
@@ -321,7 +327,8 @@ def _parquet(path: Path, field: str, begin: Position, read: int) -> Iterator[Bat
                 if column.null_count:
                     raise SourceError(
                         f"{path}: column {field!r} has rows without a text, the first after row"
-                        f" {at:,}; drop them"
+                        f" {at:,}",
+                        "drop them",
                     )
                 first = Position(begin.file, max(at, begin.document))
                 at += batch.num_rows

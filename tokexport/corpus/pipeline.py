@@ -61,7 +61,7 @@ def tokenize(
     files = find_files([os.fspath(path) for path in inputs])
     dtype = dtype or ("uint16" if tokenizer.n_vocab <= 1 << 16 else "uint32")
     if dtype == "uint16" and tokenizer.n_vocab > 1 << 16:
-        raise TokexportError(f"{tokenizer.n_vocab:,} ids do not fit into uint16; use uint32")
+        raise TokexportError(f"{tokenizer.n_vocab:,} ids do not fit into uint16", "use uint32")
     settings: dict[str, Any] = {
         "tokenizer": hashlib.sha256(tokenizer.to_bytes()).hexdigest(),
         "files": [{"path": str(path), "size": path.stat().st_size} for path in files],
@@ -94,7 +94,7 @@ def _resumed(folder: Path, fresh: Index) -> Index:
     found = read_index(folder)
     if found is None:
         if folder.is_file() or (folder.exists() and any(folder.iterdir())):
-            raise TokexportError(f"{folder} is not empty and holds no token shards; name another")
+            raise TokexportError(f"{folder} is not empty and holds no token shards", "name another")
         folder.mkdir(parents=True, exist_ok=True)
         write_index(folder, fresh)
         return fresh
@@ -104,7 +104,8 @@ def _resumed(folder: Path, fresh: Index) -> Index:
         ]
         names = ", ".join(other) or "dtype or header"
         raise TokexportError(
-            f"{folder} was started with other settings ({names}); name another folder, or remove it"
+            f"{folder} was started with other settings ({names})",
+            "name another folder, or remove it",
         )
     return found
 
@@ -121,9 +122,9 @@ def _encoded(
                 tokenizer.encode_batch_to_numpy(batch.texts[number : number + 1])
             except (UnicodeError, TextError) as error:
                 place = batch.after(number)
-                raise SourceError(
-                    f"{files[place.file]}: document {place.document + 1:,}: {error}"
-                ) from error
+                where = f"{files[place.file]}: document {place.document + 1:,}"
+                found, hint = getattr(error, "problem", error), getattr(error, "hint", "")
+                raise SourceError(f"{where}: {found}", hint) from error
         raise
 
 
@@ -175,7 +176,7 @@ def _add_long(
         for ids in tokenizer.encode_stream(document.parts):
             writer.add(ids)
     except TextError as error:
-        raise SourceError(f"{files[document.first.file]}: {error}") from error
+        raise SourceError(f"{files[document.first.file]}: {error.problem}", error.hint) from error
     if end is not None:
         writer.add(np.array([end], np.uint32))
     writer.end(np.array([writer.held], np.uint64), Position(document.first.file + 1))

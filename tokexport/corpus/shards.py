@@ -71,7 +71,7 @@ def read_index(folder: str | os.PathLike[str]) -> Index | None:
     try:
         value = json.loads(path.read_bytes())
         if value.pop("version") != VERSION:
-            raise FormatError(f"{path}: it has another version; install a newer tokexport")
+            raise FormatError(f"{path}: it has another version", "install a newer tokexport")
         totals = value.pop("tokens"), value.pop("documents")
         value["shards"] = tuple(Shard(**shard) for shard in value["shards"])
         index = Index(**{**value, "next": Position(**value["next"])})

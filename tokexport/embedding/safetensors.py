@@ -27,19 +27,23 @@ def read_header(file: BinaryIO, path: Path, file_size: int) -> Header:
     start = file.read(9)
     length = int.from_bytes(start[:8], "little")
     if start[8:] != b"{" or not 2 <= length <= min(file_size - 8, _LONGEST_HEADER):
-        raise SourceError(f"{path}: it is neither a GGUF nor a safetensors file; give a model file")
+        raise SourceError(
+            f"{path}: it is neither a GGUF nor a safetensors file", "give a model file"
+        )
     try:
         values = json.loads(b"{" + file.read(length - 1))
         ends = {name: _end(value) for name, value in values.items() if name != "__metadata__"}
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise SourceError(f"{path}: its header is damaged: {error}") from error
+        raise SourceError(f"{path}: its header is damaged: {error}", "fetch it again") from error
     if 8 + length + max(ends.values(), default=0) != file_size:
-        raise SourceError(f"{path}: its tensors do not end with the file; fetch the file again")
+        raise SourceError(f"{path}: its tensors do not end with the file", "fetch the file again")
     kept = {name: value for name, value in values.items() if name not in (TENSOR, PADDING)}
     size = max((end for name, end in ends.items() if name in kept), default=0)
     starts = [values[name]["data_offsets"][0] for name in ends.keys() - kept.keys()]
     if any(start < size for start in starts):
-        raise SourceError(f"{path}: its tokenizer is not the last tensor; embed into the original")
+        raise SourceError(
+            f"{path}: its tokenizer is not the last tensor", "embed into the original"
+        )
     return Header(kept, 8 + length, size)
 
 

@@ -49,7 +49,7 @@ def segments(messages: Sequence[Any]) -> Iterator[Segment]:
         role = _role(messages, index)
         if role != expected:
             raise ConversationError(
-                index, ".role", f"it is {role!r:.80}; expected {expected!r} here", _HINT
+                index, ".role", f"it is {role!r:.80}", f"expected {expected!r} here; {_HINT}"
             )
         of_user = role == "user"
         yield Segment(f"<|{role}_start|>", False, is_special=True)

@@ -83,19 +83,20 @@ class Tokenizer:
         folder = Path(tokenizer_dir)
         found = [name for name in (_FILE, _PICKLE) if (folder / name).is_file()]
         if not found:
-            raise TokexportError(f"{folder}: there is no {_FILE} and no {_PICKLE}; save one there")
+            raise TokexportError(f"{folder}: there is no {_FILE} and no {_PICKLE}", "save one")
         opened = [_opened(folder / name) for name in found]
         if len(opened) > 1 and _content(opened[0]) != _content(opened[1]):
             raise TokexportError(
-                f"{folder}: {_FILE} and {_PICKLE} are two tokenizers; remove the one that the model"
-                " was not trained with"
+                f"{folder}: {_FILE} and {_PICKLE} are two tokenizers",
+                "remove the one that the model was not trained with",
             )
         special = opened[0].special_tokens_set
         bos = next((name for name in _BOS if name in special), None)
         if bos is None:
             raise TokexportError(
                 f"{folder / found[0]}: it has no special token {' or '.join(_BOS)}, one of which"
-                " begins each document; use the tokenizer of a model of nanochat"
+                " begins each document",
+                "use the tokenizer of a model of nanochat",
             )
         return cls(opened[0], bos)
 
@@ -108,8 +109,8 @@ class Tokenizer:
             import tiktoken
         except ImportError:
             raise MissingLibraryError(
-                "the library `tiktoken`, which has the encodings by name, is not installed; pip"
-                " install 'tokexport[verify]'"
+                "the library `tiktoken`, which has the encodings by name, is not installed",
+                "pip install 'tokexport[verify]'",
             ) from None
         model = read(tiktoken.get_encoding(tiktoken_name))
         return cls(runtime.load(file_bytes(model), check=False), _BOS[1])
@@ -271,7 +272,7 @@ class Tokenizer:
         self, messages: Sequence[Any], max_tokens: int = 2048
     ) -> tuple[list[int], list[int]]:
         if max_tokens < 0:
-            raise TokexportError(f"max_tokens is {max_tokens}; use 0 or more")
+            raise TokexportError(f"max_tokens is {max_tokens}", "use 0 or more")
         ids, mask = [self.bos_token_id], [0]
         for segment in segments(messages):
             if segment.is_special:

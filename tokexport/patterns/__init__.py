@@ -61,7 +61,7 @@ needs, raises :class:`PatternError` with the offset. There is no approximation.
 >>> try:
 ...     compile_pattern(r"a(?<=ba)", Dialect.ONIGURUMA)
 ... except PatternError as error:
-...     print(f"{error.found} at offset {error.offset}")
+...     print(error.problem)
 a lookbehind over more than one character at offset 1
 
 The steps, a module each: ``oniguruma`` or ``fancy`` parse a pattern (with ``parser``, which they

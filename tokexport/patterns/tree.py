@@ -12,19 +12,18 @@ from typing import TypeAlias
 
 import numpy as np
 
+from tokexport.errors import TokexportError
 from tokexport.unicode import CODE_POINTS, CodePoints
 
 
-class PatternError(Exception):
-    """A pattern that cannot be compiled: what was found at ``offset`` (in characters), as in "a
-    match reset", and a ``hint`` that says what is supported.
+class PatternError(TokexportError):
+    """A pattern that cannot be compiled: what was found, as in "a match reset", at ``offset`` (in
+    characters), and a ``hint`` that says what is supported.
     """
 
-    def __init__(self, offset: int, found: str, hint: str) -> None:
-        super().__init__(f"{found} at offset {offset}; {hint}")
+    def __init__(self, offset: int, found: str, hint: str, /) -> None:
+        super().__init__(f"{found} at offset {offset}", hint)
         self.offset = offset
-        self.found = found
-        self.hint = hint
 
 
 @dataclass(frozen=True, slots=True, eq=False)

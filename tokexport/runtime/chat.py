@@ -101,14 +101,14 @@ def encode_chat(self: Tokenizer, messages: Sequence[Mapping[str, Any]]) -> list[
     """
     if self._core.section(b"FRAM") is None:
         raise ChatTemplateError(
-            "the file has no frame of a chat template; use apply_chat_template, or convert the"
-            " source again, which reports why there is none"
+            "the file has no frame of a chat template",
+            "use apply_chat_template, or convert the source again, which reports why there is none",
         )
     for number, message in enumerate(messages):
         if message.get("role") not in ROLES or not isinstance(message.get("content"), str):
             raise ChatTemplateError(
-                f"message {number} does not fit a frame; give a role, system, user or assistant,"
-                " and a content that is a text"
+                f"message {number} does not fit a frame",
+                "give a role, system, user or assistant, and a content that is a text",
             )
     roles = [ROLES.index(message["role"]) for message in messages]
     found = self._core.encode_chat(roles, [message["content"] for message in messages])
@@ -123,4 +123,4 @@ def encode_chat(self: Tokenizer, messages: Sequence[Mapping[str, Any]]) -> list[
         problem = f"message {number} has the role {messages[number]['role']}, which is not allowed"
         problem += " there: a system message comes first, if the template takes one, then user and"
         problem += " assistant in turns"
-    raise ChatTemplateError(f"{problem}; use apply_chat_template")
+    raise ChatTemplateError(problem, "use apply_chat_template")

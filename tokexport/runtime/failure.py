@@ -45,17 +45,16 @@ def failure(name: str, code: int, detail: int, sentence: str) -> Exception:
     sentence = sentence[:1].lower() + sentence[1:].rstrip(".")
     if code == _ARGUMENT:
         return TextError(
-            f"{name}: {sentence}; a text has at most 2,147,483,647 bytes: encode it in parts"
+            f"{name}: {sentence}", "a text has at most 2,147,483,647 bytes: encode it in parts"
         )
     if code == _NOT_UTF8:
-        error = TextError(f"the text is not UTF-8 at byte {detail:,}; convert it to UTF-8")
+        error = TextError(f"the text is not UTF-8 at byte {detail:,}", "convert it to UTF-8")
         error.byte_offset = detail
         return error
     if code == _UNKNOWN_TEXT:
         return TextError(
-            f"{name}: {sentence}; the library that the tokenizer was made for stops there too"
+            f"{name}: {sentence}", "the library that the tokenizer was made for stops there too"
         )
     if code == _SELF_TEST:
         sentence += f" (number {detail})"
-    advice = _ADVICE.get(code)
-    return FormatError(f"{name}: {sentence}" + (f"; {advice}" if advice else ""), code)
+    return FormatError(f"{name}: {sentence}", _ADVICE.get(code, ""), code)

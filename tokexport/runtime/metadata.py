@@ -54,4 +54,4 @@ def file_name(tokenizer: Tokenizer) -> str:
 
 def damaged(tokenizer: Tokenizer, tag: str, problem: str) -> FormatError:
     advice = "fetch the file again, or convert the source again"
-    return FormatError(f"{file_name(tokenizer)}: section {tag} is damaged: {problem}; {advice}")
+    return FormatError(f"{file_name(tokenizer)}: section {tag} is damaged: {problem}", advice)

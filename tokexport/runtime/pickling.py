@@ -23,6 +23,7 @@ def _load_again(path: str, header: bytes) -> Tokenizer:
     tokenizer = load(path, check=False)
     if tokenizer._data[:_HEADER_SIZE] != header:
         raise FormatError(
-            f"{path}: not the file that was pickled; pickle the tokenizer again, or load it by path"
+            f"{path}: not the file that was pickled",
+            "pickle the tokenizer again, or load it by path",
         )
     return tokenizer

@@ -74,8 +74,8 @@ def prefix_trie(self: Tokenizer, prefix: bytes = b"") -> PrefixNode:
     order = self._view(b"SORT", "SORTED_ID")
     if order is None:
         raise FormatError(
-            f"{file_name(self)}: the file has no index of prefixes; convert the source again"
-            " with --prefix-index (prefix_index=True)"
+            f"{file_name(self)}: the file has no index of prefixes",
+            "convert the source again with --prefix-index (prefix_index=True)",
         )
     return _node(self._core, order, prefix)
 

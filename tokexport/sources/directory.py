@@ -43,9 +43,9 @@ def tokenizer_in(folder: Path, sources: Sequence[AnySource]) -> Path:
     hint = "its vocabulary is missing, get it where the model comes from"
     only_settings = f", only the settings of one ({settings[0]}): {hint}" if settings else ""
     raise SourceError(
-        f"{folder}: there is no tokenizer in this directory{only_settings}; looked for"
-        f" {', '.join(name for one in sources for name in one.files)}, and for"
-        f" {', '.join(_OTHER_NAMES)} that contain one"
+        f"{folder}: there is no tokenizer in this directory{only_settings}",
+        f"looked for {', '.join(name for one in sources for name in one.files)}, and for"
+        f" {', '.join(_OTHER_NAMES)} that contain one",
     )
 
 
@@ -95,7 +95,8 @@ def _only(folder: Path, found: Sequence[Path], what: str) -> Path:
     if len(found) > 1:
         names = ", ".join(path.name for path in found)
         raise SourceError(
-            f"{folder}: there is more than one {what} in this directory ({names}); give one of them"
+            f"{folder}: there is more than one {what} in this directory ({names})",
+            "give one of them",
         )
     return found[0]
 

@@ -23,12 +23,12 @@ def lines_of(data: bytes, file: str) -> list[str]:
     return lines if lines[-1] else lines[:-1]
 
 
-def decoded(data: bytes, file: str, more: str = "") -> str:
-    """The text of a file. SourceError, which ends in ``more``, where it is not UTF-8."""
+def decoded(data: bytes, file: str, hint: str = "") -> str:
+    """The text of a file. SourceError with the ``hint`` where it is not UTF-8."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise SourceError(f"byte {error.start} is not UTF-8{more}", file) from None
+        raise SourceError(f"byte {error.start} is not UTF-8", hint, name=file) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,9 @@ class SourceFiles:
         with self._open(name) as file:
             if not file.seekable():
                 raise SourceError(
-                    "it is a pipe, and a source is read more than once; write it to a file, and"
-                    " convert that",
-                    name,
+                    "it is a pipe, and a source is read more than once",
+                    "write it to a file, and convert that",
+                    name=name,
                 )
             is_empty = file.seek(0, os.SEEK_END) == 0
             return self._kept(
@@ -89,9 +89,9 @@ class SourceFiles:
     @contextmanager
     def _open(self, name: str) -> Iterator[BinaryIO]:
         if self.folder is None:
-            raise SourceError("this source has no files", name)
+            raise SourceError("this source has no files", name=name)
         try:
             with (self.folder / name).open("rb") as file:
                 yield file
         except OSError as error:
-            raise SourceError(f"cannot be read: {error.strerror or error}", name) from None
+            raise SourceError(f"cannot be read: {error.strerror or error}", name=name) from None

@@ -88,8 +88,8 @@ def _folder(name: str, revision: str | None) -> Path:
         from huggingface_hub.utils import disable_progress_bars  # type: ignore[attr-defined]
     except ImportError as error:
         raise TokexportError(
-            f"{name}: there is no such file or directory here; to read a repository of the Hugging"
-            " Face hub, pip install 'tokexport[hub]'"
+            f"{name}: there is no such file or directory here",
+            "to read a repository of the Hugging Face hub, pip install 'tokexport[hub]'",
         ) from error
 
     hub = constants.ENDPOINT
@@ -105,56 +105,58 @@ def _folder(name: str, revision: str | None) -> Path:
         get_cached_repo_tree(name, revision=folder.name)
     except GatedRepoError as error:
         raise TokexportError(
-            f"{name}: access to this repository must be granted: request it at {hub}/{name}, then"
-            f" {_LOG_IN}"
+            f"{name}: access to this repository must be granted",
+            f"request it at {hub}/{name}, then {_LOG_IN}",
         ) from error
     except RepositoryNotFoundError as error:
         raise SourceError(
-            f"{name}: there is no such file or directory here, and no such repository at {hub}; if"
-            f" it is a private one, {_LOG_IN}"
+            f"{name}: there is no such file or directory here, and no such repository at {hub}",
+            f"if it is a private one, {_LOG_IN}",
         ) from error
     except RevisionNotFoundError as error:
         raise SourceError(
-            f"{name}: the repository has no revision {revision!r}; a revision is a branch, a tag or"
-            " a commit"
+            f"{name}: the repository has no revision {revision!r}",
+            "a revision is a branch, a tag or a commit",
         ) from error
     except CachedRepoTreeNotFoundError as error:
         raise TokexportError(
             f"{name}: {hub} was not reached, and the cache may not hold all of the tokenizer's"
-            " files; run this once with network access"
+            " files",
+            "run this once with network access",
         ) from error
     except LocalEntryNotFoundError as error:
+        why, hint = _why(error.__cause__, hub)
         raise TokexportError(
-            f"{name}: the cache does not hold all of the tokenizer's files, and"
-            f" {_why(error.__cause__, hub)}"
+            f"{name}: the cache does not hold all of the tokenizer's files, and {why}", hint
         ) from error
     except (HfHubHTTPError, httpx2.HTTPError, FileMetadataError) as error:
-        raise TokexportError(f"{name}: {_why(error, hub)}") from error
+        why, hint = _why(error, hub)
+        raise TokexportError(f"{name}: {why}", hint) from error
     except json.JSONDecodeError as error:
         raise TokexportError(
-            f"{name}: {hub} did not answer with JSON, as a hub does; check HF_ENDPOINT, and whether"
-            " the network requires a login"
+            f"{name}: {hub} did not answer with JSON, as a hub does",
+            "check HF_ENDPOINT, and whether the network requires a login",
         ) from error
     if not any(folder.glob("*")):
         raise SourceError(
-            f"{name}: the repository holds no tokenizer file; looked for {', '.join(FILES)}"
+            f"{name}: the repository holds no tokenizer file", f"looked for {', '.join(FILES)}"
         )
     return folder
 
 
-def _why(error: BaseException | None, hub: str) -> str:
-    """Why the hub returned nothing and what to do, as the beginning of a sentence."""
+def _why(error: BaseException | None, hub: str) -> tuple[str, str]:
+    """Why the hub returned nothing, and what to do."""
     from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
 
     if isinstance(error, OfflineModeIsEnabled):
-        return "the hub is not asked because HF_HUB_OFFLINE is set; unset it"
+        return "the hub is not asked because HF_HUB_OFFLINE is set", "unset it"
     if isinstance(error, HfHubHTTPError):
         status = error.response.status_code
         advice = _LOG_IN if status in (401, 403) else "try again later"
         said = " ".join((error.server_message or "").split())
         reason = f' "{said}"' if said else ""
-        return f"{hub} answered with status {status}{reason}; {advice}"
+        return f"{hub} answered with status {status}{reason}", advice
     return (
-        f"{hub} cannot be reached ({type(error).__name__}: {error}); check the network, HF_ENDPOINT"
-        " and the proxy"
+        f"{hub} cannot be reached ({type(error).__name__}: {error})",
+        "check the network, HF_ENDPOINT and the proxy",
     )

@@ -87,11 +87,11 @@ class Node:
 
     def fail(self, expected: str) -> NoReturn:
         """Raises the SourceError with the location, what was found and what was expected."""
-        self.broken(f"is {show(self.value)}; expected {expected}")
+        self.broken(f"is {show(self.value)}", f"expected {expected}")
 
-    def broken(self, what: str) -> NoReturn:
+    def broken(self, what: str, hint: str = "") -> NoReturn:
         """Raises the SourceError with the location and what is wrong there."""
-        raise SourceError(f"{self.path or 'the document'} {what}", self.file)
+        raise SourceError(f"{self.path or 'the document'} {what}", hint, name=self.file)
 
     def unsupported(self, supported: str) -> NoReturn:
         """Raises the UnsupportedError for this value."""
@@ -106,7 +106,7 @@ class Node:
         if not isinstance(self.value, dict):
             self.fail("an object")
         if isinstance(self.value, _RepeatedKeys) and not repeats:
-            self.broken("has a key twice; each key may occur once")
+            self.broken("has a key twice", "each key may occur once")
         known = self.value if known is None else known
         for other in [self.member(name) for name in self.value if name not in known]:
             if self.ignored is None:
@@ -187,25 +187,25 @@ def parse(data: bytes, file: str) -> Node:
     >>> parse(b'{"a": [1]}', "x.json").field("a").value
     [1]
     """
-    text = decoded(data, file, "; JSON must be UTF-8")
+    text = decoded(data, file, "JSON must be UTF-8")
     if text.startswith("\ufeff"):
         found = "starts with a byte order mark, which JSON may not have"
-        raise SourceError(f"it {found}; remove its first three bytes", file)
+        raise SourceError(f"it {found}", "remove its first three bytes", name=file)
     try:
         value = json.loads(
             text, object_pairs_hook=_object, parse_constant=_constant, parse_float=serde_number
         )
     except json.JSONDecodeError as error:
         raise SourceError(
-            f"line {error.lineno}, column {error.colno} is not JSON: {error.msg}", file
+            f"line {error.lineno}, column {error.colno} is not JSON: {error.msg}", name=file
         ) from None
     except RecursionError:
-        raise SourceError("it is nested too deeply", file) from None
+        raise SourceError("it is nested too deeply", name=file) from None
     except ValueError as error:
         # Python's own sentence is about its settings.
         is_long = "int_max_str_digits" in str(error)
         problem = "it holds a number of thousands of digits, which no reader accepts"
-        raise SourceError(problem if is_long else str(error), file) from None
+        raise SourceError(problem if is_long else str(error), name=file) from None
     node = Node(file, "", value)
     # Python accepts lone surrogates, the reference does not. Such escapes are rare, so the walk
     # over everything is too.
@@ -280,4 +280,4 @@ def _refuse_surrogates(root: Node) -> None:
 
 def _refuse_surrogate(text: str, node: Node) -> None:
     if any("\ud800" <= character <= "\udfff" for character in text):
-        node.broken(f"holds a lone surrogate: {show(text)}; it is not text")
+        node.broken(f"holds a lone surrogate: {show(text)}", "it is not text")

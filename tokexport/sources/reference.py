@@ -118,8 +118,8 @@ def refusal(where: object, library: str, version: str, error: BaseException) -> 
 
 def missing(library: str) -> MissingLibraryError:
     return MissingLibraryError(
-        f"the library `{library}`, the reference for this source, is not installed; pip install"
-        " 'tokexport[verify]'"
+        f"the library `{library}`, the reference for this source, is not installed",
+        "pip install 'tokexport[verify]'",
     )
 
 

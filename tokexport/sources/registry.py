@@ -159,8 +159,8 @@ def _open_object(python_object: object, given: Given) -> Opened:
         raise TypeError(f"cannot read a {kind}; {SUPPORTED}")
     if given != Given():
         raise SourceError(
-            "a tokenizer object has its own pattern and special tokens: pattern and special_tokens"
-            " are for rank files"
+            "a tokenizer object has its own pattern and special tokens",
+            "pattern and special_tokens are for rank files",
         )
     return Opened(found[0], source, found[1], given)
 

@@ -55,10 +55,10 @@ def refuse_by_head(source: Input) -> None:
     if source.path is None or source.is_folder:
         return
     if not head:
-        raise SourceError("the file is empty", file)
+        raise SourceError("the file is empty", name=file)
     if head.startswith(_LFS_POINTER):
         raise SourceError(
-            "it is a pointer of Git LFS, not the file itself; fetch it with: git lfs pull", file
+            "it is a pointer of Git LFS, not the file itself", "run `git lfs pull`", name=file
         )
     for magic, what in _MAGICS:
         if head.startswith(magic):
@@ -93,7 +93,7 @@ def refuse(source: Input) -> NoReturn:
             "it alone does not determine ids; give the tokenizer.json of this tokenizer, its"
             " SentencePiece model, or GPT-2's kind of vocab.json with merges.txt",
         )
-    known = f", and the file is of no known binary format; {SUPPORTED}"
+    known = f"the file is of no known binary format; {SUPPORTED}"
     bare = decoded(source.data, file, known).strip()
     is_plain = bare in ("null", "true", "false") or bare[:1] + bare[-1:] == '""'
     is_json = is_plain or is_array(source.data)

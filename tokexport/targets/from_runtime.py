@@ -57,7 +57,7 @@ def convert_from(
     refuse_sources(out, [source])
     resolved = resolve(out, force=force)
     if format in _SOURCES:
-        raise TokexportError(f"{source}: {format} is already a source; leave out --from")
+        raise TokexportError(f"{source}: {format} is already a source", "leave out --from")
     found = chosen.read(source)
     if found.file is not None:
         content, compared = found.file, 0
@@ -67,9 +67,9 @@ def convert_from(
         content, compared = file_bytes(_decoder(found), Options(decode_only=True)), 0
     elif found.model is None:
         raise TokexportError(
-            f"{source}: a tokexport file cannot give the ids of {chosen.runtime_name}, which has no"
-            " pre-tokenizer and finds special tokens between < and > in its own way; convert the"
-            " tokenizer.json that the file was made from"
+            f"{source}: a tokexport file cannot give the ids of {chosen.runtime_name}, which has"
+            " no pre-tokenizer and finds special tokens between < and > in its own way",
+            "convert the tokenizer.json that the file was made from",
         )
     else:
         content = file_bytes(_with_spaces(found.model))
@@ -111,7 +111,8 @@ def _compare(tokenizer: Tokenizer, runtime: Runtime, source: Path) -> int:
         if tokenizer.encode(text) != expected:
             raise TokexportError(
                 f"{source}: a tokexport file would give other ids than the runtime for"
-                f" {shown(text)}; convert the tokenizer that the file was made from"
+                f" {shown(text)}",
+                "convert the tokenizer that the file was made from",
             )
         compared += 1
     return compared

@@ -158,8 +158,8 @@ def _library() -> Any:
         import gguf
     except ImportError as error:
         raise MissingLibraryError(
-            "the library `gguf` is not installed, which writes this format; pip install"
-            " 'tokexport[gguf]'"
+            "the library `gguf` is not installed, which writes this format",
+            "pip install 'tokexport[gguf]'",
         ) from error
     return gguf
 
@@ -265,8 +265,9 @@ def _runtime(path: Path, how: Mapping[str, Any]) -> Runtime:
     pieces = gguf_sentencepiece(parsed)
     if any(piece.type is PieceType.USER_DEFINED for piece in pieces.pieces):
         raise TokexportError(
-            f"{path}: llama.cpp treats user-defined pieces differently from SentencePiece, in"
-            " a way not known here; compare with llama.cpp itself"
+            f"{path}: llama.cpp treats user-defined pieces differently from SentencePiece, in a"
+            " way not known here",
+            "compare with llama.cpp itself",
         )
     if parsed.model == "llama":
         kept = replace(pieces.normalizer, remove_extra_whitespaces=False)

@@ -195,4 +195,4 @@ def _without_paths(steps: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def refuse(target: str, problem: str, hint: str) -> TokexportError:
     """The error for a tokenizer that a target cannot hold at all."""
-    return TokexportError(f"{target} cannot hold this tokenizer: {problem}; {hint}")
+    return TokexportError(f"{target} cannot hold this tokenizer: {problem}", hint)

@@ -41,5 +41,7 @@ def target_of(name: str) -> Target:
     'run.c of llama2.c'
     """
     if name not in TARGETS:
-        raise TokexportError(f"there is no format {name!r}; the formats are {', '.join(TARGETS)}")
+        raise TokexportError(
+            f"there is no format {name!r}", f"the formats are {', '.join(TARGETS)}"
+        )
     return TARGETS[name]

@@ -100,8 +100,8 @@ class WordCounts:
             for file in run.files:
                 if file in mine:
                     raise TokexportError(
-                        f"{name}: {file.path} is in the other counts too, and would count twice;"
-                        " leave out one of them"
+                        f"{name}: {file.path} is in the other counts too, and would count twice",
+                        "leave out one of them",
                     )
         self.native.add_words(*other.native.words_of_all(not other.ordered))
         self.ordered = self.ordered and other.ordered
@@ -112,12 +112,14 @@ class WordCounts:
         if self.pattern != other.pattern:
             raise TokexportError(
                 f"{name}: its words were counted with the pattern {other.pattern!r}, not with"
-                f" {self.pattern!r}; count the texts again"
+                f" {self.pattern!r}",
+                "count the texts again",
             )
         if set(self.special_tokens) != set(other.special_tokens):
             raise TokexportError(
                 f"{name}: its texts were cut at {_named(other.special_tokens)}, not at"
-                f" {_named(self.special_tokens)}; count the texts again"
+                f" {_named(self.special_tokens)}",
+                "count the texts again",
             )
         other.refuse_incomplete(name)
 
@@ -126,8 +128,8 @@ class WordCounts:
         for run in self.runs:
             if not run.complete:
                 raise TokexportError(
-                    f"{name}: counting was interrupted after {run.documents:,} documents; run the"
-                    " same `tokexport count` again to resume"
+                    f"{name}: counting was interrupted after {run.documents:,} documents",
+                    "run the same `tokexport count` again to resume",
                 )
 
     def _batches(self, texts: Iterable[Text]) -> Iterator[list[str]]:
@@ -242,4 +244,4 @@ def _named(special_tokens: Sequence[str]) -> str:
 
 def _surrogate(error: UnicodeEncodeError) -> TextError:
     around = error.object[max(0, error.start - 10) : error.end + 10]
-    return TextError(f"a text has a lone surrogate, invalid in UTF-8: {around!r}; remove it")
+    return TextError(f"a text has a lone surrogate, invalid in UTF-8: {around!r}", "remove it")

@@ -137,7 +137,7 @@ def stream_run(
     """The run over a stream. Raises TokexportError for both ``field`` and ``lines``."""
     if field is not None and lines:
         raise TokexportError(
-            "a stream is either lines of text (--lines) or lines of JSON (--field); choose one"
+            "a stream is either lines of text (--lines) or lines of JSON (--field)", "choose one"
         )
     if field is None and not lines and max_chars is not None:
         doc_cap = min(doc_cap or max_chars, max_chars)
@@ -165,8 +165,8 @@ def _resumed(
     elif not add:
         counts.refuse_incomplete(str(target))
         raise TokexportError(
-            f"{target} holds the counts of other files; add to it (--add, add=True), or name"
-            " another"
+            f"{target} holds the counts of other files",
+            "add to it (--add, add=True), or name another",
         )
     WordCounts(pattern or counts.pattern, specials).refuse_other(counts, str(target))
     _refuse_counted_twice(counts, run, target)
@@ -178,7 +178,7 @@ def _refuse_counted_twice(counts: WordCounts, run: Run, target: str | os.PathLik
     if twice:
         names = ", ".join(sorted(file.path for file in twice))
         raise TokexportError(
-            f"{target} has already counted {names}, with the same content; name only other texts"
+            f"{target} has already counted {names}, with the same content", "name only other texts"
         )
 
 
@@ -250,7 +250,9 @@ def count_documents(
         try:
             counts.add(texts, num_threads=num_threads, progress=report)
         except TextError as error:
-            raise SourceError(f"{_place(batch, names, texts)}: {error}") from error
+            raise SourceError(
+                f"{_place(batch, names, texts)}: {error.problem}", error.hint
+            ) from error
         run = replace(
             run, next=after, documents=run.documents + count, characters=characters,
             complete=is_full(),
@@ -267,7 +269,7 @@ def decoded(parts: Iterator[bytes], name: str) -> Iterator[str]:
     try:
         yield from codecs.iterdecode(parts, "utf-8")
     except UnicodeDecodeError as error:
-        raise SourceError(f"{name}: not UTF-8: {error.reason}; convert it first") from error
+        raise SourceError(f"{name}: not UTF-8: {error.reason}", "convert it first") from error
 
 
 def strings(texts: Any) -> list[str]:

@@ -79,7 +79,7 @@ def train_from_iterator(
     if isinstance(texts, (str, bytes)):
         raise TypeError("texts must be several texts, not one; put it into a list")
     if num_threads is not None and num_threads < 1:
-        raise TokexportError(f"num_threads is {num_threads}; use 1 or more")
+        raise TokexportError(f"num_threads is {num_threads}", "use 1 or more")
     refuse_settings(vocab_size, special_tokens, tie_break, roles)
     counts = WordCounts(pattern, tuple(special_tokens) if split_special else ())
     counts.add(
@@ -122,12 +122,13 @@ def train_from_counts(
     if counts.special_tokens and set(counts.special_tokens) != set(special_tokens):
         raise TokexportError(
             f"the texts were cut at {', '.join(counts.special_tokens)}, so these must be the"
-            " special tokens; count the texts again for others"
+            " special tokens",
+            "count the texts again for others",
         )
     if tie_break == "first-seen" and not counts.ordered:
         raise TokexportError(
-            "which pair was seen first is not known for words counted on many machines; use another"
-            " tie-break"
+            "which pair was seen first is not known for words counted on many machines",
+            "use another tie-break",
         )
     if not counts.words:
         raise TokexportError("there is nothing to learn from: no text, or all texts are empty")
@@ -136,7 +137,9 @@ def train_from_counts(
             wanted, tie_break, MAX_TOKEN_BYTES, lambda done: progress("merges", done, wanted)
         )
     except ValueError as error:
-        raise TokexportError(f"{error}; count fewer texts, or a pattern of shorter words") from None
+        raise TokexportError(
+            str(error), "count fewer texts, or a pattern of shorter words"
+        ) from None
     tokens = [bytes((byte,)) for byte in range(BYTES)]
     merges = []
     for left_id, right_id, times in np.reshape(numbers, (-1, 3)).tolist():
@@ -189,14 +192,14 @@ def refuse_settings(
             if not 0 <= id < vocab_size or owners.setdefault(id, name) != name:
                 why = f"is that of {owners[id]!r}" if id in owners else "is out of range"
                 raise TokexportError(
-                    f"the id {id:,} of {name!r} {why}; take different ones below {vocab_size:,}"
+                    f"the id {id:,} of {name!r} {why}", f"take different ones below {vocab_size:,}"
                 )
     for role, names in _named(roles).items():
         for name in names:
             if name not in special_tokens:
                 raise TokexportError(
-                    f"{name!r} cannot be {role}, as it is not a special token here; name it as one"
-                    " too"
+                    f"{name!r} cannot be {role}, as it is not a special token here",
+                    "name it as one too",
                 )
     return wanted
 
@@ -222,8 +225,8 @@ def _refuse_learned(special_tokens: SpecialTokens, tokens: Sequence[bytes]) -> N
         if token in clashes:
             raise TokexportError(
                 f"the special token {name!r} is also the spelling of {token!r}, a byte or learned"
-                " from the texts: tokenizer.json cannot hold both; use a name that is not a word,"
-                " such as '<|end|>'"
+                " from the texts: tokenizer.json cannot hold both",
+                "use a name that is not a word, such as '<|end|>'",
             )
 
 
@@ -235,6 +238,7 @@ def _ids_of_special(special_tokens: SpecialTokens, others: int) -> dict[str, int
         if id >= total:
             raise TokexportError(
                 f"the texts have pairs for {others - BYTES:,} merges only, so ids before {id:,},"
-                f" that of {name!r}, would be holes; use a vocabulary of {total:,} and lower ids"
+                f" that of {name!r}, would be holes",
+                f"use a vocabulary of {total:,} and lower ids",
             )
     return dict(special_tokens)

@@ -70,16 +70,16 @@ def read_word_counts(path: str | os.PathLike[str]) -> WordCounts:
     except OSError as error:
         raise SourceError(f"{path}: cannot be read: {error.strerror}") from error
     if data[:8] != MAGIC or len(data) < HEADER.sizeof():
-        raise FormatError(f"{path}: not a file of word counts; `tokexport count` makes one")
+        raise FormatError(f"{path}: not a file of word counts", "`tokexport count` makes one")
     header = HEADER.parse(data)
     if header.version != VERSION:
-        raise FormatError(f"{path}: it has version {header.version}; install a newer tokexport")
+        raise FormatError(f"{path}: it has version {header.version}", "install a newer tokexport")
     ends = np.cumsum(
         [HEADER.sizeof(), header.settings_size, 8 * header.word_count, 4 * header.word_count,
          header.words_size], dtype=object,
     )  # fmt: skip
     if len(data) != ends[-1] + 4 or zlib.crc32(data[:-4]) != int.from_bytes(data[-4:], "little"):
-        raise FormatError(f"{path}: damaged: its checksum is wrong; count the texts again")
+        raise FormatError(f"{path}: damaged: its checksum is wrong", "count the texts again")
     try:
         values = json.loads(data[ends[0] : ends[1]])
         counts = WordCounts(values["pattern"], values["special_tokens"])
@@ -91,5 +91,5 @@ def read_word_counts(path: str | os.PathLike[str]) -> WordCounts:
             np.frombuffer(data, "<u1", header.words_size, ends[3]),
         )
     except (ValueError, TypeError, KeyError) as error:
-        raise FormatError(f"{path}: damaged: {error}; count the texts again") from error
+        raise FormatError(f"{path}: damaged: {error}", "count the texts again") from error
     return counts

@@ -93,8 +93,9 @@ def task_of_key(comparison: Comparison, vocabulary: Vocabulary, key: str) -> Tas
         number = int(name, 16 if kind == "class" else 10)
     if number is None or kind not in checks:
         raise TokexportError(
-            f"only: {key!r} names no comparison; it is KIND:NUMBER, file:PATH or line:PATH:NUMBER,"
-            f" and the kinds are {', '.join(checks)}"
+            f"only: {key!r} names no comparison",
+            "it is KIND:NUMBER, file:PATH or line:PATH:NUMBER, and the kinds are"
+            f" {', '.join(checks)}",
         )
     if kind == "id" and number not in comparison.reference.ids():
         return Task(key, tokens.check_other_ids)

@@ -36,7 +36,7 @@ def in_order(tasks: Sequence[Callable[[], Result]], jobs: int) -> Iterator[Resul
         for number in range(len(tasks)):
             result, error = connections[number % jobs].recv()
             if error is not None:
-                raise TokexportError(error)
+                raise error
             yield result
     except EOFError as error:
         raise TokexportError("a comparison process ended early") from error
@@ -47,11 +47,11 @@ def in_order(tasks: Sequence[Callable[[], Result]], jobs: int) -> Iterator[Resul
 
 
 def _work(tasks: Sequence[Callable[[], Any]], connection: Connection) -> None:
-    """Runs tasks and sends the result or the error message of each."""
+    """Runs tasks and sends the result or the error of each."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # parallelism is not safe after a fork
     for task in tasks:
         try:
             connection.send((task(), None))
         except TokexportError as error:
-            connection.send((None, str(error)))
+            connection.send((None, error))

@@ -94,7 +94,8 @@ def _encoded(side: Side, text: str, how: dict[str, Any]) -> tuple[list[int], lis
     if len(ids) > MOST_TOKENS:
         raise TokexportError(
             f"the text has {len(ids):,} tokens by {side.name}, and a page shows at most"
-            f" {MOST_TOKENS:,}; give a part of it"
+            f" {MOST_TOKENS:,}",
+            "give a part of it",
         )
     return ids, spans
 

@@ -68,7 +68,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
         import safetensors  # noqa: F401
     except ImportError as error:
         raise MissingLibraryError(
-            "reading a checkpoint needs safetensors and ml_dtypes: pip install 'tokexport[model]'"
+            "reading a checkpoint needs safetensors and ml_dtypes", "pip install 'tokexport[model]'"
         ) from error
     path = folder / CONFIG
     config = _json(path)
@@ -88,8 +88,8 @@ def _json(path: Path) -> dict[str, Any]:
         value = json.loads(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError) as error:
         raise SourceError(
-            f"{path} does not exist; give the folder of a Hugging Face checkpoint, with {CONFIG}"
-            f" and {_SINGLE}"
+            f"{path} does not exist",
+            f"give the folder of a Hugging Face checkpoint, with {CONFIG} and {_SINGLE}",
         ) from error
     except ValueError as error:
         raise SourceError(f"{path}: it is not JSON: {error}") from error

@@ -51,7 +51,7 @@ class _Reader:
             self.order, self.at = ">", len(MAGIC)
             version = self.number("I")
         if version not in _VERSIONS:
-            self.fail(f"has version {version}; versions 2 and 3 are supported", len(MAGIC))
+            self.fail(f"has version {version}", len(MAGIC), "versions 2 and 3 are supported")
 
     def values(self, prefixes: tuple[str, ...]) -> dict[str, Value]:
         self.number("Q")  # of tensors
@@ -119,6 +119,8 @@ class _Reader:
         if size > len(self.data) - self.at:
             self.fail(f"ends before {size} byte{'s' * (size > 1)} that should be there")
 
-    def fail(self, what: str, at: int | None = None) -> NoReturn:
+    def fail(
+        self, what: str, at: int | None = None, hint: str = "it is damaged or cut off"
+    ) -> NoReturn:
         place = self.at if at is None else at
-        raise SourceError(f"it {what}, at byte {place}; it is damaged or cut off", self.file)
+        raise SourceError(f"it {what}, at byte {place}", hint, name=self.file)

@@ -151,7 +151,7 @@ class Message:
             raise SourceError(
                 f"{self.place} holds at byte {self.start} a {what} that is not UTF-8:"
                 f" {error.reason}",
-                self.file,
+                name=self.file,
             ) from None
 
     def _varint(self, at: int) -> tuple[int, int]:
@@ -166,9 +166,9 @@ class Message:
 
     def _fail(self, at: int, found: str) -> NoReturn:
         raise SourceError(
-            f"{self.place} holds {found} at byte {self.start + at}; the file is damaged or not a"
-            " SentencePiece model",
-            self.file,
+            f"{self.place} holds {found} at byte {self.start + at}",
+            "the file is damaged or not a SentencePiece model",
+            name=self.file,
         )
 
 
@@ -185,7 +185,7 @@ def parse_model(data: bytes, file: str) -> SentencePieceModel:
             # Repeated messages are merged, which equals parsing their concatenated bytes.
             specs[number] = specs.get(number, b"") + value.data
     if not pieces:
-        raise SourceError("the model has no pieces", file)
+        raise SourceError("the model has no pieces", name=file)
     names = {2: "trainer_spec", 3: "normalizer_spec", 5: "denormalizer_spec"}
     trainer, *normalizers = (Message(file, names[n], specs.get(n, b"")) for n in names)
     normalizer, denormalizer = (NormalizerSpec(**_values(one, NORMALIZER)) for one in normalizers)

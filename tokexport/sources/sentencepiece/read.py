@@ -162,10 +162,10 @@ class _Pieces:
                 bytes_found[_BYTE_PIECES[piece.text]] = number
         if len(unknown) != 1:
             count = f"{len(unknown)} pieces are of type UNKNOWN"
-            raise SourceError(f"{count}; a model has one", source.file)
+            raise SourceError(count, "a model has one", name=source.file)
         if source.byte_fallback and len(bytes_found) < 256:
             count = f"{len(bytes_found)} pieces are of type BYTE"
-            raise SourceError(f"{count}; byte_fallback needs 256 of them", source.file)
+            raise SourceError(count, "byte_fallback needs 256 of them", name=source.file)
         self.unk_id = unknown[0]
         self.byte_ids = (
             tuple(bytes_found[byte] for byte in range(256)) if source.byte_fallback else None

@@ -110,18 +110,19 @@ def _check_ranks(source: str, ranks: Mapping[bytes, int]) -> None:
     missing = [byte for byte in _BYTES if byte not in ranks]
     if missing:
         raise SourceError(
-            f"the ranks lack {len(missing)} of the 256 single bytes, the first of them 0x"
-            f"{missing[0].hex()}: tiktoken stops at a text with such a byte; add a rank for each",
-            source,
+            f"the ranks lack {len(missing)} of the 256 single bytes, the first of them"
+            f" 0x{missing[0].hex()}: tiktoken stops at a text with such a byte",
+            "add a rank for each",
+            name=source,
         )
     owners: dict[int, bytes] = {}
     for data, rank in ranks.items():
         other = owners.setdefault(rank, data)
         if other is not data:
             raise SourceError(
-                f"the rank {rank} has two tokens, {other!r} and {data!r}, which tiktoken refuses;"
-                " give each a rank of its own",
-                source,
+                f"the rank {rank} has two tokens, {other!r} and {data!r}, which tiktoken refuses",
+                "give each a rank of its own",
+                name=source,
             )
     check_id("ranks", max(owners), "rank")
 

@@ -28,10 +28,12 @@ def read_pickle(data: bytes, file: str) -> tuple[dict[bytes, int], str, dict[str
             machine.position = end = position or 0
             machine.step(opcode.name, argument)
     except ValueError as error:
-        raise SourceError(f"the pickle is damaged: {error}; fetch the file again", file) from None
+        raise SourceError(f"the pickle is damaged: {error}", "fetch it again", name=file) from None
     if len(data) > end + 1:
         raise SourceError(
-            f"the pickle ends at byte {end + 1} of {len(data)}; expected nothing after it", file
+            f"the pickle ends at byte {end + 1} of {len(data)}",
+            "expected nothing after it",
+            name=file,
         )
     return _checked(machine.result(), file)
 
@@ -173,7 +175,7 @@ def _checked(state: Any, file: str) -> tuple[dict[bytes, int], str, dict[str, in
 
     def check(name: str, is_right: bool, expected: str) -> None:
         if not is_right:
-            raise SourceError(f"{name} has an unexpected value; expected {expected}", file)
+            raise SourceError(f"{name} has an unexpected value", f"expected {expected}", name=file)
 
     ranks, special_tokens = state["mergeable_ranks"], state["special_tokens"]
     for name in ("name", "pat_str"):

@@ -50,7 +50,7 @@ def parse_tekken(root: Node) -> tuple[dict[bytes, int], str, dict[str, int]]:
         raise SourceError(
             f"default_vocab_size is {vocab_size}, and there are {len(ids)} ranks and {n_special}"
             " special tokens",
-            root.file,
+            name=root.file,
         )
     return ids, config.field("pattern").string(), special
 
@@ -82,6 +82,6 @@ def _special_tokens(root: Node, version: Node, count: int) -> dict[str, int]:
         twice = next((name for name in names if names.count(name) > 1), "")
         found = f"two special tokens {show(twice)}" if twice else f"{len(names)} special tokens"
         raise SourceError(
-            f"there are {found}; expected at most {count}, each of its own", root.file
+            f"there are {found}", f"expected at most {count}, each of its own", name=root.file
         )
     return {name: number for number, name in enumerate(names)}

@@ -99,7 +99,9 @@ def added_tokens_decoder(config: Node) -> dict[int, str]:
     contents: dict[int, str] = {}
     for key, entry in table.members():
         if not _ID.fullmatch(key):
-            raise SourceError(f"{table.path} has the key {show(key)}; expected an id", CONFIG)
+            raise SourceError(
+                f"{table.path} has the key {show(key)}", "expected an id", name=CONFIG
+            )
         contents[int(key)] = token_content(entry)
     return contents
 

@@ -186,7 +186,7 @@ def _type(node: Node) -> str:
             return name
     known = "; ".join(f"{name} has {', '.join(sorted(wanted))}" for name, wanted in _FIELDS.items())
     raise SourceError(
-        f"{node.path} has no type, and its fields {', '.join(sorted(fields))} match no model;"
-        f" {known}; Unigram has an array as vocab",
-        node.file,
+        f"{node.path} has no type, and its fields {', '.join(sorted(fields))} match no model",
+        f"{known}; Unigram has an array as vocab",
+        name=node.file,
     )

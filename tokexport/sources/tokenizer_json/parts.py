@@ -47,8 +47,9 @@ def flat(node: Node | None, member: str, depth: int = 0) -> list[Node]:
         return []
     if depth > _DEEPEST:
         raise SourceError(
-            f"{node.path[:80]}... is nested too deeply; the reference follows {_DEEPEST} levels",
-            node.file,
+            f"{node.path[:80]}... is nested too deeply",
+            f"the reference follows {_DEEPEST} levels",
+            name=node.file,
         )
     kind = processor_type(node) if member == PROCESSORS else node.field("type").string()
     if kind != "Sequence":

@@ -67,7 +67,7 @@ def read_tokenizer_json(
     if normalizers is None:
         root.field("model")  # without it, other fields say that it is a file of another kind
         for name in sorted(root.object().keys() - _FIELDS):
-            root.broken(f"has the field {show(name)}, which the reference refuses; remove it")
+            root.broken(f"has the field {show(name)}, which the reference refuses", "remove it")
         version = root.get("version")
         if version is not None and version.string() != _VERSION:
             version.unsupported('the versions "1.0" and "2.0" of tokenizer.json are supported')

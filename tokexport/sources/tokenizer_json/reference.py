@@ -28,7 +28,8 @@ try:
 except ImportError as error:
     raise MissingLibraryError(
         "the library `tokenizers` 0.23, the reference for this source, is not installed (1.0 reads"
-        " only tokenizer.json 2.0); pip install 'tokexport[verify]'"
+        " only tokenizer.json 2.0)",
+        "pip install 'tokexport[verify]'",
     ) from error
 
 

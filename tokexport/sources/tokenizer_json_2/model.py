@@ -119,5 +119,6 @@ def _check_bytes(model: Node, bytes_of: Mapping[str, int]) -> None:
     if missing:
         vocab.broken(
             f"has no token {show(missing[0])} for the byte 0x{bytes_of[missing[0]]:02x}, without"
-            " which the reference refuses it; add one for every byte"
+            " which the reference refuses it",
+            "add one for every byte",
         )

@@ -43,10 +43,10 @@ class Tokenizers1Reference(ReferenceTokenizer):
     def __init__(self, path: str | os.PathLike[str]) -> None:
         """Raises SourceError if the library refuses it, MissingLibraryError without 1.0."""
         if _INSTALLED is None:
-            raise MissingLibraryError(f"the library `tokenizers` is not installed: {_WANTED}")
+            raise MissingLibraryError("the library `tokenizers` is not installed", _WANTED)
         if int(_INSTALLED.partition(".")[0]) < 1:
             raise MissingLibraryError(
-                f"{path}: the library `tokenizers` {_INSTALLED} is installed: {_WANTED}"
+                f"{path}: the library `tokenizers` {_INSTALLED} is installed", _WANTED
             )
         try:
             library: Any = tokenizers  # mypy sees 0.23

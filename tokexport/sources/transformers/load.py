@@ -138,7 +138,8 @@ def _version(where: str, named: NamedClass | None) -> str:
     except ImportError as error:
         raise MissingLibraryError(
             f"{where}: a file beside it names {named} of the library `transformers`, which decides"
-            f" its ids and is not installed ({error.name}); {INSTALL}"
+            f" its ids and is not installed ({error.name})",
+            INSTALL,
         ) from error
     return str(transformers.__version__)
 

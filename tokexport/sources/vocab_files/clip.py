@@ -42,9 +42,9 @@ def published_vocabulary(data: bytes, file: str) -> tuple[dict[str, int], list[l
             text = archive.read(_LONGEST + 1)
         lines = text.decode("utf-8").split("\n")
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise SourceError(f"it is not a gzip file of UTF-8: {error}", file) from None
+        raise SourceError(f"it is not a gzip file of UTF-8: {error}", name=file) from None
     if len(text) > _LONGEST or "bpe_simple_vocab" not in lines[0] or len(lines) <= _MERGES:
-        raise SourceError("this gzip file is not CLIP's bpe_simple_vocab_16e6.txt.gz", file)
+        raise SourceError("this gzip file is not CLIP's bpe_simple_vocab_16e6.txt.gz", name=file)
     merges = [line.split() for line in lines[1 : _MERGES + 1]]
     for number, merge in enumerate(merges, 2):
         if len(merge) != 2:

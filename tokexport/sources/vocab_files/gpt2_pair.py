@@ -133,9 +133,9 @@ def _sibling(source: Input, holds: str) -> tuple[str, str]:
     others = sorted({other for pair in pairs for other in pair} - {source.name})
     problem = f"it is one of a pair, and {' or '.join(others)} is not beside it"
     if not pairs:
-        problem = f"it holds only {holds}, from which no ids follow; give the whole tokenizer.json,"
-        problem += " or the two as vocab.json and merges.txt in one directory"
-    raise SourceError(problem, source.name)
+        problem = f"it holds only {holds}, from which no ids follow"
+    hint = "give the whole tokenizer.json, or vocab.json and merges.txt in one directory"
+    raise SourceError(problem, hint, name=source.name)
 
 
 def _pairs(name: str) -> list[tuple[str, str]]:

@@ -103,7 +103,7 @@ def _line(lines: list[str], index: int, file: str) -> Node:
     """A line; SourceError if it is missing."""
     if index < len(lines):
         return line_of(file, index + 1, lines[index])
-    raise SourceError(f"it ends before line {index + 1}; expected one more line", file)
+    raise SourceError(f"it ends before line {index + 1}", "expected one more line", name=file)
 
 
 def _sniff(source: Input) -> Node | None:

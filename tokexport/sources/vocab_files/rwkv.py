@@ -70,7 +70,7 @@ def read_rwkv(
         raise SourceError(
             f"{len(missing)} of the 256 single bytes are not tokens, the first 0x{missing[0]:02x}:"
             " the encoder stops at them",
-            name,
+            name=name,
         )
     tokens: list[Token | None] = [None] * (max(by_id) + 1)
     for number, token in by_id.items():

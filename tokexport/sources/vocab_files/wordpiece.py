@@ -91,7 +91,7 @@ def wordpiece_document(vocab: dict[str, int], file: str, settings: BertSettings)
     for content in ("[SEP]", "[CLS]"):
         if content not in vocab:
             raise SourceError(
-                f"there is no token {show(content)}, which BertWordPieceTokenizer needs", file
+                f"there is no token {show(content)}, which BertWordPieceTokenizer needs", name=file
             )
     special = sorted((vocab[content], content) for content in _SPECIAL if content in vocab)
     return tokenizer_document(

@@ -1,0 +1,116 @@
+"""An error is a sentence and a hint, in two fields."""
+
+import ast
+import copy
+import pickle
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from repository import ROOT
+
+from tokexport.errors import (
+    ConversationError,
+    FormatError,
+    IdError,
+    SourceError,
+    TextError,
+    TokexportError,
+    UnsupportedError,
+)
+from tokexport.patterns import PatternError
+
+
+def kinds(kind: type[TokexportError] = TokexportError) -> Iterator[type[TokexportError]]:
+    yield kind
+    for derived in kind.__subclasses__():
+        yield from kinds(derived)
+
+
+# The arguments of the classes that take more than a problem and a hint, and what is then printed.
+SPECIAL: dict[type[TokexportError], tuple[tuple[Any, ...], str]] = {
+    ConversationError: (
+        (2, ".role", "it is None", "use user"),
+        "messages[2].role: it is None; use user",
+    ),
+    FormatError: (("it is empty", "copy it again", -20), "it is empty; copy it again"),
+    IdError: ((7, 5), "id 7: no such id; this tokenizer's ids are 0 to 4"),
+    PatternError: ((3, "a reset", "split it"), "a reset at offset 3; split it"),
+    UnsupportedError: (("model", "it is old", "use BPE"), "model: it is old; use BPE"),
+}
+
+
+@pytest.mark.parametrize("kind", [*kinds()], ids=lambda kind: kind.__name__)
+def test_an_error_is_its_problem_and_its_hint_also_when_copied_or_pickled(
+    kind: type[TokexportError],
+) -> None:
+    arguments, printed = SPECIAL.get(kind, (("it is empty", "fill it"), "it is empty; fill it"))
+    error = kind(*arguments)
+    assert str(error) == printed
+    assert printed.endswith(f"{error.problem}; {error.hint}")
+    vars(error)["file"] = "a/x.json"  # by the caller that knows it
+    for again in (copy.copy(error), copy.deepcopy(error), pickle.loads(pickle.dumps(error))):
+        assert type(again) is kind
+        assert (str(again), vars(again)) == (str(error), vars(error))
+
+
+def test_arguments_by_name_survive_pickling() -> None:
+    for error in (
+        TokexportError("it is empty", hint="fill it"),
+        SourceError("it is empty", name="x.json"),
+        FormatError("it is empty", code=-20),
+    ):
+        again = pickle.loads(pickle.dumps(error))
+        assert (str(again), vars(again)) == (str(error), vars(error))
+
+
+def test_an_error_without_a_hint_is_its_problem() -> None:
+    assert str(TextError("it is empty")) == "it is empty"
+    assert str(SourceError("it is empty", name="x.json")) == "x.json: it is empty"
+    assert str(IdError(3, 5)) == "id 3 is a hole: no token has it"
+
+
+def test_a_refusal_names_the_file_once() -> None:
+    whole, field = UnsupportedError("x.json", "a", "b"), UnsupportedError('vocab["c/d"]', "a", "b")
+    assert (str(whole), str(field)) == ("x.json: a; b", 'vocab["c/d"]: a; b')
+    whole.file = field.file = "folder/x.json"
+    assert str(whole) == "folder/x.json: a; b"
+    assert str(field) == 'folder/x.json: vocab["c/d"]: a; b'
+
+
+# How many arguments come before the hint, of the errors and of what makes one.
+BEFORE_HINT = {kind.__name__: 1 for kind in kinds()}
+BEFORE_HINT |= {"ConversationError": 3, "UnsupportedError": 2, "PatternError": 2}
+BEFORE_HINT |= {"broken": 1, "refuse": 2, "damaged": 3}
+
+
+def hidden(tree: ast.AST) -> Iterator[int]:
+    """The lines of calls that make an error, where what comes before the hint has a semicolon, in
+    the call or in a variable.
+    """
+    nodes = [*ast.walk(tree)]
+    assigned: dict[str, list[ast.expr]] = {}
+    for node in nodes:
+        if isinstance(node, ast.Assign | ast.AugAssign):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                assigned.setdefault(ast.unparse(target), []).append(node.value)
+    for call in nodes:
+        if isinstance(call, ast.Call):
+            name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+            for part in call.args[: BEFORE_HINT.get(name, 0)]:
+                parts = [part, *assigned.get(ast.unparse(part), [])]
+                leaves = [leaf for each in parts for leaf in ast.walk(each)]
+                texts = [leaf.value for leaf in leaves if isinstance(leaf, ast.Constant)]
+                if any("; " in text for text in texts if isinstance(text, str)):
+                    yield call.lineno
+
+
+def test_no_hint_hides_in_a_problem() -> None:
+    assert [*hidden(ast.parse('raise SourceError(f"{name} is empty; fill it")'))] == [1]
+    assert [*hidden(ast.parse('problem = "it is empty; fill it"\nError.broken(problem)'))] == [2]
+    found = {
+        f"{path.relative_to(ROOT).as_posix()}:{line}"
+        for path in (ROOT / "tokexport").rglob("*.py")
+        for line in hidden(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    assert not found
