@@ -105,7 +105,7 @@ NO_FRAMES = {
     "the last message alone": ("{{ messages[-1].content }}", "leaves out, repeats or moves"),
     "messages twice": (PLAIN + PLAIN, "leaves out, repeats or moves"),
     "a refusal": ("{{ raise_exception('no') }}", "refuses alternating messages"),
-    "deep": ("{{ " + "(" * 500 + "1" + ")" * 500 + " }}", "nested too deeply"),
+    "deep": ("{{ " + "(" * 2_000 + "1" + ")" * 2_000 + " }}", "nested too deeply"),
     "loops in loops": (  # Python compiles no more than 20
         "{% for a in [1] %}" * 25 + "{% endfor %}" * 25,
         "cannot be compiled: too many statically nested blocks",
