@@ -39,7 +39,7 @@ BROKEN = [
         "config lacks the required field 'default_vocab_size'",
     ),
     (b"{\n}\n\xff\n", "byte 4 is not UTF-8"),
-    (b"{\n(\n\xff\n", "byte 4 is not UTF-8; the file is of no known binary format"),
+    (b"{\n(\n\xff\n", "byte 4 is not UTF-8; the file is of no known binary format .*--from llama2"),
     (b'{"\xff": 1}', "byte 2 is not UTF-8; JSON must be UTF-8"),
     (b'{"version": "1.0", "added_tokens": []}', "required field 'model'"),
     (b'{"tiktoken_file": "x", "added_tokens": []}', "required field 'model'"),
@@ -54,6 +54,7 @@ BROKEN = [
 UNSUPPORTED = [
     (MAGIC + bytes(100), "a tokexport file"),
     (zipped(), "a zip archive"),
+    (b"\xc8\xd7\x34\x01" + bytes(100), "of llm.c is not supported; convert reads it with --from"),
     (pickle.dumps({"a": 1}), "a Python pickle .*never loaded; only that of a tiktoken"),
     (b'{"pat_str": "x", "bpe_ranks": "x"}', "a tiktoken encoding as JSON"),
     (b'{"tokenizer_class": "X"}', "a tokenizer_config.json"),

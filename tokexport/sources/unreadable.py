@@ -18,9 +18,9 @@ SUPPORTED: Final = (
 )
 DIRECTORY: Final = "give the directory of the model, or the file in it that holds its tokenizer"
 _MAGICS: Final = (
-    (b"\x89TKX", "a tokexport file, the result of a conversion,"),
-    (b"PK\x03\x04", "a zip archive (such as a PyTorch checkpoint)"),
-    (b"\xc8\xd7\x34\x01", "a tokenizer.bin of llm.c"),
+    (b"\x89TKX", "a tokexport file, the result of a conversion,", SUPPORTED),
+    (b"PK\x03\x04", "a zip archive (such as a PyTorch checkpoint)", SUPPORTED),
+    (b"\xc8\xd7\x34\x01", "a tokenizer.bin of llm.c", "convert reads it with --from llm.c"),
 )
 _PICKLE: Final = re.compile(rb"\x80[\x02-\x05]")
 _TIKTOKEN: Final = b"tiktoken.core"
@@ -60,9 +60,9 @@ def refuse_by_head(source: Input) -> None:
         raise SourceError(
             "it is a pointer of Git LFS, not the file itself", "run `git lfs pull`", name=file
         )
-    for magic, what in _MAGICS:
+    for magic, what, instead in _MAGICS:
         if head.startswith(magic):
-            _refuse(file, what)
+            _refuse(file, what, instead)
     if _SAFETENSORS.match(head):
         _refuse(file, "a file of weights (safetensors), which holds no tokenizer,", DIRECTORY)
     if _PICKLE.match(head) and not is_pickle_of_tiktoken(head):
@@ -93,7 +93,8 @@ def refuse(source: Input) -> NoReturn:
             "it alone does not determine ids; give the tokenizer.json of this tokenizer, its"
             " SentencePiece model, or GPT-2's kind of vocab.json with merges.txt",
         )
-    known = f"the file is of no known binary format; {SUPPORTED}"
+    known = "the file is of no known binary format (convert reads a tokenizer.bin of llama2.c with"
+    known += f" --from llama2.c); {SUPPORTED}"
     bare = decoded(source.data, file, known).strip()
     is_plain = bare in ("null", "true", "false") or bare[:1] + bare[-1:] == '""'
     is_json = is_plain or is_array(source.data)
