@@ -106,8 +106,8 @@ def _characters_come_first(vocab: Vocabulary, rules: Numbers, found: _Characters
     sizes[vocab.ids[~is_joined]] = vocab.strings.sizes[~is_joined]
     latest = np.full(id_count, -1, np.int32)  # rank of the last merge of such a token
     for size in range(2, MOST_BYTES + 1):
-        product, left, right, rank = rules[sizes[rules[:, 0]] == size].T
-        latest[product] = np.maximum(rank, np.maximum(latest[left], latest[right]))
+        merged, left, right, rank = rules[sizes[rules[:, 0]] == size].T
+        latest[merged] = np.maximum(rank, np.maximum(latest[left], latest[right]))
     of_character = np.zeros(CODE_POINTS, np.int32)  # rank + 1; pages of zeros take no memory
     alone = found.is_whole & ~is_joined[found.strings]
     of_character[found.code_points[alone]] = 1 + latest[vocab.ids[found.strings[alone]]]
@@ -132,10 +132,10 @@ def _are_of_whole_characters(
     is_made[vocab.ids] = units == vocab.strings.sizes  # tokens of ASCII, not in `vocab`, are whole
     is_one = np.zeros(id_count, np.bool_)
     is_one[vocab.ids] = ~is_joined
-    product, left, right = rules[:, :3].T
+    merged, left, right = rules[:, :3].T
     while True:
         is_of_whole: npt.NDArray[np.bool_] = is_made[left] & is_made[right]
-        wrong = product[is_made[product] & ~is_of_whole & ~is_one[product]]
+        wrong = merged[is_made[merged] & ~is_of_whole & ~is_one[merged]]
         if not len(wrong):
             return is_of_whole
         is_made[wrong] = False

@@ -105,10 +105,10 @@ def _token_index(keys: Vocabulary, whole: Numbers) -> TokenIndex:
 
 def pair_index(rules: Numbers, id_count: int, row_shift: int) -> PairIndex:
     """The merges by their pair; the row of a merge is its left id >> ``row_shift``."""
-    product, left, right = (rules[:, column].astype(np.uint64) for column in range(3))
+    merged, left, right = (rules[:, column].astype(np.uint64) for column in range(3))
     rows = (left >> np.uint64(row_shift)).astype(np.uint32)
     index = build_rows(hash_pairs(left, right), rows, ((id_count - 1) >> row_shift) + 1)
-    for part in (right, product):
+    for part in (right, merged):
         left <<= np.uint64(ID_BITS)
         left |= part
     return PairIndex(left, row_shift, index)

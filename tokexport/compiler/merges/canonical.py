@@ -131,7 +131,7 @@ def _by_content(
     merges = merges_of_contents(keys, vocab.ids).reshape(-1, 3)
     ranks: Numbers = merges[:, 2]
     if model.ranks is not None:
-        ranks = np.array([model.ranks[product] for product in ranks.tolist()], np.int64)
+        ranks = np.array([model.ranks[merged] for merged in ranks.tolist()], np.int64)
     return merges, ranks
 
 
