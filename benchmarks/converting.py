@@ -41,11 +41,17 @@ def measured(source: Path, rounds: int, *, self_test: bool) -> tuple[float, floa
     found = []
     with tempfile.TemporaryDirectory() as folder:
         target = f"{folder}/tokenizer.bin"
+        # In `folder`, since in the root of the repository it would import the sources.
         command = [sys.executable, "-c", MEASURED, str(source), target, str(self_test)]
         bytecode = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": f"{folder}/bytecode"}
         for _ in range(1 + rounds):
             done = subprocess.run(
-                command, env=os.environ | bytecode, check=True, capture_output=True, text=True
+                command,
+                cwd=folder,
+                env=os.environ | bytecode,
+                check=True,
+                capture_output=True,
+                text=True,
             )
             found.append([float(number) for number in done.stdout.split()])
     seconds, peaks = zip(*found[1:], strict=True)

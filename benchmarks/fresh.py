@@ -10,6 +10,7 @@ import resource
 import statistics
 import subprocess
 import sys
+import tempfile
 
 from fast_peers import Subject, names
 
@@ -66,6 +67,8 @@ def fresh_rows(subject: Subject, rounds: int) -> list[list[str]]:
 
 
 def run(program: str) -> str:
-    """The output of a program."""
-    command = [sys.executable, "-c", program]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    """The output of a program, which runs in another folder: in the root of the repository it would
+    import the sources.
+    """
+    command, folder = [sys.executable, "-c", program], tempfile.gettempdir()
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
