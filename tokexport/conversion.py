@@ -16,7 +16,7 @@ from tokexport.compiler.compile import compile_model, prepared
 from tokexport.compiler.tables import Tables
 from tokexport.errors import MissingLibraryError
 from tokexport.file.options import Options as Options
-from tokexport.model import TokenizerModel
+from tokexport.model import ChatTemplates, TokenizerModel
 from tokexport.output import refuse_sources, resolve, writing
 from tokexport.sources.registry import Opened, open_source
 
@@ -175,6 +175,8 @@ def _sections(tables: Tables, options: Options) -> Sections:
     # Not at the top: the declarations of the layout take 3 MB, which compiling needs.
     from tokexport.file.write import sections
 
+    if not options.chat_template:
+        tables = replace(tables, model=replace(tables.model, chat=ChatTemplates()))
     return sections(tables, options)
 
 

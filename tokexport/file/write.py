@@ -6,7 +6,7 @@ order, without a time stamp.
 
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import tokexport.file.layout as layout
 from tokexport.chat.frame import Frame
@@ -50,9 +50,6 @@ class Sections:
 def sections(tables: Tables, options: Options) -> Sections:
     """The sections of a file, without the frame of its chat template."""
     model = tables.model
-    if not options.chat_template:
-        model = replace(model, chat=type(model.chat)())
-        tables = replace(tables, model=model)
     records, blob = token_sections.records_and_bytes(tables)
     contents: dict[bytes, Content | None] = {
         Tag.RECORDS: records,
