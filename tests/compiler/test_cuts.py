@@ -11,8 +11,9 @@ from references import converted
 from regex_patterns import TIKTOKEN, TRINITY
 from tokenizers import AddedToken as ReferenceToken
 from tokenizers import Regex, Tokenizer, decoders, normalizers, pre_tokenizers
-from tokenizers.models import BPE, WordLevel
+from tokenizers.models import BPE, Unigram, WordLevel
 from tokenizers.trainers import BpeTrainer
+from unicode_tables.charsmap import charsmap_of
 
 from tokexport.compiler.compile import compile_model
 from tokexport.compiler.tables import Pairs
@@ -198,3 +199,40 @@ def test_no_cut_is_before_a_character_that_composes_to_what_belongs_to_the_left_
         assert ids == theirs.encode(text).ids, text
     long = "a!.e\u0301]o\u0302\u0301a=\u0338" * 30_000
     assert ours.encode(long) == theirs.encode(long).ids
+
+
+# The rules of a charsmap, and whether a text may be cut between a digit and a space.
+CHARSMAPS = {
+    "of words": ({"e\u0301": "é", "½": "1<2", "A": "a", "\t": " ", "\n": " ", "\x01": ""}, True),
+    "that changes a space before a mark": ({" \u0308": "ab", "A": "a"}, False),
+    "that drops a space before a mark": ({" \u0308": "", "A": "a"}, False),
+    "with a sequence of two words": ({"a b": "ab", "e\u0301": "é"}, True),
+    "with a sequence that ends in a space": ({"e ": "e", "b\u0301 ": "b", "A": "a"}, True),
+    "that replaces what joins a letter": ({"\u0600": "<", "\U000110bda": " ", "A": "a"}, False),
+    "that makes spaces": ({"b": " ", "!": "a ", ".": " a", "A": "a"}, True),
+    "that makes marks": ({"b": "\u0301", "!": "a\u0301", "A": "a"}, True),
+    "of both characters of a newline": ({"\r": "a", "\n": " ", "\u0308": "b"}, True),
+}
+
+
+@pytest.mark.parametrize("name", CHARSMAPS)
+def test_both_sides_of_a_cut_have_the_ids_of_the_whole_with_a_charsmap(name: str) -> None:
+    rules, has_cuts = CHARSMAPS[name]
+    characters = sorted({*"abeA1.,!<▁é\u0301"})
+    tokens = ["<unk>", *characters, "▁a", "ab", "▁é", "b.", "a!"]
+    theirs = Tokenizer(Unigram([(token, -float(i)) for i, token in enumerate(tokens)], unk_id=0))
+    theirs.normalizer = normalizers.Precompiled(charsmap_of(rules))
+    theirs.pre_tokenizer = sequence(pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace())
+    cuts = cuts_of(theirs)
+    assert cuts[ord("1"), ord(" ")] == has_cuts
+    pairs = [chr(left) + chr(right) for left, right in np.argwhere(cuts).tolist()]
+    rng = random.Random(name)
+    others = "  abbeeA1.!\t\r\n\x01\u0301\u0308\u0600\U000110bd\u1100\u200d"
+    alphabet = [*others, *rules]
+    common = [pair for pair in pairs if {*pair} <= {*alphabet}]
+    for _ in range(5000 if pairs else 0):
+        pair = rng.choice(rng.choice([pairs, common or pairs]))
+        left = "".join(rng.choices(alphabet, k=rng.randrange(5))) + pair[0]
+        right = pair[1] + "".join(rng.choices(alphabet, k=rng.randrange(5)))
+        sides = theirs.encode(left).ids + theirs.encode(right).ids
+        assert sides == theirs.encode(left + right).ids, (left, right)

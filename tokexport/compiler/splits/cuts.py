@@ -20,6 +20,7 @@ proved safe is left out: that costs a cut, never an id.
 
 import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +34,8 @@ from tokexport.normalization.normal_forms import normalization_tables
 from tokexport.patterns import MATCH_ENDS, LabelTable, SplitProgram
 from tokexport.patterns.dfa import sure_to_match
 from tokexport.unicode.byte_alphabet import to_characters
+from tokexport.unicode.charsmap import CharacterSequences
+from tokexport.unicode.darts import keys
 from tokexport.unicode.store import distinct
 
 ASCII = 128
@@ -126,14 +129,25 @@ class _Boundary:
                 self._left = np.where(stays[program.classes[self._left]], self._left, LOST)
                 self._right = np.where(stays[program.classes[self._right]], self._right, LOST)
             case rewriting.CharsmapOp():
-                # A mark that follows can change what a character becomes.
-                self.clean[:] = False
+                self._pass_charsmap(op)
             case SpellBytes():
                 self._map(lambda character: to_characters(character.encode()))
             case rewriting.AffixOp(content, append, unless_present, only_first):
                 # After a cut, the right side gets the content too, unless it starts with it.
                 has = self._right == (ord(content) if len(content) == 1 else LOST - 1)
                 self.clean &= has.all(axis=0) & (unless_present and not append and not only_first)
+
+    def _pass_charsmap(self, op: rewriting.CharsmapOp) -> None:
+        if op.clusters is None:
+            self.clean[:] = False
+            return
+        self.pass_program(op.clusters)
+        rules = _AsciiRules.of(op.sequences, op.clusters)
+        left, right = (
+            np.where(images < ASCII, images, LOST) for images in (self._left, self._right)
+        )
+        self._left = np.where(left == LOST, LOST, rules.last[left])
+        self._right = np.where(right == LOST, LOST, rules.first[:, right]).reshape(-1, ASCII)
 
     def _map(self, apply: Callable[[str], str]) -> None:
         self._left = _image(self._left, lambda character: apply(character)[-1:])
@@ -148,6 +162,47 @@ def _image(images: Images, apply: Callable[[str], str]) -> Images:
     return image
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _AsciiRules:
+    """What a charsmap of grapheme clusters makes of ASCII characters beside a boundary.
+
+    A sequence replaces the cluster that it begins, with all that follows in it.
+    """
+
+    last: Images  # the last character of what one becomes; LOST if its cluster may become a text
+    first: Images  # the first one, by itself and in each sequence that it begins, shape (n, ASCII)
+
+    @classmethod
+    def of(cls, sequences: CharacterSequences, clusters: SplitProgram) -> "_AsciiRules":
+        last = np.arange(ASCII)
+        first = [{c} for c in range(ASCII)]
+        joins = _joins(clusters)
+        in_clusters = np.zeros(ASCII, np.bool_)
+        lead_bytes = [*range(ASCII), *(character.encode()[0] for character in joins)]
+        for texts, places in keys(sequences.units):
+            for row in np.flatnonzero(np.isin(texts[:, 0], lead_bytes)).tolist():
+                character = texts[row].tobytes().decode()[0]
+                if character in joins:
+                    in_clusters |= joins[character]
+                if character.isascii():
+                    content = sequences.replacement(int(places[row])).decode()
+                    if texts.shape[1] == 1:
+                        last[ord(character)] = ord(content[-1]) if content else LOST
+                        first[ord(character)].clear()
+                    first[ord(character)].add(ord(content[0]) if content else LOST)
+        last[in_clusters] = LOST
+        return cls(last, _padded([*map(sorted, first)]))
+
+
+def _joins(clusters: SplitProgram) -> dict[str, npt.NDArray[np.bool_]]:
+    """With which ASCII characters each character that can begin a cluster with one does, (128,)."""
+    after = _targets(clusters)[clusters.starts[0]]
+    ascii_classes = clusters.classes[np.arange(ASCII)]
+    joins = (after != 0)[:, None] & (_targets(clusters)[after][:, ascii_classes] != 0)
+    firsts = np.flatnonzero(clusters.classes.array(joins.any(axis=1)))
+    return {chr(first): joins[clusters.classes[first]] for first in firsts.tolist()}
+
+
 def _composites(form: NormalForm) -> Images:
     """By ASCII character: itself, and what it composes to with marks after it; padded with itself.
 
@@ -160,10 +215,14 @@ def _composites(form: NormalForm) -> Images:
         first = tables.decompositions[composite][0]
         if first < ASCII:
             found[first].append(composite)
+    return _padded(found)
+
+
+def _padded(found: list[list[int]]) -> Images:
+    """By character, what it may become; padded with the first."""
     longest = max(map(len, found))
-    padded = [each + each[:1] * (longest - len(each)) for each in found]
-    composites: Images = np.array(padded, np.int64).T
-    return composites
+    padded: Images = np.array([each + each[:1] * (longest - len(each)) for each in found]).T
+    return padded
 
 
 def _targets(program: SplitProgram) -> npt.NDArray[np.uint16]:
