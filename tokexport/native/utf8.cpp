@@ -77,8 +77,9 @@ std::size_t write_portable(const void *characters, int kind, std::size_t count, 
 }  // namespace
 
 WriteUtf8 utf8_writer(unsigned width) {
-    const WriteUtf8 widest = width >= 512 ? utf8_writer_avx512() : nullptr;
-    return widest ? widest : write_portable;
+    WriteUtf8 writer = width >= 512 ? utf8_writer_avx512() : nullptr;
+    if (!writer && width >= 256) writer = utf8_writer_avx2();
+    return writer ? writer : write_portable;
 }
 
 std::optional<std::string_view> utf8_of(const SourceText &text, WriteUtf8 write,

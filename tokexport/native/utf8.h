@@ -28,7 +28,8 @@ constexpr std::size_t utf8_bytes(int kind) {
 // The fastest writer for this processor, with vectors of at most `width` bits.
 WriteUtf8 utf8_writer(unsigned width);
 
-// A candidate for utf8_writer; null if the processor or the compiler does not support it.
+// Candidates for utf8_writer; null if the processor or the compiler does not support them.
+WriteUtf8 utf8_writer_avx2();
 WriteUtf8 utf8_writer_avx512();
 
 // A text as its owner stores it: UTF-8, or the characters of a str.
