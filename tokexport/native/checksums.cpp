@@ -9,7 +9,8 @@
 #include <immintrin.h>
 
 #define CARRYLESS __attribute__((target("pclmul,sse2")))
-#define WIDE __attribute__((target("pclmul,vpclmulqdq,avx512f")))
+#define WIDE __attribute__((target("pclmul,vpclmulqdq,avx2")))
+#define WIDEST __attribute__((target("pclmul,vpclmulqdq,avx512f")))
 
 namespace tokexport {
 
@@ -78,10 +79,34 @@ CARRYLESS std::uint32_t crc_by_128(std::uint32_t first, const std::uint8_t *p, s
     return ~crc_of_few(crc_of_few(0, rest, sizeof rest), p, size);
 }
 
-// Opening a file of 3 MB takes 0.1 ms, most of it here; with 128 bits it takes 0.3.
+// Most of the time to open a file goes here: with 512 bits 0.1 ms for 3 MB, with 128 bits 0.3 to
+// 0.4, of which 256 bits save half.
+WIDE inline __m256i load32(const std::uint8_t *p) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(p));
+}
+
+WIDE std::uint32_t crc_by_256(std::uint32_t first, const std::uint8_t *p, std::size_t size) {
+    constexpr std::size_t block = 4 * 32;
+    if (size < 2 * block) return crc_by_128(first, p, size);
+    const __m256i far = _mm256_broadcastsi128_si256(powers<4 * 256>());
+    __m256i x[4];
+    for (std::size_t i = 0; i < 4; i++) x[i] = load32(p + 32 * i);
+    x[0] =
+        _mm256_xor_si256(x[0], _mm256_zextsi128_si256(_mm_cvtsi32_si128(static_cast<int>(first))));
+    for (p += block, size -= block; size >= block; p += block, size -= block)
+        for (std::size_t i = 0; i < 4; i++)
+            x[i] = _mm256_xor_si256(_mm256_xor_si256(_mm256_clmulepi64_epi128(x[i], far, 0x00),
+                                                     _mm256_clmulepi64_epi128(x[i], far, 0x11)),
+                                    load32(p + 32 * i));
+    std::uint8_t rest[2 * block];
+    std::memcpy(rest, x, block);
+    std::memcpy(rest + block, p, size);
+    return crc_by_128(0, rest, block + size);
+}
+
 constexpr std::size_t wide_block = 4 * 64;
 
-WIDE std::uint32_t crc_by_512(std::uint32_t first, const std::uint8_t *p, std::size_t size) {
+WIDEST std::uint32_t crc_by_512(std::uint32_t first, const std::uint8_t *p, std::size_t size) {
     if (size < 2 * wide_block) return crc_by_128(first, p, size);
     const __m512i far = _mm512_broadcast_i32x4(powers<4 * 512>());
     __m512i x[4];
@@ -104,8 +129,10 @@ WIDE std::uint32_t crc_by_512(std::uint32_t first, const std::uint8_t *p, std::s
 
 bool sections_are_intact(const tkx &file) {
     if (!__builtin_cpu_supports("pclmul")) return false;
-    const bool is_wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("vpclmulqdq");
-    const auto crc32 = is_wide ? crc_by_512 : crc_by_128;
+    const bool is_wide = __builtin_cpu_supports("vpclmulqdq");
+    const auto crc32 = is_wide && __builtin_cpu_supports("avx512f") ? crc_by_512
+                       : is_wide && __builtin_cpu_supports("avx2")  ? crc_by_256
+                                                                    : crc_by_128;
     const std::uint8_t *entry = file.data + header_size;
     const std::uint8_t *end = entry + file.section_count * entry_size;
     for (std::uint32_t i = 0; i < file.section_count; i++, entry += entry_size) {
