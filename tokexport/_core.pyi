@@ -40,13 +40,14 @@ def ways_of_merges(
     merges: U32, ranks: U32, symbols: U32, id_count: int
 ) -> tuple[U32, U32, U32, U32, U32] | int: ...
 
+class MappedFile:
+    pass
+
+def map_file(descriptor: int, size: int) -> memoryview: ...
+
 class Core:
     def __init__(
-        self,
-        buffer: bytes | mmap.mmap | memoryview,
-        name: str,
-        bulk_from: int | None = None,
-        width: int = 512,
+        self, buffer: bytes | memoryview, name: str, bulk_from: int | None = None, width: int = 512
     ) -> None: ...
     @property
     def encode(self, /) -> Callable[[str, Any, bool], list[int]]: ...

@@ -83,8 +83,8 @@ def embed(
 
 def _end_without_tokenizer(file: BinaryIO, file_size: int) -> int:
     """Where a GGUF file ends, without a previously embedded tokenizer."""
-    with mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-        place = embedded_place(data)
+    with mmap(file.fileno(), 0, access=ACCESS_READ) as data, memoryview(data) as view:
+        place = embedded_place(view)
     return file_size if place is None else place[0]
 
 

@@ -14,6 +14,7 @@
 #include "free_memory.h"
 #include "json_columns.h"
 #include "keys.h"
+#include "mapped_file.h"
 #include "merging.h"
 #include "splitting.h"
 #include "stream.h"
@@ -87,12 +88,16 @@ NB_MODULE(_core, m) {
                   ", id_count: int) -> tuple[" U32S ", " U32S ", " U32S ", " U32S ", " U32S
                   "] | int"));
 
+    using tokexport::MappedFile;
+    nb::class_<MappedFile>(m, "MappedFile", nb::type_slots(MappedFile::slots));
+    m.def("map_file", &tokexport::map_file, "descriptor"_a, "size"_a,
+          nb::sig("def map_file(descriptor: int, size: int) -> memoryview"));
+
     nb::class_<Core>(m, "Core")
         .def(nb::init<nb::object, nb::object, std::optional<std::size_t>, unsigned>(), "buffer"_a,
              "name"_a, "bulk_from"_a.none() = nb::none(), "width"_a = tokexport::Engine::widest,
-             nb::sig("def __init__(self, buffer: bytes | mmap.mmap | memoryview, name: str, "
-                     "bulk_from: int | "
-                     "None = None, width: int = 512) -> None"))
+             nb::sig("def __init__(self, buffer: bytes | memoryview, name: str, "
+                     "bulk_from: int | None = None, width: int = 512) -> None"))
         .def_prop_ro("encode", &tokexport::encode_of,
                      nb::sig("def encode(self, /) -> collections.abc.Callable[[str, typing.Any, "
                              "bool], list[int]]"))

@@ -3,7 +3,6 @@ size and a mark, so that finding it needs no reader of the larger format.
 """
 
 import os
-from mmap import mmap
 
 from tokexport.runtime.tokenizer import MAGIC
 
@@ -20,7 +19,7 @@ def tail(size: int) -> bytes:
     return size.to_bytes(8, "little") + TAIL_MARK
 
 
-def embedded_place(data: bytes | mmap | memoryview) -> tuple[int, int] | None:
+def embedded_place(data: bytes | memoryview) -> tuple[int, int] | None:
     """The begin and the end of a file embedded in a larger one, or None.
 
     >>> embedded_place(b"model" + b"{}" + tail(2))
@@ -33,7 +32,7 @@ def embedded_place(data: bytes | mmap | memoryview) -> tuple[int, int] | None:
     return (end - size, end) if size <= end else None
 
 
-def embedded(data: bytes | mmap | memoryview) -> bytes | mmap | memoryview:
+def embedded(data: bytes | memoryview) -> bytes | memoryview:
     """The file embedded in a larger one, in place; ``data`` itself if there is none."""
     place = embedded_place(data)
     return data if place is None else memoryview(data)[slice(*place)]

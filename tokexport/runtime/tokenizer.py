@@ -1,10 +1,8 @@
 """A tokenizer that runs from a mapped tokexport file."""
 
 import os
-from mmap import ACCESS_READ, mmap
 
-from tokexport._core import Core, EncodeStream
-from tokexport.runtime.threads import thread_count
+from tokexport._core import Core, EncodeStream, map_file
 
 # Rarely needed modules are imported where they are used: importing dataclasses, enum, json, pathlib
 # and typing here would delay the first ids tenfold. `from __future__ import annotations` also
@@ -53,6 +51,12 @@ class _Imported:
         return method if instance is None else method.__get__(instance)
 
 
+def _thread_count(asked: int | None) -> int:
+    from tokexport.runtime.threads import thread_count
+
+    return thread_count(asked)
+
+
 def load(
     source: str | os.PathLike[str] | bytes | bytearray | memoryview, *, check: bool = True
 ) -> "Tokenizer":
@@ -70,7 +74,7 @@ def load(
     [259, 264]
     """
     if isinstance(source, (bytes, bytearray, memoryview)):
-        data: bytes | mmap | memoryview = bytes(source)
+        data: bytes | memoryview = bytes(source)
         path = None
         name = f"tokexport file of {len(data)} bytes"
     else:
@@ -78,7 +82,7 @@ def load(
         with open(path, "rb") as file:
             # An empty file cannot be mapped; the core has an error for it.
             size = os.fstat(file.fileno()).st_size
-            data = mmap(file.fileno(), 0, access=ACCESS_READ) if size else b""
+            data = map_file(file.fileno(), size) if size else b""
             if not file.seekable():  # a pipe: no path leads to its bytes again
                 data, path = file.read(), None
     if data[:8] != MAGIC:
@@ -112,10 +116,10 @@ class Tokenizer:
     _core: Core
     _encode: "Callable[[str, Any, bool], list[int]]"
     _encode_numpy: "Callable[[str, Any, bool], NDArray[np.uint32]]"
-    _data: bytes | mmap | memoryview
+    _data: bytes | memoryview
     _path: str | None
 
-    def __init__(self, core: Core, data: bytes | mmap | memoryview, path: str | None) -> None:
+    def __init__(self, core: Core, data: bytes | memoryview, path: str | None) -> None:
         write = super().__setattr__
         write("_core", core)
         write("_encode", core.encode)
@@ -168,7 +172,7 @@ class Tokenizer:
         if num_threads == 1:
             encode = self._encode  # Python calls a variable faster than an attribute
             return encode(text, allowed_special, add_special_tokens)
-        threads = thread_count(num_threads)
+        threads = _thread_count(num_threads)
         return self._core.encode_parallel(text, allowed_special, add_special_tokens, threads)
 
     def encode_ordinary(self, text: str) -> list[int]:
@@ -195,7 +199,7 @@ class Tokenizer:
         if num_threads == 1:
             encode = self._encode_numpy
             return encode(text, allowed_special, add_special_tokens)
-        threads = thread_count(num_threads)
+        threads = _thread_count(num_threads)
         return self._core.encode_parallel_numpy(text, allowed_special, add_special_tokens, threads)
 
     def encode_bytes(
@@ -213,7 +217,7 @@ class Tokenizer:
         """
         if num_threads == 1 or not isinstance(data, bytes):
             return self._core.encode_bytes(data, allowed_special, add_special_tokens)
-        threads = thread_count(num_threads)
+        threads = _thread_count(num_threads)
         return self._core.encode_parallel(data, allowed_special, add_special_tokens, threads)
 
     def encode_pair(
@@ -257,7 +261,7 @@ class Tokenizer:
         >>> tokenizer.encode_batch(["hello", "hello world"])
         [[259], [259, 264]]
         """
-        threads = thread_count(num_threads)
+        threads = _thread_count(num_threads)
         return self._core.encode_batch(texts, allowed_special, add_special_tokens, threads)
 
     def encode_batch_to_numpy(
@@ -278,7 +282,7 @@ class Tokenizer:
         >>> tokenizer.encode_batch_to_numpy(["hello", "hello world"])
         (array([259, 259, 264], dtype=uint32), array([0, 1, 3], dtype=uint64))
         """
-        threads = thread_count(num_threads)
+        threads = _thread_count(num_threads)
         return self._core.encode_flat(texts, allowed_special, add_special_tokens, threads)
 
     def encode_stream(

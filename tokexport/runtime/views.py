@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from mmap import mmap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +23,7 @@ def _view(self: Tokenizer, tag: bytes, row: str) -> NDArray[Any] | None:
     return np.frombuffer(self._data, dtype, size // dtype.itemsize, offset)
 
 
-def section_sizes(data: bytes | mmap | memoryview) -> list[tuple[str, int]]:
+def section_sizes(data: bytes | memoryview) -> list[tuple[str, int]]:
     """Tag and size in bytes of each section, in the order of the file."""
     header = layout.Header.parse(data[: layout.Header.sizeof()])
     start, size = layout.Header.sizeof(), layout.Section.sizeof()
