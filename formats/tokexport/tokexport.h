@@ -228,8 +228,8 @@ typedef struct tkx {
     uint32_t trie_units, trie_depth, trie_root, trie_continuation, trie_characters, trie_flags,
         trie_reserved;
     uint32_t stage_count, op_count, normalizer_count;
-    /* follows_sources: some operation depends on the source map */
-    uint8_t plain_raw, plain_normalized, words_first, follows_sources;
+    /* follows_sources: an operation depends on the source map; moves_spans: there is a CHARSMAP */
+    uint8_t plain_raw, plain_normalized, words_first, follows_sources, moves_spans;
     tkx_stage stages[TKX_MAX_STAGES];
 #ifndef TKX_NO_NORMALIZER
     tkx_op ops[TKX_MAX_OPS];

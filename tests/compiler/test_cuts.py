@@ -236,3 +236,16 @@ def test_both_sides_of_a_cut_have_the_ids_of_the_whole_with_a_charsmap(name: str
         right = pair[1] + "".join(rng.choices(alphabet, k=rng.randrange(5)))
         sides = theirs.encode(left).ids + theirs.encode(right).ids
         assert sides == theirs.encode(left + right).ids, (left, right)
+
+
+def test_a_charsmap_that_drops_the_start_of_a_long_text_moves_its_spans_after_every_cut() -> None:
+    theirs = Tokenizer(Unigram([("<unk>", 0.0), ("a", -1.0), ("b", -1.0)], unk_id=0))
+    theirs.normalizer = normalizers.Precompiled(charsmap_of({"\x01": ""}))
+    theirs.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    theirs.add_tokens([ReferenceToken("<s>", normalized=False)])
+    assert cuts_of(theirs)[ord("b"), ord(" ")]
+    ours = converted(theirs)
+    for start in ("\x01", "<s>\x01", "ab \x01"):
+        text = start + "ab " * 10_000
+        found, expected = ours.encode_with_offsets(text), theirs.encode(text)
+        assert (found.ids, found.offsets) == (expected.ids, expected.offsets), start

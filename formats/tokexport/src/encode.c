@@ -77,12 +77,13 @@ size_t tkx_cut(const tkx *t, const void *text, size_t size) {
 }
 
 /* Text that is rewritten or labelled is encoded in blocks of about TKX_BLOCK bytes, so that a copy
-   of prose fits into 64 KB of work memory and into the processor's cache. TKX_E_WORK does not ask
-   for less than SMALL_MEMORY, unless less is certainly enough. */
+   of prose fits into 64 KB of work memory and into the processor's cache; but a charsmap may move
+   all spans. TKX_E_WORK asks for at least SMALL_MEMORY, unless less is certainly enough. */
 enum { SMALL_MEMORY = 1 << 16 };
 
 static void encode_blocks(tkx_context *ctx, const uint8_t *text, size_t size) {
-    const int in_blocks = ctx->t->op_count || field(ctx->t->labels, 0);
+    const int is_moved = wants_spans(ctx) && ctx->t->moves_spans,
+              in_blocks = !is_moved && (ctx->t->op_count || field(ctx->t->labels, 0));
     ctx->text.begin = text;
     while (size > TKX_BLOCK && in_blocks && ctx->code == TKX_OK) {
         size_t length = TKX_BLOCK, cut = tkx_cut(ctx->t, text, length);
