@@ -188,9 +188,13 @@ def test_a_repeatedly_killed_process_produces_the_same_files(tmp_path: Path) -> 
     [
         ("a.jsonl", b'{"text": "a"}\n{"body": "b"}\n', "a.jsonl:2: no text in .* 'text': .*body"),
         ("a.jsonl", b"[]\n", "not an object"),
+        ("a.jsonl", b'{"text": 5}', "a.jsonl:1: the field 'text' is a number, not a string; name"),
+        ("a.jsonl", b'{"text": null}', "the field 'text' is null, not a string"),
+        ("a.jsonl", b'{"text": [false]}', "the field 'text' is a list, not a string"),
+        ("a.jsonl", b'{"text": true}', "the field 'text' is true or false, not a string"),
         ("a.jsonl", b'{"text"\n', "a.jsonl:1: not a line of JSON"),
         ("a.jsonl", b'\n{"text": "\xff"}', "a.jsonl:2: not UTF-8 at byte 10 of the line"),
-        ("a.jsonl", b'{"text": "a"}\n{"text": "\\ud800"}\n', "a.jsonl: document 2: .*surrogates"),
+        ("a.jsonl", b'{"text": "a"}\n{"text": "\\ud800"}', "document 2: .*surrogate.*; rem"),
         ("a.txt", b"ab\xff", "a.txt: not UTF-8 at byte 2"),
         ("a.txt.gz", b"no gzip", "a.txt.gz: cannot be decompressed"),
         ("a.txt.gz", gzip.compress(b"", mtime=0)[:10] + b"\xff", "a.txt.gz: cannot be decomp"),
@@ -228,6 +232,25 @@ def test_a_folder_with_other_contents_is_not_touched(tmp_path: Path) -> None:
     tokenize([tmp_path / "a.txt"], SUBJECT, tmp_path / "out")
     with pytest.raises(TokexportError, match=r"other settings \(begin\)"):
         tokenize([tmp_path / "a.txt"], SUBJECT, tmp_path / "out", begin=1)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [b"no gzip", gzip.compress(b"\xff", mtime=0), gzip.compress(b"{}", mtime=0)],
+    ids=["no gzip", "no UTF-8", "no JSON"],
+)
+def test_a_run_that_failed_before_its_first_shard_does_not_block_the_folder(
+    broken: bytes, tmp_path: Path
+) -> None:
+    path, folder = tmp_path / "a.jsonl.gz", tmp_path / "out"
+    path.write_bytes(broken)
+    with pytest.raises(SourceError):
+        tokenize([path], SUBJECT, folder, field="nope")
+    write_file(path, ".jsonl.gz", ["the light"])
+    tokenize([path], SUBJECT, folder, begin=1, dtype="uint32")
+    assert documents_of(folder) == expected(["the light"], 1, None)
+    with pytest.raises(TokexportError, match=r"other settings \(begin\)"):
+        tokenize([path], SUBJECT, folder, dtype="uint32")
 
 
 def test_ids_have_two_bytes_only_if_all_fit(tmp_path: Path) -> None:

@@ -104,3 +104,32 @@ def test_a_special_token_that_is_a_word_of_the_texts_is_refused() -> None:
         with pytest.raises(TokexportError, match=f"{name}' is also the spelling of"):
             train_from_iterator(["low low low"], 260, special_tokens=[name])
     assert train_from_iterator(["low low low"], 260, special_tokens=["lowest"]).special_tokens
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        ("count", "--special-token"),
+        ("count", "--pattern"),
+        ("train", "--special-token"),
+        ("train", "--special-id"),
+        ("train", "--stop"),
+        ("tokenize", "--begin"),
+        ("tokenize", "--end"),
+        ("tokenize", "--field"),
+    ],
+)
+def test_an_option_that_is_not_utf8_is_refused_at_once(
+    run: Run, tmp_path: Path, command: str, option: str
+) -> None:
+    """Python gives such bytes to a program as lone surrogates."""
+    (tmp_path / "a.txt").write_text("low lower")
+    trained = train_from_iterator(["low lower"], 257)
+    (tmp_path / "t.bin").write_bytes(trained.to_bytes())
+    inputs = [*([tmp_path / "t.bin"] if command == "tokenize" else []), tmp_path / "a.txt"]
+    size = ["--vocab-size", 260] if command == "train" else []
+    values = ["<\udcff>", *([5] if option == "--special-id" else [])]
+    outcome = run(command, *inputs, *size, "-o", tmp_path / "out", option, *values)
+    assert outcome.code == 2
+    assert f"Invalid value for '{option}': the value is not UTF-8" in outcome.stderr
+    assert not (tmp_path / "out").exists()

@@ -140,6 +140,14 @@ def test_invalid_input_is_refused_with_a_sentence() -> None:
         train_from_iterator(["a"], 300, pattern="gpt9")
     with pytest.raises(TokexportError, match="special tokens must differ"):
         train_from_iterator(["a"], 300, special_tokens=["x", "x"])
+    with pytest.raises(TokexportError, match=r"token '<.udcff>' has a lone surrogate"):
+        train_from_iterator(["a"], 300, special_tokens=["<\udcff>"])
+    with pytest.raises(TypeError, match="special_tokens must be several special tokens, not str"):
+        train_from_iterator(["a"], 300, special_tokens="<x>")
+    with pytest.raises(TypeError, match="special_tokens must hold str, not int"):
+        train_from_iterator(["a"], 300, special_tokens=[1])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="vocab_size must be an int, not str"):
+        train_from_iterator(["a"], "x")  # type: ignore[arg-type]
     with pytest.raises(TokexportError, match="tie_break 'best' is none of lowest-ids"):
         train_from_iterator(["a"], 300, tie_break="best")  # type: ignore[arg-type]
 

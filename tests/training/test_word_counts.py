@@ -239,8 +239,54 @@ def test_counts_of_an_interrupted_run_are_not_learned_from(tmp_path: Path) -> No
         train_from_counts(counts, 300)
     with pytest.raises(TokexportError, match="interrupted"):
         join_files([tmp_path / "w.counts"], tmp_path / "other.counts")
-    with pytest.raises(TokexportError, match="interrupted"):
-        count_files(files[:1], tmp_path / "w.counts", pattern=SMALL)
+    # Nothing was counted, so nothing is lost if other files are counted now.
+    count_files(files[:1], tmp_path / "w.counts", pattern=SMALL)
+
+
+def test_counts_without_a_document_are_removed_on_failure(run: Run, tmp_path: Path) -> None:
+    path, target = tmp_path / "a.txt", tmp_path / "w.counts"
+    command = ["count", path, "-o", target, "--pattern", SMALL]
+    path.write_bytes(b"ab\xff")
+    assert "a.txt: not UTF-8 at byte 2" in run(*command).stderr
+    assert not target.exists()
+    path.write_bytes(b"ab ab")
+    assert run(*command).code == 0
+    # What was counted before stays as it was.
+    before = target.read_bytes()
+    (tmp_path / "b.txt").write_bytes(b"\xff")
+    assert run("count", tmp_path / "b.txt", "-o", target, "--add").code == 2
+    assert target.read_bytes() == before
+
+
+@pytest.mark.parametrize("add", [False, True])
+def test_counts_of_files_that_have_changed_since_an_interruption_are_to_be_removed(
+    tmp_path: Path, add: bool
+) -> None:
+    files, _ = corpus(tmp_path, 30)
+
+    def stop(counts: WordCounts, read: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        count_files(files, tmp_path / "w.counts", pattern=SMALL, checkpoint_bytes=1, progress=stop)
+    files[2].write_text('{"text": "other"}')
+    expected = r"w.counts: .*interrupted after 10 documents, .* not the same now; .* or remove .*w"
+    with pytest.raises(TokexportError, match=expected):
+        count_files(files, tmp_path / "w.counts", pattern=SMALL, add=add)
+
+
+def test_training_names_the_file_of_incomplete_counts(run: Run, tmp_path: Path) -> None:
+    files, _ = corpus(tmp_path, 30)
+
+    def stop(counts: WordCounts, read: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        count_files(files, tmp_path / "w.counts", pattern=SMALL, progress=stop)
+    outcome = run("train", "--counts", tmp_path / "w.counts", "--vocab-size", 300, "-o",
+                  tmp_path / "out")  # fmt: skip
+    assert outcome.code == 2
+    assert f"{tmp_path / 'w.counts'}: counting was interrupted after 0 documents" in outcome.stderr
 
 
 def test_a_changed_file_counts_as_another_file(tmp_path: Path) -> None:

@@ -16,13 +16,27 @@ from tokexport.training.counting import WordCounts
 from tokexport.training.files import count_files, count_stream, is_counts, join_files
 
 
+class Utf8(click.types.StringParamType):
+    """A text whose bytes on the command line are UTF-8."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            self.fail("the value is not UTF-8", param, ctx)
+        return value
+
+
 @click.command()
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=AnyPath())
 @path_option("-o", "--output", "target", required=True, help="The counts file.")
-@click.option("--pattern", metavar="NAME", help=f"{', '.join(KNOWN)}; or a regex.  [nanochat]")
+@click.option(
+    "--pattern", type=Utf8(), metavar="NAME", help=f"{', '.join(KNOWN)}; or a regex.  [nanochat]"
+)
 @click.option(
     "--special-token",
     "special_tokens",
+    type=Utf8(),
     multiple=True,
     metavar="T",
     help="Cut texts at this token, and do not count it.",
@@ -30,7 +44,9 @@ from tokexport.training.files import count_files, count_stream, is_counts, join_
 @click.option("--add", is_flag=True, help="Add to the counts in FILE.")
 @click.option("--max-chars", type=click.IntRange(1), metavar="N", help="Stop after N characters.")
 @click.option("--doc-cap", type=click.IntRange(1), metavar="N", help="Characters per document.")
-@click.option("--field", metavar="NAME", help="The field or column of the text.  [text]")
+@click.option(
+    "--field", type=Utf8(), metavar="NAME", help="The field or column of the text.  [text]"
+)
 @click.option("--lines", is_flag=True, help="Each line of a .txt file is a document.")
 @click.option("--threads", type=click.IntRange(1), metavar="N", help="[one per processor]")
 @output_options

@@ -8,6 +8,7 @@ import click
 
 from tokexport import Tokenizer, load
 from tokexport.cli.console import Output, ProgressLine, output_options, plural, size
+from tokexport.cli.count import Utf8
 from tokexport.cli.options import AnyPath, InputPath, path_option
 from tokexport.corpus import Index
 from tokexport.corpus import tokenize as library
@@ -20,10 +21,14 @@ from tokexport.errors import TokexportError
 @click.argument("path", metavar="TOKENIZER", type=InputPath())
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=AnyPath())
 @path_option("-o", "--output", "folder", required=True, metavar="DIR", help="The shards' folder.")
-@click.option("--field", default="text", metavar="NAME", help="The field or column of the text.")
+@click.option(
+    "--field", type=Utf8(), default="text", metavar="NAME", help="The field or column of the text."
+)
 @click.option("--lines", is_flag=True, help="Each line of a .txt file is a document.")
-@click.option("--begin", metavar="TOKEN", help="Starts each document, or none.  [BOS or EOT]")
-@click.option("--end", metavar="TOKEN", help="Ends each document.  [none]")
+@click.option(
+    "--begin", type=Utf8(), metavar="TOKEN", help="Starts each document, or none.  [BOS or EOT]"
+)
+@click.option("--end", type=Utf8(), metavar="TOKEN", help="Ends each document.  [none]")
 @click.option(
     "--shard-tokens",
     type=click.IntRange(1),

@@ -19,7 +19,7 @@ from tokexport.cli.console import (
     table,
 )
 from tokexport.cli.contents import converted
-from tokexport.cli.count import counting, is_standard_input
+from tokexport.cli.count import Utf8, counting, is_standard_input
 from tokexport.cli.options import AnyPath, parts_of_file, path_option
 from tokexport.corpus.documents import (
     ByteStream,
@@ -55,10 +55,13 @@ from tokexport.training.word_counts_file import read_word_counts
     "--vocab-size", type=click.IntRange(1), metavar="N", required=True, help="The number of ids."
 )
 @path_option("-o", "--output", "folder", required=True, metavar="DIR", help="The files' folder.")
-@click.option("--pattern", metavar="NAME", help=f"{', '.join(KNOWN)}; or a regex.  [nanochat]")
+@click.option(
+    "--pattern", type=Utf8(), metavar="NAME", help=f"{', '.join(KNOWN)}; or a regex.  [nanochat]"
+)
 @click.option(
     "--special-token",
     "special",
+    type=Utf8(),
     multiple=True,
     metavar="T",
     help="A special token; its id is one of the last.",
@@ -66,16 +69,22 @@ from tokexport.training.word_counts_file import read_word_counts
 @click.option(
     "--special-id",
     "placed",
-    type=(str, click.IntRange(0)),
+    type=(Utf8(), click.IntRange(0)),
     multiple=True,
     metavar="T ID",
     help="A special token with its id.",
 )
-@click.option("--bos", metavar="T", help="The special token that begins a text.")
-@click.option("--eos", metavar="T", help="The special token that ends a text and a generation.")
-@click.option("--pad", metavar="T", help="The special token that pads a batch.")
+@click.option("--bos", type=Utf8(), metavar="T", help="The special token that begins a text.")
 @click.option(
-    "--stop", multiple=True, metavar="T", help="Another special token that ends a generation."
+    "--eos", type=Utf8(), metavar="T", help="The special token that ends a text and a generation."
+)
+@click.option("--pad", type=Utf8(), metavar="T", help="The special token that pads a batch.")
+@click.option(
+    "--stop",
+    type=Utf8(),
+    multiple=True,
+    metavar="T",
+    help="Another special token that ends a generation.",
 )
 @click.option("--split-special", is_flag=True, help="Cut texts at special tokens.")
 @click.option(
@@ -86,7 +95,9 @@ from tokexport.training.word_counts_file import read_word_counts
 )
 @click.option("--max-chars", type=click.IntRange(1), metavar="N", help="Stop after N characters.")
 @click.option("--doc-cap", type=click.IntRange(1), metavar="N", help="Characters per document.")
-@click.option("--field", metavar="NAME", help="The field or column of the text.  [text]")
+@click.option(
+    "--field", type=Utf8(), metavar="NAME", help="The field or column of the text.  [text]"
+)
 @click.option("--lines", is_flag=True, help="Each line of a .txt file is a document.")
 @path_option(
     "--held-out", multiple=True, metavar="PATH", help="Texts to measure on, not to learn from."
@@ -224,7 +235,9 @@ def _read(counts_file: str, inputs: Sequence[str], how: dict[str, Any]) -> WordC
             "--counts excludes INPUT and its options",
             "`tokexport count` fixed the pattern and the texts",
         )
-    return read_word_counts(counts_file)
+    counts = read_word_counts(counts_file)
+    counts.refuse_incomplete(counts_file)
+    return counts
 
 
 def _count(

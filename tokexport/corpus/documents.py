@@ -15,7 +15,7 @@ from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from tokexport.errors import MissingLibraryError, SourceError
+from tokexport.errors import MissingLibraryError, SourceError, TextError
 
 if TYPE_CHECKING:
     from tokexport.runtime.tokenizer import ArrowArray
@@ -30,6 +30,10 @@ TEXT_OVERHEAD: Final = 64  # bytes of memory per text in addition to its content
 
 COMPRESSIONS: Final = (".gz", ".bz2", ".xz", ".zst")
 KINDS: Final = {".txt": "text", ".jsonl": "lines of JSON", ".ndjson": "lines of JSON"}
+JSON_KINDS: Final = {
+    int: "a number", float: "a number", bool: "true or false", list: "a list", dict: "an object",
+    type(None): "null",
+}  # fmt: skip
 PARQUET: Final = ".parquet"
 SUPPORTED: Final = f".txt, .jsonl, .ndjson (also with {', '.join(COMPRESSIONS)}) and .parquet"
 
@@ -183,6 +187,12 @@ def read_stream(
         yield from _lines(stream.name, iter(stream), field, Position(), lambda: stream.size)
 
 
+def lone_surrogate(error: UnicodeEncodeError) -> TextError:
+    """The error for a text that is not valid Unicode."""
+    around = error.object[max(0, error.start - 10) : error.end + 10]
+    return TextError(f"a text has a lone surrogate, invalid in UTF-8: {around!r}", "remove it")
+
+
 def _kind(path: Path) -> str | None:
     suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
     if suffixes[-1:] == [PARQUET]:
@@ -295,6 +305,11 @@ def _text_of(line: bytes, field: str | None, place: str) -> str:
         raise SourceError(f"{place}: not a line of JSON: {error}") from error
     text = value.get(field) if isinstance(value, dict) else None
     if not isinstance(text, str):
+        if isinstance(value, dict) and field in value:
+            raise SourceError(
+                f"{place}: the field {field!r} is {JSON_KINDS[type(text)]}, not a string",
+                "name the field of the text with --field",
+            )
         found = f"its fields are {', '.join(value)}" if isinstance(value, dict) else "not an object"
         raise SourceError(
             f"{place}: no text in the field {field!r}: {found}", "name it with --field"

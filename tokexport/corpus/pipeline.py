@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from tokexport.corpus.documents import Batch, LongDocument, Position, find_files, read_documents
+from tokexport.corpus.documents import (
+    Batch,
+    LongDocument,
+    Position,
+    find_files,
+    lone_surrogate,
+    read_documents,
+)
 from tokexport.corpus.shards import DType, Header, Index, ShardWriter, read_index, write_index
 from tokexport.errors import SourceError, TextError, TokexportError
 
@@ -99,6 +106,9 @@ def _resumed(folder: Path, fresh: Index) -> Index:
         write_index(folder, fresh)
         return fresh
     if (found.settings, found.dtype, found.header) != (fresh.settings, fresh.dtype, fresh.header):
+        if not found.shards:  # a run that failed before its first shard: nothing is lost
+            write_index(folder, fresh)
+            return fresh
         other = [
             name for name, value in fresh.settings.items() if found.settings.get(name) != value
         ]
@@ -123,8 +133,9 @@ def _encoded(
             except (UnicodeError, TextError) as error:
                 place = batch.after(number)
                 where = f"{files[place.file]}: document {place.document + 1:,}"
-                found, hint = getattr(error, "problem", error), getattr(error, "hint", "")
-                raise SourceError(f"{where}: {found}", hint) from error
+                found = lone_surrogate(error) if isinstance(error, UnicodeEncodeError) else error
+                problem, hint = getattr(found, "problem", found), getattr(found, "hint", "")
+                raise SourceError(f"{where}: {problem}", hint) from error
         raise
 
 

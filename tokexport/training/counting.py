@@ -10,7 +10,8 @@ from typing import Final
 
 from tokexport._core import Core, WordCounter
 from tokexport.conversion import file_bytes
-from tokexport.errors import TextError, TokexportError, UnsupportedError
+from tokexport.corpus.documents import lone_surrogate
+from tokexport.errors import TokexportError, UnsupportedError
 from tokexport.model import Provenance
 from tokexport.sources.tiktoken.encoding import build
 from tokexport.sources.tiktoken.known_patterns import KNOWN
@@ -86,7 +87,7 @@ class WordCounts:
             try:
                 self.native.add(batch, num_threads or os.cpu_count() or 1)
             except UnicodeEncodeError as error:
-                raise _surrogate(error) from None
+                raise lone_surrogate(error) from None
             progress()
 
     def join(self, other: WordCounts, name: str = "the other") -> None:
@@ -165,7 +166,7 @@ class WordCounts:
             try:
                 data = part.encode()
             except UnicodeEncodeError as error:
-                raise _surrogate(error) from None
+                raise lone_surrogate(error) from None
             if end := self.native.cut(data):
                 yield "".join((*pending, data[:end].decode()))
                 pending = []
@@ -208,8 +209,21 @@ class _Specials:
 
 
 def checked(special_tokens: Iterable[str]) -> tuple[str, ...]:
-    """Special tokens. Raises TokexportError for an empty or repeated one."""
+    """Special tokens. Raises TokexportError for an empty or repeated one, or a lone surrogate,
+    TypeError for a single str, or for anything else in them.
+    """
+    if isinstance(special_tokens, str):
+        raise TypeError("special_tokens must be several special tokens, not str")
     found = tuple(special_tokens)
+    for name in found:
+        if not isinstance(name, str):
+            raise TypeError(f"special_tokens must hold str, not {type(name).__name__}")
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise TokexportError(
+                f"the special token {name!r} has a lone surrogate, invalid in UTF-8", "remove it"
+            ) from None
     if len(set(found)) < len(found) or "" in found:
         raise TokexportError("special tokens must differ, and none may be empty")
     return found
@@ -240,8 +254,3 @@ def _named(special_tokens: Sequence[str]) -> str:
         return "no special token"
     noun = "token" if len(special_tokens) == 1 else "tokens"
     return f"the special {noun} {', '.join(special_tokens)}"
-
-
-def _surrogate(error: UnicodeEncodeError) -> TextError:
-    around = error.object[max(0, error.start - 10) : error.end + 10]
-    return TextError(f"a text has a lone surrogate, invalid in UTF-8: {around!r}", "remove it")

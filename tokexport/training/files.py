@@ -77,16 +77,39 @@ def count_files(
     checkpoint = counts.text_bytes
     size = write_word_counts(path, counts)
     documents = read_documents(files, field=field, lines=lines, start=run.next)
-    for after, read in count_documents(
-        counts, documents, files, run, num_threads, progress=progress
-    ):
-        counts.runs = (*before, after)
-        due = max(checkpoint_bytes, CHECKPOINT_FILES * size)
-        if after.complete or counts.text_bytes - checkpoint >= due:
-            size = write_word_counts(path, counts)
-            checkpoint = counts.text_bytes
-        progress(counts, read)
+    try:
+        for after, read in count_documents(
+            counts, documents, files, run, num_threads, progress=progress
+        ):
+            counts.runs = (*before, after)
+            due = max(checkpoint_bytes, CHECKPOINT_FILES * size)
+            if after.complete or counts.text_bytes - checkpoint >= due:
+                size = write_word_counts(path, counts)
+                checkpoint = counts.text_bytes
+            progress(counts, read)
+    except Exception:
+        _undo_empty_run(path)
+        raise
     return counts
+
+
+def _undo_empty_run(path: Path) -> None:
+    """Removes from a counts file, or with it, a failed run of which nothing was written."""
+    counts = read_word_counts(path)
+    if not _drop_empty_run(counts):
+        return
+    if counts.runs or counts.words:
+        write_word_counts(path, counts)
+    else:
+        path.unlink()
+
+
+def _drop_empty_run(counts: WordCounts) -> bool:
+    """Forgets an interrupted last run that counted no document; whether there was one."""
+    if not counts.runs or counts.runs[-1].complete or counts.runs[-1].documents:
+        return False
+    counts.runs = counts.runs[:-1]
+    return True
 
 
 def count_stream(
@@ -158,12 +181,19 @@ def _resumed(
         path.parent.mkdir(parents=True, exist_ok=True)
         return WordCounts(pattern or "nanochat", special_tokens or ()), run
     counts = read_word_counts(target)
+    if _drop_empty_run(counts) and not counts.runs and not counts.words:
+        return WordCounts(pattern or "nanochat", special_tokens or ()), run
     specials = counts.special_tokens if special_tokens is None else special_tokens
     if run.files and counts.runs and counts.runs[-1].at_start() == run:
         run = counts.runs[-1]
         counts.runs = counts.runs[:-1]
+    elif counts.runs and not counts.runs[-1].complete:
+        raise TokexportError(
+            f"{target}: counting was interrupted after {counts.runs[-1].documents:,} documents, and"
+            " the files or options are not the same now",
+            f"use the same ones to resume, or remove {target} to count from the start",
+        )
     elif not add:
-        counts.refuse_incomplete(str(target))
         raise TokexportError(
             f"{target} holds the counts of other files",
             "add to it (--add, add=True), or name another",
@@ -266,10 +296,15 @@ def count_documents(
 
 def decoded(parts: Iterator[bytes], name: str) -> Iterator[str]:
     """Decodes the parts of a text. Raises SourceError if they are not UTF-8."""
+    decoder, size = codecs.getincrementaldecoder("utf-8")(), 0
     try:
-        yield from codecs.iterdecode(parts, "utf-8")
+        for part in parts:
+            size += len(part)
+            yield decoder.decode(part)
+        decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
-        raise SourceError(f"{name}: not UTF-8: {error.reason}", "convert it first") from error
+        at = size - len(error.object) + error.start  # the object ends where the parts so far do
+        raise SourceError(f"{name}: not UTF-8 at byte {at:,}", "convert it first") from error
 
 
 def strings(texts: Any) -> list[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Final, Literal, SupportsIndex, get_args
 
 import numpy as np
 
@@ -175,7 +175,11 @@ def train_from_counts(
 def refuse_settings(
     vocab_size: int, special_tokens: SpecialTokens, tie_break: str, roles: Roles
 ) -> int:
-    """The number of merges requested. Raises TokexportError for impossible settings."""
+    """The number of merges requested. Raises TokexportError for impossible settings, TypeError for
+    a vocabulary size that is not an int.
+    """
+    if not isinstance(vocab_size, SupportsIndex):
+        raise TypeError(f"vocab_size must be an int, not {type(vocab_size).__name__}")
     if tie_break not in TIE_BREAKS:
         raise TokexportError(f"tie_break {tie_break!r} is none of {', '.join(TIE_BREAKS)}")
     count = len(checked(special_tokens))
