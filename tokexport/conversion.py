@@ -121,6 +121,8 @@ def convert(
         named = Path(target)
         refuse_sources(named, own)
         path = resolve(named, force=force)
+    elif not hasattr(target, "writelines"):
+        raise TypeError(f"target must be a path or a binary file, not {type(target).__name__}")
     step("reading the source")
     opened = open_source(
         source,

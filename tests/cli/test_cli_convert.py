@@ -165,8 +165,9 @@ def test_notes_are_written_to_stderr_or_into_the_json(run: Run, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ("--to llama2.c --no-chat-template", "--to excludes options for the contents"),
-        ("--to llama2.c --decode-only", "--to excludes options for the contents"),
+        ("--to llama2.c --no-chat-template", "and options for the contents of a tokexport file"),
+        ("--to llama2.c --decode-only", "and options for the contents of a tokexport file"),
+        ("--to llama2.c --verbose", "--to excludes -o -, --verbose and"),
         ("--from llama2.c --no-chat-template", "--from accepts only"),
         ("--from llama2.c --pattern cl100k_base", "--from accepts only"),
         ("--from llama2.c --to gguf", "--from accepts only"),

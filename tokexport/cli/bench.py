@@ -10,7 +10,7 @@ import click
 
 from tokexport import load
 from tokexport.cli.console import json_option, say, say_json, table
-from tokexport.cli.options import InputPath
+from tokexport.cli.options import InputPath, not_utf8
 
 DEFAULT_BYTES = 4_000_000
 
@@ -32,7 +32,11 @@ def bench(path: str, text: str | None, seconds: float, as_json: bool) -> None:
     tokexport bench tokenizer.bin --text book.txt
     """
     content = library_source(DEFAULT_BYTES) if text is None else Path(text).read_bytes()
-    text = content.decode("utf-8", "replace")
+    try:
+        # The default text may end within a character.
+        text = content.decode(errors="replace" if text is None else "strict")
+    except UnicodeDecodeError as error:
+        raise not_utf8(str(text), error.start) from error
     opening = repeat(lambda: load(path, check=False), seconds)
     tokenizer = load(path)
     begin = time.perf_counter()
@@ -41,7 +45,7 @@ def bench(path: str, text: str | None, seconds: float, as_json: bool) -> None:
     again = repeat(lambda: tokenizer.encode_ordinary(text), seconds)
     arrays = repeat(lambda: tokenizer.encode_to_numpy(text), seconds)
     decoding = repeat(lambda: tokenizer.decode_bytes(ids), seconds)
-    size = len(text.encode("utf-8", "replace"))
+    size = len(text.encode())
     times = {"encode_first": first, "encode_again": again}
     times |= {"encode_to_numpy": arrays, "decode_bytes": decoding}
     if as_json:

@@ -69,6 +69,13 @@ def chat_template(
         **dict(map(read_variable, variables)),
     }
     text = tokenizer.apply_chat_template(given.get("messages", ()), **how, tokenize=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise SourceError(
+            f"{messages}: a text has the surrogate {text[error.start]!a}, half of a character",
+            "write both halves, or the character itself",
+        ) from error
     if as_text and not as_json:
         click.echo(text, nl=False)
         return

@@ -94,7 +94,9 @@ def convert(
         return
     if format is not None:
         if alone:
-            raise click.UsageError("--to excludes options for the contents of a tokexport file.")
+            raise click.UsageError(
+                "--to excludes -o -, --verbose and options for the contents of a tokexport file."
+            )
         if into is not None and format != "gguf":
             raise click.UsageError("--into requires --to gguf.")
         common: dict[str, Any] = {"into": into, "strict": strict, "force": force, **how}

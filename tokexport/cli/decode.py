@@ -1,6 +1,7 @@
 """tokexport decode: ids in, bytes out."""
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -35,7 +36,7 @@ def decode(path: str, ids: tuple[str, ...], skip_special_tokens: bool, as_json: 
     tokexport encode tokenizer.bin "Hello" | tokexport decode tokenizer.bin
     echo '[9906, 11, 1917]' | tokexport decode tokenizer.bin --json
     """
-    given = [" ".join(ids).encode()] if ids and ids != ("-",) else parts_of_file("-")
+    given = [os.fsencode(" ".join(ids))] if ids and ids != ("-",) else parts_of_file("-")
     numbers = parse_ids(given)
     tokenizer = load(path)
     try:

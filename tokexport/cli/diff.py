@@ -103,7 +103,9 @@ def contents_of(first: str, second: str, how: dict[str, Any]) -> tuple[Contents,
     """Opens both. A source is converted with scores and an encoder if the other file has them."""
     if not is_repository(first) and not is_repository(second):
         local_source(second, how["revision"])  # refuses a revision that applies to neither
-    files = {path: opened(path, {}) for path in (first, second) if is_tokexport_file(path)}
+    paths = [path for path in (first, second) if is_tokexport_file(path)]
+    # The options are for the other one, if it is a source.
+    files = {path: opened(path, how if len(paths) == 2 else {}) for path in paths}
     model = next(iter(files.values()), None)
     options = Options(
         decode_only=model is not None and not model.encodes,

@@ -60,6 +60,8 @@ def encode(
     name, parts = given_text(text, text_file)
     if show and (tokens or offsets or as_json):
         raise click.UsageError("--show excludes --tokens, --offsets and --json.")
+    if tokens and offsets:
+        raise click.UsageError("--offsets excludes --tokens: its lines have the tokens, too.")
     if unit is not None and not offsets:
         raise click.UsageError("--unit requires --offsets.")
     tokenizer = load(path)

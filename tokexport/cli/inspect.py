@@ -74,7 +74,9 @@ def inspect(
     tokexport inspect tokenizer.json
     tokexport inspect Qwen/Qwen3-0.6B
     """
-    listed = token_id is not None or show_tokens or show_added
+    listed = (token_id is not None) + show_tokens + show_added
+    if listed > 1:
+        raise click.UsageError("--token, --tokens and --added exclude one another.")
     name = "standard input" if context.meta.get("standard input") == path else path
     if is_tokexport_file(path):
         contents = opened(path, how)
@@ -168,7 +170,7 @@ def file_facts(contents: Contents) -> dict[str, Any]:
         "longest_token": max((len(token.content) for token in contents.tokens if token), default=0),
         "encodes": contents.encodes,
         "merges": len(contents.merges),
-        "ranks_are_ids": contents.section(Tag.RANKS) is None,
+        "ranks_are_ids": contents.section(Tag.RANKS) is None if len(contents.merges) else None,
         "flags": contents.flags,
         "unknown_id": None if header.unknown_id == NONE else header.unknown_id,
         "normalizer": [asdict(operation) for operation in contents.normalizer],

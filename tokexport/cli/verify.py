@@ -6,6 +6,7 @@ import click
 
 from tokexport.cli.console import Output, ProgressLine, note, output_options
 from tokexport.cli.options import InputPath, source_options
+from tokexport.runtime.embedded import is_tokexport_file
 from tokexport.runtime.threads import processors
 from tokexport.targets.compare import Comparison, compare_runtime
 from tokexport.targets.registry import TARGETS
@@ -81,6 +82,8 @@ def verify(
         if runtime is not None:
             if only is not None or quick or jobs is not None:
                 raise click.UsageError("--as accepts only --strings, --seed and --text.")
+            if is_tokexport_file(path):
+                raise click.UsageError(f"{path} is a tokexport file: leave out --as.")
             count = RUNTIME_STRINGS if strings is None else strings
             result = compare_runtime(path, runtime, strings=count, progress=progress, **common)
         else:

@@ -35,14 +35,19 @@ def provenance(tables: Tables, reference_version: str | None) -> bytes:
     found: dict[str, Any] = {
         "exporter": f"tokexport {__version__}",
         "reference": reference,
-        "sha256": dict(tables.model.provenance.sha256),
-        "source": tables.model.provenance.source,
+        "sha256": {_utf8(name): each for name, each in tables.model.provenance.sha256.items()},
+        "source": _utf8(tables.model.provenance.source),
     }
     chat = tables.model.chat
     settings = {"templates": dict(chat.named), "variables": dict(chat.variables)}
     if stored := {name: value for name, value in settings.items() if value}:
         found["chat"] = stored
     return json.dumps(found, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def _utf8(name: str) -> str:
+    """The name of a file, with ``?`` for bytes that are not UTF-8."""
+    return name.encode(errors="replace").decode()
 
 
 def self_test(cases: Sequence[SelfTestCase]) -> bytes:

@@ -36,9 +36,9 @@ SOURCES: Final[tuple[AnySource, ...]] = (
     gguf.SOURCE,
     tokenizer_json_2.SOURCE,
     tokenizer_json.SOURCE,
+    tiktoken.PICKLE,  # before ranks, which lack a part of what it holds
     tiktoken.RANKS,
     tiktoken.TEKKEN,
-    tiktoken.PICKLE,
     rwkv.SOURCE,
     clip.SOURCE,
     minbpe.SOURCE,
@@ -117,18 +117,20 @@ def open_source(
     of ``transformers``, whether it has a tokenizer.json or not.
 
     Raises SourceError for a file that is broken, UnsupportedError for one that is not a source,
-    TypeError for any other object.
+    TypeError for any other object, ValueError for another reference.
 
     >>> import tokenizers
     >>> open_source(tokenizers.Tokenizer(tokenizers.models.BPE())).format.name
     'tokenizers.Tokenizer'
     """
+    if reference not in (None, "transformers"):
+        raise ValueError(f'reference must be None or "transformers", not {reference!r}')
     given = Given(pattern, special_tokens)
     local = local_source(source, revision)
     if not isinstance(local, str | os.PathLike):
         return _open_object(local, given)
     path = Path(local)
-    opened = _of_transformers(path) if reference is not None else _open_path(path)
+    opened = _of_transformers(path) if reference is not None else _open_path(path, given)
     with opened.input.naming_the_file():
         _check_given(opened, given)
     commit = path.name if local is not source else None
@@ -136,8 +138,10 @@ def open_source(
     return replace(opened, given=given, folder=folder, commit=commit)
 
 
-def _open_path(path: Path) -> Opened:
-    source = Input(path=tokenizer_in(path, SOURCES) if path.is_dir() else path)
+def _open_path(path: Path, given: Given) -> Opened:
+    # What is given is for ranks, not for a pickle beside them.
+    order = sorted(SOURCES, key=lambda one: one is tiktoken.PICKLE and given != Given())
+    source = Input(path=tokenizer_in(path, order) if path.is_dir() else path)
     with source.naming_the_file():
         refuse_by_head(source)
         found = sniffed(source, SOURCES)

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, SupportsIndex, TypeVar
 
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import TokenizerModel
@@ -30,6 +30,19 @@ class Given:
 
     pattern: str | None = None
     special_tokens: Mapping[str, int] | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.pattern, str | None):
+            raise TypeError(f"pattern must be a str or None, not {type(self.pattern).__name__}")
+        for content, id in (self.special_tokens or {}).items():
+            if not (isinstance(content, str) and isinstance(id, SupportsIndex)):
+                raise TypeError(f"special_tokens must map str to int, not {content!r} to {id!r}")
+            try:
+                content.encode()
+            except UnicodeEncodeError as error:
+                raise SourceError(
+                    f"the special token {content!r} has a surrogate, half of a character"
+                ) from error
 
 
 class Input:

@@ -59,7 +59,7 @@ def export(
                 at += file.write(bytes(aligned(at) - at))
                 at += file.write(data)
     return Exported(
-        target=path,
+        target=Path(target),
         size=file_size(shape),
         shape=shape,
         parameters=sum(tensor.rows * tensor.columns for tensor in every if tensor.source),

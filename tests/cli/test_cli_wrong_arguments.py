@@ -1,0 +1,71 @@
+"""A wrong argument is an error that names it, and nothing is written; no option is ignored."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import PathOf, Run
+from repository import small_source
+
+import tokexport
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "reason"),
+    [
+        ({"reference": "tokenizers"}, ValueError, "reference must be None or .*, not 'tokenizers'"),
+        ({"reference": ""}, ValueError, "reference must be"),
+        ({"pattern": 5}, TypeError, "pattern must be a str or None, not int"),
+        ({"special_tokens": {"a": "b"}}, TypeError, "special_tokens must map str to int, not 'a'"),
+        ({"special_tokens": {"\ud800": 1}}, tokexport.errors.SourceError, "has a surrogate"),
+        ({"target": 5}, TypeError, "target must be a path or a binary file, not int"),
+    ],
+)
+def test_wrong_values_of_convert_are_errors_that_name_them(
+    wrong: dict[str, Any], error: type[Exception], reason: str, tmp_path: Path
+) -> None:
+    target = tmp_path / "it.bin"
+    with pytest.raises(error, match=reason):
+        tokexport.convert(small_source("gpt2"), **({"target": target} | wrong))
+    assert not target.exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("inspect FILE --token 5 --tokens", "--token, --tokens and --added exclude one another"),
+        ("inspect FILE --added --tokens", "--token, --tokens and --added exclude one another"),
+        ("encode FILE --tokens --offsets a", "--offsets excludes --tokens"),
+        ("diff FILE FILE --pattern gpt2", "--pattern is for sources"),
+        ("verify FILE --as qwen3.c --against FILE", "FILE is a tokexport file: leave out --as"),
+        ("bench FILE --text BYTES", "BYTES: not UTF-8 at byte 2; convert it first"),
+        ("decode FILE \udcff", "is not an id"),
+        ("chat-template FILE CHAT --template TEMPLATE", "CHAT: a text has the surrogate"),
+    ],
+)
+def test_wrong_or_useless_arguments_of_commands_are_refused(
+    command: str, reason: str, run: Run, small_file: PathOf, tmp_path: Path
+) -> None:
+    names = {name: tmp_path / name for name in ("BYTES", "CHAT", "TEMPLATE")}
+    names["BYTES"].write_bytes(b"ab\xff")
+    names["CHAT"].write_text(json.dumps([{"role": "user", "content": "\ud800"}]))
+    names["TEMPLATE"].write_text("{{ messages[0].content }}")
+    names["FILE"] = Path(small_file("gpt2"))
+    outcome = run(*(names.get(word, word) for word in command.split()))
+    assert outcome.code == 2
+    found = outcome.stderr
+    for name, path in names.items():
+        found = found.replace(str(path), name)
+    assert reason in found
+
+
+def test_a_source_whose_name_is_not_utf8_converts(tmp_path: Path) -> None:
+    source = tmp_path / "a\udcff.json"
+    try:
+        source.write_bytes(small_source("gpt2").read_bytes())
+    except OSError:
+        pytest.skip("the file system has no such names")
+    done = tokexport.convert(source, tmp_path / "it.bin")
+    assert [*done.model.provenance.sha256] == [source.name]
+    assert [*tokexport.load(tmp_path / "it.bin").provenance["sha256"]] == ["a?.json"]
