@@ -3,7 +3,7 @@
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -70,9 +70,9 @@ def writing(path: Path, *, force: bool = False) -> Iterator[BinaryIO]:
     except OSError as error:
         raise _cannot(path, error) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        _remove(temporary)
         if claimed:
-            path.unlink(missing_ok=True)
+            _remove(path)
 
 
 @contextmanager
@@ -86,7 +86,7 @@ def naming(path: Path, unfinished: Path | None = None) -> Iterator[None]:
         raise _cannot(path, error) from error
     finally:
         if unfinished is not None:
-            unfinished.unlink(missing_ok=True)
+            _remove(unfinished)
 
 
 @contextmanager
@@ -101,6 +101,14 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
+
+
+def _remove(path: Path) -> None:
+    """Removes a file if that is possible: on a read-only file system it fails even without one, and
+    must not replace the error that names the target.
+    """
+    with suppress(OSError):
+        path.unlink()
 
 
 def _exists(target: str | os.PathLike[str]) -> TokexportError:

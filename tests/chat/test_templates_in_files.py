@@ -138,7 +138,7 @@ def test_the_command_prints_ids_and_text(tmp_path: Path, run: Run) -> None:
         (("--set", "flag=x"), "give a name and a JSON value"),
         (("--template", "rag"), "its templates are: none"),
         (("--template", sys.executable), "not UTF-8 at byte"),
-        ((), "the file has no chat template"),
+        ((), "the file has no chat template; give one as chat_template (--template FILE)"),
     ],
 )
 def test_the_command_reports_errors(

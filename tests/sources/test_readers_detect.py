@@ -14,6 +14,7 @@ from reader_samples import BYTES, added, document, read_document
 from tokexport.compiler.compile import prepared
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.file.layout import MAGIC
+from tokexport.runtime.embedded import tail
 from tokexport.sources import read
 from tokexport.sources.sentencepiece.proto import Piece, PieceType, SentencePieceModel, serialize
 
@@ -231,3 +232,44 @@ def test_a_pipe_is_refused_with_a_sentence() -> None:
         pipe.write(b'{"version": "1.0"}')
     with os.fdopen(end), pytest.raises(SourceError, match="is a pipe, and a source is read more"):
         read(Path(f"/dev/fd/{end}"))
+
+
+@pytest.mark.parametrize(
+    ("cut", "what"),
+    [
+        (b'"version', "in the middle of the string that begins there"),
+        (b'"version":', "the file ends there, before its JSON does"),
+        (b'"version": "1.0",\n', "the file ends there, before its JSON does"),
+    ],
+)
+def test_the_refusal_of_a_json_that_is_cut_off_says_so(
+    cut: bytes, what: str, tmp_path: Path
+) -> None:
+    (tmp_path / "tokenizer.json").write_bytes(b"{\n" + cut)
+    sentence = (
+        rf"tokenizer\.json: line \d, column \d+ is not JSON: .*{what}; it seems to be cut off"
+    )
+    with pytest.raises(SourceError, match=sentence):
+        read(tmp_path)
+
+
+def test_weights_with_an_embedded_tokexport_file_are_not_said_to_hold_no_tokenizer(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "model.st").write_bytes(b"\x08" + bytes(7) + b'{"a":{}}' + b"x" + tail(1))
+    with pytest.raises(UnsupportedError, match=r"a tokexport file at its end .*; .*`encode` read"):
+        read(tmp_path / "model.st")
+
+
+def test_the_refusal_of_a_url_names_it_as_given(tmp_path: Path) -> None:
+    url = "https://huggingface.co/Qwen/Qwen3-0.6B"
+    with pytest.raises(SourceError, match=rf"^{url}: a URL is not read; .* owner/name, or"):
+        read(url)
+
+
+def test_a_missing_file_whose_name_could_be_a_model_gets_a_hint(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"gpt-9: cannot be read: No such file .*; .*owner/name"):
+        read("gpt-9")
+    with pytest.raises(SourceError) as caught:
+        read("gpt-9.json")
+    assert not caught.value.hint

@@ -2,6 +2,7 @@
 them runs.
 """
 
+import base64
 import io
 import pickle
 import random
@@ -93,6 +94,28 @@ def test_the_pickle_of_nanochat_has_the_ids_of_its_ranks(shared: Path) -> None:
     for allowed in ((), "all"):
         ids = by_ranks.encode(text, allowed_special=allowed)
         assert by_pickle.encode(text, allowed_special=allowed) == ids
+
+
+def test_a_directory_is_read_by_its_pickle_rather_than_by_ranks_without_a_pattern(
+    tmp_path: Path,
+) -> None:
+    subject, ranks = encoding(), tmp_path / "tokenizer.tiktoken"
+    lines = [
+        b"%s %d\n" % (base64.b64encode(token), rank)
+        for token, rank in subject._mergeable_ranks.items()
+    ]
+    ranks.write_bytes(b"".join(lines))
+    (tmp_path / "tokenizer.pkl").write_bytes(pickle.dumps(subject))
+    model = read(tmp_path)
+    assert model.tokens == read(subject).tokens
+    assert any("tokenizer.pkl is read; not read: tokenizer.tiktoken" in n for n in model.notes)
+    assert [*read(tmp_path, pattern=PATTERN).provenance.sha256] == [ranks.name]
+    (tmp_path / "tokenizer.pkl").write_bytes(pickle.dumps({"another": 1}))
+    with pytest.raises(UnsupportedError, match=r"tokenizer\.tiktoken: .* without a pattern"):
+        read(tmp_path)
+    ranks.unlink()
+    with pytest.raises(UnsupportedError, match="a Python pickle is not supported"):
+        read(tmp_path)
 
 
 def short(text: str) -> bytes:

@@ -26,6 +26,7 @@ from tokexport.model import (
 from tokexport.sources import read
 from tokexport.sources.tiktoken.known_patterns import KNOWN
 from tokexport.sources.tiktoken.ranks import parse_ranks
+from tokexport.sources.tiktoken.reference import TiktokenReference
 
 BYTES = {bytes([byte]): byte for byte in range(256)}
 PATTERN = r"\w+|\s+|[^\w\s]+"
@@ -258,3 +259,9 @@ def test_a_missing_byte_is_refused(tmp_path: Path) -> None:
 def test_ambiguous_special_tokens_are_refused(special: Any, path: str, tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match=path):
         read(write(tmp_path / "x.tiktoken", BYTES), pattern=PATTERN, special_tokens=special)
+
+
+def test_a_pattern_that_tiktoken_refuses_is_named() -> None:
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    with pytest.raises(SourceError, match=r'the pattern "\(": .* refuses it: Pars.*; correct this'):
+        TiktokenReference.from_parts(ranks, "(", {})

@@ -154,7 +154,7 @@ def test_a_tokexport_file_is_a_source_if_it_is_complete_enough(
         assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes(), name
         (tmp_path / "one").unlink()
         (tmp_path / "two").unlink()
-    with pytest.raises(TokexportError, match="from a complete source"):
+    with pytest.raises(TokexportError, match="a tokexport file does not hold"):
         write_target(tmp_path / "tokenizer.bin", "tokenizer.json", tmp_path / "one")
 
 

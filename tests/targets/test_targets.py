@@ -2,6 +2,7 @@
 and reading it back loses exactly the listed parts.
 """
 
+import errno
 import json
 import struct
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import pytest
 from construct import Bytes, Construct, FormatField
 from repository import ROOT, script
 
+from tokexport.conversion import convert
 from tokexport.errors import SourceError, TokexportError
 from tokexport.model import Charsmap, SpecialIds, Token
 from tokexport.targets.material import Material, material
@@ -218,3 +220,48 @@ def test_every_part_that_can_be_lost_has_a_sentence() -> None:
         expected = [] if target.whole else [*Part]
         assert [loss.part for loss in target.losses(full, empty)] == expected
         assert all(loss.meaning for loss in target.losses(full, empty))
+
+
+@pytest.mark.parametrize("name", ["llama2.c", "gguf", "vocab.json", "tokenizer.json"])
+@pytest.mark.parametrize("index", [0, 1])
+def test_a_tokexport_file_that_lacks_what_a_target_needs_is_not_called_another_model(
+    name: str, index: int, sources: tuple[Path, Path], tmp_path: Path
+) -> None:
+    convert(sources[index], tmp_path / "it.bin", self_test=False)
+    sentence = f"it.bin: a tokexport file does not hold .*, which {name}.* needs; give the source"
+    with pytest.raises(TokexportError, match=sentence):
+        write_target(tmp_path / "it.bin", name, tmp_path / "file")
+
+
+@pytest.mark.parametrize("name", ["tiktoken", "qwen3.c"])
+def test_a_file_without_scores_is_not_refused_as_another_model(
+    name: str, sources: tuple[Path, Path], tmp_path: Path
+) -> None:
+    convert(sources[0], tmp_path / "it.bin", decode_only=True)
+    with pytest.raises(TokexportError, match=f"without scores .* order of .*, which {name} needs"):
+        write_target(tmp_path / "it.bin", name, tmp_path / "file")
+
+
+def test_a_tokexport_file_with_bytes_for_missing_characters_is_not_bpe_over_bytes(
+    sources: tuple[Path, Path], tmp_path: Path
+) -> None:
+    convert(sources[1], tmp_path / "it.bin", self_test=False)
+    with pytest.raises(TokexportError, match="not BPE over bytes"):
+        write_target(tmp_path / "it.bin", "qwen3.c", tmp_path / "file")
+
+
+def test_a_copy_that_a_full_disk_ends_is_named(
+    sources: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    existing, target = ROOT / "formats" / TARGETS["gguf"].golden, tmp_path / "copy.gguf"
+
+    def full(source: Material, existing: Path, target: Path) -> None:
+        target.write_bytes(b"a part")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(TokexportError, match=r"missing\.gguf: cannot be read: No such file"):
+        write_target(sources[0], "gguf", target, into=tmp_path / "missing.gguf")
+    monkeypatch.setattr("tokexport.targets.gguf.add_to", full)
+    with pytest.raises(TokexportError, match=r"copy\.gguf: cannot be written: No space left"):
+        write_target(sources[0], "gguf", target, into=existing)
+    assert not [*tmp_path.glob("*copy*"), *tmp_path.glob(".tokexport*")]

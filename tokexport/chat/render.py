@@ -68,11 +68,11 @@ def choose(templates: Mapping[str, str], template: str | None, *, with_tools: bo
     if templates:
         raise ChatTemplateError(
             "the file has no default chat template",
-            f"name one of these as chat_template: {', '.join(sorted(templates))}",
+            f"name one of these as chat_template (--template NAME): {', '.join(sorted(templates))}",
         )
     raise ChatTemplateError(
         "the file has no chat template",
-        "give one as chat_template, or convert a source that has one",
+        "give one as chat_template (--template FILE), or convert a source that has one",
     )
 
 

@@ -118,6 +118,15 @@ def is_stdout_broken() -> bool:
     return False
 
 
+def was_writing(error: OSError) -> bool:
+    """Whether a command failed where it writes to standard output, which is the only stream that
+    it writes itself. An unbuffered output has nothing left for ``is_stdout_broken``.
+    """
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    module = str(frames[-1].f_globals["__name__"]) if frames else ""
+    return module.startswith(("click.", "tokexport.cli.", "tokexport.conversion"))
+
+
 def discard_output() -> None:
     """Otherwise Python would flush again at exit, fail, and exit with 120."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -125,7 +134,8 @@ def discard_output() -> None:
 
 def report(error: BaseException, as_json: bool, copied: str | None) -> None:
     if isinstance(error, OSError):
-        where = error.filename or ("standard output" if is_stdout_broken() else "")
+        is_output = is_stdout_broken() or was_writing(error)
+        where = error.filename or ("standard output" if is_output else "")
         message = f"{where}{': ' if where else ''}{error.strerror or error}"
     else:
         message = error.format_message() if isinstance(error, click.ClickException) else str(error)
@@ -149,7 +159,7 @@ def report(error: BaseException, as_json: bool, copied: str | None) -> None:
     epilog=(
         "Exit code: 0 for success, 1 if verify or diff finds a difference or inspect a refusal, 2"
         " for failure. Every command takes --json (docs/JSON.md). The file name - means standard"
-        " input."
+        " input, except for tokenize."
         ' Shell completion: eval "$(_TOKEXPORT_COMPLETE=bash_source tokexport)"; for other shells'
         " zsh_source or fish_source."
     ),

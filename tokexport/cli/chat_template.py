@@ -9,7 +9,7 @@ import click
 from tokexport import load
 from tokexport.cli.console import json_option, say_json
 from tokexport.cli.options import InputPath, not_utf8, path_option, read_json
-from tokexport.errors import SourceError
+from tokexport.errors import ChatTemplateError, SourceError
 
 
 @click.command("chat-template")
@@ -68,9 +68,11 @@ def chat_template(
         "continue_final_message": continue_final_message,
         **dict(map(read_variable, variables)),
     }
-    text = tokenizer.apply_chat_template(given.get("messages", ()), **how, tokenize=False)
     try:
+        text = tokenizer.apply_chat_template(given.get("messages", ()), **how, tokenize=False)
         text.encode()
+    except ChatTemplateError as error:
+        raise ChatTemplateError(f"{path}: {error.problem}", error.hint) from error
     except UnicodeEncodeError as error:
         raise SourceError(
             f"{messages}: a text has the surrogate {text[error.start]!a}, half of a character",

@@ -8,23 +8,12 @@ from typing import Any
 import click
 
 from tokexport.cli.console import Output, ProgressLine, output_options, plural, size
-from tokexport.cli.options import AnyPath, parts_of_file, path_option
+from tokexport.cli.options import AnyPath, Utf8, parts_of_file, path_option
 from tokexport.corpus.documents import find_files
 from tokexport.errors import TokexportError
 from tokexport.sources.tiktoken.known_patterns import KNOWN
 from tokexport.training.counting import WordCounts
 from tokexport.training.files import count_files, count_stream, is_counts, join_files
-
-
-class Utf8(click.types.StringParamType):
-    """A text whose bytes on the command line are UTF-8."""
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            self.fail("the value is not UTF-8", param, ctx)
-        return value
 
 
 @click.command()

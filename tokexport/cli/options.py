@@ -90,8 +90,24 @@ def read_json(path: str) -> Any:
     """A JSON document. SourceError if the file holds something else."""
     try:
         return json.loads(Path(path).read_bytes())
+    except json.JSONDecodeError as error:
+        from tokexport.sources.json_node import not_json
+
+        problem, hint = not_json(error)
+        raise SourceError(f"{path}: {problem}", hint) from error
     except ValueError as error:
         raise SourceError(f"{path}: not JSON: {error}") from error
+
+
+class Utf8(click.types.StringParamType):
+    """A text whose bytes on the command line are UTF-8."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            self.fail("the value is not UTF-8", param, ctx)
+        return value
 
 
 class DashCommand(click.Command):

@@ -8,8 +8,7 @@ import click
 
 from tokexport import Tokenizer, load
 from tokexport.cli.console import Output, ProgressLine, output_options, plural, size
-from tokexport.cli.count import Utf8
-from tokexport.cli.options import AnyPath, InputPath, path_option
+from tokexport.cli.options import AnyPath, InputPath, Utf8, path_option
 from tokexport.corpus import Index
 from tokexport.corpus import tokenize as library
 from tokexport.corpus.documents import find_files

@@ -19,8 +19,8 @@ from tokexport.cli.console import (
     table,
 )
 from tokexport.cli.contents import converted
-from tokexport.cli.count import Utf8, counting, is_standard_input
-from tokexport.cli.options import AnyPath, parts_of_file, path_option
+from tokexport.cli.count import counting, is_standard_input
+from tokexport.cli.options import AnyPath, Utf8, parts_of_file, path_option
 from tokexport.corpus.documents import (
     ByteStream,
     LongDocument,

@@ -29,6 +29,7 @@ _FOLDERS: Final = "*/*"
 _PART: Final = r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?"
 _NAME: Final = re.compile(rf"(?!.*(?:--|\.\.)){_PART}/{_PART}")
 _LONGEST_NAME: Final = 96
+_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.*", re.DOTALL)
 _LOG_IN: Final = "log in with `hf auth login` or set HF_TOKEN"
 # A misspelt path to a file is not looked up on the network.
 _FILE_SUFFIXES: Final = (".json", ".model", ".txt", ".tiktoken", ".gguf", ".bin", ".pkl", ".git")
@@ -55,9 +56,9 @@ def local_source(source: T, revision: str | None = None) -> T | Path:
     """The source itself or, if it names a repository, the folder in the hub's cache with its
     tokenizer files, named by the commit. ``revision``: a branch, a tag or a commit, or None.
 
-    Raises SourceError for a revision without a repository and for a repository or revision that
-    does not exist, and TokexportError if the library is missing, access is not granted, or the hub
-    cannot be reached and the cache does not hold all files.
+    Raises SourceError for a revision without a repository, for a repository or revision that does
+    not exist and for a URL, and TokexportError if the library is missing, access is not granted, or
+    the hub cannot be reached and the cache does not hold all files.
 
     >>> local_source("tokenizer.json")
     'tokenizer.json'
@@ -69,7 +70,24 @@ def local_source(source: T, revision: str | None = None) -> T | Path:
             f"{source}: a revision is only for a repository of the Hugging Face hub, owner/name,"
             " and not for a local path"
         )
+    if isinstance(source, str) and not os.path.lexists(source):
+        _refuse_name(source)
     return source
+
+
+def _refuse_name(source: str) -> None:
+    """Raises for a URL, and for a name that could be a repository's without its owner."""
+    if _URL.fullmatch(source):
+        raise SourceError(
+            f"{source}: a URL is not read",
+            "give the name of a repository of the Hugging Face hub, owner/name, or download the"
+            " file and give its path",
+        )
+    if re.fullmatch(_PART, source) and not source.endswith(_FILE_SUFFIXES):
+        raise SourceError(
+            f"{source}: cannot be read: No such file or directory",
+            "a repository of the Hugging Face hub is named with its owner, owner/name",
+        )
 
 
 def _folder(name: str, revision: str | None) -> Path:

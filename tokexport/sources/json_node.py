@@ -196,9 +196,7 @@ def parse(data: bytes, file: str) -> Node:
             text, object_pairs_hook=_object, parse_constant=_constant, parse_float=serde_number
         )
     except json.JSONDecodeError as error:
-        raise SourceError(
-            f"line {error.lineno}, column {error.colno} is not JSON: {error.msg}", name=file
-        ) from None
+        raise SourceError(*not_json(error), name=file) from None
     except RecursionError:
         raise SourceError("it is nested too deeply", name=file) from None
     except ValueError as error:
@@ -212,6 +210,22 @@ def parse(data: bytes, file: str) -> Node:
     if _SURROGATE_ESCAPE.search(text):
         _refuse_surrogates(node)
     return node
+
+
+def not_json(error: json.JSONDecodeError) -> tuple[str, str]:
+    """The problem and the hint for a text that is not JSON.
+
+    >>> not_json(json.JSONDecodeError("Expecting value", "[", 1))[0]
+    'line 1, column 2 is not JSON: the file ends there, before its JSON does'
+    """
+    what, hint = error.msg, "it seems to be cut off: get the whole file again"
+    if what.startswith("Unterminated string"):
+        what = "the file ends in the middle of the string that begins there"
+    elif error.pos >= len(error.doc.rstrip()):
+        what = "the file ends there, before its JSON does"
+    else:
+        hint = ""
+    return f"line {error.lineno}, column {error.colno} is not JSON: {what}", hint
 
 
 def parse_beside(files: SourceFiles, name: str) -> Node:

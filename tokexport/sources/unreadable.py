@@ -2,8 +2,10 @@
 
 import base64
 import binascii
+import os
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from tokexport.errors import SourceError, UnsupportedError
@@ -27,6 +29,7 @@ _TIKTOKEN: Final = b"tiktoken.core"
 _LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
 # The size of the header, eight bytes, then the header, which is JSON.
 _SAFETENSORS: Final = re.compile(rb'.{4}\0{4}\{"', re.DOTALL)
+_TAIL_MARK: Final = b"TKXTAIL\0"  # of tokexport.runtime.embedded
 _NUMBERED: Final = re.compile(rb"\S+[ \t]+[0-9]+\s*")
 # Common text files of numbered lines that are not tokenizers.
 _LISTS: Final = (
@@ -64,11 +67,23 @@ def refuse_by_head(source: Input) -> None:
         if head.startswith(magic):
             _refuse(file, what, instead)
     if _SAFETENSORS.match(head):
+        if _has_embedded(source.path):
+            what = "a file of weights (safetensors) with a tokexport file at its end"
+            _refuse(file, what, "it is converted already: `inspect` and `encode` read it")
         _refuse(file, "a file of weights (safetensors), which holds no tokenizer,", DIRECTORY)
     if _PICKLE.match(head) and not is_pickle_of_tiktoken(head):
         hint = "loading one runs the code in it, so it is never loaded; only that of a"
         hint += " tiktoken.Encoding, as nanochat saves it, is read, without executing it"
         _refuse(file, "a Python pickle", hint)
+
+
+def _has_embedded(path: Path) -> bool:
+    """Whether `tokexport embed` wrote a file; no more than its end is read."""
+    if not path.is_file():  # a pipe has no end
+        return False
+    with path.open("rb") as file:
+        file.seek(-len(_TAIL_MARK), os.SEEK_END)
+        return file.read() == _TAIL_MARK
 
 
 def is_pickle_of_tiktoken(head: bytes) -> bool:

@@ -200,9 +200,13 @@ def add_to(source: Material, existing: Path, target: Path) -> None:
     tensors do not change. SourceError for a file that is not GGUF.
     """
     found, library = keys(source), _library()
-    with existing.open("rb") as file:
-        if file.read(len(MAGIC)) != MAGIC:
-            raise SourceError(f"{existing}: it is not a GGUF file")
+    try:
+        with existing.open("rb") as file:
+            head = file.read(len(MAGIC))
+    except OSError as error:
+        raise SourceError(f"{existing}: cannot be read: {error.strerror or error}") from error
+    if head != MAGIC:
+        raise SourceError(f"{existing}: it is not a GGUF file")
     reader = library.GGUFReader(existing)
     fields = reader.fields
     architecture = fields["general.architecture"].contents()

@@ -16,7 +16,7 @@ from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL
 from tokexport.sources.sentencepiece.proto import Piece, PieceType
 from tokexport.sources.sentencepiece.read import build
 from tokexport.targets.best_score import PRINTED, THRESHOLD, c_string, merged
-from tokexport.targets.material import Material, of_model
+from tokexport.targets.material import Material, of_model, refuse_file
 from tokexport.targets.parts import refuse
 from tokexport.targets.records import RECORD, build_records, first_ids, longest, parse_records
 from tokexport.targets.target import Files, Target, single
@@ -35,6 +35,7 @@ _BYTE: Final = re.compile(rb"<0x([0-9a-fA-F]{1,2})")
 
 def _pieces(source: Material, name: str) -> tuple[Piece, ...]:
     """The pieces, checked for what the program assumes: bytes from id 3 on."""
+    refuse_file(source, name, "the pieces of a SentencePiece model")
     pieces = source.pieces
     if pieces is None or pieces.algorithm is not proto.Algorithm.BPE:
         raise refuse(

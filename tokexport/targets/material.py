@@ -10,6 +10,8 @@ from typing import Any, Final
 import numpy as np
 
 from tokexport.compiler.compile import prepared
+from tokexport.errors import TokexportError
+from tokexport.file.layout import RecordFlag
 from tokexport.model import BytePairModel, Prepend, SpecialIds, Token, TokenizerModel, UnigramModel
 from tokexport.runtime.embedded import is_tokexport_file
 from tokexport.runtime.tokenizer import Tokenizer, load
@@ -47,8 +49,25 @@ class Material:
     @property
     def of_bytes(self) -> bool:
         """Whether its BPE begins with bytes, so that there is a token for each byte."""
-        single = {token.content for token in self.tokens if token and not token.special}
+        plain = (token for token in self.tokens if token and not token.special)
+        single = {token.content for token in plain if not token.fallback}
         return self.pieces is None and all(bytes((byte,)) in single for byte in range(256))
+
+
+def refuse_file(source: Material, target: str, what: str, kind: str = "a tokexport file") -> None:
+    """Raises if the source is a tokexport file, which does not hold ``what``."""
+    if source.file is not None:
+        raise TokexportError(
+            f"{source.name}: {kind} does not hold {what}, which {target} needs",
+            "give the source that it was converted from",
+        )
+
+
+def refuse_unscored(source: Material, target: str) -> None:
+    """The same, if it was made without scores, which give the order of merges."""
+    kind = "a tokexport file without scores (--decode-only, --no-scores)"
+    if source.scores is None:
+        refuse_file(source, target, "the order of its merges", kind)
 
 
 def material(source: Any, **how: Any) -> Material:
@@ -85,7 +104,8 @@ def of_model(
 
 def of_file(tokenizer: Tokenizer, name: str) -> Material:
     """The material of a tokexport file."""
-    tokens = tuple(_token(tokenizer, id) for id in range(tokenizer.n_vocab))
+    flags = tokenizer.records["flags"].tolist()
+    tokens = tuple(_token(tokenizer, id, flags[id]) for id in range(tokenizer.n_vocab))
     parts = parts_of_file(tokenizer, tokens)
     found = tokenizer.scores
     scores = None if found is None else tuple(map(float, found))
@@ -148,9 +168,10 @@ def _scores(model: TokenizerModel) -> tuple[float, ...] | None:
     )
 
 
-def _token(tokenizer: Tokenizer, id: int) -> Token | None:
+def _token(tokenizer: Tokenizer, id: int, flags: int) -> Token | None:
     try:
         content = tokenizer.decode_single_token_bytes(id)
     except KeyError:
         return None
-    return Token(content, special=tokenizer.is_special_token(id))
+    fallback = bool(flags & RecordFlag.FALLBACK)
+    return Token(content, special=tokenizer.is_special_token(id), fallback=fallback)

@@ -9,7 +9,7 @@ from construct import Int32ul, Struct
 
 from tokexport.model import SpecialIds, Token
 from tokexport.targets.best_score import c_string, merged
-from tokexport.targets.material import NO_MERGE, Material
+from tokexport.targets.material import NO_MERGE, Material, refuse_unscored
 from tokexport.targets.parts import Part, bos_eos, bytes_of, refuse
 from tokexport.targets.records import RECORD, build_records, first_ids, longest, parse_records
 from tokexport.targets.target import Files, Target, single
@@ -20,6 +20,8 @@ _LONGEST_SPECIAL: Final = 64  # bytes of a special token that qwen3.c finds
 
 
 def _write(source: Material) -> Files:
+    if source.of_bytes:
+        refuse_unscored(source, "qwen3.c")
     if source.scores is None or not source.of_bytes:
         raise refuse(
             "qwen3.c",

@@ -28,7 +28,7 @@ from tokexport.sources.registry import open_source
 from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL
 from tokexport.sources.sentencepiece.proto import Algorithm, PieceType
 from tokexport.sources.tokenizer_json import document as parts
-from tokexport.targets.material import Material, material
+from tokexport.targets.material import Material, material, refuse_file
 from tokexport.targets.parts import Part, merges_of, refuse
 from tokexport.targets.target import Files, LibraryRuntime, Target, single
 from tokexport.unicode.byte_alphabet import to_characters
@@ -36,6 +36,7 @@ from tokexport.unicode.byte_alphabet import to_characters
 _NAME: Final = "tokenizer.json"
 _BYTES: Final = parts.byte_level(False)
 _INSTEAD: Final = "give the tokenizer.json that comes with the model"
+_SOURCE_ONLY: Final = "the list of merges and the pattern of the pre-tokenizer"
 _FORMS: Final = (NormalForm.NFC, NormalForm.NFD, NormalForm.NFKC, NormalForm.NFKD)
 _MAPS: Final = (CharacterMap.LOWERCASE, CharacterMap.STRIP_ACCENTS, CharacterMap.NMT)
 
@@ -44,8 +45,9 @@ def document(source: Material) -> dict[str, Any]:
     """The tokenizer.json. TokexportError for anything but BPE, or a part that it cannot hold."""
     if source.document is not None:
         return source.document
+    refuse_file(source, _NAME, _SOURCE_ONLY)
     if source.model is None or not isinstance(source.model.model, BytePairModel):
-        raise refuse(_NAME, "only BPE is written, from a complete source", _INSTEAD)
+        raise refuse(_NAME, "only BPE is written", _INSTEAD)
     steps = source.parts.get(Part.NORMALIZER, ())
     of_pieces = source.pieces is not None
     return parts.tokenizer_document(
@@ -71,6 +73,7 @@ def _bytes_model(source: Material) -> dict[str, Any]:
 
 def bytes_model(source: Material, name: str) -> dict[str, Any]:
     """The model of a tokenizer.json, over GPT-2's alphabet, for BPE over bytes."""
+    refuse_file(source, name, _SOURCE_ONLY)
     if not source.of_bytes or source.model is None:
         raise refuse(name, "it is not BPE over bytes", _INSTEAD)
     model = source.model.model

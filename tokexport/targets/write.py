@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tokexport.errors import TokexportError
-from tokexport.output import refuse_sources, resolve, write_file
+from tokexport.output import naming, refuse_sources, resolve, write_file
 from tokexport.targets.material import Material, material
 from tokexport.targets.registry import target_of
 from tokexport.targets.target import Files, Loss
@@ -50,8 +50,8 @@ def write_target(
     >>> write_target("example.bin", "llama2.c", "tokenizer.bin")
     Traceback (most recent call last):
         ...
-    tokexport.errors.TokexportError: llama2.c cannot hold this tokenizer: it is not BPE over\
- characters with a token for each byte, as Llama 2's; for BPE over bytes there are qwen3.c and gguf
+    tokexport.errors.TokexportError: example.bin: a tokexport file does not hold the pieces of a\
+ SentencePiece model, which llama2.c needs; give the source that it was converted from
     """
     chosen = target_of(format)
     found = material(source, **how)
@@ -83,12 +83,10 @@ def _write_copy(source: Material, existing: Path, target: Path, force: bool) -> 
     from tokexport.targets.gguf import add_to
 
     temporary = target.with_name(f".tokexport-{secrets.token_hex(8)}")
-    try:
+    with naming(target, temporary):
         add_to(source, existing, temporary)
         resolve(target, force=force)
         os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _read_back(read: Any, files: Files) -> Material:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import base64
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tokexport.model import TokenizerModel
@@ -100,6 +101,13 @@ def _pickle_reference(source: Input, parts: Parts, given: Given) -> ReferenceTok
     return TiktokenReference.from_parts(*parts)
 
 
+def _is_whole_pickle(path: Path) -> bool:
+    """Any pickle, but beside ranks only one that can be read instead."""
+    return path.is_file() and (
+        is_pickle_of_tiktoken(Input(path=path).head) or not any(path.parent.glob("*.tiktoken"))
+    )
+
+
 RANKS = Source(
     "tiktoken ranks",
     _sniff_ranks,
@@ -117,6 +125,11 @@ TEKKEN = Source(
     under_any_name=True,
 )
 PICKLE = Source(
-    "pickle of tiktoken", _sniff_pickle, _read_pickle, _pickle_reference, files=("tokenizer.pkl",)
+    "pickle of tiktoken",
+    _sniff_pickle,
+    _read_pickle,
+    _pickle_reference,
+    files=("tokenizer.pkl",),
+    is_whole=_is_whole_pickle,
 )
 OBJECT = Source("tiktoken.Encoding", _sniff_object, read_encoding, _object_reference)

@@ -8,6 +8,7 @@ from typing import Literal
 
 from tokexport.errors import SourceError
 from tokexport.model import AddedToken
+from tokexport.sources.json_node import show
 from tokexport.sources.reference import (
     PANIC,
     Mode,
@@ -61,8 +62,20 @@ class TiktokenReference(ReferenceTokenizer):
                 "reference", pat_str=pattern, mergeable_ranks=ranks, special_tokens=special_tokens
             )
         except (ValueError, AssertionError) as error:
-            raise refusal("the encoding", cls.library, cls.version, error) from error
+            raise cls._refusal(pattern, error) from error
         return cls(encoding)
+
+    @classmethod
+    def _refusal(cls, pattern: str, error: Exception) -> SourceError:
+        """Names the pattern if the library refuses it with any ranks."""
+        try:
+            tiktoken.Encoding("p", pat_str=pattern, mergeable_ranks={b"a": 0}, special_tokens={})
+        except ValueError:
+            where = f"the pattern {show(pattern)}"
+            problem = refusal(where, cls.library, cls.version, error).problem.strip()
+            hint = "correct this regular expression, or give ranks a known name (--pattern NAME)"
+            return SourceError(problem, hint)
+        return refusal("the encoding", cls.library, cls.version, error)
 
     def modes(self) -> tuple[Mode, ...]:
         """Every mode except the template: the library has no post-processor."""

@@ -44,7 +44,8 @@ def published_vocabulary(data: bytes, file: str) -> tuple[dict[str, int], list[l
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise SourceError(f"it is not a gzip file of UTF-8: {error}", name=file) from None
     if len(text) > _LONGEST or "bpe_simple_vocab" not in lines[0] or len(lines) <= _MERGES:
-        raise SourceError("this gzip file is not CLIP's bpe_simple_vocab_16e6.txt.gz", name=file)
+        problem = "this gzip file is not CLIP's bpe_simple_vocab_16e6.txt.gz"
+        raise SourceError(problem, "if it holds another tokenizer, decompress it first", name=file)
     merges = [line.split() for line in lines[1 : _MERGES + 1]]
     for number, merge in enumerate(merges, 2):
         if len(merge) != 2:
