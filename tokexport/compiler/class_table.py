@@ -37,7 +37,8 @@ def _unique_rows(rows: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[
     """The distinct rows in order of first occurrence, and the number of each row."""
     # Rows equal to the one before are not looked up: 0.8 ms instead of 4.8 for GPT-2.
     is_new = np.ones(len(rows), np.bool_)
-    is_new[1:] = (rows[1:] != rows[:-1]).any(1)
+    words = np.ascontiguousarray(rows).view(np.uint64)
+    is_new[1:] = (words[1:] != words[:-1]).any(1)
     starts = np.flatnonzero(is_new)
     numbers: dict[bytes, int] = {}
     order = [numbers.setdefault(row.tobytes(), len(numbers)) for row in rows[starts]]

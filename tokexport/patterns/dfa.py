@@ -89,13 +89,13 @@ def determinise_over(
     for number, condition in enumerate(nfa.conditions):
         held[number] = truth_of(condition, truth)
     # Symbols before that no condition distinguishes are one context; 0: no condition needs it.
-    _, inverse = np.unique(
-        held.transpose(1, 0, 2).reshape(end + 1, -1), axis=0, return_inverse=True
+    _, first, inverse = np.unique(
+        held.transpose(1, 0, 2).reshape(end + 1, -1), axis=0, return_index=True, return_inverse=True
     )
     contexts: list[int] = inverse.reshape(-1).tolist()
     held_in = {
         (context, ahead): frozenset(np.flatnonzero(held[:, before, ahead]).tolist())
-        for before, context in enumerate(contexts)
+        for context, before in enumerate(first)
         for ahead in range(end + 1)
     }
     asks = {number for number in range(len(held)) if (held[number] != held[number][:1]).any()}

@@ -125,8 +125,9 @@ class _Writer:
     def _set_number(self, members: CodePoints) -> int:
         # A million bytes are slow to hash, and a repeated node is written many times.
         if id(members) not in self._numbers:
-            bounds = np.flatnonzero(np.diff(members, prepend=False))
-            number = self._set_numbers.setdefault(bounds.tobytes(), len(self.nfa.sets))
+            changes = np.flatnonzero(members[1:] != members[:-1])
+            key = members[:1].tobytes() + changes.tobytes()
+            number = self._set_numbers.setdefault(key, len(self.nfa.sets))
             if number == len(self.nfa.sets):
                 self.nfa.sets.append(members)
             self._numbers[id(members)] = number

@@ -80,7 +80,8 @@ def _step(op: rewriting.Op) -> Step:
         case CharacterMapping(numbers, outputs):
             texts = _Texts([output.before + output.after for output in outputs])
             keeps = np.array([output.keep for output in outputs], np.int64)
-            return lambda weights: _map(weights, texts.sums(weights), keeps, numbers)
+            changed = np.flatnonzero(numbers).astype(np.uint32)
+            return lambda weights: _map(weights, texts.sums(weights), keeps, numbers, changed)
         case rewriting.ReplaceOp(program, content):
             return lambda weights: _replace(weights, program, content)
         case rewriting.CharsmapOp():
@@ -91,12 +92,14 @@ def _step(op: rewriting.Op) -> Step:
             return _spell
 
 
-def _map(weights: Weights, sums: Sums, keeps: Sums, numbers: npt.NDArray[np.integer[Any]]) -> int:
+def _map(
+    weights: Weights, sums: Sums, keeps: Sums, numbers: npt.NDArray[Any], changed: npt.NDArray[Any]
+) -> int:
     """Each character becomes text number ``numbers[character]``, with or without itself."""
-    for start in range(0, len(weights), _PART):
-        part = slice(start, start + _PART)
-        kept = keeps[numbers[part]] * weights[part]
-        weights[part] = np.minimum(sums[numbers[part]] + kept, MOST)
+    for start in range(0, len(changed), _PART):
+        points = changed[start : start + _PART]
+        rows = numbers[points]
+        weights[points] = np.minimum(sums[rows] + keeps[rows] * weights[points], MOST)
     return 0
 
 

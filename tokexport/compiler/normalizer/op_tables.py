@@ -1,5 +1,6 @@
 """The tables of operations that rewrite text: the last step, after all passes."""
 
+import functools
 from collections.abc import Sequence
 
 import numpy as np
@@ -55,7 +56,8 @@ def _map_table(mapping: CharacterMapping) -> MapTable:
     # One extra output: the letters of a Hangul syllable, which then need no text for each syllable.
     letters = len(mapping.outputs)
     numbered = mapping.numbers.astype(np.min_scalar_type(letters))
-    for point in normal_forms.HANGUL_SYLLABLES:
+    syllables = normal_forms.HANGUL_SYLLABLES
+    for point in np.flatnonzero(mapping.numbers[syllables]) + syllables.start:
         if mapping.outputs[mapping.numbers[point]] == Output(normal_forms.letters_of(chr(point))):
             numbered[point] = letters
     used, numbers = distinct_values(numbered)
@@ -82,6 +84,7 @@ def _map_table(mapping: CharacterMapping) -> MapTable:
     )
 
 
+@functools.cache
 def form_table(form: NormalForm) -> FormTable:
     tables = normal_forms.normalization_tables(form)
     check = normal_forms.quick_check_no_or_maybe(tables)

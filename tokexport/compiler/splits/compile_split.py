@@ -1,5 +1,7 @@
 """From a split of the model to the program that runs it, and to its tables in a file."""
 
+import functools
+
 import numpy as np
 
 from tokexport.compiler.class_table import class_table
@@ -24,7 +26,7 @@ def compile_split(split: Split) -> SplitProgram:
     (2, (5, 3), 0)
     """
     try:
-        program = _compiled(split)
+        program = _compiled(split.pattern, split.dialect, split.on_bytes)
         # tiktoken panics at an empty match.
         if program.may_be_empty and split.dialect is Dialect.FANCY_REGEX:
             hint = "each match must contain a character"
@@ -34,15 +36,18 @@ def compile_split(split: Split) -> SplitProgram:
     return program
 
 
-def _compiled(split: Split) -> SplitProgram:
-    match split.pattern:
+# Most tokenizers use one of a few patterns, each of which takes 10 to 200 ms.
+@functools.lru_cache(maxsize=64)
+def _compiled(
+    pattern: str | CharacterRuns | CharacterTest, dialect: Dialect, on_bytes: bool
+) -> SplitProgram:
+    match pattern:
         case CharacterRuns():
-            return compile_tree(_script_runs(), on_bytes=split.on_bytes)
+            return compile_tree(_script_runs(), on_bytes=on_bytes)
         case CharacterTest():
-            tree = Characters(character_test_set(split.pattern))
-            return compile_tree(tree, on_bytes=split.on_bytes)
+            return compile_tree(Characters(character_test_set(pattern)), on_bytes=on_bytes)
         case _:
-            return compile_pattern(split.pattern, split.dialect, on_bytes=split.on_bytes)
+            return compile_pattern(pattern, dialect, on_bytes=on_bytes)
 
 
 def _script_runs() -> Node:
