@@ -47,25 +47,21 @@ def growths(ops: Sequence[rewriting.Op]) -> list[tuple[int, int]]:
     >>> growths([rewriting.AffixOp("▁"), SpellBytes()])
     [(1, 3), (2, 6)]
     """
+    if not ops:
+        return []
     steps = [_step(op) for op in ops]
+    give_back_memory()
+    weights: Weights = np.empty(CODE_POINTS, np.uint32)
     found = []
     for count in range(1, len(steps) + 1):
-        give_back_memory()
-        weights, extra = utf8_widths(), 0
+        for width, points in enumerate(_OF_WIDTH, 1):
+            weights[points] = width
+        extra = 0
         for step in reversed(steps[:count]):
             extra = min(extra + step(weights), MOST)
         most = [int(weights[points].max()) for points in _OF_WIDTH]
-        del weights  # before the next ones are allocated
         found.append((max(-(-weight // width) for width, weight in enumerate(most, 1)), extra))
     return found
-
-
-def utf8_widths() -> Weights:
-    """How many bytes each code point has in UTF-8, shape (0x110000,)."""
-    widths = np.ones(CODE_POINTS, np.uint32)
-    for points in _OF_WIDTH[1:]:
-        widths[points.start :] += 1
-    return widths
 
 
 # Turns the weights after an operation into those before it, in place, as they take 4 MB; returns
@@ -143,8 +139,9 @@ def _replace(weights: Weights, program: SplitProgram, content: str) -> int:
 
 def _spell(weights: Weights) -> int:
     letters = weights[[ord(letter) for letter in CHARACTERS]]
-    weights[:] = utf8_widths()
-    weights *= np.uint32(min(int(letters[ASCII:].max()), MOST // 4))
+    most = min(int(letters[ASCII:].max()), MOST // 4)
+    for width, points in enumerate(_OF_WIDTH, 1):
+        weights[points] = width * most
     weights[:ASCII] = letters[:ASCII]
     return 0
 

@@ -26,6 +26,8 @@ def mark_first_prefixes(
 
     ``cut_between``: added tokens cut the text between normalizer and stages.
     """
+    if not any(isinstance(op, AffixOp) and op.only_first for stage in stages for op in stage):
+        return tuple(stages)
     known = _Known()
     # Here "first" refers to the text before normalization, as in the reference.
     for op in normalizer:
