@@ -36,7 +36,7 @@ readme: ## make the table of limits, and run what README.md tells a person to ty
 	pytest tests/docs
 
 bench: ## measure, and write docs/speed.svg and the tables of README.md and docs/BENCHMARKS.md
-	pip install -r benchmarks/requirements.txt
+	pip install '.[verify]' -r benchmarks/requirements.txt
 	TOKEXPORT_SHARED=$(SHARED) python benchmarks
 
 fuzz: ## run mutated golden files through the C core, 5,000 of each, under sanitizers

@@ -1,6 +1,6 @@
 """Runs all benchmarks, one after the other, and writes the tables and the plot of the documents:
 
-    pip install -r benchmarks/requirements.txt
+    pip install '.[verify]' -r benchmarks/requirements.txt
     TOKEXPORT_SHARED=FOLDER python benchmarks [--print]
 
 Eight minutes on a quiet machine. Each program can be run alone, too.

@@ -134,7 +134,7 @@ def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--print", action="store_true", help="write no document")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--only", help="one tokenizer")
     given = parser.parse_args()
     texts = {

@@ -50,10 +50,10 @@ def growths(ops: Sequence[rewriting.Op]) -> list[tuple[int, int]]:
     if not ops:
         return []
     steps = [_step(op) for op in ops]
-    give_back_memory()
     weights: Weights = np.empty(CODE_POINTS, np.uint32)
     found = []
     for count in range(1, len(steps) + 1):
+        give_back_memory()
         for width, points in enumerate(_OF_WIDTH, 1):
             weights[points] = width
         extra = 0
