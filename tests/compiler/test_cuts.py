@@ -238,6 +238,55 @@ def test_both_sides_of_a_cut_have_the_ids_of_the_whole_with_a_charsmap(name: str
         assert sides == theirs.encode(left + right).ids, (left, right)
 
 
+SPACES = Regex(" {2,}")
+# What is replaced before Metaspace, and whether a text may be cut between a digit and a space.
+REPLACED: dict[str, tuple[list[normalizers.Normalizer], bool]] = {
+    "two spaces by one, as in CamemBERT": ([normalizers.Replace(SPACES, " ")], True),
+    "quotes and spaces, as in ALBERT": (
+        [normalizers.Replace("``", '"'), normalizers.NFKD(), normalizers.Replace(SPACES, " ")],
+        True,
+    ),
+    "spaces by the marker": ([normalizers.Replace(SPACES, "▁")], True),
+    "spaces by a space and a letter": ([normalizers.Replace(SPACES, " a")], True),
+    "a space and a letter by a space": ([normalizers.Replace(" a", " ")], True),
+    "a digit and a letter by a digit": ([normalizers.Replace("a1", "b1")], True),
+    "spaces by a letter": ([normalizers.Replace(SPACES, "a")], False),
+    "spaces by nothing": ([normalizers.Replace(SPACES, "")], False),
+    "a space and a letter by the letter": ([normalizers.Replace(" a", "a")], False),
+    "a digit by a space": ([normalizers.Replace("1", " ")], True),
+    "digits by a space, then two spaces by one": (
+        [normalizers.Replace(Regex("1+"), " "), normalizers.Replace(SPACES, " ")],
+        False,
+    ),
+    "a digit before a space": ([normalizers.Replace("1 ", "1 ")], False),
+    "spaces at the end": ([normalizers.Strip(left=False)], False),
+}
+
+
+@pytest.mark.parametrize("name", REPLACED)
+def test_both_sides_of_a_cut_have_the_ids_and_spans_of_the_whole_where_a_match_was_replaced(
+    name: str,
+) -> None:
+    steps, has_cut = REPLACED[name]
+    tokens = ["<unk>", *"ab1.▁", "▁a", "▁▁", "ab", "1▁"]
+    theirs = Tokenizer(Unigram([(token, -float(i)) for i, token in enumerate(tokens)], unk_id=0))
+    theirs.normalizer = normalizers.Sequence(steps)
+    theirs.pre_tokenizer = pre_tokenizers.Metaspace()
+    cuts = cuts_of(theirs)
+    assert cuts[ord("1"), ord(" ")] == has_cut
+    pairs = [chr(left) + chr(right) for left, right in np.argwhere(cuts).tolist()]
+    common = [pair for pair in pairs if {*pair} <= {*"  ab1."}]
+    rng = random.Random(name)
+    for _ in range(3000 if common else 0):
+        pair = rng.choice(common)
+        left = "".join(rng.choices("  ab1.`", k=rng.randrange(6))) + pair[0]
+        right = pair[1] + "".join(rng.choices("  ab1.`", k=rng.randrange(6)))
+        whole, one, two = map(theirs.encode, (left + right, left, right))
+        assert one.ids + two.ids == whole.ids, (left, right)
+        moved = [(start + len(left), end + len(left)) for start, end in two.offsets]
+        assert one.offsets + moved == whole.offsets, (left, right)
+
+
 def test_a_charsmap_that_drops_the_start_of_a_long_text_moves_its_spans_after_every_cut() -> None:
     theirs = Tokenizer(Unigram([("<unk>", 0.0), ("a", -1.0), ("b", -1.0)], unk_id=0))
     theirs.normalizer = normalizers.Precompiled(charsmap_of({"\x01": ""}))

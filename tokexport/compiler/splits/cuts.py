@@ -44,7 +44,8 @@ SPACES = [ord(character) for character in "\t\n\v\f\r "]
 LOST = -1  # an image that is no longer traced
 
 # What each ASCII character left of the boundary has become, or LOST, shape (128,). Right of it, the
-# first row is for the character alone, the others are for what it has composed to.
+# first row is for the character alone, the others are for what it has composed to, or begins with
+# where a match was replaced.
 Images = npt.NDArray[np.int64]
 
 
@@ -121,13 +122,17 @@ class _Boundary:
                 self._right = composed.reshape(-1, ASCII)
             case CharacterMapping():
                 self._map(op.apply)
-            case rewriting.ReplaceOp(program):
+            case rewriting.ReplaceOp(program, content):
                 self.pass_program(program)
                 if program.may_be_empty:
                     self.clean[:] = False  # each side may get the content at the boundary
-                stays = _unmatched(program)
-                self._left = np.where(stays[program.classes[self._left]], self._left, LOST)
-                self._right = np.where(stays[program.classes[self._right]], self._right, LOST)
+                # A match that contains the left character ends with it, as none crosses; one that
+                # contains the right character begins with it.
+                left = _replaced(self._left, program, content[-1:])
+                self._left = np.where(left == self._left, left, LOST)
+                right = _replaced(self._right, program, content[:1])
+                if (right != self._right).any():
+                    self._right = np.concatenate([self._right, right])
             case rewriting.CharsmapOp():
                 self._pass_charsmap(op)
             case SpellBytes():
@@ -152,6 +157,13 @@ class _Boundary:
     def _map(self, apply: Callable[[str], str]) -> None:
         self._left = _image(self._left, lambda character: apply(character)[-1:])
         self._right = _image(self._right, lambda character: apply(character)[:1])
+
+
+def _replaced(images: Images, program: SplitProgram, character: str) -> Images:
+    """What becomes of characters in a match of a program: a character of the content, or LOST."""
+    stays = (images == LOST) | _unmatched(program)[program.classes[images]]
+    replaced: Images = np.where(stays, images, ord(character) if character else LOST)
+    return replaced
 
 
 def _image(images: Images, apply: Callable[[str], str]) -> Images:
