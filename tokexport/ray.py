@@ -98,7 +98,7 @@ def _mapped(
     """Maps a step over batches, in workers that each create it once."""
     import ray
 
-    count = workers or max(1, int(ray.cluster_resources().get("CPU", 1)))  # type: ignore[no-untyped-call]
+    count = workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
     return dataset.map_batches(
         step,
         fn_constructor_kwargs=arguments,
