@@ -3,6 +3,7 @@ as for the whole.
 """
 
 import random
+import tracemalloc
 from collections.abc import Callable
 
 import numpy as np
@@ -285,6 +286,27 @@ def test_both_sides_of_a_cut_have_the_ids_and_spans_of_the_whole_where_a_match_w
         assert one.ids + two.ids == whole.ids, (left, right)
         moved = [(start + len(left), end + len(left)) for start, end in two.offsets]
         assert one.offsets + moved == whole.offsets, (left, right)
+
+
+MANY: dict[str, list[normalizers.Normalizer]] = {
+    "replacements": [
+        normalizers.Replace(Regex(f"{letter} {{2,}}| {letter}"), f"{letter.upper()}x")
+        for letter in "abcdefghijklmnopqr"
+    ],
+    "normal forms": [normalizers.NFC(), normalizers.Replace("ab", "ba")] * 3,
+}
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_the_memory_does_not_grow_exponentially_with_the_number_of_operations(name: str) -> None:
+    theirs = Tokenizer(Unigram([("<unk>", 0.0), ("a", -1.0)], unk_id=0))
+    theirs.normalizer = normalizers.Sequence(MANY[name])
+    theirs.pre_tokenizer = pre_tokenizers.Metaspace()
+    tracemalloc.start()
+    cuts_of(theirs)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100_000_000
 
 
 def test_a_charsmap_that_drops_the_start_of_a_long_text_moves_its_spans_after_every_cut() -> None:

@@ -9,12 +9,11 @@ Otherwise the runtime has to track the source of each character, which costs tim
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from tokexport.compiler.normalizer.rewriting import AffixOp, Op, ReplaceOp
 from tokexport.model import Split
 from tokexport.normalization.character_map import CharacterMapping
 from tokexport.patterns import SplitProgram
+from tokexport.unicode.store import distinct
 
 Stage = tuple[Split, SplitProgram] | tuple[Op, ...]
 
@@ -61,9 +60,7 @@ class _Known:
     def pass_op(self, op: Op) -> None:
         match op:
             case CharacterMapping(numbers, outputs):
-                is_used = np.zeros(len(outputs), np.bool_)
-                is_used[numbers] = True
-                used = [outputs[number] for number in np.flatnonzero(is_used)]
+                used = [outputs[number] for number in distinct(numbers)]
                 lengths = {len(output.before + output.after) + output.keep for output in used}
                 self.one_to_one &= lengths == {1}
                 self.same_start &= 0 not in lengths

@@ -119,7 +119,7 @@ class _Boundary:
                 self._left = np.where(self._left < ASCII, self._left, LOST)
                 right = np.where(self._right < ASCII, self._right, LOST)
                 composed = np.where(right == LOST, LOST, _composites(op)[:, right])
-                self._right = composed.reshape(-1, ASCII)
+                self._right = _each_once(composed.reshape(-1, ASCII))
             case CharacterMapping():
                 self._map(op.apply)
             case rewriting.ReplaceOp(program, content):
@@ -131,8 +131,7 @@ class _Boundary:
                 left = _replaced(self._left, program, content[-1:])
                 self._left = np.where(left == self._left, left, LOST)
                 right = _replaced(self._right, program, content[:1])
-                if (right != self._right).any():
-                    self._right = np.concatenate([self._right, right])
+                self._right = _each_once(np.concatenate([self._right, right]))
             case rewriting.CharsmapOp():
                 self._pass_charsmap(op)
             case SpellBytes():
@@ -152,7 +151,8 @@ class _Boundary:
             np.where(images < ASCII, images, LOST) for images in (self._left, self._right)
         )
         self._left = np.where(left == LOST, LOST, rules.last[left])
-        self._right = np.where(right == LOST, LOST, rules.first[:, right]).reshape(-1, ASCII)
+        first = np.where(right == LOST, LOST, rules.first[:, right])
+        self._right = _each_once(first.reshape(-1, ASCII))
 
     def _map(self, apply: Callable[[str], str]) -> None:
         self._left = _image(self._left, lambda character: apply(character)[-1:])
@@ -235,6 +235,13 @@ def _padded(found: list[list[int]]) -> Images:
     longest = max(map(len, found))
     padded: Images = np.array([each + each[:1] * (longest - len(each)) for each in found]).T
     return padded
+
+
+def _each_once(images: Images) -> Images:
+    """The images of each character, each of them once: without that, their number would grow
+    exponentially with that of operations. The first stays the first.
+    """
+    return _padded([[*dict.fromkeys(column)] for column in images.T.tolist()])
 
 
 def _targets(program: SplitProgram) -> npt.NDArray[np.uint16]:
