@@ -9,27 +9,6 @@
 
 namespace tokexport {
 
-namespace {
-
-// Masks that turn 16 bytes into the key of the pre-token at their start. A pre-token of more than
-// 15 bytes gets a key that no entry has.
-struct KeyMask {
-    std::uint64_t a, b, size;
-};
-
-constexpr KeyMask key_mask(unsigned size) {
-    if (size > WordKey::longest) return {0, 0, ~std::uint64_t(0)};
-    return {size >= 8 ? ~std::uint64_t(0) : (std::uint64_t(1) << 8 * size) - 1,
-            size > 8 ? (std::uint64_t(1) << 8 * (size - 8)) - 1 : 0, std::uint64_t(size) << 56};
-}
-
-constexpr KeyMask key_masks[17] = {
-    key_mask(0),  key_mask(1),  key_mask(2),  key_mask(3),  key_mask(4),  key_mask(5),
-    key_mask(6),  key_mask(7),  key_mask(8),  key_mask(9),  key_mask(10), key_mask(11),
-    key_mask(12), key_mask(13), key_mask(14), key_mask(15), key_mask(16)};
-
-}  // namespace
-
 Encoder::Encoder(const Engine &engine)
     : engine_(engine),
       short_passages_(std::size_t(4) << 20, std::size_t(1) << 20, 11,
@@ -40,7 +19,6 @@ Encoder::Encoder(const Engine &engine)
       ends_(new std::uint32_t[SplitRun::block]),
       miss_ids_(new std::uint32_t[most_miss_ids]),
       scratch_(new std::uint32_t[spare + block * longest + spare]),
-      misses_(new Miss[most_misses]),
       queries_(new tkx_bulk_word[most_misses]),
       short_words_(new ShortWord[most_short_words]),
       long_words_(new LongWord[most_misses]) {}
@@ -94,131 +72,12 @@ template <class Run> int Encoder::encode_pre_tokens(Run run, bool is_spaced) {
     return resolve();
 }
 
-// Computes keys and sets for a block, and prefetches the sets. Returns the bitwise or of lengths.
-template <class Load>
-inline std::uint32_t Encoder::find_sets(std::uint32_t start, const std::uint32_t *ends,
-                                        std::size_t count, Load load) {
-    const char *slots = reinterpret_cast<const char *>(words_.slots());
-    const unsigned shift = words_.shift();
-    std::uint8_t hashed[block];  // the pre-tokens whose key is a hash
-    std::size_t hashed_count = 0;
-    std::uint32_t lengths = 0;
-    for (std::size_t i = 0, from = start; i < count; from = ends[i++]) {
-        const std::uint32_t length = ends[i] - static_cast<std::uint32_t>(from);
-        const KeyMask &mask = key_masks[std::min<std::uint32_t>(length, 16)];
-        const std::uint8_t *p = load(static_cast<std::uint32_t>(from));
-        const WordKey key{load64(p) & mask.a, (load64(p + 8) & mask.b) | mask.size};
-        const std::size_t set = WordCache::set_of(key, shift);
-        __builtin_prefetch(slots + set * sizeof(WordSlot));
-        probes_[i] = {key, set};
-        lengths |= length;
-        hashed[hashed_count] = static_cast<std::uint8_t>(i);
-        hashed_count += length > WordKey::longest;
-    }
-    for (std::size_t k = 0; k < hashed_count; k++) {
-        const std::size_t i = hashed[k];
-        const std::uint32_t from = i ? ends[i - 1] : start, length = ends[i] - from;
-        if (length > WordRing::longest) continue;
-        const WordKey key = WordKey::of_long(text_ + from, length);
-        const std::size_t set = WordCache::set_of(key, shift);
-        __builtin_prefetch(slots + set * sizeof(WordSlot));
-        probes_[i] = {key, set};
-    }
-    for (std::size_t k = 0; k < hashed_count; k++) {
-        const Probe &probe = probes_[hashed[k]];
-        words_.prefetch_entry(probe.key, probe.set);
-    }
-    return lengths;
-}
-
-// Writes the ids of the pre-tokens that are in the cache, and sets the others aside.
-inline void Encoder::take_hits(const std::uint8_t *text, std::uint32_t start,
-                               const std::uint32_t *ends, std::size_t count) {
-    const WordSlot *slots = words_.slots();
-    std::uint32_t *at = at_;
-    for (std::size_t i = 0; i < count; i++) {
-        const Probe &probe = probes_[i];
-        const WordSlot *slot = slots + probe.set;
-        // Selects one of the two slots of the set without a branch, which could not be predicted.
-        slot += ((slot->key.a ^ probe.key.a) | (slot->key.b ^ probe.key.b)) != 0;
-        bool is_hit = ((slot->key.a ^ probe.key.a) | (slot->key.b ^ probe.key.b)) == 0;
-        if (__builtin_expect(!is_hit, 0)) {
-            if (const WordSlot *beside = words_.find_beside(probe.set, probe.key))
-                slot = beside, is_hit = true;
-        }
-        std::uint64_t two[2];
-        std::memcpy(two, slot->ids, sizeof two);
-        const std::size_t ids = (two[0] & 0xFFFFFFFF) >> id_count_shift;
-        if (__builtin_expect(is_hit & (ids <= WordSlot::most_inline), 1)) {
-            two[0] &= ~std::uint64_t(0xFFFFFFFF) | id_mask;
-            std::memcpy(at, two, sizeof two);
-            at += ids;
-            continue;
-        }
-        const std::uint32_t from = i ? ends[i - 1] : start, size = ends[i] - from;
-        const bool is_pending = is_hit && slot->is_pending();
-        const std::uint32_t *found = is_hit & !is_pending
-                                         ? words_.ring().find(slot->ring_position(), text + from,
-                                                              probe.key.is_hashed() ? size : 0)
-                                         : nullptr;
-        if (!found) {
-            set_aside(probe, is_pending ? slot : nullptr, text + from, size,
-                      static_cast<std::uint32_t>(at - out_));
-            continue;
-        }
-        const std::size_t number = slot->ring_count();
-        std::memcpy(at, found, WordRing::readable * sizeof *at);
-        for (std::size_t k = WordRing::readable; k < number; k++) at[k] = found[k];
-        at += number;
-    }
-    at_ = at;
-}
-
-// Sets a miss aside and reserves a slot for it: a pre-token that is repeated before it is encoded
-// (in code two of five are) is encoded only once. `pending`: the slot it already has, or null.
-inline void Encoder::set_aside(const Probe &probe, const WordSlot *pending,
-                               const std::uint8_t *bytes, std::uint32_t size, std::uint32_t at) {
-    const std::uint32_t number = static_cast<std::uint32_t>(miss_count_++);
-    total_misses_++;
-    Miss &miss = misses_[number];
-    miss = {probe.key, bytes, size, at, 0, 0, 0, no_place, number};
-    miss_bytes_ += size;
-    if (pending) {
-        const std::uint32_t same = pending->pending_number();
-        // Hashed keys of different pre-tokens can collide.
-        if (!probe.key.is_hashed() || std::memcmp(misses_[same].bytes, bytes, size) == 0)
-            miss.same = same;
-    } else if (!probe.key.is_hashed() || size <= WordRing::longest) {
-        miss.place = words_.reserve(probe.key, probe.set, number);
-    }
-}
-
-// Reads from the text, or from a copy of its last bytes, since nothing after the end may be read.
-struct Encoder::Reader {
-    const std::uint8_t *text;
-    std::uint32_t tail_from;
-    std::uint8_t tail[48];
-
-    Reader(const std::uint8_t *t, const std::uint8_t *limit) : text(t), tail{} {
-        const std::size_t size = static_cast<std::size_t>(limit - t),
-                          last = std::min<std::size_t>(size, 16);
-        tail_from = static_cast<std::uint32_t>(size - last);
-        std::memcpy(tail, t + tail_from, last);
-    }
-
-    const std::uint8_t *operator()(std::uint32_t at) const {
-        return at < tail_from ? text + at : tail + (at - tail_from);
-    }
-};
-
 int Encoder::encode_block(std::uint32_t start, const std::uint32_t *ends, std::size_t count) {
-    const std::uint8_t *text = text_;
-    const std::uint32_t end = ends[count - 1];
-    const std::uint32_t last = count > 1 ? ends[count - 2] : start;
-    const std::uint32_t lengths =
-        limit_ - text >= static_cast<std::ptrdiff_t>(last) + 16
-            ? find_sets(start, ends, count, [=](std::uint32_t at) { return text + at; })
-            : find_sets(start, ends, count, Reader(text, limit_));
+    block_.text = text_;
+    block_.start = start;
+    block_.ends = ends;
+    block_.count = count;
+    const std::uint32_t lengths = engine_.word_lookup.find(words_, block_, limit_);
     if (lengths >= longest) {
         // The part before the first long pre-token, that pre-token, and the rest.
         std::size_t before = 0;
@@ -237,16 +96,17 @@ int Encoder::encode_block(std::uint32_t start, const std::uint32_t *ends, std::s
         return code;
     }
     // A pre-token has at most as many ids as bytes.
-    const std::size_t size = end - start;
+    const std::size_t size = ends[count - 1] - start;
     const std::size_t room = capacity_ - std::min(capacity_, count_);
-    const bool is_tight = static_cast<std::size_t>(at_ - out_) + miss_bytes_ + size + spare > room;
+    const bool is_tight =
+        static_cast<std::size_t>(at_ - out_) + misses_.bytes + size + spare > room;
     if (is_tight) {
         const int code = resolve();
         if (code != TKX_OK) return code;
         out_ = at_ = scratch_.get();
     }
-    take_hits(text, start, ends, count);
-    if (is_tight || miss_count_ >= enough_misses || miss_bytes_ >= enough_miss_bytes)
+    at_ = engine_.word_lookup.take(words_, block_, out_, at_, misses_);
+    if (is_tight || misses_.count >= enough_misses || misses_.bytes >= enough_miss_bytes)
         return resolve();
     return TKX_OK;
 }
@@ -298,7 +158,7 @@ int Encoder::encode_long(std::uint32_t start, std::uint32_t end) {
 
 // Encodes the misses and inserts their ids. Afterwards out_ is where the next id goes.
 int Encoder::resolve() {
-    if (miss_count_) {
+    if (misses_.count) {
         const int code = engine_.symbols ? merge_characters() : merge_bytes();
         if (code != TKX_OK) return code;
         close_gaps();

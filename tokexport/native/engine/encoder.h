@@ -11,6 +11,7 @@
 #include "passage_cache.h"
 #include "short_merges.h"
 #include "splitter.h"
+#include "word_block.h"
 #include "word_cache.h"
 
 namespace tokexport {
@@ -33,8 +34,7 @@ public:
     bool is_rest = false;
 
 private:
-    // The keys and slots of 128 pre-tokens fit into L1; 64 are 5 % slower, 512 as well.
-    static constexpr std::size_t block = 128;
+    static constexpr std::size_t block = WordBlock::most;
     // Misses that are encoded together; 128 to 1024 perform the same within 5 %.
     static constexpr std::size_t enough_misses = 256, most_misses = enough_misses + block;
     // Pre-tokens of at least this many bytes are not encoded in blocks; a power of 2.
@@ -49,25 +49,7 @@ private:
                                  most_miss_ids = most_miss_bytes + most_miss_bytes / 3 +
                                                  most_misses * ShortWord::least_room + 4 + spare;
 
-    struct Probe {
-        WordKey key;
-        std::size_t set;
-    };
-
-    struct Miss {
-        WordKey key;
-        const std::uint8_t *bytes;
-        std::uint32_t size;
-        std::uint32_t at;     // where its ids go, not counting the ids of misses
-        std::uint32_t first;  // where its ids begin in miss_ids_
-        std::uint32_t count;
-        std::uint32_t words;  // how many of short_words_ make its ids, or one_long_word
-        std::uint32_t place;  // the slot reserved for it, or no_place
-        std::uint32_t same;   // the index of an earlier miss with the same bytes, or its own
-    };
-
-    static constexpr std::uint32_t no_place = ~std::uint32_t(0), one_long_word = no_place,
-                                   no_end = no_place;
+    static constexpr std::uint32_t no_end = ~std::uint32_t(0);
 
     // The end of a passage in the current run.
     struct PassageEnd {
@@ -75,7 +57,7 @@ private:
         // The number of ids up to there; until that is known, the number of ids from out_ on,
         // without those of misses.
         std::size_t ids;
-        std::size_t misses;  // total_misses_ there
+        std::size_t misses;  // misses_.total there
     };
 
     static constexpr std::size_t short_passage = 2048;  // bytes, at most
@@ -84,8 +66,6 @@ private:
     static constexpr std::size_t costly_bytes_per_miss = 32;
     // Passages that are looked up together.
     static constexpr std::size_t most_passages = 16;
-
-    struct Reader;
 
     int encode_run(const std::uint8_t *text, std::size_t size, bool is_spaced);
     int encode_by_passages(const std::uint8_t *text, std::size_t size, bool is_spaced);
@@ -101,14 +81,7 @@ private:
     template <class Run> int encode_pre_tokens(Run run, bool is_spaced);
     int encode_spaced(std::uint32_t end);
 
-    template <class Load>
-    std::uint32_t find_sets(std::uint32_t start, const std::uint32_t *ends, std::size_t count,
-                            Load load);
-    void take_hits(const std::uint8_t *text, std::uint32_t start, const std::uint32_t *ends,
-                   std::size_t count);
     int encode_block(std::uint32_t start, const std::uint32_t *ends, std::size_t count);
-    void set_aside(const Probe &probe, const WordSlot *pending, const std::uint8_t *bytes,
-                   std::uint32_t size, std::uint32_t at);
     int encode_long(std::uint32_t start, std::uint32_t end);
     int resolve();
     void release_slots();
@@ -126,11 +99,11 @@ private:
     PassageCache short_passages_, long_passages_;
     CharacterWords character_words_;
     std::unique_ptr<std::uint32_t[]> ends_, miss_ids_, scratch_;
-    std::unique_ptr<Miss[]> misses_;
+    Misses misses_{most_misses};
     std::unique_ptr<tkx_bulk_word[]> queries_;
     std::unique_ptr<ShortWord[]> short_words_;
     std::unique_ptr<LongWord[]> long_words_;
-    Probe probes_[block];
+    WordBlock block_;
 
     // The current segment.
     tkx_context *ctx_ = nullptr;
@@ -139,8 +112,6 @@ private:
     std::size_t capacity_ = 0, count_ = 0;
     // The ids since the last call of resolve, without those of misses, are from out_ up to at_.
     std::uint32_t *out_ = nullptr, *at_ = nullptr;
-    std::size_t miss_count_ = 0, miss_bytes_ = 0;
-    std::size_t total_misses_ = 0;  // of all segments
 
     // In the current run: the ends of its passages, how many were reached, and for how many of them
     // the ids are counted. next_end_ is the offset of the next end, or no_end.

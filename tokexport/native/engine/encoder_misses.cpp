@@ -25,16 +25,17 @@ bool has_long_character(const WordKey &key) {
 
 // Moves `count` ids up by `distance`, from the end. `before`: how many ids precede them.
 void move_up(std::uint32_t *from, std::size_t count, std::size_t distance, std::size_t before) {
-    if (distance < 4 || before < 3) {
+    constexpr std::size_t step = 16;
+    if (distance < step || before < step) {
         std::memmove(from + distance, from, count * sizeof *from);
         return;
     }
-    // Four at a time: up to three ids before the first move too, to where others are written later.
+    // 16 at a time: some ids before the first move too, to where others are written later.
     for (std::uint32_t *p = from + count; p > from;) {
-        std::uint64_t two[2];
-        p -= 4;
-        std::memcpy(two, p, sizeof two);
-        std::memcpy(p + distance, two, sizeof two);
+        std::uint64_t words[step / 2];
+        p -= step;
+        std::memcpy(words, p, sizeof words);
+        std::memcpy(p + distance, words, sizeof words);
     }
 }
 
@@ -59,16 +60,16 @@ void put_up_to(std::uint32_t *to, const std::uint32_t *from, std::size_t count,
 
 // Releases the slots of misses that an error has left: a slot without ids must not be found.
 void Encoder::release_slots() {
-    for (std::uint32_t i = 0; i < miss_count_; i++)
-        if (misses_[i].place != no_place) words_.release(misses_[i].place, i);
-    miss_count_ = miss_bytes_ = 0;
+    for (std::uint32_t i = 0; i < misses_.count; i++)
+        if (misses_[i].place != Miss::no_place) words_.release(misses_[i].place, i);
+    misses_.clear();
 }
 
 // Encodes misses for BPE over bytes.
 int Encoder::merge_bytes() {
     // Begins at 4, because ids are copied four at a time from their end.
     std::size_t used = 4, asked = 0, long_count = 0;
-    for (std::size_t i = 0; i < miss_count_; i++)
+    for (std::size_t i = 0; i < misses_.count; i++)
         if (misses_[i].same == i)
             queries_[asked++] = {misses_[i].bytes, misses_[i].size, 0, 0, 0, 0};
     int code = tkx_bulk_find(&engine_.file, queries_.get(), asked);
@@ -76,7 +77,7 @@ int Encoder::merge_bytes() {
     // Fragments leave room for one short word per miss.
     CharacterWords::Later later{short_words_.get(), 0, most_short_words - most_misses};
     const tkx_bulk_word *query = queries_.get();
-    for (std::size_t i = 0; i < miss_count_; i++) {
+    for (std::size_t i = 0; i < misses_.count; i++) {
         Miss &miss = misses_[i];
         if (miss.same != i) continue;
         const std::uint32_t id = (query++)->id;
@@ -102,7 +103,7 @@ int Encoder::merge_bytes() {
             code = tkx_bulk_merge(ctx_, miss.bytes, miss.size, ids, &made);
         }
         if (code != TKX_OK) return code;
-        miss.words = long_count > long_words ? one_long_word
+        miss.words = long_count > long_words ? Miss::one_long_word
                                              : static_cast<std::uint32_t>(later.count - words);
         miss.count = static_cast<std::uint32_t>(made);
         used += made;
@@ -116,7 +117,7 @@ int Encoder::merge_bytes() {
 // same id.
 int Encoder::merge_characters() {
     std::size_t used = 4, words = 0;
-    for (std::size_t i = 0; i < miss_count_; i++) {
+    for (std::size_t i = 0; i < misses_.count; i++) {
         Miss &miss = misses_[i];
         if (miss.same != i) continue;
         std::uint32_t *ids = &miss_ids_[used];
@@ -147,14 +148,14 @@ int Encoder::merge_characters() {
 void Encoder::close_gaps() {
     const ShortWord *word = short_words_.get();
     const LongWord *long_word = long_words_.get();
-    for (std::size_t i = 0; i < miss_count_; i++) {
+    for (std::size_t i = 0; i < misses_.count; i++) {
         Miss &miss = misses_[i];
         if (miss.same != i) {
             miss.first = misses_[miss.same].first;
             miss.count = misses_[miss.same].count;
         }
         if (!miss.words) continue;
-        if (miss.words == one_long_word) {
+        if (miss.words == Miss::one_long_word) {
             miss.count = (long_word++)->count;
             continue;
         }
@@ -176,10 +177,10 @@ void Encoder::close_gaps() {
 // Inserts the ids of each miss, moving the ids after them up, and adds the miss to the cache.
 void Encoder::insert_ids() {
     std::size_t distance = 0;
-    for (std::size_t i = 0; i < miss_count_; i++) distance += misses_[i].count;
+    for (std::size_t i = 0; i < misses_.count; i++) distance += misses_[i].count;
     std::uint32_t *end = at_;
     at_ += distance;
-    for (std::size_t i = miss_count_; i-- > 0;) {
+    for (std::size_t i = misses_.count; i-- > 0;) {
         const Miss &miss = misses_[i];
         std::uint32_t *from = out_ + miss.at;
         move_up(from, static_cast<std::size_t>(end - from), distance, miss.at);
@@ -189,15 +190,15 @@ void Encoder::insert_ids() {
         end = from;
     }
     const bool lacks_memory = tkx_bulk_lacks_memory(ctx_) != 0;
-    for (std::uint32_t i = 0; i < miss_count_; i++) {
+    for (std::uint32_t i = 0; i < misses_.count; i++) {
         const Miss &miss = misses_[i];
-        if (miss.place == no_place) continue;
+        if (miss.place == Miss::no_place) continue;
         // Without memory, ids may be missing. A miss may have no ids: its characters are dropped.
         if (lacks_memory | !miss.count) words_.release(miss.place, i);
         else words_.fill(miss.place, i, miss.bytes, miss.size, &miss_ids_[miss.first], miss.count);
     }
     words_.grow_if_full();
-    miss_count_ = miss_bytes_ = 0;
+    misses_.clear();
 }
 
 }  // namespace tokexport

@@ -67,7 +67,7 @@ int Encoder::encode_new_passages(const Passage *passages, std::size_t count) {
     passage_count_ = count;
     reached_ends_ = counted_ends_ = 0;
     next_end_ = passage_ends_[0].at;
-    std::size_t from = count_, misses = total_misses_;
+    std::size_t from = count_, misses = misses_.total;
     const int code = encode_run(passages->bytes, passage_ends_[count - 1].at, passages->is_spaced);
     // With too little room or memory, some ids are missing.
     if (code != TKX_OK || count_ > capacity_ || tkx_bulk_lacks_memory(ctx_)) return code;
@@ -102,13 +102,13 @@ void Encoder::note_passage_end(std::uint32_t start) {
         return;
     }
     end.ids = static_cast<std::size_t>(at_ - out_);
-    end.misses = total_misses_;
+    end.misses = misses_.total;
     next_end_ = ++reached_ends_ < passage_count_ ? passage_ends_[reached_ends_].at : no_end;
 }
 
 // Counts the ids up to each end that was reached, once the misses before it have their ids.
 void Encoder::count_ids_of_passages() {
-    const std::size_t resolved = total_misses_ - miss_count_;
+    const std::size_t resolved = misses_.total - misses_.count;
     std::size_t of_misses = 0, i = 0;
     for (; counted_ends_ < reached_ends_; counted_ends_++) {
         PassageEnd &end = passage_ends_[counted_ends_];

@@ -12,6 +12,7 @@
 #include "short_merges.h"
 #include "splitter.h"
 #include "tokexport.h"
+#include "word_block.h"
 
 namespace tokexport {
 
@@ -26,6 +27,7 @@ public:
     const tkx &file;
     const PairTable pairs;
     const MergeShortWords merge_short_words;
+    const WordLookup word_lookup;
     // BPE over bytes uses the splitter, BPE over characters the other two.
     std::unique_ptr<const Splitter> splitter;
     std::unique_ptr<const CrossingSplitter> crossings;
@@ -49,7 +51,8 @@ public:
     Engine(const tkx &f, PairTable p, unsigned width)
         : file(f),
           pairs(std::move(p)),
-          merge_short_words(short_word_merger(width)) {}
+          merge_short_words(short_word_merger(width)),
+          word_lookup(tokexport::word_lookup(width)) {}
 
 private:
     mutable std::once_flag characters_once_;

@@ -145,8 +145,9 @@ public:
     unsigned shift() const { return shift_; }
 
     // The first slot of the set of a key.
+    static constexpr std::uint64_t k1 = 0x9E3779B97F4A7C15, k2 = 0xD6E8FEB86659FD93;
     static std::size_t set_of(const WordKey &key, unsigned shift) {
-        const std::uint64_t h = (key.a ^ key.b * 0x9E3779B97F4A7C15) * 0xD6E8FEB86659FD93;
+        const std::uint64_t h = (key.a ^ key.b * k1) * k2;
         return static_cast<std::size_t>(h >> shift) * 2;
     }
 
@@ -157,16 +158,16 @@ public:
         ring_.prefetch(is(*slot, key) ? slot->ring_position() : 0);
     }
 
-    // The slot of a key of at most 15 bytes, or nullptr.
+    // The slot of a key, or nullptr.
     const WordSlot *find(const WordKey &key) const {
         const std::size_t set = set_of(key, shift_);
         const WordSlot *slot = slots_ + set;
         if (is(*slot, key)) return slot;
-        return is(slot[1], key) ? slot + 1 : find_beside(set, key);
+        return is(slot[1], key) ? slot + 1 : find_beside(key, set);
     }
 
     // The slot of a key that is not in its own set, or nullptr.
-    const WordSlot *find_beside(std::size_t set, const WordKey &key) const {
+    const WordSlot *find_beside(const WordKey &key, std::size_t set) const {
         if (is_free(slots_[set + 1])) return nullptr;
         const WordSlot *slot = slots_ + (set ^ 2);
         if (is(slot[1], key)) return slot + 1;

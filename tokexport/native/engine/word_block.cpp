@@ -1,0 +1,159 @@
+#include "word_block.h"
+
+#include <algorithm>
+
+namespace tokexport {
+
+namespace {
+
+// Masks that turn 16 bytes into the key of the pre-token at their start. A pre-token of more than
+// 15 bytes gets a key that no entry has.
+struct KeyMask {
+    std::uint64_t a, b, size;
+};
+
+constexpr KeyMask key_mask(unsigned size) {
+    if (size > WordKey::longest) return {0, 0, ~std::uint64_t(0)};
+    return {size >= 8 ? ~std::uint64_t(0) : (std::uint64_t(1) << 8 * size) - 1,
+            size > 8 ? (std::uint64_t(1) << 8 * (size - 8)) - 1 : 0, std::uint64_t(size) << 56};
+}
+
+constexpr KeyMask key_masks[17] = {
+    key_mask(0),  key_mask(1),  key_mask(2),  key_mask(3),  key_mask(4),  key_mask(5),
+    key_mask(6),  key_mask(7),  key_mask(8),  key_mask(9),  key_mask(10), key_mask(11),
+    key_mask(12), key_mask(13), key_mask(14), key_mask(15), key_mask(16)};
+
+// Reads from the text, or from a copy of its last bytes, since nothing after the end may be read.
+struct Reader {
+    const std::uint8_t *text;
+    std::uint32_t tail_from;
+    std::uint8_t tail[48];
+
+    Reader(const std::uint8_t *t, const std::uint8_t *limit) : text(t), tail{} {
+        const std::size_t size = static_cast<std::size_t>(limit - t),
+                          last = std::min<std::size_t>(size, 16);
+        tail_from = static_cast<std::uint32_t>(size - last);
+        std::memcpy(tail, t + tail_from, last);
+    }
+
+    const std::uint8_t *operator()(std::uint32_t at) const {
+        return at < tail_from ? text + at : tail + (at - tail_from);
+    }
+};
+
+template <class Load>
+inline std::uint32_t find_with(const WordCache &words, WordBlock &block, Load load) {
+    std::uint32_t sizes = 0, from = block.start;
+    block.hashed_count = 0;
+    for (std::size_t i = 0; i < block.count; from = block.ends[i++]) {
+        const std::uint32_t size = block.ends[i] - from;
+        const KeyMask &mask = key_masks[std::min<std::uint32_t>(size, 16)];
+        const std::uint8_t *p = load(from);
+        const WordKey key{load64(p) & mask.a, (load64(p + 8) & mask.b) | mask.size};
+        const std::size_t set = WordCache::set_of(key, words.shift());
+        __builtin_prefetch(words.slots() + set);
+        block.keys[i] = key;
+        block.sets[i] = static_cast<std::uint32_t>(set);
+        sizes |= size;
+        block.hashed[block.hashed_count] = static_cast<std::uint8_t>(i);
+        block.hashed_count += size > WordKey::longest;
+    }
+    block.find_hashed(words);
+    return sizes;
+}
+
+std::uint32_t find(const WordCache &words, WordBlock &block, const std::uint8_t *limit) {
+    const std::uint8_t *text = block.text;
+    if (limit - text >= static_cast<std::ptrdiff_t>(block.begin_of(block.count - 1)) + 16)
+        return find_with(words, block, [=](std::uint32_t at) { return text + at; });
+    return find_with(words, block, Reader(text, limit));
+}
+
+std::uint32_t *take(WordCache &words, const WordBlock &block, const std::uint32_t *out,
+                    std::uint32_t *at, Misses &misses) {
+    for (std::size_t i = 0; i < block.count; i++) {
+        const WordKey key = block.keys[i];
+        const WordSlot *slot = words.slots() + block.sets[i];
+        // Selects one of the two slots of the set without a branch, which could not be predicted.
+        slot += ((slot->key.a ^ key.a) | (slot->key.b ^ key.b)) != 0;
+        const bool is_hit = ((slot->key.a ^ key.a) | (slot->key.b ^ key.b)) == 0;
+        std::uint64_t two[2];
+        std::memcpy(two, slot->ids, sizeof two);
+        const std::size_t count = (two[0] & 0xFFFFFFFF) >> id_count_shift;
+        if (__builtin_expect(is_hit & (count <= WordSlot::most_inline), 1)) {
+            two[0] &= ~std::uint64_t(0xFFFFFFFF) | id_mask;
+            std::memcpy(at, two, sizeof two);
+            at += count;
+        } else {
+            at = block.take_elsewhere(words, i, is_hit ? slot : nullptr, out, at, misses);
+        }
+    }
+    return at;
+}
+
+}  // namespace
+
+void WordBlock::find_hashed(const WordCache &words) {
+    for (std::size_t k = 0; k < hashed_count; k++) {
+        const std::size_t i = hashed[k];
+        const std::uint32_t size = size_of(i);
+        if (size > WordRing::longest) continue;
+        keys[i] = WordKey::of_long(text + begin_of(i), size);
+        sets[i] = static_cast<std::uint32_t>(WordCache::set_of(keys[i], words.shift()));
+        __builtin_prefetch(words.slots() + sets[i]);
+    }
+    for (std::size_t k = 0; k < hashed_count; k++)
+        words.prefetch_entry(keys[hashed[k]], sets[hashed[k]]);
+}
+
+inline void Misses::add(WordCache &words, const WordKey &key, std::size_t set,
+                        const WordSlot *pending, const std::uint8_t *bytes_, std::uint32_t size,
+                        std::size_t at) {
+    const std::uint32_t number = static_cast<std::uint32_t>(count++);
+    Miss &miss = list_[number];
+    miss = {key, bytes_, size, static_cast<std::uint32_t>(at), 0, 0, 0, Miss::no_place, number};
+    if (pending) {
+        const std::uint32_t same = pending->pending_number();
+        // Hashed keys of different pre-tokens can collide.
+        if (!key.is_hashed() || std::memcmp(list_[same].bytes, bytes_, size) == 0) miss.same = same;
+    } else if (size <= WordRing::longest) {
+        miss.place = words.reserve(key, set, number);
+    }
+    bytes += size;
+    total++;
+}
+
+std::uint32_t *WordBlock::take_elsewhere(WordCache &words, std::size_t i, const WordSlot *slot,
+                                         const std::uint32_t *out, std::uint32_t *at,
+                                         Misses &misses) const {
+    const WordKey &key = keys[i];
+    const std::uint32_t from = begin_of(i), size = ends[i] - from;
+    if (!slot) slot = words.find_beside(key, sets[i]);
+    const bool is_pending = slot && slot->is_pending();
+    if (slot && !is_pending) {
+        const std::size_t count = slot->ids[0] >> id_count_shift;
+        if (count <= WordSlot::most_inline) {
+            std::memcpy(at, slot->ids, sizeof slot->ids);
+            *at &= id_mask;
+            return at + count;
+        }
+        const std::size_t number = slot->ring_count();
+        const std::uint32_t *found =
+            words.ring().find(slot->ring_position(), text + from, key.is_hashed() ? size : 0);
+        if (found) {
+            std::memcpy(at, found, WordRing::readable * sizeof *at);
+            for (std::size_t k = WordRing::readable; k < number; k++) at[k] = found[k];
+            return at + number;
+        }
+    }
+    misses.add(words, key, sets[i], is_pending ? slot : nullptr, text + from, size,
+               static_cast<std::size_t>(at - out));
+    return at;
+}
+
+WordLookup word_lookup(unsigned width) {
+    const WordLookup *widest = width >= 512 ? word_lookup_avx512() : nullptr;
+    return widest ? *widest : WordLookup{find, take};
+}
+
+}  // namespace tokexport

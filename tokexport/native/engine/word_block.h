@@ -1,0 +1,95 @@
+// Looking up consecutive pre-tokens in the word cache, in two passes: keys and prefetches first,
+// then ids.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "word_cache.h"
+
+namespace tokexport {
+
+// A pre-token that is not in the cache.
+struct Miss {
+    static constexpr std::uint32_t no_place = ~std::uint32_t(0), one_long_word = no_place;
+
+    WordKey key;
+    const std::uint8_t *bytes;
+    std::uint32_t size;
+    std::uint32_t at;     // where its ids go, not counting the ids of misses
+    std::uint32_t first;  // where its ids begin, among those of misses
+    std::uint32_t count;
+    std::uint32_t words;  // how many short words make its ids, or one_long_word
+    std::uint32_t place;  // the slot reserved for it, or no_place
+    std::uint32_t same;   // the number of an earlier miss with the same bytes, or its own
+};
+
+// The misses that wait to be encoded together.
+class Misses {
+public:
+    explicit Misses(std::size_t most) : list_(new Miss[most]) {}
+
+    std::size_t count = 0, bytes = 0;
+    std::size_t total = 0;  // since the beginning
+
+    Miss &operator[](std::size_t i) { return list_[i]; }
+
+    // Adds a miss, and reserves a slot for it: a pre-token that is repeated before it is encoded
+    // (in code two of five are) is encoded only once. `pending`: the slot it has, or null.
+    void add(WordCache &words, const WordKey &key, std::size_t set, const WordSlot *pending,
+             const std::uint8_t *bytes, std::uint32_t size, std::size_t at);
+
+    void clear() { count = bytes = 0; }
+
+private:
+    std::unique_ptr<Miss[]> list_;
+};
+
+// Consecutive pre-tokens.
+struct WordBlock {
+    // The keys and slots of 128 pre-tokens fit into L1; 64 are 5 % slower, 512 as well.
+    static constexpr std::size_t most = 128;
+
+    // In: the pre-tokens of `text` that end at `ends`, the first of which begins at `start`.
+    const std::uint8_t *text;
+    std::uint32_t start;
+    const std::uint32_t *ends;
+    std::size_t count;
+
+    alignas(64) WordKey keys[most];
+    alignas(64) std::uint32_t sets[most];  // the first slot of each set
+    std::uint8_t hashed[most];             // the numbers of those whose keys are hashed
+    std::size_t hashed_count;
+
+    std::uint32_t begin_of(std::size_t i) const { return i ? ends[i - 1] : start; }
+    std::uint32_t size_of(std::size_t i) const { return ends[i] - begin_of(i); }
+
+    // Replaces the keys that are hashed, and prefetches their ids.
+    void find_hashed(const WordCache &words);
+
+    // Writes the ids of number `i` at `at`, if they are elsewhere than in the slots of its set, or
+    // adds it to the misses. `slot`: the one in its set that has its key, or null. Returns the end
+    // of the ids, which begin at `out`.
+    std::uint32_t *take_elsewhere(WordCache &words, std::size_t i, const WordSlot *slot,
+                                  const std::uint32_t *out, std::uint32_t *at,
+                                  Misses &misses) const;
+};
+
+// The passes, as the processor's vectors allow.
+struct WordLookup {
+    // Fills keys and sets, and prefetches the sets. Nothing from `limit` on is read. Returns the
+    // bitwise or of the sizes.
+    std::uint32_t (*find)(const WordCache &words, WordBlock &block, const std::uint8_t *limit);
+    // Writes the ids of the pre-tokens that are in the cache at `at`, and adds the others to the
+    // misses. Returns the end of the ids, which begin at `out`; up to 12 more may be overwritten.
+    std::uint32_t *(*take)(WordCache &words, const WordBlock &block, const std::uint32_t *out,
+                           std::uint32_t *at, Misses &misses);
+};
+
+// With vectors of at most `width` bits; only 512 are used.
+WordLookup word_lookup(unsigned width);
+// Null if the processor or the compiler does not support it.
+const WordLookup *word_lookup_avx512();
+
+}  // namespace tokexport

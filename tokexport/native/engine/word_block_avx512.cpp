@@ -1,0 +1,143 @@
+// Looking up pre-tokens with AVX-512: a key is a masked load, and a set is compared at once.
+#include "avx512.h"
+#include "word_block.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+
+#include <algorithm>
+
+namespace tokexport {
+
+namespace {
+
+AVX512 inline __m512i all_lanes(std::uint64_t v) {
+    return _mm512_set1_epi64(static_cast<long long>(v));
+}
+
+// WordCache::set_of for eight keys.
+AVX512 inline __m256i sets_of(const WordKey *keys, unsigned shift) {
+    const __m512i low = _mm512_load_si512(keys), high = _mm512_load_si512(keys + 4);
+    const __m512i a = _mm512_permutex2var_epi64(low, _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14),
+                                                high),
+                  b = _mm512_permutex2var_epi64(low, _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15),
+                                                high);
+    const __m512i h =
+        _mm512_mullo_epi64(_mm512_xor_si512(a, _mm512_mullo_epi64(b, all_lanes(WordCache::k1))),
+                           all_lanes(WordCache::k2));
+    const __m512i set = _mm512_srl_epi64(h, _mm_cvtsi32_si128(static_cast<int>(shift)));
+    return _mm256_slli_epi32(_mm512_cvtepi64_epi32(set), 1);
+}
+
+// Turns the 16 bytes from the start of a pre-token on into its key: `and` and `or` masks. A
+// pre-token of more than 15 bytes gets a key that no entry has.
+struct KeyMask {
+    std::uint64_t kept[2], added[2];
+};
+
+struct KeyMasks {
+    alignas(64) KeyMask of_size[17];
+};
+
+constexpr KeyMasks make_key_masks() {
+    KeyMasks masks{};
+    for (unsigned size = 0; size <= WordKey::longest; size++) {
+        KeyMask &mask = masks.of_size[size];
+        for (unsigned i = 0; i < size; i++) mask.kept[i / 8] |= std::uint64_t(0xFF) << i % 8 * 8;
+        mask.added[1] = std::uint64_t(size) << 56;
+    }
+    masks.of_size[16].added[1] = ~std::uint64_t(0);
+    return masks;
+}
+
+constexpr KeyMasks key_masks = make_key_masks();
+
+AVX512 inline __m128i load(const void *p) {
+    return _mm_loadu_si128(static_cast<const __m128i *>(p));
+}
+
+AVX512 std::uint32_t find(const WordCache &words, WordBlock &block, const std::uint8_t *limit) {
+    // Keys are loaded whole, so the last ones of a text have to be copied first.
+    if (limit - block.text < static_cast<std::ptrdiff_t>(block.begin_of(block.count - 1)) + 16)
+        return word_lookup(0).find(words, block, limit);
+    const WordSlot *slots = words.slots();
+    const unsigned shift = words.shift();
+    const std::uint32_t *ends = block.ends;
+    const std::size_t count = block.count;
+    std::uint32_t masks[WordBlock::most], begins[WordBlock::most];
+    __m512i sizes = _mm512_setzero_si512(),
+            before = _mm512_set1_epi32(static_cast<int>(block.start));
+    std::size_t hashed_count = 0;
+    for (std::size_t i = 0; i < count; i += 16) {
+        const __mmask16 lanes = static_cast<__mmask16>(
+            _bzhi_u32(0xFFFF, static_cast<unsigned>(std::min<std::size_t>(count - i, 16))));
+        const __m512i end = _mm512_maskz_loadu_epi32(lanes, ends + i),
+                      begin = _mm512_alignr_epi32(end, before, 15),
+                      size = _mm512_maskz_sub_epi32(lanes, end, begin);
+        before = end;
+        sizes = _mm512_or_si512(sizes, size);
+        _mm512_storeu_si512(begins + i, begin);
+        _mm512_storeu_si512(masks + i, _mm512_min_epu32(size, _mm512_set1_epi32(16)));
+        for (unsigned longer = _mm512_cmpgt_epu32_mask(size, _mm512_set1_epi32(WordKey::longest));
+             longer; longer &= longer - 1)
+            block.hashed[hashed_count++] = static_cast<std::uint8_t>(i + _tzcnt_u32(longer));
+    }
+    for (std::size_t i = 0; i < count; i++) {
+        const KeyMask &mask = key_masks.of_size[masks[i]];
+        const __m128i key = _mm_ternarylogic_epi32(load(block.text + begins[i]), load(mask.kept),
+                                                   load(mask.added), 0xEA);  // (a & b) | c
+        _mm_store_si128(reinterpret_cast<__m128i *>(&block.keys[i]), key);
+    }
+    // In a pass of its own: loading keys right after they are stored, four at once, would stall.
+    for (std::size_t i = 0; i < count; i += 8) {
+        _mm256_store_si256(reinterpret_cast<__m256i *>(block.sets + i),
+                           sets_of(block.keys + i, shift));
+        for (std::size_t k = i; k < i + 8; k++) __builtin_prefetch(slots + block.sets[k]);
+    }
+    block.hashed_count = hashed_count;
+    block.find_hashed(words);
+    return _mm512_reduce_or_epi32(sizes);
+}
+
+AVX512 std::uint32_t *take(WordCache &words, const WordBlock &block, const std::uint32_t *out,
+                           std::uint32_t *at, Misses &misses) {
+    const char *slots = reinterpret_cast<const char *>(words.slots());
+    const __m128i mask = _mm_setr_epi32(id_mask, -1, -1, -1);
+    const std::size_t count = block.count;
+#pragma GCC unroll 4  // 6 % faster
+    for (std::size_t i = 0; i < count; i++) {
+        const char *set = slots + std::size_t(block.sets[i]) * sizeof(WordSlot);
+        const __m512i key = _mm512_broadcast_i64x2(
+            _mm_load_si128(reinterpret_cast<const __m128i *>(&block.keys[i])));
+        // Bits 0 and 1 are the key of the first slot, 4 and 5 that of the second.
+        const unsigned equal = _cvtmask8_u32(_mm512_cmpeq_epi64_mask(key, _mm512_load_si512(set))),
+                       hit = equal & equal >> 1 & 0x11;
+        const WordSlot *slot = reinterpret_cast<const WordSlot *>(set + 2 * (hit & 0x10));
+        const __m128i four = load(slot->ids);
+        const std::size_t made = slot->ids[0] >> id_count_shift;
+        if (__builtin_expect(hit != 0, 1) && __builtin_expect(made <= WordSlot::most_inline, 1)) {
+            _mm_storeu_si128(reinterpret_cast<__m128i *>(at), _mm_and_si128(four, mask));
+            at += made;
+        } else {
+            at = block.take_elsewhere(words, i, hit ? slot : nullptr, out, at, misses);
+        }
+    }
+    return at;
+}
+
+constexpr WordLookup lookup = {find, take};
+
+}  // namespace
+
+const WordLookup *word_lookup_avx512() { return has_avx512() ? &lookup : nullptr; }
+
+}  // namespace tokexport
+
+#else
+
+namespace tokexport {
+
+const WordLookup *word_lookup_avx512() { return nullptr; }
+
+}  // namespace tokexport
+
+#endif
