@@ -131,6 +131,8 @@ std::uint64_t CharacterTable::pattern(const std::uint8_t *at, std::size_t before
 void CharacterTable::add_pattern(const std::uint8_t *at, std::size_t before, std::size_t after) {
     const std::size_t bit = std::size_t(at[-1]) << 8 | at[0];
     part_filter_[bit >> 6] |= std::uint64_t(1) << (bit & 63);
+    shapes_by_last_[at[-1]] |= static_cast<std::uint16_t>(shape(before, after));
+    shapes_by_first_[at[0]] |= static_cast<std::uint16_t>(shape(before, after));
     if (2 * pattern_count_ >= patterns_.size()) {
         std::vector<std::uint64_t> old(2 * patterns_.size(), 0);
         old.swap(patterns_);
@@ -155,13 +157,14 @@ std::uint64_t *CharacterTable::slot(std::uint64_t wanted) {
 bool CharacterTable::is_crossed_in_part(const std::uint8_t *at, std::size_t before,
                                         std::size_t after) const {
     const std::size_t mask = patterns_.size() - 1;
-    for (std::size_t a = 1; a <= before; a++) {
-        for (std::size_t b = 1; b <= after; b++) {
-            const std::uint64_t wanted = pattern(at, a, b);
-            if (a == before && b == after) continue;
-            for (std::size_t i = hash_of(wanted); patterns_[i & mask] != 0; i++)
-                if (patterns_[i & mask] == wanted) return true;
-        }
+    const std::uint32_t whole = shape(before, after);
+    for (std::uint32_t shapes = shapes_by_last_[at[-1]] & shapes_by_first_[at[0]] & ~whole; shapes;
+         shapes &= shapes - 1) {
+        const std::size_t a = lowest_bit(shapes) / 4 + 1, b = lowest_bit(shapes) % 4 + 1;
+        if (a > before || b > after) continue;
+        const std::uint64_t wanted = pattern(at, a, b);
+        for (std::size_t i = hash_of(wanted); patterns_[i & mask] != 0; i++)
+            if (patterns_[i & mask] == wanted) return true;
     }
     return false;
 }

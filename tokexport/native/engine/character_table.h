@@ -1,6 +1,7 @@
 // What merges do at the boundaries of characters; derived from the vocabulary of a file.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -39,7 +40,7 @@ public:
         return (part_filter_[bit >> 6] >> (bit & 63)) & 1;
     }
 
-    // `before` and `after`: the sizes in bytes of the characters before and after `at`.
+    // `before` and `after`: the sizes in bytes of the characters before and after `at`, at most 4.
     bool is_crossed_in_part(const std::uint8_t *at, std::size_t before, std::size_t after) const;
 
     // Whether `symbol` knows a code point.
@@ -70,7 +71,14 @@ private:
     std::uint64_t *slot(std::uint64_t wanted);
     void add_pattern(const std::uint8_t *at, std::size_t before, std::size_t after);
 
+    // A pattern has a shape: how many bytes are on each side. Of most pairs of characters, two or
+    // three of the up to 15 shapes are possible.
+    static std::uint32_t shape(std::size_t before, std::size_t after) {
+        return std::uint32_t(1) << (4 * (before - 1) + (after - 1));
+    }
+
     std::unique_ptr<std::uint64_t[]> crossed_, part_filter_;
+    std::array<std::uint16_t, 256> shapes_by_last_{}, shapes_by_first_{};  // bytes at the boundary
     std::unique_ptr<std::uint32_t[]> symbols_;
     std::vector<std::uint64_t> patterns_;  // a hash table with linear probing; its size is a power
     std::size_t pattern_count_ = 0;        // of 2, and 0 is a free slot

@@ -107,19 +107,15 @@ int CharacterWords::merge(tkx_context *ctx, const std::uint8_t *bytes, std::size
             last = first + length;
             if (length == 1 && write_known(bytes + starts_[first])) continue;
             if (length == 1 || is_in_part) {
-                const int code =
-                    merge_bytes(ctx, bytes + starts_[first], starts_[last] - starts_[first]);
+                const int code = merge_parts(ctx, bytes, first, last, later);
                 if (code != TKX_OK) return code;
             } else if (length == 2) {
                 merge_two(first);
             } else if (length == 3) {
                 merge_three(first);
-            } else if (later && length <= ShortWord::most_symbols &&
-                       later->count < later->capacity) {
+            } else if (later && later->takes(length)) {
                 std::memcpy(ids_, symbols_ + first, length * sizeof *ids_);
-                later->words[later->count++] = {
-                    {0, 0}, ids_, static_cast<std::uint32_t>(length), 0};
-                ids_ += std::max(length, ShortWord::least_room);
+                ids_ += later->add({0, 0}, ids_, length);
             } else {
                 const std::size_t made = merge_symbols(pairs_, symbols_ + first, length);
                 std::memcpy(ids_, symbols_ + first, made * sizeof *ids_);
@@ -176,33 +172,48 @@ bool CharacterWords::write_known(const std::uint8_t *bytes) {
     return true;
 }
 
-// Merges a fragment from its bytes.
-int CharacterWords::merge_bytes(tkx_context *ctx, const std::uint8_t *bytes, std::size_t size) {
-    std::size_t count = 0;
+// Merges a fragment of characters some of whose boundaries are crossed in part: these begin as
+// bytes, the others as symbols.
+int CharacterWords::merge_parts(tkx_context *ctx, const std::uint8_t *bytes, std::size_t first,
+                                std::size_t last, Later *later) {
+    const std::size_t size = starts_[last] - starts_[first];
+    const std::uint8_t *p = bytes + starts_[first];
     WordKey key{0, 0};
     if (size <= WordKey::longest) {
         std::uint8_t padded[16] = {};
-        std::memcpy(padded, bytes, size);
+        std::memcpy(padded, p, size);
         key = {load64(padded), load64(padded + 8) | std::uint64_t(size) << 56 | WordKey::part};
         if (const WordSlot *slot = cache_.find(key)) {
-            count = slot->ids[0] >> id_count_shift;
             std::memcpy(ids_, slot->ids, sizeof slot->ids);
             ids_[0] &= id_mask;
-            ids_ += count;
+            ids_ += slot->ids[0] >> id_count_shift;
             return TKX_OK;
         }
     }
     if (size > most_symbols) {
-        const int code = tkx_bulk_merge(ctx, bytes, size, ids_, &count);
-        if (code != TKX_OK) return code;
-    } else {
-        std::uint32_t symbols[most_symbols];
-        for (std::size_t i = 0; i < size; i++) symbols[i] = pairs_.byte_id(bytes[i]);
-        count = merge_symbols(pairs_, symbols, size);
-        std::memcpy(ids_, symbols, count * sizeof *ids_);
-        if (size <= WordKey::longest && count <= WordSlot::most_inline)
-            cache_.insert(key, bytes, size, symbols, count);
+        std::size_t count = 0;
+        const int code = tkx_bulk_merge(ctx, p, size, ids_, &count);
+        ids_ += count;
+        return code;
     }
+    std::uint32_t symbols[most_symbols];
+    std::size_t count = 0;
+    const std::uint64_t parts = crossed_in_part_ | crossed_in_part_ << 1 | no_symbol_;
+    for (std::size_t i = first; i < last; i++) {
+        const std::uint8_t *const end = bytes + starts_[i + 1];
+        if (parts >> i & 1)
+            while (p < end) symbols[count++] = pairs_.byte_id(*p++);
+        else symbols[count++] = symbols_[i];
+        p = end;
+    }
+    if (later && later->takes(count)) {
+        std::memcpy(ids_, symbols, count * sizeof *ids_);
+        ids_ += later->add(key, ids_, count);
+        return TKX_OK;
+    }
+    count = merge_symbols(pairs_, symbols, count);
+    std::memcpy(ids_, symbols, count * sizeof *ids_);
+    if (key.b) add_part(key, symbols, count);
     ids_ += count;
     return TKX_OK;
 }

@@ -1,6 +1,7 @@
 // Merging pre-tokens by their characters.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -41,7 +42,24 @@ public:
     struct Later {
         ShortWord *words;
         std::size_t count, capacity;
+
+        bool takes(std::size_t symbols) const {
+            return symbols <= ShortWord::most_symbols && count < capacity;
+        }
+
+        // Adds a fragment whose symbols are at `ids`. `key`: that of its bytes, with `part`, or 0.
+        // Returns how many ids it has room for.
+        std::size_t add(const WordKey &key, std::uint32_t *ids, std::size_t symbols) {
+            words[count++] = {key, ids, static_cast<std::uint32_t>(symbols), 0};
+            return std::max(symbols, ShortWord::least_room);
+        }
     };
+
+    // Adds the ids of a fragment to the cache, if its key is that of a part.
+    void add_part(const WordKey &key, const std::uint32_t *ids, std::size_t count) {
+        if (key.b & WordKey::part && !key.is_hashed() && count <= WordSlot::most_inline)
+            cache_.insert(key, nullptr, 0, ids, count);
+    }
 
     // Like tkx_bulk_merge, except that fragments to be merged later are written as symbols; merging
     // may leave fewer ids. If `later` is null, there are no such fragments.
@@ -61,7 +79,8 @@ private:
     void merge_two(std::size_t first);
     void merge_three(std::size_t first);
     bool write_known(const std::uint8_t *bytes);
-    int merge_bytes(tkx_context *ctx, const std::uint8_t *bytes, std::size_t size);
+    int merge_parts(tkx_context *ctx, const std::uint8_t *bytes, std::size_t first,
+                    std::size_t last, Later *later);
 
     static constexpr std::size_t enough = 4096;
 

@@ -93,11 +93,12 @@ int Encoder::merge_bytes() {
             // Words of characters of one or two bytes are merged as fast from their bytes.
             made = std::max<std::size_t>(miss.size, ShortWord::least_room);
             later.words[later.count++] = {miss.key, ids, 0, 0};
-        } else if (is_ascii(miss.bytes, miss.size) && miss.size <= LongWord::most_symbols) {
+        } else if (const bool is_wide = !is_ascii(miss.bytes, miss.size);
+                   is_wide && character_words_.is_worth_it(miss.size)) {
+            code = character_words_.merge(ctx_, miss.bytes, miss.size, ids, &made, &later);
+        } else if (!is_wide && miss.size <= LongWord::most_symbols) {
             made = miss.size;
             long_words_[long_count++] = {miss.bytes, ids, miss.size, 0};
-        } else if (!is_ascii(miss.bytes, miss.size) && character_words_.is_worth_it(miss.size)) {
-            code = character_words_.merge(ctx_, miss.bytes, miss.size, ids, &made, &later);
         } else if ((made = merge_runs(engine_.pairs, {miss.bytes, miss.size}, ids, miss.size)) ==
                    0) {
             code = tkx_bulk_merge(ctx_, miss.bytes, miss.size, ids, &made);
@@ -109,6 +110,8 @@ int Encoder::merge_bytes() {
         used += made;
     }
     engine_.merge_short_words(engine_.pairs, short_words_.get(), later.count);
+    for (std::size_t i = 0; i < later.count; i++)
+        character_words_.add_part(short_words_[i].key, short_words_[i].ids, short_words_[i].count);
     merge_words(engine_.pairs, long_words_.get(), long_count);
     return TKX_OK;
 }

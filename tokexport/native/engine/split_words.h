@@ -24,8 +24,12 @@ inline std::uint64_t load_u64(const std::uint8_t *p) {
 // Whether all of some bytes are below 128.
 inline bool is_ascii(const std::uint8_t *bytes, std::size_t size) {
     std::uint64_t bits = 0;
-    for (; size >= 8; bytes += 8, size -= 8) bits |= load_u64(bytes);
-    for (; size; size--) bits |= *bytes++;
+    if (size >= 8) {
+        for (std::size_t i = 0; i + 8 < size; i += 8) bits |= load_u64(bytes + i);
+        bits |= load_u64(bytes + size - 8);
+    } else {
+        for (std::size_t i = 0; i < size; i++) bits |= bytes[i];
+    }
     return !(bits & low_bits << 7);
 }
 
