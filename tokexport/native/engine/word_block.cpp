@@ -6,23 +6,6 @@ namespace tokexport {
 
 namespace {
 
-// Masks that turn 16 bytes into the key of the pre-token at their start. A pre-token of more than
-// 15 bytes gets a key that no entry has.
-struct KeyMask {
-    std::uint64_t a, b, size;
-};
-
-constexpr KeyMask key_mask(unsigned size) {
-    if (size > WordKey::longest) return {0, 0, ~std::uint64_t(0)};
-    return {size >= 8 ? ~std::uint64_t(0) : (std::uint64_t(1) << 8 * size) - 1,
-            size > 8 ? (std::uint64_t(1) << 8 * (size - 8)) - 1 : 0, std::uint64_t(size) << 56};
-}
-
-constexpr KeyMask key_masks[17] = {
-    key_mask(0),  key_mask(1),  key_mask(2),  key_mask(3),  key_mask(4),  key_mask(5),
-    key_mask(6),  key_mask(7),  key_mask(8),  key_mask(9),  key_mask(10), key_mask(11),
-    key_mask(12), key_mask(13), key_mask(14), key_mask(15), key_mask(16)};
-
 // Reads from the text, or from a copy of its last bytes, since nothing after the end may be read.
 struct Reader {
     const std::uint8_t *text;
@@ -47,9 +30,9 @@ inline std::uint32_t find_with(const WordCache &words, WordBlock &block, Load lo
     block.hashed_count = 0;
     for (std::size_t i = 0; i < block.count; from = block.ends[i++]) {
         const std::uint32_t size = block.ends[i] - from;
-        const KeyMask &mask = key_masks[std::min<std::uint32_t>(size, 16)];
+        const KeyMask &mask = key_masks.of(size);
         const std::uint8_t *p = load(from);
-        const WordKey key{load64(p) & mask.a, (load64(p + 8) & mask.b) | mask.size};
+        const WordKey key{load64(p) & mask.kept[0], (load64(p + 8) & mask.kept[1]) | mask.added[1]};
         const std::size_t set = WordCache::set_of(key, words.shift());
         __builtin_prefetch(words.slots() + set);
         block.keys[i] = key;
@@ -85,7 +68,7 @@ std::uint32_t *take(WordCache &words, const WordBlock &block, const std::uint32_
             std::memcpy(at, two, sizeof two);
             at += count;
         } else {
-            at = block.take_elsewhere(words, i, is_hit ? slot : nullptr, out, at, misses);
+            at = block.take_elsewhere(words, i, out, at, misses);
         }
     }
     return at;
@@ -123,12 +106,11 @@ inline void Misses::add(WordCache &words, const WordKey &key, std::size_t set,
     total++;
 }
 
-std::uint32_t *WordBlock::take_elsewhere(WordCache &words, std::size_t i, const WordSlot *slot,
-                                         const std::uint32_t *out, std::uint32_t *at,
-                                         Misses &misses) const {
+std::uint32_t *WordBlock::take_elsewhere(WordCache &words, std::size_t i, const std::uint32_t *out,
+                                         std::uint32_t *at, Misses &misses) const {
     const WordKey &key = keys[i];
     const std::uint32_t from = begin_of(i), size = ends[i] - from;
-    if (!slot) slot = words.find_beside(key, sets[i]);
+    const WordSlot *slot = words.find(key, sets[i]);
     const bool is_pending = slot && slot->is_pending();
     if (slot && !is_pending) {
         const std::size_t count = slot->ids[0] >> id_count_shift;
@@ -153,6 +135,7 @@ std::uint32_t *WordBlock::take_elsewhere(WordCache &words, std::size_t i, const 
 
 WordLookup word_lookup(unsigned width) {
     const WordLookup *widest = width >= 512 ? word_lookup_avx512() : nullptr;
+    if (!widest && width >= 256) widest = word_lookup_avx2();
     return widest ? *widest : WordLookup{find, take};
 }
 

@@ -10,6 +10,29 @@
 
 namespace tokexport {
 
+// Turns the 16 bytes from the start of a pre-token on into its key: first `and`, then `or`. A
+// pre-token of more than 15 bytes gets a key that no entry has.
+struct KeyMask {
+    std::uint64_t kept[2] = {}, added[2] = {};
+};
+
+struct KeyMasks {
+    alignas(64) KeyMask masks[17] = {};
+
+    constexpr KeyMasks() {
+        for (unsigned size = 0; size <= WordKey::longest; size++) {
+            for (unsigned i = 0; i < size; i++)
+                masks[size].kept[i / 8] |= std::uint64_t(0xFF) << i % 8 * 8;
+            masks[size].added[1] = std::uint64_t(size) << 56;
+        }
+        masks[16].added[1] = ~std::uint64_t(0);
+    }
+
+    const KeyMask &of(std::uint32_t size) const { return masks[size < 16 ? size : 16]; }
+};
+
+inline constexpr KeyMasks key_masks;
+
 // A pre-token that is not in the cache.
 struct Miss {
     static constexpr std::uint32_t no_place = ~std::uint32_t(0), one_long_word = no_place;
@@ -68,12 +91,11 @@ struct WordBlock {
     // Replaces the keys that are hashed, and prefetches their ids.
     void find_hashed(const WordCache &words);
 
-    // Writes the ids of number `i` at `at`, if they are elsewhere than in the slots of its set, or
-    // adds it to the misses. `slot`: the one in its set that has its key, or null. Returns the end
-    // of the ids, which begin at `out`.
-    std::uint32_t *take_elsewhere(WordCache &words, std::size_t i, const WordSlot *slot,
-                                  const std::uint32_t *out, std::uint32_t *at,
-                                  Misses &misses) const;
+    // Writes the ids of number `i` at `at` if it is in the cache, else adds it to the misses: for
+    // those whose ids are not in the slots of its set. Returns the end of the ids, which begin at
+    // `out`.
+    std::uint32_t *take_elsewhere(WordCache &words, std::size_t i, const std::uint32_t *out,
+                                  std::uint32_t *at, Misses &misses) const;
 };
 
 // The passes, as the processor's vectors allow.
@@ -87,9 +109,10 @@ struct WordLookup {
                            std::uint32_t *at, Misses &misses);
 };
 
-// With vectors of at most `width` bits; only 512 are used.
+// With vectors of at most `width` bits.
 WordLookup word_lookup(unsigned width);
 // Null if the processor or the compiler does not support it.
+const WordLookup *word_lookup_avx2();
 const WordLookup *word_lookup_avx512();
 
 }  // namespace tokexport

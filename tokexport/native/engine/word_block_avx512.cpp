@@ -1,6 +1,7 @@
-// Looking up pre-tokens with AVX-512: a key is a masked load, and a set is compared at once.
+// Looking up pre-tokens with AVX-512: keys are hashed eight at a time, and both slots of a set are
+// compared at once.
 #include "avx512.h"
-#include "word_block.h"
+#include "word_block_x86.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
@@ -27,29 +28,6 @@ AVX512 inline __m256i sets_of(const WordKey *keys, unsigned shift) {
     const __m512i set = _mm512_srl_epi64(h, _mm_cvtsi32_si128(static_cast<int>(shift)));
     return _mm256_slli_epi32(_mm512_cvtepi64_epi32(set), 1);
 }
-
-// Turns the 16 bytes from the start of a pre-token on into its key: `and` and `or` masks. A
-// pre-token of more than 15 bytes gets a key that no entry has.
-struct KeyMask {
-    std::uint64_t kept[2], added[2];
-};
-
-struct KeyMasks {
-    alignas(64) KeyMask of_size[17];
-};
-
-constexpr KeyMasks make_key_masks() {
-    KeyMasks masks{};
-    for (unsigned size = 0; size <= WordKey::longest; size++) {
-        KeyMask &mask = masks.of_size[size];
-        for (unsigned i = 0; i < size; i++) mask.kept[i / 8] |= std::uint64_t(0xFF) << i % 8 * 8;
-        mask.added[1] = std::uint64_t(size) << 56;
-    }
-    masks.of_size[16].added[1] = ~std::uint64_t(0);
-    return masks;
-}
-
-constexpr KeyMasks key_masks = make_key_masks();
 
 AVX512 inline __m128i load(const void *p) {
     return _mm_loadu_si128(static_cast<const __m128i *>(p));
@@ -81,8 +59,8 @@ AVX512 std::uint32_t find(const WordCache &words, WordBlock &block, const std::u
              longer; longer &= longer - 1)
             block.hashed[hashed_count++] = static_cast<std::uint8_t>(i + _tzcnt_u32(longer));
     }
-    for (std::size_t i = 0; i < count; i++) {
-        const KeyMask &mask = key_masks.of_size[masks[i]];
+    UNROLLED for (std::size_t i = 0; i < count; i++) {
+        const KeyMask &mask = key_masks.masks[masks[i]];
         const __m128i key = _mm_ternarylogic_epi32(load(block.text + begins[i]), load(mask.kept),
                                                    load(mask.added), 0xEA);  // (a & b) | c
         _mm_store_si128(reinterpret_cast<__m128i *>(&block.keys[i]), key);
@@ -100,28 +78,26 @@ AVX512 std::uint32_t find(const WordCache &words, WordBlock &block, const std::u
 
 AVX512 std::uint32_t *take(WordCache &words, const WordBlock &block, const std::uint32_t *out,
                            std::uint32_t *at, Misses &misses) {
-    const char *slots = reinterpret_cast<const char *>(words.slots());
-    const __m128i mask = _mm_setr_epi32(id_mask, -1, -1, -1);
+    const WordSlot *slots = words.slots();
     const std::size_t count = block.count;
-#pragma GCC unroll 4  // 6 % faster
-    for (std::size_t i = 0; i < count; i++) {
-        const char *set = slots + std::size_t(block.sets[i]) * sizeof(WordSlot);
-        const __m512i key = _mm512_broadcast_i64x2(
-            _mm_load_si128(reinterpret_cast<const __m128i *>(&block.keys[i])));
-        // Bits 0 and 1 are the key of the first slot, 4 and 5 that of the second.
-        const unsigned equal = _cvtmask8_u32(_mm512_cmpeq_epi64_mask(key, _mm512_load_si512(set))),
-                       hit = equal & equal >> 1 & 0x11;
-        const WordSlot *slot = reinterpret_cast<const WordSlot *>(set + 2 * (hit & 0x10));
-        const __m128i four = load(slot->ids);
-        const std::size_t made = slot->ids[0] >> id_count_shift;
-        if (__builtin_expect(hit != 0, 1) && __builtin_expect(made <= WordSlot::most_inline, 1)) {
-            _mm_storeu_si128(reinterpret_cast<__m128i *>(at), _mm_and_si128(four, mask));
-            at += made;
-        } else {
-            at = block.take_elsewhere(words, i, hit ? slot : nullptr, out, at, misses);
-        }
+    // Which words of a set equal the key's: bits 0 and 1 for the first slot, 4 and 5 for the second.
+    alignas(16) std::uint8_t equal[WordBlock::most];
+    Found found;
+    UNROLLED for (std::size_t i = 0; i < count; i++) {
+        const __m512i key = _mm512_broadcast_i64x2(load(&block.keys[i])),
+                      set = _mm512_load_si512(slots + block.sets[i]);
+        equal[i] = static_cast<std::uint8_t>(_cvtmask8_u32(_mm512_cmpeq_epi64_mask(key, set)));
     }
-    return at;
+    for (std::size_t i = 0; i < count; i += 16) {
+        const __m512i bits = _mm512_cvtepu8_epi32(load(equal + i)),
+                      both = _mm512_and_si512(bits, _mm512_srli_epi32(bits, 1)),
+                      set = _mm512_slli_epi32(_mm512_load_si512(block.sets + i), 5),
+                      second = _mm512_and_si512(_mm512_slli_epi32(both, 1), _mm512_set1_epi32(32));
+        _mm512_store_si512(found.offsets + i, _mm512_or_si512(set, second));
+        _mm_store_si128(reinterpret_cast<__m128i *>(found.is_hit + i),
+                        _mm512_cvtepi32_epi8(_mm512_and_si512(both, _mm512_set1_epi32(0x11))));
+    }
+    return take_found(words, block, found, out, at, misses);
 }
 
 constexpr WordLookup lookup = {find, take};

@@ -159,17 +159,13 @@ public:
     }
 
     // The slot of a key, or nullptr.
-    const WordSlot *find(const WordKey &key) const {
-        const std::size_t set = set_of(key, shift_);
+    const WordSlot *find(const WordKey &key) const { return find(key, set_of(key, shift_)); }
+    const WordSlot *find(const WordKey &key, std::size_t set) const {
         const WordSlot *slot = slots_ + set;
         if (is(*slot, key)) return slot;
-        return is(slot[1], key) ? slot + 1 : find_beside(key, set);
-    }
-
-    // The slot of a key that is not in its own set, or nullptr.
-    const WordSlot *find_beside(const WordKey &key, std::size_t set) const {
-        if (is_free(slots_[set + 1])) return nullptr;
-        const WordSlot *slot = slots_ + (set ^ 2);
+        if (is(slot[1], key)) return slot + 1;
+        if (is_free(slot[1])) return nullptr;
+        slot = slots_ + (set ^ 2);
         if (is(slot[1], key)) return slot + 1;
         return is(*slot, key) ? slot : nullptr;
     }
