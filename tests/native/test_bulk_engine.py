@@ -39,7 +39,8 @@ SHARED = (
     "olmo-dolma2/tokenizer.json",
     "nanochat-rustbpe-8k/tokenizer.tiktoken:nanochat",
     "whisper-tiktoken/multilingual.tiktoken:whisper_large_v3",
-    # Bytes without a token, and ranks that are not the order of ids.
+    # Bytes without a token, in StarCoder 2 of valid UTF-8, and ranks that are not the order of ids.
+    "starcoder2/tokenizer.json",
     "gpt-neox-20b/tokenizer.json",
     "roberta-base/tokenizer.json",
     # BPE over characters: with and without tokens for bytes, ties, a normalizer or a pre-tokenizer.

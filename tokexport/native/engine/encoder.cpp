@@ -19,6 +19,7 @@ Encoder::Encoder(const Engine &engine)
       ends_(new std::uint32_t[SplitRun::block]),
       miss_ids_(new std::uint32_t[most_miss_ids]),
       scratch_(new std::uint32_t[spare + block * longest + spare]),
+      new_misses_(new std::uint32_t[most_misses]),
       queries_(new tkx_bulk_word[most_misses]),
       short_words_(new ShortWord[most_short_words]),
       long_words_(new LongWord[most_misses]) {}
@@ -159,6 +160,7 @@ int Encoder::encode_long(std::uint32_t start, std::uint32_t end) {
 // Encodes the misses and inserts their ids. Afterwards out_ is where the next id goes.
 int Encoder::resolve() {
     if (misses_.count) {
+        list_new_misses();
         const int code = engine_.symbols ? merge_characters() : merge_bytes();
         if (code != TKX_OK) return code;
         close_gaps();

@@ -85,7 +85,10 @@ private:
     int encode_long(std::uint32_t start, std::uint32_t end);
     int resolve();
     void release_slots();
+    void list_new_misses();
     int merge_bytes();
+    int merge_other(Miss &miss, std::uint32_t *ids, CharacterWords::Later &later,
+                    std::size_t &long_count);
     int merge_characters();
     void close_gaps();
     void insert_ids();
@@ -100,6 +103,8 @@ private:
     CharacterWords character_words_;
     std::unique_ptr<std::uint32_t[]> ends_, miss_ids_, scratch_;
     Misses misses_{most_misses};
+    std::unique_ptr<std::uint32_t[]> new_misses_;  // their numbers
+    std::size_t new_count_ = 0;
     std::unique_ptr<tkx_bulk_word[]> queries_;
     std::unique_ptr<ShortWord[]> short_words_;
     std::unique_ptr<LongWord[]> long_words_;

@@ -12,9 +12,10 @@ namespace tokexport {
 namespace {
 
 // How many ids a word has room for.
+std::size_t room_of(std::size_t symbols) { return std::max(symbols, ShortWord::least_room); }
+
 std::size_t room_of(const ShortWord &word) {
-    return std::max<std::size_t>(word.symbols ? word.symbols : word.key.b >> 56,
-                                 ShortWord::least_room);
+    return room_of(word.symbols ? word.symbols : word.key.b >> 56);
 }
 
 // Whether a key has a byte of 0xE0 or above: a character of three or four bytes.
@@ -65,49 +66,75 @@ void Encoder::release_slots() {
     misses_.clear();
 }
 
+// Lists the misses that are not repeated ones. Here and below, what cannot be predicted is computed
+// without a branch: whether a miss is repeated (in code two of five are), and whether it is a token
+// (half of them are).
+void Encoder::list_new_misses() {
+    new_count_ = 0;
+    for (std::size_t i = 0; i < misses_.count; i++) {
+        new_misses_[new_count_] = static_cast<std::uint32_t>(i);
+        new_count_ += misses_[i].same == i;
+    }
+}
+
+// Merges a miss that is not a token, or leaves it to the words that are merged together.
+inline int Encoder::merge_other(Miss &miss, std::uint32_t *ids, CharacterWords::Later &later,
+                                std::size_t &long_count) {
+    const std::size_t words = later.count;
+    std::size_t made = 0;
+    int code = TKX_OK;
+    if (!engine_.pairs.has_ids(miss.bytes, miss.size)) {
+        code = tkx_bulk_merge(ctx_, miss.bytes, miss.size, ids, &made);
+    } else if (miss.size <= WordKey::longest && !has_long_character(miss.key)) {
+        later.add(miss.key, ids, 0);
+        made = room_of(miss.size);
+    } else if (const bool is_wide = !is_ascii(miss.bytes, miss.size);
+               is_wide && character_words_.is_worth_it(miss.size)) {
+        code = character_words_.merge(ctx_, miss.bytes, miss.size, ids, &made, &later);
+    } else if (!is_wide && miss.size <= LongWord::most_symbols) {
+        long_words_[long_count++] = {miss.bytes, ids, miss.size, 0};
+        miss.words = Miss::one_long_word;
+        miss.count = miss.size;
+        return TKX_OK;
+    } else if ((made = merge_runs(engine_.pairs, {miss.bytes, miss.size}, ids, miss.size)) == 0) {
+        code = tkx_bulk_merge(ctx_, miss.bytes, miss.size, ids, &made);
+    }
+    miss.words = static_cast<std::uint32_t>(later.count - words);
+    miss.count = static_cast<std::uint32_t>(made);
+    return code;
+}
+
 // Encodes misses for BPE over bytes.
 int Encoder::merge_bytes() {
-    // Begins at 4, because ids are copied four at a time from their end.
-    std::size_t used = 4, asked = 0, long_count = 0;
-    for (std::size_t i = 0; i < misses_.count; i++)
-        if (misses_[i].same == i)
-            queries_[asked++] = {misses_[i].bytes, misses_[i].size, 0, 0, 0, 0};
-    int code = tkx_bulk_find(&engine_.file, queries_.get(), asked);
+    for (std::size_t k = 0; k < new_count_; k++) {
+        const Miss &miss = misses_[new_misses_[k]];
+        queries_[k] = {miss.bytes, miss.size, 0, 0, 0, 0};
+    }
+    int code = tkx_bulk_find(&engine_.file, queries_.get(), new_count_);
     if (code != TKX_OK) return code;
+    // Begins at 4, because ids are copied four at a time from their end.
+    std::size_t used = 4, long_count = 0;
     // Fragments leave room for one short word per miss.
     CharacterWords::Later later{short_words_.get(), 0, most_short_words - most_misses};
-    const tkx_bulk_word *query = queries_.get();
-    for (std::size_t i = 0; i < misses_.count; i++) {
-        Miss &miss = misses_[i];
-        if (miss.same != i) continue;
-        const std::uint32_t id = (query++)->id;
+    for (std::size_t k = 0; k < new_count_; k++) {
+        Miss &miss = misses_[new_misses_[k]];
+        const std::uint32_t id = queries_[k].id;
+        const bool is_token = id != TKX_NONE;
         std::uint32_t *ids = &miss_ids_[used];
-        const std::size_t words = later.count, long_words = long_count;
-        std::size_t made = 1;
         miss.first = static_cast<std::uint32_t>(used);
-        if (id != TKX_NONE) {
+        // Words of characters of one or two bytes are merged as fast from their bytes.
+        if (is_token | ((miss.size <= WordKey::longest) & !has_long_character(miss.key) &
+                        engine_.pairs.has_all_ids())) {
             ids[0] = id;
-        } else if (!engine_.pairs.has_ids(miss.bytes, miss.size)) {
-            code = tkx_bulk_merge(ctx_, miss.bytes, miss.size, ids, &made);
-        } else if (miss.size <= WordKey::longest && !has_long_character(miss.key)) {
-            // Words of characters of one or two bytes are merged as fast from their bytes.
-            made = std::max<std::size_t>(miss.size, ShortWord::least_room);
-            later.words[later.count++] = {miss.key, ids, 0, 0};
-        } else if (const bool is_wide = !is_ascii(miss.bytes, miss.size);
-                   is_wide && character_words_.is_worth_it(miss.size)) {
-            code = character_words_.merge(ctx_, miss.bytes, miss.size, ids, &made, &later);
-        } else if (!is_wide && miss.size <= LongWord::most_symbols) {
-            made = miss.size;
-            long_words_[long_count++] = {miss.bytes, ids, miss.size, 0};
-        } else if ((made = merge_runs(engine_.pairs, {miss.bytes, miss.size}, ids, miss.size)) ==
-                   0) {
-            code = tkx_bulk_merge(ctx_, miss.bytes, miss.size, ids, &made);
+            later.words[later.count] = {miss.key, ids, 0, 0};
+            later.count += !is_token;
+            miss.words = !is_token;
+            miss.count = is_token ? 1 : static_cast<std::uint32_t>(room_of(miss.size));
+        } else {
+            code = merge_other(miss, ids, later, long_count);
+            if (code != TKX_OK) return code;
         }
-        if (code != TKX_OK) return code;
-        miss.words = long_count > long_words ? Miss::one_long_word
-                                             : static_cast<std::uint32_t>(later.count - words);
-        miss.count = static_cast<std::uint32_t>(made);
-        used += made;
+        used += miss.count;
     }
     engine_.merge_short_words(engine_.pairs, short_words_.get(), later.count);
     for (std::size_t i = 0; i < later.count; i++)
@@ -120,9 +147,8 @@ int Encoder::merge_bytes() {
 // same id.
 int Encoder::merge_characters() {
     std::size_t used = 4, words = 0;
-    for (std::size_t i = 0; i < misses_.count; i++) {
-        Miss &miss = misses_[i];
-        if (miss.same != i) continue;
+    for (std::size_t k = 0; k < new_count_; k++) {
+        Miss &miss = misses_[new_misses_[k]];
         std::uint32_t *ids = &miss_ids_[used];
         std::size_t made = engine_.symbols->read(miss.bytes, miss.size, ids);
         miss.first = static_cast<std::uint32_t>(used);
@@ -151,19 +177,15 @@ int Encoder::merge_characters() {
 void Encoder::close_gaps() {
     const ShortWord *word = short_words_.get();
     const LongWord *long_word = long_words_.get();
-    for (std::size_t i = 0; i < misses_.count; i++) {
-        Miss &miss = misses_[i];
-        if (miss.same != i) {
-            miss.first = misses_[miss.same].first;
-            miss.count = misses_[miss.same].count;
-        }
-        if (!miss.words) continue;
-        if (miss.words == Miss::one_long_word) {
-            miss.count = (long_word++)->count;
+    for (std::size_t k = 0; k < new_count_; k++) {
+        Miss &miss = misses_[new_misses_[k]];
+        if (!miss.words | ((miss.words == 1) & (miss.count == room_of(*word)))) {
+            miss.count = miss.words ? word->count : miss.count;
+            word += miss.words;
             continue;
         }
-        if (miss.words == 1 && miss.count == room_of(*word)) {
-            miss.count = (word++)->count;
+        if (miss.words == Miss::one_long_word) {
+            miss.count = (long_word++)->count;
             continue;
         }
         const std::uint32_t *end = &miss_ids_[miss.first] + miss.count;
@@ -174,6 +196,10 @@ void Encoder::close_gaps() {
             for (from += room_of(*word); from < until; from++) *to++ = *from;
         }
         miss.count = static_cast<std::uint32_t>(to - &miss_ids_[miss.first]);
+    }
+    for (std::size_t i = 0; new_count_ < misses_.count && i < misses_.count; i++) {
+        misses_[i].first = misses_[misses_[i].same].first;
+        misses_[i].count = misses_[misses_[i].same].count;
     }
 }
 
@@ -193,7 +219,8 @@ void Encoder::insert_ids() {
         end = from;
     }
     const bool lacks_memory = tkx_bulk_lacks_memory(ctx_) != 0;
-    for (std::uint32_t i = 0; i < misses_.count; i++) {
+    for (std::size_t k = 0; k < new_count_; k++) {
+        const std::uint32_t i = new_misses_[k];
         const Miss &miss = misses_[i];
         if (miss.place == Miss::no_place) continue;
         // Without memory, ids may be missing. A miss may have no ids: its characters are dropped.
