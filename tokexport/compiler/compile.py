@@ -124,15 +124,16 @@ def _encoding(original: TokenizerModel, tokens: Tokens) -> tuple[EncodingTables,
     give_back_memory()
     forms = stored_forms(tokens)
     give_back_memory()
-    encoder, scores = byte_pairs or _encoder(model, tokens)
-    give_back_memory()
     if isinstance(model.model, WordLevelModel) and model.model.fuse_unk:
         # Both sides of any cut may be unknown: two ids, where the uncut text has one.
         cuts = np.zeros((ASCII, ASCII), np.bool_)
     else:
         contents = [*normalized.values()]
-        uncrossed = _uncrossed(model, encoder)
+        uncrossed = _uncrossed(model, byte_pairs[0]) if byte_pairs else None
         cuts = safe_cuts(normalizer, stages, model.added_tokens, contents, uncrossed)
+    give_back_memory()
+    encoder, scores = byte_pairs or _encoder(model, tokens)
+    give_back_memory()
     tables = EncodingTables(encoder, scores, op_rows, stage_tables, cuts, added, protected)
     return tables, forms
 

@@ -15,7 +15,7 @@ from tokexport.compiler.tables import (
 from tokexport.file.layout import RecordFlag
 from tokexport.file.pack import Part, view
 
-_PART = 1 << 14  # scores that are compared at a time
+_PART = 1 << 14  # tokens at a time, so that temporary arrays stay small
 
 
 def records_and_bytes(tables: Tables) -> tuple[memoryview, bytes]:
@@ -27,20 +27,23 @@ def records_and_bytes(tables: Tables) -> tuple[memoryview, bytes]:
     ends, lengths = tokens.contents.ends, records["length"]
     lengths[:1] = ends[:1]
     np.subtract(ends[1:], ends[:-1], out=lengths[1:], casting="unsafe")
-    flags = records["flags"]
-    for number, kind in enumerate(KINDS):
-        flags[tokens.kinds == number] = RecordFlag[f"KIND_{kind.name}"]
+    all_flags = records["flags"]
     if isinstance(encoder, BytePairTables):
-        flags[encoder.tokens.whole] |= np.uint16(RecordFlag.WHOLE)
-    for column, factor in (
-        (tokens.special, RecordFlag.SPECIAL),
-        (tokens.fallback, RecordFlag.FALLBACK),
-        (forms.first_skip, RecordFlag.FIRST_SKIP.put(1)),
-        (forms.first_more, RecordFlag.FIRST_MORE.put(1)),
-        (forms.last_skip, RecordFlag.LAST_SKIP.put(1)),
-    ):
-        flags |= column * np.uint16(factor)
-    flags[tokens.is_hole] = 0
+        all_flags[encoder.tokens.whole] = RecordFlag.WHOLE
+    of_kinds = np.array([RecordFlag[f"KIND_{kind.name}"] for kind in KINDS], np.uint16)
+    for at in range(0, len(tokens), _PART):
+        part = slice(at, at + _PART)
+        flags = all_flags[part]
+        flags |= of_kinds[tokens.kinds[part]]
+        for column, factor in (
+            (tokens.special, RecordFlag.SPECIAL),
+            (tokens.fallback, RecordFlag.FALLBACK),
+            (forms.first_skip, RecordFlag.FIRST_SKIP.put(1)),
+            (forms.first_more, RecordFlag.FIRST_MORE.put(1)),
+            (forms.last_skip, RecordFlag.LAST_SKIP.put(1)),
+        ):
+            flags |= column[part] * np.uint16(factor)
+        flags[tokens.is_hole[part]] = 0
     return view(records), forms.data
 
 
