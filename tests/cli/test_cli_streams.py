@@ -266,3 +266,19 @@ def test_what_cannot_be_written_or_read_is_named(small_file: PathOf, tmp_path: P
         assert re.fullmatch(
             rb"tokexport: /proc/self/mem: (cannot be read: )?Input/output error\n", failed.stderr
         )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs file size limits")
+def test_a_full_temporary_directory_is_named(tmp_path: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    full: dict[str, Any] = {"preexec_fn": limit_files, "env": environment}
+    source = small_source("gpt2")
+    spooled = start("convert", "-", "-o", "x", cwd=tmp_path, input=source.read_bytes(), **full)
+    read_back = start("convert", source, "--to", "qwen3.c", "-o", "x", cwd=tmp_path, **full)
+    for failed in (spooled, read_back):
+        assert failed.returncode == 2
+        assert failed.stderr.decode() == (
+            f"tokexport: the temporary directory {tmp_path} cannot be written: File too large;"
+            " set TMPDIR to another one\n"
+        )
+    assert not [*tmp_path.iterdir()]

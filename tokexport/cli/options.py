@@ -16,7 +16,7 @@ from click.decorators import FC
 from click.shell_completion import CompletionItem
 
 from tokexport.errors import SourceError, TokexportError
-from tokexport.output import naming
+from tokexport.output import naming_temporary
 
 Result = TypeVar("Result")
 PART = 1 << 18  # bytes
@@ -41,11 +41,11 @@ class AnyPath(click.Path):
             return str(value) or self.fail("an empty path names no file", param, ctx)
         if "standard input" in ctx.meta:
             self.fail("standard input can only be read once", param, ctx)
-        path = Path(ctx.with_resource(TemporaryDirectory()), "stdin")
-        ctx.meta["standard input"] = str(path)
         content = b"".join(parts_of_file("-"))
-        with naming(path):
+        with naming_temporary():
+            path = Path(ctx.with_resource(TemporaryDirectory()), "stdin")
             path.write_bytes(content)
+        ctx.meta["standard input"] = str(path)
         return str(path)
 
 

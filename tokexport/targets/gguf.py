@@ -17,6 +17,7 @@ from tokexport.model import (
     TemplateItem,
     WordPieceModel,
 )
+from tokexport.output import naming_temporary
 from tokexport.sources.gguf.metadata import MAGIC, read_metadata
 from tokexport.sources.gguf.patterns import ORIGINALS, Original
 from tokexport.sources.gguf.read import gguf_document, gguf_rwkv, gguf_sentencepiece
@@ -166,7 +167,7 @@ def _library() -> Any:
 
 def _write(source: Material) -> Files:
     found, library = keys(source), _library()
-    with TemporaryDirectory() as folder:
+    with naming_temporary(), TemporaryDirectory() as folder:
         path = Path(folder, "vocabulary.gguf")
         writer = library.GGUFWriter(path, "llama")
         add_keys(writer, found)

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tokexport.errors import TokexportError
-from tokexport.output import naming, refuse_sources, resolve, write_file
+from tokexport.output import naming, naming_temporary, refuse_sources, resolve, write_file
 from tokexport.targets.material import Material, material
 from tokexport.targets.registry import target_of
 from tokexport.targets.target import Files, Loss
@@ -91,7 +91,8 @@ def _write_copy(source: Material, existing: Path, target: Path, force: bool) -> 
 
 def _read_back(read: Any, files: Files) -> Material:
     with TemporaryDirectory() as folder:
-        for name, data in files.items():
-            Path(folder, name or "file").write_bytes(data)
+        with naming_temporary():
+            for name, data in files.items():
+                Path(folder, name or "file").write_bytes(data)
         found: Material = read(Path(folder, "file") if "" in files else Path(folder))
         return found
