@@ -219,8 +219,24 @@ def test_rows_without_a_text_are_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table({"text": ["a", None]}), tmp_path / "a.parquet")
     with pytest.raises(SourceError, match="has rows without a text"):
         tokenize([tmp_path / "a.parquet"], SUBJECT, tmp_path / "out")
-    with pytest.raises(SourceError, match="no text column 'body': its columns are text"):
-        tokenize([tmp_path / "a.parquet"], SUBJECT, tmp_path / "other", field="body")
+
+
+@pytest.mark.parametrize(
+    ("field", "reason"),
+    [
+        ("n", "the column 'n' is of type int64, not string; name .* --field, or cast this"),
+        ("tags", "the column 'tags' is of type list<.*>, not string; name"),
+        ("body", "no columns are named 'body': its columns are n, tags, same, same; name the col"),
+        ("same", "2 columns are named 'same': its columns are n, tags, same, same; name the col"),
+    ],
+)
+def test_a_column_that_is_missing_or_no_text_is_named_with_its_file_and_type(
+    field: str, reason: str, tmp_path: Path
+) -> None:
+    columns = [pa.array(values) for values in ([1], [["a"]], ["a"], ["b"])]
+    pq.write_table(pa.table(columns, ["n", "tags", "same", "same"]), tmp_path / "a.parquet")
+    with pytest.raises(SourceError, match=rf"a\.parquet: {reason}"):
+        tokenize([tmp_path / "a.parquet"], SUBJECT, tmp_path / "out", field=field)
 
 
 def test_a_folder_with_other_contents_is_not_touched(tmp_path: Path) -> None:

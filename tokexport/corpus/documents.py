@@ -324,14 +324,18 @@ def _parquet(path: Path, field: str, begin: Position, read: int) -> Iterator[Bat
 
     try:
         with pq.ParquetFile(path) as file:
-            type_ = (
-                file.schema_arrow.field(field).type if field in file.schema_arrow.names else None
-            )
-            if type_ not in (pa.string(), pa.large_string()):
+            types = [str(column.type) for column in file.schema_arrow if column.name == field]
+            if len(types) != 1:
                 names = ", ".join(file.schema_arrow.names)
                 raise SourceError(
-                    f"{path}: no text column {field!r}: its columns are {names}",
-                    "name it with --field",
+                    f"{path}: {len(types) or 'no'} columns are named {field!r}: its columns are"
+                    f" {names}",
+                    "name the column of the text with --field",
+                )
+            if types[0] not in ("string", "large_string"):
+                raise SourceError(
+                    f"{path}: the column {field!r} is of type {types[0]}, not string",
+                    "name the column of the text with --field, or cast this one to string",
                 )
             rows, size = max(file.metadata.num_rows, 1), path.stat().st_size
             counts = [file.metadata.row_group(n).num_rows for n in range(file.num_row_groups)]
