@@ -147,6 +147,13 @@ def test_a_model_of_another_kind_is_refused(
         write_target(sources[index], name, tmp_path / "file")
 
 
+def test_a_model_over_bytes_without_merges_is_refused(tmp_path: Path) -> None:
+    lines = "".join(f"{byte + 1} {bytes([byte])!r} 1\n" for byte in range(256))
+    (tmp_path / "rwkv_vocab.txt").write_text(lines, encoding="utf-8")
+    with pytest.raises(TokexportError, match="not BPE over bytes"):
+        write_target(tmp_path / "rwkv_vocab.txt", "vocab.json", tmp_path / "file")
+
+
 def test_the_refusal_of_a_charsmap_does_not_contain_its_bytes(
     sources: tuple[Path, Path], tmp_path: Path
 ) -> None:
@@ -240,6 +247,24 @@ def test_a_file_without_scores_is_not_refused_as_another_model(
     convert(sources[0], tmp_path / "it.bin", decode_only=True)
     with pytest.raises(TokexportError, match=f"without scores .* order of .*, which {name} needs"):
         write_target(tmp_path / "it.bin", name, tmp_path / "file")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_document_says_which_formats_can_be_made_from_a_tokexport_file(
+    name: str, sources: tuple[Path, Path], tmp_path: Path
+) -> None:
+    rows = (ROOT / "docs" / "TARGETS.md").read_text(encoding="utf-8").splitlines()
+    cell = next(row for row in rows if row.startswith(f"| [`{name}`]")).split(" | ")[3]
+    options: list[dict[str, Any]] = [{}, {"scores": False}, {"decode_only": True}]
+    for option in options:
+        file = tmp_path / "it.bin"
+        convert(source_of(name, sources), file, force=True, **option)
+        if cell == "no" or (cell == "with scores" and option):
+            with pytest.raises(TokexportError, match="give the source that it was converted from"):
+                write_target(file, name, tmp_path / "file")
+        else:
+            assert cell in ("yes", "with scores")
+            write_target(file, name, tmp_path / "file", force=True)
 
 
 def test_a_tokexport_file_with_bytes_for_missing_characters_is_not_bpe_over_bytes(

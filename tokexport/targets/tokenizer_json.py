@@ -74,10 +74,9 @@ def _bytes_model(source: Material) -> dict[str, Any]:
 def bytes_model(source: Material, name: str) -> dict[str, Any]:
     """The model of a tokenizer.json, over GPT-2's alphabet, for BPE over bytes."""
     refuse_file(source, name, _SOURCE_ONLY)
-    if not source.of_bytes or source.model is None:
+    model = source.model.model if source.model else None
+    if source.model is None or not source.of_bytes or not isinstance(model, BytePairModel):
         raise refuse(name, "it is not BPE over bytes", _INSTEAD)
-    model = source.model.model
-    assert isinstance(model, BytePairModel)
     added = {token.id for token in source.model.added_tokens}
     spelled = {
         id: to_characters(token.content)
