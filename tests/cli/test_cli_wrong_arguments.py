@@ -18,6 +18,8 @@ import tokexport
         ({"reference": ""}, ValueError, "reference must be"),
         ({"pattern": 5}, TypeError, "pattern must be a str or None, not int"),
         ({"special_tokens": {"a": "b"}}, TypeError, "special_tokens must map str to int, not 'a'"),
+        ({"special_tokens": ["a"]}, TypeError, "special_tokens must be a mapping or None"),
+        ({"revision": 5}, TypeError, "revision must be a str or None, not int"),
         ({"special_tokens": {"\ud800": 1}}, tokexport.errors.SourceError, "has a surrogate"),
         ({"target": 5}, TypeError, "target must be a path or a binary file, not int"),
     ],
@@ -29,6 +31,24 @@ def test_wrong_values_of_convert_are_errors_that_name_them(
     with pytest.raises(error, match=reason):
         tokexport.convert(small_source("gpt2"), **({"target": target} | wrong))
     assert not target.exists()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ({"strings": "x"}, "strings must be an int, not str"),
+        ({"seed": 1.5}, "seed must be an int, not float"),
+        ({"jobs": None}, "jobs must be an int, not NoneType"),
+        ({"texts": "book.txt"}, "texts must be several paths, not str"),
+        ({"texts": None}, "texts must be several paths, not NoneType"),
+        ({"only": 5}, "only must be a str or None, not int"),
+    ],
+)
+def test_wrong_values_of_verify_are_errors_that_name_them(
+    wrong: dict[str, Any], reason: str, small_file: PathOf
+) -> None:
+    with pytest.raises(TypeError, match=reason):
+        tokexport.verify(small_file("gpt2"), against=small_source("gpt2"), **wrong)
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ BROKEN = [
 UNSUPPORTED = [
     (MAGIC + bytes(100), "a tokexport file"),
     (zipped(), "a zip archive"),
-    (b"\xc8\xd7\x34\x01" + bytes(100), "of llm.c is not supported; convert reads it with --from"),
+    (b"\xc8\xd7\x34\x01" + bytes(100), "which only says how ids are decoded; convert it"),
     (pickle.dumps({"a": 1}), "a Python pickle .*never loaded; only that of a tiktoken"),
     (b'{"pat_str": "x", "bpe_ranks": "x"}', "a tiktoken encoding as JSON"),
     (b'{"tokenizer_class": "X"}', "a tokenizer_config.json"),

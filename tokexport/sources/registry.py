@@ -125,6 +125,8 @@ def open_source(
     """
     if reference not in (None, "transformers"):
         raise ValueError(f'reference must be None or "transformers", not {reference!r}')
+    if not isinstance(revision, str | None):
+        raise TypeError(f"revision must be a str or None, not {type(revision).__name__}")
     given = Given(pattern, special_tokens)
     local = local_source(source, revision)
     if not isinstance(local, str | os.PathLike):

@@ -34,6 +34,9 @@ class Given:
     def __post_init__(self) -> None:
         if not isinstance(self.pattern, str | None):
             raise TypeError(f"pattern must be a str or None, not {type(self.pattern).__name__}")
+        if not isinstance(self.special_tokens, Mapping | None):
+            kind = type(self.special_tokens).__name__
+            raise TypeError(f"special_tokens must be a mapping or None, not {kind}")
         for content, id in (self.special_tokens or {}).items():
             if not (isinstance(content, str) and isinstance(id, SupportsIndex)):
                 raise TypeError(f"special_tokens must map str to int, not {content!r} to {id!r}")

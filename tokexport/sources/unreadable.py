@@ -20,10 +20,10 @@ SUPPORTED: Final = (
 )
 DIRECTORY: Final = "give the directory of the model, or the file in it that holds its tokenizer"
 _MAGICS: Final = (
-    (b"\x89TKX", "a tokexport file, the result of a conversion,", SUPPORTED),
-    (b"PK\x03\x04", "a zip archive (such as a PyTorch checkpoint)", SUPPORTED),
-    (b"\xc8\xd7\x34\x01", "a tokenizer.bin of llm.c", "convert reads it with --from llm.c"),
+    (b"\x89TKX", "a tokexport file, the result of a conversion,"),
+    (b"PK\x03\x04", "a zip archive (such as a PyTorch checkpoint)"),
 )
+_LLMC: Final = b"\xc8\xd7\x34\x01"
 _PICKLE: Final = re.compile(rb"\x80[\x02-\x05]")
 _TIKTOKEN: Final = b"tiktoken.core"
 _LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
@@ -63,9 +63,12 @@ def refuse_by_head(source: Input) -> None:
         raise SourceError(
             "it is a pointer of Git LFS, not the file itself", "run `git lfs pull`", name=file
         )
-    for magic, what, instead in _MAGICS:
+    if head.startswith(_LLMC):
+        problem = "it is a tokenizer.bin of llm.c, which only says how ids are decoded"
+        raise UnsupportedError(file, problem, "convert it with --from llm.c")
+    for magic, what in _MAGICS:
         if head.startswith(magic):
-            _refuse(file, what, instead)
+            _refuse(file, what)
     if _SAFETENSORS.match(head):
         if _has_embedded(source.path):
             what = "a file of weights (safetensors) with a tokexport file at its end"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.sources.reference import ReferenceTokenizer, reference_notes
@@ -106,6 +106,13 @@ def compare(
     ``again`` is the command that repeats a comparison. ``code_points=False`` leaves out the code
     points, which take longest. Every ``token_step``-th token is encoded.
     """
+    for name, number in (("strings", strings), ("seed", seed), ("jobs", jobs)):
+        if not isinstance(number, SupportsIndex):
+            raise TypeError(f"{name} must be an int, not {type(number).__name__}")
+    if isinstance(texts, str | os.PathLike) or not isinstance(texts, Iterable):
+        raise TypeError(f"texts must be several paths, not {type(texts).__name__}")
+    if not isinstance(only, str | None):
+        raise TypeError(f"only must be a str or None, not {type(only).__name__}")
     comparison = Comparison(tokenizer, reference, seed, 1 if jobs > 1 else 0)
     vocabulary = Vocabulary.of(
         reference.ids(),
