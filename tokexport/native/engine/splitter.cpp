@@ -19,7 +19,7 @@ namespace {
 // of a text: after them, it is nearly always in the state in which the part before ends.
 constexpr std::size_t warm_up = 16;
 
-constexpr std::size_t parts = 5;
+constexpr std::size_t parts = 6;
 
 // A chunk of fewer characters is not divided into parts.
 constexpr std::size_t min_parts = 128;
