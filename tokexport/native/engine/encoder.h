@@ -108,7 +108,7 @@ private:
     std::unique_ptr<tkx_bulk_word[]> queries_;
     std::unique_ptr<ShortWord[]> short_words_;
     std::unique_ptr<LongWord[]> long_words_;
-    WordBlock block_;
+    WordBlock block_{};  // zeroed: elements after the last one are computed, too
 
     // The current segment.
     tkx_context *ctx_ = nullptr;

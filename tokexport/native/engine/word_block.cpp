@@ -6,32 +6,14 @@ namespace tokexport {
 
 namespace {
 
-// Reads from the text, or from a copy of its last bytes, since nothing after the end may be read.
-struct Reader {
-    const std::uint8_t *text;
-    std::uint32_t tail_from;
-    std::uint8_t tail[48];
-
-    Reader(const std::uint8_t *t, const std::uint8_t *limit) : text(t), tail{} {
-        const std::size_t size = static_cast<std::size_t>(limit - t),
-                          last = std::min<std::size_t>(size, 16);
-        tail_from = static_cast<std::uint32_t>(size - last);
-        std::memcpy(tail, t + tail_from, last);
-    }
-
-    const std::uint8_t *operator()(std::uint32_t at) const {
-        return at < tail_from ? text + at : tail + (at - tail_from);
-    }
-};
-
-template <class Load>
-inline std::uint32_t find_with(const WordCache &words, WordBlock &block, Load load) {
+template <class Read>
+inline std::uint32_t find_with(const WordCache &words, WordBlock &block, Read read) {
     std::uint32_t sizes = 0, from = block.start;
     block.hashed_count = 0;
     for (std::size_t i = 0; i < block.count; from = block.ends[i++]) {
         const std::uint32_t size = block.ends[i] - from;
         const KeyMask &mask = key_masks.of(size);
-        const std::uint8_t *p = load(from);
+        const std::uint8_t *p = read(from);
         const WordKey key{load64(p) & mask.kept[0], (load64(p + 8) & mask.kept[1]) | mask.added[1]};
         const std::size_t set = WordCache::set_of(key, words.shift());
         __builtin_prefetch(words.slots() + set);
@@ -46,10 +28,7 @@ inline std::uint32_t find_with(const WordCache &words, WordBlock &block, Load lo
 }
 
 std::uint32_t find(const WordCache &words, WordBlock &block, const std::uint8_t *limit) {
-    const std::uint8_t *text = block.text;
-    if (limit - text >= static_cast<std::ptrdiff_t>(block.begin_of(block.count - 1)) + 16)
-        return find_with(words, block, [=](std::uint32_t at) { return text + at; });
-    return find_with(words, block, Reader(text, limit));
+    return with_reader(block, limit, [&](auto read) { return find_with(words, block, read); });
 }
 
 std::uint32_t *take(WordCache &words, const WordBlock &block, const std::uint32_t *out,

@@ -2,8 +2,10 @@
 // then ids.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 
 #include "word_cache.h"
@@ -97,6 +99,33 @@ struct WordBlock {
     std::uint32_t *take_elsewhere(WordCache &words, std::size_t i, const std::uint32_t *out,
                                   std::uint32_t *at, Misses &misses) const;
 };
+
+// Reads from the text, or from a copy of its last bytes, since nothing after the end may be read.
+struct TailReader {
+    const std::uint8_t *text;
+    std::uint32_t tail_from;
+    std::uint8_t tail[48];
+
+    TailReader(const std::uint8_t *t, const std::uint8_t *limit) : text(t), tail{} {
+        const std::size_t size = static_cast<std::size_t>(limit - t),
+                          last = std::min<std::size_t>(size, 16);
+        tail_from = static_cast<std::uint32_t>(size - last);
+        std::memcpy(tail, t + tail_from, last);
+    }
+
+    const std::uint8_t *operator()(std::uint32_t at) const {
+        return at < tail_from ? text + at : tail + (at - tail_from);
+    }
+};
+
+// Calls `find` with a function that returns where the 16 bytes from an offset on can be read.
+template <class Find>
+inline std::uint32_t with_reader(const WordBlock &block, const std::uint8_t *limit, Find find) {
+    const std::uint8_t *text = block.text;
+    if (limit - text >= static_cast<std::ptrdiff_t>(block.begin_of(block.count - 1)) + 16)
+        return find([text](std::uint32_t at) { return text + at; });
+    return find(TailReader(text, limit));
+}
 
 // The passes, as the processor's vectors allow.
 struct WordLookup {

@@ -12,10 +12,8 @@ namespace {
 
 AVX2 inline __m128i load(const void *p) { return _mm_loadu_si128(static_cast<const __m128i *>(p)); }
 
-AVX2 std::uint32_t find(const WordCache &words, WordBlock &block, const std::uint8_t *limit) {
-    // Keys are loaded whole, so the last ones of a text have to be copied first.
-    if (limit - block.text < static_cast<std::ptrdiff_t>(block.begin_of(block.count - 1)) + 16)
-        return word_lookup(0).find(words, block, limit);
+template <class Read>
+AVX2 std::uint32_t find_with(const WordCache &words, WordBlock &block, Read read) {
     const WordSlot *slots = words.slots();
     const unsigned shift = words.shift();
     const std::size_t count = block.count;
@@ -25,7 +23,7 @@ AVX2 std::uint32_t find(const WordCache &words, WordBlock &block, const std::uin
         const std::uint32_t size = block.ends[i] - from;
         const KeyMask &mask = key_masks.of(size);
         const __m128i key =
-            _mm_or_si128(_mm_and_si128(load(block.text + from), load(mask.kept)), load(mask.added));
+            _mm_or_si128(_mm_and_si128(load(read(from)), load(mask.kept)), load(mask.added));
         _mm_store_si128(reinterpret_cast<__m128i *>(&block.keys[i]), key);
         sizes |= size;
         block.hashed[hashed_count] = static_cast<std::uint8_t>(i);
@@ -39,6 +37,10 @@ AVX2 std::uint32_t find(const WordCache &words, WordBlock &block, const std::uin
     block.hashed_count = hashed_count;
     block.find_hashed(words);
     return sizes;
+}
+
+std::uint32_t find(const WordCache &words, WordBlock &block, const std::uint8_t *limit) {
+    return with_reader(block, limit, [&](auto read) { return find_with(words, block, read); });
 }
 
 // Writes the offsets of eight slots: the second ones of their sets where `second` has all ones.

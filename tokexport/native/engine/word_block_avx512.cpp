@@ -33,10 +33,8 @@ AVX512 inline __m128i load(const void *p) {
     return _mm_loadu_si128(static_cast<const __m128i *>(p));
 }
 
-AVX512 std::uint32_t find(const WordCache &words, WordBlock &block, const std::uint8_t *limit) {
-    // Keys are loaded whole, so the last ones of a text have to be copied first.
-    if (limit - block.text < static_cast<std::ptrdiff_t>(block.begin_of(block.count - 1)) + 16)
-        return word_lookup(0).find(words, block, limit);
+template <class Read>
+AVX512 std::uint32_t find_with(const WordCache &words, WordBlock &block, Read read) {
     const WordSlot *slots = words.slots();
     const unsigned shift = words.shift();
     const std::uint32_t *ends = block.ends;
@@ -61,7 +59,7 @@ AVX512 std::uint32_t find(const WordCache &words, WordBlock &block, const std::u
     }
     UNROLLED for (std::size_t i = 0; i < count; i++) {
         const KeyMask &mask = key_masks.masks[masks[i]];
-        const __m128i key = _mm_ternarylogic_epi32(load(block.text + begins[i]), load(mask.kept),
+        const __m128i key = _mm_ternarylogic_epi32(load(read(begins[i])), load(mask.kept),
                                                    load(mask.added), 0xEA);  // (a & b) | c
         _mm_store_si128(reinterpret_cast<__m128i *>(&block.keys[i]), key);
     }
@@ -74,6 +72,10 @@ AVX512 std::uint32_t find(const WordCache &words, WordBlock &block, const std::u
     block.hashed_count = hashed_count;
     block.find_hashed(words);
     return _mm512_reduce_or_epi32(sizes);
+}
+
+std::uint32_t find(const WordCache &words, WordBlock &block, const std::uint8_t *limit) {
+    return with_reader(block, limit, [&](auto read) { return find_with(words, block, read); });
 }
 
 AVX512 std::uint32_t *take(WordCache &words, const WordBlock &block, const std::uint32_t *out,
