@@ -83,14 +83,16 @@ inline int Encoder::merge_other(Miss &miss, std::uint32_t *ids, CharacterWords::
     const std::size_t words = later.count;
     std::size_t made = 0;
     int code = TKX_OK;
+    const bool is_short = miss.size <= WordKey::longest;
     if (!engine_.pairs.has_ids(miss.bytes, miss.size)) {
         code = tkx_bulk_merge(ctx_, miss.bytes, miss.size, ids, &made);
-    } else if (miss.size <= WordKey::longest && !has_long_character(miss.key)) {
-        later.add(miss.key, ids, 0);
-        made = room_of(miss.size);
-    } else if (const bool is_wide = !is_ascii(miss.bytes, miss.size);
+    } else if (const bool is_wide =
+                   is_short ? has_long_character(miss.key) : !is_ascii(miss.bytes, miss.size);
                is_wide && character_words_.is_worth_it(miss.size)) {
         code = character_words_.merge(ctx_, miss.bytes, miss.size, ids, &made, &later);
+    } else if (is_short) {
+        later.add(miss.key, ids, 0);
+        made = room_of(miss.size);
     } else if (!is_wide && miss.size <= LongWord::most_symbols) {
         long_words_[long_count++] = {miss.bytes, ids, miss.size, 0};
         miss.words = Miss::one_long_word;
