@@ -177,7 +177,7 @@ def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--print", action="store_true", help="write no document")
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--only", help="one tokenizer")
     parser.add_argument("--rc", type=Path, help="where tokenizers 1.0.0rc3 is installed")
     given = parser.parse_args()
