@@ -213,7 +213,7 @@ int CharacterWords::merge_parts(tkx_context *ctx, const std::uint8_t *bytes, std
     }
     count = merge_symbols(pairs_, symbols, count);
     std::memcpy(ids_, symbols, count * sizeof *ids_);
-    if (key.b) add_part(key, symbols, count);
+    add_part(key, symbols, count);
     ids_ += count;
     return TKX_OK;
 }

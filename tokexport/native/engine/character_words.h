@@ -1,7 +1,6 @@
 // Merging pre-tokens by their characters.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -47,17 +46,17 @@ public:
             return symbols <= ShortWord::most_symbols && count < capacity;
         }
 
-        // Adds a fragment whose symbols are at `ids`. `key`: that of its bytes, with `part`, or 0.
-        // Returns how many ids it has room for.
-        std::size_t add(const WordKey &key, std::uint32_t *ids, std::size_t symbols) {
-            words[count++] = {key, ids, static_cast<std::uint32_t>(symbols), 0};
-            return std::max(symbols, ShortWord::least_room);
+        // Adds a word, or a fragment whose `symbols` symbols are at `ids`; the key of a fragment is
+        // that of its bytes, with `part`, or 0. Returns how many ids it has room for.
+        std::size_t add(const WordKey &key, std::uint32_t *ids, std::size_t symbols = 0) {
+            words[count] = {key, ids, static_cast<std::uint32_t>(symbols), 0};
+            return words[count++].room();
         }
     };
 
     // Adds the ids of a fragment to the cache, if its key is that of a part.
     void add_part(const WordKey &key, const std::uint32_t *ids, std::size_t count) {
-        if (key.b & WordKey::part && !key.is_hashed() && count <= WordSlot::most_inline)
+        if (key.b & WordKey::part && count <= WordSlot::most_inline)
             cache_.insert(key, nullptr, 0, ids, count);
     }
 

@@ -11,13 +11,6 @@ namespace tokexport {
 
 namespace {
 
-// How many ids a word has room for.
-std::size_t room_of(std::size_t symbols) { return std::max(symbols, ShortWord::least_room); }
-
-std::size_t room_of(const ShortWord &word) {
-    return room_of(word.symbols ? word.symbols : word.key.b >> 56);
-}
-
 // Whether a key has a byte of 0xE0 or above: a character of three or four bytes.
 bool has_long_character(const WordKey &key) {
     const std::uint64_t high = 0x8080808080808080;
@@ -91,8 +84,7 @@ inline int Encoder::merge_other(Miss &miss, std::uint32_t *ids, CharacterWords::
                is_wide && character_words_.is_worth_it(miss.size)) {
         code = character_words_.merge(ctx_, miss.bytes, miss.size, ids, &made, &later);
     } else if (is_short) {
-        later.add(miss.key, ids, 0);
-        made = room_of(miss.size);
+        made = later.add(miss.key, ids);
     } else if (!is_wide && miss.size <= LongWord::most_symbols) {
         long_words_[long_count++] = {miss.bytes, ids, miss.size, 0};
         miss.words = Miss::one_long_word;
@@ -128,16 +120,17 @@ int Encoder::merge_bytes() {
         if (is_token | ((miss.size <= WordKey::longest) & !has_long_character(miss.key) &
                         engine_.pairs.has_all_ids())) {
             ids[0] = id;
-            later.words[later.count] = {miss.key, ids, 0, 0};
+            ShortWord &word = later.words[later.count] = {miss.key, ids, 0, 0};
             later.count += !is_token;
             miss.words = !is_token;
-            miss.count = is_token ? 1 : static_cast<std::uint32_t>(room_of(miss.size));
+            miss.count = is_token ? 1 : static_cast<std::uint32_t>(word.room());
         } else {
             code = merge_other(miss, ids, later, long_count);
             if (code != TKX_OK) return code;
         }
         used += miss.count;
     }
+    later.words[later.count] = {};  // close_gaps reads it
     engine_.merge_short_words(engine_.pairs, short_words_.get(), later.count);
     for (std::size_t i = 0; i < later.count; i++)
         character_words_.add_part(short_words_[i].key, short_words_[i].ids, short_words_[i].count);
@@ -170,6 +163,7 @@ int Encoder::merge_characters() {
         miss.count = static_cast<std::uint32_t>(made);
         used += made;
     }
+    short_words_[words] = {};  // close_gaps reads it
     engine_.merge_short_words(engine_.pairs, short_words_.get(), words);
     return TKX_OK;
 }
@@ -181,7 +175,7 @@ void Encoder::close_gaps() {
     const LongWord *long_word = long_words_.get();
     for (std::size_t k = 0; k < new_count_; k++) {
         Miss &miss = misses_[new_misses_[k]];
-        if (!miss.words | ((miss.words == 1) & (miss.count == room_of(*word)))) {
+        if (!miss.words | ((miss.words == 1) & (miss.count == word->room()))) {
             miss.count = miss.words ? word->count : miss.count;
             word += miss.words;
             continue;
@@ -195,7 +189,7 @@ void Encoder::close_gaps() {
         for (const ShortWord *last = word + miss.words; word < last; word++) {
             const std::uint32_t *from = word->ids, *until = word + 1 < last ? word[1].ids : end;
             for (std::size_t k = 0; k < word->count; k++) *to++ = from[k];
-            for (from += room_of(*word); from < until; from++) *to++ = *from;
+            for (from += word->room(); from < until; from++) *to++ = *from;
         }
         miss.count = static_cast<std::uint32_t>(to - &miss_ids_[miss.first]);
     }

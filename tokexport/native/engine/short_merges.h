@@ -1,6 +1,7 @@
 // Merging many short pre-tokens.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -19,6 +20,11 @@ struct ShortWord {
     std::uint32_t *ids;  // in: its symbols, or nothing; out: its ids. Must have room for one id per
                          // symbol, and for least_room
     std::uint32_t symbols, count;  // how many symbols are in `ids`, and how many ids
+
+    // How many ids there must be room for.
+    std::size_t room() const {
+        return std::max<std::size_t>(symbols ? symbols : key.b >> 56, least_room);
+    }
 };
 
 // A longer pre-token, given by its bytes.

@@ -1,5 +1,5 @@
-// Looking up consecutive pre-tokens in the word cache, in two passes: keys and prefetches first,
-// then ids.
+// Looking up consecutive pre-tokens in the word cache, in passes: keys and prefetches first, then
+// ids.
 #pragma once
 
 #include <algorithm>
