@@ -112,7 +112,7 @@ METASPACE = metaspace("first", False)
 CUT = {"type": "Split", "pattern": {"String": ""}, "behavior": "Isolated", "invert": False}
 OVERLAPPING = [MAKER.added(24, "[[a]]"), MAKER.added(25, "[[b]]", special=False)]
 FIRST = "pre_tokenizer.pretokenizers.0"
-LONGER = MAKER.CL100K.replace("{1,3}", "{1,4}")
+LONGER = MAKER.LLAMA3.replace("{1,3}", "{1,4}")
 MANY = {"Regex": "a+"}
 PATTERNS = "word_level_patterns"
 SPECIAL = {"SpecialToken": {"id": "<s>", "type_id": 0}}
