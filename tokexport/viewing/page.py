@@ -148,8 +148,8 @@ def _data(side: Side, ids: Sequence[int], spans: list[Span] | None) -> dict[str,
     merges.
     """
     texts, scores = TokenTexts(side.tokenizer), side.tokenizer.scores
-    merged = side.merges[:, 2]
-    order = np.argsort(merged, kind="stable")
+    merged, firsts = np.unique(side.merges[:, 2], return_index=True)
+    merge_of = dict(zip(merged.tolist(), firsts.tolist(), strict=True))
     tokens: dict[int, dict[str, Any]] = {}
     pending = list(dict.fromkeys(ids))
     while pending:
@@ -157,7 +157,8 @@ def _data(side: Side, ids: Sequence[int], spans: list[Span] | None) -> dict[str,
         if id in tokens:
             continue
         content = texts.content(id)
-        left, right = _merge_of(side.merges, merged, order, id)
+        at = merge_of.get(id)
+        left, right = (None, None) if at is None else side.merges[at, :2].tolist()
         is_scored = scores is not None and math.isfinite(scores[id])
         tokens[id] = {
             "shown": f'"{escape(content)}"',
@@ -170,16 +171,6 @@ def _data(side: Side, ids: Sequence[int], spans: list[Span] | None) -> dict[str,
         }
         pending += [part for part in (left, right) if part is not None]
     return {"name": side.name, "ids": list(ids), "spans": spans, "tokens": tokens}
-
-
-def _merge_of(
-    merges: NDArray[np.uint64], merged: NDArray[np.uint64], order: NDArray[np.intp], id: int
-) -> tuple[int | None, int | None]:
-    at = int(np.searchsorted(merged, id, sorter=order))
-    if at == len(order) or merged[order[at]] != id:
-        return None, None
-    left, right, _ = merges[order[at]].tolist()
-    return left, right
 
 
 def _json(value: object) -> str:
