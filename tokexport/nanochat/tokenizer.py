@@ -32,8 +32,10 @@ _BOS: Final = ("<|bos|>", "<|endoftext|>")
 _ROLES: Final = Roles(bos="<|bos|>", eos="<|assistant_end|>", stop=("<|bos|>",))
 _FILE: Final = "tokenizer.bin"
 _PICKLE: Final = "tokenizer.pkl"
-_TOKEN_BYTES: Final = "token_bytes"
 _RED, _GREEN, _GRAY, _RESET = "\x1b[91m", "\x1b[92m", "\x1b[90m", "\x1b[0m"
+
+# What to add at an end of a text: an id, the content of a special token, or nothing.
+_End = int | str | None
 
 
 class Tokenizer:
@@ -169,7 +171,7 @@ class Tokenizer:
         if importlib.util.find_spec("torch") is not None:
             torch = importlib.import_module("torch")
             torch.save(torch.from_numpy(lengths), contents.setdefault(".pt", io.BytesIO()))
-        paths = [folder / f"{_TOKEN_BYTES}{suffix}" for suffix in contents]
+        paths = [folder / f"token_bytes{suffix}" for suffix in contents]
         for path, content in zip(paths, contents.values(), strict=True):
             _write(path, content.getvalue())
         return paths
@@ -178,26 +180,14 @@ class Tokenizer:
 
     @overload
     def encode(
-        self,
-        text: str,
-        prepend: int | str | None = None,
-        append: int | str | None = None,
-        num_threads: int = 8,
+        self, text: str, prepend: _End = None, append: _End = None, num_threads: int = 8
     ) -> list[int]: ...
     @overload
     def encode(
-        self,
-        text: list[str],
-        prepend: int | str | None = None,
-        append: int | str | None = None,
-        num_threads: int = 8,
+        self, text: list[str], prepend: _End = None, append: _End = None, num_threads: int = 8
     ) -> list[list[int]]: ...
     def encode(
-        self,
-        text: str | list[str],
-        prepend: int | str | None = None,
-        append: int | str | None = None,
-        num_threads: int = 8,
+        self, text: str | list[str], prepend: _End = None, append: _End = None, num_threads: int = 8
     ) -> list[int] | list[list[int]]:
         """The ids of a text, or of each text of a list, encoded by ``num_threads`` threads. Special
         tokens in a text are plain text.
@@ -205,8 +195,7 @@ class Tokenizer:
         ``prepend`` and ``append`` are a special token or an id to add at either end. Raises
         KeyError for an unknown token, ValueError for a text that is neither str nor list.
         """
-        before = [] if prepend is None else [self._id(prepend)]
-        after = [] if append is None else [self._id(append)]
+        before, after = self._ids(prepend), self._ids(append)
         if isinstance(text, str):
             return [*before, *self.enc.encode_ordinary(text), *after]
         if not isinstance(text, list):
@@ -283,8 +272,10 @@ class Tokenizer:
             mask += [int(segment.trained)] * len(part)
         return ids[:max_tokens], mask[:max_tokens]
 
-    def _id(self, token: int | str) -> int:
-        return token if isinstance(token, int) else self.encode_special(token)
+    def _ids(self, end: _End) -> list[int]:
+        if end is None:
+            return []
+        return [end if isinstance(end, int) else self.encode_special(end)]
 
 
 def _opened(path: Path) -> runtime.Tokenizer:
