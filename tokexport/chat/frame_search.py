@@ -9,7 +9,7 @@ documents or images, is not part of a frame.
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import chain, cycle, product
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -81,13 +81,8 @@ class _Jinja:
 
 def conversation(contents: Sequence[str], *, system: bool) -> list[Message]:
     """Messages with these contents, in turns; with ``system`` the first is a system message."""
-    roles = ["system"] * system
-    roles += [
-        "user" if number % 2 == 0 else "assistant" for number in range(len(contents) - system)
-    ]
-    return [
-        {"role": role, "content": content} for role, content in zip(roles, contents, strict=True)
-    ]
+    roles = chain(["system"] * system, cycle(("user", "assistant")))
+    return [{"role": role, "content": text} for text, role in zip(contents, roles, strict=False)]
 
 
 def _between(jinja: _Jinja) -> Frame:
@@ -148,13 +143,8 @@ def _with_reserved(jinja: _Jinja, frame: Frame) -> Frame:
     """Adds the literals of the template that, in a message, change how the message is written."""
     reserved = []
     for literal in sorted({text for text in literals(jinja.source) if text.strip()}):
-        contents = [
-            literal,
-            f"{literal}b",
-            f"a{literal}",
-            f"a {literal} b",
-            f"a{literal}b{literal}c",
-        ]
+        texts = ("{}", "{}b", "a{}", "a {} b", "a{}b{}c")
+        contents = [text.replace("{}", literal) for text in texts]
         if all(jinja.same(frame, each) for each in _with_each(frame, contents)):
             continue
         if len(literal) < 3 or literal.isalnum():
