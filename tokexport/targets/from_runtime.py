@@ -81,14 +81,10 @@ def convert_from(
 
 def _decoder(found: Material) -> TokenizerModel:
     """A model of which only the tokens matter."""
-    tokens = tuple(found.tokens)
+    tokens, roles, source = tuple(found.tokens), found.special_ids, Provenance(found.name)
     vocab = {token.content: id for id, token in enumerate(tokens) if token}
-    merges = np.empty((0, 3), np.int64)
-    model = BytePairModel(vocab, merges)
-    roles = found.special_ids
-    return TokenizerModel(
-        tokens, model, Reference.TIKTOKEN, Provenance(found.name), special_ids=roles
-    )
+    model = BytePairModel(vocab, np.empty((0, 3), np.int64))
+    return TokenizerModel(tokens, model, Reference.TIKTOKEN, source, special_ids=roles)
 
 
 def _with_spaces(model: TokenizerModel) -> TokenizerModel:

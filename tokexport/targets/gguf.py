@@ -137,11 +137,8 @@ def pattern_name(source: Material) -> str:
     def others(name: str) -> int:
         """The number of parts in which the original and the source differ."""
         one = ORIGINALS[name]
-        same = (
-            read_normalizer(_node(one.normalizer)) == model.normalizer,
-            one.ignore_merges in (None, inner.whole_pre_token_first),
-        )
-        return same.count(False)
+        is_other = read_normalizer(_node(one.normalizer)) != model.normalizer
+        return is_other + (one.ignore_merges not in (None, inner.whole_pre_token_first))
 
     return min(found, key=others)
 

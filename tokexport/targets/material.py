@@ -64,9 +64,9 @@ def refuse_file(source: Material, target: str, what: str, kind: str = "a tokexpo
 
 
 def refuse_unscored(source: Material, target: str) -> None:
-    """The same, if it was made without scores, which give the order of merges."""
+    """The same for BPE over bytes without scores, which give the order of merges."""
     kind = "a tokexport file without scores (--decode-only, --no-scores)"
-    if source.scores is None:
+    if source.of_bytes and source.scores is None:
         refuse_file(source, target, "the order of its merges", kind)
 
 

@@ -20,14 +20,10 @@ _LONGEST_SPECIAL: Final = 64  # bytes of a special token that qwen3.c finds
 
 
 def _write(source: Material) -> Files:
-    if source.of_bytes:
-        refuse_unscored(source, "qwen3.c")
+    refuse_unscored(source, "qwen3.c")
     if source.scores is None or not source.of_bytes:
-        raise refuse(
-            "qwen3.c",
-            "it is not BPE over bytes",
-            "for a SentencePiece model of BPE there is llama2.c",
-        )
+        hint = "for a SentencePiece model of BPE there is llama2.c"
+        raise refuse("qwen3.c", "it is not BPE over bytes", hint)
     texts = [b"" if token is None else token.content for token in source.tokens]
     header = HEADER.build({"max_token_length": longest(texts), **_ends(source.special_ids)})
     return single(build_records(header, source.scores, texts))

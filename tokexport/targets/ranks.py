@@ -15,8 +15,7 @@ from tokexport.targets.target import Files, LibraryRuntime, Target, single
 
 
 def _write(source: Material) -> Files:
-    if source.of_bytes:
-        refuse_unscored(source, "tiktoken")
+    refuse_unscored(source, "tiktoken")
     if source.scores is None or not source.of_bytes:
         raise refuse("tiktoken", "it is not BPE over bytes", "tiktoken has no other model")
     scores = source.scores

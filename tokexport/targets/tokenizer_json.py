@@ -37,8 +37,10 @@ _NAME: Final = "tokenizer.json"
 _BYTES: Final = parts.byte_level(False)
 _INSTEAD: Final = "give the tokenizer.json that comes with the model"
 _SOURCE_ONLY: Final = "the list of merges and the pattern of the pre-tokenizer"
-_FORMS: Final = (NormalForm.NFC, NormalForm.NFD, NormalForm.NFKC, NormalForm.NFKD)
-_MAPS: Final = (CharacterMap.LOWERCASE, CharacterMap.STRIP_ACCENTS, CharacterMap.NMT)
+_NAMED: Final = (
+    *(NormalForm.NFC, NormalForm.NFD, NormalForm.NFKC, NormalForm.NFKD),
+    *(CharacterMap.LOWERCASE, CharacterMap.STRIP_ACCENTS, CharacterMap.NMT),
+)
 
 
 def document(source: Material) -> dict[str, Any]:
@@ -124,12 +126,8 @@ def _pieces_model(source: Material) -> dict[str, Any]:
     ranks = model.ranks or {}
     merges = _any_two({id: text for text, id in in_use.items()}, ranks, in_use)
     unknown = None if model.unk_id is None else pieces.pieces[model.unk_id].text
-    settings = {
-        "unk_token": unknown,
-        "fuse_unk": model.fuse_unk,
-        "byte_fallback": pieces.byte_fallback,
-    }
-    return parts.byte_pair_model(vocab, merges) | settings
+    flags = {"fuse_unk": model.fuse_unk, "byte_fallback": pieces.byte_fallback}
+    return parts.byte_pair_model(vocab, merges) | {"unk_token": unknown, **flags}
 
 
 def _added_tokens(source: Material) -> list[dict[str, Any]]:
@@ -150,9 +148,7 @@ def _added_tokens(source: Material) -> list[dict[str, Any]]:
 
 def _normalizer(step: NormalizerStep) -> dict[str, Any]:
     match step:
-        case NormalForm() if step in _FORMS:
-            return {"type": step.value}
-        case CharacterMap() if step in _MAPS:
+        case NormalForm() | CharacterMap() if step in _NAMED:
             return {"type": step.value}
         case Replace(dialect=Dialect.ONIGURUMA):
             kind = "String" if step.literal else "Regex"
@@ -214,9 +210,8 @@ def _post_processor(template: Template, tokens: Sequence[Token | None]) -> dict[
 
     used = [one.id for one in (*template.single, *template.pair) if one.id is not None]
     names = {id: (tokens[id] or Token(b"")).content.decode() for id in used}
-    single_items = [item(one) for one in template.single]
-    pair_items = [item(one) for one in template.pair]
-    return parts.template(single_items, pair_items, {names[id]: id for id in used})
+    ids = {names[id]: id for id in used}
+    return parts.template([*map(item, template.single)], [*map(item, template.pair)], ids)
 
 
 def _write(source: Material) -> Files:
