@@ -22,42 +22,19 @@ BYTES = {byte: bytes([byte]) for byte in range(256)}
 PIECES = st.sampled_from(
     [
         *SPECIAL,
-        "<|",
-        "end",
-        "banana",
-        " band",
-        "anan",
-        "é",
-        "日本語",
-        "12",
-        "'s",
-        "  ",
-        "\n\n",
-        "🙂",
+        *("<|", "end", "banana", " band", "anan", "é", "日本語", "12", "'s", "  ", "\n\n", "🙂"),
     ]
 )
+WORDS = ["banana", "band", "bananas", "end", "été", "日本", "日本語", "1234", "it's", "\n", "<|"]
+Learned = tuple[dict[int, bytes], list[Merge]]
 
 
 def prose() -> str:
-    generator = random.Random(336)
-    words = [
-        "banana",
-        "band",
-        "bananas",
-        "end",
-        "été",
-        "日本",
-        "日本語",
-        "1234",
-        "it's",
-        "\n",
-        "<|",
-    ]
-    return " ".join(generator.choices(words, k=3000))
+    return " ".join(random.Random(336).choices(WORDS, k=3000))
 
 
 @pytest.fixture(scope="module")
-def learned(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[int, bytes], list[Merge]]:
+def learned(tmp_path_factory: pytest.TempPathFactory) -> Learned:
     path = tmp_path_factory.mktemp("cs336") / "text.txt"
     path.write_text(prose(), encoding="utf-8")
     return run_train_bpe(path, 310, [END])
@@ -89,9 +66,7 @@ def slowly_encoded(
 
 
 @pytest.mark.parametrize("special", [[], [END], SPECIAL, SPECIAL[::-1]], ids=str)
-def test_ids_equal_those_of_all_merges_in_order(
-    special: list[str], learned: tuple[dict[int, bytes], list[Merge]]
-) -> None:
+def test_ids_equal_those_of_all_merges_in_order(special: list[str], learned: Learned) -> None:
     tokenizer = get_tokenizer(*learned, special)
 
     @given(st.lists(PIECES | st.text(max_size=3).filter(_is_encodable)), st.data())
@@ -112,9 +87,7 @@ def _is_encodable(text: str) -> bool:
     return all(character < "\u0250" for character in text)
 
 
-def test_a_long_text_in_parts_has_the_ids_of_the_whole(
-    learned: tuple[dict[int, bytes], list[Merge]],
-) -> None:
+def test_a_long_text_in_parts_has_the_ids_of_the_whole(learned: Learned) -> None:
     tokenizer = get_tokenizer(*learned, SPECIAL)
     text = "".join(f"{line}{END * (n % 3)}\n" for n, line in enumerate([prose()] * 40))
     ids = tokenizer.encode(text)
@@ -175,9 +148,7 @@ def test_ambiguous_vocabularies_are_refused(
         get_tokenizer(vocab, merges, special)
 
 
-def test_the_saved_file_has_the_same_ids(
-    learned: tuple[dict[int, bytes], list[Merge]], tmp_path: Path
-) -> None:
+def test_the_saved_file_has_the_same_ids(learned: Learned, tmp_path: Path) -> None:
     tokenizer = get_tokenizer(*learned, [END])
     tokenizer.save(tmp_path / "tokenizer.bin")
     text = prose() + END
