@@ -92,8 +92,12 @@ def test_the_tensors_of_safetensors_are_unchanged(
 @pytest.mark.parametrize("alignment", [8, 32, 64, 4096])
 def test_a_gguf_file_begins_with_the_whole_original(tmp_path: Path, alignment: int) -> None:
     model, one = gguf_file(tmp_path / "m.gguf", alignment), tmp_path / "one.gguf"
-    embed(TOKENIZER, model, one)
-    assert one.read_bytes().startswith(model.read_bytes())
+    done = embed(TOKENIZER, model, one)
+    data, size = one.read_bytes(), model.stat().st_size
+    assert data.startswith(model.read_bytes())
+    assert 0 <= done.offset - size < 64
+    assert not any(data[size : done.offset])
+    assert data[done.offset :] == CONTENT + tail(len(CONTENT))
     before, after = gguf.GGUFReader(model), gguf.GGUFReader(one)
     assert [*before.fields] == [*after.fields]
     assert [t.name for t in after.tensors] == ["a", "b"]

@@ -5,11 +5,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-import gguf
 import golden_files
 import numpy as np
 from construct import FormatField
-from gguf_files import written
 from repository import ROOT
 from safetensors.numpy import save_file
 
@@ -63,16 +61,3 @@ def test_the_last_tensor_of_safetensors_is_the_file_and_its_tail(tmp_path: Path)
             gap = header["tokexport.padding"]["data_offsets"]
             assert gap == [size, last["data_offsets"][0]]
             assert not any(data[start + gap[0] : start + gap[1]])
-
-
-def test_in_gguf_the_file_is_after_the_last_tensor(tmp_path: Path) -> None:
-    writer = gguf.GGUFWriter(tmp_path / "model.gguf", "llama")
-    writer.add_tensor("a", np.arange(7, dtype=np.float32))
-    model = written(tmp_path / "model.gguf", writer).read_bytes()
-    done = embed(TOKENIZER, tmp_path / "model.gguf", tmp_path / "one.gguf")
-    data = done.target.read_bytes()
-    begin, end = span(data)
-    assert (data[begin:end], begin % 64) == (CONTENT, 0)
-    assert data[: len(model)] == model
-    assert 0 <= begin - len(model) < 64
-    assert not any(data[len(model) : begin])
