@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
 
@@ -61,20 +61,13 @@ def shards(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for shard in range(SHARDS):
         path = folder / f"{shard:03d}_00000.parquet"
         with pq.ParquetWriter(path, schema, compression="zstd") as writer:
-            rows: list[list[Any]] = []
-
-            def flush(writer: Any = writer, rows: list[list[Any]] = rows) -> None:
-                writer.write_table(pa.table([*zip(*rows, strict=True)], schema=schema))
-                rows.clear()
-
-            for number, text in enumerate(documents(shard)):
-                name = f"<urn:uuid:{shard}-{number}>"
-                rows.append([text, name, "CC-MAIN-2024-10", f"https://a.example/{number}", "s3://b",
-                             "en", 0.97, len(text) // 4, 3.2, 3])  # fmt: skip
-                if len(rows) == ROWS:
-                    flush()
-            if rows:
-                flush()
+            rows = (
+                [text, f"<urn:uuid:{number}>", "CC-MAIN-2024-10", f"https://a.example/{number}",
+                 "s3://b", "en", 0.97, len(text) // 4, 3.2, 3]
+                for number, text in enumerate(documents(shard))
+            )  # fmt: skip
+            while group := [*islice(rows, ROWS)]:
+                writer.write_table(pa.table([*zip(*group, strict=True)], schema=schema))
     return folder
 
 

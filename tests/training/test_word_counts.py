@@ -3,6 +3,7 @@
 import json
 import random
 import signal
+import struct
 import subprocess
 import sys
 import zlib
@@ -57,6 +58,16 @@ def corpus(folder: Path, count: int = 3000) -> tuple[list[Path], list[str]]:
         files.append(path)
         all_documents += documents
     return files, all_documents
+
+
+def interrupt(files: list[Path], target: Path, **options: Any) -> None:
+    """Counts, and stops after the first batch."""
+
+    def stop(counts: WordCounts, read: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        count_files(files, target, pattern=SMALL, progress=stop, **options)
 
 
 @given(TEXTS, TEXTS, st.booleans())
@@ -228,12 +239,7 @@ def test_counts_that_do_not_match_are_refused_with_a_sentence(run: Run, tmp_path
 
 def test_counts_of_an_interrupted_run_are_not_learned_from(tmp_path: Path) -> None:
     files, _ = corpus(tmp_path, 30)
-
-    def stop(counts: WordCounts, read: int) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        count_files(files, tmp_path / "w.counts", pattern=SMALL, progress=stop)
+    interrupt(files, tmp_path / "w.counts")
     counts = read_word_counts(tmp_path / "w.counts")
     with pytest.raises(TokexportError, match="interrupted after 0 documents"):
         train_from_counts(counts, 300)
@@ -263,12 +269,7 @@ def test_counts_of_files_that_have_changed_since_an_interruption_are_to_be_remov
     tmp_path: Path, add: bool
 ) -> None:
     files, _ = corpus(tmp_path, 30)
-
-    def stop(counts: WordCounts, read: int) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        count_files(files, tmp_path / "w.counts", pattern=SMALL, checkpoint_bytes=1, progress=stop)
+    interrupt(files, tmp_path / "w.counts", checkpoint_bytes=1)
     files[2].write_text('{"text": "other"}')
     expected = r"w.counts: .*interrupted after 10 documents, .* not the same now; .* or remove .*w"
     with pytest.raises(TokexportError, match=expected):
@@ -277,12 +278,7 @@ def test_counts_of_files_that_have_changed_since_an_interruption_are_to_be_remov
 
 def test_training_names_the_file_of_incomplete_counts(run: Run, tmp_path: Path) -> None:
     files, _ = corpus(tmp_path, 30)
-
-    def stop(counts: WordCounts, read: int) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        count_files(files, tmp_path / "w.counts", pattern=SMALL, progress=stop)
+    interrupt(files, tmp_path / "w.counts")
     outcome = run("train", "--counts", tmp_path / "w.counts", "--vocab-size", 300, "-o",
                   tmp_path / "out")  # fmt: skip
     assert outcome.code == 2
@@ -344,18 +340,9 @@ def test_a_file_whose_words_do_not_fit_together_is_refused(
 ) -> None:
     """Even if its checksum is correct."""
     settings = json.dumps({"pattern": SMALL, "special_tokens": [], "ordered": True, "runs": []})
-    content = HEADER.build(
-        {
-            "magic": None,
-            "version": 1,
-            "settings_size": len(settings),
-            "word_count": len(counts),
-            "words_size": len(words),
-        }
-    )
-    content += settings.encode()
-    content += b"".join(count.to_bytes(8, "little") for count in counts)
-    content += b"".join(length.to_bytes(4, "little") for length in lengths) + words
+    sizes = {"settings_size": len(settings), "word_count": len(counts), "words_size": len(words)}
+    content = HEADER.build({"magic": None, "version": 1, **sizes}) + settings.encode()
+    content += struct.pack(f"<{len(counts)}Q{len(lengths)}I", *counts, *lengths) + words
     (tmp_path / "w.counts").write_bytes(content + zlib.crc32(content).to_bytes(4, "little"))
     with pytest.raises(FormatError, match="damaged"):
         read_word_counts(tmp_path / "w.counts")
