@@ -53,13 +53,9 @@ def example(
 
 @pytest.mark.parametrize("name", ["tokexport", *MODULES])
 def test_every_example_of_the_documentation_runs(name: str, example: dict[str, object]) -> None:
-    module = importlib.import_module(name)
-    assert doctest.testmod(module, extraglobs=example).failed == 0
-
-
-def test_the_examples_of_the_runtime_are_run(example: dict[str, object]) -> None:
-    module = importlib.import_module("tokexport.runtime.tokenizer")
-    assert doctest.testmod(module, extraglobs=example).attempted > 25
+    result = doctest.testmod(importlib.import_module(name), extraglobs=example)
+    assert result.failed == 0
+    assert result.attempted > 25 or name != "tokexport.runtime.tokenizer"
 
 
 def test_exactly_the_public_names_exist() -> None:

@@ -8,6 +8,7 @@ import gguf
 import numpy as np
 import pytest
 from command_line import Run
+from gguf_files import written
 from hypothesis import given
 from hypothesis import strategies as st
 from references import reference_for
@@ -106,10 +107,7 @@ def test_a_gguf_file_with_tensors_gets_another_tokenizer_and_is_otherwise_unchan
     writer.add_array("general.tags", ["a", "b"])
     writer.add_tensor("weights", np.arange(96, dtype=np.float32).reshape(8, 12))
     writer.add_tensor("more", np.arange(7, dtype=np.float16))
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
+    written(existing, writer)
     words = ("convert", sources[0], "--to", "gguf", "--into", existing, "-o", target)
     assert run(*words).code == 0
     reader = gguf.GGUFReader(target)
