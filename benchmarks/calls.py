@@ -12,7 +12,6 @@ for tokexport also of wall-clock time.
 
 from __future__ import annotations
 
-import argparse
 import random
 import statistics
 import sys
@@ -22,14 +21,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fast_peers import Subject, missing, names
+from fast_peers import Subject, names, of_document, of_ranks, report_missing
 from fresh import fresh_rows
 from plot import rate
-from report import table, write
-from texts import english, shared_tokenizers
+from report import options, table, write
+from texts import english
 from worker import RemoteWorker, Worker
-
-from tokexport.conversion import convert
 
 DOCUMENT = 300  # bytes
 WARM = 700_000  # bytes of prose that each library encodes first, to warm up
@@ -145,15 +142,13 @@ def _plain(value: Any) -> Any:
 
 def subjects(folder: Path) -> list[Subject]:
     """Ranks, and a tokenizer.json; their files are created in ``folder``."""
-    shared = shared_tokenizers()
-    ranks = shared / "cl100k_base" / "cl100k_base.tiktoken"
     found = [
-        Subject("cl100k_base", ranks, "cl100k_base", folder / "cl100k_base.bin"),
-        Subject("Llama 3", shared / "llama3" / "tokenizer.json", None, folder / "llama3.bin"),
-        Subject("Llama 2", shared / "llama2" / "tokenizer.json", None, folder / "llama2.bin"),
+        of_ranks("cl100k_base", folder / "cl100k_base.bin"),
+        of_document("Llama 3", "llama3", folder / "llama3.bin"),
+        of_document("Llama 2", "llama2", folder / "llama2.bin"),
     ]
     for subject in found:
-        convert(subject.path, subject.file, pattern=subject.pattern, self_test=False, force=True)
+        subject.convert()
     return found
 
 
@@ -175,15 +170,11 @@ def rows_of(subject: Subject, rounds: int, rc: Path | None) -> list[list[str]]:
 
 def main() -> None:
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
-    parser.add_argument("--print", action="store_true", help="write no document")
-    parser.add_argument("--rounds", type=int, default=15)
+    parser = options(__doc__, rounds=15)
     parser.add_argument("--only", help="one tokenizer")
     parser.add_argument("--rc", type=Path, help="where tokenizers 1.0.0rc3 is installed")
     given = parser.parse_args()
-    absent = [*missing(), *([] if given.rc else ["tokenizers 1.0.0rc3"])]
-    if absent:
-        print(f"Not installed, and left out: {', '.join(absent)}.", file=sys.stderr)
+    report_missing(others=[] if given.rc else ["tokenizers 1.0.0rc3"])
     with tempfile.TemporaryDirectory() as name:
         found = subjects(Path(name))
         chosen = [subject for subject in found if given.only in (None, subject.name)]

@@ -9,14 +9,13 @@ after an installation by pip. Needs Linux.
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from report import table, write
+from report import options, table, write
 from texts import shared_tokenizers
 
 SOURCES = {"Llama 3": "llama3", "Qwen 3": "qwen3", "XLM-R": "xlm-roberta", "Gemma 3": "gemma3"}
@@ -71,10 +70,7 @@ def row(name: str, source: Path, rounds: int) -> list[str]:
 
 def main() -> None:
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
-    parser.add_argument("--print", action="store_true", help="write no document")
-    parser.add_argument("--rounds", type=int, default=3)
-    given = parser.parse_args()
+    given = options(__doc__, rounds=3).parse_args()
     folder = shared_tokenizers()
     rows = [
         row(name, folder / directory / "tokenizer.json", given.rounds)

@@ -11,7 +11,6 @@ has seen; the ids of every slice are compared. Time is that of the CPU.
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import os
 import statistics
@@ -25,14 +24,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from fast_peers import Subject, load
+from fast_peers import Subject, load, of_ranks
 from measure import DOCUMENT, SLICE, timed
 from peers import ROOT
 from plot import rate
-from report import table, write
+from report import options, table, write
 from texts import TEXTS, shared_tokenizers
-
-from tokexport.conversion import convert
 
 RUNTIME = ROOT / "formats" / "tokexport"
 NAMES = ("English", "code", "Chinese, Japanese", "many scripts")
@@ -103,18 +100,17 @@ def measured(subject: Subject, core: Core, parts: Sequence[list[str]]) -> str:
 
 def subjects(folder: Path) -> list[Subject]:
     """Those that tiktoken does, from the collection of real tokenizers."""
-    shared, file = shared_tokenizers(), folder / "tokenizer.bin"
-    openai = ("cl100k_base", "o200k_base")
+    file, llama3 = folder / "tokenizer.bin", shared_tokenizers() / "llama3-tiktoken"
     return [
-        *(Subject(name, shared / name / f"{name}.tiktoken", name, file) for name in openai),
-        Subject("Llama 3", shared / "llama3-tiktoken" / "tokenizer.model", "llama3", file),
+        of_ranks("cl100k_base", file),
+        of_ranks("o200k_base", file),
+        Subject("Llama 3", llama3 / "tokenizer.model", "llama3", file),
     ]
 
 
 def main() -> None:
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
-    parser.add_argument("--print", action="store_true", help="write no document")
+    parser = options(__doc__)
     parser.add_argument("--core", type=Path, default=RUNTIME / "tokexport.c", help="another core")
     given = parser.parse_args()
     parts = {name: slices(name) for name in NAMES}
@@ -123,9 +119,7 @@ def main() -> None:
         folder = Path(name)
         library = compiled(given.core, folder)
         for subject in subjects(folder):
-            convert(
-                subject.path, subject.file, pattern=subject.pattern, self_test=False, force=True
-            )
+            subject.convert()
             core = encoder(library, subject.file.read_bytes())
             rows.append([subject.name, *(measured(subject, core, parts[text]) for text in NAMES)])
             print(" | ".join(rows[-1]), flush=True)

@@ -12,7 +12,6 @@ one thread; the ids of every call are compared first.
 
 from __future__ import annotations
 
-import argparse
 import random
 import re
 import statistics
@@ -25,14 +24,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from fast_peers import Calls, Subject, load, missing, names
+from fast_peers import Calls, Subject, load, names, of_document, of_ranks, report_missing
 from measure import timed
 from plot import rate
-from report import table, write
-from texts import TEXTS, english_and_documentation, shared_tokenizers
+from report import options, table, write
+from texts import TEXTS, english_and_documentation
 
 import tokexport
-from tokexport.conversion import convert
 
 SIZE = 3_000_000  # bytes of each text
 WORK = ("cold", "unseen", "warm", "list")
@@ -41,19 +39,15 @@ LIBRARIES = ("tokexport", "gigatoken", "fastokens")
 
 def subjects(folder: Path) -> list[Subject]:
     """From the collection of real tokenizers; their tokexport files will be in ``folder``."""
-    shared, file = shared_tokenizers(), folder / "tokenizer.bin"
-    labels = {
-        "Llama 3": "llama3",
-        "Qwen 3": "qwen3",
-        "DeepSeek V3": "deepseek-v3",
-        "Llama 2": "llama2",
-    }
+    file = folder / "tokenizer.bin"
     return [
-        *(Subject(name, shared / name / f"{name}.tiktoken", name, file)
-          for name in ("cl100k_base", "o200k_base")),
-        *(Subject(label, shared / name / "tokenizer.json", None, file)
-          for label, name in labels.items()),
-    ]  # fmt: skip
+        of_ranks("cl100k_base", file),
+        of_ranks("o200k_base", file),
+        of_document("Llama 3", "llama3", file),
+        of_document("Qwen 3", "qwen3", file),
+        of_document("DeepSeek V3", "deepseek-v3", file),
+        of_document("Llama 2", "llama2", file),
+    ]
 
 
 def ids_of(result: Any) -> Any:
@@ -79,7 +73,7 @@ def measure(
     """A row per text: our ns per byte, how many times as fast we are as the fastest peer, and our
     wall-clock time.
     """
-    convert(subject.path, subject.file, pattern=subject.pattern, self_test=False, force=True)
+    subject.convert()
     found = [name for name in names(subject) if name in LIBRARIES]
     rows = []
     for text, (first, second) in texts.items():
@@ -132,17 +126,13 @@ def cells(record: dict[str, list[list[float]]]) -> list[str]:
 
 def main() -> None:
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
-    parser.add_argument("--print", action="store_true", help="write no document")
-    parser.add_argument("--rounds", type=int, default=9)
+    parser = options(__doc__, rounds=9)
     parser.add_argument("--only", help="one tokenizer")
     given = parser.parse_args()
     texts = {
         name: halves(name) for name in ("English", "code", "Chinese, Japanese", "many scripts")
     }
-    absent = [name for name in missing() if name in LIBRARIES]
-    if absent:
-        print(f"Not installed, and left out: {', '.join(absent)}.", file=sys.stderr)
+    report_missing(LIBRARIES)
     with tempfile.TemporaryDirectory() as folder:
         chosen = [one for one in subjects(Path(folder)) if given.only in (None, one.name)]
         rows = [row for subject in chosen for row in measure(subject, texts, given.rounds)]

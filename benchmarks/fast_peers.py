@@ -8,11 +8,15 @@ libraries that are not installed are left out. Special tokens in a text are plai
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from texts import shared_tokenizers
 
 # These are read when the libraries are imported.
 os.environ |= {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
@@ -30,6 +34,22 @@ class Subject:
     path: Path
     pattern: str | None
     file: Path
+
+    def convert(self) -> None:
+        """Makes tokexport's own file."""
+        from tokexport.conversion import convert
+
+        convert(self.path, self.file, pattern=self.pattern, self_test=False, force=True)
+
+
+def of_ranks(name: str, file: Path) -> Subject:
+    """An encoding of the collection of real tokenizers, by the name of its pattern."""
+    return Subject(name, shared_tokenizers() / name / f"{name}.tiktoken", name, file)
+
+
+def of_document(label: str, name: str, file: Path) -> Subject:
+    """A tokenizer.json of the collection."""
+    return Subject(label, shared_tokenizers() / name / "tokenizer.json", None, file)
 
 
 def _tokexport(subject: Subject) -> Calls:
@@ -64,17 +84,18 @@ def _tiktoken(subject: Subject) -> Calls:
         special_tokens={token.content: token.id for token in model.added_tokens},
     )
 
-    def step(ids: list[int]) -> str:
-        step = encoding.decode_single_token_bytes
-        return b"".join([step(id) for id in ids]).decode(errors="replace")
-
     return {
         "list": encoding.encode_ordinary,
         "array": encoding.encode_to_numpy,
         "batch": lambda texts: encoding.encode_ordinary_batch(texts, num_threads=1),
         "decode": encoding.decode,
-        "step": step,
+        "step": partial(_step, encoding.decode_single_token_bytes),
     }
+
+
+def _step(decode: Callable[[int], bytes], ids: list[int]) -> str:
+    """Without a streaming decoder: the bytes of one id after the other."""
+    return b"".join([decode(id) for id in ids]).decode(errors="replace")
 
 
 def _gigatoken(subject: Subject) -> Calls:
@@ -148,11 +169,7 @@ def _quicktok(subject: Subject) -> Calls:
     import quicktok
 
     encoding = quicktok.get_encoding(subject.name)
-
-    def step(ids: list[int]) -> str:
-        step = encoding.decode_single_token_bytes
-        return b"".join([step(id) for id in ids]).decode(errors="replace")
-
+    step = partial(_step, encoding.decode_single_token_bytes)
     return {"list": encoding.encode_ordinary, "decode": encoding.decode, "step": step}
 
 
@@ -190,9 +207,11 @@ def names(subject: Subject) -> list[str]:
     ]
 
 
-def missing() -> list[str]:
-    """The libraries that are not installed."""
-    return [name for name, (module, *_) in LIBRARIES.items() if find_spec(module) is None]
+def report_missing(wanted: Iterable[str] = LIBRARIES, others: Sequence[str] = ()) -> None:
+    """Prints which of the wanted libraries are not installed, and others that are left out."""
+    absent = [name for name in wanted if find_spec(LIBRARIES[name][0]) is None]
+    if absent or others:
+        print(f"Not installed, and left out: {', '.join([*absent, *others])}.", file=sys.stderr)
 
 
 def load(name: str, subject: Subject) -> Calls:

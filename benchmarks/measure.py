@@ -11,12 +11,12 @@ from __future__ import annotations
 import statistics
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from peers import Encode, Library
+from peers import Encode
 from texts import ONE_LETTER, TEXTS
 
 DOCUMENT = 2_000  # characters
@@ -93,14 +93,13 @@ def measure_calls(encoders: Sequence[tuple[str, Encode]], texts: Sequence[str]) 
     return [statistics.median(record) * 1e6 for record in times]
 
 
-def measure_loading(libraries: Sequence[Library]) -> tuple[list[tuple[str, Encode]], list[float]]:
+def measure_loading(
+    libraries: Mapping[str, Callable[[], Encode]],
+) -> tuple[list[tuple[str, Encode]], list[float]]:
     """Loads each library once; the times are in milliseconds."""
-    loaded = [timed(library.load) for library in libraries]
-    names = [library.name for library in libraries]
-    return (
-        list(zip(names, [encode for encode, _ in loaded], strict=True)),
-        [seconds * 1e3 for _, seconds in loaded],
-    )
+    loaded = {name: timed(load) for name, load in libraries.items()}
+    encoders = [(name, encode) for name, (encode, _) in loaded.items()]
+    return encoders, [seconds * 1e3 for _, seconds in loaded.values()]
 
 
 def timed(action: Callable[[], T]) -> tuple[T, float]:

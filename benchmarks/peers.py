@@ -45,17 +45,6 @@ class Subject:
     pattern: str | None = None
 
 
-@dataclass(frozen=True)
-class Library:
-    """A library under measurement: ``load`` opens the tokenizer and returns its encoder.
-
-    Special tokens in a text are plain text, and no template is applied.
-    """
-
-    name: str
-    load: Callable[[], Encode]
-
-
 def subjects() -> list[Subject]:
     """All subjects, from ``$TOKEXPORT_SHARED/tokenizers``; if it is not set, those that
     fixtures/fetch.py downloads.
@@ -96,8 +85,10 @@ def _fetched() -> list[Subject]:
     ]
 
 
-def libraries(subject: Subject, target: Path) -> list[Library]:
-    """tokexport, with a file created at ``target``, then the peers."""
+def libraries(subject: Subject, target: Path) -> dict[str, Callable[[], Encode]]:
+    """tokexport, with a file created at ``target``, then the peers: each opens the tokenizer and
+    returns its encoder. Special tokens in a text are plain text, and no template is applied.
+    """
     model = convert(
         subject.source, target, pattern=subject.pattern, self_test=False, force=True
     ).model
@@ -106,8 +97,8 @@ def libraries(subject: Subject, target: Path) -> list[Library]:
         "tokenizers": _tokenizers,
         "sentencepiece": _sentencepiece,
     }
-    ours = Library("tokexport", partial(_tokexport, target))
-    return [ours, *(Library(name, partial(loaders[name], path)) for name, path in subject.peers)]
+    peers = {name: partial(loaders[name], path) for name, path in subject.peers}
+    return {"tokexport": partial(_tokexport, target), **peers}
 
 
 def _tokexport(path: Path) -> Encode:

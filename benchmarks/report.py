@@ -248,11 +248,18 @@ def marks(name: str) -> tuple[str, str]:
     return f"<!-- {name}: made by benchmarks/report.py -->\n", f"<!-- {name}: end -->"
 
 
+def options(description: str, rounds: int = 0) -> argparse.ArgumentParser:
+    """The options of a program, from its docstring and its usual number of rounds if it has any."""
+    parser = argparse.ArgumentParser(description=description.partition("\n\n")[0])
+    parser.add_argument("--print", action="store_true", help="write no document")
+    if rounds:
+        parser.add_argument("--rounds", type=int, default=rounds)
+    return parser
+
+
 def main() -> None:
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
-    parser.add_argument("--print", action="store_true", help="write no document")
-    only_print = parser.parse_args().print
+    only_print = options(__doc__).parse_args().print
     parts = {name: slices(name) for name in TEXTS}
     results = []
     with tempfile.TemporaryDirectory() as name:

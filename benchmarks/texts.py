@@ -15,6 +15,7 @@ import string
 import sys
 import sysconfig
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 SIZE = 2_000_000  # bytes of a long text
@@ -54,13 +55,11 @@ def code(size: int = SIZE) -> str:
 
 def scripts(size: int = SIZE) -> str:
     """Text in many scripts."""
-    path = _corpora() / "udhr" / "udhr_all_languages.jsonl"
+    path, chance = _corpora() / "udhr" / "udhr_all_languages.jsonl", random.Random(1)
     if path.is_file():
         lines = path.read_text(encoding="utf-8").splitlines()
-        chance = random.Random(1)
         chance.shuffle(lines)
         return _cut("\n".join(" ".join(_strings(json.loads(line))) for line in lines), size)
-    chance = random.Random(1)
     ranges = list(SCRIPTS.values())
     return _cut(" ".join(_word(chance, *chance.choice(ranges), 9) for _ in range(size // 9)), size)
 
@@ -75,24 +74,9 @@ def cjk(size: int = SIZE) -> str:
     return _cut("、".join(words), size)
 
 
-def one_letter() -> str:
-    """One letter, a million times."""
-    return "a" * WORST
-
-
-def letters() -> str:
-    """Random letters, without spaces."""
-    return "".join(random.Random(3).choices(string.ascii_lowercase, k=WORST))
-
-
-def white_space() -> str:
-    """Random white space."""
-    return "".join(random.Random(4).choices("     \n\t\u00a0\u3000", k=WORST))
-
-
-def digits() -> str:
-    """Random digits."""
-    return "".join(random.Random(5).choices(string.digits, k=WORST))
+def adversarial(seed: int, characters: str) -> str:
+    """Random characters, a million of them."""
+    return "".join(random.Random(seed).choices(characters, k=WORST))
 
 
 TEXTS: Mapping[str, Callable[..., str]] = {
@@ -100,10 +84,10 @@ TEXTS: Mapping[str, Callable[..., str]] = {
     "code": code,
     "many scripts": scripts,
     "Chinese, Japanese": cjk,
-    ONE_LETTER: one_letter,
-    "random letters": letters,
-    "white space": white_space,
-    "digits": digits,
+    ONE_LETTER: partial(adversarial, 0, "a"),
+    "random letters": partial(adversarial, 3, string.ascii_lowercase),
+    "white space": partial(adversarial, 4, "     \n\t\u00a0\u3000"),
+    "digits": partial(adversarial, 5, string.digits),
 }
 
 

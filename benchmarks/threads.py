@@ -9,7 +9,6 @@ rounds. Needs at least two processors, and an idle machine.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 import time
@@ -22,11 +21,10 @@ from documents import subjects
 from fast_peers import Subject
 from measure import DOCUMENT
 from plot import rate
-from report import table, write
+from report import options, table, write
 from texts import code, english_and_documentation
 
 import tokexport
-from tokexport.conversion import convert
 
 SIZE = 10_000_000  # characters, nearly all of them ASCII
 NAMES = ("cl100k_base", "Llama 2")
@@ -55,28 +53,20 @@ def row(name: str, what: str, encode: Callable[[int], Any], rounds: int) -> list
 
 def rows_of(subject: Subject, text: str, rounds: int) -> list[list[str]]:
     """Both rows of a tokenizer, whose file exists already."""
-    convert(subject.path, subject.file, pattern=subject.pattern, self_test=False, force=True)
+    subject.convert()
     made = tokexport.load(subject.file)
     documents = [text[start : start + DOCUMENT] for start in range(0, len(text), DOCUMENT)]
-
-    def one(threads: int) -> Any:
-        return made.encode_to_numpy(text, num_threads=threads)
-
-    def many(threads: int) -> Any:
-        return made.encode_batch_to_numpy(documents, num_threads=threads)[0]
-
-    return [
-        row(subject.name, "one document", one, rounds),
-        row(subject.name, f"{len(documents):,} documents", many, rounds),
-    ]
+    many = f"{len(documents):,} documents"
+    calls: dict[str, Callable[[int], Any]] = {
+        "one document": lambda n: made.encode_to_numpy(text, num_threads=n),
+        many: lambda n: made.encode_batch_to_numpy(documents, num_threads=n)[0],
+    }
+    return [row(subject.name, what, encode, rounds) for what, encode in calls.items()]
 
 
 def main() -> None:
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
-    parser.add_argument("--print", action="store_true", help="write no document")
-    parser.add_argument("--rounds", type=int, default=30)
-    given = parser.parse_args()
+    given = options(__doc__, rounds=30).parse_args()
     text = f"{english_and_documentation()}\n{code(2 * SIZE)}"[:SIZE]
     with tempfile.TemporaryDirectory() as folder:
         chosen = [subject for subject in subjects(Path(folder)) if subject.name in NAMES]

@@ -15,7 +15,6 @@ changed, so that new words keep appearing as they do in a corpus.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -29,7 +28,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
-from report import table, write
+from report import options, table, write
 from texts import english_and_documentation
 
 # Which of our tie-breaks each trainer uses.
@@ -253,9 +252,7 @@ def cluster(path: Path) -> list[list[str]]:
 
 def main() -> None:
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
-    parser.add_argument("--print", action="store_true", help="write no document")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser = options(__doc__, rounds=3)
     parser.add_argument("--sizes", type=int, nargs="*", default=[], help="MB of texts beyond 10")
     parser.add_argument("--child", nargs=4)
     given = parser.parse_args()
