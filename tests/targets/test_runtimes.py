@@ -9,7 +9,7 @@ from command_line import Run
 from references import reference_for
 from repository import ROOT, script, small_source
 
-from tokexport.targets.best_score import merged
+from tokexport.targets.best_score import BestScore
 from tokexport.targets.compare import compare_runtime
 from tokexport.targets.registry import TARGETS
 from tokexport.verification.generators import Vocabulary, make, plan
@@ -25,10 +25,9 @@ def golden(name: str) -> Path:
 
 def test_the_leftmost_pair_with_the_largest_score_merges_first() -> None:
     tokens = [b"a", b"aa", b"b", b"ab", b"aab"]
-    numbers = {token: id for id, token in enumerate(tokens)}
-    assert merged([0, 0, 0], tokens, numbers, [0, -1, 0, -2, -3]) == [1, 0]
-    assert merged([0, 0, 2], tokens, numbers, [0, -1, 0, -2, -3]) == [4]
-    assert merged([0, 0, 2], tokens, numbers, [0, -1, 0, -1, -1e11]) == [1, 2]
+    model = BestScore(tokens, [0, -1, 0, -2, -3])
+    assert (model.merged([0, 0, 0]), model.merged([0, 0, 2])) == ([1, 0], [4])
+    assert BestScore(tokens, [0, -1, 0, -1, -1e11]).merged([0, 0, 2]) == [1, 2]
 
 
 @pytest.mark.parametrize("name", ["llama2.c", "llama2.c-mobile"])

@@ -5,7 +5,8 @@ These runtimes keep tokens as C strings: a token ends at its first NUL, and so d
 """
 
 import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 THRESHOLD: Final = -1e10  # a token of this score or less is never made
@@ -22,26 +23,26 @@ def c_string(data: bytes) -> bytes:
     return data.partition(b"\0")[0]
 
 
-def merged(
-    ids: Sequence[int],
-    tokens: Sequence[bytes],
-    numbers: Mapping[bytes, int],
-    scores: Sequence[float],
-) -> list[int]:
-    """Merges until no two neighbours can be merged; ``numbers`` maps a token's bytes to its id.
+class BestScore:
+    """Tokens with their scores; of equal tokens the first is found, as in a linear search.
 
-    >>> tokens = [b"a", b"b", b"c", b"ab", b"bc"]
-    >>> numbers = {token: id for id, token in enumerate(tokens)}
-    >>> merged([0, 1, 2], tokens, numbers, [0, 0, 0, -2, -1])
+    >>> BestScore([b"a", b"b", b"c", b"ab", b"bc"], [0, 0, 0, -2, -1]).merged([0, 1, 2])
     [0, 4]
     """
-    ids = list(ids)
-    while True:
-        best, best_id, place = THRESHOLD, -1, -1
-        for index in range(len(ids) - 1):
-            id = numbers.get(tokens[ids[index]] + tokens[ids[index + 1]], -1)
-            if id >= 0 and scores[id] > best:
-                best, best_id, place = scores[id], id, index
-        if place < 0:
-            return ids
-        ids[place : place + 2] = [best_id]
+
+    def __init__(self, tokens: Sequence[bytes], scores: Sequence[float]) -> None:
+        self.tokens, self._scores = tokens, scores
+        self.ids = {token: id for id, token in reversed([*enumerate(tokens)])}
+
+    def merged(self, ids: Sequence[int]) -> list[int]:
+        """Merges until no two neighbours can be merged."""
+        ids = list(ids)
+        while True:
+            best, best_id, place = THRESHOLD, -1, -1
+            for index, pair in enumerate(pairwise(ids)):
+                id = self.ids.get(self.tokens[pair[0]] + self.tokens[pair[1]], -1)
+                if id >= 0 and self._scores[id] > best:
+                    best, best_id, place = self._scores[id], id, index
+            if place < 0:
+                return ids
+            ids[place : place + 2] = [best_id]

@@ -15,10 +15,10 @@ from tokexport.sources.sentencepiece import proto
 from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL
 from tokexport.sources.sentencepiece.proto import Piece, PieceType
 from tokexport.sources.sentencepiece.read import build
-from tokexport.targets.best_score import PRINTED, THRESHOLD, c_string, merged
+from tokexport.targets.best_score import PRINTED, THRESHOLD, BestScore, c_string
 from tokexport.targets.material import Material, of_model, refuse_file
 from tokexport.targets.parts import refuse
-from tokexport.targets.records import RECORD, build_records, first_ids, longest, parse_records
+from tokexport.targets.records import RECORD, build_records, longest, parse_records
 from tokexport.targets.target import Files, Target, single
 
 HEADER: Final = Struct("max_token_length" / Int32ul)
@@ -110,28 +110,27 @@ class Llama2c:
 
     def __init__(self, path: Path, layout: Construct = HEADER) -> None:
         head, records = parse_records(path, layout, RECORD)
-        self._scores = [record.score for record in records]
         self._bos = BOS if layout is HEADER else head.bos
         self._prints_all = layout is not HEADER
-        self._tokens = [c_string(record.text) for record in records]
-        self._ids = first_ids(self._tokens)
+        texts = [c_string(record.text) for record in records]
+        self._model = BestScore(texts, [record.score for record in records])
 
     def encode(self, text: str) -> list[int]:
         """A space before the text, a token or bytes for each character, then merges by score."""
         data = c_string(text.encode())
-        space = self._ids.get(b" ")
+        space = self._model.ids.get(b" ")
         ids = [] if space is None or not data else [space]
         for character in data.decode():
             token = character.encode()
-            known = self._ids.get(token)
+            known = self._model.ids.get(token)
             ids += [byte + FIRST_BYTE for byte in token] if known is None else [known]
-        return merged(ids, self._tokens, self._ids, self._scores)
+        return self._model.merged(ids)
 
     def decode(self, ids: Sequence[int]) -> bytes:
         """What it prints after BOS."""
         shown = b""
         for before, id in zip((self._bos, *ids), ids, strict=False):
-            token = self._tokens[id]
+            token = self._model.tokens[id]
             if before == self._bos:
                 token = token.removeprefix(b" ")
             if byte := _BYTE.match(token):

@@ -8,10 +8,10 @@ from typing import Final
 from construct import Int32ul, Struct
 
 from tokexport.model import SpecialIds, Token
-from tokexport.targets.best_score import c_string, merged
+from tokexport.targets.best_score import BestScore, c_string
 from tokexport.targets.material import NO_MERGE, Material, refuse_unscored
 from tokexport.targets.parts import Part, bos_eos, bytes_of, refuse
-from tokexport.targets.records import RECORD, build_records, first_ids, longest, parse_records
+from tokexport.targets.records import RECORD, build_records, longest, parse_records
 from tokexport.targets.target import Files, Target, single
 
 HEADER: Final = Struct("max_token_length" / Int32ul, "bos" / Int32ul, "eos" / Int32ul)
@@ -63,25 +63,24 @@ class Qwen3C:
 
     def __init__(self, path: Path) -> None:
         _, records = parse_records(path, HEADER, RECORD)
-        self._scores = [record.score for record in records]
-        self._tokens = [c_string(record.text) for record in records]
-        self._ids = first_ids(self._tokens)
+        texts = [c_string(record.text) for record in records]
+        self._model = BestScore(texts, [record.score for record in records])
 
     def encode(self, text: str) -> list[int]:
         """From ``<`` to the next ``>`` if that is a token, else single bytes; then merges."""
-        data = c_string(text.encode())
+        data, known = c_string(text.encode()), self._model.ids
         ids, place = [], 0
         while place < len(data):
             end = data.find(b">", place, place + _LONGEST_SPECIAL)
             special = data[place : end + 1] if end >= 0 and data[place : place + 1] == b"<" else b""
-            token = special if special in self._ids and special else data[place : place + 1]
-            ids += [self._ids[token]] if token in self._ids else []
+            token = special if special in known and special else data[place : place + 1]
+            ids += [known[token]] if token in known else []
             place += len(token)
-        return merged(ids, self._tokens, self._ids, self._scores)
+        return self._model.merged(ids)
 
     def decode(self, ids: Sequence[int]) -> bytes:
         """Each token up to its first NUL."""
-        return b"".join(self._tokens[id] for id in ids)
+        return b"".join(self._model.tokens[id] for id in ids)
 
 
 class Qwen3Rs:
@@ -93,28 +92,26 @@ class Qwen3Rs:
 
     def __init__(self, path: Path) -> None:
         head, records = parse_records(path, HEADER, RECORD)
-        self._scores = [record.score for record in records]
-        self._tokens = [record.text for record in records]
-        self._longest = head.max_token_length
-        self._ids = first_ids(self._tokens)
+        texts, scores = [one.text for one in records], [one.score for one in records]
+        self._model, self._longest = BestScore(texts, scores), head.max_token_length
 
     def encode(self, text: str) -> list[int]:
         """From ``<`` to the next ``>`` if that is a token, else characters; then merges."""
-        ids, place = [], 0
+        ids, known, place = [], self._model.ids, 0
         while place < len(text):
             end = text.find(">", place + 1, place + self._longest)
             special = text[place : end + 1] if end >= 0 and text[place] == "<" else ""
-            found = self._ids.get(special.encode()) if special else None
+            found = known.get(special.encode()) if special else None
             size = 1 if found is None else len(special)
             if found is None:
-                found = self._ids.get(text[place].encode())
+                found = known.get(text[place].encode())
             ids += [] if found is None else [found]
             place += size
-        return merged(ids, self._tokens, self._ids, self._scores)
+        return self._model.merged(ids)
 
     def decode(self, ids: Sequence[int]) -> bytes:
         """The bytes of each token."""
-        return b"".join(self._tokens[id] for id in ids)
+        return b"".join(self._model.tokens[id] for id in ids)
 
 
 QWEN3C: Final = Target(

@@ -41,11 +41,6 @@ def parse_records(
     return head, records
 
 
-def first_ids(tokens: Iterable[bytes]) -> dict[bytes, int]:
-    """The first id of each text, as in a linear search."""
-    return {token: id for id, token in reversed([*enumerate(tokens)])}
-
-
 def longest(texts: Sequence[bytes]) -> int:
     """The length in bytes of the longest text."""
     return max(map(len, texts), default=0)
