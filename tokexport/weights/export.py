@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from tokexport.errors import UnsupportedError
 from tokexport.output import resolve, writing
 from tokexport.weights.checkpoint import Checkpoint, read_checkpoint
 from tokexport.weights.layout import GROUP, Shape, Tensor, aligned, file_size, header, tensors
-from tokexport.weights.quantize import quantized
+
+Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,21 @@ def _check_groups(shape: Shape) -> None:
             f"int8 with rows of {', '.join(map(str, rows))} is not supported",
             f"rows must be multiples of {shape.group}; use float32",
         )
+
+
+def quantized(values: Floats, group: int) -> tuple[npt.NDArray[np.int8], Floats, Floats]:
+    """Symmetric quantization to int8 of a matrix whose rows are multiples of ``group``, neighbours
+    that share a scale, with which the largest magnitude becomes 127: codes, which times the scales
+    of their groups approximate the weights; the scales; the absolute error of each weight.
+
+    >>> quantized(np.array([[127.0, -63.6]], np.float32), 2)[0].tolist()
+    [[127, -64]]
+    """
+    groups = values.reshape(-1, group)
+    scales = np.abs(groups).max(axis=1, keepdims=True) / np.float32(127)
+    codes = np.rint(groups / np.where(scales > 0, scales, 1)).astype(np.int8)
+    errors = np.abs(codes * scales - groups)
+    return codes.reshape(values.shape), scales.ravel(), errors
 
 
 def _stored(
