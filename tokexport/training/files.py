@@ -177,11 +177,9 @@ def _resumed(
 ) -> tuple[WordCounts, Run]:
     """The counts that a run adds to, without the run itself, and the run's state so far."""
     path = resolve(target, force=True)
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return WordCounts(pattern or "nanochat", special_tokens or ()), run
-    counts = read_word_counts(target)
-    if _drop_empty_run(counts) and not counts.runs and not counts.words:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    counts = read_word_counts(target) if path.exists() else None
+    if counts is None or (_drop_empty_run(counts) and not counts.runs and not counts.words):
         return WordCounts(pattern or "nanochat", special_tokens or ()), run
     specials = counts.special_tokens if special_tokens is None else special_tokens
     if run.files and counts.runs and counts.runs[-1].at_start() == run:
