@@ -3,13 +3,12 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import golden_files
 import numpy as np
-from construct import FormatField
 from repository import ROOT
 from safetensors.numpy import save_file
+from struct_fields import fields
 
 from tokexport.embedding import embed
 from tokexport.embedding.layout import TAIL
@@ -20,19 +19,9 @@ TOKENIZER = golden_files.FOLDER / "added.bin"
 CONTENT = TOKENIZER.read_bytes()
 
 
-def kind(field: Any) -> str:
-    while not isinstance(field, FormatField) and hasattr(field, "subcon"):
-        field = field.subcon
-    return "u64" if isinstance(field, FormatField) else f"{field.sizeof()} bytes"
-
-
 def test_the_table_of_the_tail_matches_the_declaration_and_the_writer() -> None:
     rows = re.findall(r"\| (\d+) \| ([^|]+) \| `(\w+)` \| ([^|]+) \|", README)
-    offset, expected = 0, []
-    for field in TAIL.subcons:
-        expected.append((str(offset), kind(field), field.name, field.docs))
-        offset += field.sizeof()
-    assert rows == expected
+    assert rows == [*fields(TAIL)]
     assert TAIL.build({"size": 5, "mark": TAIL_MARK}) == tail(5)
 
 

@@ -5,14 +5,13 @@ and reading it back loses exactly the listed parts.
 import errno
 import json
 import struct
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from construct import Bytes, Construct, FormatField
 from repository import ROOT, script
+from struct_fields import fields
 
 from tokexport.conversion import convert
 from tokexport.errors import SourceError, TokexportError
@@ -24,7 +23,6 @@ from tokexport.targets.write import write_target
 
 GOLDEN = script(ROOT / "formats" / "golden_targets.py")
 NAMES = [*TARGETS]
-TYPES = {"<L": "u32", "<l": "i32", "<f": "f32", "<B": "u8", ">B": "u8"}
 
 
 def source_of(name: str, sources: tuple[Path, Path]) -> Path:
@@ -45,21 +43,9 @@ def test_the_table_of_the_readme_matches_the_declared_layout(name: str) -> None:
     lines = readme.read_text(encoding="utf-8").splitlines()
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if "|" in line]
     for layout in target.layouts:
-        for offset, kind, field in fields(layout):
-            rows = [row for row in cells if row[:2] == [str(offset), kind]]
+        for offset, kind, field, _ in fields(layout):
+            rows = [row for row in cells if row[:2] == [offset, kind.split()[-1]]]
             assert any(row[2].startswith(f"`{field}`") for row in rows), field
-
-
-def fields(layout: Construct) -> Iterator[tuple[int, str, str]]:
-    """Offset, type and name of each field of a structure, the last of which may have any size."""
-    offset = 0
-    for field in layout.subcons:
-        inner = field.subcon
-        while not isinstance(inner, (FormatField, Bytes)):
-            inner = inner.subcon
-        is_number = isinstance(inner, FormatField)
-        yield offset, TYPES[inner.fmtstr] if is_number else "bytes", field.name
-        offset += inner.sizeof() if is_number or not callable(inner.length) else 0
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -7,33 +7,21 @@ from typing import Any
 import numpy as np
 import pytest
 from checkpoints import config, random_tensors, write_checkpoint
-from construct import FormatField
 from repository import ROOT
+from struct_fields import fields
 
 from tokexport.errors import SourceError, TokexportError, UnsupportedError
 from tokexport.weights import export
 from tokexport.weights.layout import HEADER, aligned, tensors
 
 README = ROOT / "formats" / "weights" / "README.md"
-TYPES = {"L": "u32", "Q": "u64", "f": "f32"}
-
-
-def kind(field: Any) -> str:
-    while not isinstance(field, FormatField) and hasattr(field, "subcon"):
-        field = field.subcon
-    return TYPES[field.fmtstr[-1]] if isinstance(field, FormatField) else f"{field.sizeof()} bytes"
 
 
 def test_the_table_of_the_header_matches_the_declaration() -> None:
     rows = re.findall(r"\| (\d+) \| ([^|]+) \| `(\w+)` \| ([^|]*) ?\|", README.read_text("utf-8"))
-    offset, expected = 0, []
-    for field in HEADER.subcons:
-        expected.append((str(offset), kind(field), field.name))
-        offset += field.sizeof()
-    assert [row[:3] for row in rows] == expected
-    words = {row[2]: row[3].strip() for row in rows}
-    for field in HEADER.subcons:
-        assert not field.docs or words[field.name] == field.docs
+    for row, (*expected, words) in zip(rows, fields(HEADER), strict=True):
+        assert [*row[:3]] == expected
+        assert not words or row[3].strip() == words
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int8"])
