@@ -30,7 +30,6 @@ def install(package: str, folder: str) -> None:
 
 
 def main() -> None:
-    """The command."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--print", action="store_true", help="write no document")
     options = ["--print"] if parser.parse_args().print else []

@@ -169,7 +169,6 @@ def rows_of(subject: Subject, rounds: int, rc: Path | None) -> list[list[str]]:
 
 
 def main() -> None:
-    """The command."""
     parser = options(__doc__, rounds=15)
     parser.add_argument("--only", help="one tokenizer")
     parser.add_argument("--rc", type=Path, help="where tokenizers 1.0.0rc3 is installed")

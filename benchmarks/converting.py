@@ -69,7 +69,6 @@ def row(name: str, source: Path, rounds: int) -> list[str]:
 
 
 def main() -> None:
-    """The command."""
     given = options(__doc__, rounds=3).parse_args()
     folder = shared_tokenizers()
     rows = [

@@ -109,7 +109,6 @@ def subjects(folder: Path) -> list[Subject]:
 
 
 def main() -> None:
-    """The command."""
     parser = options(__doc__)
     parser.add_argument("--core", type=Path, default=RUNTIME / "tokexport.c", help="another core")
     given = parser.parse_args()

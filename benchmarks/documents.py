@@ -125,7 +125,6 @@ def cells(record: dict[str, list[list[float]]]) -> list[str]:
 
 
 def main() -> None:
-    """The command."""
     parser = options(__doc__, rounds=9)
     parser.add_argument("--only", help="one tokenizer")
     given = parser.parse_args()

@@ -14,9 +14,14 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from texts import shared_tokenizers
+
+if TYPE_CHECKING:
+    import tiktoken
+
+    from tokexport.model import TokenizerModel
 
 # These are read when the libraries are imported.
 os.environ |= {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
@@ -70,19 +75,23 @@ def _tokexport(subject: Subject) -> Calls:
     }
 
 
-def _tiktoken(subject: Subject) -> Calls:
+def tiktoken_encoding(ranks: Path, model: TokenizerModel) -> tiktoken.Encoding:
+    """The encoding of a file of ranks, with the pattern and the special tokens of the model."""
     import tiktoken
     from tiktoken.load import load_tiktoken_bpe
 
-    from tokexport.sources import read
-
-    model = read(subject.path, pattern=subject.pattern)
-    encoding = tiktoken.Encoding(
-        subject.name,
+    return tiktoken.Encoding(
+        ranks.stem,
         pat_str=model.pre_tokenizer[0].pattern,  # type: ignore[union-attr, arg-type]
-        mergeable_ranks=load_tiktoken_bpe(str(subject.path)),
+        mergeable_ranks=load_tiktoken_bpe(str(ranks)),
         special_tokens={token.content: token.id for token in model.added_tokens},
     )
+
+
+def _tiktoken(subject: Subject) -> Calls:
+    from tokexport.sources import read
+
+    encoding = tiktoken_encoding(subject.path, read(subject.path, pattern=subject.pattern))
 
     return {
         "list": encoding.encode_ordinary,

@@ -14,21 +14,16 @@ from functools import partial
 from pathlib import Path
 
 import sentencepiece
-import tiktoken
 import tokenizers
-from tiktoken.load import load_tiktoken_bpe
+from fast_peers import tiktoken_encoding  # which also sets one thread for every library
 
 import tokexport
 from tokexport.conversion import convert
-from tokexport.model import TokenizerModel
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "fixtures"))
 
 Encode = Callable[[Sequence[str]], list[list[int]]]
-
-# One thread for every library.
-os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
 
 @dataclass(frozen=True)
@@ -93,30 +88,15 @@ def libraries(subject: Subject, target: Path) -> dict[str, Callable[[], Encode]]
         subject.source, target, pattern=subject.pattern, self_test=False, force=True
     ).model
     loaders: dict[str, Callable[[Path], Encode]] = {
-        "tiktoken": lambda path: _tiktoken(path, model),
+        "tiktoken": lambda path: _one_by_one(tiktoken_encoding(path, model).encode_ordinary),
         "tokenizers": _tokenizers,
         "sentencepiece": _sentencepiece,
     }
     peers = {name: partial(loaders[name], path) for name, path in subject.peers}
-    return {"tokexport": partial(_tokexport, target), **peers}
+    return {"tokexport": lambda: _one_by_one(tokexport.load(target).encode_ordinary), **peers}
 
 
-def _tokexport(path: Path) -> Encode:
-    encode = tokexport.load(path).encode_ordinary
-    return lambda texts: [encode(text) for text in texts]
-
-
-def _tiktoken(path: Path, model: TokenizerModel) -> Encode:
-    """The same ranks, pattern and special tokens."""
-    pattern = model.pre_tokenizer[0].pattern  # type: ignore[union-attr]
-    assert isinstance(pattern, str)
-    encoding = tiktoken.Encoding(
-        path.stem,
-        pat_str=pattern,
-        mergeable_ranks=load_tiktoken_bpe(str(path)),
-        special_tokens={token.content: token.id for token in model.added_tokens},
-    )
-    encode = encoding.encode_ordinary
+def _one_by_one(encode: Callable[[str], list[int]]) -> Encode:
     return lambda texts: [encode(text) for text in texts]
 
 
@@ -131,5 +111,4 @@ def _tokenizers(path: Path) -> Encode:
 
 
 def _sentencepiece(path: Path) -> Encode:
-    encode = sentencepiece.SentencePieceProcessor(model_file=str(path)).encode
-    return lambda texts: [encode(text) for text in texts]
+    return _one_by_one(sentencepiece.SentencePieceProcessor(model_file=str(path)).encode)

@@ -258,7 +258,6 @@ def options(description: str, rounds: int = 0) -> argparse.ArgumentParser:
 
 
 def main() -> None:
-    """The command."""
     only_print = options(__doc__).parse_args().print
     parts = {name: slices(name) for name in TEXTS}
     results = []

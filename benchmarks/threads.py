@@ -65,7 +65,6 @@ def rows_of(subject: Subject, text: str, rounds: int) -> list[list[str]]:
 
 
 def main() -> None:
-    """The command."""
     given = options(__doc__, rounds=30).parse_args()
     text = f"{english_and_documentation()}\n{code(2 * SIZE)}"[:SIZE]
     with tempfile.TemporaryDirectory() as folder:

@@ -251,7 +251,6 @@ def cluster(path: Path) -> list[list[str]]:
 
 
 def main() -> None:
-    """The command."""
     parser = options(__doc__, rounds=3)
     parser.add_argument("--sizes", type=int, nargs="*", default=[], help="MB of texts beyond 10")
     parser.add_argument("--child", nargs=4)
