@@ -159,16 +159,9 @@ def test_a_text_in_parts_is_learned_from_like_the_whole(size: int) -> None:
         assert train_from_iterator([parts], 400) == train_from_iterator([text], 400)
 
 
-def test_a_long_word_and_many_short_texts_take_linear_time() -> None:
-    word = train_from_iterator(["a" * 1_000_000], 270)
-    assert [len(merge.left + merge.right) for merge in word.merges] == [2**n for n in range(1, 15)]
-    assert train_from_iterator(("a" for _ in range(1_000_000)), 300).words == 1_000_000
-
-
 def test_a_token_too_long_for_a_file_is_not_learned(tmp_path: Path) -> None:
     trained = train_from_iterator(["a" * 140_000 + " b" * 9], 300)
-    assert b"a" * 32_768 in trained.ranks
-    assert b" b" in trained.ranks
+    assert {b" b", *(b"a" * 2**n for n in range(16))} <= {*trained.ranks}
     assert max(map(len, trained.ranks)) <= 65_535
     assert trained.note is not None
     assert "longer than 65,535 bytes" in trained.note

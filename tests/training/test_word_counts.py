@@ -8,6 +8,8 @@ import subprocess
 import sys
 import zlib
 from collections import Counter
+from contextlib import suppress
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -61,12 +63,12 @@ def corpus(folder: Path, count: int = 3000) -> tuple[list[Path], list[str]]:
     return files, all_documents
 
 
+def stop(counts: WordCounts, read: int) -> None:
+    raise KeyboardInterrupt
+
+
 def interrupt(files: list[Path], target: Path, **options: Any) -> None:
     """Counts, and stops after the first batch."""
-
-    def stop(counts: WordCounts, read: int) -> None:
-        raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
         count_files(files, target, pattern=SMALL, progress=stop, **options)
 
@@ -126,28 +128,15 @@ def test_the_table_of_the_format_matches_its_declaration() -> None:
 @pytest.mark.parametrize("interruptions", [1, 2, 5])
 def test_an_interrupted_run_resumes(tmp_path: Path, interruptions: int) -> None:
     files, documents = corpus(tmp_path)
-    target = tmp_path / "words.counts"
-
-    class StoppedError(Exception):
-        pass
-
-    def stop(counts: WordCounts, read: int) -> None:
-        raise StoppedError
-
-    def run(progress: Any) -> WordCounts:
-        return count_files(
-            files, target, pattern=SMALL, checkpoint_bytes=1, num_threads=2, progress=progress
-        )
-
+    options: dict[str, Any] = {"pattern": SMALL, "checkpoint_bytes": 1, "num_threads": 2}
+    run = partial(count_files, files, tmp_path / "words.counts", **options)
     for _ in range(interruptions):
-        try:
-            run(stop)
-        except StoppedError:
-            continue
-    counts = run(lambda counts, read: None)
+        with suppress(KeyboardInterrupt):
+            run(progress=stop)
+    counts = run()
     assert dict(counts.items()) == naive(documents)
     assert counts.runs[0].documents == len(documents)
-    assert dict(run(stop).items()) == dict(counts.items())  # there is nothing left to do
+    assert dict(run(progress=stop).items()) == dict(counts.items())  # there is nothing left to do
 
 
 def test_a_repeatedly_killed_process_loses_nothing(tmp_path: Path) -> None:
