@@ -68,7 +68,8 @@ def test_qwen3c_finds_special_tokens_and_merges_across_words() -> None:
     assert runtime.encode("<|user|>the ferry") == ids("<|user|>", "the", "Ġferry")
     assert runtime.encode("<|user>é") == ids("<", "|", "u", "s", "er", ">", "Ã", "©")
     # The pattern would cut before the last space.
-    assert runtime.encode("  the") == ids("Ġ", "Ġthe") or runtime.encode("a\0b") == ids("a")
+    assert runtime.encode("  the") == ids("Ġ", "Ġthe")
+    assert runtime.encode("a\0b") == ids("a")
     assert runtime.decode(ids("Ġferry", "Ã", "©")) == " ferryé".encode()
 
 
