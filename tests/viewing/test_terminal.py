@@ -5,6 +5,7 @@ import pty
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from itertools import pairwise
 
 import pytest
@@ -31,15 +32,11 @@ def on_terminal(*arguments: object, **environment: str) -> str:
     )
     os.close(terminal)
     read = b""
-    while True:
-        try:
-            part = os.read(reader, 1 << 16)
-        except OSError:  # the end of a terminal's output, on Linux
-            part = b""
-        if not part:
-            os.close(reader)
-            return read.decode()
-        read += part
+    with suppress(OSError):  # the end of a terminal's output, on Linux
+        while part := os.read(reader, 1 << 16):
+            read += part
+    os.close(reader)
+    return read.decode()
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama3", "falcon", "unknown"])
