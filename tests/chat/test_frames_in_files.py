@@ -13,8 +13,9 @@ import golden_files
 import pytest
 from chat_models import (
     assistant,
+    both_of,
     both_of_published,
-    published_config,
+    published,
     system,
     user,
     write_chat_model,
@@ -27,7 +28,7 @@ from tokexport.chat.frame_search import random_conversation
 from tokexport.errors import ChatTemplateError, FormatError, TextError
 from tokexport.file.layout import Tag
 
-transformers = pytest.importorskip("transformers")
+pytest.importorskip("transformers")
 pytest.importorskip("jinja2")
 
 WORDS = [
@@ -63,13 +64,6 @@ def converted(folder: Path, template: str, **config: Any) -> tokexport.Tokenizer
     return tokexport.load(folder / "it.bin")
 
 
-def published(shared: Path, name: str) -> dict[str, Any]:
-    """The template of a published tokenizer, and the special tokens that it reads."""
-    config = published_config(shared, name)
-    tokens = {key: value for key, value in config.items() if key in ("bos_token", "eos_token")}
-    return {"template": config["chat_template"], **tokens}
-
-
 def assert_same_ids(tokenizer: tokexport.Tokenizer, reference: Any, seed: int) -> None:
     """Compares C, the frame in Python, and `transformers` on 200 random conversations."""
     frame = tokenizer.chat_frame
@@ -92,16 +86,14 @@ def assert_same_ids(tokenizer: tokexport.Tokenizer, reference: Any, seed: int) -
 
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_a_frame_produces_the_ids_of_transformers(name: str, tmp_path: Path) -> None:
-    tokenizer = converted(tmp_path, TEMPLATES[name], **TOKENS)
-    assert_same_ids(tokenizer, transformers.AutoTokenizer.from_pretrained(tmp_path), 1)
+    assert_same_ids(*both_of(tmp_path, TEMPLATES[name], **TOKENS), 1)
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_a_published_frame_produces_the_ids_of_transformers(
     name: str, shared: Path, tmp_path: Path
 ) -> None:
-    tokenizer = converted(tmp_path, **published(shared, name))
-    assert_same_ids(tokenizer, transformers.AutoTokenizer.from_pretrained(tmp_path), 2)
+    assert_same_ids(*both_of(tmp_path, **published(shared, name)), 2)
 
 
 @pytest.mark.skipif(not SLOW, reason="needs TOKEXPORT_SLOW=1: converts whole vocabularies")

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from chat_models import assistant, requests, same_as_transformers, system, user, write_chat_model
+from chat_models import assistant, both_of, requests, same_as_transformers, system, user
 
 import tokexport
 from tokexport.errors import ChatTemplateError
 
-transformers = pytest.importorskip("transformers")
+pytest.importorskip("transformers")
 pytest.importorskip("jinja2")
 
 LOOP = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
@@ -72,10 +72,8 @@ TOKENS = {
 }
 
 
-def pair(folder: Path, template: object, **config: Any) -> tuple[tokexport.Tokenizer, Any]:
-    write_chat_model(folder, template, **(config or TOKENS))
-    tokexport.convert(folder, folder / "it.bin", self_test=False)
-    return tokexport.load(folder / "it.bin"), transformers.AutoTokenizer.from_pretrained(folder)
+def pair(folder: Path, template: object) -> tuple[tokexport.Tokenizer, Any]:
+    return both_of(folder, template, **TOKENS)
 
 
 @pytest.mark.parametrize("feature", FEATURES)

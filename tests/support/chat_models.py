@@ -117,6 +117,25 @@ def published_config(shared: Path, name: str) -> dict[str, Any]:
     return config
 
 
+def published(shared: Path, name: str) -> dict[str, Any]:
+    """The template of a published tokenizer, and the special tokens that it may read."""
+    config = published_config(shared, name)
+    tokens = {
+        key: value
+        for key, value in config.items()
+        if key.endswith("_token") and not isinstance(value, bool)
+    }
+    return {"template": config["chat_template"], **tokens}
+
+
+def both_of(folder: Path, template: object, **config: Any) -> tuple[tokexport.Tokenizer, Any]:
+    """A small tokenizer with a template as converted, and as `transformers` makes it."""
+    write_chat_model(folder, template, **config)
+    tokexport.convert(folder, folder / "it.bin", self_test=False)
+    reference = pytest.importorskip("transformers").AutoTokenizer.from_pretrained(folder)
+    return tokexport.load(folder / "it.bin"), reference
+
+
 def both_of_published(folder: Path, target: Path) -> tuple[tokexport.Tokenizer, Any]:
     """A published tokenizer as converted, and as `transformers` makes it."""
     tokexport.convert(folder, target / "it.bin", self_test=False, reference="transformers")
