@@ -44,14 +44,12 @@ def slices(name: str) -> list[list[str]]:
     text = TEXTS[name]()
     if name == ONE_LETTER:
         return [[text]] * (ROUNDS + 1)
-    found: list[list[str]] = [[]]
-    size = 0
+    found: list[list[str]] = []
+    size = SLICE
     for start in range(0, len(text), DOCUMENT):
         if size >= SLICE:
             found.append([])
             size = 0
-        if len(found) > ROUNDS + 1:
-            break
         document = text[start : start + DOCUMENT]
         found[-1].append(document)
         size += len(document.encode())
