@@ -109,8 +109,7 @@ def _stored(
     if tensor.source is None:
         values = checkpoint.rope_frequencies
     else:
-        is_vector = not tensor.is_matrix
-        shape = (tensor.columns,) if is_vector else (tensor.rows, tensor.columns)
+        shape = (tensor.rows, tensor.columns) if tensor.is_matrix else (tensor.columns,)
         values = checkpoint.tensor(tensor.source, shape)
     if not tensor.is_matrix or not group:
         yield np.ascontiguousarray(values, "<f4").data
