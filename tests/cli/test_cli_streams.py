@@ -26,8 +26,8 @@ MAIN = [sys.executable, "-c", "from tokexport.cli import main; main()"]
 
 
 def start(*arguments: object, **how: Any) -> subprocess.CompletedProcess[bytes]:
-    command = [*MAIN, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, check=False, timeout=60, **how)
+    how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **how}
+    return subprocess.run([*MAIN, *map(str, arguments)], check=False, timeout=60, **how)
 
 
 @pytest.mark.parametrize("command", NAMES)
@@ -251,14 +251,6 @@ def test_what_cannot_be_written_or_read_is_named(small_file: PathOf, tmp_path: P
     shard = {"shard-00000.bin", "shard-00000.idx"}
     assert left == {"a.counts", "shards", "index.json", *shard}
 
-    with Path("/dev/full").open("wb") as out:
-        streams: dict[str, Any] = {"stdout": out, "stderr": subprocess.PIPE}
-        buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
-        encode = [*MAIN, "encode", str(small_file("gpt2")), "text"]
-        failed = subprocess.run(encode, **streams, check=False, timeout=60, env=buffered)
-    assert failed.returncode == 2
-    assert failed.stderr == b"tokexport: standard output: No space left on device\n"
-
     unreadable = "/proc/self/mem"  # it opens, and the first read fails
     for source in (["convert"], ["encode", small_file("gpt2"), "--file"]):
         failed = start(*source, unreadable, cwd=tmp_path)
@@ -266,6 +258,17 @@ def test_what_cannot_be_written_or_read_is_named(small_file: PathOf, tmp_path: P
         assert re.fullmatch(
             rb"tokexport: /proc/self/mem: (cannot be read: )?Input/output error\n", failed.stderr
         )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_standard_output_is_named(unbuffered: str, small_file: PathOf) -> None:
+    path, environment = small_file("gpt2"), {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    for command in (["encode", path, "text"], ["decode", path, 1], ["inspect", path]):
+        with Path("/dev/full").open("wb") as out:
+            failed = start(*command, stdout=out, env=environment)
+        assert failed.returncode == 2
+        assert failed.stderr == b"tokexport: standard output: No space left on device\n"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs file size limits")

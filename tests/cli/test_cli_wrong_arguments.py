@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from command_line import PathOf, Run
-from repository import small_source
+from repository import ROOT, small_source
 
 import tokexport
 
@@ -62,16 +62,20 @@ def test_wrong_values_of_verify_are_errors_that_name_them(
         ("bench FILE --text BYTES", "BYTES: not UTF-8 at byte 2; convert it first"),
         ("decode FILE \udcff", "is not an id"),
         ("chat-template FILE CHAT --template TEMPLATE", "CHAT: a text has the surrogate"),
+        ("chat-template FILE CUT", "CUT: line 1, column 11 is not JSON: the file ends in the mid"),
+        ("chat-template FILE CUT", "of the string that begins there; it seems to be cut off: get"),
+        ("verify LLAMA2C --as llama2.c --against FILE --quick", "--as accepts only"),
     ],
 )
 def test_wrong_or_useless_arguments_of_commands_are_refused(
     command: str, reason: str, run: Run, small_file: PathOf, tmp_path: Path
 ) -> None:
-    names = {name: tmp_path / name for name in ("BYTES", "CHAT", "TEMPLATE")}
+    names = {name: tmp_path / name for name in ("BYTES", "CHAT", "CUT", "TEMPLATE")}
     names["BYTES"].write_bytes(b"ab\xff")
     names["CHAT"].write_text(json.dumps([{"role": "user", "content": "\ud800"}]))
+    names["CUT"].write_text('[{"role": "us')
     names["TEMPLATE"].write_text("{{ messages[0].content }}")
-    names["FILE"] = Path(small_file("gpt2"))
+    names |= {"FILE": small_file("gpt2"), "LLAMA2C": ROOT / "formats/llama2.c/golden.bin"}
     outcome = run(*(names.get(word, word) for word in command.split()))
     assert outcome.code == 2
     found = outcome.stderr

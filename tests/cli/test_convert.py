@@ -16,6 +16,7 @@ from references import reference_for
 import tokexport
 from tokexport.conversion import file_bytes
 from tokexport.errors import SourceError, TokexportError, UnsupportedError
+from tokexport.output import naming, writing
 
 
 @pytest.fixture
@@ -163,6 +164,22 @@ def test_a_full_disk_leaves_no_file_and_an_existing_target_unchanged(
         tokexport.convert(source, target, force=True)
     assert files(tmp_path) == {"source", "tokenizer.bin"}
     assert target.read_bytes() == b"precious"
+
+
+def test_a_read_only_file_system_does_not_hide_the_name_of_the_target(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(self: Path, *_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(self))
+
+    monkeypatch.setattr(Path, "open", fails)
+    monkeypatch.setattr(Path, "unlink", fails)
+    target = tmp_path / "x.bin"
+    sentence = r"x\.bin: cannot be written: Read-only file system$"
+    with pytest.raises(TokexportError, match=sentence), writing(target):
+        pass
+    with pytest.raises(TokexportError, match=sentence), naming(target, tmp_path / "part"):
+        target.open("wb")
 
 
 def test_an_error_names_a_missing_folder(source: Path, tmp_path: Path) -> None:

@@ -128,14 +128,3 @@ def test_the_command_exits_with_1_and_shows_examples(
     assert result["examples"][0]["expected"] == "in the tide\u00df"
     text.write_text("the ferry\n", encoding="utf-8")
     assert run(*verify, text, "-q").code == 0
-
-
-def test_conflicting_options_are_refused(
-    run: Run, sources: tuple[Path, Path], tmp_path: Path
-) -> None:
-    file = tmp_path / "file"
-    for words in (("--strict",), ("--to", "llama2.c", "--decode-only")):
-        assert run("convert", sources[1], "-o", file, *words).code == 2
-    verify = ("verify", golden("llama2.c"), "--as", "llama2.c", "--against", sources[1])
-    assert run(*verify, "--quick").code == 2
-    assert not file.exists()
