@@ -40,46 +40,24 @@ def test_files_with_fewer_parts_are_compared_in_the_parts_they_have(
         assert run("diff", tmp_path / "it.bin", small_source("gpt2")).code == 0
 
 
-def swap_two_ids(source: Document) -> None:
-    vocab = source["model"]["vocab"]
-    vocab["a"], vocab["b"] = vocab["b"], vocab["a"]
-
-
-def drop_the_last_merge(source: Document) -> None:
-    del source["model"]["merges"][-1]
-
-
-def swap_two_merges(source: Document) -> None:
-    merges = source["model"]["merges"]
-    merges[0], merges[1] = merges[1], merges[0]
-
-
-def normalize(source: Document) -> None:
-    source["normalizer"] = {"type": "NFC"}
-
-
-def split_digits(source: Document) -> None:
-    source["pre_tokenizer"] = pre_tokenizers(digits(), source["pre_tokenizer"])
-
-
-def look_words_up_first(source: Document) -> None:
-    source["model"]["ignore_merges"] = True
-
-
-def strip_left(source: Document) -> None:
-    source["added_tokens"][0]["lstrip"] = True
+def swap(items: Any, first: Any, second: Any) -> None:
+    items[first], items[second] = items[second], items[first]
 
 
 @pytest.mark.parametrize(
     ("change", "part", "word"),
     [
-        (swap_two_ids, "tokens", '"a"'),
-        (drop_the_last_merge, "merges", "only in the first"),
-        (swap_two_merges, "order of merges", "merge number 0"),
-        (normalize, "everything else", "NFC"),
-        (split_digits, "everything else", "only in the second: pre-tokenizer stage 2"),
-        (look_words_up_first, "everything else", "whole first"),
-        (strip_left, "added tokens", "special, lstrip"),
+        (lambda it: swap(it["model"]["vocab"], "a", "b"), "tokens", '"a"'),
+        (lambda it: it["model"]["merges"].pop(), "merges", "only in the first"),
+        (lambda it: swap(it["model"]["merges"], 0, 1), "order of merges", "merge number 0"),
+        (lambda it: it.update(normalizer={"type": "NFC"}), "everything else", "NFC"),
+        (
+            lambda it: it.update(pre_tokenizer=pre_tokenizers(digits(), it["pre_tokenizer"])),
+            "everything else",
+            "only in the second: pre-tokenizer stage 2",
+        ),
+        (lambda it: it["model"].update(ignore_merges=True), "everything else", "whole first"),
+        (lambda it: it["added_tokens"][0].update(lstrip=True), "added tokens", "special, lstrip"),
     ],
 )
 def test_a_change_is_found_and_named(
