@@ -1,6 +1,6 @@
 """Escaped token text is harmless on a terminal, and can be recovered."""
 
-import ast
+import re
 import unicodedata
 
 from hypothesis import given
@@ -10,26 +10,17 @@ from tokexport.escape import escape, visible
 
 
 def unescaped(text: str) -> bytes:
-    """The slow, obvious inverse, by Python's own decoding of such escapes."""
+    """The slow, obvious inverse."""
     parts = []
-    literal = ast.literal_eval('"' + text.replace('"', '\\"') + '"')
-    # \xNN from 0x80 on is a byte; a character of that number is written \u00NN, or unchanged if it
-    # is printable.
-    raw = text.replace("\\\\", "\0\0")
-    place = 0
-    for character in literal:
-        if raw.startswith("\\x", place):
-            parts.append(bytes([ord(character)]))
-            place += 4
-        elif raw.startswith("\\u", place):
-            parts.append(character.encode())
-            place += 6
-        elif raw.startswith("\\U", place):
-            parts.append(character.encode())
-            place += 10
+    short = {"n": b"\n", "r": b"\r", "t": b"\t", "\\": b"\\"}
+    for match in re.finditer(r"\\x(..)|\\u(.{4})|\\U(.{8})|\\(.)|([^\\])", text):
+        byte, code, long_code, letter, character = match.groups()
+        if byte:
+            parts.append(bytes.fromhex(byte))
+        elif letter:
+            parts.append(short[letter])
         else:
-            parts.append(character.encode())
-            place += 2 if raw.startswith(("\0\0", "\\"), place) else 1
+            parts.append((character or chr(int(code or long_code, 16))).encode())
     return b"".join(parts)
 
 

@@ -4,7 +4,6 @@ import base64
 import gzip
 import json
 import random
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +13,7 @@ from command_line import Run
 
 import tokexport
 from tokexport.errors import TextError, TokexportError, UnsupportedError
+from tokexport.escape import escape
 from tokexport.sources.tiktoken.known_patterns import KNOWN
 from tokexport.training import WordCounts, train_from_iterator
 
@@ -30,20 +30,6 @@ def prose(size: int) -> str:
     ]
     weights = [1 / rank for rank in range(1, 401)]
     return " ".join(generator.choices(words, weights, k=size))
-
-
-def unescaped(cell: str) -> bytes:
-    """The bytes that a cell of the listing shows."""
-    short = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\"}
-    parts = []
-    for match in re.finditer(r"\\x(..)|\\u(.{4})|\\U(.{8})|\\(.)|(.)", cell[1:-1]):
-        byte, code, long_code, letter, character = match.groups()
-        if byte:
-            parts.append(bytes.fromhex(byte))
-        else:
-            number = code or long_code
-            parts.append((chr(int(number, 16)) if number else character or short[letter]).encode())
-    return b"".join(parts)
 
 
 TEXTS = [prose(size) for size in (3000, 2000, 1)]
@@ -82,9 +68,11 @@ def test_all_files_produce_the_same_ids(pattern: str, ids: tuple[int, int], tmp_
     assert sum(len(text.encode()) for text in TEXTS) == trained.text_bytes
     listed = (tmp_path / "merges.tsv").read_text(encoding="utf-8").splitlines()[1:]
     assert [int(line.split("\t")[0]) for line in listed] == sorted({*range(700)} - {*ids})[256:]
-    cells = [line.split("\t") for line in listed]
-    merged = {unescaped(left) + unescaped(right): int(id) for id, _, left, right in cells}
-    assert merged == {token: id for token, id in ranks.items() if len(token) > 1}
+    halves = [tuple(line.split("\t")[2:]) for line in listed]
+    merges = trained.merges
+    assert halves == [(f'"{escape(it.left)}"', f'"{escape(it.right)}"') for it in merges]
+    merged = [token for token in ranks if len(token) > 1]
+    assert [it.left + it.right for it in merges] == sorted(merged, key=ranks.__getitem__)
 
 
 def test_ranks_convert_with_the_pattern_and_the_special_tokens_beside_them(tmp_path: Path) -> None:
