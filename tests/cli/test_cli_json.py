@@ -19,7 +19,7 @@ def named(command: str) -> set[str]:
     return {*re.findall(r"`(\w+)`", section[1])}
 
 
-DATA = ("sha256", "sections", "counts", "differing", "provenance", "files")
+DATA = ("sha256", "sections", "counts", "differing", "provenance", "files", "kinds")
 
 
 def members(value: object) -> Iterator[str]:
@@ -57,6 +57,7 @@ def members(value: object) -> Iterator[str]:
         "view FILE the -o TARGET",
         "tokenize FILE TEXT -o TARGET",
         "count TEXT -o TARGET",
+        "train TEXT --vocab-size 258 -o TARGET",
         "model export CHECKPOINT -o TARGET",
         "bench FILE --text SOURCE --seconds 0",
         "demo SOURCE",

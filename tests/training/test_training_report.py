@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from command_line import PathOf, Run
-from repository import ROOT, small_source
+from repository import small_source
 
 import tokexport
 from tokexport.training import train_from_iterator
@@ -123,16 +123,3 @@ def test_a_sample_is_even_and_bounded() -> None:
     assert numbers[-1] > 9000
     sample.add("x" * 5000)
     assert sum(map(len, sample.texts)) <= 1000
-
-
-def test_the_members_of_json_are_in_the_document(run: Run, folder: Path) -> None:
-    document = (ROOT / "docs/JSON.md").read_text(encoding="utf-8")
-    sections = dict(part.split("\n", 1) for part in document.split("\n## ")[1:])
-    train = run("train", folder, "--vocab-size", 300, "-o", folder.parent / "out", "--json")
-    count = run("count", folder, "-o", folder.parent / "w.counts", "--json")
-    for name, outcome in (("train", train), ("count", count)):
-        values = json.loads(outcome.stdout)
-        for member in {*values} - {"schema_version", "command"}:
-            assert f"`{member}`" in sections[name]
-    for row in json.loads(train.stdout)["bytes_per_token"]:
-        assert all(f"`{member}`" in sections["train"] for member in row)
