@@ -79,7 +79,7 @@ def conformance(
     if as_json:
         result = {
             "versions": dict(versions()),
-            "tokenizers": [outcome.to_json() for outcome in outcomes],
+            "tokenizers": [asdict(outcome) for outcome in outcomes],
             "others": [asdict(other) for other in others],
         }
         click.echo(json.dumps(result))

@@ -106,9 +106,5 @@ def _kind(path: Path) -> AnySource | Other | None:
         return Other(path.name, reason) if reason.startswith(_OTHER_FILES) else None
     except SourceError as error:
         is_broken = any(fnmatchcase(path.name, glob) for glob in _NAMES)
-        return None if is_broken else Other(path.name, _reason(error, path))
-
-
-def _reason(error: SourceError, path: Path) -> str:
-    """The problem in the sentence of an error, without the file and the hint."""
-    return str(error).removeprefix(f"{path}: ").partition("; ")[0]
+        problem = str(error).removeprefix(f"{path}: ").partition("; ")[0]
+        return None if is_broken else Other(path.name, problem)

@@ -2,12 +2,12 @@
 
 import tempfile
 import traceback
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tokexport import Tokenizer, load
 from tokexport.cli.console import plural
-from tokexport.conversion import Conversion, convert
+from tokexport.conversion import convert
 from tokexport.errors import MissingLibraryError, SourceError, UnsupportedError
 from tokexport.model import (
     BytePairModel,
@@ -20,7 +20,7 @@ from tokexport.model import (
 )
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.registry import open_source
-from tokexport.verification import Verification, compare
+from tokexport.verification import compare
 from tokexport.verification.texts import FILES, LINES, PAIRS
 
 from .find import Found
@@ -67,10 +67,6 @@ class Outcome:
     reference: str = ""
     notes: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, object]:
-        """The outcome as JSON values."""
-        return asdict(self)
-
 
 def measure(job: Job) -> Outcome:
     """Measures one tokenizer, and never raises: an unexpected exception is a crash."""
@@ -85,35 +81,39 @@ def measure(job: Job) -> Outcome:
 
 
 def _measure(job: Job) -> Outcome:
-    source = job.folder / job.found.name
-    pattern = job.found.pattern or None
+    source, pattern = job.folder / job.found.name, job.found.pattern or None
     with tempfile.TemporaryDirectory() as directory:
         target = Path(directory, "tokenizer.bin")
         conversion = convert(source, target, pattern=pattern)
+        outcome = Outcome(
+            job.found.name,
+            job.found.pattern,
+            "not compared",
+            source=conversion.model.provenance.source,
+            model=model_name(conversion.model.model),
+            ids=len(conversion.model.tokens),
+            source_size=conversion.source_size or 0,
+            size=conversion.size,
+        )
         try:
             reference = open_source(source, pattern=pattern).reference()
         except MissingLibraryError as error:
-            return _outcome(job, conversion, "not compared", str(error))
-        tokenizer = load(target)
-        result = compare(
-            tokenizer,
-            reference,
-            strings=job.strings,
-            seed=job.seed,
-            texts=job.texts,
-            code_points=job.code_points,
-            token_step=job.token_step,
-        )
-        return _compared(job, conversion, tokenizer, reference, result)
+            return replace(outcome, sentence=_without(job.folder, str(error)))
+        return _compared(job, outcome, load(target), reference)
 
 
 def _compared(
-    job: Job,
-    conversion: Conversion,
-    tokenizer: Tokenizer,
-    reference: ReferenceTokenizer,
-    result: Verification,
+    job: Job, outcome: Outcome, tokenizer: Tokenizer, reference: ReferenceTokenizer
 ) -> Outcome:
+    result = compare(
+        tokenizer,
+        reference,
+        strings=job.strings,
+        seed=job.seed,
+        texts=job.texts,
+        code_points=job.code_points,
+        token_step=job.token_step,
+    )
     vectors = Vectors()
     if job.vectors is not None:
         vectors = compare_vectors(tokenizer, reference, job.vectors, job.found)
@@ -124,29 +124,16 @@ def _compared(
         count = plural(vectors.disowned, "vector")
         why = "since the library gives other ids for their text, as this file does"
         notes += (f"left out, {why}: {count}",)
-    state = "same" if result.ok and not vectors.differing else "differs"
     return replace(
-        _outcome(job, conversion, state, first),
+        outcome,
+        state="same" if result.ok and not vectors.differing else "differs",
+        sentence=_without(job.folder, first),
         strings=sum(count for check, count in result.counts.items() if _is_text(check)),
         compared=result.compared,
         differences=result.differences + vectors.differing,
         vectors=vectors,
         reference=result.reference,
         notes=notes,
-    )
-
-
-def _outcome(job: Job, conversion: Conversion, state: str, sentence: str) -> Outcome:
-    return Outcome(
-        name=job.found.name,
-        pattern=job.found.pattern,
-        state=state,
-        sentence=_without(job.folder, sentence),
-        source=conversion.model.provenance.source,
-        model=model_name(conversion.model.model),
-        ids=len(conversion.model.tokens),
-        source_size=conversion.source_size or 0,
-        size=conversion.size,
     )
 
 

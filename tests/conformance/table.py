@@ -53,23 +53,21 @@ def report(outcomes: Sequence[Outcome], others: Sequence[Other], command: str) -
         "  and, unless `--no-code-points` is given, every code point",
         "",
         *rows(outcomes),
+        *_listed("Notes:", ((note, each.name) for each in outcomes for note in each.notes)),
+        *_listed("Files that are not tokenizers:", ((each.what, each.name) for each in others)),
     ]
-    by_note: dict[str, list[str]] = defaultdict(list)
-    for outcome in outcomes:
-        for note in outcome.notes:
-            by_note[note].append(f"`{outcome.name}`")
-    if by_note:
-        lines += ["", "Notes:", ""]
-        for note, names in sorted(by_note.items()):
-            lines += _wrapped(f"{cell(note)}: {', '.join(names)}", "- ", "  ")
-    if others:
-        lines += ["", "Files that are not tokenizers:", ""]
-        by_sentence: dict[str, list[str]] = defaultdict(list)
-        for other in others:
-            by_sentence[other.what].append(f"`{other.name}`")
-        for sentence, names in sorted(by_sentence.items()):
-            lines += _wrapped(f"{cell(sentence)}: {', '.join(names)}", "- ", "  ")
     return "\n".join(lines) + "\n"
+
+
+def _listed(title: str, named: Iterable[tuple[str, str]]) -> list[str]:
+    """A title and a list of sentences, each with all names beside it; nothing without any."""
+    by_sentence: dict[str, list[str]] = defaultdict(list)
+    for sentence, name in named:
+        by_sentence[sentence].append(f"`{name}`")
+    lines = ["", title, ""] if by_sentence else []
+    for sentence, names in sorted(by_sentence.items()):
+        lines += _wrapped(f"{cell(sentence)}: {', '.join(names)}", "- ", "  ")
+    return lines
 
 
 def _wrapped(text: str, first: str, others: str, continued: str = "") -> list[str]:
@@ -110,9 +108,8 @@ def unicode_version() -> str:
     return known
 
 
-def summary(outcomes: Iterable[Outcome]) -> str:
+def summary(outcomes: Sequence[Outcome]) -> str:
     """One sentence: the number of tokenizers in each state, and of comparisons."""
-    outcomes = list(outcomes)
     counts = Counter(outcome.state for outcome in outcomes)
     states = ", ".join(f"{counts[state]} {words}" for state, words in _STATES if counts[state])
     compared = sum(outcome.compared + outcome.vectors.compared for outcome in outcomes)
@@ -132,8 +129,13 @@ def rows(outcomes: Sequence[Outcome]) -> list[str]:
 
 def _row(outcome: Outcome) -> str:
     name = f"{outcome.name} ({outcome.pattern})" if outcome.pattern else outcome.name
+    verdicts = {
+        "same": f"{outcome.differences:,}",
+        "differs": f"**{outcome.differences:,}**: {cell(outcome.sentence)}",
+    }
+    verdict = verdicts.get(outcome.state, f"{outcome.state}: {cell(outcome.sentence)}")
     if outcome.state in ("refused", "crashed"):
-        return f"| {cell(name)} |" + " |" * 8 + f" {outcome.state}: {cell(outcome.sentence)} |"
+        return f"| {cell(name)} |" + " |" * 8 + f" {verdict} |"
     counts = (
         outcome.ids,
         outcome.source_size,
@@ -142,18 +144,8 @@ def _row(outcome: Outcome) -> str:
         outcome.vectors.compared,
         outcome.compared + outcome.vectors.compared,
     )
-    verdict = f"{outcome.differences:,}" if outcome.state == "same" else outcome.state
-    if outcome.state == "differs":
-        verdict = f"**{outcome.differences:,}**: {cell(outcome.sentence)}"
-    elif outcome.state == "not compared":
-        verdict = f"not compared: {cell(outcome.sentence)}"
-    cells = (
-        cell(name),
-        cell(outcome.source),
-        outcome.model,
-        *(f"{count:,}" for count in counts),
-        verdict,
-    )
+    numbers = (f"{count:,}" for count in counts)
+    cells = (cell(name), cell(outcome.source), outcome.model, *numbers, verdict)
     return f"| {' | '.join(cells)} |"
 
 
