@@ -12,35 +12,14 @@ from references import reference_for
 from repository import SMALL, small_source
 
 from tokexport.conversion import convert
-from tokexport.file.layout import (
-    ADDED_TOKEN,
-    BYTE_ID,
-    COMPOSITION,
-    PAIR_SLOT,
-    RECORD,
-    TEMPLATE_ITEM,
-    TRANSITION,
-    AddedFlag,
-    AddedHeader,
-    FormHeader,
-    Header,
-    HeaderFlag,
-    ItemKind,
-    PairIndexHeader,
-    RecordFlag,
-    RewriteHeader,
-    RewriteOp,
-    SplitsHeader,
-    Stage,
-    Tag,
-    TemplateHeader,
-)
+from tokexport.file import layout
+from tokexport.file.layout import HeaderFlag, Tag
 from tokexport.limits import MAX_IDS
 from tokexport.runtime.tokenizer import load
 from tokexport.verification import Verification, classes, compare, verify
 
 NAMES = ("qwen", "roberta", "ranks", "deepseek")
-Damage = Callable[[bytearray], None]
+Change = Callable[[Sections], None]
 NO_SLOT = (1 << 64) - 1
 
 
@@ -49,122 +28,108 @@ def first(condition: np.ndarray) -> int:
     return int(np.flatnonzero(condition)[0])
 
 
-def swap_two_records(file: bytearray) -> None:
-    records = Sections(file).array(Tag.RECORDS, RECORD)
+def clear_header_flag(flag: HeaderFlag, sections: Sections) -> None:
+    header = layout.Header.parse(sections.file)
+    header.flags &= ~flag
+    sections.file[: layout.Header.sizeof()] = layout.Header.build(header)
+
+
+def swap_two_records(sections: Sections) -> None:
+    records = sections.array(Tag.RECORDS, layout.RECORD)
     first, second = records[300].copy(), records[301].copy()
     records[300], records[301] = second, first
 
 
-def drop_a_merge(file: bytearray) -> None:
-    sections = Sections(file)
-    header = PairIndexHeader.parse(sections.view(Tag.PAIR_INDEX))
-    slots = sections.array(Tag.PAIR_INDEX, PAIR_SLOT, PairIndexHeader.sizeof(), header.slot_count)
+def drop_a_merge(sections: Sections) -> None:
+    header = layout.PairIndexHeader.parse(sections.view(Tag.PAIR_INDEX))
+    slots = sections.array(
+        Tag.PAIR_INDEX, layout.PAIR_SLOT, layout.PairIndexHeader.sizeof(), header.slot_count
+    )
     merged_ids = slots & np.uint64(MAX_IDS)
     slots[merged_ids.argmin()] = NO_SLOT  # the first learned merge, which many tokens need
 
 
-def swap_two_byte_ids(file: bytearray) -> None:
-    ids = Sections(file).array(Tag.BYTE_IDS, BYTE_ID)
+def swap_two_byte_ids(sections: Sections) -> None:
+    ids = sections.array(Tag.BYTE_IDS, layout.BYTE_ID)
     ids[ord("q")], ids[ord("z")] = int(ids[ord("z")]), int(ids[ord("q")])
 
 
-def put_the_space_among_the_letters(file: bytearray) -> None:
-    sections = Sections(file)
-    stage = Stage.parse(sections.view(Tag.SPLITS)[SplitsHeader.sizeof() :])
+def put_the_space_among_the_letters(sections: Sections) -> None:
+    stage = layout.Stage.parse(sections.view(Tag.SPLITS)[layout.SplitsHeader.sizeof() :])
     classes = sections.view(Tag.SPLITS)[stage.classes_offset :]
     assert classes[ord(" ")] != classes[ord("e")]
     classes[ord(" ")] = classes[ord("e")]
 
 
-def end_a_match_early(file: bytearray) -> None:
+def end_a_match_early(sections: Sections) -> None:
     """The first transition on a letter from the start state ends an empty match, and continues in
     the dead state.
     """
-    sections = Sections(file)
-    stage = Stage.parse(sections.view(Tag.SPLITS)[SplitsHeader.sizeof() :])
+    stage = layout.Stage.parse(sections.view(Tag.SPLITS)[layout.SplitsHeader.sizeof() :])
     letter = sections.view(Tag.SPLITS)[stage.classes_offset + ord("e")]
-    starts = sections.array(Tag.SPLITS, TRANSITION, stage.starts_offset, stage.class_count + 1)
-    transitions = sections.array(
-        Tag.SPLITS, TRANSITION, stage.transitions_offset, stage.state_count << stage.row_shift
-    )
+    splits = partial(sections.array, Tag.SPLITS, layout.TRANSITION)
+    starts = splits(stage.starts_offset, stage.class_count + 1)
+    transitions = splits(stage.transitions_offset, stage.state_count << stage.row_shift)
     transitions[(int(starts[letter]) << stage.row_shift) + letter] = 0
 
 
-def clear_a_flag_of_an_added_token(file: bytearray) -> None:
-    sections = Sections(file)
-    header = AddedHeader.parse(sections.view(Tag.ADDED_TOKENS))
-    tokens = sections.array(Tag.ADDED_TOKENS, ADDED_TOKEN, AddedHeader.sizeof(), header.token_count)
-    number = first(tokens["flags"] & AddedFlag.LSTRIP)
-    tokens["flags"][number] &= ~np.uint32(AddedFlag.LSTRIP)
+def clear_a_flag_of_an_added_token(sections: Sections) -> None:
+    header = layout.AddedHeader.parse(sections.view(Tag.ADDED_TOKENS))
+    tokens = sections.array(
+        Tag.ADDED_TOKENS, layout.ADDED_TOKEN, layout.AddedHeader.sizeof(), header.token_count
+    )
+    number = first(tokens["flags"] & layout.AddedFlag.LSTRIP)
+    tokens["flags"][number] &= ~np.uint32(layout.AddedFlag.LSTRIP)
 
 
-def forget_a_special_token(file: bytearray) -> None:
-    records = Sections(file).array(Tag.RECORDS, RECORD)
-    number = first(records["flags"] & RecordFlag.SPECIAL)
-    records["flags"][number] &= ~np.uint16(RecordFlag.SPECIAL)
+def forget_a_special_token(sections: Sections) -> None:
+    records = sections.array(Tag.RECORDS, layout.RECORD)
+    number = first(records["flags"] & layout.RecordFlag.SPECIAL)
+    records["flags"][number] &= ~np.uint16(layout.RecordFlag.SPECIAL)
 
 
-def forget_a_composition(file: bytearray) -> None:
-    sections = Sections(file)
-    op = RewriteOp.parse(sections.view(Tag.NORMALIZER)[RewriteHeader.sizeof() :])
-    header = FormHeader.parse(sections.view(Tag.NORMALIZER)[op.table_offset :])
-    size = header.composition_count * COMPOSITION.itemsize
+def forget_a_composition(sections: Sections) -> None:
+    op = layout.RewriteOp.parse(sections.view(Tag.NORMALIZER)[layout.RewriteHeader.sizeof() :])
+    header = layout.FormHeader.parse(sections.view(Tag.NORMALIZER)[op.table_offset :])
+    size = header.composition_count * layout.COMPOSITION.itemsize
     compositions = sections.array(
-        Tag.NORMALIZER, COMPOSITION, len(sections.view(Tag.NORMALIZER)) - size
+        Tag.NORMALIZER, layout.COMPOSITION, len(sections.view(Tag.NORMALIZER)) - size
     )
     number = first((compositions["first"] == ord("e")) & (compositions["second"] == 0x301))
     compositions["composite"][number] = 0xE8
 
 
-def change_the_template(file: bytearray) -> None:
-    sections = Sections(file)
-    header = TemplateHeader.parse(sections.view(Tag.TEMPLATE))
+def change_the_template(sections: Sections) -> None:
+    header = layout.TemplateHeader.parse(sections.view(Tag.TEMPLATE))
     items = sections.array(
-        Tag.TEMPLATE, TEMPLATE_ITEM, TemplateHeader.sizeof(), header.single_count
+        Tag.TEMPLATE, layout.TEMPLATE_ITEM, layout.TemplateHeader.sizeof(), header.single_count
     )
-    number = first(items["kind"] == ItemKind.ID)
+    number = first(items["kind"] == layout.ItemKind.ID)
     items["id"][number] += 1
 
 
-def clear_header_flag(flag: HeaderFlag, file: bytearray) -> None:
-    header = Header.parse(file)
-    header.flags &= ~flag
-    file[: Header.sizeof()] = Header.build(header)
-
-
-def give_an_id_to_a_hole(file: bytearray) -> None:
-    records = Sections(file).array(Tag.RECORDS, RECORD)
-    number = first((records["flags"] & RecordFlag.KIND_MASK) == RecordFlag.KIND_HOLE)
+def give_an_id_to_a_hole(sections: Sections) -> None:
+    records = sections.array(Tag.RECORDS, layout.RECORD)
+    number = first((records["flags"] & layout.RecordFlag.KIND_MASK) == layout.RecordFlag.KIND_HOLE)
     records[number] = records[0]
 
 
-DAMAGES: dict[str, tuple[str, Damage, str]] = {
-    "two records swapped": ("qwen", swap_two_records, "bytes of ids"),
-    "a merge dropped": ("qwen", drop_a_merge, "tokens encoded"),
-    "a merge of ranks dropped": ("ranks", drop_a_merge, "strings: tokens"),
-    "two bytes swapped": ("deepseek", swap_two_byte_ids, "tokens encoded"),
-    "a class changed": ("qwen", put_the_space_among_the_letters, "tokens encoded"),
-    "a transition changed": ("qwen", end_a_match_early, "strings: tokens"),
-    "a flag of an added token cleared": (
-        "roberta",
-        clear_a_flag_of_an_added_token,
-        "added tokens encoded",
-    ),
-    "a special token forgotten": ("roberta", forget_a_special_token, "ids decoded"),
-    "a composition changed": ("qwen", forget_a_composition, "strings: marks"),
-    "the template changed": ("roberta", change_the_template, "added tokens encoded"),
-    "a refused special token passed whole": (
-        "ranks",
-        partial(clear_header_flag, HeaderFlag.RESCAN_SPECIAL),
-        "strings: added-tokens",
-    ),
-    "a hole filled": ("ranks", give_an_id_to_a_hole, "ids that are refused"),
-    "surrogates refused": (
-        "ranks",
-        partial(clear_header_flag, HeaderFlag.REPLACE_SURROGATES),
-        "lone surrogates",
-    ),
-}
+# Changes of small tokenizers, with the check that must count a difference.
+DAMAGES: list[tuple[Change, str, str]] = [
+    (swap_two_records, "qwen", "bytes of ids"),
+    (drop_a_merge, "qwen", "tokens encoded"),
+    (drop_a_merge, "ranks", "strings: tokens"),
+    (swap_two_byte_ids, "deepseek", "tokens encoded"),
+    (put_the_space_among_the_letters, "qwen", "tokens encoded"),
+    (end_a_match_early, "qwen", "strings: tokens"),
+    (clear_a_flag_of_an_added_token, "roberta", "added tokens encoded"),
+    (forget_a_special_token, "roberta", "ids decoded"),
+    (forget_a_composition, "qwen", "strings: marks"),
+    (change_the_template, "roberta", "added tokens encoded"),
+    (partial(clear_header_flag, HeaderFlag.RESCAN_SPECIAL), "ranks", "strings: added-tokens"),
+    (partial(clear_header_flag, HeaderFlag.REPLACE_SURROGATES), "ranks", "lone surrogates"),
+    (give_an_id_to_a_hole, "ranks", "ids that are refused"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -203,16 +168,19 @@ def test_a_right_file_has_no_differences(
     assert result.ok, "\n".join(result.lines())
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
+def damaged(data: bytes, change: Change) -> bytes:
+    sections = Sections(bytearray(data))
+    change(sections)
+    sections.seal()
+    assert sections.file != data
+    return bytes(sections.file)
+
+
+@pytest.mark.parametrize(("change", "name", "check"), DAMAGES)
 def test_damage_is_detected_and_counted(
-    damage: str, sources: dict[str, Path], files: dict[str, bytes]
+    change: Change, name: str, check: str, sources: dict[str, Path], files: dict[str, bytes]
 ) -> None:
-    name, change, check = DAMAGES[damage]
-    file = bytearray(files[name])
-    change(file)
-    Sections(file).seal()
-    assert file != files[name]
-    result = outcome(bytes(file), sources[name])
+    result = outcome(damaged(files[name], change), sources[name])
     assert not result.ok
     assert result.differing.get(check, 0) > 0, result.differing
     assert result.first is not None
@@ -232,10 +200,7 @@ def test_the_report_of_a_whole_run_repeats_its_difference(
     assert right.counts["code points in context"] > 1_112_064
     assert right.counts["files"] == 2
     monkeypatch.setattr(classes, "all_groups", list)  # the code points are compared only once
-    file = bytearray(files["ranks"])
-    drop_a_merge(file)
-    Sections(file).seal()
-    path.write_bytes(file)
+    path.write_bytes(damaged(files["ranks"], drop_a_merge))
     wrong, parallel = (verify(path, against=against, strings=300, jobs=jobs) for jobs in (1, 3))
     assert (wrong, wrong.lines()) == (parallel, parallel.lines())  # with any number of processes
     assert wrong.first is not None
