@@ -20,6 +20,7 @@ from chat_models import (
     user,
     write_chat_model,
 )
+from references import converted
 from repository import SLOW
 
 import tokexport
@@ -57,11 +58,9 @@ PUBLISHED = ("qwen2.5", "qwen3", "llama3", "mistral-nemo", "gemma3", "phi-3", "d
 TOKENS = {"bos_token": "<s>", "eos_token": "</s>"}
 
 
-def converted(folder: Path, template: str, **config: Any) -> tokexport.Tokenizer:
+def chat_file(folder: Path, template: str, **config: Any) -> tokexport.Tokenizer:
     """The file of a small tokenizer with a template."""
-    write_chat_model(folder, template, **config)
-    tokexport.convert(folder, folder / "it.bin", self_test=False)
-    return tokexport.load(folder / "it.bin")
+    return converted(write_chat_model(folder, template, **config), self_test=False)
 
 
 def assert_same_ids(tokenizer: tokexport.Tokenizer, reference: Any, seed: int) -> None:
@@ -106,7 +105,7 @@ def test_a_published_tokenizer_produces_the_ids_of_transformers(
 
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_special_tokens_in_a_message_are_text(name: str, tmp_path: Path) -> None:
-    tokenizer = converted(tmp_path, TEMPLATES[name], **TOKENS)
+    tokenizer = chat_file(tmp_path, TEMPLATES[name], **TOKENS)
     frame = tokenizer.chat_frame
     assert frame is not None
     special = {token.id: token.content for token in tokenizer.added_tokens if token.special}
@@ -129,7 +128,7 @@ def test_special_tokens_in_a_message_are_text(name: str, tmp_path: Path) -> None
 
 def test_an_unsupported_conversation_is_refused_with_a_sentence(tmp_path: Path) -> None:
     template = CHATML.replace("m.content", "m.content.split('</think>')[-1]")
-    tokenizer = converted(tmp_path, template)
+    tokenizer = chat_file(tmp_path, template)
     assert tokenizer.chat_frame is not None
     for messages, problem in [
         ([], "the last message is not the user's"),

@@ -3,7 +3,6 @@
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import gguf
 import golden_files
@@ -11,6 +10,7 @@ import pytest
 from chat_models import user, write_chat_model
 from command_line import PathOf, Run
 from gguf_files import written
+from references import converted
 
 import tokexport
 from tokexport.errors import FormatError
@@ -21,16 +21,11 @@ TEMPLATE = "{{ bos_token }}{% for m in messages %}{{ m.content }}{{ eos_token }}
 TOKENS = {"bos_token": "<s>", "eos_token": "</s>", "image_token": "<img>"}
 
 
-def converted(folder: Path, **options: Any) -> tokexport.Tokenizer:
-    tokexport.convert(folder, folder / "it.bin", self_test=False, force=True, **options)
-    return tokexport.load(folder / "it.bin")
-
-
 def test_the_config_has_templates_and_special_tokens(tmp_path: Path) -> None:
     named = [{"name": "default", "template": TEMPLATE}, {"name": "rag", "template": "é"}]
     fields = {"extra_special_tokens": {"think": "<think>", "n": 3}, "add_bos_token": True}
     write_chat_model(tmp_path, named, **TOKENS, **fields)
-    tokenizer = converted(tmp_path)
+    tokenizer = converted(tmp_path, self_test=False)
     assert tokenizer.chat_templates == {"default": TEMPLATE, "rag": "é"}
     text = tokenizer.apply_chat_template(
         [user("a")], chat_template=f"{TEMPLATE}{{{{ image_token }}}}{{{{ think }}}}", tokenize=False
@@ -42,12 +37,12 @@ def test_the_config_has_templates_and_special_tokens(tmp_path: Path) -> None:
 def test_files_take_precedence_over_the_config(tmp_path: Path) -> None:
     write_chat_model(tmp_path, "of the config", **TOKENS)
     (tmp_path / "chat_template.json").write_text('{"chat_template": "of the JSON"}', "utf-8")
-    assert converted(tmp_path).chat_templates == {"default": "of the config"}
+    assert converted(tmp_path, self_test=False).chat_templates == {"default": "of the config"}
     (tmp_path / "additional_chat_templates").mkdir()
     (tmp_path / "additional_chat_templates" / "rag.jinja").write_text("of the folder", "utf-8")
-    assert converted(tmp_path).chat_templates == {"rag": "of the folder"}
+    assert converted(tmp_path, self_test=False).chat_templates == {"rag": "of the folder"}
     (tmp_path / "chat_template.jinja").write_text(TEMPLATE, "utf-8")
-    tokenizer = converted(tmp_path)
+    tokenizer = converted(tmp_path, self_test=False)
     assert tokenizer.chat_templates == {"default": TEMPLATE, "rag": "of the folder"}
     assert tokenizer.apply_chat_template([user("a")], tokenize=False) == "<s>a</s>"
 
@@ -55,7 +50,7 @@ def test_files_take_precedence_over_the_config(tmp_path: Path) -> None:
 def test_a_json_file_is_read_if_there_is_no_other_template(tmp_path: Path) -> None:
     write_chat_model(tmp_path, None, **TOKENS)
     (tmp_path / "chat_template.json").write_text('{"chat_template": "of the JSON"}', "utf-8")
-    assert converted(tmp_path).chat_template == "of the JSON"
+    assert converted(tmp_path, self_test=False).chat_template == "of the JSON"
 
 
 def test_templates_are_read_from_gguf(tmp_path: Path) -> None:
@@ -70,15 +65,14 @@ def test_templates_are_read_from_gguf(tmp_path: Path) -> None:
     named = {"default": TEMPLATE, "rag": "x"}
     writer.add_chat_template([{"name": name, "template": named[name]} for name in named])
     written(tmp_path / "it.gguf", writer)
-    tokexport.convert(tmp_path / "it.gguf", tmp_path / "it.bin", self_test=False)
-    tokenizer = tokexport.load(tmp_path / "it.bin")
+    tokenizer = converted(tmp_path / "it.gguf", self_test=False)
     assert tokenizer.chat_templates == named
     assert tokenizer.apply_chat_template([user("a")], tokenize=False) == "<s>a</s>"
 
 
 def test_templates_can_be_left_out_which_is_a_difference(tmp_path: Path, run: Run) -> None:
     write_chat_model(tmp_path, [{"name": "rag", "template": TEMPLATE}], **TOKENS)
-    assert converted(tmp_path, chat_template=False).chat_templates == {}
+    assert converted(tmp_path, self_test=False, chat_template=False).chat_templates == {}
     assert converted(tmp_path, decode_only=True).chat_templates == {"rag": TEMPLATE}
     assert run("convert", tmp_path, "-o", tmp_path / "one.bin").code == 0
     outcome = run("convert", tmp_path, "-o", tmp_path / "two.bin", "--no-chat-template")
@@ -106,10 +100,10 @@ def test_an_error_names_damaged_settings(chat: object) -> None:
 
 def test_the_command_prints_ids_and_text(tmp_path: Path, run: Run) -> None:
     write_chat_model(tmp_path, TEMPLATE + "{{ flag }}", **TOKENS)
-    tokenizer = converted(tmp_path)
     path, messages = tmp_path / "it.bin", tmp_path / "messages.json"
+    tokexport.convert(tmp_path, path, self_test=False)
     messages.write_text(json.dumps([user("é")]), "utf-8")
-    ids = tokenizer.apply_chat_template([user("é")])
+    ids = tokexport.load(path).apply_chat_template([user("é")])
     assert run("chat-template", path, messages).text == " ".join(map(str, ids)) + "\n"
     options = ("--text", "--set", "flag=[1]")
     outcome = run("chat-template", path, "-", *options, stdin=messages.read_bytes())

@@ -17,9 +17,9 @@ import pytest
 import tiktoken
 from hypothesis import given
 from hypothesis import strategies as st
+from references import converted
 from runtime_samples import content, tokenizer
 
-from tokexport import convert, load
 from tokexport.corpus import Index, read_index, tokenize
 from tokexport.corpus.shards import LLMC_HEADER
 from tokexport.errors import SourceError, TokexportError
@@ -276,8 +276,7 @@ def test_ids_have_two_bytes_only_if_all_fit(tmp_path: Path) -> None:
         source = tiktoken.Encoding(
             "wide", pat_str=r"\w+|\W", mergeable_ranks=ranks, special_tokens={"<|end|>": last_id}
         )
-        convert(source, tmp_path / f"{last_id}.bin")
-        subject = load(tmp_path / f"{last_id}.bin")
+        subject = converted(source)
         assert tokenize([tmp_path / "a.txt"], subject, tmp_path / dtype, end=last_id).dtype == dtype
         assert documents_of(tmp_path / dtype) == [[*b"the light", last_id]]
     with pytest.raises(TokexportError, match="do not fit into uint16"):

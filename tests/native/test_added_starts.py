@@ -1,16 +1,14 @@
 """Added tokens are found by vectors where ``tokenizers`` finds them."""
 
-import tempfile
-from pathlib import Path
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reader_samples import BYTES, added, document, read_document, reference
+from reader_samples import BYTES, added, document, reference
 from repository import SLOW
 from tokenizers import Tokenizer
 
 from tokexport._core import Core, split_widths
 from tokexport.conversion import file_bytes
+from tokexport.sources import read
 
 NO_ENGINE = 2**63
 FILLS = ("a", "\n", " ", "é", "中", "x\ny", "< ", "\u2019")
@@ -30,10 +28,9 @@ def cores(contents: list[tuple[str, bool]]) -> tuple[Tokenizer, list[Core]]:
         added(content, BYTES.get(content, 256 + number), normalized=normalized)
         for number, (content, normalized) in enumerate(contents)
     ]
-    fields = document(added_tokens=tokens, normalizer={"type": "NFC"})
-    with tempfile.TemporaryDirectory() as folder:
-        data = file_bytes(read_document(fields, Path(folder)))
-    return reference(fields), [Core(data, "added", NO_ENGINE, width) for width in split_widths()]
+    library = reference(document(added_tokens=tokens, normalizer={"type": "NFC"}))
+    data = file_bytes(read(library))
+    return library, [Core(data, "added", NO_ENGINE, width) for width in split_widths()]
 
 
 @settings(max_examples=500 if SLOW else 100)

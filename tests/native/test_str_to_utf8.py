@@ -1,17 +1,16 @@
 """A str of any characters has the ids of its UTF-8, with each vector width."""
 
-import tempfile
 from functools import cache
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reader_samples import document, read_document
+from reader_samples import document, reference
 from repository import SLOW
 
 from tokexport._core import Core, split_widths
 from tokexport.conversion import file_bytes
+from tokexport.sources import read
 
 # The first and the last characters of one, two, three and four bytes, and some in between.
 ENDS = "\0A\x7f\x80\u00e9\u00ff\u0100\u07ff\u0800\u4e2d\ud7ff\ue000\uffff\U00010000\U0010ffff"
@@ -21,8 +20,7 @@ BLOCK = 4096  # characters converted at a time
 
 @cache
 def cores() -> list[Core]:
-    with tempfile.TemporaryDirectory() as folder:
-        data = file_bytes(read_document(document(), Path(folder)))
+    data = file_bytes(read(reference(document())))
     return [Core(data, "bytes", None, width) for width in split_widths()]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from references import converted
 
 import tokexport
 from tokexport.errors import TokexportError
@@ -45,11 +46,7 @@ def _pair(source: Path, target: Path) -> tuple[tokexport.Tokenizer, tokexport.To
     gguf_path = target.with_suffix(".gguf")
     result = write_target(source, "gguf", gguf_path)
     assert not result.losses
-    tokenizers = []
-    for number, path in enumerate((source, gguf_path)):
-        tokexport.convert(path, target.with_suffix(f".{number}"), self_test=False)
-        tokenizers.append(tokexport.load(target.with_suffix(f".{number}")))
-    return tokenizers[0], tokenizers[1]
+    return converted(source, self_test=False), converted(gguf_path, self_test=False)
 
 
 @pytest.mark.parametrize("name", ["uncased", "cased", "rwkv"])
@@ -80,8 +77,7 @@ def test_llama_cpp_keeps_only_the_first_character_of_a_decomposition(tmp_path: P
     # Hindi with a vowel sign, which is a spacing mark, and a Hangul syllable.
     assert runtime.encode("\u0915\u0940 \uc774 x") == [5, 7, 0]
     assert runtime.decode([5, 7, 0]) == " \u0915 \u110b[UNK]".encode()
-    tokexport.convert(tmp_path / "vocab.txt", tmp_path / "it.bin")
-    assert tokexport.load(tmp_path / "it.bin").encode("\u0915\u0940 \uc774") == [5, 6, 0]
+    assert converted(tmp_path / "vocab.txt").encode("\u0915\u0940 \uc774") == [5, 6, 0]
 
 
 def test_lower_case_is_a_key(pairs: dict[str, Any]) -> None:

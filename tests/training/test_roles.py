@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Run
+from references import converted
 
 import tokexport
 from tokexport import SpecialIds
@@ -14,12 +15,6 @@ from tokexport.training import Roles, WordCounts, train_from_counts, train_from_
 TEXTS = ["low lower lowest<|e|> <|b|>"]
 SPECIAL = ["<|b|>", "<|e|>", "<|p|>", "<|turn|>"]
 ROLES = Roles(bos="<|b|>", eos="<|e|>", pad="<|p|>", stop=("<|turn|>", "<|b|>"))
-
-
-def converted(path: Path) -> tokexport.Tokenizer:
-    target = path.with_name("again.bin")
-    tokexport.convert(path, target, force=True)
-    return tokexport.load(target)
 
 
 @pytest.mark.parametrize("first", [262, 0])
