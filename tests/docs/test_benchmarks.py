@@ -12,17 +12,8 @@ from repository import ROOT
 PARTS = {
     "README.md": ("comparison", "speed", "machine"),
     "docs/BENCHMARKS.md": (
-        "machine",
-        "speed",
-        "core",
-        "documents",
-        "threads",
-        "small",
-        "fresh",
-        "calls",
-        "sizes",
-        "converting",
-        "code",
+        *("machine", "speed", "core", "documents", "threads", "small", "fresh", "calls", "sizes"),
+        *("converting", "code"),
     ),
 }
 
