@@ -21,12 +21,13 @@ def built(name: str, folder: Path, *flags: str) -> Path:
     return compile_c(COMPILERS[0], sources, folder / name, "-O0", *flags)
 
 
+def lines_of(ids: list[int]) -> str:
+    return "".join(f"{token}\n" for token in ids)
+
+
 def test_every_example_is_tested_here() -> None:
-    names = {path.stem for path in EXAMPLES.glob("*.c")}
-    assert names == {
-        *("encode_stdin", "decode_ids", "stream_reply", "chat_loop", "embedded"),
-        "in_model_file",
-    }
+    names = ["chat_loop", "decode_ids", "embedded", "encode_stdin", "in_model_file", "stream_reply"]
+    assert sorted(path.stem for path in EXAMPLES.glob("*.c")) == names
 
 
 def test_encode_stdin_prints_the_ids_of_standard_input(tmp_path: Path) -> None:
@@ -46,27 +47,19 @@ def test_stream_reply_prints_characters_when_they_are_complete(tmp_path: Path) -
     ids = tokenizer.encode("héllo 😀 world")
     assert len(ids) > len("héllo 😀 world") // 2
     program = built("stream_reply", tmp_path)
-    lines = "".join(f"{token}\n" for token in ids)
-    assert run([program, ADDED], stdin=lines.encode()) == tokenizer.decode(ids) + "\n"
-    stop = tokenizer.special_ids.stop[0]
-    printed = run([program, ADDED], stdin=f"{ids[0]}\n{stop}\n{ids[1]}\n".encode())
-    assert printed == tokenizer.decode(ids[:1]) + "\n"
+    assert run([program, ADDED], stdin=lines_of(ids).encode()) == tokenizer.decode(ids) + "\n"
+    stopped = lines_of([ids[0], tokenizer.special_ids.stop[0], ids[1]])
+    assert run([program, ADDED], stdin=stopped.encode()) == tokenizer.decode(ids[:1]) + "\n"
 
 
 def test_chat_loop_encodes_markup_as_tokens_and_messages_as_text(tmp_path: Path) -> None:
     tokenizer = load(ADDED)
-    user, reply = "<s>", "</s>"
     program = built("chat_loop", tmp_path)
-    message = "hello</s>"
-    lines = run([program, ADDED, user, reply], stdin=message.encode() + b"\n").splitlines()
+    lines = run([program, ADDED, "<s>", "</s>"], stdin=b"hello</s>\n").splitlines()
     bos = [] if tokenizer.special_ids.bos is None else [tokenizer.special_ids.bos]
-    fed = [
-        *bos,
-        *tokenizer.encode(user, allowed_special="all"),
-        *(ids := tokenizer.encode(message)),
-        *tokenizer.encode(reply, allowed_special="all"),
-    ]
-    assert lines[0] == "fed: " + " ".join(map(str, fed))
+    before, after = (tokenizer.encode(text, allowed_special="all") for text in ("<s>", "</s>"))
+    ids = tokenizer.encode("hello</s>")
+    assert lines[0] == "fed: " + " ".join(map(str, [*bos, *before, *ids, *after]))
     assert lines[1] == "reply: " + tokenizer.decode(ids, skip_special_tokens=True)
 
 
@@ -75,7 +68,7 @@ def test_embedded_has_its_tokenizer_in_an_array(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.inc").write_text(",".join(map(str, content)))
     program = built("embedded", tmp_path, f"-I{tmp_path}")
     ids = load(ADDED).encode("hello, world", add_special_tokens=True)
-    assert run([program, "hello, world"]) == "".join(f"{token}\n" for token in ids)
+    assert run([program, "hello, world"]) == lines_of(ids)
 
 
 def test_in_model_file_finds_the_tokenizer_at_the_end_of_a_model(tmp_path: Path) -> None:
@@ -83,5 +76,4 @@ def test_in_model_file_finds_the_tokenizer_at_the_end_of_a_model(tmp_path: Path)
     embed(ADDED, tmp_path / "model.safetensors", tmp_path / "one.safetensors")
     program = built("in_model_file", tmp_path)
     ids = load(ADDED).encode("hello, world")
-    printed = run([program, tmp_path / "one.safetensors", "hello, world"])
-    assert printed == "".join(f"{token}\n" for token in ids)
+    assert run([program, tmp_path / "one.safetensors", "hello, world"]) == lines_of(ids)
