@@ -10,7 +10,6 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -31,48 +30,37 @@ from tokexport.sources.tokenizer_json.pre_tokenizer import WORDS_PATTERN
 TARGET = ROOT / "docs" / "CENSUS.md"
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
-    """A pattern and the tokenizer that has it."""
-
-    name: str
-    split: Split
-
-
-def _in_documents(name: str, part: Any, on_bytes: bool = False) -> Iterator[Use]:
+def _in_documents(part: Any, on_bytes: bool = False) -> Iterator[Split]:
     """The regular expressions in a part of a tokenizer.json."""
     if isinstance(part, dict):
         regex = part.get("pattern", {})
         if isinstance(regex, dict) and "Regex" in regex:
-            yield Use(name, Split(regex["Regex"], on_bytes=on_bytes))
+            yield Split(regex["Regex"], on_bytes=on_bytes)
         for inner in part.values():
-            yield from _in_documents(name, inner, on_bytes)
+            yield from _in_documents(inner, on_bytes)
     elif isinstance(part, list):
         for inner in part:
-            yield from _in_documents(name, inner, on_bytes)
+            yield from _in_documents(inner, on_bytes)
             on_bytes |= isinstance(inner, dict) and inner.get("type") == "ByteLevel"
 
 
-def uses() -> list[Use]:
-    """Every pattern known to be published, each text once per dialect."""
-    published = [
-        Use(f"tiktoken {name}", Split(encoding.pattern, dialect=Dialect.FANCY_REGEX))
+def uses() -> dict[Split, str]:
+    """Every pattern known to be published, each text once per dialect, and who has it."""
+    published = {
+        Split(encoding.pattern, dialect=Dialect.FANCY_REGEX): f"tiktoken {name}"
         for name, encoding in KNOWN.items()
-    ]
+    }
     for name, original in ORIGINALS.items():
-        published += _in_documents(f"GGUF {name}", original.pre_tokenizer)
+        published |= dict.fromkeys(_in_documents(original.pre_tokenizer), f"GGUF {name}")
     for name, pattern in regex_patterns.TIKTOKEN.items():
-        published.append(Use(name, Split(pattern, dialect=Dialect.FANCY_REGEX)))
+        published[Split(pattern, dialect=Dialect.FANCY_REGEX)] = name
     for table in ("TOKENIZER_JSON", "UNBOUNDED_LOOK_AHEAD", "TRINITY", "PUBLISHED"):
         patterns: dict[str, str] = getattr(regex_patterns, table)
-        published += [Use(name, Split(pattern)) for name, pattern in patterns.items()]
-    published += [
-        Use("ByteLevel", Split(GPT2)),
-        Use("Whitespace", Split(WORDS_PATTERN, dialect=Dialect.FANCY_REGEX)),
-        Use("UnicodeScripts", Split(CharacterRuns.SCRIPTS)),
-        *(Use(test.value.title(), Split(test)) for test in CharacterTest),
-    ]
-    return [*{use.split: use for use in published}.values()]
+        published |= {Split(pattern): name for name, pattern in patterns.items()}
+    published[Split(GPT2)] = "ByteLevel"
+    published[Split(WORDS_PATTERN, dialect=Dialect.FANCY_REGEX)] = "Whitespace"
+    published[Split(CharacterRuns.SCRIPTS)] = "UnicodeScripts"
+    return published | {Split(test): test.value.title() for test in CharacterTest}
 
 
 Feature = Callable[[list[tree.Node], str, SplitProgram], bool]
@@ -103,14 +91,14 @@ FEATURES: dict[str, Feature] = {
 def features() -> dict[str, list[str]]:
     """The names of the tokenizers that use each feature."""
     users: dict[str, list[str]] = {name: [] for name in FEATURES}
-    for use in uses():
-        program = compile_split(use.split)
-        text = use.split.pattern if isinstance(use.split.pattern, str) else ""
-        parse = oniguruma.parse if use.split.dialect is Dialect.ONIGURUMA else fancy.parse
+    for split, user in uses().items():
+        program = compile_split(split)
+        text = split.pattern if isinstance(split.pattern, str) else ""
+        parse = oniguruma.parse if split.dialect is Dialect.ONIGURUMA else fancy.parse
         nodes = [*tree.nodes_of(parse(text))] if text else []
         for name, feature in FEATURES.items():
             if feature(nodes, text, program):
-                users[name].append(use.name)
+                users[name].append(user)
     return users
 
 
@@ -170,8 +158,8 @@ def _compile_all() -> None:
     features()
     for path in sorted(Path(os.environ.get("TOKEXPORT_SHARED", "-")).rglob("tokenizer.json")):
         document = json.loads(path.read_text("utf-8"))
-        for use in _in_documents("", [document.get("pre_tokenizer"), document.get("normalizer")]):
-            compile_split(use.split)
+        for split in _in_documents([document.get("pre_tokenizer"), document.get("normalizer")]):
+            compile_split(split)
 
 
 def main() -> None:
