@@ -3,7 +3,7 @@ keeps its state from turn to turn.
 """
 
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +113,6 @@ def test_a_message_that_the_frame_does_not_support_is_not_answered(model: Model)
 def test_a_tokenizer_without_a_frame_is_refused(model: Model, tmp_path: Path) -> None:
     folder = model.file.parent
     tokexport.convert(folder, tmp_path / "none.bin", chat_template=False, self_test=False)
-    command = [model.engine, "--chat", model.weights, tmp_path / "none.bin"]
-    result = subprocess.run([*map(str, command)], input=b"Hello\n", capture_output=True)
+    result = replace(model, file=tmp_path / "none.bin").run("--chat", stdin="Hello\n")
     assert result.returncode == 2
-    assert b"There is no such token, section, role or score in the file." in result.stderr
+    assert "There is no such token, section, role or score in the file." in result.stderr

@@ -5,7 +5,6 @@ compiled, run, and compared with the recorded output of PyTorch, which is not ne
 import json
 import re
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 import pytest
 from c_harness import NEEDS_COMPILER, Builder
 from engine_programs import built, logits, logits_program
-from repository import FIXTURES
+from repository import FIXTURES, printed
 
 import tokexport
 
@@ -42,13 +41,10 @@ class Session:
         return result.stdout, result.stderr
 
 
-def tokexport_command(*arguments: object) -> str:
-    """Runs the command line without access to PyTorch; returns its standard error."""
+def tokexport_command(*arguments: object) -> None:
+    """Runs the command line without access to PyTorch."""
     program = "import sys; sys.modules['torch'] = None; from tokexport.cli import main; main()"
-    command = [sys.executable, "-c", program, *map(str, arguments)]
-    result = subprocess.run(command, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-    return result.stdout + result.stderr
+    printed("-c", program, *arguments, "-q")
 
 
 @pytest.fixture(scope="module")

@@ -11,11 +11,11 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import tiktoken
-from repository import ROOT
+from references import converted
+from repository import ROOT, printed
 from runtime_samples import content
 
 import tokexport
@@ -27,7 +27,7 @@ MODULES = sorted(module.name for module in pkgutil.walk_packages(tokexport.__pat
 
 
 @pytest.fixture(scope="module")
-def example_file(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+def example_file() -> bytes:
     """The file of ``Tokenizer``'s example."""
     tokens = [b"he", b"ll", b"hell", b"hello", b" w", b"or", b" wor", b" worl", b" world"]
     tokens = [*(bytes([byte]) for byte in range(256)), *tokens]
@@ -35,9 +35,7 @@ def example_file(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     source = tiktoken.Encoding(
         "example", pat_str=r" ?\w+|\s|[^\w\s]+", mergeable_ranks=ranks, special_tokens=special
     )
-    path = tmp_path_factory.mktemp("example") / "example.bin"
-    tokexport.convert(source, path, prefix_index=True)
-    return path.read_bytes()
+    return converted(source, prefix_index=True).to_bytes()
 
 
 @pytest.fixture
@@ -88,17 +86,11 @@ def test_the_version_is_that_of_the_installed_package() -> None:
     assert importlib.metadata.version("tokexport") == tokexport.__version__
 
 
-def run_in(command: list[str], folder: Path, **options: Any) -> subprocess.CompletedProcess[bytes]:
-    """Runs Python in a folder where only installed packages can be imported."""
-    command = [sys.executable, *command]
-    return subprocess.run(command, cwd=folder, capture_output=True, check=True, **options)
-
-
-def test_the_command_is_installed(tmp_path: Path) -> None:
+def test_the_command_is_installed() -> None:
     (command,) = importlib.metadata.entry_points(group="console_scripts", name="tokexport")
     assert command.value == "tokexport.cli:main"
-    result = run_in(["-c", "from tokexport.cli import main; main()", "--version"], tmp_path)
-    assert tokexport.__version__ in result.stdout.decode()
+    shown = printed("-c", "from tokexport.cli import main; main()", "--version")
+    assert tokexport.__version__ in shown
 
 
 def test_the_package_is_typed_and_contains_the_c_runtime() -> None:
@@ -110,14 +102,13 @@ def test_the_package_is_typed_and_contains_the_c_runtime() -> None:
 
 
 def test_the_runtime_needs_no_reference_library(tmp_path: Path) -> None:
-    """Loading and encoding work without tokenizers and tiktoken."""
     program = (
         "import sys; sys.modules['tokenizers'] = sys.modules['tiktoken'] = None; import tokexport\n"
-        "tokenizer = tokexport.load(sys.stdin.buffer.read())\n"
+        "tokenizer = tokexport.load(sys.argv[1])\n"
         "print(tokenizer.decode(tokenizer.encode('hello')))\n"
     )
-    result = run_in(["-c", program], tmp_path, input=content("gpt2"))
-    assert result.stdout.decode().strip() == "hello"
+    (tmp_path / "it.bin").write_bytes(content("gpt2"))
+    assert printed("-c", program, tmp_path / "it.bin") == "hello\n"
 
 
 @pytest.fixture

@@ -4,11 +4,10 @@ With -s, the tests print the times.
 """
 
 import json
-import subprocess
 import sys
 
 import pytest
-from repository import SLOW
+from repository import SLOW, printed
 
 PROGRAM = """
 import json, random, sys, time
@@ -44,9 +43,7 @@ FULL = {
 
 def measured(kind: str, size: int) -> tuple[int, float, int]:
     """Words, seconds of CPU time, and the growth of peak memory in bytes."""
-    command = [sys.executable, "-c", PROGRAM, kind, str(size)]
-    run = subprocess.run(command, check=True, capture_output=True, text=True)
-    words, seconds, growth = json.loads(run.stdout)
+    words, seconds, growth = json.loads(printed("-c", PROGRAM, kind, size))
     print(f"{kind}, {size:,}: {words:,} words, {seconds:.2f} s, {growth / 1e6:.1f} MB more")
     return words, seconds, growth
 
