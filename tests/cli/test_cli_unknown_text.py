@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from command_line import Run
 from reader_samples import document
+from references import converted
 
 import tokexport
 from tokexport.errors import TextError
@@ -19,32 +20,24 @@ MODEL = {"type": "WordLevel", "vocab": {"a": 0, "b": 1}, "unk_token": "[UNK]"}
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
     """A tokenizer with two words, whose unknown token is not in its vocabulary."""
-    path = tmp_path / "words.json"
-    path.write_text(
-        json.dumps(
-            document(pre_tokenizer={"type": "WhitespaceSplit"}, decoder=None) | {"model": MODEL}
-        ),
-        encoding="utf-8",
-    )
-    return path
+    fields = document(pre_tokenizer={"type": "WhitespaceSplit"}, decoder=None) | {"model": MODEL}
+    (tmp_path / "words.json").write_text(json.dumps(fields), encoding="utf-8")
+    return tmp_path / "words.json"
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("encode", "FILE", "a zzz"),
-        ("encode", "FILE", "--offsets", "a zzz"),
-        ("encode", "FILE", "--json", "a zzz"),
-        ("bench", "FILE", "--seconds", 0),
-        ("demo", "SOURCE"),
+        *("encode FILE TEXT", "encode FILE --offsets TEXT", "encode FILE --json TEXT"),
+        *("bench FILE --seconds 0", "demo SOURCE"),
     ],
-    ids=lambda words: " ".join(map(str, words)),
 )
 def test_unknown_text_is_reported_in_one_sentence_with_exit_code_2(
-    arguments: tuple[str, ...], source: Path, tmp_path: Path, run: Run, without_code_points: None
+    arguments: str, source: Path, tmp_path: Path, run: Run, without_code_points: None
 ) -> None:
     file = tokexport.convert(source, tmp_path / "words.bin").target
-    outcome = run(*({"FILE": file, "SOURCE": source}.get(word, word) for word in arguments))
+    words = {"FILE": file, "SOURCE": source, "TEXT": "a zzz"}
+    outcome = run(*(words.get(word, word) for word in arguments.split()))
     assert outcome.code == 2
     *others, last = outcome.stderr.splitlines()
     assert last.startswith(
@@ -54,13 +47,9 @@ def test_unknown_text_is_reported_in_one_sentence_with_exit_code_2(
     assert all(line.startswith("note: ") for line in others)
 
 
-def test_in_python_unknown_text_is_a_value_error_and_an_error_of_tokexport(
-    source: Path, tmp_path: Path
-) -> None:
-    tokexport.convert(source, tmp_path / "words.bin")
-    tokenizer = tokexport.load(tmp_path / "words.bin")
+def test_in_python_unknown_text_is_a_value_error_and_an_error_of_tokexport(source: Path) -> None:
     with pytest.raises(TextError, match="not in the vocabulary") as caught:
-        tokenizer.encode("zzz")
+        converted(source).encode("zzz")
     assert isinstance(caught.value, ValueError)
     assert isinstance(failure("x.bin", -1, 0, "The text is too long."), TextError)
 
