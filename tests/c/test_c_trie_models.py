@@ -96,9 +96,8 @@ def test_a_long_pre_token_needs_memory_only_between_positions_that_all_paths_sha
     assert needed <= 16 * 100_001
     code, count, ids = library.encode_within(b"a" * 100_000, needed)
     assert (code, count) == (OK, 50_000)
-    assert (
-        library.encode_within((b"a" * 500 + b"c") * 200, 16 * 513)[0] == OK
-    )  # eight times 64 positions, and one more
+    text = (b"a" * 500 + b"c") * 200
+    assert library.encode_within(text, 16 * 513)[0] == OK  # eight times 64 positions, and one more
 
 
 @settings(max_examples=300)

@@ -54,12 +54,9 @@ def test_the_demo_says_how_to_get_its_package(run: Run, monkeypatch: pytest.Monk
 def test_bench_measures_a_text(run: Run, small_file: PathOf, tmp_path: Path) -> None:
     text = tmp_path / "text.txt"
     text.write_bytes(b"The ferry left the harbour at six.\n" * 50)
-    result = json.loads(
-        run("bench", small_file("gpt2"), "--text", text, "--seconds", 0, "--json").text
-    )
-    assert result["bytes"] == text.stat().st_size
-    assert result["tokens"] == len(
-        tokexport.load(small_file("gpt2")).encode(text.read_text(encoding="ascii"))
-    )
+    command = ("bench", small_file("gpt2"), "--text", text, "--seconds", 0)
+    result = json.loads(run(*command, "--json").text)
+    ids = tokexport.load(small_file("gpt2")).encode(text.read_text(encoding="ascii"))
+    assert (result["bytes"], result["tokens"]) == (text.stat().st_size, len(ids))
     assert all(value > 0 for name, value in result.items() if name.endswith("seconds"))
-    assert "MB/s" in run("bench", small_file("gpt2"), "--text", text, "--seconds", 0).text
+    assert "MB/s" in run(*command).text

@@ -61,13 +61,11 @@ def test_offsets_are_printed_one_line_per_token_or_as_json(
 ) -> None:
     path = small_file("gpt2")
     encoding = tokexport.load(path).encode_with_offsets(TEXT, unit=unit)
-    lines = run("encode", path, "--offsets", "--unit", unit, stdin=TEXT.encode()).text.splitlines()
-    assert [tuple(map(int, line.split()[:3])) for line in lines] == [
-        (id, start, end) for id, (start, end) in zip(encoding.ids, encoding.offsets, strict=True)
-    ]
-    shown = json.loads(
-        run("encode", path, "--offsets", "--unit", unit, "--json", stdin=TEXT.encode()).text
-    )
+    command = ("encode", path, "--offsets", "--unit", unit)
+    lines = run(*command, stdin=TEXT.encode()).text.splitlines()
+    rows = [[int(cell) for cell in line.split()[:3]] for line in lines]
+    assert rows == [[id, *span] for id, span in zip(encoding.ids, encoding.offsets, strict=True)]
+    shown = json.loads(run(*command, "--json", stdin=TEXT.encode()).text)
     assert [(token["start"], token["end"]) for token in shown["tokens"]] == encoding.offsets
     assert [token["id"] for token in shown["tokens"]] == encoding.ids
     assert (shown["unit"], shown["count"]) == (unit, len(encoding.ids))
@@ -98,9 +96,8 @@ def test_json_contains_ids_or_tokens_and_decode_reads_both(run: Run, small_file:
 def test_tokens_are_shown_one_per_line(run: Run, small_file: PathOf) -> None:
     path = small_file("gpt2")
     lines = run("encode", path, "--tokens", "the\n").text.splitlines()
-    assert [line.split(None, 1)[0] for line in lines] == [
-        str(each) for each in tokexport.load(path).encode("the\n")
-    ]
+    ids = tokexport.load(path).encode("the\n")
+    assert [line.split(None, 1)[0] for line in lines] == [*map(str, ids)]
     assert lines[-1].endswith('\\n"')
 
 
@@ -152,10 +149,8 @@ def test_a_hole_is_a_bad_id(run: Run, small_file: PathOf) -> None:
 
 def test_text_that_is_not_utf8_is_refused_with_its_offset(run: Run, small_file: PathOf) -> None:
     outcome = run("encode", small_file("gpt2"), stdin=b"abc\xff")
-    assert outcome.code == 2
-    assert (
-        outcome.stdout == run("encode", small_file("gpt2"), "--json", stdin=b"\xff").stdout == b""
-    )
+    as_json = run("encode", small_file("gpt2"), "--json", stdin=b"\xff")
+    assert (outcome.code, outcome.stdout, as_json.stdout) == (2, b"", b"")
     assert "standard input: not UTF-8 at byte 3" in outcome.stderr
 
 

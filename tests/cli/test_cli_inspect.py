@@ -78,8 +78,8 @@ def test_added_tokens_are_listed_with_their_flags(run: Run, small_file: PathOf) 
 
 
 def test_no_token_can_control_the_terminal(run: Run, tmp_path: Path) -> None:
-    hostile = [b"\x1b[2J", "\u202eabc".encode(), b"\x07", b"\r", b"\x9b31m", b"\xc2\x9b31m"]
-    contents = [bytes([byte]) for byte in range(256)] + [each for each in hostile if len(each) > 1]
+    hostile = (b"\x1b[2J", "\u202eabc".encode(), b"\x9b31m", b"\xc2\x9b31m")
+    contents = [*(bytes([byte]) for byte in range(256)), *hostile]
     lines = (b"%b %d\n" % (base64.b64encode(data), rank) for rank, data in enumerate(contents))
     (tmp_path / "it.tiktoken").write_bytes(b"".join(lines))
     target, special = tmp_path / "it.bin", tmp_path / "special.json"

@@ -46,11 +46,11 @@ def test_every_way_to_encode_produces_the_ids_of_the_reference(name: str) -> Non
 
 @given(TEXTS)
 def test_the_ids_equal_those_of_tiktoken(text: str) -> None:
-    assert tokenizer("ranks").encode_ordinary(text) == encoding().encode_ordinary(text)
-    assert tokenizer("ranks").encode(text) == encoding().encode_ordinary(text)
-    assert tokenizer("ranks").encode(text, allowed_special="all") == encoding().encode(
-        text, allowed_special="all"
-    )
+    subject, reference = tokenizer("ranks"), encoding()
+    assert subject.encode_ordinary(text) == reference.encode_ordinary(text)
+    assert subject.encode(text) == reference.encode_ordinary(text)
+    ids = reference.encode(text, allowed_special="all")
+    assert subject.encode(text, allowed_special="all") == ids
 
 
 @given(TEXTS, st.sets(st.sampled_from(["<|bos|>", "<|end|>"])))
@@ -74,16 +74,9 @@ def test_allowing_an_unknown_added_token_is_an_error_that_names_it() -> None:
 
 def test_a_lone_surrogate_is_replaced_as_in_tiktoken() -> None:
     for text in ("\ud83d\udc4d", "a\ud83d", "\udc4d\ud83d b", "x\udfffy\ud800"):
-        assert tokenizer("ranks").encode(text) == encoding().encode_ordinary(text)
-        assert tokenizer("ranks").encode_batch([text, "a"]) == [
-            encoding().encode_ordinary(text),
-            encoding().encode_ordinary("a"),
-        ]
-
-
-def test_a_lone_surrogate_is_an_error_if_the_reference_is_tokenizers() -> None:
-    with pytest.raises(UnicodeEncodeError, match="position 2: surrogates not allowed"):
-        tokenizer("gpt2").encode("ab\ud800")
+        expected = [encoding().encode_ordinary(each) for each in (text, "a")]
+        assert tokenizer("ranks").encode(text) == expected[0]
+        assert tokenizer("ranks").encode_batch([text, "a"]) == expected
 
 
 def test_bytes_that_are_not_utf8_are_an_error_with_the_offset() -> None:
@@ -141,9 +134,8 @@ def test_a_text_in_any_parts_has_the_ids_of_the_whole(
     for allowed in ((), "all"):
         options: dict[str, Any] = {"allowed_special": allowed, "add_special_tokens": template}
         arrays = [*tokenizer(name).encode_stream(parts, **options)]
-        assert [id for ids in arrays for id in ids.tolist()] == tokenizer(name).encode_bytes(
-            data, **options
-        )
+        expected = tokenizer(name).encode_bytes(data, **options)
+        assert [id for ids in arrays for id in ids.tolist()] == expected
         assert all(ids.dtype == np.uint32 and ids.size for ids in arrays)
 
 

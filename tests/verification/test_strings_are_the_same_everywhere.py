@@ -17,12 +17,8 @@ from tokexport.verification.generators import (
     strings,
 )
 
-TOKENS = (
-    *tuple("the quick brown é 中 fox's 12 ( \n jumps".encode().split(b" ")),
-    b"\xe4\xb8",
-    b"\x80",
-    b" ",
-)
+WORDS = "the quick brown é 中 fox's 12 ( \n jumps"
+TOKENS = (*WORDS.encode().split(b" "), b"\xe4\xb8", b"\x80", b" ")
 VOCABULARY = Vocabulary(TOKENS, ("<|end|>", "[MASK]", "<s>", "s>é"))
 
 
