@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from references import converted
 from runtime_samples import NAMES, content, encoding, tokenizer
 
 import tokexport
 from tokexport._core import REPLACE_SURROGATES
-from tokexport.conversion import convert
 from tokexport.errors import FormatError
 from tokexport.file import layout
 from tokexport.runtime.failure import failure
@@ -40,7 +40,6 @@ def refusal(data: bytes, path: Path, **options: bool) -> FormatError:
 
 
 def section(subject: Tokenizer, tag: bytes) -> int:
-    """The offset of a section in the file."""
     bounds = subject._core.section(tag)
     assert bounds is not None
     return bounds[0]
@@ -246,13 +245,11 @@ def test_provenance_names_source_and_reference() -> None:
     assert "tokenizers" in provenance["reference"]
 
 
-def test_the_self_test_counts_its_cases_and_finds_a_wrong_id(tmp_path: Path) -> None:
-    path = tmp_path / "tokenizer.bin"
-    convert(encoding(), path)
-    subject = load(path)
+def test_the_self_test_counts_its_cases_and_finds_a_wrong_id() -> None:
+    subject = converted(encoding())
     assert subject.self_test() >= 8
     assert tokenizer("ranks").self_test() == 0  # it was written without one
-    data = bytearray(path.read_bytes())
+    data = bytearray(subject.to_bytes())
     start, size = section(subject, b"TEST"), layout.SelfTestHeader.sizeof()
     cases = layout.SelfTestHeader.parse(data[start : start + size]).case_count
     data[start + size + layout.SELF_TEST_CASE.itemsize * cases] ^= 1  # the first id
@@ -273,7 +270,6 @@ def test_the_surrogate_flag_equals_the_layout() -> None:
 
 
 def test_opening_does_not_read_the_vocabulary(tmp_path: Path) -> None:
-    """Opening does not read the bytes after the pre-tokenizer's tables."""
     subject = tokenizer("ranks")
     for tag, size in subject.sections():
         if tag in ("RECS", "BYTS", "TEST", "CUTS"):

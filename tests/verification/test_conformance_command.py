@@ -54,13 +54,6 @@ def conformance(folder: Path, options: str = "", *extra: object) -> Result:
     return CliRunner().invoke(commands.conformance, arguments, catch_exceptions=False)
 
 
-def run_from_root(folder: Path, options: str, *extra: object) -> subprocess.CompletedProcess[str]:
-    """Runs the command in a shell, from the root of the repository."""
-    words = [folder, *options.split(), *extra]
-    command = [sys.executable, "-m", "tests.conformance", *map(str, words)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-
-
 def test_tokenizers_are_found_by_their_content(folder: Path) -> None:
     found, others = find(folder, [("*/ranks.tiktoken", "cl100k_base")])
     assert found == [
@@ -97,8 +90,9 @@ def test_the_command_compares_each_and_prints_one_table(folder: Path, tmp_path: 
     target = tmp_path / "CONFORMANCE.md"
     text = tmp_path / "text.txt"
     text.write_text("Hello,\nworld\n", "utf-8")
-    options = f"--strings 40 --no-code-points --pattern {PATTERN}"
-    run = run_from_root(folder, options, "--texts", text, "-o", target)
+    words = f"-m tests.conformance {folder} --strings 40 --no-code-points --pattern {PATTERN}"
+    command = [sys.executable, *words.split(), "--texts", str(text), "-o", str(target)]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert run.stdout == ""
     lines = target.read_text("utf-8").splitlines()

@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from damage import Sections
-from references import reference_for
+from references import converted, reference_for
 from repository import SMALL, small_source
 
-from tokexport.conversion import convert
 from tokexport.file import layout
 from tokexport.file.layout import HeaderFlag, Tag
 from tokexport.limits import MAX_IDS
@@ -148,12 +147,8 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="module")
-def files(sources: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """Their tokexport files."""
-    folder = tmp_path_factory.mktemp("files")
-    for name, source in sources.items():
-        convert(source, folder / f"{name}.bin")
-    return {name: (folder / f"{name}.bin").read_bytes() for name in sources}
+def files(sources: dict[str, Path]) -> dict[str, bytes]:
+    return {name: converted(source).to_bytes() for name, source in sources.items()}
 
 
 def outcome(data: bytes, source: Path) -> Verification:
