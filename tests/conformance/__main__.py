@@ -95,9 +95,8 @@ def conformance(
 
 def text_files(texts: Path | None) -> tuple[Path, ...]:
     """All files of a folder, or the one file."""
-    if texts is None or texts.is_file():
-        return () if texts is None else (texts,)
-    return tuple(sorted(path for path in texts.rglob("*") if path.is_file()))
+    paths = () if texts is None else (texts, *texts.rglob("*"))
+    return tuple(sorted(path for path in paths if path.is_file()))
 
 
 def command(parameters: Mapping[str, Any]) -> str:

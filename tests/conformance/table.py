@@ -121,7 +121,6 @@ def summary(outcomes: Sequence[Outcome]) -> str:
 
 
 def rows(outcomes: Sequence[Outcome]) -> list[str]:
-    """The lines of the table."""
     head = f"| {' | '.join(_COLUMNS)} |"
     rule = "|" + "".join(" ---: |" if name in _RIGHT else " --- |" for name in _COLUMNS)
     return [head, rule, *map(_row, outcomes)]
@@ -136,16 +135,10 @@ def _row(outcome: Outcome) -> str:
     verdict = verdicts.get(outcome.state, f"{outcome.state}: {cell(outcome.sentence)}")
     if outcome.state in ("refused", "crashed"):
         return f"| {cell(name)} |" + " |" * 8 + f" {verdict} |"
-    counts = (
-        outcome.ids,
-        outcome.source_size,
-        outcome.size,
-        outcome.strings,
-        outcome.vectors.compared,
-        outcome.compared + outcome.vectors.compared,
-    )
-    numbers = (f"{count:,}" for count in counts)
-    cells = (cell(name), cell(outcome.source), outcome.model, *numbers, verdict)
+    sizes = (outcome.ids, outcome.source_size, outcome.size, outcome.strings)
+    compared = outcome.vectors.compared
+    counts = (f"{count:,}" for count in (*sizes, compared, outcome.compared + compared))
+    cells = (cell(name), cell(outcome.source), outcome.model, *counts, verdict)
     return f"| {' | '.join(cells)} |"
 
 
