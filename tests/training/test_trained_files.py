@@ -4,12 +4,11 @@ import base64
 import gzip
 import json
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from command_line import Run
+from repository import printed
 
 import tokexport
 from tokexport.errors import TextError, TokexportError, UnsupportedError
@@ -89,8 +88,7 @@ def test_the_package_does_not_import_training_before_it_is_used() -> None:
         "import sys, tokexport; before = 'tokexport.training' in sys.modules;"
         "tokexport.train_from_iterator; print(before, 'tokexport.training' in sys.modules)"
     )
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    assert run.stdout.split() == [b"False", b"True"]
+    assert printed("-c", program) == "False True\n"
     assert tokexport.train_from_iterator is train_from_iterator
 
 
