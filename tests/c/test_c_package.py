@@ -32,10 +32,7 @@ int main(void) {
     return puts(tkx_error(tkx_open(&t, "", 0))) < 0;
 }
 """
-NEEDED = (
-    *("tokexport.c", "tokexport.h", "pkg-config.in"),
-    *("tokexport_extra.c", "tokexport_extra.h"),
-)
+NEEDED = ["tokexport.c", "tokexport.h", "tokexport_extra.c", "tokexport_extra.h", "pkg-config.in"]
 PRINTED = "The file is empty.\n"
 
 

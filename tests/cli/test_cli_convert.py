@@ -58,9 +58,8 @@ def test_for_a_directory_the_files_read_and_not_read_are_listed(run: Run, tmp_pa
 def test_the_source_may_be_standard_input(run: Run, tmp_path: Path) -> None:
     content = small_source("gpt2").read_bytes()
     assert run("convert", "-", "-o", tmp_path / "it.tkx", stdin=content).code == 0
-    assert (
-        run("diff", "-", small_source("gpt2"), stdin=(tmp_path / "it.tkx").read_bytes()).code == 0
-    )
+    file = (tmp_path / "it.tkx").read_bytes()
+    assert run("diff", "-", small_source("gpt2"), stdin=file).code == 0
     twice = run("diff", "-", "-", stdin=content)
     assert twice.code == 2
     assert "once" in twice.stderr

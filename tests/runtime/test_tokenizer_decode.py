@@ -11,12 +11,8 @@ from runtime_samples import NAMES, byte_ids, cases, encoding, tokenizer
 
 from tokexport.errors import IdError
 
-IDS = st.lists(
-    st.sampled_from(
-        sorted([*encoding()._mergeable_ranks.values(), *encoding()._special_tokens.values()])
-    ),
-    max_size=40,
-)
+KNOWN = [*encoding()._mergeable_ranks.values(), *encoding()._special_tokens.values()]
+IDS = st.lists(st.sampled_from(sorted(KNOWN)), max_size=40)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -14,6 +14,7 @@ import pytest
 import tiktoken
 import tokenizers
 from references import converted, reference_for
+from regex_patterns import TIKTOKEN
 
 from tokexport.errors import FormatError, TokexportError
 from tokexport.runtime.encoding import Encoding
@@ -26,10 +27,7 @@ MERGED = [b"th", b"the", b" t", b" the", b"12", b"123", b"\xc3\xa9", b"'s", b"aa
 MERGED += [b"\n\n", b"\xf0\x9f"]
 TOKENS = [*(bytes([byte]) for byte in range(256)), *MERGED]
 RANKS = {token: rank for rank, token in enumerate(TOKENS)}
-PATTERN = (
-    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+|"
-    r" ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
-)
+PATTERN = TIKTOKEN["tiktoken 0.14.0 cl100k_base"]
 
 
 def tiny_tiktoken() -> tiktoken.Encoding:
