@@ -15,7 +15,6 @@ DECOMPOSED = "e\u0301"
 
 
 def words(rng: random.Random, letters: list[str], count: int, longest: int) -> list[str]:
-    """Random words."""
     return ["".join(rng.choices(letters, k=rng.randint(1, longest))) for _ in range(count)]
 
 

@@ -138,7 +138,6 @@ def _compared(
 
 
 def model_name(model: Model) -> str:
-    """The name of a model in the table."""
     match model:
         case BytePairModel(characters=None):
             return "BPE, bytes"

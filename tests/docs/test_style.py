@@ -31,5 +31,4 @@ def test_a_document_uses_the_words_of_the_glossary(path: Path) -> None:
 
 
 def lines(path: Path) -> list[str]:
-    """The lines of a document."""
     return path.read_text(encoding="utf-8").splitlines()

@@ -128,18 +128,15 @@ class Memory:
 
 @pytest.fixture(scope="module")
 def memory() -> Memory:
-    """Memory for texts."""
     return Memory()
 
 
 def splitters(file: bytes) -> list[SplitText]:
-    """A splitter for each vector width."""
     core = Core(file, "a file of the tests")
     return [SplitText(core, width) for width in split_widths()]
 
 
 def is_supported(file: bytes) -> bool:
-    """Whether the splitter supports the stages of a file."""
     return splitters(file)[0].ends(b"") is not None
 
 
@@ -157,7 +154,6 @@ def compare(
 
 
 def random_texts(r: random.Random, count: int) -> Iterator[str]:
-    """Random texts."""
     return (random_text(r) for _ in range(count))
 
 

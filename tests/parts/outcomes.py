@@ -92,6 +92,5 @@ def written(document: str) -> str:
 
 
 def put(document: str, content: str) -> str:
-    """The document with this table."""
     begin = document.index(BEGIN) + len(BEGIN)
     return document[:begin] + content + document[document.index(END, begin - 1) :]

@@ -48,7 +48,6 @@ def byte_level(
 
 
 def file_of(tokenizer: Tokenizer) -> File:
-    """The tokexport file of a tokenizer."""
     return load(file_bytes(read(tokenizer)))
 
 

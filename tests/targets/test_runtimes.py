@@ -19,7 +19,6 @@ PIECES = tuple(piece.replace("\u2581", " ").encode() for piece in GOLDEN.PIECES.
 
 
 def golden(name: str) -> Path:
-    """The golden file of a format."""
     return ROOT / "formats" / TARGETS[name].golden
 
 

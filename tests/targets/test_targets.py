@@ -26,7 +26,6 @@ NAMES = [*TARGETS]
 
 
 def source_of(name: str, sources: tuple[Path, Path]) -> Path:
-    """The source that a format supports."""
     path: Path = GOLDEN.golden_source(name, *sources)
     return path
 

@@ -40,7 +40,6 @@ def paragraphs() -> list[str]:
 
 
 def documents(shard: int) -> Iterator[str]:
-    """The documents of one shard."""
     rng, held = random.Random(shard), 0
     while held < CHARACTERS:
         text = "".join(rng.choices(paragraphs(), k=rng.randint(1, 3)))

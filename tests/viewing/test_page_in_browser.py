@@ -46,7 +46,6 @@ def opened(browser: Any, small_file: PathOf, tmp_path: Path) -> Iterator[Any]:
 
 
 def details(tab: Any) -> dict[str, str]:
-    """The displayed facts, by name."""
     names, values = (tab.locator(f"#details {tag}").all_inner_texts() for tag in ("dt", "dd"))
     return dict(zip(names, values, strict=True))
 
