@@ -7,7 +7,7 @@ import click
 from tokexport.cli.console import Output, ProgressLine, note, output_options
 from tokexport.cli.options import InputPath, source_options
 from tokexport.runtime.embedded import is_tokexport_file
-from tokexport.runtime.threads import processors
+from tokexport.runtime.tokenizer import processors
 from tokexport.targets.compare import Comparison, compare_runtime
 from tokexport.targets.registry import TARGETS
 from tokexport.verification import Verification

@@ -51,10 +51,22 @@ class _Imported:
         return method if instance is None else method.__get__(instance)
 
 
-def _thread_count(asked: int | None) -> int:
-    from tokexport.runtime.threads import thread_count
+def processors() -> int:
+    """The processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
-    return thread_count(asked)
+
+def _thread_count(asked: int | None) -> int:
+    """The number asked for, or one per processor. TypeError or ValueError for an impossible one."""
+    if asked is None:
+        return processors()
+    if not isinstance(asked, int):
+        raise TypeError(f"num_threads must be an int or None, not {type(asked).__name__}")
+    if asked < 1:
+        raise ValueError(f"num_threads must be at least 1, not {asked}")
+    return asked
 
 
 def load(
