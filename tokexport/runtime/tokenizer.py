@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 
 MAGIC: "Final" = b"\x89TKX\r\n\x1a\n"
+_HEADER_SIZE: "Final" = 64
 # RecordFlag.SPECIAL of the layout; importing the layout takes longer than opening a file.
 _SPECIAL: "Final" = 4
 
@@ -539,9 +540,8 @@ class Tokenizer:
         return self._core.self_test()
 
     def __reduce__(self) -> "tuple[Any, ...]":
-        from tokexport.runtime.pickling import reduced
-
-        return reduced(self)
+        source = self.to_bytes() if self._path is None else os.path.abspath(self._path)
+        return _load_again, (source, bytes(self._data[:_HEADER_SIZE]))
 
     def __copy__(self) -> "Tokenizer":
         return self
@@ -554,3 +554,16 @@ class Tokenizer:
         return f"<tokexport.Tokenizer {count:,} tokens, {self._path or 'from bytes'}>"
 
     _view = views._view if TYPE_CHECKING else _Imported("views")
+
+
+def _load_again(source: str | bytes, header: bytes) -> Tokenizer:
+    """The tokenizer of a pickle, which has the header of the file and its path or its bytes."""
+    tokenizer = load(source, check=False)
+    if tokenizer._data[:_HEADER_SIZE] != header:
+        from tokexport.errors import FormatError
+
+        raise FormatError(
+            f"{source!s}: not the file that was pickled",
+            "pickle the tokenizer again, or load it by path",
+        )
+    return tokenizer
