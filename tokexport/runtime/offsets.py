@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # as in tokenizer.py
+from typing import TYPE_CHECKING
+
+from tokexport.runtime.encoding import Encoding, NumpyEncoding
+
 if TYPE_CHECKING:
-    from tokexport.runtime.encoding import Encoding, NumpyEncoding
     from tokexport.runtime.tokenizer import AllowedSpecial, Tokenizer, Unit
 
 
@@ -28,11 +30,8 @@ def encode_with_offsets(
     >>> tokenizer.encode_with_offsets("☃!", unit="byte").offsets
     [(0, 3), (0, 3), (0, 3), (3, 4)]
     """
-    from tokexport.runtime.encoding import Encoding
-
-    return Encoding(
-        *self._core.encode_spans((text,), allowed_special, add_special_tokens, _is_char(unit))
-    )
+    how = (text,), allowed_special, add_special_tokens, _is_char(unit)
+    return Encoding(*self._core.encode_spans(*how))
 
 
 def encode_pair_with_offsets(
@@ -50,10 +49,8 @@ def encode_pair_with_offsets(
     >>> encoding.offsets, encoding.type_ids
     ([(0, 5), (0, 6)], [0, 1])
     """
-    from tokexport.runtime.encoding import Encoding
-
-    texts, is_char = (first, second), _is_char(unit)
-    return Encoding(*self._core.encode_spans(texts, allowed_special, add_special_tokens, is_char))
+    how = (first, second), allowed_special, add_special_tokens, _is_char(unit)
+    return Encoding(*self._core.encode_spans(*how))
 
 
 def encode_with_offsets_to_numpy(
@@ -70,12 +67,8 @@ def encode_with_offsets_to_numpy(
     array([[ 0,  5],
            [ 5, 11]], dtype=uint32)
     """
-    from tokexport.runtime.encoding import NumpyEncoding
-
-    arrays = self._core.encode_spans_numpy(
-        (text,), allowed_special, add_special_tokens, _is_char(unit)
-    )
-    return NumpyEncoding(*arrays)
+    how = (text,), allowed_special, add_special_tokens, _is_char(unit)
+    return NumpyEncoding(*self._core.encode_spans_numpy(*how))
 
 
 def _is_char(unit: Unit) -> bool:
