@@ -78,22 +78,14 @@ class Commands(click.Group):
         except SystemExit:
             raise
         except BaseException as error:  # a panic of a library in Rust is not an Exception
+            is_ours = isinstance(error, ImportError) and error.name == "tokexport._core"
             if self.is_interrupted:  # some libraries turn it into an error of their own
                 code = INTERRUPTED
+            elif is_ours or isinstance(error, (click.ClickException, TokexportError, OSError)):
+                report(error, as_json, self.copied)
             else:
-                show(error, as_json, self.copied)
+                traceback.print_exception(error)
         sys.exit(code if isinstance(code, int) else 0)
-
-
-def show(error: BaseException, as_json: bool, copied: str | None) -> None:
-    """Prints the message of an expected error, or the traceback of any other. ``copied``: the
-    temporary file with standard input.
-    """
-    is_ours = isinstance(error, ImportError) and error.name == "tokexport._core"
-    if is_ours or isinstance(error, (click.ClickException, TokexportError, OSError)):
-        report(error, as_json, copied)
-    else:
-        traceback.print_exception(error)
 
 
 def prepare_streams() -> None:
@@ -133,6 +125,7 @@ def discard_output() -> None:
 
 
 def report(error: BaseException, as_json: bool, copied: str | None) -> None:
+    """Prints the message of an error. ``copied``: the temporary file with standard input."""
     if isinstance(error, OSError):
         is_output = is_stdout_broken() or was_writing(error)
         where = error.filename or ("standard output" if is_output else "")
