@@ -8,34 +8,32 @@ from typing import Any
 import click
 
 from tokexport.cli.console import Output, ProgressLine, output_options, plural, size
-from tokexport.cli.options import AnyPath, Utf8, parts_of_file, path_option
+from tokexport.cli.options import AnyPath, Utf8, parts_of_file, path_option, token_option
 from tokexport.corpus.documents import find_files
 from tokexport.errors import TokexportError
 from tokexport.sources.tiktoken.known_patterns import KNOWN
 from tokexport.training.counting import WordCounts
 from tokexport.training.files import count_files, count_stream, is_counts, join_files
 
+# Also options of `train`.
+pattern_option = click.option(
+    "--pattern", type=Utf8(), metavar="NAME", help=f"{', '.join(KNOWN)}; or a regex.  [nanochat]"
+)
+field_option = click.option(
+    "--field", type=Utf8(), metavar="NAME", help="The field or column of the text.  [text]"
+)
+CUT_HELP = "Cut texts at this token, and do not count it."
+
 
 @click.command()
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=AnyPath())
 @path_option("-o", "--output", "target", required=True, help="The counts file.")
-@click.option(
-    "--pattern", type=Utf8(), metavar="NAME", help=f"{', '.join(KNOWN)}; or a regex.  [nanochat]"
-)
-@click.option(
-    "--special-token",
-    "special_tokens",
-    type=Utf8(),
-    multiple=True,
-    metavar="T",
-    help="Cut texts at this token, and do not count it.",
-)
+@pattern_option
+@token_option("--special-token", "special_tokens", multiple=True, help=CUT_HELP)
 @click.option("--add", is_flag=True, help="Add to the counts in FILE.")
 @click.option("--max-chars", type=click.IntRange(1), metavar="N", help="Stop after N characters.")
 @click.option("--doc-cap", type=click.IntRange(1), metavar="N", help="Characters per document.")
-@click.option(
-    "--field", type=Utf8(), metavar="NAME", help="The field or column of the text.  [text]"
-)
+@field_option
 @click.option("--lines", is_flag=True, help="Each line of a .txt file is a document.")
 @click.option("--threads", type=click.IntRange(1), metavar="N", help="[one per processor]")
 @output_options

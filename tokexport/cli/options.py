@@ -12,7 +12,6 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import click
-from click.decorators import FC
 from click.shell_completion import CompletionItem
 
 from tokexport.errors import SourceError, TokexportError
@@ -53,17 +52,12 @@ InputPath = partial(AnyPath, reads=True)
 path_option = partial(click.option, type=AnyPath(), metavar="FILE")
 
 
-def standard_input() -> Any:
-    """Standard input as bytes. Raises SourceError if it is closed."""
-    if sys.stdin is None:
-        raise SourceError("standard input is closed")
-    return sys.stdin.buffer
-
-
 def parts_of_file(name: str) -> Iterator[bytes]:
     """The bytes of a file, or of standard input (``-``), in parts as they arrive."""
+    if name == "-" and sys.stdin is None:
+        raise SourceError("standard input is closed")
     try:
-        with nullcontext(standard_input()) if name == "-" else open(name, "rb") as file:
+        with nullcontext[Any](sys.stdin.buffer) if name == "-" else open(name, "rb") as file:
             while part := file.read1(PART):
                 yield part
     except OSError as error:
@@ -110,6 +104,9 @@ class Utf8(click.types.StringParamType):
         return value
 
 
+token_option = partial(click.option, type=Utf8(), metavar="T")
+
+
 class DashCommand(click.Command):
     """A command whose arguments may begin with a dash: a word with a dash is an argument unless it
     is an option of the command. Two dashes and a word are always an option.
@@ -145,41 +142,35 @@ def complete_pattern(
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
-OPTIONS: tuple[Callable[[FC], FC], ...] = (
-    click.option("--revision", help="For a hub repository: a branch, a tag or a commit."),
-    click.option(
-        "--reference",
-        type=click.Choice(["transformers"]),
-        help="Use AutoTokenizer's ids where tokenizer.json gives different ones.",
-    ),
-    click.option(
-        "--special-tokens",
-        type=InputPath(),
-        metavar="FILE.json",
-        help='For ranks: a JSON object from content to id, {"<|end|>": 100257}.',
-    ),
-    click.option(
+def source_options(command: Callable[..., Result]) -> Callable[..., Result]:
+    """Adds the options for reading a source, passed to the command as ``how``."""
+
+    @click.option(
         "--pattern",
         metavar="NAME|REGEX",
         shell_complete=complete_pattern,
         help="For ranks: whose pattern and special tokens to use (cl100k_base, llama3, ...), or a"
         " regular expression. For a GGUF with an unknown pre-tokenizer: a known one (gpt-2, qwen2,"
         " ...).",
-    ),
-)
-
-
-def source_options(command: Callable[..., Result]) -> Callable[..., Result]:
-    """Adds the options for reading a source, passed to the command as ``how``."""
-
+    )
+    @click.option(
+        "--special-tokens",
+        type=InputPath(),
+        metavar="FILE.json",
+        help='For ranks: a JSON object from content to id, {"<|end|>": 100257}.',
+    )
+    @click.option(
+        "--reference",
+        type=click.Choice(["transformers"]),
+        help="Use AutoTokenizer's ids where tokenizer.json gives different ones.",
+    )
+    @click.option("--revision", help="For a hub repository: a branch, a tag or a commit.")
     @wraps(command)
     def packed(*arguments: Any, special_tokens: str | None, **others: Any) -> Result:
         how = {name: others.pop(name) for name in ("pattern", "reference", "revision")}
         tokens = read_special_tokens(special_tokens)
         return command(*arguments, how={**how, "special_tokens": tokens}, **others)
 
-    for option in OPTIONS:
-        packed = option(packed)
     return packed
 
 

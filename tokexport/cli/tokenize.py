@@ -8,8 +8,7 @@ import click
 
 from tokexport import Tokenizer, load
 from tokexport.cli.console import Output, ProgressLine, output_options, plural, size
-from tokexport.cli.options import AnyPath, InputPath, Utf8, path_option
-from tokexport.corpus import Index
+from tokexport.cli.options import AnyPath, InputPath, Utf8, path_option, token_option
 from tokexport.corpus import tokenize as library
 from tokexport.corpus.documents import find_files
 from tokexport.corpus.pipeline import SHARD_TOKENS
@@ -24,10 +23,8 @@ from tokexport.errors import TokexportError
     "--field", type=Utf8(), default="text", metavar="NAME", help="The field or column of the text."
 )
 @click.option("--lines", is_flag=True, help="Each line of a .txt file is a document.")
-@click.option(
-    "--begin", type=Utf8(), metavar="TOKEN", help="Starts each document, or none.  [BOS or EOT]"
-)
-@click.option("--end", type=Utf8(), metavar="TOKEN", help="Ends each document.  [none]")
+@token_option("--begin", metavar="TOKEN", help="Starts each document, or none.  [BOS or EOT]")
+@token_option("--end", metavar="TOKEN", help="Ends each document.  [none]")
 @click.option(
     "--shard-tokens",
     type=click.IntRange(1),
@@ -97,11 +94,17 @@ def tokenize(
     )
     notes = []
     if begin is None and begin_id is not None:
-        content = tokenizer.decode([begin_id])
-        notes = [
-            f"note: each document begins with {content} (id {begin_id}); for none, use --begin none"
-        ]
-    output.give("tokenize", as_object(index, folder), text, notes)
+        first = f"{tokenizer.decode([begin_id])} (id {begin_id})"
+        notes = [f"note: each document begins with {first}; for none, use --begin none"]
+    values: dict[str, object] = {
+        "folder": folder,
+        "dtype": index.dtype,
+        "header": index.header,
+        "tokens": index.tokens,
+        "documents": index.documents,
+        "shards": [asdict(shard) for shard in index.shards],
+    }
+    output.give("tokenize", values, text, notes)
 
 
 def default_begin(tokenizer: Tokenizer) -> int | None:
@@ -126,15 +129,3 @@ def id_of(tokenizer: Tokenizer, content: str | None) -> int | None:
             f"{content!r} is not a token of this tokenizer",
             "`tokexport inspect` lists its special tokens",
         ) from None
-
-
-def as_object(index: Index, folder: str) -> dict[str, object]:
-    """The result for a program."""
-    return {
-        "folder": folder,
-        "dtype": index.dtype,
-        "header": index.header,
-        "tokens": index.tokens,
-        "documents": index.documents,
-        "shards": [asdict(shard) for shard in index.shards],
-    }

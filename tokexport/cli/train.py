@@ -19,8 +19,8 @@ from tokexport.cli.console import (
     table,
 )
 from tokexport.cli.contents import converted
-from tokexport.cli.count import counting, is_standard_input
-from tokexport.cli.options import AnyPath, Utf8, parts_of_file, path_option
+from tokexport.cli.count import counting, field_option, is_standard_input, pattern_option
+from tokexport.cli.options import AnyPath, Utf8, parts_of_file, path_option, token_option
 from tokexport.corpus.documents import (
     ByteStream,
     LongDocument,
@@ -32,7 +32,6 @@ from tokexport.corpus.documents import (
 from tokexport.errors import TokexportError
 from tokexport.output import resolve
 from tokexport.runtime.embedded import is_tokexport_file
-from tokexport.sources.tiktoken.known_patterns import KNOWN
 from tokexport.training.counting import WordCounts
 from tokexport.training.files import count_documents, decoded, stream_run, strings
 from tokexport.training.report import Report, Sample, report
@@ -55,16 +54,9 @@ from tokexport.training.word_counts_file import read_word_counts
     "--vocab-size", type=click.IntRange(1), metavar="N", required=True, help="The number of ids."
 )
 @path_option("-o", "--output", "folder", required=True, metavar="DIR", help="The files' folder.")
-@click.option(
-    "--pattern", type=Utf8(), metavar="NAME", help=f"{', '.join(KNOWN)}; or a regex.  [nanochat]"
-)
-@click.option(
-    "--special-token",
-    "special",
-    type=Utf8(),
-    multiple=True,
-    metavar="T",
-    help="A special token; its id is one of the last.",
+@pattern_option
+@token_option(
+    "--special-token", "special", multiple=True, help="A special token; its id is one of the last."
 )
 @click.option(
     "--special-id",
@@ -74,18 +66,10 @@ from tokexport.training.word_counts_file import read_word_counts
     metavar="T ID",
     help="A special token with its id.",
 )
-@click.option("--bos", type=Utf8(), metavar="T", help="The special token that begins a text.")
-@click.option(
-    "--eos", type=Utf8(), metavar="T", help="The special token that ends a text and a generation."
-)
-@click.option("--pad", type=Utf8(), metavar="T", help="The special token that pads a batch.")
-@click.option(
-    "--stop",
-    type=Utf8(),
-    multiple=True,
-    metavar="T",
-    help="Another special token that ends a generation.",
-)
+@token_option("--bos", help="The special token that begins a text.")
+@token_option("--eos", help="The special token that ends a text and a generation.")
+@token_option("--pad", help="The special token that pads a batch.")
+@token_option("--stop", multiple=True, help="Another special token that ends a generation.")
 @click.option("--split-special", is_flag=True, help="Cut texts at special tokens.")
 @click.option(
     "--tie-break",
@@ -95,9 +79,7 @@ from tokexport.training.word_counts_file import read_word_counts
 )
 @click.option("--max-chars", type=click.IntRange(1), metavar="N", help="Stop after N characters.")
 @click.option("--doc-cap", type=click.IntRange(1), metavar="N", help="Characters per document.")
-@click.option(
-    "--field", type=Utf8(), metavar="NAME", help="The field or column of the text.  [text]"
-)
+@field_option
 @click.option("--lines", is_flag=True, help="Each line of a .txt file is a document.")
 @path_option(
     "--held-out", multiple=True, metavar="PATH", help="Texts to measure on, not to learn from."
