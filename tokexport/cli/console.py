@@ -22,19 +22,15 @@ quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print nothing b
 Result = TypeVar("Result")
 
 
-def say(text: str) -> None:
-    """Prints a result for a person."""
-    click.echo(visible(text))
+def say(text: str, *, err: bool = False) -> None:
+    """Prints a result or a note for a person."""
+    click.echo(visible(text), err=err)
 
 
 def say_json(command: str, values: Mapping[str, object], *, err: bool = False) -> None:
     """Prints a result for a program: one line of ASCII."""
     document = {"schema_version": SCHEMA_VERSION, "command": command, **values}
     click.echo(json.dumps(document, allow_nan=False), err=err)
-
-
-def note(text: str) -> None:
-    click.echo(visible(text), err=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +55,9 @@ class Output:
         if self.as_json:
             say_json(command, values, err=err)
             return
-        (note if err else say)(text)
+        say(text, err=err)
         for sentence in notes:
-            note(sentence)
+            say(sentence, err=True)
 
 
 def output_options(command: Callable[..., Result]) -> Callable[..., Result]:

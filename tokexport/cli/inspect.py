@@ -7,14 +7,12 @@ from typing import Any
 import click
 
 from tokexport.cli.console import (
+    Output,
     bytes_value,
     is_absent,
     json_option,
-    note,
     plural,
     quoted,
-    say,
-    say_json,
     size,
     table,
     words,
@@ -101,25 +99,20 @@ def inspect(
     else:
         facts = file_facts(contents)
         text = "" if as_json else describe(facts, contents)
-    if as_json:
-        say_json("inspect", facts)
-    else:
-        say(text)
+    Output(False, as_json).give("inspect", facts, text)
 
 
 def show_source(source: str, parts: Parts, as_json: bool) -> int:
     """Prints the parts of a source and its file; returns the exit code, 0 if all are exact."""
     contents = None if parts.content is None else Contents(parts.content, source)
     facts = None if contents is None else file_facts(contents)
-    if as_json:
-        shown = {"parts": [asdict(part) for part in parts.parts], "notes": parts.notes}
-        say_json("inspect", {"source": source, "exact": parts.exact, **shown, "file": facts})
-    else:
-        say(describe_parts(source, parts))
-        if contents is not None and facts is not None:
-            say("\n" + describe(facts, contents))
-        for sentence in parts.notes:
-            note(f"note: {sentence}")
+    shown = {"parts": [asdict(part) for part in parts.parts], "notes": parts.notes}
+    values = {"source": source, "exact": parts.exact, **shown, "file": facts}
+    text = describe_parts(source, parts)
+    if contents is not None and facts is not None:
+        text += "\n\n" + describe(facts, contents)
+    notes = [f"note: {sentence}" for sentence in parts.notes]
+    Output(False, as_json).give("inspect", values, text, notes)
     return 0 if parts.exact else 1
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from tokexport.cli.console import Output, ProgressLine, note, output_options
+from tokexport.cli.console import Output, ProgressLine, output_options, say
 from tokexport.cli.options import InputPath, source_options
 from tokexport.runtime.embedded import is_tokexport_file
 from tokexport.runtime.tokenizer import processors
@@ -75,7 +75,7 @@ def verify(
             if total:
                 line(check, done, total)
             elif not output.quiet and not output.as_json:
-                note(f"note: {check}")
+                say(f"note: {check}", err=True)
 
         result: Comparison | Verification
         common: dict[str, Any] = {"against": against, "seed": seed, "texts": texts, **how}

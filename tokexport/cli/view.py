@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tokexport.cli.console import json_option, say, say_json, size
+from tokexport.cli.console import Output, json_option, size
 from tokexport.cli.contents import Contents
 from tokexport.cli.options import DashCommand, InputPath, given_text, not_utf8, path_option
 from tokexport.output import refuse_sources, resolve, write_file
@@ -60,10 +60,8 @@ def view(
         sys.stdout.buffer.write(content)
         return
     write_file(place, content, force=force)
-    if as_json:
-        say_json("view", {"target": target, "size": len(content)})
-    else:
-        say(f"{target}: {size(len(content))}; open it in a browser")
+    text = f"{target}: {size(len(content))}; open it in a browser"
+    Output(False, as_json).give("view", {"target": target, "size": len(content)}, text)
 
 
 def read_text(name: str, parts: Iterable[bytes]) -> str:
