@@ -36,12 +36,11 @@ def chat_template(
     path: str,
     messages: str,
     as_text: bool,
-    add_generation_prompt: bool,
-    continue_final_message: bool,
     tools: str | None,
     template: str | None,
     variables: tuple[str, ...],
     as_json: bool,
+    **how: Any,
 ) -> None:
     """Renders messages with a chat template and prints the ids.
 
@@ -60,14 +59,9 @@ def chat_template(
     given = conversation if isinstance(conversation, dict) else {"messages": conversation}
     if template is not None and template not in tokenizer.chat_templates:
         template = read_template(template, tokenizer.chat_templates)
-    how: dict[str, Any] = {
-        "tools": given.get("tools") if tools is None else read_json(tools),
-        "documents": given.get("documents"),
-        "chat_template": template,
-        "add_generation_prompt": add_generation_prompt,
-        "continue_final_message": continue_final_message,
-        **dict(map(read_variable, variables)),
-    }
+    how["tools"] = given.get("tools") if tools is None else read_json(tools)
+    how |= {"documents": given.get("documents"), "chat_template": template}
+    how |= dict(map(read_variable, variables))
     try:
         text = tokenizer.apply_chat_template(given.get("messages", ()), **how, tokenize=False)
         text.encode()

@@ -56,14 +56,10 @@ def convert(
     origin: str | None,
     into: str | None,
     strict: bool,
-    decode_only: bool,
-    no_scores: bool,
-    prefix_index: bool,
-    no_chat_template: bool,
-    no_self_test: bool,
     force: bool,
     verbose: bool,
     output: Output,
+    **parts: bool,
 ) -> None:
     """Converts a tokenizer to a tokexport file.
 
@@ -85,8 +81,7 @@ def convert(
     tokexport convert tokenizer.model --to llama2.c -o tokenizer.bin --strict
     tokexport convert tok512.bin --from llama2.c -o tok512.tkx
     """
-    contents = (decode_only, no_scores, prefix_index, no_chat_template, no_self_test)
-    alone = any(contents) or verbose or target == "-"
+    alone = any(parts.values()) or verbose or target == "-"
     if origin is not None:
         if alone or format or into or strict or any(each is not None for each in how.values()):
             raise click.UsageError("--from accepts only -o FILE and --force.")
@@ -107,19 +102,11 @@ def convert(
     to_stdout = target == "-"
     if to_stdout and sys.stdout.isatty():
         raise click.UsageError("-o - writes a binary file: redirect standard output.")
+    for name, given in parts.items():  # such as scores=False for --no-scores
+        how[name.removeprefix("no_")] = given != name.startswith("no_")
     with ProgressLine(output.quiet) as progress:
-        done = library(
-            source,
-            sys.stdout.buffer if to_stdout else target,
-            **how,
-            decode_only=decode_only,
-            scores=not no_scores,
-            prefix_index=prefix_index,
-            chat_template=not no_chat_template,
-            self_test=not no_self_test,
-            force=force,
-            progress=progress,
-        )
+        written = sys.stdout.buffer if to_stdout else target
+        done = library(source, written, **how, force=force, progress=progress)
     text, notes = describe(done, source, verbose), [f"note: {each}" for each in done.notes]
     output.give("convert", as_object(done), text, notes, err=to_stdout)
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from itertools import chain
-from typing import Any, Literal
+from typing import Any
 
 import click
 
@@ -37,7 +37,7 @@ def encode(
     tokens: bool,
     offsets: bool,
     show: bool,
-    unit: Literal["char", "byte"] | None,
+    unit: str | None,
     as_json: bool,
 ) -> None:
     """Encodes a text and prints its ids.
@@ -73,7 +73,8 @@ def encode(
         if show:
             write_shown(tokenizer, parts, how)
         elif offsets:
-            write_offsets(tokenizer, b"".join(parts).decode(), how, unit or "char", as_json)
+            how["unit"] = unit or "char"
+            write_offsets(tokenizer, b"".join(parts).decode(), how, as_json)
         else:
             write_stream(tokenizer, parts, how, tokens, as_json)
     except (TextError, UnicodeDecodeError) as error:
@@ -128,14 +129,8 @@ def write_shown(tokenizer: Tokenizer, parts: Iterator[bytes], how: dict[str, Any
     sys.stdout.write("\n")
 
 
-def write_offsets(
-    tokenizer: Tokenizer,
-    text: str,
-    how: dict[str, Any],
-    unit: Literal["char", "byte"],
-    as_json: bool,
-) -> None:
-    encoding = tokenizer.encode_with_offsets_to_numpy(text, **how, unit=unit)
+def write_offsets(tokenizer: Tokenizer, text: str, how: dict[str, Any], as_json: bool) -> None:
+    encoding = tokenizer.encode_with_offsets_to_numpy(text, **how)
     size = len(text.encode())
     widths = len(str(tokenizer.n_vocab)), len(str(size))
 
@@ -152,13 +147,11 @@ def write_offsets(
     def items() -> Iterator[list[str]]:
         for at in range(0, encoding.ids.size, BLOCK):
             block = slice(at, at + BLOCK)
-            numbers = zip(
-                encoding.ids[block].tolist(), encoding.offsets[block].tolist(), strict=True
-            )
-            yield [shown(id, *offsets) for id, offsets in numbers]
+            ids, offsets = encoding.ids[block].tolist(), encoding.offsets[block].tolist()
+            yield [shown(id, *place) for id, place in zip(ids, offsets, strict=True)]
 
     if as_json:
-        write_json(items(), "tokens", lambda: {"unit": unit, "bytes": size})
+        write_json(items(), "tokens", lambda: {"unit": how["unit"], "bytes": size})
     else:
         write_joined(items(), "\n")
         sys.stdout.write("\n")
