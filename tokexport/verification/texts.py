@@ -9,7 +9,6 @@ from tokexport.errors import TokexportError
 from tokexport.sources.reference import Mode
 from tokexport.verification.comparison import Comparison
 from tokexport.verification.generators import Vocabulary, make
-from tokexport.verification.report import Difference
 
 PAIRS: Final = "pairs of texts"
 SURROGATES: Final = "lone surrogates"
@@ -37,21 +36,16 @@ def check_pairs(comparison: Comparison, vocabulary: Vocabulary, items: Sequence[
     """Two texts by the template for a pair and without its ids, if the reference has one."""
     if Mode.TEMPLATE not in comparison.reference.modes():
         return
-    reference, tokenizer = comparison.reference, comparison.tokenizer
+    encode, tokenizer = comparison.reference.encode_pair, comparison.tokenizer
     for index in items:
         first = make("mixed", vocabulary, comparison.seed, 2 * index)
         pair = first, make("mixed", vocabulary, comparison.seed, 2 * index + 1)
         for mode in (Mode.TEMPLATE, Mode.IDS):
-            ask = partial(
-                lambda mode, pairs: [reference.encode_pair(pairs[0][0], pairs[0][1], mode)], mode
-            )
+            ask = partial(lambda mode, pairs: [encode(a, b, mode) for a, b in pairs], mode)
             for _, expected in comparison.answers([pair], ask):
-                found = tokenizer.encode_pair(*pair, **comparison.how(mode))
-                comparison.found.counts[PAIRS] += 1
-                if expected != found:
-                    key, action = f"pair:{index}", f"encode a pair, {mode.value}"
-                    ids = tuple(expected or ()), tuple(found)
-                    comparison.differs(Difference(PAIRS, key, action, "".join(pair), None, *ids))
+                found = tuple(tokenizer.encode_pair(*pair, **comparison.how(mode)))
+                action, ids = f"encode a pair, {mode.value}", tuple(expected or ())
+                comparison.value(PAIRS, f"pair:{index}", action, "".join(pair), ids, found)
 
 
 def check_surrogates(comparison: Comparison) -> None:
