@@ -66,10 +66,8 @@ def test_a_bug_shows_its_traceback_and_exits_with_2(tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", [name for name in NAMES if name != "demo"])
 def test_a_missing_file_is_named_without_an_errno(command: str, run: Run) -> None:
     more = {"encode": ["a"], "decode": ["1"], "diff": ["x.bin"], "verify": ["--against", "x.json"]}
-    more["tokenize"] = ["x.txt", "-o", "x"]
-    more["count"] = ["-o", "x.counts"]
-    more["embed"] = ["x.safetensors", "-o", "x"]
-    more["train"] = ["--vocab-size", "300", "-o", "x"]
+    more |= {"tokenize": ["x.txt", "-o", "x"], "count": ["-o", "x.counts"]}
+    more |= {"embed": ["x.safetensors", "-o", "x"], "train": ["--vocab-size", "300", "-o", "x"]}
     arguments = [*command.split(), "nothing.bin", *more.get(command, [])]
     outcome = run(*arguments)
     assert (outcome.code, outcome.stdout) == (2, b"")
@@ -114,10 +112,8 @@ def test_usage_errors_and_refusals_are_also_json_objects(run: Run, tmp_path: Pat
     (tmp_path / "tokenizer.json").write_bytes(b"\xef\xbb\xbf{}")
     error = json.loads(run("convert", tmp_path, "-o", tmp_path / "x", "--json").stderr)["error"]
     assert (error["kind"], error["path"]) == ("SourceError", None)
-    assert (error["file"], error["hint"]) == (
-        str(tmp_path / "tokenizer.json"),
-        "remove its first three bytes",
-    )
+    assert error["file"] == str(tmp_path / "tokenizer.json")
+    assert error["hint"] == "remove its first three bytes"
 
 
 def piped(*arguments: object, cwd: Path) -> subprocess.Popen[bytes]:
@@ -255,9 +251,8 @@ def test_what_cannot_be_written_or_read_is_named(small_file: PathOf, tmp_path: P
     for source in (["convert"], ["encode", small_file("gpt2"), "--file"]):
         failed = start(*source, unreadable, cwd=tmp_path)
         assert failed.returncode == 2
-        assert re.fullmatch(
-            rb"tokexport: /proc/self/mem: (cannot be read: )?Input/output error\n", failed.stderr
-        )
+        sentence = rb"tokexport: /proc/self/mem: (cannot be read: )?Input/output error\n"
+        assert re.fullmatch(sentence, failed.stderr)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

@@ -71,11 +71,3 @@ def test_texts_are_compared_as_well(verify: Run, tmp_path: Path) -> None:
     without = json.loads(verify(small_source("gpt2"), *options).text)["compared"]
     more = verify(small_source("gpt2"), *options, "--text", tmp_path / "text.txt")
     assert json.loads(more.text)["compared"] > without
-
-
-def test_a_missing_file_exits_with_2(
-    run: Run, verify: Run, small_file: PathOf, tmp_path: Path
-) -> None:
-    assert run("verify", tmp_path / "nothing.bin", "--against", small_source("gpt2")).code == 2
-    assert verify(tmp_path / "nothing.json").code == 2
-    assert run("verify", small_file("gpt2")).code == 2
