@@ -13,6 +13,12 @@ import tokexport
 TEXT = "We've 4,312 books: naïve, 渡船 🙂\\n\t end  \r\n\n"
 
 
+@pytest.fixture
+def path(small_file: PathOf) -> Path:
+    """The file of gpt2."""
+    return small_file("gpt2")
+
+
 def test_a_text_has_the_same_ids_from_an_argument_a_file_and_stdin(
     run: Run, small_file: PathOf, tmp_path: Path
 ) -> None:
@@ -24,8 +30,7 @@ def test_a_text_has_the_same_ids_from_an_argument_a_file_and_stdin(
     assert run("encode", path, stdin=TEXT.encode()).text == expected
 
 
-def test_line_ends_are_kept_and_escapes_are_not_processed(run: Run, small_file: PathOf) -> None:
-    path = small_file("gpt2")
+def test_line_ends_are_kept_and_escapes_are_not_processed(run: Run, path: Path) -> None:
     texts = ("a", "a\n", "a\r\n", "a\\n", " a", "a ")
     outputs = [run("encode", path, stdin=text.encode()).text for text in texts]
     assert len(set(outputs)) == len(texts)
@@ -40,15 +45,14 @@ def test_decode_writes_the_exact_bytes_of_the_text(name: str, run: Run, small_fi
     assert run("decode", small_file(name), stdin=ids).stdout == text.encode()
 
 
-def test_half_a_character_is_decoded_as_its_bytes(run: Run, small_file: PathOf) -> None:
-    path = small_file("gpt2")
+def test_half_a_character_is_decoded_as_its_bytes(run: Run, path: Path) -> None:
     ids = tokexport.load(path).encode("🙂")
     assert len(ids) > 1
     assert run("decode", path, ids[0]).stdout == tokexport.load(path).decode_bytes(ids[:1])
 
 
-def test_special_tokens_are_text_unless_allowed(run: Run, small_file: PathOf) -> None:
-    path, content = small_file("gpt2"), "<|endoftext|>"
+def test_special_tokens_are_text_unless_allowed(run: Run, path: Path) -> None:
+    content = "<|endoftext|>"
     assert run("encode", path, "--special", content).text == "0\n"
     plain = run("encode", path, content).text.split()
     assert len(plain) > 1
@@ -57,9 +61,8 @@ def test_special_tokens_are_text_unless_allowed(run: Run, small_file: PathOf) ->
 
 @pytest.mark.parametrize("unit", ["char", "byte"])
 def test_offsets_are_printed_one_line_per_token_or_as_json(
-    unit: Literal["char", "byte"], run: Run, small_file: PathOf
+    unit: Literal["char", "byte"], run: Run, path: Path
 ) -> None:
-    path = small_file("gpt2")
     encoding = tokexport.load(path).encode_with_offsets(TEXT, unit=unit)
     command = ("encode", path, "--offsets", "--unit", unit)
     lines = run(*command, stdin=TEXT.encode()).text.splitlines()
@@ -78,8 +81,7 @@ def test_the_template_is_added_on_request(run: Run, small_file: PathOf) -> None:
     assert run("encode", path, "a").text.split()[0] != str(bos)
 
 
-def test_json_contains_ids_or_tokens_and_decode_reads_both(run: Run, small_file: PathOf) -> None:
-    path = small_file("gpt2")
+def test_json_contains_ids_or_tokens_and_decode_reads_both(run: Run, path: Path) -> None:
     shown = run("encode", path, "--json", "the cat\n").stdout
     result = json.loads(shown)
     assert result["ids"] == tokexport.load(path).encode("the cat\n")
@@ -93,30 +95,26 @@ def test_json_contains_ids_or_tokens_and_decode_reads_both(run: Run, small_file:
         assert run("decode", path, stdin=wrong).code == 2
 
 
-def test_tokens_are_shown_one_per_line(run: Run, small_file: PathOf) -> None:
-    path = small_file("gpt2")
+def test_tokens_are_shown_one_per_line(run: Run, path: Path) -> None:
     lines = run("encode", path, "--tokens", "the\n").text.splitlines()
     ids = tokexport.load(path).encode("the\n")
     assert [line.split(None, 1)[0] for line in lines] == [*map(str, ids)]
     assert lines[-1].endswith('\\n"')
 
 
-def test_ids_may_be_separated_by_spaces_commas_and_brackets(run: Run, small_file: PathOf) -> None:
-    path = small_file("gpt2")
+def test_ids_may_be_separated_by_spaces_commas_and_brackets(run: Run, path: Path) -> None:
     ids = tokexport.load(path).encode("the ferry left")
     for text in (json.dumps(ids), " ".join(map(str, ids)), "\n".join(map(str, ids)) + "\n"):
         assert run("decode", path, stdin=text.encode()).text == "the ferry left"
 
 
-def test_decoding_can_skip_special_tokens(run: Run, small_file: PathOf) -> None:
-    path = small_file("gpt2")
+def test_decoding_can_skip_special_tokens(run: Run, path: Path) -> None:
     ids = tokexport.load(path).encode("a<|endoftext|>b", allowed_special="all")
     assert run("decode", path, *ids).text == "a<|endoftext|>b"
     assert run("decode", path, "--skip-special-tokens", *ids).text == "ab"
 
 
-def test_decode_with_json_prints_text_and_tokens(run: Run, small_file: PathOf) -> None:
-    path = small_file("gpt2")
+def test_decode_with_json_prints_text_and_tokens(run: Run, path: Path) -> None:
     result = json.loads(run("decode", path, "--json", *tokexport.load(path).encode("a b")).text)
     assert result["text"] == "a b"
     assert "".join(token["text"] for token in result["tokens"]) == "a b"
@@ -131,9 +129,9 @@ def test_decode_with_json_prints_text_and_tokens(run: Run, small_file: PathOf) -
     ],
 )
 def test_a_bad_id_is_an_error_in_one_sentence(
-    arguments: list[str], sentence: str, run: Run, small_file: PathOf
+    arguments: list[str], sentence: str, run: Run, path: Path
 ) -> None:
-    outcome = run("decode", small_file("gpt2"), *arguments)
+    outcome = run("decode", path, *arguments)
     assert outcome.code == 2
     assert outcome.stdout == b""
     assert sentence in outcome.stderr
@@ -154,17 +152,10 @@ def test_text_that_is_not_utf8_is_refused_with_its_offset(run: Run, small_file: 
     assert "standard input: not UTF-8 at byte 3" in outcome.stderr
 
 
-@pytest.mark.parametrize(
-    "options", [("a", "--file", "b"), ("a", "--unit", "byte"), ("--tokns", "a")]
-)
-def test_conflicting_options_are_refused(options: list[str], run: Run, small_file: PathOf) -> None:
-    assert run("encode", small_file("gpt2"), *options).code == 2
-
-
 def test_a_text_may_begin_with_a_dash_and_a_dash_is_standard_input(
-    run: Run, small_file: PathOf, tmp_path: Path
+    run: Run, path: Path, tmp_path: Path
 ) -> None:
-    path, tokenizer = small_file("gpt2"), tokexport.load(small_file("gpt2"))
+    tokenizer = tokexport.load(path)
     for text in ("- item", "-x hello", "-h is no help here", "-5", "-- the end", "--- a\n"):
         ids = tokenizer.encode(text)
         assert run("encode", path, text).text.split() == [str(id) for id in ids]
@@ -193,11 +184,9 @@ def test_a_long_text_in_any_parts_has_the_ids_of_one_call(
         assert decoded.stdout == text.encode()
 
 
-def test_ids_are_printed_in_blocks(
-    run: Run, small_file: PathOf, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ids_are_printed_in_blocks(run: Run, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The ids of a tokenizer that encodes a text as a whole come all at once."""
-    path, stdin = small_file("gpt2"), (TEXT * 3).encode()
+    stdin = (TEXT * 3).encode()
     for options in ([], ["--tokens"], ["--offsets"], ["--json"], ["--offsets", "--json"]):
         whole = run("encode", path, *options, stdin=stdin)
         for size in (1, 2, 5):
