@@ -68,9 +68,11 @@ def test_exactly_the_public_names_exist() -> None:
 def test_a_process_that_only_encodes_imports_almost_nothing(
     example: dict[str, object], clone: Path
 ) -> None:
+    """Nor can it: without `site`, no other package is found, and no reference library."""
     program = (
         "import sys; before = set(sys.modules); import tokexport;"
-        "tokexport.load('example.bin').encode('hello world'); print(*set(sys.modules) - before)"
+        "tokenizer = tokexport.load('example.bin'); ids = tokenizer.encode('hello world');"
+        "assert tokenizer.decode(ids) == 'hello world'; print(*set(sys.modules) - before)"
     )
     command = [sys.executable, "-S", "-c", program]
     path = {"PYTHONPATH": str(clone.parent / "site")}
@@ -146,9 +148,8 @@ def test_a_clone_uses_the_installed_module_or_says_what_to_do(
         source.write("/* another core */\n")
     refused = run()
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert refused.stderr.startswith(
-        f"tokexport: tokexport is imported from its sources in {clone}"
-    )
+    sentence = f"tokexport: tokexport is imported from its sources in {clone}"
+    assert refused.stderr.startswith(sentence)
     assert "pip install -e ." in refused.stderr
 
 
@@ -157,9 +158,8 @@ def test_a_clone_without_its_dependencies_says_what_to_do(clone: Path) -> None:
     command = [sys.executable, "-m", "tokexport", "--version"]
     refused = subprocess.run(command, cwd=clone, capture_output=True, text=True)
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert refused.stderr == (
-        "tokexport: click is not installed; run `pip install .` in the clone\n"
-    )
+    sentence = "tokexport: click is not installed; run `pip install .` in the clone\n"
+    assert refused.stderr == sentence
 
 
 def test_a_type_checker_sees_the_public_names(tmp_path: Path) -> None:
