@@ -55,10 +55,11 @@ def documents_of(folder: Path) -> list[list[int]]:
     return documents
 
 
-def expected(documents: list[str], begin: int | None, end: int | None) -> list[list[int]]:
-    first = [] if begin is None else [begin]
-    last = [] if end is None else [end]
-    return [[*first, *SUBJECT.encode(text), *last] for text in documents]
+def expected(
+    documents: list[str], begin: int | None = None, end: int | None = None
+) -> list[list[int]]:
+    ids = [[begin, *SUBJECT.encode(text), end] for text in documents]
+    return [[id for id in document if id is not None] for document in ids]
 
 
 @given(
@@ -130,13 +131,9 @@ def test_a_text_file_is_one_document_or_one_per_line(tmp_path: Path) -> None:
     (folder / "b" / "c.txt.gz").write_bytes(gzip.compress("é\x85ü".encode()))
     (folder / "b" / "read.me").write_bytes(b"\xff")
     tokenize([folder], SUBJECT, tmp_path / "files")
-    assert documents_of(tmp_path / "files") == expected(
-        ["the light\r\n\nhouse\n", "é\x85ü"], None, None
-    )
+    assert documents_of(tmp_path / "files") == expected(["the light\r\n\nhouse\n", "é\x85ü"])
     tokenize([folder], SUBJECT, tmp_path / "lines", lines=True)
-    assert documents_of(tmp_path / "lines") == expected(
-        ["the light", "house", "é\x85ü"], None, None
-    )
+    assert documents_of(tmp_path / "lines") == expected(["the light", "house", "é\x85ü"])
 
 
 def test_a_document_too_long_to_hold_is_encoded_in_parts(
@@ -215,26 +212,23 @@ def test_an_invalid_document_is_refused_with_its_location(
         tokenize([tmp_path / name], strict, tmp_path / "out")
 
 
-def test_rows_without_a_text_are_refused(tmp_path: Path) -> None:
-    pq.write_table(pa.table({"text": ["a", None]}), tmp_path / "a.parquet")
-    with pytest.raises(SourceError, match="has rows without a text"):
-        tokenize([tmp_path / "a.parquet"], SUBJECT, tmp_path / "out")
-
-
 @pytest.mark.parametrize(
     ("field", "reason"),
     [
         ("n", "the column 'n' is of type int64, not string; name .* --field, or cast this"),
         ("tags", "the column 'tags' is of type list<.*>, not string; name"),
-        ("body", "no columns are named 'body': its columns are n, tags, same, same; name the col"),
-        ("same", "2 columns are named 'same': its columns are n, tags, same, same; name the col"),
+        ("gap", "column 'gap' has rows without a text, the first after row 0; drop them"),
+        ("body", "no columns are named 'body': its columns are n, tags, gap, same, same; name the"),
+        ("same", "2 columns are named 'same': its columns are n, tags, gap, same, same; name the"),
     ],
 )
 def test_a_column_that_is_missing_or_no_text_is_named_with_its_file_and_type(
     field: str, reason: str, tmp_path: Path
 ) -> None:
-    columns = [pa.array(values) for values in ([1], [["a"]], ["a"], ["b"])]
-    pq.write_table(pa.table(columns, ["n", "tags", "same", "same"]), tmp_path / "a.parquet")
+    text = pa.array(["a", None])
+    columns = [pa.array([1, 2]), pa.array([["a"], []]), text, text, text]
+    names = ["n", "tags", "gap", "same", "same"]
+    pq.write_table(pa.table(columns, names), tmp_path / "a.parquet")
     with pytest.raises(SourceError, match=rf"a\.parquet: {reason}"):
         tokenize([tmp_path / "a.parquet"], SUBJECT, tmp_path / "out", field=field)
 
