@@ -62,9 +62,8 @@ def test_offsets_are_trimmed_as_in_the_library(passes: list[Any], unknown: str) 
     for text in TEXTS:
         for template in (False, True):
             expected = library.encode(text, add_special_tokens=template)
-            encoding = subject.encode_with_offsets(
-                text, allowed_special="all", add_special_tokens=template
-            )
+            how: dict[str, Any] = {"allowed_special": "all", "add_special_tokens": template}
+            encoding = subject.encode_with_offsets(text, **how)
             assert (encoding.ids, encoding.offsets) == (expected.ids, expected.offsets), text
 
 

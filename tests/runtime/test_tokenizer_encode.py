@@ -73,20 +73,16 @@ def test_allowing_an_unknown_added_token_is_an_error_that_names_it() -> None:
 
 
 def test_a_lone_surrogate_is_replaced_as_in_tiktoken() -> None:
+    subject = tokenizer("ranks")
     for text in ("\ud83d\udc4d", "a\ud83d", "\udc4d\ud83d b", "x\udfffy\ud800"):
         expected = [encoding().encode_ordinary(each) for each in (text, "a")]
-        assert tokenizer("ranks").encode(text) == expected[0]
-        assert tokenizer("ranks").encode_batch([text, "a"]) == expected
+        assert subject.encode(text) == expected[0]
+        assert subject.encode_batch([text, "a"]) == expected
 
 
 def test_bytes_that_are_not_utf8_are_an_error_with_the_offset() -> None:
-    for data, offset in (
-        (b"abc\xff", 3),
-        (b"\xc3", 0),
-        (b"a\xed\xa0\x80", 1),
-        (b"\xf4\x90\x80\x80", 0),
-        (b"ab\xe2\x82", 2),
-    ):
+    texts = {b"abc\xff": 3, b"\xc3": 0, b"a\xed\xa0\x80": 1, b"\xf4\x90\x80\x80": 0}
+    for data, offset in (texts | {b"ab\xe2\x82": 2}).items():
         with pytest.raises(UnicodeDecodeError) as raised:
             tokenizer("gpt2").encode_bytes(data)
         assert raised.value.start == offset

@@ -62,10 +62,10 @@ def test_concurrent_threads_produce_the_ids_of_one() -> None:
         sys.setswitchinterval(interval)
 
 
-@pytest.mark.parametrize(
-    "method",
-    [method for method in ("fork", "spawn") if method in multiprocessing.get_all_start_methods()],
-)
+METHODS = {"fork", "spawn"} & {*multiprocessing.get_all_start_methods()}
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
 def test_another_process_produces_the_same_ids(method: str) -> None:
     subject = tokenizer("ranks")
     subject.encode("the lighthouse")  # so that a fork copies a used workspace
