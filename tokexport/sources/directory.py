@@ -103,7 +103,7 @@ def _only(folder: Path, found: Sequence[Path], what: str) -> Path:
 
 def _holds_settings(path: Path) -> bool:
     """Whether a file called tokenizer.json is actually a tokenizer_config.json."""
-    source = Input(path=path)
+    source = Input(path)
     if source.view.find(b'"model"') >= 0:  # avoids parsing a large file twice
         return False
     try:
@@ -113,7 +113,7 @@ def _holds_settings(path: Path) -> bool:
 
 
 def _is_tokenizer(path: Path, sources: Sequence[AnySource]) -> bool:
-    source = Input(path=path)
+    source = Input(path)
     try:
         refuse_by_head(source)
         found = sniffed(source, [one for one in sources if one.under_any_name])

@@ -60,10 +60,9 @@ class Opened:
     was found, ``commit`` that of a repository of the Hugging Face hub.
     """
 
-    format: AnySource
     input: Input
+    format: AnySource
     content: Any
-    given: Given
     folder: Path | None = None
     commit: str | None = None
 
@@ -76,7 +75,7 @@ class Opened:
     def read(self) -> TokenizerModel:
         """The model; UnsupportedError if it could not be exact, SourceError for a broken source."""
         with self.input.naming_the_file():
-            model = self.format.read(self.input, self.content, self.given)
+            model = self.format.read(self.input, self.content)
         if self.folder is None or self.input.is_folder:
             return model
         notes = directory_notes(self.folder, self.input.name, SOURCES)
@@ -85,11 +84,11 @@ class Opened:
     def reference(self) -> ReferenceTokenizer:
         """The tokenizer of its library; SourceError if the library refuses the source."""
         with self.input.naming_the_file():
-            return self.format.reference(self.input, self.content, self.given)
+            return self.format.reference(self.input, self.content)
 
     def equivalent(self) -> Any:
         """What the source is or is read as: see :class:`tokexport.sources.source.Source`."""
-        return self.format.equivalent(self.input, self.content, self.given)
+        return self.format.equivalent(self.input, self.content)
 
     def emptied(self) -> Opened:
         """The same without its content, which is no longer needed: compiling needs the memory."""
@@ -132,34 +131,32 @@ def open_source(
     if not isinstance(local, str | os.PathLike):
         return _open_object(local, given)
     path = Path(local)
-    opened = _of_transformers(path) if reference is not None else _open_path(path, given)
+    opened = _of_transformers(path, given) if reference is not None else _open_path(path, given)
     with opened.input.naming_the_file():
-        _check_given(opened, given)
+        _check_given(opened)
     commit = path.name if local is not source else None
-    folder = path if path.is_dir() else None
-    return replace(opened, given=given, folder=folder, commit=commit)
+    return replace(opened, folder=path if path.is_dir() else None, commit=commit)
 
 
 def _open_path(path: Path, given: Given) -> Opened:
     # What is given is for ranks, not for a pickle beside them.
     order = sorted(SOURCES, key=lambda one: one is tiktoken.PICKLE and given != Given())
-    source = Input(path=tokenizer_in(path, order) if path.is_dir() else path)
+    source = Input(tokenizer_in(path, order) if path.is_dir() else path, given)
     with source.naming_the_file():
         refuse_by_head(source)
         found = sniffed(source, SOURCES)
-        return refuse(source) if found is None else Opened(found[0], source, found[1], Given())
+        return refuse(source) if found is None else Opened(source, *found)
 
 
-def _of_transformers(path: Path) -> Opened:
-    folder = path if path.is_dir() else path.parent
-    source = Input(path=folder)
+def _of_transformers(path: Path, given: Given) -> Opened:
+    source = Input(path if path.is_dir() else path.parent, given)
     with source.naming_the_file():
-        return Opened(transformers.SOURCE, source, from_folder(source.files, str(path)), Given())
+        return Opened(source, transformers.SOURCE, from_folder(source.files, str(path)))
 
 
 def _open_object(python_object: object, given: Given) -> Opened:
     kind = f"{type(python_object).__module__}.{type(python_object).__qualname__}"
-    source = Input(python_object=python_object)
+    source = Input(python_object)
     found = sniffed(source, OBJECTS)
     if found is None:
         raise TypeError(f"cannot read a {kind}; {SUPPORTED}")
@@ -168,11 +165,11 @@ def _open_object(python_object: object, given: Given) -> Opened:
             "a tokenizer object has its own pattern and special tokens",
             "pattern and special_tokens are for rank files",
         )
-    return Opened(found[0], source, found[1], given)
+    return Opened(source, *found)
 
 
-def _check_given(opened: Opened, given: Given) -> None:
-    name, takes = opened.input.name, opened.format.takes
+def _check_given(opened: Opened) -> None:
+    name, given, takes = opened.input.name, opened.input.given, opened.format.takes
     if given.pattern is not None and "pattern" not in takes:
         problem = f"a pattern for a {opened.format.name} is not supported"
         hint = "only tiktoken ranks and GGUF, which hold none, accept one"

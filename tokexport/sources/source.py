@@ -53,13 +53,13 @@ class Input:
     file is read and parsed once, lazily, as its format requires.
     """
 
-    def __init__(self, *, path: Path | None = None, python_object: object | None = None) -> None:
-        self.name = type(python_object).__name__ if path is None else path.name
-        self.path = path
-        self.object = python_object
-        self.is_folder = path is not None and path.is_dir()
-        folder = path if self.is_folder else None if path is None else path.parent
-        self.files = SourceFiles(folder)
+    def __init__(self, source: object, given: Given = Given()) -> None:
+        self.path = source if isinstance(source, Path) else None
+        self.object = source if self.path is None else None
+        self.name = type(source).__name__ if self.path is None else self.path.name
+        self.given = given
+        self.is_folder = self.path is not None and self.path.is_dir()
+        self.files = SourceFiles(self.path if self.is_folder or not self.path else self.path.parent)
 
     @contextmanager
     def naming_the_file(self) -> Iterator[None]:
@@ -129,8 +129,8 @@ class Source(Generic[T]):
 
     name: str
     sniff: Callable[[Input], T | None]
-    read: Callable[[Input, T, Given], TokenizerModel]
-    reference: Callable[[Input, T, Given], ReferenceTokenizer]
+    read: Callable[[Input, T], TokenizerModel]
+    reference: Callable[[Input, T], ReferenceTokenizer]
     # The names or globs by which it is found in a directory, in order of preference.
     files: tuple[str, ...] = ()
     # Whether the files that belong to a file of such a name are beside it.
@@ -141,7 +141,7 @@ class Source(Generic[T]):
     whole_folder: Callable[[SourceFiles], bool] | None = None
     # What it is or is read as, if that is a tokenizer.json (its fields), a SentencePiece model or
     # RWKV's vocabulary file; otherwise None.
-    equivalent: Callable[[Input, T, Given], Any] = lambda source, content, given: None
+    equivalent: Callable[[Input, T], Any] = lambda source, content: None
     # The fields of :class:`Given` that the format leaves open.
     takes: frozenset[str] = frozenset()
 

@@ -7,7 +7,7 @@ from typing import Any
 from tokexport.model import TokenizerModel
 from tokexport.sources.gguf.metadata import MAGIC, read_metadata
 from tokexport.sources.reference import ReferenceTokenizer, reading_note
-from tokexport.sources.source import Given, Input, Source
+from tokexport.sources.source import Input, Source
 
 
 def _sniff(source: Input) -> dict[str, Any] | None:
@@ -18,22 +18,22 @@ def _sniff(source: Input) -> dict[str, Any] | None:
     return read_metadata(source.view, source.name, PREFIXES)
 
 
-def _read(source: Input, values: dict[str, Any], given: Given) -> TokenizerModel:
+def _read(source: Input, values: dict[str, Any]) -> TokenizerModel:
     from tokexport.sources.gguf.read import read_gguf
     from tokexport.sources.gguf.source import parse_gguf
 
-    return read_gguf(parse_gguf(values, source.name, given.pattern), source.files)
+    return read_gguf(parse_gguf(values, source.name, source.given.pattern), source.files)
 
 
-def _equivalent(source: Input, values: dict[str, Any], given: Given) -> Any:
+def _equivalent(source: Input, values: dict[str, Any]) -> Any:
     from tokexport.sources.gguf.read import equivalent
     from tokexport.sources.gguf.source import parse_gguf
 
-    return equivalent(parse_gguf(values, source.name, given.pattern))
+    return equivalent(parse_gguf(values, source.name, source.given.pattern))
 
 
-def _reference(source: Input, values: dict[str, Any], given: Given) -> ReferenceTokenizer:
-    found = _equivalent(source, values, given)
+def _reference(source: Input, values: dict[str, Any]) -> ReferenceTokenizer:
+    found = _equivalent(source, values)
     assert source.path is not None
     if isinstance(found, dict):
         from tokexport.sources.tokenizer_json.reference import TokenizersReference

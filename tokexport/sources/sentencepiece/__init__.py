@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from tokexport.model import TokenizerModel
 from tokexport.sources.reference import ReferenceTokenizer
-from tokexport.sources.source import Given, Input, Source
+from tokexport.sources.source import Input, Source
 
 # The first field of a model is a piece (field 1), whose first field is its text (field 1).
 _START: Final = re.compile(rb"\x0a.\x0a.", re.DOTALL)
@@ -22,20 +22,20 @@ def _sniff(source: Input) -> bytes | None:
     return source.data if is_model else None
 
 
-def _read(source: Input, data: bytes, given: Given) -> TokenizerModel:
+def _read(source: Input, data: bytes) -> TokenizerModel:
     from tokexport.sources.sentencepiece.read import read_sentencepiece
 
     return read_sentencepiece(data, source.name, source.files)
 
 
-def _reference(source: Input, data: bytes, given: Given) -> ReferenceTokenizer:
+def _reference(source: Input, data: bytes) -> ReferenceTokenizer:
     from tokexport.sources.sentencepiece.reference import SentencePieceReference
 
     assert source.path is not None
     return SentencePieceReference.from_bytes(data, source.path)
 
 
-def _equivalent(source: Input, data: bytes, given: Given) -> Any:
+def _equivalent(source: Input, data: bytes) -> Any:
     from tokexport.sources.sentencepiece.proto import parse_model
 
     return parse_model(data, source.name)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from tokexport.model import TokenizerModel
 from tokexport.sources.json_node import Node
 from tokexport.sources.reference import ReferenceTokenizer
-from tokexport.sources.source import Given, Input, Source
+from tokexport.sources.source import Input, Source
 from tokexport.sources.tiktoken.encoding import build, read_encoding
 from tokexport.sources.tiktoken.pickled import read_pickle
 from tokexport.sources.tiktoken.tekken import parse_tekken, read_tekken
@@ -39,17 +39,17 @@ def _sniff_ranks(source: Input) -> bytes | None:
     return source.data if are_ranks else None
 
 
-def _read_ranks(source: Input, data: bytes, given: Given) -> TokenizerModel:
+def _read_ranks(source: Input, data: bytes) -> TokenizerModel:
     from tokexport.sources.tiktoken.ranks import read_ranks  # known encodings take 0.7 MB
 
-    return read_ranks(source, data, given)
+    return read_ranks(source, data)
 
 
-def _ranks_reference(source: Input, data: bytes, given: Given) -> ReferenceTokenizer:
+def _ranks_reference(source: Input, data: bytes) -> ReferenceTokenizer:
     from tokexport.sources.tiktoken.ranks import rank_encoding
     from tokexport.sources.tiktoken.reference import TiktokenReference
 
-    known, special_tokens, _ = rank_encoding(source, data, given)
+    known, special_tokens, _ = rank_encoding(source, data)
     return TiktokenReference.from_ranks(data, known.pattern, dict(special_tokens))
 
 
@@ -60,7 +60,7 @@ def _sniff_tekken(source: Input) -> Node | None:
     return None
 
 
-def _tekken_reference(source: Input, root: Node, given: Given) -> ReferenceTokenizer:
+def _tekken_reference(source: Input, root: Node) -> ReferenceTokenizer:
     """As mistral-common does, except that special tokens are tiktoken's: their ids come first."""
     from tokexport.sources.tiktoken.reference import TiktokenReference
 
@@ -79,9 +79,7 @@ def _sniff_object(source: Input) -> Any:
     return source.object if known else None
 
 
-def _object_reference(
-    source: Input, encoding: tiktoken.Encoding, given: Given
-) -> ReferenceTokenizer:
+def _object_reference(source: Input, encoding: tiktoken.Encoding) -> ReferenceTokenizer:
     from tokexport.sources.tiktoken.reference import TiktokenReference
 
     return TiktokenReference(encoding)
@@ -91,11 +89,11 @@ def _sniff_pickle(source: Input) -> Parts | None:
     return read_pickle(source.data, source.name) if is_pickle_of_tiktoken(source.head) else None
 
 
-def _read_pickle(source: Input, parts: Parts, given: Given) -> TokenizerModel:
+def _read_pickle(source: Input, parts: Parts) -> TokenizerModel:
     return build(source.name, *parts, source.files.provenance("pickle of tiktoken"))
 
 
-def _pickle_reference(source: Input, parts: Parts, given: Given) -> ReferenceTokenizer:
+def _pickle_reference(source: Input, parts: Parts) -> ReferenceTokenizer:
     from tokexport.sources.tiktoken.reference import TiktokenReference
 
     return TiktokenReference.from_parts(*parts)
@@ -104,7 +102,7 @@ def _pickle_reference(source: Input, parts: Parts, given: Given) -> ReferenceTok
 def _is_whole_pickle(path: Path) -> bool:
     """Any pickle, but beside ranks only one that can be read instead."""
     return path.is_file() and (
-        is_pickle_of_tiktoken(Input(path=path).head) or not any(path.parent.glob("*.tiktoken"))
+        is_pickle_of_tiktoken(Input(path).head) or not any(path.parent.glob("*.tiktoken"))
     )
 
 

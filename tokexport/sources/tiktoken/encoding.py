@@ -28,7 +28,7 @@ from tokexport.model import (
     TokenKind,
 )
 from tokexport.sources.json_node import Node, show
-from tokexport.sources.source import Given, Input
+from tokexport.sources.source import Input
 
 if TYPE_CHECKING:
     import tiktoken
@@ -73,7 +73,7 @@ def build(
     )
 
 
-def read_encoding(source: Input, encoding: tiktoken.Encoding, given: Given) -> TokenizerModel:
+def read_encoding(source: Input, encoding: tiktoken.Encoding) -> TokenizerModel:
     """The model of a ``tiktoken.Encoding``.
 
     The digest in its provenance covers the pattern, the ranks and the special tokens, each on its

@@ -19,7 +19,7 @@ from typing import Final
 from tokexport.errors import UnsupportedError
 from tokexport.model import Provenance, TokenizerModel
 from tokexport.sources.json_node import line_of, parse_beside
-from tokexport.sources.source import Given, Input
+from tokexport.sources.source import Input
 from tokexport.sources.tiktoken.encoding import build
 from tokexport.sources.tiktoken.known_patterns import KNOWN, KNOWN_RANKS, KnownEncoding
 from tokexport.sources.tokenizer_json.config import added_tokens_decoder, read_config, with_roles
@@ -55,11 +55,11 @@ def parse_ranks(data: bytes, file: str) -> dict[bytes, int]:
 
 
 def rank_encoding(
-    source: Input, data: bytes, given: Given
+    source: Input, data: bytes
 ) -> tuple[KnownEncoding, Mapping[str, int], tuple[str, ...]]:
     """The pattern of a rank file, its special tokens, and notes; see the head of this file."""
     name, files = source.name, source.files
-    pattern, special_tokens = given.pattern, given.special_tokens
+    pattern, special_tokens = source.given.pattern, source.given.special_tokens
     notes: list[str] = []
     beside = parse_beside(files, name.removesuffix(_SUFFIX) + ".json")
     beside.object({"pattern", "special_tokens"})
@@ -90,9 +90,9 @@ def rank_encoding(
     return known, special_tokens, tuple(notes)
 
 
-def read_ranks(source: Input, data: bytes, given: Given) -> TokenizerModel:
+def read_ranks(source: Input, data: bytes) -> TokenizerModel:
     ranks = parse_ranks(data, source.name)
-    known, special, notes = rank_encoding(source, data, given)
+    known, special, notes = rank_encoding(source, data)
     provenance = Provenance("tiktoken")
     model = build(source.name, ranks, known.pattern, special, provenance, known.spelling)
     files = source.files

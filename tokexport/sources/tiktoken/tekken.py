@@ -12,7 +12,7 @@ from tokexport.errors import SourceError
 from tokexport.limits import MAX_IDS
 from tokexport.model import SpecialIds, TokenizerModel
 from tokexport.sources.json_node import Node, show
-from tokexport.sources.source import Given, Input
+from tokexport.sources.source import Input
 from tokexport.sources.tiktoken.encoding import build
 
 # The special tokens of a file that lists none, by id; only versions up to v7 may omit them.
@@ -55,7 +55,7 @@ def parse_tekken(root: Node) -> tuple[dict[bytes, int], str, dict[str, int]]:
     return ids, config.field("pattern").string(), special
 
 
-def read_tekken(source: Input, root: Node, given: Given) -> TokenizerModel:
+def read_tekken(source: Input, root: Node) -> TokenizerModel:
     """The model of the parsed tekken.json, with special tokens that work as in tiktoken."""
     ids, pattern, special = parse_tekken(root)
     provenance = source.files.provenance("tekken.json")

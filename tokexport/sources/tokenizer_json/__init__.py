@@ -8,7 +8,7 @@ from tokexport.model import TokenizerModel
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import Node, release
 from tokexport.sources.reference import ReferenceTokenizer
-from tokexport.sources.source import Given, Input, Source
+from tokexport.sources.source import Input, Source
 from tokexport.sources.tokenizer_json.config import TOKENIZER_JSON
 from tokexport.sources.tokenizer_json.read import read_saved, read_tokenizer_json, save
 from tokexport.sources.transformers.classes import rebuilt_note
@@ -31,7 +31,7 @@ def has_vocabulary(root: Node) -> bool:
     return isinstance(model, dict) and "vocab" in model
 
 
-def fields_of(source: Input, root: Node, given: Given) -> dict[str, Any]:
+def fields_of(source: Input, root: Node) -> dict[str, Any]:
     """The fields of the document, all of them parsed."""
     return {**source.fields}
 
@@ -47,11 +47,11 @@ def read_file(
     return replace(model, notes=(*model.notes, note)) if note else model
 
 
-def _read(source: Input, root: Node, given: Given) -> TokenizerModel:
+def _read(source: Input, root: Node) -> TokenizerModel:
     return read_file(source, root, read_tokenizer_json)
 
 
-def _reference(source: Input, root: Node, given: Given) -> ReferenceTokenizer:
+def _reference(source: Input, root: Node) -> ReferenceTokenizer:
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
     text = source.view[:]
@@ -64,11 +64,11 @@ def _sniff_object(source: Input) -> Any:
     return source.object if known else None
 
 
-def _read_object(source: Input, tokenizer: Any, given: Given) -> TokenizerModel:
+def _read_object(source: Input, tokenizer: Any) -> TokenizerModel:
     return read_saved(save(tokenizer, _OBJECT), _OBJECT, source.files)
 
 
-def _reference_object(source: Input, tokenizer: Any, given: Given) -> ReferenceTokenizer:
+def _reference_object(source: Input, tokenizer: Any) -> ReferenceTokenizer:
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
     # A copy: the reference changes settings, and the object is the caller's.

@@ -3,7 +3,7 @@
 from tokexport.model import TokenizerModel
 from tokexport.sources.json_node import Node
 from tokexport.sources.reference import ReferenceTokenizer
-from tokexport.sources.source import Given, Input, Source
+from tokexport.sources.source import Input, Source
 from tokexport.sources.tokenizer_json import document_of, fields_of, has_vocabulary, read_file
 from tokexport.sources.tokenizer_json_2.read import VERSION, read_version_2
 
@@ -13,11 +13,11 @@ def _sniff(source: Input) -> Node | None:
     return source.json if root is not None and root.value.get("version") == VERSION else None
 
 
-def _read(source: Input, root: Node, given: Given) -> TokenizerModel:
+def _read(source: Input, root: Node) -> TokenizerModel:
     return read_file(source, root, read_version_2)
 
 
-def _reference(source: Input, root: Node, given: Given) -> ReferenceTokenizer:
+def _reference(source: Input, root: Node) -> ReferenceTokenizer:
     from tokexport.sources.tokenizer_json_2.reference import Tokenizers1Reference
 
     assert source.path is not None

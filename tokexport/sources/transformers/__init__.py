@@ -8,7 +8,7 @@ config.json does. So the library loads the directory, without running code from 
 
 from tokexport.model import TokenizerModel
 from tokexport.sources.reference import ReferenceTokenizer
-from tokexport.sources.source import Given, Input, Source
+from tokexport.sources.source import Input, Source
 from tokexport.sources.tokenizer_json.read import read_saved
 from tokexport.sources.transformers import load
 from tokexport.sources.transformers.classes import is_vocabulary, named_class
@@ -24,11 +24,11 @@ def _sniff(source: Input) -> load.Loaded | None:
     return None
 
 
-def _read(source: Input, loaded: load.Loaded, given: Given) -> TokenizerModel:
+def _read(source: Input, loaded: load.Loaded) -> TokenizerModel:
     return read_saved(loaded.saved, loaded.source, loaded.files, loaded.settings)
 
 
-def _reference(source: Input, loaded: load.Loaded, given: Given) -> ReferenceTokenizer:
+def _reference(source: Input, loaded: load.Loaded) -> ReferenceTokenizer:
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
     return TokenizersReference.from_text(loaded.saved.text, loaded.source)

@@ -13,7 +13,7 @@ from tokexport.errors import SourceError
 from tokexport.model import TokenizerModel
 from tokexport.sources.json_node import Node, line_of
 from tokexport.sources.reference import ReferenceTokenizer
-from tokexport.sources.source import Given, Input, Source
+from tokexport.sources.source import Input, Source
 from tokexport.sources.tokenizer_json import document
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 from tokexport.unicode.byte_alphabet import CHARACTERS
@@ -98,12 +98,12 @@ def clip_document(vocab: Mapping[str, int], merges: Sequence[Sequence[str]]) -> 
     )
 
 
-def read_clip(source: Input, pair: Pair, given: Given) -> TokenizerModel:
+def read_clip(source: Input, pair: Pair) -> TokenizerModel:
     root = Node(source.name, "", clip_document(*pair))
     return read_tokenizer_json(root, source.files, "vocabulary of CLIP")
 
 
-def reference_of_clip(source: Input, pair: Pair, given: Given) -> ReferenceTokenizer:
+def reference_of_clip(source: Input, pair: Pair) -> ReferenceTokenizer:
     """The class of `transformers`, which reads the files itself; else our own document."""
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 

@@ -17,7 +17,7 @@ from tokexport.sources.files import SourceFiles, lines_of
 from tokexport.sources.json_node import Node, line_of, parse, show
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL
-from tokexport.sources.source import Given, Input, Source
+from tokexport.sources.source import Input, Source
 from tokexport.sources.tokenizer_json import document
 from tokexport.sources.tokenizer_json.config import ADDED_TOKENS, CONFIG
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
@@ -84,25 +84,25 @@ def _are_merges(source: Input) -> bool:
     return bool(are_pairs) and not is_other
 
 
-def _read(source: Input, pair: Pair, given: Given) -> TokenizerModel:
+def _read(source: Input, pair: Pair) -> TokenizerModel:
     if not pair.is_clip:
-        return _read_pair(pair, source.files, given.special_tokens)
-    if given.special_tokens is not None:
+        return _read_pair(pair, source.files, source.given.special_tokens)
+    if source.given.special_tokens is not None:
         problem = "special tokens for a pair of CLIP are not supported"
         raise UnsupportedError(source.name, problem, "it names its own")
     vocab = read_vocab(pair.vocab)
-    return read_clip(source, (vocab, [*pair.merges.values()]), given)
+    return read_clip(source, (vocab, [*pair.merges.values()]))
 
 
-def _reference(source: Input, pair: Pair, given: Given) -> ReferenceTokenizer:
+def _reference(source: Input, pair: Pair) -> ReferenceTokenizer:
     if pair.is_clip:
-        return reference_of_clip(source, (pair.vocab.value, [*pair.merges.values()]), given)
+        return reference_of_clip(source, (pair.vocab.value, [*pair.merges.values()]))
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
     folder = source.files.folder
     assert folder is not None
     return TokenizersReference.from_vocab_and_merges(
-        folder / pair.vocab.file, folder / pair.merges_name, _by_id(given.special_tokens)
+        folder / pair.vocab.file, folder / pair.merges_name, _by_id(source.given.special_tokens)
     )
 
 

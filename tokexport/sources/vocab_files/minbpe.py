@@ -14,7 +14,7 @@ from tokexport.model import TokenizerModel
 from tokexport.sources.files import lines_of
 from tokexport.sources.json_node import Node, line_of, show
 from tokexport.sources.reference import ReferenceTokenizer
-from tokexport.sources.source import Given, Input, Source
+from tokexport.sources.source import Input, Source
 from tokexport.sources.tokenizer_json import document
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 from tokexport.unicode.byte_alphabet import to_characters
@@ -112,11 +112,11 @@ def _sniff(source: Input) -> Node | None:
     return Node(source.name, "", minbpe_document(source.data, source.name))
 
 
-def _read(source: Input, root: Node, given: Given) -> TokenizerModel:
+def _read(source: Input, root: Node) -> TokenizerModel:
     return read_tokenizer_json(root, source.files, "minbpe model")
 
 
-def _reference(source: Input, root: Node, given: Given) -> ReferenceTokenizer:
+def _reference(source: Input, root: Node) -> ReferenceTokenizer:
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
     return TokenizersReference.from_document(root.value, str(source.path))

@@ -15,7 +15,7 @@ from tokexport.model import GreedyModel, Provenance, Reference, Token, Tokenizer
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import line_of
 from tokexport.sources.reference import Mode, ReferenceTokenizer
-from tokexport.sources.source import Given, Input, Source
+from tokexport.sources.source import Input, Source
 from tokexport.sources.tokenizer_json.config import read_config, with_roles
 
 _LINE: Final = re.compile(rb"([0-9]{1,9}) (b?(?:'.*'|\".*\")) ([0-9]{1,9})\r?")
@@ -138,11 +138,11 @@ def _sniff(source: Input) -> bytes | None:
     return source.data if lines and all(map(_LINE.fullmatch, lines)) else None
 
 
-def _read(source: Input, data: bytes, given: Given) -> TokenizerModel:
+def _read(source: Input, data: bytes) -> TokenizerModel:
     return read_rwkv(data, source.name, source.files)
 
 
-def _reference(source: Input, data: bytes, given: Given) -> ReferenceTokenizer:
+def _reference(source: Input, data: bytes) -> ReferenceTokenizer:
     return RwkvReference(data)
 
 

@@ -15,7 +15,7 @@ from tokexport.model import TokenizerModel
 from tokexport.sources.files import lines_of
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.reference import ReferenceTokenizer
-from tokexport.sources.source import Given, Input, Source
+from tokexport.sources.source import Input, Source
 from tokexport.sources.tokenizer_json.config import ADDED_TOKENS, CONFIG, read_config
 from tokexport.sources.tokenizer_json.document import added_token, tokenizer_document
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
@@ -118,7 +118,7 @@ def _sniff(source: Input) -> bytes | None:
     return source.data if _UNKNOWN.encode() in source.data.splitlines() else None
 
 
-def _read(source: Input, data: bytes, given: Given) -> TokenizerModel:
+def _read(source: Input, data: bytes) -> TokenizerModel:
     config = read_config(source.files)
     vocab = parse_vocabulary(data, source.name)
     document = wordpiece_document(vocab, source.name, bert_settings(config))
@@ -139,7 +139,7 @@ def _read(source: Input, data: bytes, given: Given) -> TokenizerModel:
     return replace(model, notes=(*model.notes, *left_out, *([note] if note else [])))
 
 
-def _reference(source: Input, data: bytes, given: Given) -> ReferenceTokenizer:
+def _reference(source: Input, data: bytes) -> ReferenceTokenizer:
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
     assert source.path is not None
