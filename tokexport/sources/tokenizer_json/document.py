@@ -29,6 +29,12 @@ def added_token(
     return {"id": number, "content": content, "special": special, **flags}
 
 
+def special_tokens(ids: Mapping[str, int]) -> list[dict[str, Any]]:
+    """The entries of special tokens, given by content, in order of their ids."""
+    by_id = sorted(ids.items(), key=lambda token: token[1])
+    return [added_token(number, content, special=True) for content, number in by_id]
+
+
 def byte_level(use_regex: bool) -> dict[str, Any]:
     """The ByteLevel part; with ``use_regex`` it splits with GPT-2's pattern."""
     flags = {"add_prefix_space": False, "trim_offsets": True, "use_regex": use_regex}

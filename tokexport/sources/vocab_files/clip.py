@@ -59,20 +59,14 @@ def published_vocabulary(data: bytes, file: str) -> tuple[dict[str, int], list[l
 
 def is_clip(vocab: Mapping[str, int]) -> bool:
     """Whether a vocab.json has every byte at the end of a word, and CLIP's special tokens."""
-    return (
-        all(character + END_OF_WORD in vocab for character in CHARACTERS)
-        and START in vocab
-        and END in vocab
-    )
+    ends = (character + END_OF_WORD for character in CHARACTERS)
+    return all(token in vocab for token in (START, END, *ends))
 
 
 def clip_document(vocab: Mapping[str, int], merges: Sequence[Sequence[str]]) -> dict[str, Any]:
     """The tokenizer.json for a vocabulary that has CLIP's special tokens."""
     return document.tokenizer_document(
-        added_tokens=[
-            document.added_token(vocab[content], content, special=True, normalized=False)
-            for content in sorted((START, END), key=lambda content: vocab[content])
-        ],
+        added_tokens=document.special_tokens({START: vocab[START], END: vocab[END]}),
         normalizer={
             "type": "Sequence",
             "normalizers": [

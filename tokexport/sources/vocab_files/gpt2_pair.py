@@ -22,7 +22,7 @@ from tokexport.sources.tokenizer_json import document
 from tokexport.sources.tokenizer_json.config import ADDED_TOKENS, CONFIG
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 from tokexport.sources.unreadable import is_array, list_without_ids
-from tokexport.sources.vocab_files.clip import is_clip, read_clip, reference_of_clip
+from tokexport.sources.vocab_files.clip import END_OF_WORD, is_clip, read_clip, reference_of_clip
 from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT, CHARACTERS
 
 # File names that belong together: the vocabulary's and the merges'.
@@ -34,7 +34,6 @@ _PAIRS: Final = (
 # The same after a prefix, as save_model(folder, PREFIX) of `tokenizers` writes them.
 _PREFIXED: Final = ("-vocab.json", "-merges.txt")
 _VERSION: Final = "#version"
-_END_OF_WORD: Final = "</w>"
 _FAIRSEQ: Final = "dict.txt"
 _INSTEAD: Final = (
     "GPT-2's kind over bytes and CLIP's are; give the tokenizer.json of this tokenizer, or the"
@@ -79,9 +78,8 @@ def _are_merges(source: Input) -> bool:
     if source.data.startswith(_VERSION.encode()):
         return True
     words = [line.split(b" ") for line in source.lines]
-    are_pairs = words and all(len(parts) == 2 and all(parts) for parts in words)
     is_other = is_array(source.data) or list_without_ids(source.lines) is not None
-    return bool(are_pairs) and not is_other
+    return words != [] and all(len(pair) == 2 and all(pair) for pair in words) and not is_other
 
 
 def _read(source: Input, pair: Pair) -> TokenizerModel:
@@ -99,10 +97,11 @@ def _reference(source: Input, pair: Pair) -> ReferenceTokenizer:
         return reference_of_clip(source, (pair.vocab.value, [*pair.merges.values()]))
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
-    folder = source.files.folder
+    folder, special_tokens = source.files.folder, source.given.special_tokens or {}
     assert folder is not None
+    by_id = sorted(special_tokens, key=special_tokens.__getitem__)
     return TokenizersReference.from_vocab_and_merges(
-        folder / pair.vocab.file, folder / pair.merges_name, _by_id(source.given.special_tokens)
+        folder / pair.vocab.file, folder / pair.merges_name, by_id
     )
 
 
@@ -162,10 +161,7 @@ def _read_pair(
         if missing:
             refuse_merge(line_of(pair.merges_name, number, ""), (left, right), missing[0])
     root = document.tokenizer_document(
-        added_tokens=[
-            document.added_token(number, content, special=True)
-            for content, number in _by_id(special_tokens).items()
-        ],
+        added_tokens=document.special_tokens(special_tokens or {}),
         pre_tokenizer=document.byte_level(True),
         decoder=document.byte_level(True),
         model=document.byte_pair_model(vocab, [*pair.merges.values()]),
@@ -198,27 +194,21 @@ def _read_pair(
     return replace(model, notes=(*model.notes, *notes))
 
 
-def _by_id(special_tokens: Mapping[str, int] | None) -> dict[str, int]:
-    return dict(sorted((special_tokens or {}).items(), key=lambda token: token[1]))
-
-
 def check_kind(file: str, vocab: Mapping[str, int], merges: Iterable[list[str]] = ()) -> None:
     """Raises UnsupportedError for a pair of another class with the same file names.
 
     A vocabulary of every byte is GPT-2's kind, unless every byte ends words too. U+2581 is not in
     GPT-2's alphabet, so only an added token can have it.
     """
-    ends_words = [
-        token for token in vocab if token.endswith(_END_OF_WORD) and token != _END_OF_WORD
-    ]
-    ends_words += [right for _, right in merges if right.endswith(_END_OF_WORD)]
+    ends_words = [token for token in vocab if token.endswith(END_OF_WORD) and token != END_OF_WORD]
+    ends_words += [right for _, right in merges if right.endswith(END_OF_WORD)]
     every_byte = all(character in vocab for character in CHARACTERS)
     spaces = [token for token in vocab if token.startswith(SPACE_SYMBOL)]
     if ends_words and (
-        not every_byte or all(character + _END_OF_WORD in vocab for character in CHARACTERS)
+        not every_byte or all(character + END_OF_WORD in vocab for character in CHARACTERS)
     ):
         found = (
-            f"of words that end in {_END_OF_WORD}, such as {show(ends_words[0])} (subword-nmt,"
+            f"of words that end in {END_OF_WORD}, such as {show(ends_words[0])} (subword-nmt,"
             " CharBPETokenizer, GPT-1, CTRL, or a CLIP without its special tokens)"
         )
     elif spaces and not any(CHARACTERS[ord(" ")] in token for token in vocab):

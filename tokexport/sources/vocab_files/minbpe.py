@@ -76,10 +76,7 @@ def _document(
                 f"{show(longer[0])} begins with it: minbpe finds either, depending on their order"
             )
     return document.tokenizer_document(
-        added_tokens=[
-            document.added_token(number, content, special=True)
-            for content, number in number_of.items()
-        ],
+        added_tokens=document.special_tokens(special),
         pre_tokenizer=document.sequence(
             document.split(pattern, "Removed", invert=True), document.byte_level(False)
         )

@@ -17,7 +17,7 @@ from tokexport.sources.json_node import Node, show
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Input, Source
 from tokexport.sources.tokenizer_json.config import ADDED_TOKENS, CONFIG, read_config
-from tokexport.sources.tokenizer_json.document import added_token, tokenizer_document
+from tokexport.sources.tokenizer_json.document import special_tokens, tokenizer_document
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 
 _UNKNOWN: Final = "[UNK]"
@@ -93,9 +93,9 @@ def wordpiece_document(vocab: dict[str, int], file: str, settings: BertSettings)
             raise SourceError(
                 f"there is no token {show(content)}, which BertWordPieceTokenizer needs", name=file
             )
-    special = sorted((vocab[content], content) for content in _SPECIAL if content in vocab)
+    special: dict[str, int] = {content: vocab[content] for content in _SPECIAL if content in vocab}
     return tokenizer_document(
-        added_tokens=[added_token(number, content, special=True) for number, content in special],
+        added_tokens=special_tokens(special),
         normalizer={"type": "BertNormalizer", "clean_text": True, **asdict(settings)},
         pre_tokenizer={"type": "BertPreTokenizer"},
         post_processor={
