@@ -7,7 +7,6 @@ in a text are text, user-defined ones are ids, and neither BOS nor EOS is added.
 import functools
 import math
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -62,6 +61,7 @@ _OF_MODEL_TYPES: Final = {name.removesuffix("Tokenizer").lower(): name for name 
 _FAIRSEQ_NAME: Final = "sentencepiece.bpe.model"
 _UNKNOWN_PENALTY: Final = np.float32(10)
 _NUL: Final = "\0"
+_FREEZING: Final = (Algorithm.BPE, Algorithm.CHAR)  # user-defined pieces are found before merges
 _BYTE_PIECES: Final = {f"<0x{byte:02X}>": byte for byte in range(256)}
 
 
@@ -84,10 +84,10 @@ def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance
     pieces = _Pieces(source)
     model = _model(source, pieces)
     tokens = tuple(_token(source, piece) for piece in source.pieces)
-    user_defined = [(number, piece.text) for number, piece in pieces.of(PieceType.USER_DEFINED)]
-    frozen = user_defined if source.algorithm in (Algorithm.BPE, Algorithm.CHAR) else []
+    user_defined = pieces.of[PieceType.USER_DEFINED]
+    frozen = user_defined if source.algorithm in _FREEZING else []
     words = Split(SPACE_SYMBOL, Behavior.MERGED_WITH_NEXT, path="model_type WORD")
-    texts = tuple(text for _, text in user_defined)
+    texts = tuple(piece.text for _, piece in user_defined)
     spec, is_suffix = source.normalizer, source.whitespace_as_suffix
     tokenizer = TokenizerModel(
         tokens=tokens,
@@ -97,7 +97,8 @@ def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance
         normalizer=normalizer_steps(source.file, spec, texts, is_suffix),
         pre_tokenizer=(words,) if source.algorithm is Algorithm.WORD else (),
         added_tokens=tuple(
-            AddedToken(number, text, normalized=True, verbatim=True) for number, text in frozen
+            AddedToken(number, piece.text, normalized=True, verbatim=True)
+            for number, piece in frozen
         ),
         offset_alignment=Alignment(
             prefix=spec.add_dummy_prefix and not is_suffix,
@@ -116,7 +117,7 @@ def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance
     ids = {piece.text: number for number, piece in enumerate(source.pieces)}
     tokenizer = with_roles(tokenizer, files, read_config(files), ids.get, pieces.unk_id)
     if tokenizer.special_ids.bos is None and tokenizer.special_ids.eos is None:
-        return replace(tokenizer, special_ids=pieces.special_ids())
+        return replace(tokenizer, special_ids=_special_ids(source, pieces))
     return tokenizer
 
 
@@ -132,19 +133,18 @@ def _with_ordinary_nul(source: SentencePieceModel) -> SentencePieceModel:
 
 
 class _Pieces:
-    """The pieces by purpose, checked as the library does when it loads a model."""
+    """The ids and pieces in use by type, checked as the library does when it loads a model."""
 
     def __init__(self, source: SentencePieceModel) -> None:
-        self._source = source
         check_count(source.file, len(source.pieces), "pieces", MAX_IDS - 1)
+        self.of: dict[PieceType, list[tuple[int, Piece]]] = {kind: [] for kind in PieceType}
         seen: dict[str, int] = {}
-        unknown: list[int] = []
-        bytes_found: dict[int, int] = {}
         for number, piece in enumerate(source.pieces):
+            is_never_used = source.byte_fallback and piece.text == _NUL
             if piece.type is PieceType.UNUSED:
                 hint = "leave out pieces of type UNUSED: no published model has one"
                 _place(source, number).unsupported(hint)
-            if not piece.text or (_NUL in piece.text and not self._is_never_used(piece)):
+            if not piece.text or (_NUL in piece.text and not is_never_used):
                 _place(source, number).fail("a non-empty text without NUL")
             other = seen.setdefault(piece.text, number)
             if other != number:
@@ -153,41 +153,28 @@ class _Pieces:
                 _place(source, number).unsupported(hint)
             if not math.isfinite(piece.score):
                 _place(source, number).fail(f"a piece whose score is a number, not {piece.score}")
-            if piece.type is PieceType.UNKNOWN:
-                unknown.append(number)
-            elif piece.type is PieceType.BYTE:
-                if piece.text not in _BYTE_PIECES or not source.byte_fallback:
-                    expected = "<0x00> to <0xFF>, in a model with byte_fallback, for the type BYTE"
-                    _place(source, number).fail(expected)
-                bytes_found[_BYTE_PIECES[piece.text]] = number
+            is_byte = piece.text in _BYTE_PIECES and source.byte_fallback
+            if piece.type is PieceType.BYTE and not is_byte:
+                expected = "<0x00> to <0xFF>, in a model with byte_fallback, for the type BYTE"
+                _place(source, number).fail(expected)
+            if not is_never_used:
+                self.of[piece.type].append((number, piece))
+        unknown, in_bytes = self.of[PieceType.UNKNOWN], self.of[PieceType.BYTE]
         if len(unknown) != 1:
             count = f"{len(unknown)} pieces are of type UNKNOWN"
             raise SourceError(count, "a model has one", name=source.file)
-        if source.byte_fallback and len(bytes_found) < 256:
-            count = f"{len(bytes_found)} pieces are of type BYTE"
+        if source.byte_fallback and len(in_bytes) < 256:
+            count = f"{len(in_bytes)} pieces are of type BYTE"
             raise SourceError(count, "byte_fallback needs 256 of them", name=source.file)
-        self.unk_id = unknown[0]
-        self.byte_ids = (
-            tuple(bytes_found[byte] for byte in range(256)) if source.byte_fallback else None
-        )
+        self.unk_id = unknown[0][0]
+        self.byte_ids = tuple(seen[text] for text in _BYTE_PIECES) if source.byte_fallback else None
 
-    def _is_never_used(self, piece: Piece) -> bool:
-        return self._source.byte_fallback and piece.text == _NUL
 
-    def of(self, *types: PieceType) -> Iterator[tuple[int, Piece]]:
-        """The ids and pieces of these types that the encoder can emit."""
-        return (
-            (number, piece)
-            for number, piece in enumerate(self._source.pieces)
-            if piece.type in types and not self._is_never_used(piece)
-        )
-
-    def special_ids(self) -> SpecialIds:
-        """The roles in the file; as in the library, only control pieces have one."""
-        controls = {piece.text: number for number, piece in self.of(PieceType.CONTROL)}
-        texts = (self._source.bos, self._source.eos, self._source.pad)
-        bos, eos, pad = map(controls.get, texts)
-        return SpecialIds(bos, eos, pad, self.unk_id, () if eos is None else (eos,))
+def _special_ids(source: SentencePieceModel, pieces: _Pieces) -> SpecialIds:
+    """The roles in the file; as in the library, only control pieces have one."""
+    controls = {piece.text: number for number, piece in pieces.of[PieceType.CONTROL]}
+    bos, eos, pad = map(controls.get, (source.bos, source.eos, source.pad))
+    return SpecialIds(bos, eos, pad, pieces.unk_id, () if eos is None else (eos,))
 
 
 def _place(source: SentencePieceModel, number: int) -> Node:
@@ -204,10 +191,7 @@ def _token(source: SentencePieceModel, piece: Piece) -> Token:
     content = _surface(piece.text)
     drops = source.normalizer.add_dummy_prefix or source.normalizer.remove_extra_whitespaces
     first = _surface(piece.text[1:]) if drops and piece.text.startswith(SPACE_SYMBOL) else None
-    frozen = piece.type is PieceType.USER_DEFINED and source.algorithm in (
-        Algorithm.BPE,
-        Algorithm.CHAR,
-    )
+    frozen = piece.type is PieceType.USER_DEFINED and source.algorithm in _FREEZING
     return Token(content, TokenKind.ADDED if frozen else TokenKind.MODEL, first=first)
 
 
@@ -222,12 +206,12 @@ def _model(source: SentencePieceModel, pieces: _Pieces) -> Model:
         if source.byte_fallback:
             problem = "byte_fallback in a word model is not supported"
             raise UnsupportedError(source.file, problem, "BPE, Unigram and char models have it")
-        in_use = pieces.of(PieceType.NORMAL, PieceType.USER_DEFINED)
+        in_use = sorted(pieces.of[PieceType.NORMAL] + pieces.of[PieceType.USER_DEFINED])
         vocab = {piece.text.encode(): number for number, piece in in_use}
         return WordLevelModel(vocab, pieces.unk_id, fuse_unk=True)
-    ordinary = [*pieces.of(PieceType.NORMAL)]
     if source.algorithm is Algorithm.CHAR:
-        ordinary = [(number, piece) for number, piece in ordinary if len(piece.text) == 1]
+        normal = pieces.of[PieceType.NORMAL]
+        ordinary = [(number, piece) for number, piece in normal if len(piece.text) == 1]
     else:
         ordinary = _made_by_merges(source, pieces)
     by_score = sorted({piece.score for _, piece in ordinary}, reverse=True)
@@ -248,8 +232,7 @@ def _made_by_merges(source: SentencePieceModel, pieces: _Pieces) -> list[tuple[i
 
     The library merges texts: a character that is not a piece can be part of one; this is refused.
     """
-    ordinary = [*pieces.of(PieceType.NORMAL)]
-    user_defined = pieces.of(PieceType.USER_DEFINED)
+    ordinary, user_defined = pieces.of[PieceType.NORMAL], pieces.of[PieceType.USER_DEFINED]
     frozen = {piece.text for _, piece in user_defined if len(piece.text) == 1}
     texts = {piece.text for _, piece in ordinary}
 
@@ -273,20 +256,16 @@ def _made_by_merges(source: SentencePieceModel, pieces: _Pieces) -> list[tuple[i
 
 
 def _unigram(pieces: _Pieces, count: int) -> UnigramModel:
-    normal = [np.float32(piece.score) for _, piece in pieces.of(PieceType.NORMAL)]
-    lowest = min(normal, default=np.finfo(np.float32).max)
+    normal, user_defined = pieces.of[PieceType.NORMAL], pieces.of[PieceType.USER_DEFINED]
+    lowest = min((piece.score for _, piece in normal), default=np.finfo(np.float32).max)
     scores = [0.0] * count
-    vocab = {}
-    for number, piece in pieces.of(PieceType.NORMAL):
-        vocab[piece.text.encode()] = number
-        scores[number] = float(piece.score)
-    for number, piece in pieces.of(PieceType.USER_DEFINED):
-        data = piece.text.encode()
-        vocab[data] = number
+    for number, piece in normal:
+        scores[number] = piece.score
+    for number, piece in user_defined:
         # sentencepiece 0.2.3 ignores its own score and uses this (earlier: the highest of all).
-        scores[number] = float(np.float32(len(data) * 0.1 - 0.1))
+        scores[number] = float(np.float32(len(piece.text.encode()) * 0.1 - 0.1))
     return UnigramModel(
-        vocab=vocab,
+        vocab={piece.text.encode(): number for number, piece in normal + user_defined},
         scores=scores,
         unk_id=pieces.unk_id,
         unk_score=float(np.float32(lowest) - _UNKNOWN_PENALTY),
