@@ -49,38 +49,25 @@ _DIGITS: Final = {"type": "Digits", "individual_digits": True}
 _NFC: Final = {"type": "NFC"}
 _LLAMA3: Final = Original(_cuts(LLAMA3), ignore_merges=True, add_bos=True)
 _TEKKEN: Final = _cuts(TEKKEN)
-_QWEN35: Final = Original(
-    _cuts(
-        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}"
-        r"| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-    ),
-    _NFC,
+_QWEN35: Final = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}"
+    r"| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 # The line breaks are characters, as in the tokenizer.json.
-_SEED_CODER: Final = Original(
-    _cuts(
-        "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1}"
-        "| ?[^\\s\\p{L}\\p{N}\r\n]+|\\s*[\r\n]+|\\s+(?!\\S)|\\s+"
-    ),
-    _NFC,
+_SEED_CODER: Final = (
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1}"
+    "| ?[^\\s\\p{L}\\p{N}\r\n]+|\\s*[\r\n]+|\\s+(?!\\S)|\\s+"
 )
 # LLaDA, and Ling 1 to 3: Qwen's pattern, written differently.
-_LING: Final = Original(
-    _cuts(
-        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}"
-        r"| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
-    ),
-    _NFC,
+_LING: Final = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}"
+    r"| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
 )
-_LAGUNA: Final = Original(_cuts(split(r"(?:\r?\n)+(?!\r?\n)", "MergedWithNext"), QWEN))
-_MINICPM5: Final = Original(
-    _cuts(r"\p{N}{1,3}", LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}+")), normalized=True
-)
+_MINICPM5: Final = _cuts(r"\p{N}{1,3}", LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}+"))
 # The nested class is the original's.
-_BLOOM: Final = Original(_cuts(" ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+"))
-_STARCODER: Final = Original(sequence(_DIGITS, byte_level(True)))
+_BLOOM: Final = " ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+"
+_STARCODER: Final = sequence(_DIGITS, byte_level(True))
 _IDEOGRAPHS: Final = "[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+"
-_DEEPSEEK_CODER: Final = Original(_cuts("[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", _IDEOGRAPHS, _DIGITS))
 # DeepSeek LLM lists the cased letters range by range.
 _CASED: Final = (
     "A-Za-z"
@@ -96,44 +83,36 @@ _CASED: Final = (
     "\U000104d8-\U000104fb\U00010c80-\U00010cb2\U00010cc0-\U00010cf2\U000118a0-\U000118df"
     "\U0001e900-\U0001e943"
 )
-_DEEPSEEK_LLM: Final = Original(
-    _cuts(
-        "[\r\n]",
-        rf"\s?[{_CASED}]+",
-        "\\s?[!-/:-~\uff01-\uff0f\uff1a-\uff5e\u2018-\u201f\\u3000-\u3002]+",
-        r"\s+$",
-        _IDEOGRAPHS,
-        _DIGITS,
-    )
+_DEEPSEEK_LLM: Final = _cuts(
+    "[\r\n]",
+    rf"\s?[{_CASED}]+",
+    "\\s?[!-/:-~\uff01-\uff0f\uff1a-\uff5e\u2018-\u201f\\u3000-\u3002]+",
+    r"\s+$",
+    _IDEOGRAPHS,
+    _DIGITS,
 )
 # Arcee's Trinity: numbers in threes from the right, at most 510 digits together.
-_AFMOE: Final = Original(
-    _cuts(
-        {"type": "Digits", "individual_digits": False},
-        r"\p{Nd}{1,510}(?=(?>\p{Nd}{510})*(?:\P{Nd}|$))|\G\p{Nd}{510}",
-        r"\A\p{Nd}{1,2}(?=\p{Nd}{3}+\z)",
-        r"\A\p{Nd}{3}|\G\p{Nd}{3}",
-        r"(?:[\u4E00-\u9FFF\u3040-\u309F\u30A0-\u30FF\u3400-\u4DBF\uf900-\uFAFF\uFF65-\uFF9F"
-        r"\u2F00-\u2FDF]+|[\u0E00-\u0E7F]+|[\u0E80-\u0EFF]+|[\u1780-\u17FF]+"
-        r"|[\u1000-\u109F\uAA60-\uAA7F\uA9E0-\uA9FF]+|[\uAC00-\uD7AF\u1100-\u11FF]+)",
-        DEEPSEEK[2],
-    )
+_AFMOE: Final = _cuts(
+    {"type": "Digits", "individual_digits": False},
+    r"\p{Nd}{1,510}(?=(?>\p{Nd}{510})*(?:\P{Nd}|$))|\G\p{Nd}{510}",
+    r"\A\p{Nd}{1,2}(?=\p{Nd}{3}+\z)",
+    r"\A\p{Nd}{3}|\G\p{Nd}{3}",
+    r"(?:[\u4E00-\u9FFF\u3040-\u309F\u30A0-\u30FF\u3400-\u4DBF\uf900-\uFAFF\uFF65-\uFF9F"
+    r"\u2F00-\u2FDF]+|[\u0E00-\u0E7F]+|[\u0E80-\u0EFF]+|[\u1780-\u17FF]+"
+    r"|[\u1000-\u109F\uAA60-\uAA7F\uA9E0-\uA9FF]+|[\uAC00-\uD7AF\u1100-\u11FF]+)",
+    DEEPSEEK[2],
 )
-_SPARK: Final = Original(
-    _cuts(
-        *DEEPSEEK[:2],
-        "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+"
-        "| ?[\\p{P}\\p{S}]+|[\r\n]|\\s+(?!\\S)|\\s+",
-        _DIGITS,
-    )
+_SPARK: Final = _cuts(
+    *DEEPSEEK[:2],
+    "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+"
+    "| ?[\\p{P}\\p{S}]+|[\r\n]|\\s+(?!\\S)|\\s+",
+    _DIGITS,
 )
-_FALCON: Final = Original(
-    sequence(
-        {"type": "Punctuation", "behavior": "Contiguous"},
-        byte_level(True),
-        {"type": "Digits", "individual_digits": False},
-        split("[0-9][0-9][0-9]"),
-    )
+_FALCON: Final = sequence(
+    {"type": "Punctuation", "behavior": "Contiguous"},
+    byte_level(True),
+    {"type": "Digits", "individual_digits": False},
+    split("[0-9][0-9][0-9]"),
 )
 
 # These lower-case, which a GGUF does not say. Models with the vocabulary of bert-base-uncased have
@@ -141,18 +120,18 @@ _FALCON: Final = Original(
 UNCASED: Final = ("bert-bge", "bert-bge-large", "jina-v2-en")
 
 _NAMED: Final = (
-    (_AFMOE, "afmoe"),
-    (_LING, "bailingmoe bailingmoe2 llada-moe"),
-    (_BLOOM, "bloom"),
+    (Original(_AFMOE), "afmoe"),
+    (Original(_cuts(_LING), _NFC), "bailingmoe bailingmoe2 llada-moe"),
+    (Original(_cuts(_BLOOM)), "bloom"),
     (Original(_cuts(LLAMA3), ignore_merges=True, ranks=True), "chatglm-bpe"),
-    (Original(sequence(_DIGITS, byte_level(True)), _NFC), "command-r"),
+    (Original(_STARCODER, _NFC), "command-r"),
     # GPT-4's ranks; merges reach all of them.
     (Original(_cuts(LLAMA3)), "dbrx"),
-    (_DEEPSEEK_CODER, "deepseek-coder"),
-    (_DEEPSEEK_LLM, "deepseek-llm"),
+    (Original(_cuts("[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", _IDEOGRAPHS, _DIGITS)), "deepseek-coder"),
+    (Original(_DEEPSEEK_LLM), "deepseek-llm"),
     (Original(_cuts(*DEEPSEEK)), "deepseek-v3 hunyuan-dense joyai-llm"),
-    (Original(_STARCODER.pre_tokenizer, {"type": "NFKC"}), "exaone"),
-    (_FALCON, "falcon"),
+    (Original(_STARCODER, {"type": "NFKC"}), "exaone"),
+    (Original(_FALCON), "falcon"),
     # No BOS, and not all tokens are reached by merges. The second is early Llama 3, and SmolLM3;
     # the last has Llama 3's tokens with <|end_of_text|> after each text, and none before.
     (Original(_cuts(LLAMA3), ignore_merges=True), "glm4 smaug-bpe jina-v5-nano"),
@@ -164,21 +143,21 @@ _NAMED: Final = (
     # Hunyuan normalizes and calls tiktoken.
     (Original(_cuts(QWEN), _NFC, ignore_merges=True, ranks=True), "hunyuan"),
     (Original(_cuts(KIMI), ignore_merges=True, ranks=True), "kimi-k2"),
-    (_LAGUNA, "laguna"),
+    (Original(_cuts(split(r"(?:\r?\n)+(?!\r?\n)", "MergedWithNext"), QWEN)), "laguna"),
     (Original(_cuts(LLAMA3), ignore_merges=None, add_bos=True), "lfm2"),
     (_LLAMA3, "llama-bpe llama-v3 llama3"),
-    (_MINICPM5, "minicpm5"),
+    (Original(_MINICPM5, normalized=True), "minicpm5"),
     # The tokens of MiniMax and Tiny Aya are trained, unlike those of GPT-4o.
     (Original(_cuts(O200K), _NFC), "minimax-m2"),
     (Original(byte_level(True), _NFC, mask_lstrip=True, normalized=True), "modern-bert"),
     (Original(byte_level(True), _NFC, normalized=True), "mpt"),
     # The third is Qwen 3's with <|im_end|> after a text, the last has GPT-4's ranks after NFC.
     (Original(_cuts(QWEN), _NFC), "qwen2 deepseek-r1-qwen f2llmv2 stablelm2"),
-    (_QWEN35, "qwen35"),
+    (Original(_cuts(_QWEN35), _NFC), "qwen35"),
     (Original(byte_level(True), add_sep=True, mask_lstrip=True), "roberta-bpe"),
-    (_SEED_CODER, "seed-coder"),
-    (_SPARK, "spark2_5"),
-    (_STARCODER, "starcoder mellum2 refact smollm"),
+    (Original(_cuts(_SEED_CODER), _NFC), "seed-coder"),
+    (Original(_SPARK), "spark2_5"),
+    (Original(_STARCODER), "starcoder mellum2 refact smollm"),
     # Some tokenizer.json files with the same tokens have Llama 3's, by mistake.
     (Original(_TEKKEN, ignore_merges=True, add_bos=True), "tekken"),
     (Original(_cuts(r"\d{1,3}(?=(?:\d{3})*\b)", O200K)), "tiny_aya"),
