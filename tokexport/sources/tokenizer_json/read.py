@@ -4,6 +4,7 @@ The reference is the ``tokenizers`` library: its reading of the file counts, eve
 says something else.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Final
@@ -36,13 +37,15 @@ from tokexport.sources.tokenizer_json.decoder import read_decoder
 from tokexport.sources.tokenizer_json.decoder_chain import decode_forms
 from tokexport.sources.tokenizer_json.model import HuggingFaceModel, read_model
 from tokexport.sources.tokenizer_json.normalizer import Steps, read_normalizer
-from tokexport.sources.tokenizer_json.post_processor import read_post_processor, template_ids
+from tokexport.sources.tokenizer_json.post_processor import (
+    read_post_processor,
+    read_trimming,
+    template_ids,
+)
 from tokexport.sources.tokenizer_json.pre_tokenizer import read_pre_tokenizer
-from tokexport.sources.tokenizer_json.trimming import read_trimming
 
-_FIELDS: Final = frozenset(
-    {"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer"}
-    | {"post_processor", "decoder", "model"}
+_FIELDS: Final = (
+    "version truncation padding added_tokens normalizer pre_tokenizer post_processor decoder model"
 )
 _VERSION: Final = "1.0"
 _SHOWN: Final = 5
@@ -66,7 +69,7 @@ def read_tokenizer_json(
     of_release_1 = normalizers is not None
     if normalizers is None:
         root.field("model")  # without it, other fields say that it is a file of another kind
-        for name in sorted(root.object().keys() - _FIELDS):
+        for name in sorted(root.object().keys() - _FIELDS.split()):
             root.broken(f"has the field {show(name)}, which the reference refuses", "remove it")
         version = root.get("version")
         if version is not None and version.string() != _VERSION:
@@ -87,12 +90,6 @@ def read_tokenizer_json(
     if of_release_1:
         tokens = Tokens.of(decoded_as_added(tokens, added, SpellBytes() in pre_tokenizer))
     tokens = _with_template_ids(template, tokens)
-    notes = [
-        *added.notes,
-        *_switched_on(root),
-        *_ignored(root),
-        *_no_tokens(root, template, tokens),
-    ]
     model = TokenizerModel(
         tokens=tokens,
         model=huggingface.model,
@@ -107,7 +104,7 @@ def read_tokenizer_json(
         and any(one.single_word or one.rstrip for one in added.tokens),
         offset_trimming=read_trimming(root, huggingface, tokens, added.tokens),
         decoding=decoding,
-        notes=tuple(notes),
+        notes=(*added.notes, *_notes(root, template, tokens)),
     )
     return with_roles(
         model,
@@ -143,24 +140,6 @@ def _tokens(
     return tokens, decoding
 
 
-def _ignored(root: Node) -> list[str]:
-    """A note for the fields that neither tokexport nor the reference reads."""
-    paths = list(dict.fromkeys(root.ignored or ()))
-    if not paths:
-        return []
-    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
-    return [f"{root.file}: the reference ignores {', '.join(paths[:_SHOWN])}{more}."]
-
-
-def _switched_on(root: Node) -> list[str]:
-    return [
-        f"{name} is switched on in {root.file}: the reference applies it in encode(); it is not"
-        " part of the mapping from text to ids, and the converted file does not hold it."
-        for name in ("truncation", "padding")
-        if root.optional(name) is not None
-    ]
-
-
 def _with_template_ids(template: Template, tokens: Tokens) -> Tokens:
     """The tokens, and holes up to the largest id of the post-processor: the reference adds its ids
     as written, whether they are tokens or not.
@@ -171,11 +150,22 @@ def _with_template_ids(template: Template, tokens: Tokens) -> Tokens:
     return Tokens.of([*tokens, *holes]) if holes else tokens
 
 
-def _no_tokens(root: Node, template: Template, tokens: Tokens) -> list[str]:
-    numbers = sorted(number for number in template_ids(template) if tokens[number] is None)
-    found = ", ".join(map(str, numbers))
-    note = f"{root.file}: the post_processor adds the id {found}, which is not a token."
-    return [note] if numbers else []
+def _notes(root: Node, template: Template, tokens: Tokens) -> Iterator[str]:
+    for name in ("truncation", "padding"):
+        if root.optional(name) is not None:
+            yield (
+                f"{name} is switched on in {root.file}: the reference applies it in encode(); it is"
+                " not part of the mapping from text to ids, and the converted file does not hold"
+                " it."
+            )
+    ignored = list(dict.fromkeys(root.ignored or ()))
+    if ignored:
+        more = f" and {len(ignored) - _SHOWN} more" if len(ignored) > _SHOWN else ""
+        yield f"{root.file}: the reference ignores {', '.join(ignored[:_SHOWN])}{more}."
+    holes = sorted(number for number in template_ids(template) if tokens[number] is None)
+    if holes:
+        found = ", ".join(map(str, holes))
+        yield f"{root.file}: the post_processor adds the id {found}, which is not a token."
 
 
 @dataclass(frozen=True, slots=True)
