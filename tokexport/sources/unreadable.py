@@ -125,8 +125,7 @@ def _refuse_object(file: str, fields: Mapping[str, Any]) -> NoReturn:
         _refuse(file, "a tiktoken encoding as JSON")
     if are_settings(fields):
         other = "file with its vocabulary" if file == "tokenizer.json" else "tokenizer.json"
-        hint = f"give the {other}, or the directory with both"
-        _refuse(file, "a tokenizer_config.json", hint)
+        _refuse(file, "a tokenizer_config.json", f"give the {other}, or the directory with both")
     if "model_type" in fields or "architectures" in fields:
         _refuse(file, "the config.json of a model", DIRECTORY)
     if fields.get("class_name") == "Tokenizer":

@@ -110,18 +110,15 @@ def _without_lone_spaces(known: Sequence[_Rule], protected: Sequence[str]) -> li
     becomes |= {text.encode(): text.encode() for text in protected}
     becomes.setdefault(b" ", b" ")
     spaces = [key for key, value in becomes.items() if value == b" "]
-    spaces.sort(key=lambda key: (-len(key), key))
-    if not spaces:
-        return []
-    # The longest rule applies, so a space must not be followed by the rest of a longer rule.
-    rests = {
-        key: sorted(other[len(key) :].decode() for other in becomes if other.startswith(key))
-        for key in spaces
-    }
     patterns = []
-    for key in spaces:
-        others = "|".join(re.escape(rest) for rest in rests[key] if rest)
+    for key in sorted(spaces, key=lambda key: (-len(key), key)):
+        # The longest rule applies, so a space must not be followed by the rest of a longer rule.
+        longer = (other for other in becomes if other.startswith(key) and other != key)
+        rests = sorted(other[len(key) :].decode() for other in longer)
+        others = "|".join(map(re.escape, rests))
         patterns.append(re.escape(key.decode()) + (f"(?!{others})" if others else ""))
+    if not patterns:
+        return []
     return [Replace(rf"\A(?:{'|'.join(patterns)})+\z", "", literal=False, path=_PATH)]
 
 

@@ -20,8 +20,6 @@ _VARINT, _BYTES = 0, 2
 _FIXED = {1: 8, 5: 4}  # bytes of numbers, by their wire type
 _LONGEST_VARINT = 10  # bytes, for 64 bits
 
-UNK_SURFACE = " \u2047 "  # what <unk> decodes to if the file does not say
-
 
 class Algorithm(IntEnum):
     """TrainerSpec.ModelType: how a text is cut into pieces."""
@@ -71,7 +69,7 @@ class SentencePieceModel:
     algorithm: Algorithm = Algorithm.UNIGRAM
     byte_fallback: bool = False
     whitespace_as_suffix: bool = False
-    unk_surface: str = UNK_SURFACE
+    unk_surface: str = " \u2047 "  # what <unk> decodes to
     # The texts of the pieces with a role.
     unk: str = "<unk>"
     bos: str = "<s>"

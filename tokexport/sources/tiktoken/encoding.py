@@ -52,17 +52,14 @@ def build(
     _check_ranks(source, ranks)
     contents = _special_contents(source, ranks, special_tokens, spelling)
     _refuse_prefixes(source, special_tokens)
-    size = max((*ranks.values(), *contents), default=-1) + 1
-    tokens: list[Token | None] = [None] * size
+    tokens = {rank: Token(data) for data, rank in ranks.items()}
     for number, content in contents.items():
         tokens[number] = Token(content.encode("utf-8"), TokenKind.ADDED, special=True)
-    for data, rank in ranks.items():
-        tokens[rank] = Token(data)
     # A token without bytes (in whisper's multilingual ranks) can be decoded, but is never emitted.
     vocab = {data: rank for data, rank in ranks.items() if data}
     split = Split(pattern, Behavior.REMOVED, True, Dialect.FANCY_REGEX, path="pattern")
     return TokenizerModel(
-        tokens=tuple(tokens),
+        tokens=tuple(map(tokens.get, range(max(tokens) + 1))),
         model=BytePairModel(vocab, merges=None, whole_pre_token_first=True),
         reference=Reference.TIKTOKEN,
         provenance=provenance,

@@ -106,13 +106,12 @@ _LANGUAGES: Final = """
     pa si km sn yo so af oc ka be tg sd gu am yi lo uz fo ht ps tk nn mt sa lb my bo tl mg as tt
     haw ln ha ba jw su yue
 """
-WHISPER_LANGUAGES: Final = tuple(_LANGUAGES.split())
 
 
 def _whisper(n_languages: int) -> tuple[str, ...]:
     return (
         *_named("endoftext startoftranscript"),
-        *_named(" ".join(WHISPER_LANGUAGES[:n_languages])),
+        *_named(" ".join(_LANGUAGES.split()[:n_languages])),
         *_named("translate transcribe startoflm startofprev nospeech notimestamps"),
         *(f"<|{number * 0.02:.2f}|>" for number in range(1501)),
     )

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from tokexport.errors import SourceError
 from tokexport.model import ChatTemplates, SpecialIds, TokenizerModel
 from tokexport.sources.files import SourceFiles, decoded
 from tokexport.sources.json_node import Node, parse_beside, show
@@ -80,12 +79,12 @@ def with_roles(
             f"{CONFIG}: add_bos_token and add_eos_token are for transformers; here the"
             " post_processor adds ids."
         )
-    unk = found["unk"] if unk is None else unk
+    roles = found if unk is None else found | {"unk": unk}
     chat = _chat_templates(files, config)
     return replace(
         model,
         provenance=files.provenance(model.provenance.source),
-        special_ids=SpecialIds(found["bos"], found["eos"], found["pad"], unk, tuple(sorted(stop))),
+        special_ids=SpecialIds(**roles, stop=tuple(sorted(stop))),
         chat=chat,
         notes=tuple(notes),
     )
@@ -99,9 +98,7 @@ def added_tokens_decoder(config: Node) -> dict[int, str]:
     contents: dict[int, str] = {}
     for key, entry in table.members():
         if not _ID.fullmatch(key):
-            raise SourceError(
-                f"{table.path} has the key {show(key)}", "expected an id", name=CONFIG
-            )
+            table.broken(f"has the key {show(key)}", "expected an id")
         contents[int(key)] = token_content(entry)
     return contents
 

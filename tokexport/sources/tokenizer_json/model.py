@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport._core import strings_and_numbers
-from tokexport.errors import SourceError
 from tokexport.model import (
     BytePairModel,
     ByteStrings,
@@ -185,8 +184,7 @@ def _type(node: Node) -> str:
         if wanted <= fields and (name == "BPE" or node.optional("unk_token") is not None):
             return name
     known = "; ".join(f"{name} has {', '.join(sorted(wanted))}" for name, wanted in _FIELDS.items())
-    raise SourceError(
-        f"{node.path} has no type, and its fields {', '.join(sorted(fields))} match no model",
+    return node.broken(
+        f"has no type, and its fields {', '.join(sorted(fields))} match no model",
         f"{known}; Unigram has an array as vocab",
-        name=node.file,
     )

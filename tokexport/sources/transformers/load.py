@@ -26,11 +26,7 @@ INSTALL: Final = "pip install 'tokexport[transformers]'"
 _GENERIC: Final = ("TokenizersBackend", "PythonBackend", "MistralCommonBackend")
 # Files that a class does not require.
 _OPTIONAL: Final = (
-    "tokenizer_file",
-    "normalizer_file",
-    "tokenizer_config_file",
-    "target_vocab_file",
-    "entity_vocab_file",
+    "tokenizer_file normalizer_file tokenizer_config_file target_vocab_file entity_vocab_file"
 )
 _SETTINGS: Final = (CONFIG, MODEL_CONFIG, "special_tokens_map.json", ADDED_TOKENS)
 _SHOWN: Final = 300
@@ -159,7 +155,7 @@ def _class(named: NamedClass) -> Any:
 
 def _needed(kind: Any) -> list[str]:
     """The files without which a class silently makes a tokenizer without tokens."""
-    return [name for key, name in kind.vocab_files_names.items() if key not in _OPTIONAL]
+    return [name for key, name in kind.vocab_files_names.items() if key not in _OPTIONAL.split()]
 
 
 def _load(folder: Path, where: str, version: str) -> Any:

@@ -72,10 +72,9 @@ def read_rwkv(
             " the encoder stops at them",
             name=name,
         )
-    tokens: list[Token | None] = [None] * (max(by_id) + 1)
-    for number, token in by_id.items():
-        tokens[number] = Token(token)
-    model = TokenizerModel(tuple(tokens), GreedyModel(vocab), Reference.RWKV, Provenance(source))
+    found = map(by_id.get, range(max(by_id) + 1))
+    tokens = tuple(None if token is None else Token(token) for token in found)
+    model = TokenizerModel(tokens, GreedyModel(vocab), Reference.RWKV, Provenance(source))
     return with_roles(model, files, read_config(files), lambda content: None)
 
 
