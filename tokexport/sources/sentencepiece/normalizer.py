@@ -15,7 +15,7 @@ the spaces itself: the library keeps or drops these two together.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 
 from tokexport.errors import UnsupportedError
@@ -25,7 +25,7 @@ from tokexport.unicode.charsmap import read_charsmap, rules_of
 
 SPACE_SYMBOL: Final = "\u2581"
 _PATH: Final = "normalizer_spec"
-_Rule: TypeAlias = tuple[bytes, bytes]  # a sequence of characters and its replacement
+_Rules: TypeAlias = Mapping[bytes, bytes]  # sequences of characters and their replacements
 # Noncharacters: one that is in no rule and no piece can mark an end of the text.
 _MARKERS: Final = tuple(map(chr, (0x10FFFF, 0x10FFFE, 0xFFFFF, 0xFFFFE, 0xEFFFF, 0xEFFFE)))
 
@@ -34,77 +34,50 @@ def normalizer_steps(
     file: str, spec: NormalizerSpec, protected: Sequence[str], whitespace_as_suffix: bool
 ) -> tuple[NormalizerStep, ...]:
     """The steps. ``protected``: the user-defined pieces, which no rule changes."""
+    removes = spec.remove_extra_whitespaces
     values = spec.charsmap[4 + int.from_bytes(spec.charsmap[:4], "little") :]
     has_two = b"  " in values or any("  " in text for text in protected)
-    keeps_some = spec.remove_extra_whitespaces and has_two
-    whole = Charsmap(spec.charsmap, False, tuple(protected), keeps_some, _PATH)
-    charsmap: list[NormalizerStep] = [whole] if spec.charsmap or keeps_some else []
-    collapse = [] if keeps_some else [Replace(" {2,}", " ", literal=False, path=_PATH)]
-    trim = [] if keeps_some else [Replace(r"\A +", "", literal=False, path=_PATH), *collapse]
-    escape: list[NormalizerStep] = (
-        [Replace(" ", SPACE_SYMBOL, path=_PATH)] if spec.escape_whitespaces else []
-    )
+    whole = Charsmap(spec.charsmap, False, tuple(protected), removes and has_two, _PATH)
+    charsmap = [whole] if spec.charsmap or (removes and has_two) else []
+    collapse = [_regex(" {2,}", " ")] if removes and not has_two else []
+    trim = [_regex(r"\A +", ""), *collapse] if collapse else []
+    # With escapes, a U+2581 in the text is the same as a space.
+    last = f"[ {SPACE_SYMBOL}]" if spec.escape_whitespaces else " "
+    drop_last = [_regex(rf"{last}+\z", "")] if removes else []
+    steps: list[NormalizerStep]
     if not spec.add_dummy_prefix:
-        steps = [*charsmap, *([*trim, _drop_last(spec)] if spec.remove_extra_whitespaces else ())]
+        steps = [*charsmap, *trim, *drop_last]
     elif whitespace_as_suffix:
-        steps = _with_suffix(file, spec, charsmap, protected, trim)
-    elif spec.remove_extra_whitespaces:
-        # The dummy space replaces the spaces at the start.
-        steps = [*charsmap, Prepend(" "), *collapse, _drop_last(spec)]
-    else:
-        steps = _with_prefix(file, spec, charsmap, protected)
-    return (*steps, *escape)
-
-
-def _last_spaces(spec: NormalizerSpec) -> str:
-    """What is dropped at the end: with escapes, a U+2581 in the text is the same as a space."""
-    return f"[ {SPACE_SYMBOL}]" if spec.escape_whitespaces else " "
-
-
-def _drop_last(spec: NormalizerSpec) -> Replace:
-    return Replace(rf"{_last_spaces(spec)}+\z", "", literal=False, path=_PATH)
-
-
-def _with_prefix(
-    file: str, spec: NormalizerSpec, charsmap: list[NormalizerStep], protected: Sequence[str]
-) -> list[NormalizerStep]:
-    known = _rules(spec)
-    if all(value for _, value in known):
-        return [*charsmap, Prepend(" ")]
-    marker = _unused_character(file, known, protected)
-    return [Prepend(marker), *charsmap, Replace(rf"\A{marker}", " ", literal=False, path=_PATH)]
-
-
-def _with_suffix(
-    file: str,
-    spec: NormalizerSpec,
-    charsmap: list[NormalizerStep],
-    protected: Sequence[str],
-    trim: Sequence[NormalizerStep],
-) -> list[NormalizerStep]:
-    known = _rules(spec)
-    marker = _unused_character(file, known, protected)
-    if not spec.remove_extra_whitespaces:
-        return [Append(marker), *charsmap, Replace(rf"{marker}\z", " ", literal=False, path=_PATH)]
-    return [
+        rules = _rules(spec)
+        marker = _unused_character(file, rules, protected)
         # A text of only spaces gets no dummy space.
-        *_without_lone_spaces(known, protected),
-        Append(marker),
-        *charsmap,
-        *trim,
-        Replace(rf"{_last_spaces(spec)}*{marker}\z", " ", literal=False, path=_PATH),
-    ]
+        lone = _without_lone_spaces(rules, protected) if removes else []
+        end = _regex(rf"{last}*{marker}\z" if removes else rf"{marker}\z", " ")
+        steps = [*lone, Append(marker), *charsmap, *trim, end]
+    elif removes or all(_rules(spec).values()):
+        # Where spaces are removed, the dummy space replaces those at the start.
+        steps = [*charsmap, Prepend(" "), *collapse, *drop_last]
+    else:
+        marker = _unused_character(file, _rules(spec), protected)
+        steps = [Prepend(marker), *charsmap, _regex(rf"\A{marker}", " ")]
+    if spec.escape_whitespaces:
+        steps.append(Replace(" ", SPACE_SYMBOL, path=_PATH))
+    return tuple(steps)
 
 
-def _rules(spec: NormalizerSpec) -> list[_Rule]:
-    return [*rules_of(read_charsmap(spec.charsmap, _PATH)).items()]
+def _regex(pattern: str, content: str) -> Replace:
+    return Replace(pattern, content, literal=False, path=_PATH)
 
 
-def _without_lone_spaces(known: Sequence[_Rule], protected: Sequence[str]) -> list[NormalizerStep]:
+def _rules(spec: NormalizerSpec) -> _Rules:
+    return rules_of(read_charsmap(spec.charsmap, _PATH))
+
+
+def _without_lone_spaces(rules: _Rules, protected: Sequence[str]) -> list[Replace]:
     """Drops a text that consists only of parts that become one space."""
     becomes = {
         key: value
-        for key, value in known
+        for key, value in rules.items()
         if not key.startswith(tuple(text.encode() for text in protected))
     }
     becomes |= {text.encode(): text.encode() for text in protected}
@@ -119,12 +92,12 @@ def _without_lone_spaces(known: Sequence[_Rule], protected: Sequence[str]) -> li
         patterns.append(re.escape(key.decode()) + (f"(?!{others})" if others else ""))
     if not patterns:
         return []
-    return [Replace(rf"\A(?:{'|'.join(patterns)})+\z", "", literal=False, path=_PATH)]
+    return [_regex(rf"\A(?:{'|'.join(patterns)})+\z", "")]
 
 
-def _unused_character(file: str, known: Sequence[_Rule], protected: Sequence[str]) -> str:
+def _unused_character(file: str, rules: _Rules, protected: Sequence[str]) -> str:
     """A noncharacter that is in no rule and no protected text, so it can mark an end of a text."""
-    texts = [*(key + b"\0" + value for key, value in known), *map(str.encode, protected)]
+    texts = [*(key + b"\0" + value for key, value in rules.items()), *map(str.encode, protected)]
     for marker in _MARKERS:
         if not any(marker.encode() in text for text in texts):
             return marker
