@@ -10,8 +10,9 @@ Source: ``tokenizers``, the module ``decoders``.
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NoReturn, TypeAlias
 
@@ -96,19 +97,27 @@ class _Chain:
                 self._map(step)
 
     def _map(self, step: Step) -> None:
-        """Most chains do not depend on positions: then the three forms are one object."""
         if step.sees_first or step.sees_last:
             if self._decoding.repeats_once or (
                 self._sees is not None and (step.sees_last or self._sees == "BPEDecoder")
             ):
                 _refuse(step.path, f"{step.name} after {self._sees or 'CTC'}", "either alone is")
             self._sees = step.name
+        self._change(functools.partial(_mapped, step), step.sees_first, step.sees_last)
+
+    def _change(
+        self,
+        changed: Callable[[ByteStrings, bool, bool], ByteStrings],
+        sees_first: bool,
+        sees_last: bool,
+    ) -> None:
+        """Most chains do not depend on positions: then the three forms are one object."""
         texts, first, last = self._forms
-        between = _mapped(step, texts)
+        between = changed(texts, False, False)
         self._forms = (
             between,
-            between if first is texts and not step.sees_first else _mapped(step, first, first=True),
-            between if last is texts and not step.sees_last else _mapped(step, last, last=True),
+            between if first is texts and not sees_first else changed(first, True, False),
+            between if last is texts and not sees_last else changed(last, False, True),
         )
 
     def _fall_back(self, step: Step) -> None:
@@ -192,19 +201,12 @@ class _Chain:
             self._add(edit)
         if was_edited:
             return
-        in_first = edit.content if edit.in_first_run is None else edit.in_first_run
 
-        def replaced(texts: ByteStrings, content: str) -> ByteStrings:
+        def replaced(texts: ByteStrings, first: bool, last: bool) -> ByteStrings:
             kept = {place: texts[place] for place in self._fallback}
-            return _replaced(texts, edit.pattern, content).replaced(kept)
+            return _replaced(texts, edit, first).replaced(kept)
 
-        texts, first, last = self._forms
-        between = replaced(texts, edit.content)
-        self._forms = (
-            between,
-            between if first is texts and in_first == edit.content else replaced(first, in_first),
-            between if last is texts else replaced(last, edit.content),
-        )
+        self._change(replaced, edit.in_first_run not in (None, edit.content), False)
 
     def _add(self, edit: TextEdit) -> None:
         self._decoding = replace(self._decoding, edits=(*self._decoding.edits, edit))
@@ -240,19 +242,16 @@ class _Chain:
         return ByteStrings(forms.data, np.cumsum(sizes, dtype=np.uint32))
 
 
-def _mapped(
-    step: Step, texts: ByteStrings, *, first: bool = False, last: bool = False
-) -> ByteStrings:
+def _mapped(step: Step, texts: ByteStrings, first: bool, last: bool) -> ByteStrings:
     """The result of a step for strings that are between others, or the first, or the last."""
-    edit = step.on_characters
-    if edit is None:
-        return ByteStrings.of(step.apply(text.decode(), first, last).encode() for text in texts)
+    if step.on_characters is not None:
+        return _replaced(texts, step.on_characters, first)
+    return ByteStrings.of(step.apply(text.decode(), first, last).encode() for text in texts)
+
+
+def _replaced(texts: ByteStrings, edit: ReplaceLiteral, first: bool) -> ByteStrings:
     content = edit.in_first_run if first and edit.in_first_run is not None else edit.content
-    return _replaced(texts, edit.pattern, content)
-
-
-def _replaced(texts: ByteStrings, old: str, new: str) -> ByteStrings:
-    return texts.changed(lambda joined: joined.replace(old.encode(), new.encode()))
+    return texts.changed(lambda joined: joined.replace(edit.pattern.encode(), content.encode()))
 
 
 def _refuse(path: str, found: str, supported: str) -> NoReturn:
