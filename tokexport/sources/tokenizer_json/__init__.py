@@ -65,7 +65,7 @@ def _sniff_object(source: Input) -> Any:
 
 
 def _read_object(source: Input, tokenizer: Any) -> TokenizerModel:
-    return read_saved(save(tokenizer, _OBJECT), _OBJECT, source.files)
+    return read_saved(save(tokenizer, _OBJECT), source.files)
 
 
 def _reference_object(source: Input, tokenizer: Any) -> ReferenceTokenizer:

@@ -170,8 +170,9 @@ def _notes(root: Node, template: Template, tokens: Tokens) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """The saved form of an object, and the contents of its added tokens by id."""
+    """The saved form of the object ``name``, and the contents of its added tokens by id."""
 
+    name: str
     text: str
     added: dict[int, str]
 
@@ -185,18 +186,16 @@ def save(tokenizer: Any, name: str) -> Saved:
             name, f"a tokenizer that cannot be saved is not supported ({error})", "one that can is"
         ) from error
     added = tokenizer.get_added_tokens_decoder()
-    return Saved(text, {number: token.content for number, token in added.items()})
+    return Saved(name, text, {number: token.content for number, token in added.items()})
 
 
-def read_saved(
-    saved: Saved, name: str, files: SourceFiles, config: Node | None = None
-) -> TokenizerModel:
+def read_saved(saved: Saved, files: SourceFiles, config: Node | None = None) -> TokenizerModel:
     """The model of the saved form of an object, whose digest is used if ``files`` has no folder.
 
     Raises UnsupportedError if the object has other ids than the file that it saves: then loading
     that file would not restore it.
     """
-    data = saved.text.encode("utf-8")
+    name, data = saved.name, saved.text.encode("utf-8")
     if files.folder is None:
         files.sha256[name] = sha256(data).hexdigest()
     model = read_tokenizer_json(parse(data, name), files, name, config)

@@ -25,13 +25,13 @@ def _sniff(source: Input) -> load.Loaded | None:
 
 
 def _read(source: Input, loaded: load.Loaded) -> TokenizerModel:
-    return read_saved(loaded.saved, loaded.source, loaded.files, loaded.settings)
+    return read_saved(loaded.saved, loaded.files, loaded.settings)
 
 
 def _reference(source: Input, loaded: load.Loaded) -> ReferenceTokenizer:
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
-    return TokenizersReference.from_text(loaded.saved.text, loaded.source)
+    return TokenizersReference.from_text(loaded.saved.text, loaded.saved.name)
 
 
 SOURCE = Source("tokenizer of transformers", _sniff, _read, _reference, whole_folder=load.reads)

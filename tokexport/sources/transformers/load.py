@@ -35,12 +35,11 @@ _ERROR: Final = 40  # the level of logging
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A tokenizer of the library: what its backend saves, its class and release, and its special
-    tokens and chat template in the form of a tokenizer_config.json.
+    """A tokenizer of the library: what its backend saves, and its special tokens and chat template
+    in the form of a tokenizer_config.json.
     """
 
     saved: Saved
-    source: str
     settings: Node
     files: SourceFiles
 
@@ -114,12 +113,8 @@ def _loaded(tokenizer: Any, version: str, files: SourceFiles) -> Loaded:
     if isinstance(template, dict):
         template = [{"name": name, "template": text} for name, text in template.items()]
     source = f"{type(tokenizer).__name__} of transformers {version}"
-    return Loaded(
-        saved=save(tokenizer.backend_tokenizer, source),
-        source=source,
-        settings=Node(source, "", {**settings, "chat_template": template}),
-        files=files,
-    )
+    saved = save(tokenizer.backend_tokenizer, source)
+    return Loaded(saved, Node(source, "", {**settings, "chat_template": template}), files)
 
 
 def _version(where: str, named: NamedClass | None) -> str:
