@@ -28,7 +28,6 @@ class Names(Mapping[str, int]):
 
     @classmethod
     def of(cls, vocabulary: Vocabulary) -> Names:
-        """The names with an index."""
         return cls(vocabulary, Keys(vocabulary.strings.data, vocabulary.strings.ends))
 
     def __getitem__(self, name: str) -> int:
@@ -112,7 +111,6 @@ def read_merges(node: Node, names: Names, prefix_size: int) -> npt.NDArray[np.in
 
 
 def _found(node: Node, names: Names, prefix_size: int) -> npt.NDArray[np.int32]:
-    """The ids of the merges."""
     keys, ids = names.index, names.vocabulary.ids
     if isinstance(array := node.value, LongValue):
         found = merges_of_array(keys, ids, array.document, array.begin, prefix_size)

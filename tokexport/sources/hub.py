@@ -70,13 +70,8 @@ def local_source(source: T, revision: str | None = None) -> T | Path:
             f"{source}: a revision is only for a repository of the Hugging Face hub, owner/name,"
             " and not for a local path"
         )
-    if isinstance(source, str) and not os.path.lexists(source):
-        _refuse_name(source)
-    return source
-
-
-def _refuse_name(source: str) -> None:
-    """Raises for a URL, and for a name that could be a repository's without its owner."""
+    if not isinstance(source, str) or os.path.lexists(source):
+        return source
     if _URL.fullmatch(source):
         raise SourceError(
             f"{source}: a URL is not read",
@@ -88,6 +83,7 @@ def _refuse_name(source: str) -> None:
             f"{source}: cannot be read: No such file or directory",
             "a repository of the Hugging Face hub is named with its owner, owner/name",
         )
+    return source
 
 
 def _folder(name: str, revision: str | None) -> Path:

@@ -86,7 +86,18 @@ class TiktokenReference(ReferenceTokenizer):
 
     def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
         """Many texts, one by one: for short ones the library's threads cost more than they save."""
-        return [self._encode(text, mode) for text in texts]
+        try:
+            if mode is Mode.TEXT:
+                return [self._encoding.encode_ordinary(text) for text in texts]
+            allowed = self._allowed[mode]
+            return [
+                self._encoding.encode(text, allowed_special=allowed, disallowed_special=())
+                for text in texts
+            ]
+        except BaseException as error:  # at an empty match of its pattern
+            if type(error).__name__ == PANIC:
+                raise ReferenceStopsError(str(error)) from None
+            raise
 
     def decode_batch(
         self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
@@ -105,15 +116,3 @@ class TiktokenReference(ReferenceTokenizer):
     def added_tokens(self) -> Sequence[AddedToken]:
         by_id = sorted((id, content) for content, id in self._special.items())
         return [AddedToken(id, content, True) for id, content in by_id]
-
-    def _encode(self, text: str, mode: Mode) -> list[int]:
-        try:
-            if mode is Mode.TEXT:
-                return self._encoding.encode_ordinary(text)
-            return self._encoding.encode(
-                text, allowed_special=self._allowed[mode], disallowed_special=()
-            )
-        except BaseException as error:  # at an empty match of its pattern
-            if type(error).__name__ == PANIC:
-                raise ReferenceStopsError(str(error)) from None
-            raise

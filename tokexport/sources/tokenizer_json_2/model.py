@@ -32,7 +32,14 @@ def is_byte_level(model: Node) -> bool:
     """
     if model.field("type").string() != "BPE":
         return False
-    _check_merges(model.field("merges"))
+    merges = model.field("merges")
+    if not isinstance(merges.value, list):
+        merges.fail("an array of pairs")
+    for number, merge in enumerate(merges.value):
+        match merge:
+            case [str(), str()]:
+                continue
+        merges.element(number).fail("a pair of strings")
     vocab = model.field("vocab").object(repeats=True)
     if not model.field("byte_level").boolean():
         _check_characters(model, vocab)
@@ -44,16 +51,6 @@ def is_byte_level(model: Node) -> bool:
     _check_bytes(model, {CHARACTERS[byte]: byte for byte in sorted(BYTES_OF_TEXT)})
     _check_single_characters(model, vocab)
     return True
-
-
-def _check_merges(node: Node) -> None:
-    if not isinstance(node.value, list):
-        node.fail("an array of pairs")
-    for number, merge in enumerate(node.value):
-        match merge:
-            case [str(), str()]:
-                continue
-        node.element(number).fail("a pair of strings")
 
 
 def _check_single_characters(model: Node, vocab: Mapping[str, Any]) -> None:

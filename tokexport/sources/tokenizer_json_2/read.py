@@ -50,6 +50,8 @@ def version_1(root: Node, normalizer: Steps) -> Node:
     model = root.field("model")
     byte_level, decoder = is_byte_level(model), root.optional("decoder")
     rewritten = document.tokenizer_document(
+        truncation=fields.get("truncation"),
+        padding=fields.get("padding"),
         added_tokens=_added_tokens(root.get("added_tokens"), normalizer),
         normalizer=fields.get("normalizer"),
         pre_tokenizer=version_1_pre_tokenizer(root.optional("pre_tokenizer"), byte_level),
@@ -60,8 +62,7 @@ def version_1(root: Node, normalizer: Steps) -> Node:
         else decoder and _spelled_out(decoder),
         model=version_1_model(model),
     )
-    switched = {name: fields.get(name) for name in ("truncation", "padding")}
-    return Node(root.file, "", rewritten | switched)
+    return Node(root.file, "", rewritten)
 
 
 def _post_processor(node: Node | None) -> Any:
