@@ -42,7 +42,6 @@ class LongValue:
 
     @property
     def objects(self) -> Any:
-        """The elements as Python objects."""
         text = self.document[self.begin : self.end]
         return json.loads(text, object_pairs_hook=_object, parse_float=serde_number)
 
@@ -53,7 +52,6 @@ class LongValue:
 
     @property
     def is_array(self) -> bool:
-        """Whether it is an array, not an object."""
         return self.document[self.begin : self.begin + 1] == b"["
 
 

@@ -121,7 +121,6 @@ class _Machine:
         return self.stack[-1]
 
     def pop(self) -> Any:
-        """Removes and returns the top."""
         value = self.top()
         self.stack.pop()
         return value
@@ -143,13 +142,11 @@ class _Machine:
             target[key] = value
 
     def result(self) -> Any:
-        """The pickled object."""
         if self.marks or len(self.stack) != 1 or not isinstance(self.stack[0], _Instance):
             self.refuse("STOP", "ends it without a single encoding")
         return self.stack[0].state
 
     def refuse(self, opcode: str, problem: str) -> NoReturn:
-        """Raises UnsupportedError."""
         raise UnsupportedError(
             self.file,
             f"the opcode {opcode} at byte {self.position} of this pickle {problem}",

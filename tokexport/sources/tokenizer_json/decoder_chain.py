@@ -177,7 +177,6 @@ class _Chain:
         self._replace_character(edit)
 
     def _edit(self, step: Step) -> None:
-        """Applies a step to the joined text."""
         if step.on_text is None:
             supported = "a Replace, a Metaspace, a ByteFallback and a Strip of the start are"
             _refuse(step.path, f"{step.name} after a decoder that joins the text", supported)

@@ -30,7 +30,6 @@ _OPTIONAL: Final = (
 )
 _SETTINGS: Final = (CONFIG, MODEL_CONFIG, "special_tokens_map.json", ADDED_TOKENS)
 _SHOWN: Final = 300
-_ERROR: Final = 40  # the level of logging
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +157,7 @@ def _load(folder: Path, where: str, version: str) -> Any:
     from transformers.utils import logging
 
     verbosity = logging.get_verbosity()
-    logging.set_verbosity(_ERROR)
+    logging.set_verbosity_error()
     try:
         tokenizer = AutoTokenizer.from_pretrained(
             str(folder), trust_remote_code=False, local_files_only=True

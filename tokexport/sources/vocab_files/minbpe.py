@@ -97,7 +97,6 @@ def _number(text: str) -> int | None:
 
 
 def _line(lines: list[str], index: int, file: str) -> Node:
-    """A line; SourceError if it is missing."""
     if index < len(lines):
         return line_of(file, index + 1, lines[index])
     raise SourceError(f"it ends before line {index + 1}", "expected one more line", name=file)
