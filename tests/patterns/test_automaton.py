@@ -6,19 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from regex_oracle import (
-    Oniguruma,
-    assert_pieces_after_byte_level,
-    random_texts,
-    spans_of,
-    steps_taken,
-)
+from regex_oracle import Oniguruma, assert_pieces_after_byte_level, random_texts, steps_taken
 from regex_patterns import TIKTOKEN, TOKENIZER_JSON
 from repository import called
-from tokenizers import pre_tokenizers
 
 from tokexport.compiler.splits.compile_split import compile_split
-from tokexport.model import CharacterTest, Dialect, Split
+from tokexport.model import Dialect, Split
 from tokexport.patterns import MATCH_ENDS, SplitProgram, fancy, oniguruma
 from tokexport.patterns.tree import Characters, Node, nodes_of
 
@@ -144,19 +137,3 @@ def test_surrogates_need_no_class() -> None:
 def test_after_byte_level_a_program_reads_bytes(pattern: str) -> None:
     assert compile_split(Split(pattern, on_bytes=True)).classes.size == 256
     assert_pieces_after_byte_level(pattern, "aZ 019\n\x7f\xa0\xadéß中४\U0001f600", longest=12)
-
-
-@pytest.mark.parametrize(
-    ("test", "reference"),
-    [
-        (CharacterTest.NUMERIC, pre_tokenizers.Digits(individual_digits=True)),
-        (CharacterTest.PUNCTUATION, pre_tokenizers.Punctuation("isolated")),
-    ],
-)
-def test_a_character_test_matches_one_character_at_a_time(
-    test: CharacterTest, reference: pre_tokenizers.PreTokenizer
-) -> None:
-    program = compile_split(Split(test))
-    for text in random_texts("aé1٣½Ⅷ .,$-«\u3000\n中\u0301", 300, longest=12):
-        expected = [span for _, span in reference.pre_tokenize_str(text)]
-        assert spans_of(program, text) == expected, text

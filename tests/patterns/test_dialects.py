@@ -1,7 +1,7 @@
 """The syntax of each dialect, compared with the engine that defines it: one case per line."""
 
 import pytest
-from regex_oracle import Oniguruma, fancy_matched, matches
+from regex_oracle import Oniguruma, engine_matched, matches, strings
 
 from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.errors import UnsupportedError
@@ -95,32 +95,25 @@ FANCY_REGEX = [
 ]
 
 
-@pytest.mark.parametrize(("pattern", "text", "expected"), ONIGURUMA)
-def test_oniguruma_agrees_with_the_table_on_a_pattern(
-    pattern: str, text: str, expected: list[str]
+@pytest.mark.parametrize(
+    ("dialect", "pattern", "text", "expected"),
+    [
+        *((Dialect.ONIGURUMA, *case) for case in ONIGURUMA),
+        *((Dialect.FANCY_REGEX, *case) for case in FANCY_REGEX),
+    ],
+)
+def test_the_engine_and_the_compiler_agree_with_the_table_on_a_pattern(
+    dialect: Dialect, pattern: str, text: str, expected: list[str]
 ) -> None:
-    assert [text[start:end] for start, end in Oniguruma(pattern).matches(text)] == expected
-    assert [
-        text[start:end] for start, end in matches(compile_split(Split(pattern)), text)
-    ] == expected
+    assert engine_matched(pattern, dialect, [text]) == [expected]
+    program = compile_split(Split(pattern, dialect=dialect))
+    assert strings(text, matches(program, text)) == expected
 
 
-@pytest.mark.parametrize(("pattern", "text", "expected"), FANCY_REGEX)
-def test_fancy_regex_agrees_with_the_table_on_a_pattern(
-    pattern: str, text: str, expected: list[str]
-) -> None:
-    assert fancy_matched(pattern, [text]) == [expected]
-    program = compile_split(Split(pattern, dialect=Dialect.FANCY_REGEX))
-    assert [text[start:end] for start, end in matches(program, text)] == expected
-
-
-IN_AND_OUT_OF_BRACKETS = [
-    *(r"\w", r"[\w]", r"[^\w]", r"[\W]", r"\W"),
-    *(r"\p{Word}", r"[\p{Word}]", r"[\w&&[^a]]"),
-]
-
-
-@pytest.mark.parametrize("pattern", IN_AND_OUT_OF_BRACKETS)
+@pytest.mark.parametrize(
+    "pattern",
+    [*(r"\w", r"[\w]", r"[^\w]", r"[\W]", r"\W"), *(r"\p{Word}", r"[\p{Word}]", r"[\w&&[^a]]")],
+)
 def test_word_characters_of_oniguruma_differ_in_brackets(pattern: str) -> None:
     program, engine = compile_split(Split(pattern)), Oniguruma(pattern)
     for character in "²³¹¼½¾a_9 ñ中.\u200c\u200d":

@@ -3,13 +3,21 @@
 import random
 
 import pytest
-from regex_oracle import Oniguruma, alphabet_of, fancy_matched, matches, random_texts, spans_of
+from regex_oracle import (
+    Oniguruma,
+    alphabet_of,
+    assert_matches_of_fancy_regex,
+    assert_pieces_of_oniguruma,
+    matches,
+    random_texts,
+    spans_of,
+)
 from regex_patterns import TIKTOKEN, TOKENIZER_JSON
 from repository import SLOW
 from tokenizers import pre_tokenizers
 
 from tokexport.compiler.splits.compile_split import compile_split
-from tokexport.model import Dialect, Split
+from tokexport.model import CharacterTest, Dialect, Split
 
 TEXTS = 5000 if SLOW else 80
 PATTERNS = {**TOKENIZER_JSON, **TIKTOKEN}
@@ -18,18 +26,12 @@ GPT2 = TIKTOKEN["whisper-tiktoken"]
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_a_published_pattern_splits_random_texts_like_oniguruma(name: str) -> None:
-    program = compile_split(Split(PATTERNS[name]))
-    engine = Oniguruma(PATTERNS[name])
-    for text in random_texts(alphabet_of(program), TEXTS, longest=30):
-        assert matches(program, text) == engine.matches(text), text
+    assert_pieces_of_oniguruma(PATTERNS[name], [], TEXTS, longest=30)
 
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_a_published_pattern_splits_random_texts_like_fancy_regex(name: str) -> None:
-    program = compile_split(Split(PATTERNS[name], dialect=Dialect.FANCY_REGEX))
-    texts = list(random_texts(alphabet_of(program), TEXTS, longest=16))
-    for text, matched in zip(texts, fancy_matched(PATTERNS[name], texts), strict=True):
-        assert [text[start:end] for start, end in matches(program, text)] == matched, text
+    assert_matches_of_fancy_regex(PATTERNS[name], [], TEXTS, longest=16)
 
 
 SLOW_PATTERNS = ["whisper-tiktoken", "qwen35-llamacpp-synthetic", "deepseek-v3 #4", "kimi-k2"]
@@ -75,19 +77,19 @@ def test_the_tables_of_well_known_patterns_are_small(
     assert len(program.transitions) <= n_states
 
 
-def test_the_whitespace_pre_tokenizer_is_a_pattern_of_the_rust_engine() -> None:
-    program = compile_split(Split(r"\w+|[^\w\s]+", dialect=Dialect.FANCY_REGEX))
-    whitespace = pre_tokenizers.Whitespace()
+@pytest.mark.parametrize(
+    ("split", "keeps_gaps", "library"),
+    [
+        (Split(GPT2), True, pre_tokenizers.ByteLevel(add_prefix_space=False)),
+        (Split(CharacterTest.NUMERIC), True, pre_tokenizers.Digits(individual_digits=True)),
+        (Split(CharacterTest.PUNCTUATION), True, pre_tokenizers.Punctuation("isolated")),
+        (Split(r"\w+|[^\w\s]+", dialect=Dialect.FANCY_REGEX), False, pre_tokenizers.Whitespace()),
+    ],
+)
+def test_a_pre_tokenizer_cuts_like_its_pattern_or_character_test(
+    split: Split, keeps_gaps: bool, library: pre_tokenizers.PreTokenizer
+) -> None:
+    program = compile_split(split)
     for text in random_texts(alphabet_of(program), TEXTS, longest=30):
-        assert matches(program, text) == [span for _, span in whitespace.pre_tokenize_str(text)], (
-            text
-        )
-
-
-def test_byte_level_cuts_like_the_pattern_of_gpt2() -> None:
-    program = compile_split(Split(GPT2))
-    byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    for text in random_texts(alphabet_of(program), TEXTS, longest=30):
-        assert spans_of(program, text) == [span for _, span in byte_level.pre_tokenize_str(text)], (
-            text
-        )
+        expected = [span for _, span in library.pre_tokenize_str(text)]
+        assert (spans_of if keeps_gaps else matches)(program, text) == expected, text

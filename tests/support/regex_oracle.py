@@ -77,6 +77,10 @@ def matches(program: SplitProgram, text: str) -> list[tuple[int, int]]:
     return [(start, end) for start, end, is_match in find_pieces(program, text) if is_match]
 
 
+def strings(text: str, spans: Iterable[tuple[int, int]]) -> list[str]:
+    return [text[start:end] for start, end in spans]
+
+
 def spans_of(program: SplitProgram, text: str) -> list[tuple[int, int]]:
     """All matches and gaps."""
     return [(start, end) for start, end, _ in find_pieces(program, text)]
@@ -131,13 +135,14 @@ class Oniguruma:
         return [span for _, span in self._cut.pre_tokenize_str(text)]
 
 
-def byte_encoding(pattern: str) -> tiktoken.Encoding:
-    """An encoding with one token per byte: the ids are the bytes of the matches; gaps are
-    dropped.
+def byte_encoding(pattern: str, others: Sequence[bytes] = ()) -> tiktoken.Encoding:
+    """An encoding with one token per byte, and others: the ids are the bytes of the matches; gaps
+    are dropped.
     """
-    ranks = {bytes([byte]): byte for byte in range(256)}
+    tokens = [*(bytes([byte]) for byte in range(256)), *others]
+    ranks = {token: rank for rank, token in enumerate(tokens)}
     return tiktoken.Encoding(
-        "bytes", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"unseen": 256}
+        "oracle", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"unseen": len(ranks)}
     )
 
 
@@ -153,16 +158,18 @@ def fancy_matched(pattern: str, texts: Sequence[str]) -> list[list[str]]:
         for start in range(len(text))
         for end in range(start + 1, len(text) + 1)
     }
-    ranks = {bytes([byte]): byte for byte in range(256)}
-    ranks.update(
-        (token, 256 + rank) for rank, token in enumerate(sorted(substrings - ranks.keys()))
-    )
-    encoding = tiktoken.Encoding(
-        "oracle", pat_str=pattern, mergeable_ranks=ranks, special_tokens={}
-    )
+    encoding = byte_encoding(pattern, sorted(token for token in substrings if len(token) > 1))
     return [
         [encoding.decode([token]) for token in encoding.encode_ordinary(text)] for text in texts
     ]
+
+
+def engine_matched(pattern: str, dialect: Dialect, texts: Sequence[str]) -> list[list[str]]:
+    """The strings that the engine of a dialect matches in each text."""
+    if dialect is Dialect.FANCY_REGEX:
+        return fancy_matched(pattern, texts)
+    engine = Oniguruma(pattern)
+    return [strings(text, engine.matches(text)) for text in texts]
 
 
 NEIGHBOURS = (
@@ -182,10 +189,7 @@ def alphabet_of(program: SplitProgram, seed: int = 0) -> str:
     for members in np.split(by_class, np.cumsum(np.bincount(classes))[:-1]):
         members = members[(members < 0xD800) | (members >= 0xE000)]
         if len(members):
-            characters += [
-                chr(int(members[0])),
-                chr(int(members[generator.randrange(len(members))])),
-            ]
+            characters += [chr(members[0]), chr(members[generator.randrange(len(members))])]
     return "".join(dict.fromkeys([*characters, *NEIGHBOURS]))
 
 
@@ -195,23 +199,20 @@ def random_texts(alphabet: str, count: int, longest: int, seed: int = 0) -> Iter
     """
     generator = random.Random(seed)
     for number in range(count):
-        letters = (
-            alphabet
-            if number % 2
-            else "".join(generator.choices(alphabet, k=generator.randint(1, 5)))
-        )
+        few = "" if number % 2 else "".join(generator.choices(alphabet, k=generator.randint(1, 5)))
+        letters = few or alphabet
         yield "".join(generator.choices(letters, k=generator.randint(1, longest)))
 
 
 def assert_pieces_of_oniguruma(
     pattern: str, alphabets: Sequence[str], count: int, longest: int
 ) -> None:
-    """Compares matches and gaps in random texts of each alphabet with those of the engine of
-    `tokenizers`, which may give up on one text in a hundred.
+    """Compares matches and gaps in random texts of each alphabet, and of one that the program
+    suggests, with those of the engine of `tokenizers`, which may give up on one text in a hundred.
     """
     program, engine = compile_split(Split(pattern)), Oniguruma(pattern)
     given_up = 0
-    for alphabet in alphabets:
+    for alphabet in (alphabet_of(program), *alphabets):
         for text in random_texts(alphabet, count, longest):
             try:
                 expected = engine.parts(text)
@@ -240,10 +241,7 @@ def assert_matches_of_fancy_regex(
 ) -> None:
     """The same with the matches of the engine of `tiktoken`."""
     program = compile_split(Split(pattern, dialect=Dialect.FANCY_REGEX))
-    for alphabet in alphabets:
+    for alphabet in (alphabet_of(program), *alphabets):
         texts = list(random_texts(alphabet, count, longest))
         for text, matched in zip(texts, fancy_matched(pattern, texts), strict=True):
-            assert [text[start:end] for start, end in matches(program, text)] == matched, (
-                pattern,
-                text,
-            )
+            assert strings(text, matches(program, text)) == matched, (pattern, text)
