@@ -1,5 +1,7 @@
 """Every key is found with one probe, and the hash functions match the specification."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,18 +19,13 @@ def slow_hash(content: bytes) -> int:
     size = len(content)
     words = []
     if 0 < size < 4:
-        words.append(content[0] | content[size >> 1] << 8 | content[size - 1] << 16)
+        words = [bytes((content[0], content[size >> 1], content[size - 1]))]
     elif 4 <= size < 8:
-        words.append(
-            int.from_bytes(content[:4], "little") | int.from_bytes(content[-4:], "little") << 32
-        )
+        words = [content[:4] + content[-4:]]
     elif size >= 8:
-        words += [
-            int.from_bytes(content[start : start + 8], "little") for start in range(0, size - 8, 8)
-        ]
-        words.append(int.from_bytes(content[-8:], "little"))
+        words = [*(content[start : start + 8] for start in range(0, size - 8, 8)), content[-8:]]
     value = size * K0 & MASK
-    for number, word in enumerate(words):
+    for number, word in enumerate(int.from_bytes(word, "little") for word in words):
         if number:
             value = value * K2 & MASK
         value = (value ^ word) * K1 & MASK
@@ -56,24 +53,15 @@ def test_pairs_hash_as_the_specification_says(left: int, right: int) -> None:
 @pytest.mark.parametrize(
     ("letters", "count"),
     [
-        *(
-            (letters, count)
-            for letters in ("ابتثجحخدذرزسشصضطظعغفقكلمنهوي", "中国人民日本語学生先")
-            for count in (4, 6, 8)
-        ),
-        *(
-            (letters, count)
-            for letters in ("abcdefghijklmnopqrstuvwxyz", "ab01", "нетворсил")
-            for count in (9, 12, 16, 22)
-        ),
+        *product(("ابتثجحخدذرزسشصضطظعغفقكلمنهوي", "中国人民日本語学生先"), (4, 6, 8)),
+        *product(("abcdefghijklmnopqrstuvwxyz", "ab01", "нетворсил"), (9, 12, 16, 22)),
     ],
 )
 def test_words_of_few_letters_have_distinct_hashes(letters: str, count: int) -> None:
     rows = np.random.default_rng(count).integers(0, len(letters), (200_000, count))
     (width,) = {len(letter.encode()) for letter in letters}
-    words = np.unique(
-        np.array([letter.encode() for letter in letters])[rows].view(f"S{width * count}")
-    ).tolist()
+    encoded = np.array([letter.encode() for letter in letters])
+    words = np.unique(encoded[rows].view(f"S{width * count}")).tolist()
     assert len(np.unique(hash_contents(words))) == len(words)
 
 

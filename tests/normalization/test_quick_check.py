@@ -6,6 +6,7 @@ import functools
 import random
 
 import pytest
+from bulk_cores import NEVER, ids
 from compared import Compared
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,7 +20,6 @@ from tokexport.model import NormalForm
 from tokexport.normalization.normal_forms import normalization_tables
 
 FORMS = [form.value for form in NormalForm if not form.is_of_unicode_17]
-NO_ENGINE = 2**63
 SCALARS = [chr(point) for point in (*range(0xD800), *range(0xE000, 0x110000)) if point != 0x0A]
 # Neighbours of each scalar value: letters, composites, marks of three classes, jamo, and a
 # character that composes with the letter before it.
@@ -50,7 +50,7 @@ def cores(form: str, tmp_path_factory: pytest.TempPathFactory) -> list[Core]:
     """Cores with each vector width, the widest one also with the bulk engine for every text."""
     data = file_bytes(read_document(fields(form), tmp_path_factory.mktemp("quick")))
     return [
-        *(Core(data, "core", NO_ENGINE, width) for width in split_widths()),
+        *(Core(data, "core", NEVER, width) for width in split_widths()),
         Core(data, "engine", 0),
     ]
 
@@ -60,18 +60,15 @@ def compared(form: str, tmp_path_factory: pytest.TempPathFactory) -> Compared:
     return Compared(fields(form), tmp_path_factory.mktemp("compared"))
 
 
-def normalized(core: Core, text: str) -> str:
-    return bytes(core.encode_numpy(text, (), False).tolist()).decode()
-
-
 def check(form: str, cores: list[Core], texts: list[str]) -> None:
     """Compares texts joined by line feeds, which separate them."""
     text = "\n".join(texts)
     expected = getattr(normalizers, form)().normalize_str(text)
     for core in cores:
-        if normalized(core, text) != expected:
-            pairs = zip(normalized(core, text).split("\n"), expected.split("\n"), strict=True)
-            wrong = [texts[i] for i, (left, right) in enumerate(pairs) if left != right]
+        normalized = bytes(ids(core, text)).decode()
+        if normalized != expected:
+            triples = zip(texts, normalized.split("\n"), expected.split("\n"), strict=True)
+            wrong = [text for text, left, right in triples if left != right]
             raise AssertionError(ascii(wrong[:10]))
 
 

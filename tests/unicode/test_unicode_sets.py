@@ -9,6 +9,7 @@ import tokenizers
 from regex_oracle import byte_encoding
 from repository import SLOW
 from tokenizers import decoders, pre_tokenizers
+from unicode_tables.engines import every_scalar_value, members_of
 
 from tokexport import unicode
 from tokexport.model import CharacterTest, Dialect
@@ -16,13 +17,7 @@ from tokexport.patterns.fancy import parse
 from tokexport.patterns.tree import Characters
 from tokexport.unicode import CodePoints, character_test_set, property_set, shorthand_set
 
-EVERYTHING = "".join(map(chr, [*range(0xD800), *range(0xE000, 0x110000)]))
-
-
-def members_of(text: str) -> CodePoints:
-    members = np.zeros(0x110000, np.bool_)
-    members[np.frombuffer(text.encode("utf-32-le"), np.uint32)] = True
-    return members
+EVERYTHING = every_scalar_value()
 
 
 def matched(pattern: str, dialect: Dialect) -> CodePoints:
