@@ -2,15 +2,18 @@
 the reference fails.
 """
 
+import random
 from collections import Counter
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 import tokexport_reader
 from compared import ids_or_none
-from random_models import tokenizer_json
-from reader_samples import read_document, reference
+from json_parts import FUSE
+from parts.cases import document
+from reader_samples import BYTE_LEVEL, read_document, reference, spelled
 from repository import SLOW
 
 from tokexport.conversion import file_bytes
@@ -18,6 +21,82 @@ from tokexport.runtime.tokenizer import load
 
 SEEDS_PER_TEST = 50
 SEEDS = range(2_000 if SLOW else 200)
+# Small alphabets, so that there are many ties, missing pieces, and unknown tokens everywhere.
+LETTERS = "aab#"
+CHARACTERS = "abc#\u00e9\u4e2d\U0001f600\u0301"
+SCORES = (-1.0, -1.0, -2.0, -3.0, -0.5, 0.0, -0.1, -0.2, -0.3, -0.30000000000000004, -0.7, 1.5)
+PREFIXES = ("##", "##", "", "#", "\u00e9", "abc")
+PRE_TOKENIZERS: tuple[dict[str, Any] | None, ...] = (
+    None,
+    {"type": "WhitespaceSplit"},
+    BYTE_LEVEL | {"trim_offsets": False, "use_regex": False},
+)
+
+
+def text(r: random.Random, longest: int) -> str:
+    """A few characters, mostly two of them."""
+    letters = LETTERS if r.random() < 0.7 else CHARACTERS
+    return "".join(r.choice(letters) for _ in range(r.randint(1, longest)))
+
+
+def sentence(r: random.Random, pieces: list[str]) -> str:
+    """Pieces, other text and spaces."""
+    kinds = (
+        lambda: r.choice(pieces),
+        lambda: text(r, 6),
+        lambda: " ",
+        lambda: text(r, 2) * r.randint(1, 60),
+    )
+    return "".join(r.choice(kinds)() for _ in range(r.randint(1, 9)))
+
+
+def _pieces(r: random.Random) -> list[str]:
+    prefix = r.choice(PREFIXES)
+    pieces = [r.choice(["<unk>", "a", "\u00e9"])]
+    for _ in range(r.randint(1, 40)):
+        piece = text(r, r.choice([1, 2, 3, 6, 20]))
+        pieces.append(prefix + piece if r.random() < 0.5 else piece)
+    return pieces
+
+
+def model(r: random.Random, *, byte_level: bool) -> tuple[dict[str, Any], list[str]]:
+    """The ``model`` of a tokenizer.json, and its pieces as they occur in a text."""
+    pieces = _pieces(r)
+    names = [spelled(piece) for piece in pieces] if byte_level else pieces
+    kind = r.choice(["Unigram", "Unigram", "WordPiece", "WordLevel"])
+    if kind == "Unigram":
+        if r.random() < 0.4:
+            bytes_of = [f"<0x{byte:02X}>" for byte in range(256)]
+            names = [*names, *(name for name in bytes_of if r.random() < r.choice([0.5, 1.0]))]
+        scores = (r.choice(SCORES) if r.random() < 0.8 else r.uniform(-9, 0) for _ in names)
+        vocab = list(map(list, zip(names, scores, strict=True)))
+        unk_id = r.choice([0, 0, 1, None])
+        fallback = r.random() < 0.5 and not byte_level
+        unigram = {"type": kind, "unk_id": unk_id, "vocab": vocab, "byte_fallback": fallback}
+        return unigram, pieces
+    ids = list(range(len(set(names)) + r.choice([0, 3])))
+    r.shuffle(ids)
+    vocab_ids = dict(zip(dict.fromkeys(names), ids, strict=False))
+    unknown = {"unk_token": r.choice([names[0], names[0], "[UNK]"])}
+    if kind == "WordLevel":
+        return {"type": kind, "vocab": vocab_ids, **unknown}, pieces
+    longest = r.choice([0, 1, 3, 5, 100, 100, 10**19])
+    prefix = r.choice(PREFIXES)
+    prefix = spelled(prefix) if byte_level else prefix
+    fields = {"continuing_subword_prefix": prefix, "max_input_chars_per_word": longest}
+    return {"type": kind, "vocab": vocab_ids, **unknown, **fields}, pieces
+
+
+def tokenizer_json(seed: int) -> tuple[dict[str, Any], list[str]]:
+    """A tokenizer.json with such a model and only a pre-tokenizer; and texts for it."""
+    r = random.Random(seed)
+    pre_tokenizer = r.choice(PRE_TOKENIZERS)
+    byte_level = pre_tokenizer is not None and pre_tokenizer["type"] == "ByteLevel"
+    fields, pieces = model(r, byte_level=byte_level)
+    if r.random() < 0.2:
+        del fields["type"]
+    source = document(fields, pre_tokenizer=pre_tokenizer, decoder=FUSE)
+    return source, [sentence(r, pieces) for _ in range(200)]
 
 
 @pytest.mark.parametrize("first", SEEDS[::SEEDS_PER_TEST])
