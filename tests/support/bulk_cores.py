@@ -13,7 +13,6 @@ def pair(content: bytes) -> tuple[Core, Core]:
 
 
 def ids(core: Core, text: str) -> list[int]:
-    """The ids of a text."""
     result: list[int] = core.encode_numpy(text, (), False).tolist()
     return result
 

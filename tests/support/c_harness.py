@@ -142,28 +142,27 @@ class Library:
 
     def encode(self, text: bytes, function: str = "tkx_encode_special") -> tuple[int, list[int]]:
         """Encodes a text."""
-        work = Work(ctypes.addressof(self._memory), len(self._memory), None, 0)
-        code, _, ids = self._encode(function, text, work)
+        code, _, ids = self._ids(function, self._memory, 12 * len(text) + 1, text, len(text))
         return code, ids
 
     def encode_within(self, text: bytes, memory_size: int) -> tuple[int, int, list[int]]:
         """Encodes a text with ``memory_size`` bytes of work memory; also returns the count."""
-        memory = ctypes.create_string_buffer(max(memory_size, 1))
-        work = Work(ctypes.addressof(memory), memory_size, None, 0)
-        return self._encode("tkx_encode", text, work)
-
-    def _encode(self, function: str, text: bytes, work: Work) -> tuple[int, int, list[int]]:
-        ids, count = (ctypes.c_uint32 * (12 * len(text) + 1))(), ctypes.c_size_t()
-        end = (ids, len(ids), ctypes.byref(count), ctypes.byref(work))
-        code = self.call(function, self._tkx, text, len(text), *end)
-        return code, count.value, list(ids[: count.value])
+        memory = ctypes.create_string_buffer(memory_size)
+        return self._ids("tkx_encode", memory, 12 * len(text) + 1, text, len(text))
 
     def self_test(self) -> tuple[int, int]:
         """Runs the self test; also returns its count."""
-        ids, count = (ctypes.c_uint32 * 4096)(), ctypes.c_size_t()
-        work = Work(ctypes.addressof(self._memory), len(self._memory), None, 0)
-        end = (ids, len(ids), ctypes.byref(count), ctypes.byref(work))
-        return self.call("tkx_selftest", self._tkx, *end), count.value
+        return self._ids("tkx_selftest", self._memory, 4096)[:2]
+
+    def _ids(
+        self, function: str, memory: ctypes.Array[ctypes.c_char], room: int, *text: bytes | int
+    ) -> tuple[int, int, list[int]]:
+        """Calls a function that writes ids and their count, with work memory and room for ids."""
+        ids, count = (ctypes.c_uint32 * room)(), ctypes.c_size_t()
+        work = Work(ctypes.addressof(memory), len(memory), None, 0)
+        end = (ids, room, ctypes.byref(count), ctypes.byref(work))
+        code = self.call(function, self._tkx, *text, *end)
+        return code, count.value, list(ids[: count.value])
 
     def decode(self, token: int) -> int:
         """Decodes one id."""

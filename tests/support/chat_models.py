@@ -30,17 +30,14 @@ TOOLS: list[dict[str, Any]] = [
 
 
 def user(content: Any) -> dict[str, Any]:
-    """A user message."""
     return {"role": "user", "content": content}
 
 
 def assistant(content: Any, **fields: Any) -> dict[str, Any]:
-    """An assistant message."""
     return {"role": "assistant", "content": content, **fields}
 
 
 def system(content: Any) -> dict[str, Any]:
-    """A system message."""
     return {"role": "system", "content": content}
 
 

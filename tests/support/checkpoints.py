@@ -14,7 +14,7 @@ Array = npt.NDArray[np.float64]
 
 def config(style: str = "llama", **changes: Any) -> dict[str, Any]:
     """A config.json of a small model."""
-    defaults = {
+    return {
         "model_type": style,
         "vocab_size": 300,
         "hidden_size": 128,
@@ -28,8 +28,8 @@ def config(style: str = "llama", **changes: Any) -> dict[str, Any]:
         "rope_theta": 10000.0,
         "tie_word_embeddings": False,
         "hidden_act": "silu",
+        **changes,
     }
-    return {**defaults, **changes}
 
 
 def random_tensors(settings: dict[str, Any], seed: int) -> dict[str, npt.NDArray[np.float32]]:
@@ -63,9 +63,7 @@ def random_tensors(settings: dict[str, Any], seed: int) -> dict[str, npt.NDArray
     if not settings["tie_word_embeddings"]:
         shapes["lm_head.weight"] = (settings["vocab_size"], width)
     return {
-        name: (rng.normal(1, 0.1, shape) if len(shape) == 1 else rng.normal(0, 0.1, shape)).astype(
-            np.float32
-        )
+        name: rng.normal(1 if len(shape) == 1 else 0, 0.1, shape).astype(np.float32)
         for name, shape in shapes.items()
     }
 

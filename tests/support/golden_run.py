@@ -17,22 +17,20 @@ _HEADER = (ROOT / "formats" / "tokexport" / "tokexport.h").read_text(encoding="u
 NAMES_OF_CODES = {int(code): name for name, code in re.findall(r"(TKX_E_\w+) = (-?\d+)", _HEADER)}
 
 
+@dataclass(eq=False)
 class RefusedError(Exception):
     """The runtime refuses a file or a text; ``name`` is the error of SPEC.md."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.name = name
+    name: str
 
 
 @dataclass(frozen=True)
 class RuntimeFile:
-    """An open file."""
+    """An open file, as the reader's."""
 
     tokenizer: Tokenizer
 
     def token_bytes(self, token: int) -> bytes:
-        """The bytes of an id."""
         try:
             return self.tokenizer.decode_single_token_bytes(token)
         except KeyError as error:
@@ -57,7 +55,6 @@ class Runtime:
         """Nothing to do: ``open_file`` has checked it."""
 
     def encode(self, file: RuntimeFile, text: bytes, allowed: Any) -> list[int]:
-        """The ids of a text."""
         if allowed != self.ALL:
             allowed = {file.tokenizer.added_tokens[index].content for index in allowed}
         try:
@@ -66,14 +63,12 @@ class Runtime:
             raise RefusedError("TKX_E_UNKNOWN_TEXT") from error
 
     def encode_spans(self, file: RuntimeFile, text: bytes, allowed: Any) -> list[tuple[int, Any]]:
-        """The ids with their spans."""
         encoding = file.tokenizer.encode_with_offsets(text.decode(), allowed_special=allowed)
         return [*zip(encoding.ids, encoding.offsets, strict=True)]
 
     def encode_with_template(
         self, file: RuntimeFile, text: bytes, pair: bytes | None, *, special: bool
     ) -> tuple[list[int], list[int]]:
-        """The ids and type ids with the template."""
         options: dict[str, Any] = {"allowed_special": "all", "add_special_tokens": special}
         if pair is None:
             encoding = file.tokenizer.encode_with_offsets(text.decode(), **options)
@@ -84,11 +79,9 @@ class Runtime:
         return list(encoding.ids), list(encoding.type_ids)
 
     def prefix_ids(self, file: RuntimeFile, prefix: bytes) -> list[int]:
-        """The ids that begin with a prefix."""
         return [*map(int, file.tokenizer.prefix_ids(prefix))]
 
     def encode_chat(self, file: RuntimeFile, messages: list[tuple[str, bytes]]) -> list[int]:
-        """The ids of a conversation."""
         roles = [ROLES.index(role) for role, _ in messages]
         texts = [text.decode() for _, text in messages]
         result = file.tokenizer._core.encode_chat(roles, texts)
@@ -97,7 +90,6 @@ class Runtime:
         return result
 
     def decode_text(self, file: RuntimeFile, ids: list[int], skip_special: bool) -> str:
-        """The text of ids."""
         return file.tokenizer.decode(ids, skip_special_tokens=skip_special)
 
 

@@ -20,8 +20,7 @@ CHARACTERS = (
 )
 # The first ones mean the same to both engines' parsers; the last ones work in one engine only.
 PATTERNS = [
-    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
-    TIKTOKEN["llama3-tiktoken"],
+    *(TIKTOKEN["whisper-tiktoken"], TIKTOKEN["llama3-tiktoken"]),
     *(r"\p{N}{1,3}", r"\s+$", r"\s?\p{L}+", r"[\r\n]", r"\d+", r"\w+|[^\w\s]+", r"[一-龥]+"),
     *(r"[^a-z]", r"a|ab|abc", r"(?i:the|ss|k)", r"^a", r"\s+", r"\p{Han}+", r"(?<=a)b|c", r"e\b"),
     *(r"[a-z]+!|[a-z]", r"(ab)+", r".+", r"\p{Lu}\p{Ll}*", r"(?=\S)\w{1,2}", r"(?<![0-9])[0-9]"),
@@ -33,14 +32,8 @@ ONIGURUMA = [
     r"(?:[ab]+!)?",
 ]
 FANCY_REGEX = [
-    (
-        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+|"
-        r" ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
-    ),
-    r"[\s\S]{1,4}",
-    r"^.+$|\s",
-    r"[^\W\d_]+|\d{2}|.",
-    r"\p{Script=Greek}+|\P{Greek}",
+    TIKTOKEN["tiktoken 0.14.0 cl100k_base"],
+    *(r"[\s\S]{1,4}", r"^.+$|\s", r"[^\W\d_]+|\d{2}|.", r"\p{Script=Greek}+|\P{Greek}"),
     r"(?i)str(a|ß)e|\w",
 ]
 BEHAVIORS = ["Isolated", "Removed", "MergedWithPrevious", "MergedWithNext", "Contiguous"]
@@ -162,13 +155,11 @@ def _post_processor(r: random.Random, added: list[dict[str, Any]]) -> dict[str, 
     pair = [around, first, around, second]
     template = {"single": [around, first], "pair": pair, "special_tokens": known}
     ends = {"sep": [token["content"], token["id"]], "cls": [added[0]["content"], added[0]["id"]]}
-    processor: Any = r.choice(
+    processor: dict[str, Any] = r.choice(
         [{"type": "TemplateProcessing", **template}, {"type": "BertProcessing", **ends}, level]
     )
-    choice: dict[str, Any] | None = r.choice(
-        [None, processor, processor, {"type": "Sequence", "processors": [processor, level]}]
-    )
-    return choice
+    both = {"type": "Sequence", "processors": [processor, level]}
+    return r.choice([None, processor, processor, both])
 
 
 def tokenizer_json(seed: int) -> dict[str, Any]:
@@ -215,9 +206,8 @@ def encoding(seed: int) -> tiktoken.Encoding:
         r.shuffle(order)
     step = r.choice([1, 1, 2])
     ranks = {content: number * step for number, content in enumerate(order)}
-    special: dict[str, int] = {}
-    for name in r.sample(NAMES, r.choice([0, 1, 3, 6])):
-        special[name] = step * len(ranks) + 2 * len(special)
+    names = r.sample(NAMES, r.choice([0, 1, 3, 6]))
+    special = {name: step * len(ranks) + 2 * number for number, name in enumerate(names)}
     pattern = "|".join(r.sample(PATTERNS + FANCY_REGEX, r.choice([1, 1, 2])))
     return tiktoken.Encoding(
         "random", pat_str=pattern, mergeable_ranks=ranks, special_tokens=special

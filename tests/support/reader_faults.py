@@ -5,14 +5,13 @@ names the module and the golden file that must reveal the fault.
 """
 
 import ast
-import importlib.util
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from repository import ROOT
+from repository import ROOT, script
 
 READER = ROOT / "formats" / "tokexport" / "reader" / "tokexport_reader"
 
@@ -281,14 +280,4 @@ def faulty_reader(fault: Fault, folder: Path) -> ModuleType:
     (folder / f"{fault.module}.py").write_text(changed, encoding="utf-8")
     for name in [name for name in sys.modules if name.partition(".")[0] == "faulty_reader"]:
         del sys.modules[name]
-    spec = importlib.util.spec_from_file_location(
-        "faulty_reader",
-        READER / "__init__.py",
-        submodule_search_locations=[str(folder), str(READER)],
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["faulty_reader"] = module
-    spec.loader.exec_module(module)
-    return module
+    return script(READER / "__init__.py", "faulty_reader", [str(folder), str(READER)])

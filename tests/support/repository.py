@@ -51,12 +51,13 @@ def called(file: str, call: str, **environment: str) -> str:
     return printed("-c", program, **environment)
 
 
-def script(path: Path) -> ModuleType:
-    """A script of the repository as a module."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+def script(path: Path, name: str = "", folders: list[str] | None = None) -> ModuleType:
+    """A script of the repository as a module, or as a package with its modules in ``folders``."""
+    name = name or path.stem
+    spec = importlib.util.spec_from_file_location(name, path, submodule_search_locations=folders)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module  # dataclasses look up their module there
+    sys.modules[name] = module  # dataclasses look up their module there
     spec.loader.exec_module(module)
     return module

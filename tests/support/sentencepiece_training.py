@@ -46,12 +46,9 @@ def train(sentences: Sequence[str] = SENTENCES * 3, **options: Any) -> bytes:
 
 def small(*pieces: Piece, **changes: Any) -> SentencePieceModel:
     """A BPE model of an unknown piece and the given pieces, without a dummy prefix."""
-    unknown, normalizer = (
-        Piece("<unk>", 0.0, PieceType.UNKNOWN),
-        NormalizerSpec(add_dummy_prefix=False),
-    )
-    fields = {"algorithm": Algorithm.BPE, "normalizer": normalizer, **changes}
-    return SentencePieceModel("x.model", (unknown, *pieces), **fields)
+    unknown = Piece("<unk>", 0.0, PieceType.UNKNOWN)
+    fields = {"algorithm": Algorithm.BPE, "normalizer": NormalizerSpec(add_dummy_prefix=False)}
+    return SentencePieceModel("x.model", (unknown, *pieces), **{**fields, **changes})
 
 
 def model_of(source: SentencePieceModel) -> TokenizerModel:

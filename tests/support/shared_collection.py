@@ -29,11 +29,10 @@ _QUICK = """
 """
 # Two that their own library refuses, a pair of files that do not match, and formats of other
 # runtimes that lack data for encoding.
-_REFUSED = (
-    "added-tokens-test clip-openai/vocab.json llama2c-tok512/tok512.bin"
-    " llm.c-gpt2/gpt2_tokenizer.bin pytorch-tokenizers-test"
+REFUSED = (
+    *("added-tokens-test", "clip-openai/vocab.json", "llama2c-tok512/tok512.bin"),
+    *("llm.c-gpt2/gpt2_tokenizer.bin", "pytorch-tokenizers-test"),
 )
-REFUSED = tuple(_REFUSED.split())
 
 
 def converted() -> list[Found]:
