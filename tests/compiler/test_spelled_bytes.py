@@ -4,35 +4,45 @@ those of the reference.
 
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 from compared import Compared
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from json_parts import STRIP, Json, digits, metaspace, normalizers, pre_tokenizers, replace, split
-from reader_samples import added, byte_characters, document, read_document
+from json_parts import (
+    STRIP,
+    Json,
+    bert,
+    digits,
+    metaspace,
+    normalizers,
+    pre_tokenizers,
+    replace,
+    split,
+)
+from reader_samples import BYTE_LEVEL as WORDS
+from reader_samples import CHARACTERS as ALPHABET
+from reader_samples import FLAGS, added, document, read_document
 
 from tokexport.compiler.passes.work_on_bytes import work_on_bytes
 from tokexport.errors import UnsupportedError
 from tokexport.model import SpellBytes
 from tokexport.normalization.normalize import normalize
 
-LETTERS = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
-WORDS = LETTERS | {"use_regex": True}
+LETTERS = WORDS | {"use_regex": False}
 SPACED = LETTERS | {"add_prefix_space": True}
-ALPHABET = byte_characters()
 # Letters that merge: a few, the letters of spaces and of bytes of é, ▁ and 中, and the results of a
 # second mapping of those.
 POOL = [
     *"abAB1.\u2581 ",
     *(ALPHABET[byte] for byte in " \n\xc3\xa9\xe2\x96\x81\xe4\xb8\xad\xc4\xa0".encode("latin-1")),
 ]
-PAIRS = [left + right for left, right in itertools.product(POOL, POOL)]
-VOCAB = {
-    token: number for number, token in enumerate(dict.fromkeys(["[UNK]", *POOL, *ALPHABET, *PAIRS]))
-}
+PAIRS = [[left, right] for left, right in itertools.product(POOL, POOL)]
+TOKENS = dict.fromkeys(["[UNK]", *POOL, *ALPHABET, *map("".join, PAIRS)])
+VOCAB = {token: number for number, token in enumerate(TOKENS)}
 
 
 NORMALIZERS: list[Json] = [
@@ -42,13 +52,7 @@ NORMALIZERS: list[Json] = [
     ),
     {"type": "Prepend", "prepend": "\u2581"},
     STRIP,
-    {
-        "type": "BertNormalizer",
-        "clean_text": True,
-        "handle_chinese_chars": True,
-        "strip_accents": None,
-        "lowercase": True,
-    },
+    bert(),
     replace("\u0120", " "),
     replace("[\u0100-\u0143]+", "\u2581", "Regex"),
 ]
@@ -62,14 +66,13 @@ PRE_TOKENIZERS: list[Json] = [
 
 
 def bpe(**options: Any) -> Json:
-    fields = {
-        "continuing_subword_prefix": None,
-        "end_of_word_suffix": None,
-        "fuse_unk": False,
-        "byte_fallback": False,
-    }
-    merges = [list(pair) for pair in itertools.product(POOL, POOL)]
-    return {"type": "BPE", "unk_token": None, **fields, "vocab": VOCAB, "merges": merges, **options}
+    fields = dict.fromkeys(("unk_token", "continuing_subword_prefix", "end_of_word_suffix"))
+    flags = dict.fromkeys(("fuse_unk", "byte_fallback"), False)
+    return {"type": "BPE", **fields, **flags, "vocab": VOCAB, "merges": PAIRS, **options}
+
+
+def without(letters: str) -> dict[str, int]:
+    return {token: number for token, number in VOCAB.items() if token not in letters}
 
 
 FALLBACK = {f"<0x{byte:02X}>": 1000 + byte for byte in range(256)}
@@ -77,19 +80,11 @@ SUFFIXED = {token + "\u2581": 2000 + number for number, token in enumerate(VOCAB
 PREFIXED = {"中" + token: 2000 + number for number, token in enumerate(VOCAB)}
 MODELS: dict[str, Json] = {
     "plain": bpe(),
-    "unknown": bpe(
-        vocab={token: number for token, number in VOCAB.items() if token != "\u0120"},
-        unk_token="[UNK]",
-        merges=[],
-    ),
+    "unknown": bpe(vocab=without("\u0120"), unk_token="[UNK]", merges=[]),
     "suffix": bpe(
         vocab=VOCAB | SUFFIXED, end_of_word_suffix="\u2581", merges=[["a", "b\u2581"], ["a", "b"]]
     ),
-    "fallback": bpe(
-        vocab={token: number for token, number in VOCAB.items() if token not in "ab\u00c3"}
-        | FALLBACK
-    )
-    | {"byte_fallback": True, "merges": []},
+    "fallback": bpe(vocab=without("ab\u00c3") | FALLBACK, byte_fallback=True, merges=[]),
     "unigram": {
         "type": "Unigram",
         "unk_id": 0,
@@ -126,81 +121,90 @@ def check(fields: Json, texts: Sequence[str], folder: Path) -> Counter[str]:
     return Counter("compared" if readers.check(text) else "panicked" for text in texts)
 
 
-def test_normalizers_after_the_byte_level_normalizer(tmp_path: Path) -> None:
-    outcomes: Counter[str] = Counter()
-
-    @settings(max_examples=100)
-    @given(
-        before=st.lists(st.sampled_from(NORMALIZERS[1:]), max_size=1),
-        after=st.lists(st.sampled_from(NORMALIZERS), min_size=1, max_size=3),
-        words=st.lists(st.sampled_from(PRE_TOKENIZERS), max_size=3),
-        name=st.sampled_from(sorted(MODELS)),
-        texts=st.lists(TEXTS, min_size=8, max_size=8),
-    )
-    def run(
-        before: list[Json], after: list[Json], words: list[Json], name: str, texts: list[str]
-    ) -> None:
-        steps = [*before, {"type": "ByteLevel"}, *after]
-        outcomes.update(check(source(steps, words, MODELS[name]), texts, tmp_path))
-
-    run()
-    assert outcomes["compared"] > 4 * outcomes["panicked"]
+@pytest.fixture
+def outcomes() -> Iterator[Counter[str]]:
+    """The outcomes of a property test, most of which have to be comparisons."""
+    counted: Counter[str] = Counter()
+    yield counted
+    assert counted["compared"] > 4 * (counted["panicked"] + counted["refused"])
 
 
-def test_pre_tokenizers_and_models_after_byte_level(tmp_path: Path) -> None:
-    outcomes: Counter[str] = Counter()
-
-    @settings(max_examples=100)
-    @given(
-        before=st.lists(st.sampled_from(PRE_TOKENIZERS), max_size=2),
-        level=st.sampled_from([LETTERS, WORDS, SPACED]),
-        after=st.lists(st.sampled_from(PRE_TOKENIZERS), max_size=3),
-        name=st.sampled_from(sorted(MODELS)),
-        texts=st.lists(TEXTS, min_size=8, max_size=8),
-    )
-    def run(
-        before: list[Json], level: Json, after: list[Json], name: str, texts: list[str]
-    ) -> None:
-        fields = source([], [*before, level, *after], MODELS[name])
-        outcomes.update(check(fields, texts, tmp_path))
-
-    run()
-    assert outcomes["compared"] > 4 * outcomes["panicked"]
+MODEL = st.sampled_from(sorted(MODELS)).map(MODELS.__getitem__)
+SAMPLES = st.lists(TEXTS, min_size=8, max_size=8)
 
 
-def test_added_tokens_are_searched_in_the_alphabet(tmp_path: Path) -> None:
-    outcomes: Counter[str] = Counter()
+@settings(max_examples=100)
+@given(
+    before=st.lists(st.sampled_from(NORMALIZERS[1:]), max_size=1),
+    after=st.lists(st.sampled_from(NORMALIZERS), min_size=1, max_size=3),
+    words=st.lists(st.sampled_from(PRE_TOKENIZERS), max_size=3),
+    model=MODEL,
+    texts=SAMPLES,
+)
+def test_normalizers_after_the_byte_level_normalizer(
+    before: list[Json],
+    after: list[Json],
+    words: list[Json],
+    model: Json,
+    texts: list[str],
+    tmp_path: Path,
+    outcomes: Counter[str],
+) -> None:
+    steps = [*before, {"type": "ByteLevel"}, *after]
+    outcomes.update(check(source(steps, words, model), texts, tmp_path))
 
-    @settings(max_examples=100)
-    @given(
-        after=st.lists(st.sampled_from(NORMALIZERS), max_size=1),
-        content=st.sampled_from(["<T>", "ab", " a", "é", "\u0120", ". ", "中"]),
-        flags=st.fixed_dictionaries(
-            {flag: st.booleans() for flag in ("single_word", "lstrip", "rstrip", "normalized")}
-        ),
-        texts=st.lists(TEXTS, min_size=8, max_size=8),
-    )
-    def run(after: list[Json], content: str, flags: dict[str, bool], texts: list[str]) -> None:
-        token = added(content, 9999, **flags)
-        fields = source([{"type": "ByteLevel"}, *after], [], MODELS["plain"], added_tokens=[token])
-        longer = [text[:3] + content + " " + text[3:] for text in texts]
-        try:
-            outcomes.update(check(fields, longer, tmp_path))
-        except UnsupportedError as error:
-            if "leaves nothing" not in str(error):
-                raise
-            outcomes["refused"] += len(texts)
 
-    run()
-    assert outcomes["compared"] > 2 * (outcomes["panicked"] + outcomes["refused"])
+@settings(max_examples=100)
+@given(
+    before=st.lists(st.sampled_from(PRE_TOKENIZERS), max_size=2),
+    level=st.sampled_from([LETTERS, WORDS, SPACED]),
+    after=st.lists(st.sampled_from(PRE_TOKENIZERS), max_size=3),
+    model=MODEL,
+    texts=SAMPLES,
+)
+def test_pre_tokenizers_and_models_after_byte_level(
+    before: list[Json],
+    level: Json,
+    after: list[Json],
+    model: Json,
+    texts: list[str],
+    tmp_path: Path,
+    outcomes: Counter[str],
+) -> None:
+    outcomes.update(check(source([], [*before, level, *after], model), texts, tmp_path))
+
+
+@settings(max_examples=100)
+@given(
+    after=st.lists(st.sampled_from(NORMALIZERS), max_size=1),
+    content=st.sampled_from(["<T>", "ab", " a", "é", "\u0120", ". ", "中"]),
+    flags=st.fixed_dictionaries({flag: st.booleans() for flag in FLAGS}),
+    texts=SAMPLES,
+)
+def test_added_tokens_are_searched_in_the_alphabet(
+    after: list[Json],
+    content: str,
+    flags: dict[str, bool],
+    texts: list[str],
+    tmp_path: Path,
+    outcomes: Counter[str],
+) -> None:
+    token = added(content, 9999, **flags)
+    fields = source([{"type": "ByteLevel"}, *after], [], MODELS["plain"], added_tokens=[token])
+    longer = [text[:3] + content + " " + text[3:] for text in texts]
+    try:
+        outcomes.update(check(fields, longer, tmp_path))
+    except UnsupportedError as error:
+        if "leaves nothing" not in str(error):
+            raise
+        outcomes["refused"] += len(texts)
 
 
 def test_trimmed_spans_of_the_whole_alphabet_equal_those_of_the_reference(tmp_path: Path) -> None:
     text = "".join(map(chr, (*range(0x180), 0x7FF, 0x800, 0xFFFF, 0x10000, 0x10FFFF)))
     model = {"type": "WordLevel", "unk_token": "[UNK]", "vocab": VOCAB}
-    pieces = split(".")
     steps = [{"type": "ByteLevel"}, {"type": "NFC"}]
-    fields = source(steps, [pieces], model, post_processor=SPACED)
+    fields = source(steps, [split(".")], model, post_processor=SPACED)
     assert check(fields, [text], tmp_path)["compared"] == 1
     assert normalize(text, (SpellBytes(),)) == "".join(ALPHABET[byte] for byte in text.encode())
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import tokenizers
-from reader_samples import byte_characters
+from reader_samples import CHARACTERS
 from references import converted, reference_for
 from sentencepiece_training import train
 
@@ -26,7 +26,7 @@ PARTS = [*"abcehstTH 1.,'é中\t\n", "the ", " cat", "[SEP]", "<mask>", "</s>", 
 RANDOM = random.Random(1)
 TEXTS = ["The cat's at 1  é中 <x> sat!", "  the\tTHE\n</s> [MASK] <mask> cat", "", " "]
 TEXTS += ["".join(RANDOM.choices(PARTS, k=RANDOM.randrange(1, 16))) for _ in range(100)]
-CHARACTERS = {"type": "BPE", "vocab": {"[UNK]": 0, "t": 1, "he": 2}, "merges": []}
+BPE = {"type": "BPE", "vocab": {"[UNK]": 0, "t": 1, "he": 2}, "merges": []}
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": False}
 # Classes that require boxes or nodes with a text.
 WITH_BOXES = ("LayoutLMv2Tokenizer", "LayoutLMv3Tokenizer", "MarkupLMTokenizer")
@@ -39,11 +39,10 @@ def wordpiece(folder: Path, *special: str) -> None:
 
 def pair(folder: Path, *special: str, suffix: str = "") -> None:
     """Every byte, also at the end of a word if there is a ``suffix``, and merged tokens."""
-    alphabet = list(byte_characters())
+    alphabet, merges = CHARACTERS, PAIRS
     if suffix:
-        alphabet += [character + suffix for character in alphabet]
-    merges = [pair for pair in PAIRS if not suffix]
-    merges += [("t", "h"), ("th", "e" + suffix), ("a", "t" + suffix)] if suffix else []
+        alphabet = [*CHARACTERS, *(character + suffix for character in CHARACTERS)]
+        merges = [("t", "h"), ("th", "e" + suffix), ("a", "t" + suffix)]
     tokens = [*special, *alphabet, *("".join(merge) for merge in merges)]
     vocab = {token: number for number, token in enumerate(dict.fromkeys(tokens))}
     (folder / "vocab.json").write_text(json.dumps(vocab), "utf-8")
@@ -330,8 +329,8 @@ def test_the_reference_can_be_autotokenizer_for_a_tokenizer_json(tmp_path: Path)
         ("RobertaTokenizer", "post_processor", None),
         ("RobertaTokenizer", "post_processor", BYTE_LEVEL),
         ("T5Tokenizer", "unknown id", 5),
-        ("BertTokenizer", "model", CHARACTERS),
-        ("DistilBertTokenizer", "model", CHARACTERS),
+        ("BertTokenizer", "model", BPE),
+        ("DistilBertTokenizer", "model", BPE),
     ],
 )
 def test_a_note_mentions_a_class_that_rebuilds_parts(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import tokexport_reader
-from reader_samples import BYTES, byte_characters, read_document, reference
+from reader_samples import BYTES, CHARACTERS, read_document, reference
 
 from tokexport.conversion import file_bytes
 from tokexport.errors import TextError
@@ -20,8 +20,7 @@ NO_SPANS = b"\xff" * 4  # the beginning of TRIM in a file without offsets
 @cache
 def merged(letters: str) -> dict[str, Any]:
     """A model that shows where pre-tokens end, because any two bytes of the letters merge."""
-    spelled = byte_characters()
-    pool = [spelled[byte] for byte in sorted(set(letters.encode()))]
+    pool = [CHARACTERS[byte] for byte in sorted(set(letters.encode()))]
     pairs = [[left, right] for left, right in product(pool, pool)]
     vocab = BYTES | {left + right: 256 + number for number, (left, right) in enumerate(pairs)}
     return {"vocab": vocab, "merges": pairs}
@@ -71,9 +70,8 @@ class Compared:
             encoding = self.runtime.encode_with_offsets(text, allowed_special="all")
             assert (encoding.ids, encoding.offsets) == (ids, spans), ascii(text)
             if slow:
-                assert tokexport_reader.encode_spans(self.spec, data, allowed) == [
-                    *zip(ids, spans, strict=True)
-                ], ascii(text)
+                specified = tokexport_reader.encode_spans(self.spec, data, allowed)
+                assert specified == [*zip(ids, spans, strict=True)], ascii(text)
             if self._trims:  # in bytes it trims one byte, in characters a whole character
                 return True
             starts = [0, *accumulate(len(character.encode()) for character in text)]

@@ -12,6 +12,12 @@ def normalizers(*parts: Json) -> Json:
     return {"type": "Sequence", "normalizers": list(parts)}
 
 
+def bert(**changes: bool | None) -> Json:
+    """The normalizer of BERT without cases."""
+    options = {"clean_text": True, "handle_chinese_chars": True, "strip_accents": None}
+    return {"type": "BertNormalizer", **options, "lowercase": True, **changes}
+
+
 def pre_tokenizers(*parts: Json) -> Json:
     """A Sequence of pre-tokenizers."""
     return {"type": "Sequence", "pretokenizers": list(parts)}

@@ -1,6 +1,7 @@
 """Small tokenizer.json documents for tests of the readers, read by the reference and by us."""
 
 import copy
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -12,26 +13,19 @@ from tokexport.model import TokenizerModel
 from tokexport.sources import read
 
 
-def byte_characters() -> list[str]:
-    """GPT-2's byte alphabet, constructed as in its encoder.py."""
-    ranges = (("!", "~"), ("¡", "¬"), ("®", "ÿ"))
-    printable = [byte for first, last in ranges for byte in range(ord(first), ord(last) + 1)]
-    characters = {byte: chr(byte) for byte in printable}
-    for byte in range(256):
-        if byte not in characters:
-            characters[byte] = chr(256 + len(characters) - len(printable))
-    return [characters[byte] for byte in range(256)]
-
-
 def spelled(content: str | bytes) -> str:
     """Bytes, or the bytes of a text, in that alphabet."""
     data = content.encode() if isinstance(content, str) else content
     return "".join(map(CHARACTERS.__getitem__, data))
 
 
-CHARACTERS = byte_characters()
+# GPT-2's byte alphabet: bytes that are printable in Latin-1, others numbered from U+0100 on.
+_PRINTABLE = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+_OTHERS = itertools.count(0x100)
+CHARACTERS = [chr(byte if byte in _PRINTABLE else next(_OTHERS)) for byte in range(256)]
 _FLAGS = {"add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 BYTE_LEVEL = {"type": "ByteLevel", **_FLAGS}
+FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 AFFIXES = ("continuing_subword_prefix", "end_of_word_suffix")
 BYTES = {character: byte for byte, character in enumerate(CHARACTERS)}
 
@@ -65,8 +59,7 @@ def document(**changes: Any) -> dict[str, Any]:
 
 def added(content: str, number: int = 0, **flags: bool) -> dict[str, Any]:
     """An item of ``added_tokens``, with every flag false except the given ones."""
-    names = ("single_word", "lstrip", "rstrip", "normalized", "special")
-    return {"id": number, "content": content, **{name: flags.get(name, False) for name in names}}
+    return {"id": number, "content": content, **dict.fromkeys(FLAGS, False), **flags}
 
 
 def read_document(fields: dict[str, Any] | str, folder: Path, **other_files: Any) -> TokenizerModel:
