@@ -27,10 +27,9 @@ def ranks_of(merges: CanonicalMerges) -> dict[int, int]:
 
 def slow_encode(text: bytes, vocab: dict[bytes, int], merges: CanonicalMerges) -> list[int]:
     """Repeatedly merges the leftmost pair of the smallest rank."""
-    symbols, ranks = [vocab[bytes([byte])] for byte in text], ranks_of(merges)
-    slow_last_merge(
-        symbols, {pair: (ranks[merged], merged) for merged, pair in rules_of(merges).items()}
-    )
+    symbols = [vocab[bytes([byte])] for byte in text]
+    rules = merges.rules.tolist()
+    slow_last_merge(symbols, {(left, right): (rank, id) for id, left, right, rank in rules})
     return symbols
 
 
@@ -71,10 +70,8 @@ def test_one_rule_per_token_produces_the_ids_of_all_rules(alphabet: str) -> None
         reference = Tokenizer(BPE(vocab, merges))
         random_texts = ["".join(rng.choices(alphabet, k=rng.randrange(1, 40))) for _ in range(40)]
         for text in (*random_texts, "a" * 97, alphabet * 40):
-            assert slow_encode(text.encode(), contents, canonical) == reference.encode(text).ids, (
-                text,
-                merges,
-            )
+            ids = reference.encode(text).ids
+            assert slow_encode(text.encode(), contents, canonical) == ids, (text, merges)
 
 
 def slow_last_merge(
@@ -83,11 +80,8 @@ def slow_last_merge(
     """Merges in place; returns the last merged pair if one symbol is left."""
     last = None
     while len(symbols) > 1:
-        candidates = [
-            (table[pair][0], index)
-            for index, pair in enumerate(itertools.pairwise(symbols))
-            if pair in table
-        ]
+        pairs = enumerate(itertools.pairwise(symbols))
+        candidates = [(table[pair][0], index) for index, pair in pairs if pair in table]
         if not candidates:
             return None
         _, index = min(candidates)
@@ -134,11 +128,9 @@ def test_an_exhaustive_search_finds_the_same_ways_and_rules() -> None:
         merges = []
         for _ in range(rng.randrange(1, 14)):
             merged = rng.randrange(ids) if rng.random() < 0.02 else rng.randrange(symbols, ids)
-            left, right = (
-                (rng.randrange(max(merged, 1)) for _ in range(2))
-                if rng.random() < 0.98
-                else (merged, 0)
-            )
+            left, right = merged, 0
+            if rng.random() < 0.98:
+                left, right = (rng.randrange(max(merged, 1)) for _ in range(2))
             merges.append((left, right, merged))
         model = BytePairModel(vocab, merge_rows(merges))
         try:
@@ -190,24 +182,20 @@ def test_arrays_that_do_not_match_are_an_error() -> None:
 
 def test_bare_ranks_and_the_list_of_all_their_merges_keep_the_same_rules() -> None:
     vocab = {b"a": 0, b"b": 1, b"ab": 2, b"ba": 3, b"aba": 4, b"abab": 5, b"bab": 6}
-    every_pair = sorted(
-        (vocab[left + right], vocab[left], vocab[right])
-        for left in vocab
-        for right in vocab
+    every_pair = [
+        (vocab[left], vocab[right], vocab[left + right])
+        for left, right in itertools.product(vocab, vocab)
         if left + right in vocab
-    )
-    listed = BytePairModel(
-        vocab, merge_rows((left, right, merged) for merged, left, right in every_pair)
-    )
-    bare = BytePairModel(vocab, merges=None)
+    ]
+    every_pair.sort(key=lambda merge: merge[2])
+    listed, bare = (BytePairModel(vocab, merges) for merges in (merge_rows(every_pair), None))
     assert rules_of(canonical_merges(bare)) == rules_of(canonical_merges(listed))
 
 
 def test_a_token_that_its_own_merges_do_not_reach_is_not_whole() -> None:
     vocab = {b"a": 0, b"b": 1, b"c": 2, b"bc": 3, b"ab": 4, b"abc": 5}
-    canonical = canonical_merges(
-        BytePairModel(vocab, merges=merge_rows([[1, 2, 3], [0, 1, 4], [4, 2, 5]]))
-    )
+    merges = merge_rows([[1, 2, 3], [0, 1, 4], [4, 2, 5]])
+    canonical = canonical_merges(BytePairModel(vocab, merges))
     assert 5 not in canonical.whole  # "abc" becomes a, bc
     assert 5 not in rules_of(canonical)
     assert {0, 1, 2, 3, 4} <= {*canonical.whole.tolist()}

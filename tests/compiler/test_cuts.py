@@ -52,49 +52,44 @@ def split(
     return pre_tokenizers.Split(Regex(pattern), behavior, invert)
 
 
-def sequence(*stages: pre_tokenizers.PreTokenizer) -> pre_tokenizers.PreTokenizer:
-    return pre_tokenizers.Sequence(list(stages))
+def byte_level(*stages: str | pre_tokenizers.PreTokenizer) -> pre_tokenizers.PreTokenizer:
+    """Bytes after some stages, or splits that isolate the matches of patterns."""
+    parts = [split(stage) if isinstance(stage, str) else stage for stage in stages]
+    return pre_tokenizers.Sequence([*parts, BYTE_LEVEL])
 
 
 PRE_TOKENIZERS = {
     "gpt2": pre_tokenizers.ByteLevel(add_prefix_space=False),
     "prefix space": pre_tokenizers.ByteLevel(add_prefix_space=True),
-    "llama3": sequence(split(LLAMA3), BYTE_LEVEL),
-    "removed inverted": sequence(split(LLAMA3, "removed", True), BYTE_LEVEL),
-    "digits first": sequence(split(r"\p{N}{1,3}"), split(r"[a-m]+"), split(LLAMA3), BYTE_LEVEL),
-    "words removed": sequence(split(r"[a-z]+", "removed"), BYTE_LEVEL),
-    "falcon": sequence(
-        pre_tokenizers.Punctuation("contiguous"),
-        pre_tokenizers.ByteLevel(add_prefix_space=False),
-        pre_tokenizers.Digits(individual_digits=False),
-        split("[0-9][0-9][0-9]"),
+    "llama3": byte_level(LLAMA3),
+    "removed inverted": byte_level(split(LLAMA3, "removed", True)),
+    "digits first": byte_level(r"\p{N}{1,3}", r"[a-m]+", LLAMA3),
+    "words removed": byte_level(split(r"[a-z]+", "removed")),
+    "falcon": pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Punctuation("contiguous"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False),
+            pre_tokenizers.Digits(individual_digits=False),
+            split("[0-9][0-9][0-9]"),
+        ]
     ),
-    "merged with previous": sequence(
-        split(r" +", "merged_with_previous"), split(LLAMA3), BYTE_LEVEL
+    "merged with previous": byte_level(split(r" +", "merged_with_previous"), LLAMA3),
+    "merged with next": byte_level(split(r"[.,]", "merged_with_next")),
+    "long look ahead": byte_level(r"[a-z]+!|[a-z]|\s+\.|[^a-z]"),
+    "possessive": byte_level(r"[^\r\n\p{L}\p{N}]?+\p{L}++| ?[^\s\p{L}\p{N}]++|\p{N}|\s"),
+    "groups of three": byte_level(r"\d{1,3}(?=(?:\d{3})*\b)", LLAMA3),
+    "cuts between digits": byte_level(r"(?=(\d{3})+(?!\d))", LLAMA3),
+    "unbounded": byte_level(r"[a-z]+(?=[^.]*!)|\s+(?=\s*=)", LLAMA3),
+    "unbounded alone": byte_level(
+        r" ?[a-z]+|\d{1,3}(?=(?:\d{3})*(?!\d))| ?[^\sa-z0-9]+|\s+(?!\S)|\s"
     ),
-    "merged with next": sequence(split(r"[.,]", "merged_with_next"), BYTE_LEVEL),
-    "long look ahead": sequence(split(r"[a-z]+!|[a-z]|\s+\.|[^a-z]"), BYTE_LEVEL),
-    "possessive": sequence(
-        split(r"[^\r\n\p{L}\p{N}]?+\p{L}++| ?[^\s\p{L}\p{N}]++|\p{N}|\s"), BYTE_LEVEL
-    ),
-    "groups of three": sequence(split(r"\d{1,3}(?=(?:\d{3})*\b)"), split(LLAMA3), BYTE_LEVEL),
-    "cuts between digits": sequence(split(r"(?=(\d{3})+(?!\d))"), split(LLAMA3), BYTE_LEVEL),
-    "unbounded": sequence(split(r"[a-z]+(?=[^.]*!)|\s+(?=\s*=)"), split(LLAMA3), BYTE_LEVEL),
-    "unbounded alone": sequence(
-        split(r" ?[a-z]+|\d{1,3}(?=(?:\d{3})*(?!\d))| ?[^\sa-z0-9]+|\s+(?!\S)|\s"), BYTE_LEVEL
-    ),
-    "look both ways": sequence(
-        split(r"(?<=b)c(?=[a-z]*!)|[a-z](?=[a-z]*(?<=b)c)|\d(?!\d*3)"), split(LLAMA3), BYTE_LEVEL
-    ),
-    "search starts": sequence(*(split(pattern) for pattern in list(TRINITY.values())), BYTE_LEVEL),
-    "search starts and labels": sequence(
-        split(r"\d{1,2}(?=(?>\d{2})*(?:\D|$))|\G\d{2}|a\b"), split(LLAMA3), BYTE_LEVEL
-    ),
-    "empty matches": sequence(split(r"(?:[a-c]+!)?|\d*"), split(LLAMA3), BYTE_LEVEL),
-    "first of words": sequence(
+    "look both ways": byte_level(r"(?<=b)c(?=[a-z]*!)|[a-z](?=[a-z]*(?<=b)c)|\d(?!\d*3)", LLAMA3),
+    "search starts": byte_level(*TRINITY.values()),
+    "search starts and labels": byte_level(r"\d{1,2}(?=(?>\d{2})*(?:\D|$))|\G\d{2}|a\b", LLAMA3),
+    "empty matches": byte_level(r"(?:[a-c]+!)?|\d*", LLAMA3),
+    "first of words": byte_level(
         pre_tokenizers.WhitespaceSplit(),
         pre_tokenizers.Metaspace("_", prepend_scheme="first", split=False),
-        BYTE_LEVEL,
     ),
     "one pre-token": BYTE_LEVEL,
 }
@@ -232,7 +227,9 @@ def test_both_sides_of_a_cut_have_the_ids_of_the_whole_with_a_charsmap(name: str
     rules, has_cuts = CHARSMAPS[name]
     theirs = unigram(*sorted("abeA1.,!<▁é\u0301"), "▁a", "ab", "▁é", "b.", "a!")
     theirs.normalizer = normalizers.Precompiled(charsmap_of(rules))
-    theirs.pre_tokenizer = sequence(pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace())
+    theirs.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()]
+    )
     pairs = pairs_of(cuts_of(theirs))
     assert ("1 " in pairs) == has_cuts
     rng = random.Random(name)

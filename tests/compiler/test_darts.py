@@ -25,8 +25,7 @@ def test_a_trie_holds_its_keys(words: set[str]) -> None:
 @given(st.dictionaries(WORDS, st.text("xyzé", max_size=4), min_size=1, max_size=30))
 def test_a_map_has_its_rules_and_knows_those_of_one_character(replacements: dict[str, str]) -> None:
     charsmap = read_charsmap(charsmap_of(replacements))
-    assert {
-        key.decode(): value.decode() for key, value in rules_of(charsmap).items()
-    } == replacements
+    rules = {key.decode(): value.decode() for key, value in rules_of(charsmap).items()}
+    assert rules == replacements
     of_one = charsmap.characters()
     assert {word for word in replacements if len(word) == 1} == {*map(chr, of_one.nonzero()[0])}

@@ -1,5 +1,6 @@
 """The table of edits has the same effect on a text as its steps one after the other."""
 
+import itertools
 import re
 from collections.abc import Sequence
 
@@ -15,8 +16,6 @@ from tokexport.errors import UnsupportedError
 from tokexport.model import ParseByteToken, ReplaceLiteral, StripChars, TextEdit
 
 BYTE_TOKEN = re.compile(r"<0x(\+[0-9a-fA-F]|[0-9a-fA-F]{2})>")
-
-
 PRODUCES_NAMES: list[TextEdit] = [ReplaceLiteral("a", ""), ParseByteToken()]
 NAMES = compile_edits(PRODUCES_NAMES)
 
@@ -76,8 +75,8 @@ def test_an_edit_of_the_first_run_knows_where_it_ends(
 
 def test_one_pattern_is_replaced_as_in_python() -> None:
     table = compile_edits([ReplaceLiteral("abab", "x")])
-    for number in range(3**9):
-        text = "".join("abc"[number // 3**digit % 3] for digit in range(9))
+    for letters in itertools.product("abc", repeat=9):
+        text = "".join(letters)
         assert run(table, text.encode()) == text.replace("abab", "x")
 
 

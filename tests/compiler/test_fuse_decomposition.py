@@ -57,10 +57,8 @@ def test_a_normal_form_and_stripping_of_its_marks_become_one_operation() -> None
 
 @pytest.mark.parametrize("normal_form", [NormalForm.NFC, NormalForm.NFKC])
 def test_a_normal_form_that_composes_is_kept(normal_form: NormalForm) -> None:
-    assert [type(op) for op in compile_steps((normal_form, CharacterMap.STRIP_ACCENTS))] == [
-        NormalForm,
-        CharacterMapping,
-    ]
+    steps = (normal_form, CharacterMap.STRIP_ACCENTS)
+    assert [type(op) for op in compile_steps(steps)] == [NormalForm, CharacterMapping]
 
 
 def test_a_normal_form_is_kept_if_marks_that_it_sorts_remain() -> None:

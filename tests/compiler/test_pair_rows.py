@@ -17,7 +17,7 @@ from reader_samples import read_document, reference
 from tokexport_reader.data import u32
 
 from tokexport.compiler.merges import byte_pair
-from tokexport.conversion import Options, file_bytes
+from tokexport.conversion import file_bytes
 from tokexport.errors import UnsupportedError
 from tokexport.runtime.tokenizer import load
 from tokexport.sources import read
@@ -34,12 +34,8 @@ def runs(r: random.Random, letters: str) -> str:
     pre-token.
     """
     times = r.choice([1, 1, 4])
-    return (
-        "".join(
-            letter * r.choice([1, 1, 2, 3, 8]) for letter in r.choices(letters, k=r.randint(1, 30))
-        )
-        * times
-    )
+    chosen = r.choices(letters, k=r.randint(1, 30))
+    return "".join(letter * r.choice([1, 1, 2, 3, 8]) for letter in chosen) * times
 
 
 @pytest.mark.usefixtures("every_model_has_rows")
@@ -53,9 +49,9 @@ def test_random_models_produce_the_ids_and_spans_of_tokenizers(tmp_path: Path) -
         except UnsupportedError:
             continue
         tokenizer, library = load(content), reference(source)
-        for text in [runs(r, "abcde") for _ in range(20)] + [
-            random_character_models.text(r, 24) for _ in range(20)
-        ]:
+        texts = [runs(r, "abcde") for _ in range(20)]
+        texts += [random_character_models.text(r, 24) for _ in range(20)]
+        for text in texts:
             ids = ids_or_none(library.encode, text)
             assert ids_or_none(tokenizer.encode, text) == ids, (seed, text)
             if ids is not None:
@@ -76,7 +72,7 @@ def test_the_leftmost_of_several_merges_of_one_rank_is_first(tmp_path: Path) -> 
         path = tmp_path / "tokenizer.model"
         path.write_bytes(serialize(model))
         try:
-            tokenizer = load(file_bytes(read(path), Options()))
+            tokenizer = load(file_bytes(read(path)))
         except UnsupportedError:
             continue
         library = sentencepiece.SentencePieceProcessor(model_proto=path.read_bytes())
@@ -92,10 +88,8 @@ def test_a_large_model_has_rows_and_produces_the_ids_of_tokenizers(tmp_path: Pat
     merges = [(a, b) for a, b in itertools.product(letters, letters) if r.random() < 0.8]
     merges += r.sample([(a + b, c) for (a, b), c in itertools.product(merges, letters)], 12_000)
     r.shuffle(merges)
-    vocab = {
-        token: number
-        for number, token in enumerate(dict.fromkeys([*letters, *(a + b for a, b in merges)]))
-    }
+    tokens = dict.fromkeys([*letters, *map("".join, merges)])
+    vocab = {token: number for number, token in enumerate(tokens)}
     source = document({"type": "BPE", "vocab": vocab, "merges": merges})
     library, content = reference(source), file_bytes(read_document(source, tmp_path))
     assert u32(tokexport_reader.open_file(content).sections[b"PIDX"], 8) == byte_pair.ROW_SHIFT

@@ -57,9 +57,8 @@ def test_two_plain_characters_side_by_side_are_two_clusters_and_so_is_ascii_afte
     for left in plain:
         after = int(program.transitions[start, program.classes[ord(left)]])
         followers = [*plain, *(chr(point) for point in range(128))]
-        assert {
-            int(program.transitions[after, program.classes[ord(right)]]) for right in followers
-        } == {0x8000}
+        for right in followers:
+            assert program.transitions[after, program.classes[ord(right)]] == 0x8000
 
 
 @given(st.text(st.sampled_from("aé漢か゛が가ำก\r\n\u0301\u200d👍ſﬁ\u1100\u1161क्ष"), max_size=12))

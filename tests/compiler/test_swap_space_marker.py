@@ -171,23 +171,24 @@ def test_an_added_token_with_verbatim_content_is_also_changed() -> None:
     assert tokenizer.encode(f"a{MARK}b a") == [2, 3, 1, 2]
 
 
+MARKED = (Replace(" ", MARK),)
+
+
 @pytest.mark.parametrize(
     "model",
     [
         small((Replace(" ", "_"),)),
         small((Replace(" ", MARK, literal=False),)),
-        small((Replace(" ", MARK), NormalForm.NFKD)),
-        small((Replace(" ", MARK),), (Split(r"\s"),)),
-        small((Replace(" ", MARK),), (Split("a|b"),)),
-        small((Replace(" ", MARK),), (Split(CharacterTest.WHITESPACE),)),
-        small(
-            (Replace(" ", MARK),), added_tokens=(AddedToken(2, "a", lstrip=True, normalized=True),)
-        ),
-        small((Replace(" ", MARK),), characters={"suffix": b"</w>"}),
-        small((Replace(" ", MARK),), characters={"of_bytes": True}),
+        small((*MARKED, NormalForm.NFKD)),
+        small(MARKED, (Split(r"\s"),)),
+        small(MARKED, (Split("a|b"),)),
+        small(MARKED, (Split(CharacterTest.WHITESPACE),)),
+        small(MARKED, added_tokens=(AddedToken(2, "a", lstrip=True, normalized=True),)),
+        small(MARKED, characters={"suffix": b"</w>"}),
+        small(MARKED, characters={"of_bytes": True}),
         # In the reference, spans after a dropped character are off by its bytes; the mark has
         # three.
-        small((Replace(" ", MARK),), unk_id=None),
+        small(MARKED, unk_id=None),
     ],
 )
 def test_the_change_is_omitted_if_it_might_change_an_id(model: TokenizerModel) -> None:
@@ -196,10 +197,6 @@ def test_the_change_is_omitted_if_it_might_change_an_id(model: TokenizerModel) -
 
 def test_a_mark_that_becomes_bytes_remains_a_mark() -> None:
     vocab = {b"a": 0, b" ": 1}
-    characters = CharacterSymbols(byte_ids=(0,) * 256)
-    model = tokenizer_model(
-        vocab,
-        BytePairModel(vocab, merge_rows(), characters=characters),
-        normalizer=(Replace(" ", MARK),),
-    )
+    bpe = BytePairModel(vocab, merge_rows(), characters=CharacterSymbols(byte_ids=(0,) * 256))
+    model = tokenizer_model(vocab, bpe, normalizer=MARKED)
     assert swap_space_marker(model) is model

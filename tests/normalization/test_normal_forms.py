@@ -197,8 +197,3 @@ def test_the_tables_match_unicode_9() -> None:
     }
     for (first, second), composite in COMPOSING.compositions.items():
         assert unicodedata.normalize("NFC", chr(first) + chr(second)) == chr(composite)
-
-
-def test_characters_newer_than_unicode_9_are_unchanged() -> None:
-    era = "\u32ff"  # SQUARE ERA NAME REIWA, of Unicode 12.1
-    assert normal_form(era, NormalForm.NFKC) == reference(NormalForm.NFKC, era) == era

@@ -9,16 +9,14 @@ import golden_files
 import pytest
 import tokexport_reader
 from c_harness import NEEDS_COMPILER, Library
+from references import converted
 from regex_oracle import random_texts
 from regex_patterns import TIKTOKEN
 from repository import SLOW
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
-from tokexport.conversion import file_bytes
 from tokexport.errors import UnsupportedError
-from tokexport.runtime.tokenizer import Tokenizer as Own
 from tokexport.runtime.tokenizer import load
-from tokexport.sources import read
 
 BYTE_LEVEL = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
 PATTERNS = [
@@ -39,23 +37,16 @@ def tokenizer(
     """A byte-level tokenizer in which any two of a few characters merge, so that ids show where
     pre-tokens end.
     """
-    vocab = {
-        character: number
-        for number, character in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))
-    }
     characters = [BYTE_LEVEL.pre_tokenize_str(character)[0][0] for character in " ab1x23!\n"]
     merges = list(itertools.product(characters, characters))
-    vocab |= {left + right: len(vocab) + number for number, (left, right) in enumerate(merges)}
+    tokens = [*sorted(pre_tokenizers.ByteLevel.alphabet()), *map("".join, merges)]
+    vocab = {token: number for number, token in enumerate(tokens)}
     result = Tokenizer(models.BPE(vocab, merges))
     result.pre_tokenizer = pre_tokenizer
     result.decoder = decoders.ByteLevel()
     if normalizer is not None:
         result.normalizer = normalizer
     return result
-
-
-def converted(reference: Tokenizer) -> Own:
-    return load(file_bytes(read(reference)))
 
 
 def sequence(r: random.Random) -> pre_tokenizers.PreTokenizer:
@@ -71,7 +62,7 @@ def sequence(r: random.Random) -> pre_tokenizers.PreTokenizer:
 @pytest.mark.parametrize("seed", range(1000 if SLOW else 30))
 def test_random_sequences_of_stages_produce_the_ids_of_the_reference(seed: int) -> None:
     reference = tokenizer(sequence(random.Random(seed)))
-    ours = converted(reference)
+    ours = converted(reference, self_test=False)
     for alphabet in ALPHABETS:
         for text in random_texts(alphabet, 60, longest=25, seed=seed):
             assert ours.encode(text) == reference.encode(text).ids, text
@@ -92,7 +83,7 @@ def test_an_empty_match_divides_the_text_under_every_behavior(behavior: str, inv
     for pattern in ("a*", r"\b", "(?=ab)|b", r"(?=(\d{3})+(?!\d))", "x?"):
         split = pre_tokenizers.Split(Regex(pattern), behavior, invert)
         reference = tokenizer(pre_tokenizers.Sequence([split, BYTE_LEVEL]))
-        ours = converted(reference)
+        ours = converted(reference, self_test=False)
         for text in random_texts("aabx1", 300, longest=9):
             assert ours.encode(text) == reference.encode(text).ids, (pattern, text)
 
@@ -107,12 +98,10 @@ def test_an_empty_match_divides_the_text_under_every_behavior(behavior: str, inv
     ],
 )
 def test_blocks_of_a_long_text_change_no_ids(pattern: str) -> None:
-    stages = [
-        pre_tokenizers.Split(Regex(pattern), "isolated"),
-        pre_tokenizers.Split(Regex(TIKTOKEN["llama3-tiktoken"]), "isolated"),
-    ]
+    patterns = (pattern, TIKTOKEN["llama3-tiktoken"])
+    stages = [pre_tokenizers.Split(Regex(part), "isolated") for part in patterns]
     reference = tokenizer(pre_tokenizers.Sequence([*stages, BYTE_LEVEL]))
-    ours = converted(reference)
+    ours = converted(reference, self_test=False)
     for alphabet in ("ab12 ", "123456", "12 a.!\n", "a b", "1é x٣"):
         # For a text without the end of a lookaround, the library takes quadratic time.
         for seed, length in enumerate(

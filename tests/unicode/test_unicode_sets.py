@@ -58,9 +58,8 @@ def test_every_property_has_the_members_that_the_engine_matches(dialect: Dialect
     assert len(names) > 800
     for name in names:
         for in_brackets, pattern in ((False, rf"\p{{{name}}}"), (True, rf"[\p{{{name}}}]")):
-            assert np.array_equal(
-                property_set(name, dialect, in_brackets), matched(pattern, dialect)
-            ), pattern
+            members = property_set(name, dialect, in_brackets)
+            assert np.array_equal(members, matched(pattern, dialect)), pattern
 
 
 def test_both_engines_have_the_letters_of_unicode_16() -> None:
