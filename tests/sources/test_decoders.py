@@ -13,16 +13,11 @@ from decoders import ours, streamed, theirs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from json_parts import FUSE, metaspace, replace
+from reader_samples import BYTE_LEVEL
 from repository import SLOW
 
 from tokexport.errors import UnsupportedError
 
-BYTE_LEVEL = {
-    "type": "ByteLevel",
-    "add_prefix_space": True,
-    "trim_offsets": True,
-    "use_regex": True,
-}
 FALLBACK = {"type": "ByteFallback"}
 LEADING_SPACE = r"(?<!\n)^ "
 

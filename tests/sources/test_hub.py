@@ -167,9 +167,8 @@ def test_offline_an_incomplete_cache_is_reported(hub: Hub) -> None:
 
 def test_a_possibly_incomplete_cache_is_not_used(hub: Hub) -> None:
     hub.files, hub.is_listed = {"tokenizer.json": b"{}"}, False
-    with pytest.raises(
-        TokexportError, match=r"the cache may not hold .*; run this once with network access"
-    ):
+    problem = r"the cache may not hold .*; run this once with network access"
+    with pytest.raises(TokexportError, match=problem):
         local_source(NAME)
 
 

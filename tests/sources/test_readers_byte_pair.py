@@ -8,7 +8,7 @@ import pytest
 from compared import ids_or_none
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reader_samples import BYTES, document, read_document, reference
+from reader_samples import BYTE_LEVEL, BYTES, document, read_document, reference
 from repository import SLOW
 
 from tokexport.conversion import file_bytes
@@ -16,7 +16,7 @@ from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import BytePairModel, SpellBytes
 from tokexport.runtime.tokenizer import load
 
-WHOLE = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+WHOLE = BYTE_LEVEL | {"use_regex": False}
 SYMBOLS = "abĠ"
 # One text is a token that merges may not produce.
 TEXTS = st.text(alphabet="ab cé", max_size=9) | st.just("aba")
@@ -73,9 +73,10 @@ def test_a_file_produces_the_ids_of_the_reference(
     assert model.pre_tokenizer == ((SpellBytes(),) if spells else ())
 
 
-def assert_merges(model: BytePairModel, rows: list[list[int]]) -> None:
+def merges_of(model: BytePairModel) -> list[list[int]]:
     assert model.merges is not None
-    assert model.merges.tolist() == rows
+    rows: list[list[int]] = model.merges.tolist()
+    return rows
 
 
 def test_merges_are_read_as_strings_and_as_pairs(tmp_path: Path) -> None:
@@ -85,14 +86,13 @@ def test_merges_are_read_as_strings_and_as_pairs(tmp_path: Path) -> None:
         for merges in (["#version: 0.2", "a b", "ab c"], [["a", "b"], ["ab", "c"]])
     )
     assert as_strings == as_pairs
-    assert_merges(as_pairs, [[97, 98, 256], [256, 99, 257]])
+    assert merges_of(as_pairs) == [[97, 98, 256], [256, 99, 257]]
 
 
 def test_a_duplicate_merge_has_its_last_rank(tmp_path: Path) -> None:
     vocab = {**BYTES, "ab": 256, "bc": 257}
     fields = document(model={"vocab": vocab, "merges": ["a b", "b c", "a b"]})
-    model = byte_pairs(fields, tmp_path)
-    assert_merges(model, [[98, 99, 257], [97, 98, 256]])
+    assert merges_of(byte_pairs(fields, tmp_path)) == [[98, 99, 257], [97, 98, 256]]
     ids = load(file_bytes(read_document(fields, tmp_path))).encode("abc")
     assert ids == reference(fields).encode("abc").ids == [97, 257]
 

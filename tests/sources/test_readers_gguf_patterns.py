@@ -87,10 +87,8 @@ def lower_parts(ranks: dict[bytes, int], token: bytes) -> list[bytes]:
     """The parts of a token by tokens of lower ranks, as the converter finds them."""
     parts = [bytes((byte,)) for byte in token]
     while True:
-        found = [
-            (ranks.get(one + two, 1 << 30), at)
-            for at, (one, two) in enumerate(itertools.pairwise(parts))
-        ]
+        pairs = map(b"".join, itertools.pairwise(parts))
+        found = ((ranks.get(pair, 1 << 30), at) for at, pair in enumerate(pairs))
         rank, at = min(found, default=(1 << 30, 0))
         if rank >= ranks[token]:
             return parts
@@ -105,10 +103,9 @@ def test_ranks_not_determined_by_merges_equal_those_of_tiktoken(
     """Ranks in any order: most tokens do not consist of two parts of lower ranks."""
     dice = random.Random(seed)
     tokens = {"".join(dice.choices("abcd", k=dice.randrange(2, 6))).encode() for _ in range(60)}
-    ranks = {bytes((byte,)): byte for byte in range(256)}
-    ranks |= {
-        token: number for number, token in enumerate(dice.sample(sorted(tokens), len(tokens)), 256)
-    }
+    in_any_order = dice.sample(sorted(tokens), len(tokens))
+    every_byte = (bytes((byte,)) for byte in range(256))
+    ranks = {token: number for number, token in enumerate((*every_byte, *in_any_order))}
     merges = []
     for token in list(ranks)[256:]:
         parts = lower_parts(ranks, token)
@@ -160,9 +157,8 @@ def test_the_merges_of_lfm2_tell_whether_tokens_precede_them(seed: int, tmp_path
     values = {"pre": "lfm2", "token_type": [NORMAL] * len(tokens), "add_bos_token": False}
     values["merges"] = dice.sample(merges, len(merges))
     tokenizer = converted(gguf_of(tmp_path / "it.gguf", "gpt2", tokens, values))
-    assert [tokenizer.encode(word) for word in words] == [
-        [256 + number] for number in range(len(words))
-    ]
+    for number, word in enumerate(words, 256):
+        assert tokenizer.encode(word) == [number]
     trained = document_of(small_gguf(tmp_path / "trained.gguf", "lfm2"))
     assert trained["model"]["ignore_merges"] is False
 
@@ -207,9 +203,8 @@ def test_a_name_with_only_its_pattern_known_is_refused_with_a_hint(
     pre: str, tmp_path: Path
 ) -> None:
     path = small_gguf(tmp_path / "it.gguf", pre)
-    with pytest.raises(
-        UnsupportedError, match=rf'as for "{SPLIT_AS[pre]}".*--pattern {SPLIT_AS[pre]} \(pattern=\)'
-    ):
+    problem = rf'as for "{SPLIT_AS[pre]}".*--pattern {SPLIT_AS[pre]} \(pattern=\)'
+    with pytest.raises(UnsupportedError, match=problem):
         read(path)
     found, expected = read(path, pattern=SPLIT_AS[pre]), read(small_gguf(path, SPLIT_AS[pre]))
     assert found == replace(expected, provenance=found.provenance)
@@ -241,9 +236,7 @@ def test_pixtral_is_the_name_of_two_patterns(
 
 def test_pixtral_of_another_model_is_refused(tmp_path: Path) -> None:
     path = small_gguf(tmp_path / "it.gguf", "pixtral", "llama", ("<|im_start|>",))
-    with pytest.raises(
-        UnsupportedError,
-        match=r'two patterns, "tekken" \(Nemotron 3\).*say with --pattern \(pattern=\) which',
-    ):
+    problem = r'two patterns, "tekken" \(Nemotron 3\).*say with --pattern \(pattern=\) which'
+    with pytest.raises(UnsupportedError, match=problem):
         read(path)
     assert document_of(path, "tekken")["pre_tokenizer"] == ORIGINALS["tekken"].pre_tokenizer

@@ -32,15 +32,10 @@ def byte_level(path: Path, pre: str, **values: Any) -> Path:
     """
     tokens = [*BYTES, "<s>", "</s>", "<mask>", "  ", "ab"]
     types = [NORMAL] * len(BYTES) + [CONTROL, CONTROL, CONTROL, USER, NORMAL]
-    ids = {
-        "bos_token_id": 256,
-        "eos_token_id": 257,
-        "seperator_token_id": 257,
-        "mask_token_id": 258,
-    }
-    return gguf_of(
-        path, "gpt2", tokens, {"pre": pre, "token_type": types, "merges": ["a b"], **ids, **values}
-    )
+    roles = {"bos": 256, "eos": 257, "seperator": 257, "mask": 258}
+    ids = {f"{role}_token_id": number for role, number in roles.items()}
+    fields = {"pre": pre, "token_type": types, "merges": ["a b"], **ids, **values}
+    return gguf_of(path, "gpt2", tokens, fields)
 
 
 def bert(path: Path, **values: Any) -> Path:
@@ -55,11 +50,8 @@ def bert(path: Path, **values: Any) -> Path:
 @pytest.mark.parametrize(
     "values",
     [
-        {"pre": "bert-bge"},
-        {"pre": "bert-bge-large"},
-        {"pre": "jina-v2-en"},
-        {"normalizer.lowercase": True},
-        {},
+        *({"pre": name} for name in ("bert-bge", "bert-bge-large", "jina-v2-en")),
+        *({"normalizer.lowercase": True}, {}),
     ],
 )
 def test_wordpiece_lower_cases_if_the_file_or_the_user_says_so(
@@ -75,9 +67,8 @@ def test_wordpiece_lower_cases_if_the_file_or_the_user_says_so(
 def test_wordpiece_is_normalized_as_the_file_says(
     lowercase: bool, accents: bool | None, tmp_path: Path
 ) -> None:
-    values = {"normalizer.lowercase": lowercase} | (
-        {} if accents is None else {"normalizer.strip_accents": accents}
-    )
+    # A value that is None is not written.
+    values = {"normalizer.lowercase": lowercase, "normalizer.strip_accents": accents}
     tokenizer = converted(bert(tmp_path / "x.gguf", pre="new-model", **values))
     assert_as_bert(tokenizer, lowercase=lowercase, strip_accents=accents)
 
@@ -91,10 +82,8 @@ def assert_as_bert(tokenizer: Tokenizer, **options: Any) -> None:
 
 
 def test_wordpiece_without_a_setting_for_lower_case_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(
-        UnsupportedError,
-        match=r"no tokenizer\.ggml\.normalizer\.lowercase .*bert-bge, bert-bge-large, jina-v2-en",
-    ):
+    problem = r"no tokenizer\.ggml\.normalizer\.lowercase .*bert-bge, bert-bge-large, jina-v2-en"
+    with pytest.raises(UnsupportedError, match=problem):
         read(bert(tmp_path / "x.gguf", pre="new-model"))
 
 
@@ -168,12 +157,7 @@ def test_models_that_a_gguf_describes_incompletely_are_refused(
     ],
 )
 def test_an_error_names_a_missing_array(model: str, missing: str, tmp_path: Path) -> None:
-    values: dict[str, Any] = {
-        "pre": "gpt-2",
-        "token_type": [NORMAL],
-        "merges": ["a b"],
-        "scores": [0.0],
-    }
+    values = {"pre": "gpt-2", "token_type": [NORMAL], "merges": ["a b"], "scores": [0.0]}
     del values[missing]
     with pytest.raises(SourceError, match=rf"tokenizer\.ggml\.{missing} is missing, but"):
         read(gguf_of(tmp_path / "x.gguf", model, ["a"], values))

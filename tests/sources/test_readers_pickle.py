@@ -9,6 +9,7 @@ import random
 import tracemalloc
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,10 +61,7 @@ def test_a_pickle_is_read_like_its_encoding(
         subject = encoding(protocol, merges)
         (tmp_path / "tokenizer.pkl").write_bytes(dump(subject, protocol))
         model, expected = read(tmp_path / "tokenizer.pkl"), read(subject)
-        assert model.tokens == expected.tokens
-        assert model.model == expected.model
-        assert model.pre_tokenizer == expected.pre_tokenizer
-        assert model.added_tokens == expected.added_tokens
+        assert replace(model, provenance=expected.provenance) == expected
         assert [*model.provenance.sha256] == ["tokenizer.pkl"]
 
 

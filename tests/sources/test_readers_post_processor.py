@@ -2,6 +2,7 @@
 post-processor.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reader_samples import BYTE_LEVEL, document, read_document, reference
 from repository import SLOW
+from tokenizers import Tokenizer
 
 from tokexport.conversion import file_bytes
 from tokexport.errors import SourceError, UnsupportedError
-from tokexport.model import TemplateItem
+from tokexport.model import Template, TemplateItem
 from tokexport.runtime.tokenizer import load
 
 ROBERTA = {
@@ -72,13 +74,22 @@ def adding(processor: Any) -> int:
     return int(processor is not None and processor["type"] != "ByteLevel")
 
 
-def filled(pieces: tuple[TemplateItem, ...], texts: dict[str, list[int]]) -> list[tuple[int, int]]:
+def filled(items: Sequence[TemplateItem]) -> list[tuple[int | None, int]]:
     """The items with ids in place of the texts: ids with their type ids."""
-    found = []
-    for piece in pieces:
-        ids = texts[piece.sequence] if piece.sequence is not None else [piece.id]
-        found += [(number, piece.type_id) for number in ids if number is not None]
-    return found
+    ids = {"A": b"ab", "B": b"c"}
+    return [
+        (number, item.type_id)
+        for item in items
+        for number in ([item.id] if item.sequence is None else ids[item.sequence])
+    ]
+
+
+def assert_same(theirs: Tokenizer, template: Template, *, special: bool = True) -> None:
+    """Compares what is added to "ab", and to the pair of it and "c"."""
+    for pair, items in ((None, template.single), ("c", template.pair)):
+        encoding = theirs.encode("ab", pair, add_special_tokens=special)
+        kept = [item for item in items if special or item.id is None]
+        assert list(zip(encoding.ids, encoding.type_ids, strict=True)) == filled(kept)
 
 
 @settings(max_examples=400 if SLOW else 150)
@@ -91,14 +102,8 @@ def test_single_and_pair_equal_those_of_the_reference(processor: Any, tmp_path: 
         assert adding(processor) > 1
         return
     assert adding(processor) <= 1
-    theirs = reference(fields)
-    texts = {"A": [97, 98], "B": [99]}
     for special in (True, False):
-        for names, pieces in (("A", model.template.single), ("AB", model.template.pair)):
-            pieces = tuple(piece for piece in pieces if special or piece.id is None)
-            pair = "c" if names == "AB" else None
-            encoding = theirs.encode("ab", pair, add_special_tokens=special)
-            assert list(zip(encoding.ids, encoding.type_ids, strict=True)) == filled(pieces, texts)
+        assert_same(reference(fields), model.template, special=special)
 
 
 FIELDS = {
@@ -119,12 +124,8 @@ FIELDS = {
 def test_the_fields_of_a_processor_decide_whatever_its_type(
     kind: str, names: set[str], wrong: dict[str, Any], tmp_path: Path
 ) -> None:
-    processor = {
-        "type": kind,
-        "processors": [BYTE_LEVEL],
-        **{name: FIELDS[name] for name in names},
-        **wrong,
-    }
+    given = {name: FIELDS[name] for name in names}
+    processor = {"type": kind, "processors": [BYTE_LEVEL], **given, **wrong}
     fields = document(post_processor=processor)
     try:
         theirs = reference(fields)
@@ -132,12 +133,7 @@ def test_the_fields_of_a_processor_decide_whatever_its_type(
         with pytest.raises(SourceError):
             read_document(fields, tmp_path)
         return
-    model = read_document(fields, tmp_path)
-    for names_of_texts, pieces in (("A", model.template.single), ("AB", model.template.pair)):
-        encoding = theirs.encode("ab", "c" if names_of_texts == "AB" else None)
-        assert list(zip(encoding.ids, encoding.type_ids, strict=True)) == filled(
-            pieces, {"A": [97, 98], "B": [99]}
-        )
+    assert_same(theirs, read_document(fields, tmp_path).template)
 
 
 @pytest.mark.parametrize("number", [256, 5000])

@@ -45,6 +45,10 @@ def encoding_of(
     return tiktoken.Encoding("x", pat_str=pattern, mergeable_ranks=ranks, special_tokens=special)
 
 
+def special_ids(model: TokenizerModel) -> dict[str, int]:
+    return {token.content: token.id for token in model.added_tokens}
+
+
 def same_as(encoding: tiktoken.Encoding, model: TokenizerModel) -> None:
     """Compares the bytes of every id, the special tokens and the ranks with the reference."""
     for number in range(encoding.max_token_value + 2):
@@ -55,7 +59,7 @@ def same_as(encoding: tiktoken.Encoding, model: TokenizerModel) -> None:
             expected = None
         assert (None if token is None else token.content) == expected
         assert token is None or token.special == encoding.is_special_token(number)
-    assert {token.content: token.id for token in model.added_tokens} == encoding._special_tokens
+    assert special_ids(model) == encoding._special_tokens
     assert all(token.special and not token.normalized for token in model.added_tokens)
     assert isinstance(model.model, BytePairModel)
     assert dict(model.model.vocab) == {
@@ -64,9 +68,8 @@ def same_as(encoding: tiktoken.Encoding, model: TokenizerModel) -> None:
     assert model.model.merges is None
     assert model.model.whole_pre_token_first
     assert model.reference is Reference.TIKTOKEN
-    assert model.pre_tokenizer == (
-        Split(encoding._pat_str, Behavior.REMOVED, True, Dialect.FANCY_REGEX, path="pattern"),
-    )
+    split = Split(encoding._pat_str, Behavior.REMOVED, True, Dialect.FANCY_REGEX, path="pattern")
+    assert model.pre_tokenizer == (split,)
 
 
 def test_ranks_with_holes_and_special_tokens_in_them_are_read(tmp_path: Path) -> None:
@@ -75,13 +78,6 @@ def test_ranks_with_holes_and_special_tokens_in_them_are_read(tmp_path: Path) ->
     model = read(write(tmp_path / "x.tiktoken", ranks), pattern=PATTERN, special_tokens=special)
     same_as(encoding_of(ranks, special), model)
     assert model.tokens[257] is None
-
-
-def test_the_pre_tokens_are_the_matches_and_gaps_are_dropped(tmp_path: Path) -> None:
-    model = read(write(tmp_path / "x.tiktoken", BYTES), pattern=r"[a-z]+", special_tokens={})
-    encoding = encoding_of(BYTES, {}, r"[a-z]+")
-    assert encoding.encode("a-b") == [97, 98]
-    same_as(encoding, model)
 
 
 def test_an_encoding_object_is_read_and_its_digest_does_not_depend_on_order(tmp_path: Path) -> None:
@@ -133,20 +129,18 @@ def test_every_known_name_makes_an_encoding_that_tiktoken_accepts(
     name: str, tmp_path: Path
 ) -> None:
     model = read(write(tmp_path / "x.tiktoken", BYTES), pattern=name)
-    special = {token.content: token.id for token in model.added_tokens}
-    encoding = encoding_of(BYTES, special, KNOWN[name].pattern)
+    encoding = encoding_of(BYTES, special_ids(model), KNOWN[name].pattern)
     assert encoding.encode("it's 1234 a", disallowed_special=()) == list(b"it's 1234 a")
 
 
 def test_numbered_special_tokens_start_after_the_ranks(tmp_path: Path) -> None:
     ranks = {**BYTES, b"ab": 256}
     path = write(tmp_path / "x.tiktoken", ranks)
-    assert [token.id for token in read(path, pattern="nanochat").added_tokens] == list(
-        range(257, 266)
+    nanochat, llama3, whisper = (
+        special_ids(read(path, pattern=name)) for name in ("nanochat", "llama3", "whisper")
     )
-    llama3 = {token.content: token.id for token in read(path, pattern="llama3").added_tokens}
+    assert [*nanochat.values()] == [*range(257, 266)]
     assert (llama3["<|begin_of_text|>"], llama3["<|eot_id|>"], len(llama3)) == (257, 266, 256)
-    whisper = {token.content: token.id for token in read(path, pattern="whisper").added_tokens}
     assert (whisper["<|endoftext|>"], whisper["<|0.00|>"], whisper["<|30.00|>"]) == (257, 364, 1864)
 
 
@@ -159,7 +153,7 @@ def test_a_json_beside_the_ranks_has_the_pattern_and_the_special_tokens(tmp_path
     split = model.pre_tokenizer[0]
     assert isinstance(split, Split)
     assert split.pattern == KNOWN["nanochat"].pattern
-    assert [(token.content, token.id) for token in model.added_tokens] == [("<|end|>", 300)]
+    assert special_ids(model) == {"<|end|>": 300}
     assert sorted(model.provenance.sha256) == ["mine.json", "mine.tiktoken"]
     given = read(path, pattern=PATTERN, special_tokens={})
     assert given.pre_tokenizer[0] == replace(split, pattern=PATTERN)
@@ -178,10 +172,9 @@ def test_a_tokenizer_config_beside_the_ranks_overrides_the_tokens_of_a_known_nam
     }
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(config | {"eos_token": "<|mine|>"}))
     model = read(path, pattern="nanochat")
+    known = {number: name for name, number in KNOWN["nanochat"].special_tokens(256).items()}
     contents = {token.id: token.content for token in model.added_tokens}
-    assert contents == {
-        number: name for name, number in KNOWN["nanochat"].special_tokens(256).items()
-    } | {264: "<|mine|>"}
+    assert contents == known | {264: "<|mine|>"}
     assert model.special_ids == SpecialIds(bos=256, eos=264, stop=(264,))
 
 
@@ -262,6 +255,5 @@ def test_ambiguous_special_tokens_are_refused(special: Any, path: str, tmp_path:
 
 
 def test_a_pattern_that_tiktoken_refuses_is_named() -> None:
-    ranks = {bytes([byte]): byte for byte in range(256)}
     with pytest.raises(SourceError, match=r'the pattern "\(": .* refuses it: Pars.*; correct this'):
-        TiktokenReference.from_parts(ranks, "(", {})
+        TiktokenReference.from_parts(BYTES, "(", {})

@@ -1,15 +1,18 @@
-"""Real GGUF, tekken and CLIP files are equivalent to the tokenizer.json of the same model."""
+"""Real GGUF, tekken, CLIP and rank files are equivalent to the tokenizer.json, or the settings, of
+the same model.
+"""
 
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-import tokenizers
+from reader_samples import reference
 from references import reference_for
 from repository import SLOW
 from shared_collection import stress_strings
 
+from tokexport.sources import read
 from tokexport.sources.gguf.patterns import ORIGINALS
 from tokexport.sources.gguf.read import gguf_document
 from tokexport.sources.gguf.source import parse_gguf
@@ -48,12 +51,10 @@ def document_of(shared: Path, name: str) -> Any:
 @pytest.mark.parametrize("name", [name for name in SAME if SLOW or name not in LARGE])
 def test_a_gguf_equals_its_tokenizer_json(name: str, shared: Path) -> None:
     path = shared / "tokenizers" / "gguf" / name
-    source = parse_gguf(open_source(path).content, name)
-    ours = tokenizers.Tokenizer.from_str(json.dumps(gguf_document(source)))
-    theirs = tokenizers.Tokenizer.from_str(json.dumps(document_of(shared, SAME[name])))
+    ours = gguf_document(parse_gguf(open_source(path).content, name))
     one, other = (
-        TokenizersReference(tokenizer).encode_batch(texts(shared), Mode.TEXT)
-        for tokenizer in (ours, theirs)
+        TokenizersReference(reference(fields)).encode_batch(texts(shared), Mode.TEXT)
+        for fields in (ours, document_of(shared, SAME[name]))
     )
     assert one == other
 
@@ -78,3 +79,23 @@ def test_the_name_gpt_neox_has_the_pattern_of_its_tokenizer_json(shared: Path) -
     document, original = document_of(shared, "gpt-neox-20b"), ORIGINALS["gpt-neox"]
     assert original.normalizer == document["normalizer"]
     assert original.pre_tokenizer == document["pre_tokenizer"]
+
+
+def test_whispers_special_tokens_equal_those_of_its_tokenizer_json(shared: Path) -> None:
+    path = shared / "tokenizers" / "whisper-tiktoken" / "multilingual.tiktoken"
+    theirs = special_tokens(shared / "tokenizers" / "whisper-large-v3")
+    assert special_tokens(path, pattern="whisper_large_v3") == theirs
+
+
+def test_kimis_special_tokens_are_those_of_its_config_and_reserved_ones(shared: Path) -> None:
+    folder = shared / "tokenizers" / "kimi-k2"
+    settings = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+    config = settings["added_tokens_decoder"]
+    assert special_tokens(folder, pattern="kimi_k2") == {
+        number: config.get(str(number), {"content": f"<|reserved_token_{number}|>"})["content"]
+        for number in range(163584, 163840)
+    }
+
+
+def special_tokens(path: Path, pattern: str | None = None) -> dict[int, str]:
+    return {token.id: token.content for token in read(path, pattern=pattern).added_tokens}

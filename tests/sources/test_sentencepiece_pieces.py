@@ -1,7 +1,6 @@
 """SentencePiece models with pieces of every type, and with unusual ones, are exact or refused."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -43,7 +42,7 @@ def check(source: SentencePieceModel, texts: Iterable[str]) -> None:
 def test_an_unknown_character_costs_ten_more_than_the_worst_piece() -> None:
     """The score of ``ab, cd`` is -20, that of ``a, bcd`` -20.1, with an unknown ``a`` of -20."""
     pieces = (Piece("ab", -10.0), Piece("cd", -10.0), Piece("bcd", -0.1))
-    source = replace(small(*pieces), algorithm=Algorithm.UNIGRAM)
+    source = small(*pieces, algorithm=Algorithm.UNIGRAM)
     assert load(file_bytes(model_of(source))).encode("abcd") == [1, 2]
     check(source, ["abcd", "abcdabcd", "bcda"])
 
@@ -69,8 +68,8 @@ def test_pieces_with_equal_scores_are_chosen_as_in_the_library(
         Piece(text, score, PieceType.USER_DEFINED if odd else PieceType.NORMAL)
         for text, score, odd in pieces
     ]
-    source = small(*LETTERS, *several, *(BYTES if has_bytes else ()))
-    check(replace(source, algorithm=algorithm, byte_fallback=has_bytes), texts)
+    all_pieces = (*LETTERS, *several, *(BYTES if has_bytes else ()))
+    check(small(*all_pieces, algorithm=algorithm, byte_fallback=has_bytes), texts)
 
 
 def test_a_score_of_a_user_defined_piece_equals_that_of_the_library() -> None:
@@ -105,8 +104,8 @@ def test_a_user_defined_character_is_never_a_part_of_another_piece() -> None:
 def test_with_tokens_for_bytes_a_piece_that_is_nul_is_never_used(
     kind: PieceType, algorithm: Algorithm
 ) -> None:
-    source = small(*LETTERS, Piece("ab", -1.0), Piece("\0", -3.0, kind), *BYTES)
-    source = replace(source, algorithm=algorithm, byte_fallback=True)
+    pieces = (*LETTERS, Piece("ab", -1.0), Piece("\0", -3.0, kind), *BYTES)
+    source = small(*pieces, algorithm=algorithm, byte_fallback=True)
     check(source, ("a\0b", "\0", "ab\0\0ab", "ab"))
 
 
@@ -121,8 +120,8 @@ def test_other_pieces_with_nul_are_refused_as_in_the_library(text: str, has_byte
 
 def test_metadata_of_the_file_is_kept() -> None:
     controls = (Piece("<s>", 0.0, PieceType.CONTROL), Piece("</s>", 0.0, PieceType.CONTROL))
-    source = small(*LETTERS, *controls, Piece("\u2581a", -0.5), *BYTES)
-    model = model_of(replace(source, byte_fallback=True, unk_surface="?"))
+    pieces = (*LETTERS, *controls, Piece("\u2581a", -0.5), *BYTES)
+    model = model_of(small(*pieces, byte_fallback=True, unk_surface="?"))
     assert (model.special_ids.bos, model.special_ids.eos, model.special_ids.unk) == (8, 9, 0)
     assert model.special_ids.stop == (9,)
     contents = [token.content for token in model.tokens if token]
@@ -136,55 +135,50 @@ def test_metadata_of_the_file_is_kept() -> None:
     assert model.model.characters.byte_ids == tuple(range(11, 267))
 
 
+BROKEN = [
+    (SentencePieceModel("x", (Piece("a"),)), "0 pieces are of type UNKNOWN"),
+    (small(Piece("b", 0.0, PieceType.UNKNOWN)), "2 pieces are of type UNKNOWN"),
+    (small(Piece("")), "a non-empty text"),
+    (small(Piece("a\0b")), "without NUL"),
+    (small(Piece("a", float("nan"))), "score is a number, not nan"),
+    (small(Piece("<0x41>", 0.0, PieceType.BYTE)), "for the type BYTE"),
+    (small(byte_fallback=True), "0 pieces are of type BYTE; byte_fallback needs 256"),
+]
+UNSUPPORTED = [
+    (small(Piece("a"), Piece("a")), 'piece 2: "a" .* piece 1 has the same'),
+    (small(Piece("a"), Piece("a", 0.0, PieceType.CONTROL)), "give each piece its own"),
+    (
+        small(Piece("ab", 0.0, PieceType.UNUSED)),
+        'piece 1: "ab" is not supported; leave out pieces of type UNUSED',
+    ),
+    (
+        small(*LETTERS, Piece("ax")),
+        'piece 8: "ax" is not supported; .* its character "x", which is not a piece',
+    ),
+    (
+        small(*LETTERS, *BYTES, Piece("xx"), Piece("xxa"), byte_fallback=True),
+        'piece 264: "xx" is not supported; .* its character "x"',
+    ),
+    (
+        small(*LETTERS, denormalizer=NormalizerSpec(charsmap_of({"a": "b"}))),
+        "a model with a denormalizer is not supported",
+    ),
+    (
+        small(*LETTERS, normalizer=NormalizerSpec(b"\1\0\0\0")),
+        "normalizer_spec: a precompiled charsmap",
+    ),
+]
+
+
 @pytest.mark.parametrize(
-    ("source", "error", "message"),
+    ("error", "source", "message"),
     [
-        (SentencePieceModel("x", (Piece("a"),)), SourceError, "0 pieces are of type UNKNOWN"),
-        (small(Piece("b", 0.0, PieceType.UNKNOWN)), SourceError, "2 pieces are of type UNKNOWN"),
-        (small(Piece("a"), Piece("a")), UnsupportedError, 'piece 2: "a" .* piece 1 has the same'),
-        (
-            small(Piece("a"), Piece("a", 0.0, PieceType.CONTROL)),
-            UnsupportedError,
-            "give each piece its own",
-        ),
-        (small(Piece("")), SourceError, "a non-empty text"),
-        (small(Piece("a\0b")), SourceError, "without NUL"),
-        (small(Piece("a", float("nan"))), SourceError, "score is a number, not nan"),
-        (small(Piece("<0x41>", 0.0, PieceType.BYTE)), SourceError, "for the type BYTE"),
-        (
-            small(byte_fallback=True),
-            SourceError,
-            "0 pieces are of type BYTE; byte_fallback needs 256",
-        ),
-        (
-            small(Piece("ab", 0.0, PieceType.UNUSED)),
-            UnsupportedError,
-            'piece 1: "ab" is not supported; leave out pieces of type UNUSED',
-        ),
-        (
-            small(*LETTERS, Piece("ax"), byte_fallback=False),
-            UnsupportedError,
-            'piece 8: "ax" is not supported; .* its character "x", which is not a piece',
-        ),
-        (
-            small(*LETTERS, *BYTES, Piece("xx"), Piece("xxa"), byte_fallback=True),
-            UnsupportedError,
-            'piece 264: "xx" is not supported; .* its character "x"',
-        ),
-        (
-            small(*LETTERS, denormalizer=NormalizerSpec(charsmap_of({"a": "b"}))),
-            UnsupportedError,
-            "a model with a denormalizer is not supported",
-        ),
-        (
-            small(*LETTERS, normalizer=NormalizerSpec(b"\1\0\0\0")),
-            UnsupportedError,
-            "normalizer_spec: a precompiled charsmap",
-        ),
+        *((SourceError, *case) for case in BROKEN),
+        *((UnsupportedError, *case) for case in UNSUPPORTED),
     ],
 )
 def test_a_model_that_cannot_be_exact_is_refused(
-    source: SentencePieceModel, error: type[Exception], message: str, tmp_path: Path
+    error: type[Exception], source: SentencePieceModel, message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(error, match=message):
         file_bytes(read_sentencepiece(serialize(source), "x.model", SourceFiles(tmp_path)))

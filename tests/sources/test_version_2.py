@@ -34,6 +34,7 @@ FOLDER = FIXTURES / "version_2"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
 IS_INSTALLED = int(tokenizers.__version__.partition(".")[0]) >= 1
 MAKER = script(FIXTURES / "make_version_2.py")
+TEMPLATE: Any = {"allowed_special": "all", "add_special_tokens": True}
 
 
 @pytest.fixture(scope="module", params=NAMES)
@@ -56,14 +57,11 @@ def test_the_ids_and_texts_equal_those_of_the_library(name: str, tokenizer: Toke
         text = case["text"]
         assert tokenizer.encode(text, allowed_special="all") == case["ids"], text
         assert tokenizer.encode(text) == case["plain"], text
-        assert (
-            tokenizer.encode(text, allowed_special="all", add_special_tokens=True)
-            == case["template"]
-        ), text
-        assert tokenizer.decode(case["template"]) == case["decoded"], text
-        assert tokenizer.decode(case["template"], skip_special_tokens=True) == case["skipped"], text
-        pair = tokenizer.encode_pair(text, before, allowed_special="all", add_special_tokens=True)
-        assert pair == case["pair"], text
+        ids = tokenizer.encode(text, **TEMPLATE)
+        assert ids == case["template"], text
+        assert tokenizer.decode(ids) == case["decoded"], text
+        assert tokenizer.decode(ids, skip_special_tokens=True) == case["skipped"], text
+        assert tokenizer.encode_pair(text, before, **TEMPLATE) == case["pair"], text
         before = text
 
 
@@ -95,17 +93,16 @@ ABSENT = object()
 
 def changed(name: str, place: str, value: object) -> dict[str, Any]:
     """A file with another value at a path, such as ``model.merges.0``; ABSENT removes it."""
-    document: Any = copy.deepcopy(MAKER.documents()[name])
+    document: dict[str, Any] = copy.deepcopy(MAKER.documents()[name])
     *path, last = place.split(".")
-    inner = document
+    inner: Any = document
     for step in path:
         inner = inner[int(step) if isinstance(inner, list) else step]
     if value is ABSENT:
         del inner[last]
     else:
         inner[int(last) if isinstance(inner, list) else last] = value
-    result: dict[str, Any] = document
-    return result
+    return document
 
 
 METASPACE = metaspace("first", False)
