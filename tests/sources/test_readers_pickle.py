@@ -133,8 +133,7 @@ def state(**changed: object) -> bytes:
         "mergeable_ranks": {token: id for id, token in enumerate(BYTES)},
         "special_tokens": {"<|a|>": 256},
     }
-    known.update(changed)
-    whole = {name: value for name, value in known.items() if value is not None}
+    whole = {name: value for name, value in (known | changed).items() if value is not None}
     return MADE + pickle.dumps(whole, 3)[2:-1] + b"b."
 
 

@@ -32,10 +32,9 @@ BYTES = {bytes([byte]): byte for byte in range(256)}
 PATTERN = r"\w+|\s+|[^\w\s]+"
 
 
-def write(path: Path, ranks: dict[bytes, int]) -> Path:
-    path.write_bytes(
-        b"".join(base64.b64encode(token) + b" %d\n" % rank for token, rank in ranks.items())
-    )
+def write(path: Path, ranks: dict[bytes, int], more: bytes = b"") -> Path:
+    lines = (base64.b64encode(token) + b" %d\n" % rank for token, rank in ranks.items())
+    path.write_bytes(b"".join(lines) + more)
     return path
 
 
@@ -95,8 +94,7 @@ def test_an_encoding_object_is_read_and_its_digest_does_not_depend_on_order(tmp_
 
 
 def test_a_token_without_bytes_decodes_but_is_never_emitted(tmp_path: Path) -> None:
-    path = write(tmp_path / "x.tiktoken", BYTES)
-    path.write_bytes(path.read_bytes() + b"= 256\n")
+    path = write(tmp_path / "x.tiktoken", BYTES, b"= 256\n")
     model = read(path, pattern=PATTERN, special_tokens={"<|end|>": 257})
     same_as(encoding_of({**BYTES, b"": 256}, {"<|end|>": 257}), model)
 
@@ -213,8 +211,7 @@ def test_ranks_without_a_pattern_are_refused_with_the_known_names(tmp_path: Path
 def test_an_error_has_the_number_of_a_broken_line(
     line: bytes, message: str, tmp_path: Path
 ) -> None:
-    path = write(tmp_path / "x.tiktoken", BYTES)
-    path.write_bytes(path.read_bytes() + line + b"\n")
+    path = write(tmp_path / "x.tiktoken", BYTES, line + b"\n")
     with pytest.raises((SourceError, UnsupportedError), match=message):
         read(path, pattern="nanochat")
 

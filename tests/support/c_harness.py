@@ -130,7 +130,6 @@ class Library:
         self._memory = ctypes.create_string_buffer(1 << 20)
 
     def open(self, content: bytes) -> int:
-        """Opens a file."""
         self._data = ctypes.create_string_buffer(content, len(content))
         return self.call("tkx_open", self._tkx, self._data, len(content))
 
@@ -141,7 +140,6 @@ class Library:
         return code
 
     def encode(self, text: bytes, function: str = "tkx_encode_special") -> tuple[int, list[int]]:
-        """Encodes a text."""
         code, _, ids = self._ids(function, self._memory, 12 * len(text) + 1, text, len(text))
         return code, ids
 
@@ -165,11 +163,9 @@ class Library:
         return code, count.value, list(ids[: count.value])
 
     def decode(self, token: int) -> int:
-        """Decodes one id."""
         return self._decode("tkx_decode", [token])[0]
 
     def decode_text(self, ids: list[int]) -> tuple[int, str]:
-        """Decodes some ids."""
         code, text = self._decode("tkx_decode_text", ids)
         return code, text.decode()
 

@@ -1,7 +1,7 @@
 """Everything that the golden files require of a reader, and the runtime as a reader."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -150,25 +150,21 @@ def _template(reader: Any, file: Any, case: dict[str, Any]) -> dict[str, Any]:
     return {"ids": ids, "type_ids": type_ids}
 
 
-def _decode(reader: Any, file: Any, case: dict[str, Any]) -> dict[str, Any]:
-    return {"text": reader.decode_text(file, case["ids"], case.get("skip_special", False))}
-
-
 def _chat(reader: Any, file: Any, case: dict[str, Any]) -> dict[str, Any]:
     messages = [(role, text.encode()) for role, text in case["messages"]]
     return {"ids": reader.encode_chat(file, messages)}
 
 
-def _prefix(reader: Any, file: Any, case: dict[str, Any]) -> dict[str, Any]:
-    return {"ids": reader.prefix_ids(file, bytes.fromhex(case["prefix"]))}
-
-
-QUERIES = {
+QUERIES: dict[str, Callable[[Any, Any, dict[str, Any]], dict[str, Any]]] = {
     "encode": _encode,
     "encode_some": _encode,
     "refused": _encode,
     "template": _template,
-    "decode": _decode,
-    "prefix": _prefix,
+    "decode": lambda reader, file, case: {
+        "text": reader.decode_text(file, case["ids"], case.get("skip_special", False))
+    },
+    "prefix": lambda reader, file, case: {
+        "ids": reader.prefix_ids(file, bytes.fromhex(case["prefix"]))
+    },
     "chat": _chat,
 }
