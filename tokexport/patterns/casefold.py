@@ -1,4 +1,4 @@
-r"""The characters that ``(?i)`` adds to one character: its case variants.
+r"""The characters that ``(?i)`` adds to a set: the case variants of its members.
 
 Oniguruma also lets some sequences match single characters, and the reverse: ``(?i:ss)`` matches ß,
 and ``(?i:ß)`` matches ss. No pattern in use has such a sequence, so detecting it is enough.
@@ -7,17 +7,7 @@ and ``(?i:ß)`` matches ss. No pattern in use has such a sequence, so detecting 
 import functools
 from itertools import product
 
-from tokexport.patterns.tree import members_of
 from tokexport.unicode import CodePoints, Dialect, case_groups, case_variants, multi_character_folds
-
-
-def variants_of(code_point: int, dialect: Dialect) -> CodePoints:
-    """The characters that match one character under ``(?i)``.
-
-    >>> [hex(each) for each in variants_of(ord("k"), Dialect.FANCY_REGEX).nonzero()[0]]
-    ['0x4b', '0x6b', '0x212a']
-    """
-    return members_of(*((variant, variant) for variant in case_variants(code_point, dialect)))
 
 
 def closure(members: CodePoints, dialect: Dialect) -> CodePoints:

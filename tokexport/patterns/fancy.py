@@ -6,9 +6,9 @@ regex-syntax 0.8, and their behaviour when run.
 """
 
 import re
+from typing import ClassVar
 
 from tokexport.patterns import tree
-from tokexport.patterns.casefold import variants_of
 from tokexport.patterns.fancy_set import FancySet
 from tokexport.patterns.parser import END, START, Parser
 from tokexport.unicode import Dialect
@@ -29,6 +29,7 @@ def parse(pattern: str) -> tree.Node:
 class _FancyParser(Parser):
     dialect = Dialect.FANCY_REGEX
     quantifier = re.compile(r"[?*+]|\{(?!\})([0-9]*)(,?)([0-9]*)\}")
+    line_anchors: ClassVar = {"^": START, "$": END}
 
     def quantified(self, atom: tree.Node, start: int) -> tree.Node:
         source = self.source
@@ -48,9 +49,6 @@ class _FancyParser(Parser):
     def bracket(self, start: int) -> tree.Node:
         return tree.Characters(FancySet(self.source, self.ignore_case).bracket(start))
 
-    def line_anchor(self, sign: str) -> tree.Condition:
-        return START if sign == "^" else END
-
     def escape(self, letter: str, start: int) -> tree.Node:
         if letter in "xuU":
             return self.literal(self.source.hexadecimal(letter, start), start)
@@ -59,6 +57,4 @@ class _FancyParser(Parser):
         return self.character(escaped) if isinstance(escaped, int) else tree.Characters(escaped)
 
     def literal(self, code_point: int, start: int) -> tree.Node:
-        if self.ignore_case:
-            return tree.Characters(variants_of(code_point, Dialect.FANCY_REGEX))
-        return self.character(code_point)
+        return self.character(code_point, self.ignore_case)

@@ -5,10 +5,10 @@ its group, with all further alternatives. Sources: Oniguruma 6.9.9, doc/RE, and 
 """
 
 import re
-from typing import Final
+from typing import ClassVar, Final
 
 from tokexport.patterns import tree
-from tokexport.patterns.casefold import closure, folds_to_several, has_long_folds, variants_of
+from tokexport.patterns.casefold import closure, folds_to_several, has_long_folds
 from tokexport.patterns.oniguruma_set import escaped_character, read_bracket
 from tokexport.patterns.parser import END, LINE_FEED, START, Parser
 from tokexport.unicode import Dialect
@@ -35,42 +35,33 @@ def parse(pattern: str) -> tree.Node:
 class _OnigurumaParser(Parser):
     dialect = Dialect.ONIGURUMA
     quantifier = re.compile(r"[?*+]|\{(?!,?\})([0-9]*)(,?)([0-9]*)\}")  # {,} is not one
+    line_anchors: ClassVar = {"^": _START_OF_LINE, "$": _END_OF_LINE}
 
     def __init__(self, pattern: str) -> None:
         super().__init__(pattern)
         # The last characters that (?i) may fold together with the next, and where they end.
         self._run: tuple[int, ...] = ()
         self._run_end = 0
-        # By character: each set takes a megabyte.
-        self._variants: dict[int, tree.Characters] = {}
 
     def quantified(self, atom: tree.Node, start: int) -> tree.Node:
-        node = atom
-        once = False
+        node, once = atom, False
         while True:
             offset = self.source.position
-            quantifier = self._quantifier(offset)
-            if quantifier is None:
+            counts = self.counts(offset)
+            if counts is None:
                 return node
-            low, high, greedy, possessive = quantifier
+            low, high, text = counts
+            # {n}? is an optional {n}: the question mark is a quantifier of its own.
+            lazy = (text in "*+?" or "," in text) and self.source.skip("?")
+            possessive = text in "*+?" and not lazy and self.source.skip("+")
             # After {1} the engine repeats the last character of a string, not the group around it.
             if once or isinstance(node, tree.Assertion | tree.Look | tree.SearchStart):
                 raise self.unrepeatable(offset)
             once = (low, high) == (1, 1)
             if not once:
-                node = self.repeat(node, low, high, greedy, offset)
+                node = self.repeat(node, low, high, not lazy, offset)
                 if possessive:
                     node = tree.Atomic(node, start)
-
-    def _quantifier(self, offset: int) -> tuple[int, int | None, bool, bool] | None:
-        """Minimum, maximum, greedy, possessive."""
-        counts = self.counts(offset)
-        if counts is None:
-            return None
-        low, high, text = counts
-        # {n}? is an optional {n}: the question mark is a quantifier of its own.
-        lazy = (text in "*+?" or "," in text) and self.source.skip("?")
-        return low, high, not lazy, text in "*+?" and not lazy and self.source.skip("+")
 
     def rest_with_options(self, outer: bool) -> tree.Node:
         body = self.alternatives()
@@ -84,9 +75,6 @@ class _OnigurumaParser(Parser):
             if not negated and has_long_folds(members):
                 raise _long_fold(start)
         return tree.Characters(tree.complement(members) if negated else members)
-
-    def line_anchor(self, sign: str) -> tree.Condition:
-        return _START_OF_LINE if sign == "^" else _END_OF_LINE
 
     def escape(self, letter: str, start: int) -> tree.Node:
         escaped = escaped_character(self.source, letter, start, in_bracket=False)
@@ -107,9 +95,7 @@ class _OnigurumaParser(Parser):
         self._run_end = self.source.position
         if folds_to_several(self._run):
             raise _long_fold(start)
-        if code_point not in self._variants:
-            self._variants[code_point] = tree.Characters(variants_of(code_point, Dialect.ONIGURUMA))
-        return self._variants[code_point]
+        return self.character(code_point, ignore_case=True)
 
 
 def _long_fold(offset: int) -> tree.PatternError:

@@ -2,11 +2,12 @@
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import ClassVar
 
 from tokexport.patterns import tree
 from tokexport.patterns.cursor import Cursor
-from tokexport.unicode import CodePoints, Dialect, shorthand_set
+from tokexport.unicode import CodePoints, Dialect, case_variants, shorthand_set
 
 LINE_FEED = tree.members_of((0x0A, 0x0A))
 START = tree.LookOne(ahead=False, members=tree.members_of(), edge=True)
@@ -43,6 +44,8 @@ class Parser(ABC):
     dialect: ClassVar[Dialect]
     # A sign, or braces with groups for the minimum, a comma and the maximum.
     quantifier: ClassVar[re.Pattern[str]]
+    # What ``^`` and ``$`` stand for.
+    line_anchors: ClassVar[Mapping[str, tree.Condition]]
 
     def __init__(self, pattern: str) -> None:
         self.source = Cursor(pattern, self.dialect)
@@ -51,8 +54,8 @@ class Parser(ABC):
         self._anchors = {"A": START, "z": END, "b": edge, "B": tree.Not(edge)}
         # Whether each capturing group has been closed, by number.
         self._groups: list[bool] = []
-        # One node for each character: its set takes a megabyte.
-        self._characters: dict[int, tree.Characters] = {}
+        # One node for each character and (?i): its set takes a megabyte.
+        self._characters: dict[tuple[int, bool], tree.Characters] = {}
 
     def parse(self) -> tree.Node:
         node = self.alternatives()
@@ -87,7 +90,7 @@ class Parser(ABC):
             case ".":
                 return tree.Characters(tree.complement(LINE_FEED))
             case "^" | "$":
-                return tree.Assertion(self.line_anchor(character))
+                return tree.Assertion(self.line_anchors[character])
             case "*" | "+" | "?":
                 hint = f"escape it as \\{character}"
                 raise source.refused(f"a {character!r} with nothing to repeat", hint, start)
@@ -206,19 +209,16 @@ class Parser(ABC):
         """A bracket expression whose opening bracket, at ``start``, has been read."""
 
     @abstractmethod
-    def line_anchor(self, sign: str) -> tree.Condition:
-        """The condition of ``^`` or ``$``."""
-
-    @abstractmethod
     def escape(self, letter: str, start: int) -> tree.Node:
         """The node for the escape at ``start``, whose letter has been read."""
 
-    def character(self, code_point: int) -> tree.Characters:
-        """The node for one character, in this letter case only."""
-        if code_point not in self._characters:
-            members = tree.members_of((code_point, code_point))
-            self._characters[code_point] = tree.Characters(members)
-        return self._characters[code_point]
+    def character(self, code_point: int, ignore_case: bool = False) -> tree.Characters:
+        key = code_point, ignore_case
+        if key not in self._characters:
+            variants = case_variants(code_point, self.dialect) if ignore_case else (code_point,)
+            members = tree.members_of(*((each, each) for each in variants))
+            self._characters[key] = tree.Characters(members)
+        return self._characters[key]
 
     @abstractmethod
     def literal(self, code_point: int, start: int) -> tree.Node:
