@@ -53,7 +53,8 @@ def condition_of(look: tree.Look) -> tree.Condition:
                 "lookbehind over the one character before a position is supported",
             )
         body = lower_lookaround_and_atomic(look.body)
-        if _looks_far(body):
+        inner = [each.condition for each in tree.nodes_of(body) if isinstance(each, tree.Assertion)]
+        if any(isinstance(test, tree.LookFar) for each in inner for test in asked_by(each)):
             raise tree.PatternError(
                 look.offset,
                 "a lookahead over more than one character that contains another one",
@@ -61,12 +62,6 @@ def condition_of(look: tree.Look) -> tree.Condition:
             )
         condition = tree.LookFar(body)
     return tree.Not(condition) if look.negative else condition
-
-
-def _looks_far(node: tree.Node) -> bool:
-    """Whether the node contains a lookahead over more than one character."""
-    inner = (each.condition for each in tree.nodes_of(node) if isinstance(each, tree.Assertion))
-    return any(isinstance(test, tree.LookFar) for asked in inner for test in asked_by(asked))
 
 
 def _near(node: tree.Node, ahead: bool) -> tree.Condition | None:

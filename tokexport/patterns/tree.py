@@ -222,13 +222,9 @@ def can_match_empty(node: Node) -> bool:
     match node:
         case Characters() | Reference():
             return False
-        case Sequence(parts):
-            return all(can_match_empty(part) for part in parts)
         case Choice(options):
-            return any(can_match_empty(option) for option in options)
-        case Repeat(body, low):
-            return low == 0 or can_match_empty(body)
-        case Atomic(body) | Group(_, body):
-            return can_match_empty(body)
-        case _:
+            return any(map(can_match_empty, options))
+        case Repeat(low=0) | Look():
             return True
+        case _:
+            return all(map(can_match_empty, parts_of(node)))
