@@ -11,14 +11,13 @@ from tokexport.compiler.tables import (
     FormTable,
     MapTable,
     OpTable,
-    Pairs,
     ProgramTable,
     SplitStage,
     Tables,
     Trie,
 )
 from tokexport.file.layout import NONE, AddedFlag, OpFlag, OpKind, StageBehavior, StageFlag
-from tokexport.file.pack import Part, bits, class_counts, levels, padded, rows, struct, trie, view
+from tokexport.file.pack import Part, class_counts, levels, padded, rows, struct, trie, view
 from tokexport.limits import MAX_TRIMMING_PASSES
 
 
@@ -116,11 +115,6 @@ def labels(stages: Sequence[SplitStage | tuple[OpTable, ...]]) -> bytes | None:
         entries += (table.next << 8 | table.labels).astype(layout.LABEL).tobytes()
     header = struct(layout.LabelsHeader, table_count=len(tables))
     return bytes(header + descriptors + entries)
-
-
-def cuts(pairs: Pairs) -> bytes | None:
-    """CUTS, or None if no cut is safe."""
-    return bits(pairs) if pairs.any() else None
 
 
 def rewriting(

@@ -21,7 +21,7 @@ from tokexport.file import (
 )
 from tokexport.file.layout import Tag
 from tokexport.file.options import Options
-from tokexport.file.pack import Part, struct
+from tokexport.file.pack import Part, bits, struct
 
 # A section, whole or in parts.
 Content = Part | Sequence[Part]
@@ -150,7 +150,7 @@ def _text(tables: Tables, encoding: EncodingTables) -> dict[bytes, Content | Non
     return {
         Tag.SPLITS: text_sections.splits(normalizer, stages),
         Tag.LABELS: text_sections.labels(stages),
-        Tag.CUTS: text_sections.cuts(encoding.cuts),
+        Tag.CUTS: bits(encoding.cuts) if encoding.cuts.any() else None,
         Tag.NORMALIZER: text_sections.rewriting(normalizer, stages),
         Tag.ADDED_TOKENS: text_sections.added_tokens(encoding.added),
         Tag.ADDED_CLASSES: text_sections.added_classes(encoding.added),

@@ -20,7 +20,6 @@ proved safe is left out: that costs a cut, never an id.
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -146,12 +145,12 @@ class _Boundary:
             self.clean[:] = False
             return
         self.pass_program(op.clusters)
-        rules = _AsciiRules.of(op.sequences, op.clusters)
+        last, firsts = _edges_of_clusters(op.sequences, op.clusters)
         left, right = (
             np.where(images < ASCII, images, LOST) for images in (self._left, self._right)
         )
-        self._left = np.where(left == LOST, LOST, rules.last[left])
-        first = np.where(right == LOST, LOST, rules.first[:, right])
+        self._left = np.where(left == LOST, LOST, last[left])
+        first = np.where(right == LOST, LOST, firsts[:, right])
         self._right = _each_once(first.reshape(-1, ASCII))
 
     def _map(self, apply: Callable[[str], str]) -> None:
@@ -174,36 +173,33 @@ def _image(images: Images, apply: Callable[[str], str]) -> Images:
     return image
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _AsciiRules:
-    """What a charsmap of grapheme clusters makes of ASCII characters beside a boundary.
+def _edges_of_clusters(
+    sequences: CharacterSequences, clusters: SplitProgram
+) -> tuple[Images, Images]:
+    """What a charsmap of grapheme clusters makes of ASCII characters beside a boundary: the last
+    character of what one becomes, LOST if its cluster may become a text; and the first one, by
+    itself and in each sequence that it begins, shape (n, ASCII).
 
     A sequence replaces the cluster that it begins, with all that follows in it.
     """
-
-    last: Images  # the last character of what one becomes; LOST if its cluster may become a text
-    first: Images  # the first one, by itself and in each sequence that it begins, shape (n, ASCII)
-
-    @classmethod
-    def of(cls, sequences: CharacterSequences, clusters: SplitProgram) -> "_AsciiRules":
-        last = np.arange(ASCII)
-        first = [{c} for c in range(ASCII)]
-        joins = _joins(clusters)
-        in_clusters = np.zeros(ASCII, np.bool_)
-        lead_bytes = [*range(ASCII), *(character.encode()[0] for character in joins)]
-        for texts, places in keys(sequences.units):
-            for row in np.flatnonzero(np.isin(texts[:, 0], lead_bytes)).tolist():
-                character = texts[row].tobytes().decode()[0]
-                if character in joins:
-                    in_clusters |= joins[character]
-                if character.isascii():
-                    content = sequences.replacement(int(places[row])).decode()
-                    if texts.shape[1] == 1:
-                        last[ord(character)] = ord(content[-1]) if content else LOST
-                        first[ord(character)].clear()
-                    first[ord(character)].add(ord(content[0]) if content else LOST)
-        last[in_clusters] = LOST
-        return cls(last, _padded([*map(sorted, first)]))
+    last = np.arange(ASCII)
+    first = [{c} for c in range(ASCII)]
+    joins = _joins(clusters)
+    in_clusters = np.zeros(ASCII, np.bool_)
+    lead_bytes = [*range(ASCII), *(character.encode()[0] for character in joins)]
+    for texts, places in keys(sequences.units):
+        for row in np.flatnonzero(np.isin(texts[:, 0], lead_bytes)).tolist():
+            character = texts[row].tobytes().decode()[0]
+            if character in joins:
+                in_clusters |= joins[character]
+            if character.isascii():
+                content = sequences.replacement(int(places[row])).decode()
+                if texts.shape[1] == 1:
+                    last[ord(character)] = ord(content[-1]) if content else LOST
+                    first[ord(character)].clear()
+                first[ord(character)].add(ord(content[0]) if content else LOST)
+    last[in_clusters] = LOST
+    return last, _padded([*map(sorted, first)])
 
 
 def _joins(clusters: SplitProgram) -> dict[str, npt.NDArray[np.bool_]]:
