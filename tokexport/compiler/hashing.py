@@ -49,19 +49,18 @@ def hash_contents(contents: Iterable[bytes]) -> U64:
     return hash_strings(strings.data, strings.ends)
 
 
-def build_index(hashes: U64) -> PerfectIndex:
+def build_index(
+    hashes: U64, rows: npt.NDArray[np.uint32] | None = None, row_count: int = 1
+) -> PerfectIndex:
     """Finds a displacement for every bucket; raises ValueError when two keys have the same hash.
+
+    Key i goes to row ``rows[i]``. Without rows there is one, with an extra slot.
 
     >>> build_index(hash_contents([b"one", b"two"])).slot_count
     3
     """
-    return build_rows(hashes, np.zeros(len(hashes), np.uint32), 1, spare=1)
-
-
-def build_rows(
-    hashes: U64, rows: npt.NDArray[np.uint32], row_count: int, spare: int = 0
-) -> PerfectIndex:
-    """The same with rows: key i goes to row ``rows[i]``; each row has ``spare`` extra slots."""
+    spare = int(rows is None)
+    rows = np.zeros(len(hashes), np.uint32) if rows is None else rows
     sizes, load = np.bincount(rows, minlength=row_count), LOAD
     bucket_count = max(1, len(hashes) // KEYS_PER_BUCKET)
     while True:

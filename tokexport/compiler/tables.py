@@ -4,6 +4,7 @@ Plain numbers and arrays, not yet in their encoding in the file: -1 stands for a
 kinds and flags are the names that the layout gives them.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,10 @@ from tokexport.model.tokens import KINDS as KINDS
 from tokexport.patterns import SplitProgram
 
 Pairs = npt.NDArray[np.bool_]  # (128, 128): row = left ASCII character, column = right one
+
+
+def numbers_of(ids: Iterable[int | None]) -> npt.NDArray[np.int64]:
+    return np.array([-1 if number is None else number for number in ids], np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +62,6 @@ class TokenIndex:
     ids: npt.NDArray[np.uint32]
     fingerprints: npt.NDArray[np.uint16]
     index: PerfectIndex
-    # Length of the longest key in bytes.
-    longest: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +101,8 @@ class BytePairTables:
     tokens: TokenIndex
     pairs: PairIndex
     crossings: Crossings | None
-
-    @property
-    def longest(self) -> int:
-        """Length of the longest key in bytes."""
-        return self.tokens.longest
+    # Length of the longest key in bytes.
+    longest: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ import numpy.typing as npt
 
 from tokexport._core import give_back_memory
 from tokexport.compiler.class_table import class_table
-from tokexport.compiler.hashing import build_index, build_rows, hash_contents, hash_pairs
+from tokexport.compiler.hashing import build_index, hash_contents, hash_pairs
 from tokexport.compiler.merges.byte_crossings import byte_crossings
 from tokexport.compiler.merges.canonical import CanonicalMerges, canonical_merges
 from tokexport.compiler.merges.crossings import crossings
 from tokexport.compiler.merges.first_symbols import FirstSymbols
-from tokexport.compiler.tables import BytePairTables, ClassTable, PairIndex, TokenIndex
+from tokexport.compiler.tables import BytePairTables, ClassTable, PairIndex, TokenIndex, numbers_of
 from tokexport.limits import MAX_IDS
 from tokexport.model import BytePairModel, Tokens, Vocabulary
 from tokexport.model.byte_strings import Numbers
@@ -44,20 +44,17 @@ def byte_pair_tables(
     if model.characters is None and first.covers_all_text:
         crossed = byte_crossings(Vocabulary.of(model.vocab), rules)
         give_back_memory()
-    byte_ids = (
-        [first.tables[0].get(byte) for byte in range(256)]
-        if model.characters is None
-        else list(first.byte_ids)
-    )
+    byte_ids = first.byte_ids if model.characters else map(first.tables[0].get, range(256))
     ranks = np.full(len(tokens), -1, np.int64)
     ranks[rules[:, 0]] = rules[:, 3]
     tables = BytePairTables(
         ranks=None if in_order else ranks,
-        byte_ids=np.array([-1 if number is None else number for number in byte_ids], np.int64),
+        byte_ids=numbers_of(byte_ids),
         characters=None if model.characters is None else _by_unit(first),
         tokens=_token_index(*single),
         pairs=pair_index(rules, len(tokens), ONE_ROW if len(rules) <= FEW_MERGES else ROW_SHIFT),
         crossings=crossed,
+        longest=int(single[0].strings.sizes.max(initial=0)),
     )
     scores = -np.log(np.maximum(ranks, 0) + 1.0)
     return tables, np.where(ranks < 0, DEFAULT_SCORE, scores).astype(np.float32)
@@ -97,17 +94,15 @@ def _single_tokens(
 
 def _token_index(keys: Vocabulary, whole: Numbers) -> TokenIndex:
     hashes = hash_contents(keys.strings)
-    longest = int(keys.strings.sizes.max(initial=0))
     fingerprints = (hashes >> np.uint64(32 + ID_BITS)).astype(np.uint16)
-    index = build_index(hashes)
-    return TokenIndex(keys.strings, whole, keys.ids, fingerprints, index, longest)
+    return TokenIndex(keys.strings, whole, keys.ids, fingerprints, build_index(hashes))
 
 
 def pair_index(rules: Numbers, id_count: int, row_shift: int) -> PairIndex:
     """The merges by their pair; the row of a merge is its left id >> ``row_shift``."""
     merged, left, right = (rules[:, column].astype(np.uint64) for column in range(3))
     rows = (left >> np.uint64(row_shift)).astype(np.uint32)
-    index = build_rows(hash_pairs(left, right), rows, ((id_count - 1) >> row_shift) + 1)
+    index = build_index(hash_pairs(left, right), rows, ((id_count - 1) >> row_shift) + 1)
     for part in (right, merged):
         left <<= np.uint64(ID_BITS)
         left |= part

@@ -116,10 +116,8 @@ class FirstSymbols:
         ]
         texts: dict[int, bytes] = {}
         for number, symbols in ways:
-            places = (self._place(position, len(symbols)) for position in range(len(symbols)))
-            units = [
-                inverses[place].get(symbol) for place, symbol in zip(places, symbols, strict=True)
-            ]
+            count = len(symbols)
+            units = [inverses[self._place(at, count)].get(each) for at, each in enumerate(symbols)]
             if None not in units:
                 texts[number] = b"".join(filter(None, units))
         return texts

@@ -112,14 +112,12 @@ class _Texts:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._points = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32)
-        self._ends = np.cumsum([len(text) for text in texts])
+        self._bounds = np.cumsum([0, *map(len, texts)])
 
     def sums(self, weights: Weights) -> Sums:
         """The sum of the weights of each text, at most MOST."""
         sums = np.concatenate([[0], np.cumsum(weights[self._points], dtype=np.int64)])
-        found: Sums = np.minimum(
-            sums[self._ends] - sums[np.concatenate([[0], self._ends[:-1]])], MOST
-        )
+        found: Sums = np.minimum(np.diff(sums[self._bounds]), MOST)
         return found
 
 

@@ -10,11 +10,8 @@ enough. A leaf has base 0.
 from collections.abc import Mapping
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-
 from tokexport import _core
-from tokexport.compiler.tables import DoubleArray, TrieTables
+from tokexport.compiler.tables import DoubleArray, TrieTables, numbers_of
 from tokexport.limits import MAX_IDS, MAX_TOKEN_BYTES, check_count
 from tokexport.model import GreedyModel, UnigramModel, Vocabulary, WordLevelModel, WordPieceModel
 
@@ -28,7 +25,12 @@ _MAX_CHARACTERS: Final = 0xFFFFFFFF  # more than a text can have
 def trie_tables(model: TrieModel) -> TrieTables:
     """Compiles a model. UnsupportedError for a key that is too long."""
     vocab = Vocabulary.of(model.vocab)
-    longest, trie = _longest(vocab), double_array(vocab)
+    sizes = vocab.strings.sizes
+    longest = int(sizes.max(initial=0))
+    if longest:
+        noun = f"bytes in one token (id {vocab.ids[sizes.argmax()]})"
+        check_count("model.vocab", longest, noun, MAX_TOKEN_BYTES)
+    trie = double_array(vocab)
     match model:
         case UnigramModel():
             return TrieTables(
@@ -36,7 +38,7 @@ def trie_tables(model: TrieModel) -> TrieTables:
                 longest,
                 unknown_score=model.unk_score,
                 single_precision=model.single_precision,
-                byte_ids=_byte_ids(model.byte_ids),
+                byte_ids=None if model.byte_ids is None else numbers_of(model.byte_ids),
             )
         case WordPieceModel():
             return TrieTables(
@@ -47,21 +49,6 @@ def trie_tables(model: TrieModel) -> TrieTables:
             )
         case _:
             return TrieTables(trie, longest)
-
-
-def _byte_ids(ids: tuple[int | None, ...] | None) -> npt.NDArray[np.int64] | None:
-    if ids is None:
-        return None
-    return np.array([-1 if token is None else token for token in ids], np.int64)
-
-
-def _longest(vocab: Vocabulary) -> int:
-    sizes = vocab.strings.sizes
-    longest = int(sizes.max(initial=0))
-    if longest:
-        noun = f"bytes in one token (id {vocab.ids[sizes.argmax()]})"
-        check_count("model.vocab", longest, noun, MAX_TOKEN_BYTES)
-    return longest
 
 
 def double_array(vocab: Mapping[bytes, int]) -> DoubleArray:
