@@ -65,10 +65,10 @@ needs, raises :class:`PatternError` with the offset. There is no approximation.
 a lookbehind over more than one character at offset 1
 
 The steps, a module each: ``oniguruma`` or ``fancy`` parse a pattern (with ``parser``, which they
-share, ``casefold`` and the ``_set`` modules) into a ``tree``; ``backreferences``, ``lookaround``
-and ``search_start`` rewrite what is not regular as what is; ``nfa`` makes the threads, ``classes``
-the alphabet, ``dfa`` the automaton, ``unbounded_lookaround`` the labels, ``linear_time`` the states
-to remember; ``program`` runs all steps.
+share, and ``casefold``) into a ``tree``; ``backreferences``, ``lookaround`` and ``search_start``
+rewrite what is not regular as what is; ``nfa`` makes the threads, ``dfa`` the alphabet and the
+automaton, ``unbounded_lookaround`` the labels, ``linear_time`` the states to remember; ``program``
+runs all steps.
 """
 
 from tokexport.patterns.program import MATCH_ENDS as MATCH_ENDS

@@ -1,17 +1,22 @@
 r"""The fancy-regex dialect of tiktoken: Rust's regex syntax with lookaround and atomic groups.
 
 ``$`` is the end of the text, ``{n,m}+`` is possessive, and ``(?i)`` applies up to the end of the
-innermost ``(?...:`` group around it, through any other group. Sources: fancy-regex 0.19.0 and
-regex-syntax 0.8, and their behaviour when run.
+innermost ``(?...:`` group around it, through any other group. In brackets ``&&`` binds less tightly
+than juxtaposition, and case is folded in each part before its negation. Sources: fancy-regex 0.19.0
+and regex-syntax 0.8, and their behaviour when run.
 """
 
 import re
 from typing import ClassVar
 
 from tokexport.patterns import tree
-from tokexport.patterns.fancy_set import FancySet
+from tokexport.patterns.casefold import closure
 from tokexport.patterns.parser import END, START, Parser
-from tokexport.unicode import Dialect
+from tokexport.patterns.tree import complement, members_of
+from tokexport.unicode import CodePoints, Dialect, shorthand_set
+
+# Properties that fancy-regex rewrites, in brackets differently from elsewhere.
+_REWRITTEN = frozenset({"alnum", "blank", "cntrl", "word", "graph", "print", "cs"})
 
 
 def parse(pattern: str) -> tree.Node:
@@ -47,14 +52,82 @@ class _FancyParser(Parser):
         return tree.EMPTY
 
     def bracket(self, start: int) -> tree.Node:
-        return tree.Characters(FancySet(self.source, self.ignore_case).bracket(start))
+        return tree.Characters(self._members(start))
 
     def escape(self, letter: str, start: int) -> tree.Node:
-        if letter in "xuU":
-            return self.literal(self.source.hexadecimal(letter, start), start)
-        escaped = FancySet(self.source, self.ignore_case).escape(letter, start)
-        # An escaped sign or control character has no case variants.
-        return self.character(escaped) if isinstance(escaped, int) else tree.Characters(escaped)
+        escaped = self._escaped(letter, start)
+        if isinstance(escaped, int):
+            # An escaped sign or control character has no case variants.
+            return self.character(escaped, self.ignore_case and letter in "xuU")
+        return tree.Characters(escaped)
 
     def literal(self, code_point: int, start: int) -> tree.Node:
         return self.character(code_point, self.ignore_case)
+
+    def _folded(self, members: CodePoints) -> CodePoints:
+        return closure(members, Dialect.FANCY_REGEX) if self.ignore_case else members
+
+    def _members(self, start: int) -> CodePoints:
+        """The bracket expression that opens at ``start``; its opening bracket has been read."""
+        source = self.source
+        negated = source.skip("^")
+        members = members_of()
+        while source.skip("-"):
+            members[ord("-")] = True
+        if not members.any() and source.skip("]"):
+            members[ord("]")] = True
+        left: CodePoints | None = None
+        while not source.skip("]"):
+            if source.at_end:
+                hint = r"escape it as \["
+                raise source.refused("an unclosed bracket expression", hint, start)
+            if source.looking_at("--") or source.looking_at("~~"):
+                hint = r"&& is supported; escape the others as \- and \~"
+                raise source.refused("a difference of sets", hint)
+            if source.skip("&&"):
+                left = self._both(left, members)
+                members = members_of()
+            else:
+                members |= self._item()
+        members = self._folded(self._both(left, members))
+        return complement(members) if negated else members
+
+    def _both(self, left: CodePoints | None, right: CodePoints) -> CodePoints:
+        return right if left is None else self._folded(left) & self._folded(right)
+
+    def _item(self) -> CodePoints:
+        """A nested bracket, a set, a character or a range of characters."""
+        source = self.source
+        offset = source.position
+        if source.opens_bracket():
+            return self._members(offset)
+        low = self._primitive()
+        if not source.looking_at("-") or source.looking_at("-]") or source.looking_at("--"):
+            return members_of((low, low)) if isinstance(low, int) else low
+        offset = source.position
+        source.take()
+        return source.range(low, self._primitive(), offset)
+
+    def _primitive(self) -> int | CodePoints:
+        offset = self.source.position
+        character = self.source.take()
+        return self._escaped(self.source.take(), offset) if character == "\\" else ord(character)
+
+    def _escaped(self, letter: str, offset: int) -> int | CodePoints:
+        r"""The character, or the set of \s, \d, \w or \p{...}, of an escape at ``offset``."""
+        source = self.source
+        if letter in "xuU":
+            return source.hexadecimal(letter, offset)
+        if letter in "dDsSwW":
+            members = shorthand_set(letter.lower(), Dialect.FANCY_REGEX)
+            return complement(members) if letter.isupper() else members
+        if letter in "pP":
+            name = source.take_until("}").lower() if source.skip("{") else source.take()
+            negated = (letter == "P") != name.startswith("^")
+            name = name.removeprefix("^")
+            if name in _REWRITTEN:
+                hint = "general categories and scripts are supported"
+                raise source.refused(f"the property {name!r}", hint, offset)
+            members = self._folded(source.property(name, offset))
+            return complement(members) if negated else members
+        return source.escaped(letter, offset, others="<>")

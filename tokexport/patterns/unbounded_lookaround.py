@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from tokexport.limits import MAX_STATES
 from tokexport.patterns import dfa
-from tokexport.patterns.classes import distinct_columns
 from tokexport.patterns.nfa import Check, Match, Nfa, Take, nfa_of, sources_of, tests_of
 from tokexport.patterns.tree import LookFar, PatternError
 
@@ -82,7 +81,7 @@ def determinise_with_labels(
     labels = automaton.classes[labels].astype(np.int64)
     first, number_of = dfa.distinct_states(following, labels)
     following, labels = number_of[following[first]], labels[first]
-    kept, joined = distinct_columns(np.concatenate([following, labels]))
+    kept, joined = dfa.distinct_columns(np.concatenate([following, labels]))
     table = LabelTable(following[:, kept], labels[:, kept])
     if len(table.next) > 1:
         return replace(automaton, classes=joined[classes]), table
