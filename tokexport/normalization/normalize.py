@@ -7,6 +7,7 @@ import functools
 import itertools
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from tokexport.model import (
     Prepend,
     Replace,
     SpellBytes,
+    Split,
     Strip,
 )
 from tokexport.normalization.character_map import named_mapping
@@ -34,8 +36,8 @@ from tokexport.normalization.normal_forms import (
     letters_of,
     normalization_tables,
 )
-from tokexport.normalization.replacing import compile_replace, replace_matches
-from tokexport.patterns import spans
+from tokexport.patterns import PatternError, SplitProgram, compile_pattern, compile_tree, spans
+from tokexport.patterns.tree import text_of
 from tokexport.unicode import character_test_set
 from tokexport.unicode.byte_alphabet import to_characters
 from tokexport.unicode.charsmap import CharacterSequences, read_charsmap, rules_of
@@ -76,6 +78,61 @@ def _rewritten(text: str, step: NormalizerStep) -> str:
             return text if step.unless_present and text.startswith(content) else content + text
         case Append(content):
             return text + content
+
+
+@functools.cache
+def compile_replace(step: Replace) -> SplitProgram:
+    """Compiles a regular expression, or a text, whose matches are replaced. Empty matches matter
+    only if the content is not empty.
+
+    Raises UnsupportedError as ``compile_split`` does, and for constructs allowed only in splits.
+    """
+    try:
+        if step.literal:
+            program = compile_tree(text_of(step.pattern))
+        else:
+            program = compile_pattern(step.pattern, step.dialect)
+        if program.search_starts is not None:
+            hint = r"\G is supported in splits"
+            raise PatternError(0, r"the anchor \G in a replacement", hint)
+        if program.labels is not None:
+            hint = "lookahead over the next character is supported, and any in splits"
+            raise PatternError(0, "a lookahead over more than one character in a replacement", hint)
+    except PatternError as error:
+        if step.literal:
+            problem = f"a text of {len(step.pattern)} characters to replace is not supported"
+            raise UnsupportedError(step.path, problem, "a shorter one is") from None
+        raise refusal(step, error) from None
+    return program if step.content else replace(program, may_be_empty=False)
+
+
+def refusal(step: Replace | Split, error: PatternError) -> UnsupportedError:
+    """The refusal of a step because of its pattern."""
+    pattern = f"the {step.dialect.value} pattern {step.pattern!r}"
+    problem = f"{pattern} has {error.problem}"
+    return UnsupportedError(step.path, problem, error.hint)
+
+
+def replace_matches(program: SplitProgram, text: str, content: str) -> str:
+    """The text with ``content`` in place of each match.
+
+    An empty match counts, but not immediately after another match, or in an empty text.
+
+    >>> replace_matches(compile_replace(Replace("a*", "-", literal=False)), "baac", "-")
+    '-b-c-'
+    """
+    parts = []
+    start = position = 0
+    last_end = -1  # of the last match
+    read = program.read(text)
+    while text and position <= len(text):
+        end = program.match_end(read, position)
+        if end is None or end == position == last_end:
+            position += 1
+            continue
+        parts += [text[start:position], content]
+        start = position = last_end = end
+    return "".join([*parts, text[start:]])
 
 
 @functools.cache

@@ -24,7 +24,7 @@ from tokexport.normalization.normal_forms import (
 )
 from tokexport.patterns import MATCH_ENDS, SplitProgram
 from tokexport.unicode.byte_alphabet import CHARACTERS
-from tokexport.unicode.darts import keys
+from tokexport.unicode.charsmap import keys
 from tokexport.unicode.store import CODE_POINTS
 
 # By code point, shape (0x110000,), at most MOST; 32 bits, since several are held at once.

@@ -34,7 +34,7 @@ from tokexport.normalization.character_map import (
     named_mapping,
 )
 from tokexport.normalization.graphemes import grapheme_program
-from tokexport.normalization.replacing import compile_replace
+from tokexport.normalization.normalize import compile_replace
 from tokexport.patterns import SplitProgram, compile_tree, tree
 from tokexport.patterns.tree import Characters, Node, members_of
 from tokexport.unicode import character_test_set

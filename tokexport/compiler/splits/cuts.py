@@ -33,8 +33,7 @@ from tokexport.normalization.normal_forms import normalization_tables
 from tokexport.patterns import MATCH_ENDS, LabelTable, SplitProgram
 from tokexport.patterns.dfa import sure_to_match
 from tokexport.unicode.byte_alphabet import to_characters
-from tokexport.unicode.charsmap import CharacterSequences
-from tokexport.unicode.darts import keys
+from tokexport.unicode.charsmap import CharacterSequences, keys
 from tokexport.unicode.store import distinct
 
 ASCII = 128
