@@ -159,6 +159,37 @@ def test_an_exhaustive_search_finds_the_same_ways_and_rules() -> None:
     assert min(outcomes.values()) > 10, outcomes
 
 
+def merges_of_one_text(rng: random.Random, size: int) -> list[tuple[int, int, int]]:
+    """Merges of a random text down to one token, as a trainer makes them of a small corpus, but of
+    pairs that need not be the most frequent.
+    """
+    symbols, merges = [rng.randrange(3) for _ in range(size)], []
+    while len(symbols) > 1:
+        at, new = rng.randrange(len(symbols) - 1), 3 + len(merges)
+        merges.append((symbols[at], symbols[at + 1], new))
+        last = merges[-1][:2]
+        slow_last_merge(symbols, {last: (0, new)})
+    return merges
+
+
+def test_tokens_of_hundreds_of_symbols_keep_the_same_rules() -> None:
+    rng = random.Random(5)
+    longest, outcomes = 0, {True: 0, False: 0}
+    for _ in range(20):
+        merges = merges_of_one_text(rng, rng.randrange(100, 200))
+        for _ in range(rng.randrange(4)):
+            merges.append(merges.pop(rng.randrange(len(merges))))
+        vocab = {b"a": 0, b"b": 1, b"c": 2}
+        vocab |= {b"%d" % (100 + number): number for number in range(3, 3 + len(merges))}
+        model = BytePairModel(vocab, merge_rows(merges))
+        ways, rules = slow_ways(merges, 3)
+        longest = max(longest, *(len(way) for found in ways.values() for way in found))
+        outcomes[len(rules) == len(merges)] += 1
+        assert rules_of(canonical_merges(model)) == rules
+    assert longest > 100
+    assert min(outcomes.values()) > 2, outcomes
+
+
 def test_arrays_that_do_not_match_are_an_error() -> None:
     merges, ranks, symbols = (np.zeros(size, np.uint32) for size in (6, 2, 2))
     for size, count in itertools.product(range(6), range(3)):

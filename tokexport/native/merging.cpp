@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <queue>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -101,9 +103,35 @@ public:
     // The row of the last merge, or none if more than one symbol is left.
     Row last_merge(const Symbols &symbols) {
         symbols_ = symbols;
+        return symbols.size() <= most_scanned ? by_scanning() : by_queue();
+    }
+
+private:
+    // Scanning all pairs for each merge is faster up to about this many symbols.
+    static constexpr std::size_t most_scanned = 64;
+
+    struct Join {
+        Id rank;
+        Row row;
+    };
+
+    // A join in the queue, of the symbol at `left` and the next one; stale if one of them has been
+    // merged since.
+    struct Queued {
+        Join join;
+        std::size_t left, right;
+        Id left_id, right_id;
+
+        // The first in the queue is the leftmost of smallest rank.
+        bool operator<(const Queued &other) const {
+            return std::tie(other.join.rank, other.left) < std::tie(join.rank, left);
+        }
+    };
+
+    Row by_scanning() {
         joins_.clear();
-        for (std::size_t i = 1; i < symbols.size(); i++)
-            joins_.push_back(join(symbols[i - 1], symbols[i]));
+        for (std::size_t i = 1; i < symbols_.size(); i++)
+            joins_.push_back(join(symbols_[i - 1], symbols_[i]));
         Row last = none;
         while (!joins_.empty()) {
             const auto best = std::min_element(
@@ -122,11 +150,44 @@ public:
         return last;
     }
 
-private:
-    struct Join {
-        Id rank;
-        Row row;
-    };
+    // The same in n log n steps; a merged symbol stays at the place of its left part.
+    Row by_queue() {
+        const std::size_t size = symbols_.size();
+        before_.resize(size);
+        after_.resize(size);
+        for (std::size_t i = 0; i < size; i++) {
+            before_[i] = i - 1;
+            after_[i] = i + 1;
+        }
+        queue_ = {};
+        for (std::size_t i = 0; i + 1 < size; i++) queue(i, i + 1);
+        Row last = none;
+        std::size_t count = size;
+        while (!queue_.empty()) {
+            const Queued best = queue_.top();
+            queue_.pop();
+            if (symbols_[best.left] != best.left_id || after_[best.left] != best.right ||
+                symbols_[best.right] != best.right_id)
+                continue;
+            last = best.join.row;
+            count--;
+            symbols_[best.left] = merges_[last].product;
+            symbols_[best.right] = none;
+            const std::size_t next = after_[best.right];
+            after_[best.left] = next;
+            if (next < size) {
+                before_[next] = best.left;
+                queue(best.left, next);
+            }
+            if (best.left > 0) queue(before_[best.left], best.left);
+        }
+        return count == 1 ? last : none;
+    }
+
+    void queue(std::size_t left, std::size_t right) {
+        const Join found = join(symbols_[left], symbols_[right]);
+        if (found.row != none) queue_.push({found, left, right, symbols_[left], symbols_[right]});
+    }
 
     Join join(Id left, Id right) const {
         const Row found = merges_.find(left, right);
@@ -136,6 +197,8 @@ private:
     const Merges &merges_;
     Symbols symbols_;
     std::vector<Join> joins_;
+    std::priority_queue<Queued> queue_;
+    std::vector<std::size_t> before_, after_;
 };
 
 // Finds the ways of ids, those of the parts before those of the merged id.
