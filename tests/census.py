@@ -84,6 +84,7 @@ FEATURES: dict[str, Feature] = {
     "empty matches": lambda _, text, program: program.may_be_empty,
     "states to remember": lambda _, text, program: program.n_memo > 0,
     "intersections of sets, `&&`": lambda _, text, program: "&&" in text,
+    "POSIX brackets": lambda _, text, program: "[[:" in text,
     "after ByteLevel": lambda _, text, program: len(program.classes) == 256,
 }
 

@@ -2,10 +2,12 @@
 
 import pytest
 from regex_oracle import Oniguruma, engine_matched, matches, strings
+from tokenizers import Regex, normalizers
 
 from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.errors import UnsupportedError
 from tokexport.model import Dialect, Split
+from tokexport.patterns import oniguruma, tree
 from tokexport.patterns.casefold import folds_to_several
 from tokexport.unicode import case_variants, multi_character_folds
 
@@ -40,6 +42,9 @@ ONIGURUMA = [
     ("[^]a]+", "]a[", ["["]),
     (r"[\]\-\[]+", "]-[", ["]-["]),
     ("[a&&]b|c", "abc", ["c"]),
+    ("[[:^alpha:][:upper:]-]+|[^[:space:]]", "aB-1 ", ["a", "B-1 "]),
+    ("[[:lower:]&&[^c-z]]+|[:ps]", "abcp:", ["ab", "p", ":"]),
+    ("(?i)[[:xdigit:]]+", "aG\u0430F1", ["a", "F1"]),
     # Escapes.
     (r"\p{Han}\P{^L}\p{^Lu}", "中aa中aA", ["中aa"]),
     (r"\h+", "fFgG9", ["fF", "9"]),
@@ -118,6 +123,25 @@ def test_word_characters_of_oniguruma_differ_in_brackets(pattern: str) -> None:
     program, engine = compile_split(Split(pattern)), Oniguruma(pattern)
     for character in "²³¹¼½¾a_9 ñ中.\u200c\u200d":
         assert matches(program, character) == engine.matches(character), hex(ord(character))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph"),
+        *("lower", "print", "punct", "space", "upper", "word", "xdigit"),
+    ],
+)
+@pytest.mark.parametrize("sign", ["", "^"])
+def test_a_posix_bracket_has_the_members_that_oniguruma_gives_it(name: str, sign: str) -> None:
+    scalars = "".join(map(chr, (*range(0xD800), *range(0xE000, 0x110000))))
+    pattern = f"[[:{sign}{name}:]]"
+    others = normalizers.Replace(Regex(pattern), "").normalize_str(scalars)
+    node = oniguruma.parse(pattern)
+    assert isinstance(node, tree.Characters)
+    members = node.members.tolist()
+    assert others == "".join(one for one in scalars if not members[ord(one)])
+    assert 0 < len(others) < len(scalars)
 
 
 def test_no_folding_of_several_characters_is_missing() -> None:

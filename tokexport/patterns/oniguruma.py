@@ -21,6 +21,11 @@ _END_OF_LINE: Final = tree.LookOne(ahead=True, members=LINE_FEED, edge=True)
 _START_OF_LINE: Final = tree.Or(
     (START, tree.And((tree.LookOne(False, LINE_FEED, edge=False), tree.Not(END))))
 )
+# Each is the property of its name, except [:punct:], which has symbols too.
+_POSIX_BRACKET: Final = re.compile(
+    r"\[:(\^?)"
+    r"(alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word|xdigit):\]"
+)
 
 
 def parse(pattern: str) -> tree.Node:
@@ -136,7 +141,8 @@ def _read_bracket(source: Cursor, start: int) -> tuple[CodePoints, bool]:
             members |= source.range(last, high, offset)
             last = None
             continue
-        nested = source.looking_at("[")
+        # A hyphen after a nested bracket is literal; after another set, it is refused.
+        nested = source.looking_at("[") and not source.looking_at("[:")
         item = _item(source)
         if isinstance(item, int):
             members[item] = True
@@ -150,6 +156,11 @@ def _read_bracket(source: Cursor, start: int) -> tuple[CodePoints, bool]:
 
 def _item(source: Cursor) -> int | CodePoints:
     offset = source.position
+    posix = source.match(_POSIX_BRACKET)
+    if posix is not None:
+        name = "posixpunct" if posix[2] == "punct" else posix[2]
+        members = source.property(name, offset, bracketed=True)
+        return complement(members) if posix[1] else members
     if source.opens_bracket():
         members, negated = _read_bracket(source, offset)
         return complement(members) if negated else members
