@@ -132,7 +132,7 @@ def convert(
         reference=reference,
     )
     with opened.input.naming_the_file():
-        model = prepared(opened.read())
+        model = prepared(opened.read(), decode_only=decode_only)
     if path is not None:
         refuse_sources(path, [each / name for each in own for name in model.provenance.sha256])
     options = Options(decode_only, scores, prefix_index, chat_template)

@@ -1,6 +1,7 @@
 """The BPE model of a tokenizer.json produces the ids of the reference, or both refuse it."""
 
 import itertools
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,12 @@ from hypothesis import strategies as st
 from reader_samples import BYTE_LEVEL, BYTES, document, read_document, reference
 from repository import SLOW
 
-from tokexport.conversion import file_bytes
+from tokexport.conversion import convert, file_bytes
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import BytePairModel, SpellBytes
 from tokexport.runtime.tokenizer import load
+from tokexport.targets.material import material
+from tokexport.verification import verify
 
 WHOLE = BYTE_LEVEL | {"use_regex": False}
 SYMBOLS = "abĠ"
@@ -136,7 +139,8 @@ def test_a_missing_unknown_token_matters_only_if_a_byte_of_text_is_missing(tmp_p
     ("changes", "error", "path"),
     [
         ({"type": "Foo"}, UnsupportedError, 'model.type: "Foo"'),
-        ({"dropout": 0.1}, UnsupportedError, "model.dropout"),
+        ({"dropout": 1.5}, SourceError, "model.dropout is 1.5; expected a number from 0 to 1"),
+        ({"dropout": True}, SourceError, "model.dropout is true; expected a number from 0 to 1"),
         ({"vocab": {**BYTES, "ab": 97}}, UnsupportedError, "model.vocab: the id 97 stands for two"),
         ({"vocab": {**BYTES, "ab": 2**31}}, UnsupportedError, r'model.vocab\["ab"\]: 2147483648'),
         ({"vocab": {**BYTES, "ab": 1.0}}, SourceError, r'model.vocab\["ab"\] is 1.0'),
@@ -159,3 +163,17 @@ def test_files_that_the_reference_refuses_or_that_are_ambiguous_are_refused(
 ) -> None:
     with pytest.raises(error, match=path):
         read_document(document(model=changes), tmp_path)
+
+
+def test_with_dropout_only_decoding_is_exact(tmp_path: Path) -> None:
+    fields = document(model={"dropout": 0.1})
+    source, target = tmp_path / "tokenizer.json", tmp_path / "tokenizer.bin"
+    source.write_text(json.dumps(fields), "utf-8")
+    with pytest.raises(UnsupportedError, match=r"model\.dropout: 0\.1 .*--decode-only"):
+        convert(source, target)
+    with pytest.raises(UnsupportedError, match=r"model\.dropout: 0\.1"):
+        material(source)
+    convert(source, target, decode_only=True)
+    ids = [BYTES[character] for character in "ab"]
+    assert load(target).decode(ids) == reference(fields).decode(ids)
+    assert verify(target, against=source, quick=True).first is None

@@ -125,7 +125,7 @@ REFUSED: list[tuple[str, Any, str, object, str]] = [
     ("bytes_gpt2", S, "pre_tokenizer", CUT, "non-empty"),
     ("bytes_gpt2", U, "model.type", "Trie", "use BPE"),
     ("bytes_gpt2", S, "model.vocab", {"a": 0}, "byte 0x00"),
-    ("bytes_gpt2", U, "model.dropout", 0.1, "dropout"),
+    ("bytes_gpt2", S, "model.dropout", 1.5, "a number from 0 to 1"),
     ("bytes_gpt2", U, "extra", 1, "the fields known here"),
     ("bytes_gpt2", U, "pre_tokenizer.pattern.Regex", r"\w+|\s+", "no engine"),
     ("bytes_gpt2", U, "pre_tokenizer.behavior", "Removed", "Isolated"),

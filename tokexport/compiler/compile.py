@@ -71,7 +71,7 @@ _NO_OFFSETS: Final = (
 
 def compile_model(model: TokenizerModel, *, decode_only: bool = False) -> Tables:
     """Compiles a model. UnsupportedError, with the path of a part that has no exact table."""
-    model = prepared(model)
+    model = prepared(model, decode_only=decode_only)
     tokens = Tokens.of(model.tokens)
     _check_limits(tokens)
     encoding, forms = (None, stored_forms(tokens)) if decode_only else _encoding(model, tokens)
@@ -86,8 +86,17 @@ def compile_model(model: TokenizerModel, *, decode_only: bool = False) -> Tables
     )
 
 
-def prepared(model: TokenizerModel) -> TokenizerModel:
-    """The equivalent model to compile; UnsupportedError where the reference would fail."""
+def prepared(model: TokenizerModel, *, decode_only: bool = False) -> TokenizerModel:
+    """The equivalent model to compile; UnsupportedError where the reference would fail, or its ids
+    depend on chance.
+    """
+    if not decode_only and isinstance(model.model, BytePairModel) and model.model.dropout:
+        raise UnsupportedError(
+            "model.dropout",
+            f"{model.model.dropout} is not supported",
+            "use null or 0.0, or --decode-only (decode_only=True): with dropout ids depend on"
+            " chance, decoding does not",
+        )
     model = work_on_bytes(check_insertions(model))
     if model.offset_trimming is not None or _NO_OFFSETS in model.notes:
         return model

@@ -101,6 +101,8 @@ class BytePairModel:
     ranks: Mapping[int, int] | None = None
     # The reference fails at an unknown symbol, and so does the encoder.
     unknown_stops: bool = False
+    # The probability with which the reference skips a merge: then only decoding can be exact.
+    dropout: float = 0.0
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, BytePairModel):

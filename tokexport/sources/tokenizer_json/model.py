@@ -68,8 +68,9 @@ def read_model(root: Node) -> HuggingFaceModel:
 def _read_byte_pair(node: Node) -> tuple[Model, Names]:
     node.object(_BYTE_PAIR_FIELDS.split())
     dropout = node.optional("dropout")
-    if dropout is not None and (isinstance(dropout.value, bool) or dropout.value not in (0, 0.0)):
-        dropout.unsupported("use null or 0.0: with dropout ids depend on chance")
+    chance = 0.0 if dropout is None else dropout.value
+    if dropout is not None and not (type(chance) in (int, float) and 0 <= chance <= 1):
+        dropout.fail("a number from 0 to 1")
     vocab = read_names(node.field("vocab"))
     characters = _characters(node, vocab)
     unk_token = node.optional("unk_token")
@@ -84,6 +85,7 @@ def _read_byte_pair(node: Node) -> tuple[Model, Names]:
         fuse_unk=node.flag("fuse_unk"),
         characters=characters,
         merges=read_merges(node.field("merges"), vocab, len(characters.prefix)),
+        dropout=chance,
     )
     return model, vocab
 
