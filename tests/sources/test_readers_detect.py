@@ -27,6 +27,7 @@ def zipped() -> bytes:
     return buffer.getvalue()
 
 
+KERAS = b'{"class_name": "Tokenizer", "config": {"word_index": "{}"}}'
 BROKEN = [
     (b"", "the file is empty"),
     (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\n", "Git LFS"),
@@ -41,7 +42,8 @@ BROKEN = [
         "config lacks the required field 'default_vocab_size'",
     ),
     (b"{\n}\n\xff\n", "byte 4 is not UTF-8"),
-    (b"{\n(\n\xff\n", "byte 4 is not UTF-8; the file is of no known binary format .*--from llama2"),
+    (b"{\n(\n\xff\n", "byte 4 is not UTF-8; the file is of no known binary format; supported"),
+    (b"\x30" + bytes(4) + b"\0\0\x80\xff\5\0\0\0<pad>", "is not UTF-8; the file is of no known"),
     (b'{"\xff": 1}', "byte 2 is not UTF-8; JSON must be UTF-8"),
     (b'{"version": "1.0", "added_tokens": []}', "required field 'model'"),
     (b'{"tiktoken_file": "x", "added_tokens": []}', "required field 'model'"),
@@ -57,12 +59,21 @@ UNSUPPORTED = [
     (MAGIC + bytes(100), "a tokexport file"),
     (zipped(), "a zip archive"),
     (b"\xc8\xd7\x34\x01" + bytes(100), "which only says how ids are decoded; convert it"),
+    (b"\x07" + bytes(7) + b"\5\0\0\0<unk>\xff", "of llama2.c, .*; convert it with --from llama2.c"),
+    (b"lCRF\xf4\0\0\0", "a model of CRFsuite"),
     (pickle.dumps({"a": 1}), "a Python pickle .*never loaded; only that of a tiktoken"),
     (b'{"pat_str": "x", "bpe_ranks": "x"}', "a tiktoken encoding as JSON"),
     (b'{"tokenizer_class": "X"}', "a tokenizer_config.json"),
+    (b'{"tokenizer_class": "X", "added_tokens": []}', "a tokenizer_config.json"),
+    (b'{"config": {}, "miditok_version": "3.0.6", "_model": "{}"}', "a tokenizer of MidiTok"),
     (b'{"a": "b"}', "a JSON object of another kind"),
-    (b'{"class_name": "Tokenizer", "config": {"word_index": "{}"}}', "a tokenizer of Keras"),
+    (KERAS, "a tokenizer of Keras"),
+    (json.dumps(KERAS.decode()).encode(), "a tokenizer of Keras"),
+    (b"\xef\xbb\xbf" + json.dumps(KERAS.decode()).encode(), "a tokenizer of Keras"),
+    (b'"{"', "JSON that is not an object"),
+    (b'"the" and "of"', "JSON that is not an object"),
     (b"[1, 2]", "JSON that is not an object"),
+    (b"\xef\xbb\xbf[1, 2]", "JSON that is not an object"),
     (b"{}", "a JSON object of another kind"),
     (b'{"model": "x"}', "a JSON object of another kind .*give the directory"),
     (b'{"model_type": "gpt2"}', "the config.json of a model .*give the directory"),
@@ -161,7 +172,7 @@ def test_a_note_lists_unread_tokenizers_of_a_directory(tmp_path: Path) -> None:
 def test_a_tokenizer_json_of_settings_does_not_hide_the_tokenizer(tmp_path: Path) -> None:
     settings = tmp_path / "tokenizer.json"
     settings.write_text(
-        '{"tokenizer_class": "T5Tokenizer", "eos_token": "</s>", "model_max_length": 512}'
+        '{"tokenizer_class": "T5Tokenizer", "eos_token": "</s>", "added_tokens": []}'
     )
     with pytest.raises(SourceError, match=ONLY_SETTINGS.format("tokenizer")):
         read(tmp_path)

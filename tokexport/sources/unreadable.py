@@ -2,14 +2,18 @@
 
 import base64
 import binascii
+import codecs
+import json
 import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.sources.files import decoded
+from tokexport.sources.json_node import parse
 from tokexport.sources.source import Input
 
 SUPPORTED: Final = (
@@ -22,7 +26,10 @@ DIRECTORY: Final = "give the directory of the model, or the file in it that hold
 _MAGICS: Final = (
     (b"\x89TKX", "a tokexport file, the result of a conversion,"),
     (b"PK\x03\x04", "a zip archive (such as a PyTorch checkpoint)"),
+    (b"lCRF", "a model of CRFsuite, which labels words and holds no tokenizer,"),
 )
+# The length of the longest token, then the first record: a score, a length and a text.
+_LLAMA2C: Final = re.compile(rb".{8}\x05\0{3}<unk>", re.DOTALL)
 _LLMC: Final = b"\xc8\xd7\x34\x01"
 _PICKLE: Final = re.compile(rb"\x80[\x02-\x05]")
 _TIKTOKEN: Final = b"tiktoken.core"
@@ -66,6 +73,9 @@ def refuse_by_head(source: Input) -> None:
     if head.startswith(_LLMC):
         problem = "it is a tokenizer.bin of llm.c, which only says how ids are decoded"
         raise UnsupportedError(file, problem, "convert it with --from llm.c")
+    if _LLAMA2C.match(head):
+        problem = "it is a tokenizer.bin of llama2.c, whose program has ids of its own"
+        raise UnsupportedError(file, problem, "convert it with --from llama2.c")
     for magic, what in _MAGICS:
         if head.startswith(magic):
             _refuse(file, what)
@@ -111,11 +121,15 @@ def refuse(source: Input) -> NoReturn:
             "it alone does not determine ids; give the tokenizer.json of this tokenizer, its"
             " SentencePiece model, or GPT-2's kind of vocab.json with merges.txt",
         )
-    known = "the file is of no known binary format (convert reads a tokenizer.bin of llama2.c with"
-    known += f" --from llama2.c); {SUPPORTED}"
-    bare = decoded(source.data, file, known).strip()
-    is_plain = bare in ("null", "true", "false") or bare[:1] + bare[-1:] == '""'
-    is_json = is_plain or is_array(source.data)
+    known = f"the file is of no known binary format; {SUPPORTED}"
+    bare = decoded(source.data, file, known).removeprefix("\ufeff").strip()
+    is_string = bare[:1] + bare[-1:] == '""'
+    if is_string:  # json.dump of what to_json() of Keras returns, which is JSON already
+        with suppress(ValueError, SourceError):
+            inner = parse(json.loads(bare).encode(), file).value
+            if isinstance(inner, dict):
+                _refuse_object(file, inner)
+    is_json = is_string or bare in ("null", "true", "false") or is_array(source.data)
     what = "JSON that is not an object" if is_json else "text that is not a vocabulary"
     _refuse(file, what, DIRECTORY)
 
@@ -128,6 +142,9 @@ def _refuse_object(file: str, fields: Mapping[str, Any]) -> NoReturn:
         _refuse(file, "a tokenizer_config.json", f"give the {other}, or the directory with both")
     if "model_type" in fields or "architectures" in fields:
         _refuse(file, "the config.json of a model", DIRECTORY)
+    if "miditok_version" in fields:
+        hint = "its ids are those of MidiTok's own vocabulary, which only MidiTok reads"
+        _refuse(file, "a tokenizer of MidiTok (music, not text)", hint)
     if fields.get("class_name") == "Tokenizer":
         hint = "no current library gives its ids; the tokenizer.json of the library `tokenizers`"
         hint += ' has a field "model"'
@@ -145,14 +162,14 @@ def are_settings(fields: Mapping[str, Any]) -> bool:
     >>> are_settings({"tokenizer_class": "X"}), are_settings({"tokenizer_class": "X", "model": {}})
     (True, False)
     """
-    if "model" in fields or "added_tokens" in fields:
+    if "model" in fields:
         return False
     return "tokenizer_class" in fields or "added_tokens_decoder" in fields
 
 
 def is_array(data: bytes) -> bool:
     """Whether a text is meant as a JSON array; a vocabulary can begin and end with brackets too."""
-    bare = data.strip()
+    bare = data.removeprefix(codecs.BOM_UTF8).strip()
     return bare[:1] == b"[" and bare[-1:] == b"]" and b"\n[" not in data
 
 
