@@ -134,6 +134,29 @@ def test_a_directory_is_read_by_its_contents(tmp_path: Path) -> None:
         read(tmp_path)
 
 
+def test_the_merges_of_a_directory_without_their_vocabulary_are_named(tmp_path: Path) -> None:
+    (tmp_path / "merges.txt").write_text("#version: 0.2\na b\n")
+    merges = r"the merges of one \(merges\.txt\): its vocabulary is missing"
+    with pytest.raises(SourceError, match=f"in this directory, only {merges}"):
+        read(tmp_path)
+    (tmp_path / "tokenizer_config.json").write_text("{}")
+    both = rf"only the settings of one \(tokenizer_config\.json\) and {merges}"
+    with pytest.raises(SourceError, match=both):
+        read(tmp_path)
+
+
+def test_the_refusal_of_a_vocab_txt_names_a_model_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "vocab.txt").write_text("48000\n0\n1\n<pad>\t0.0\n")
+    with pytest.raises(UnsupportedError, match=r"vocab\.txt: text that .*; give the directory of"):
+        read(tmp_path)
+    (tmp_path / "sl_tokenizer.model").write_bytes(b"anything")
+    named = r"vocab\.txt: text that is not a .*; give another file: sl_tokenizer\.model$"
+    with pytest.raises(UnsupportedError, match=named):
+        read(tmp_path)
+    with pytest.raises(UnsupportedError, match=r"; give the directory of"):
+        read(tmp_path / "vocab.txt")
+
+
 def test_the_only_tokenizer_of_a_directory_is_found_under_another_name(tmp_path: Path) -> None:
     model = read_document(document(), tmp_path)
     (tmp_path / "tokenizer.json").rename(tmp_path / "bpe_tokenizer.json")

@@ -16,6 +16,8 @@ from tokexport.sources.unreadable import are_settings, refuse_by_head
 
 # Names of tokenizers that have none of the usual names.
 _OTHER_NAMES: Final = ("*.json", "*.model", "*.spm", "*.gguf")
+# What a directory may have of a tokenizer besides its vocabulary.
+_PARTS: Final = {"settings": (TOKENIZER_JSON, CONFIG), "merges": ("merges.txt", "vocab.bpe")}
 
 
 def sniffed(source: Input, sources: Sequence[AnySource]) -> tuple[AnySource, Any] | None:
@@ -39,11 +41,15 @@ def tokenizer_in(folder: Path, sources: Sequence[AnySource]) -> Path:
     ]
     if others:
         return _only(folder, others, "tokenizer")
-    settings = [name for name in (TOKENIZER_JSON, CONFIG) if (folder / name).is_file()]
+    parts = [
+        f"the {part} of one ({found[0]})"
+        for part, names in _PARTS.items()
+        if (found := [name for name in names if (folder / name).is_file()])
+    ]
     hint = "its vocabulary is missing, get it where the model comes from"
-    only_settings = f", only the settings of one ({settings[0]}): {hint}" if settings else ""
+    only_parts = f", only {' and '.join(parts)}: {hint}" if parts else ""
     raise SourceError(
-        f"{folder}: there is no tokenizer in this directory{only_settings}",
+        f"{folder}: there is no tokenizer in this directory{only_parts}",
         f"looked for {', '.join(name for one in sources for name in one.files)}, and for"
         f" {', '.join(_OTHER_NAMES)} that contain one",
     )
@@ -62,6 +68,16 @@ def directory_notes(folder: Path, taken: str, sources: Sequence[AnySource]) -> t
             f"{TOKENIZER_JSON} in the directory holds only settings, as {CONFIG} does, and no"
             f" vocabulary; {taken} is read instead."
         )
+    left = unread(folder, taken, sources)
+    if left:
+        notes.append(
+            f"Of the tokenizers in the directory, {taken} is read; not read: {', '.join(left)}."
+        )
+    return tuple(notes)
+
+
+def unread(folder: Path, taken: str, sources: Sequence[AnySource]) -> list[str]:
+    """The files of a directory that are tokenizers by name, without ``taken``."""
     found = {
         path.name
         for one in sources
@@ -70,12 +86,7 @@ def directory_notes(folder: Path, taken: str, sources: Sequence[AnySource]) -> t
         if one.is_whole(path)
     }
     found |= {path.name for name in ("*.model", "*.spm") for path in folder.glob(name)}
-    left = sorted(found - {taken, TOKENIZER_JSON})
-    if left:
-        notes.append(
-            f"Of the tokenizers in the directory, {taken} is read; not read: {', '.join(left)}."
-        )
-    return tuple(notes)
+    return sorted(found - {taken, TOKENIZER_JSON})
 
 
 def _named(folder: Path, sources: Sequence[AnySource]) -> Iterator[Path]:

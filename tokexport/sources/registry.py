@@ -22,7 +22,7 @@ from tokexport.sources import (
     tokenizer_json_2,
     transformers,
 )
-from tokexport.sources.directory import directory_notes, sniffed, tokenizer_in
+from tokexport.sources.directory import directory_notes, sniffed, tokenizer_in, unread
 from tokexport.sources.hub import local_source
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import AnySource, Given, Input
@@ -147,7 +147,7 @@ def _open_path(path: Path, given: Given) -> Opened:
         found = sniffed(source, SOURCES)
         # Settings may have added_tokens too.
         if found is None or (found[0] is tokenizer_json.SOURCE and are_settings(found[1].value)):
-            return refuse(source)
+            return refuse(source, unread(path, source.name, SOURCES) if path.is_dir() else ())
         return Opened(source, *found)
 
 

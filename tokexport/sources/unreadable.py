@@ -108,8 +108,10 @@ def is_pickle_of_tiktoken(head: bytes) -> bool:
     return _PICKLE.match(head) is not None and _TIKTOKEN in head
 
 
-def refuse(source: Input) -> NoReturn:
-    """Raises for a file of no known format, and says what it is, or that it is not text."""
+def refuse(source: Input, others: Sequence[str] = ()) -> NoReturn:
+    """Raises for a file of no known format, and says what it is, or that it is not text.
+    ``others``: the other files of its directory, if that was given, that may be a tokenizer.
+    """
     file = source.name
     if source.json is not None:
         _refuse_object(file, source.json.object(repeats=True))
@@ -131,7 +133,7 @@ def refuse(source: Input) -> NoReturn:
                 _refuse_object(file, inner)
     is_json = is_string or bare in ("null", "true", "false") or is_array(source.data)
     what = "JSON that is not an object" if is_json else "text that is not a vocabulary"
-    _refuse(file, what, DIRECTORY)
+    _refuse(file, what, f"give another file: {', '.join(others)}" if others else DIRECTORY)
 
 
 def _refuse_object(file: str, fields: Mapping[str, Any]) -> NoReturn:
