@@ -110,6 +110,22 @@ def test_a_known_name_has_the_librarys_pattern_and_special_tokens(
     assert KNOWN[name].special_tokens(0) == theirs["special_tokens"]
 
 
+def test_the_refusal_without_a_pattern_suggests_the_one_of_the_files_or_classes_name(
+    tmp_path: Path,
+) -> None:
+    refusal = "without a pattern is not supported; name one \\({}\\), or"
+    with pytest.raises(UnsupportedError, match=refusal.format("--pattern NAME")):
+        read(write(tmp_path / "x.tiktoken", BYTES))
+    with pytest.raises(UnsupportedError, match=refusal.format("probably --pattern qwen")):
+        read(write(tmp_path / "qwen.tiktoken", BYTES))
+    kimi = write(tmp_path / "tiktoken.model", BYTES)
+    auto_map = {"AutoTokenizer": ["tokenization_kimi.TikTokenTokenizer", None]}
+    config = {"tokenizer_class": "TikTokenTokenizer", "auto_map": auto_map}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    with pytest.raises(UnsupportedError, match=refusal.format("probably --pattern kimi_k2")):
+        read(kimi)
+
+
 def test_an_id_that_two_special_tokens_share_decodes_as_in_tiktoken(tmp_path: Path) -> None:
     special = KNOWN["o200k_harmony"].special_tokens(0)
     encoding = encoding_of(BYTES, special)

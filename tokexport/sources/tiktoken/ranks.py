@@ -25,6 +25,9 @@ from tokexport.sources.tiktoken.known_patterns import KNOWN, KNOWN_RANKS, KnownE
 from tokexport.sources.tokenizer_json.config import added_tokens_decoder, read_config, with_roles
 
 _SUFFIX: Final = ".tiktoken"
+# Known names by a word of the file's name or of the class that a config names. They are suggested
+# only: other models of a family can have other patterns.
+_SUGGESTED: Final = {"kimi": "kimi_k2", "qwen": "qwen"}
 # The spelling of a token without bytes in whisper's multilingual.tiktoken.
 _EMPTY_TOKEN: Final = b"="
 
@@ -76,7 +79,11 @@ def rank_encoding(
         )
     if pattern is None:
         problem = "a file of tiktoken ranks without a pattern is not supported"
-        hint = "name one (--pattern NAME), or give the regular expression itself; known names are "
+        settings = read_config(files).object()
+        names = f"{name} {settings.get('tokenizer_class')} {settings.get('auto_map')}".lower()
+        suggested = [known for word, known in _SUGGESTED.items() if word in names]
+        which = f"probably --pattern {suggested[0]}" if suggested else "--pattern NAME"
+        hint = f"name one ({which}), or give the regular expression itself; known names are "
         raise UnsupportedError(name, problem, hint + ", ".join(KNOWN))
     known = KNOWN.get(pattern) or KnownEncoding(regular_expression(pattern))
     if special_tokens is None:
