@@ -227,7 +227,7 @@ def test_a_decoder_of_no_published_tokenizer_is_refused_with_its_path(
 
 @pytest.mark.parametrize("token", ["a▁b", "▁" * 40])
 def test_a_first_token_that_differs_in_more_than_a_few_bytes_is_refused(token: str) -> None:
-    with pytest.raises(UnsupportedError, match="the id 1, which decodes to"):
+    with pytest.raises(UnsupportedError, match=r"\(id 1\) decodes to .* first of a text"):
         ours(metaspace("always"), {0: "a", 1: token})
 
 

@@ -92,8 +92,9 @@ def _refuse(number: int, content: bytes, first: bytes, last: bytes) -> NoReturn:
     place, form = ("last", last) if first == content else ("first", first)
     raise UnsupportedError(
         "decoder",
-        f'the id {number}, which decodes to "{escape(form)}" as the {place} token and otherwise to'
-        f' "{escape(content)}", is not supported',
-        f"the first token may have up to {MAX_FIRST_SKIP} bytes fewer or {MAX_FIRST_MORE} more at"
-        f" its start, the last one up to {MAX_LAST_SKIP} fewer at its end",
+        f'the token "{escape(content)}" (id {number}) decodes to "{escape(form)}" where it is'
+        f" the {place} of a text, which is not supported",
+        f"a file can leave out up to {MAX_FIRST_SKIP} bytes at the start of the first token, or add"
+        f" up to {MAX_FIRST_MORE} there, and leave out up to {MAX_LAST_SKIP} at the end of the last"
+        " one; change the token or the decoder",
     )
