@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 import tokenizers
 from reader_samples import CHARACTERS
-from references import converted, reference_for
+from references import assert_same, converted, reference_for
 from sentencepiece_training import train
 
 import tokexport
 from tokexport.errors import MissingLibraryError, SourceError, UnsupportedError
 from tokexport.sources import read
+from tokexport.sources.reference import Mode
+from tokexport.sources.sentencepiece.proto import Piece, PieceType, SentencePieceModel, serialize
 
 transformers = pytest.importorskip("transformers")
 
@@ -168,6 +170,32 @@ def test_a_class_produces_the_ids_of_autotokenizer(name: str, tmp_path: Path) ->
     assert type(theirs).__name__ in done.model.provenance.source
     same(tokexport.load(tmp_path / "it.tkx"), theirs)
     assert done.model.special_ids.eos == theirs.eos_token_id or theirs.eos_token is None
+
+
+def test_scores_that_nearly_tie_are_those_of_the_class_and_so_is_the_reference(
+    tmp_path: Path,
+) -> None:
+    """`tokenizers` would read other scores from the file that the object saves."""
+    scores = {'▁"': -6.248338222503662, "l": -9.356104850769043, "ll": -11.208784103393555}
+    special = [Piece("<unk>", type=PieceType.UNKNOWN), Piece("</s>", type=PieceType.CONTROL)]
+    pieces = (*special, *(Piece(text, score) for text, score in scores.items()), Piece("▁", -4.0))
+    (tmp_path / "spiece.model").write_bytes(serialize(SentencePieceModel("t5", pieces)))
+    settle(tmp_path, tokenizer_class="T5Tokenizer", extra_ids=0)
+    theirs = auto(tmp_path)
+    backend = theirs.backend_tokenizer
+    wanted = backend.encode('"lll').ids
+    assert tokenizers.Tokenizer.from_str(backend.to_str()).encode('"lll').ids != wanted
+    for source in (tmp_path, theirs, backend):
+        file, reference = converted(source), reference_for(source)
+        assert file.encode('"lll', **TEMPLATE) == wanted
+        assert reference.encode_batch(['"lll'], Mode.TEMPLATE) == [wanted]
+        assert_same(file, reference, strings=500)
+    backend.save(str(tmp_path / "tokenizer.json"))
+    file = converted(tmp_path, reference="transformers")
+    wanted = auto(tmp_path).backend_tokenizer.encode('"lll').ids
+    assert file.encode('"lll', **TEMPLATE) == wanted
+    reference = reference_for(tmp_path, reference="transformers")
+    assert reference.encode_batch(['"lll'], Mode.TEMPLATE) == [wanted]
 
 
 def test_the_type_of_a_model_implies_its_class(tmp_path: Path) -> None:

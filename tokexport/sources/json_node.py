@@ -11,7 +11,7 @@ import base64
 import json
 import mmap
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
@@ -178,9 +178,9 @@ def line_of(file: str, number: int, line: str | bytes) -> Node:
     return Node(file, f"line {number}", line if isinstance(line, str) else line.decode("latin-1"))
 
 
-def parse(data: bytes, file: str) -> Node:
+def parse(data: bytes, file: str, number: Callable[[str], float] = serde_number) -> Node:
     """The document in ``data``, from the file with the base name ``file``; SourceError if it is not
-    JSON.
+    JSON. ``number`` reads numbers with a fraction or an exponent.
 
     >>> parse(b'{"a": [1]}', "x.json").field("a").value
     [1]
@@ -191,7 +191,7 @@ def parse(data: bytes, file: str) -> Node:
         raise SourceError(f"it {found}", "remove its first three bytes", name=file)
     try:
         value = json.loads(
-            text, object_pairs_hook=_object, parse_constant=_constant, parse_float=serde_number
+            text, object_pairs_hook=_object, parse_constant=_constant, parse_float=number
         )
     except json.JSONDecodeError as error:
         raise SourceError(*not_json(error), name=file) from None

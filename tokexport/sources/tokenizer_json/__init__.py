@@ -71,8 +71,8 @@ def _read_object(source: Input, tokenizer: Any) -> TokenizerModel:
 def _reference_object(source: Input, tokenizer: Any) -> ReferenceTokenizer:
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
-    # A copy: the reference changes settings, and the object is the caller's.
-    return TokenizersReference.from_text(tokenizer.to_str(), _OBJECT)
+    # Not a copy: the library reads some scores that it saves as other numbers.
+    return TokenizersReference(tokenizer)
 
 
 SOURCE = Source(

@@ -198,7 +198,8 @@ def read_saved(saved: Saved, files: SourceFiles, config: Node | None = None) -> 
     name, data = saved.name, saved.text.encode("utf-8")
     if files.folder is None:
         files.sha256[name] = sha256(data).hexdigest()
-    model = read_tokenizer_json(parse(data, name), files, name, config)
+    # The object has the numbers that it prints, not those that its library would read.
+    model = read_tokenizer_json(parse(data, name, float), files, name, config)
     read = {token.id: token.content for token in model.added_tokens}
     if read != saved.added:
         number = min(set(read.items()) ^ set(saved.added.items()))[0]

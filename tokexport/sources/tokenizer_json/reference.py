@@ -45,24 +45,25 @@ NO_UNKNOWN_TOKEN: Final = ("Missing [UNK] token", "Unk token `", "`unk_id` is mi
 class TokenizersReference(ReferenceTokenizer):
     """A tokenizer.json, or GPT-2's vocab.json and merges.txt, in the library itself.
 
-    Truncation and padding are switched off: they concern batches, not the ids of a text.
+    Truncation and padding are switched off during a call: they concern batches, not the ids of a
+    text. The object may be the caller's, so it is left as it was.
     """
 
     library = "tokenizers"
     version = tokenizers.__version__
 
     def __init__(self, tokenizer: tokenizers.Tokenizer) -> None:
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
         self._tokenizer = tokenizer
 
     @classmethod
     def from_text(cls, text: str | bytes, name: str) -> TokenizersReference:
         """Loads a tokenizer.json, ``name`` in errors. SourceError if the library refuses it."""
+        kind = tokenizers.Tokenizer
         with _refuses(name):
-            if isinstance(text, bytes):
-                return cls(tokenizers.Tokenizer.from_buffer(text))
-            return cls(tokenizers.Tokenizer.from_str(text))
+            loaded = kind.from_buffer(text) if isinstance(text, bytes) else kind.from_str(text)
+        # A file may have a truncation that the library does not accept when it is set again.
+        loaded.no_truncation()
+        return cls(loaded)
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any], name: str) -> TokenizersReference:
@@ -103,8 +104,7 @@ class TokenizersReference(ReferenceTokenizer):
     def _encoded(
         self, texts: Sequence[str | tuple[str, str]], mode: Mode
     ) -> list[tokenizers.Encoding]:
-        self._tokenizer.encode_special_tokens = mode is Mode.TEXT
-        with _stops():
+        with _stops(), _set_for(self._tokenizer, mode):
             return self._tokenizer.encode_batch(
                 list(texts), add_special_tokens=mode is Mode.TEMPLATE
             )
@@ -172,6 +172,23 @@ class TokenizersReference(ReferenceTokenizer):
 
     def _added(self) -> dict[int, tokenizers.AddedToken]:
         return self._tokenizer.get_added_tokens_decoder()
+
+
+@contextmanager
+def _set_for(tokenizer: tokenizers.Tokenizer, mode: Mode) -> Iterator[None]:
+    """Changes the settings of a tokenizer for one call."""
+    truncation, padding = tokenizer.truncation, tokenizer.padding
+    as_text, tokenizer.encode_special_tokens = tokenizer.encode_special_tokens, mode is Mode.TEXT
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    try:
+        yield
+    finally:
+        tokenizer.encode_special_tokens = as_text
+        if truncation is not None:
+            tokenizer.enable_truncation(**truncation)
+        if padding is not None:
+            tokenizer.enable_padding(**padding)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 A vocab.txt, a vocab.json with merges.txt or a SentencePiece model does not say which tokens are
 added, how a text is cut, or what is put around it; the class named in tokenizer_config.json or
 config.json does. So the library loads the directory, without running code from it, and its
-``backend_tokenizer`` is read as the tokenizer.json that it would save.
+``backend_tokenizer`` is read as the tokenizer.json that it would save, and is the reference.
 """
 
 from tokexport.model import TokenizerModel
@@ -31,7 +31,7 @@ def _read(source: Input, loaded: load.Loaded) -> TokenizerModel:
 def _reference(source: Input, loaded: load.Loaded) -> ReferenceTokenizer:
     from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
-    return TokenizersReference.from_text(loaded.saved.text, loaded.saved.name)
+    return TokenizersReference(loaded.backend)
 
 
 SOURCE = Source("tokenizer of transformers", _sniff, _read, _reference, whole_folder=load.reads)

@@ -34,10 +34,11 @@ _SHOWN: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A tokenizer of the library: what its backend saves, and its special tokens and chat template
-    in the form of a tokenizer_config.json.
+    """A tokenizer of the library: its backend, what that saves, and its special tokens and chat
+    template in the form of a tokenizer_config.json.
     """
 
+    backend: Any
     saved: Saved
     settings: Node
     files: SourceFiles
@@ -112,8 +113,9 @@ def _loaded(tokenizer: Any, version: str, files: SourceFiles) -> Loaded:
     if isinstance(template, dict):
         template = [{"name": name, "template": text} for name, text in template.items()]
     source = f"{type(tokenizer).__name__} of transformers {version}"
-    saved = save(tokenizer.backend_tokenizer, source)
-    return Loaded(saved, Node(source, "", {**settings, "chat_template": template}), files)
+    backend = tokenizer.backend_tokenizer
+    node = Node(source, "", {**settings, "chat_template": template})
+    return Loaded(backend, save(backend, source), node, files)
 
 
 def _version(where: str, named: NamedClass | None) -> str:
