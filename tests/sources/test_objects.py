@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 import tokenizers
 from references import assert_same, converted, reference_for
 from tokenizers.models import Unigram
 
+from tokexport.errors import UnsupportedError
 from tokexport.sources import read
 from tokexport.sources.reference import Mode
 from tokexport.sources.serde_number import serde_number
@@ -82,3 +84,10 @@ def test_the_reference_leaves_the_settings_of_an_object_as_they_are() -> None:
 def test_verify_compares_with_the_object(tmp_path: Path) -> None:
     theirs = unigram(random.Random(5))
     assert_same(converted(theirs), reference_for(theirs), strings=2000)
+
+
+def test_sampling_is_refused() -> None:
+    theirs = unigram(random.Random(6))
+    theirs.model.alpha = 0.5
+    with pytest.raises(UnsupportedError, match="sampling is not supported"):
+        read(theirs)

@@ -185,6 +185,10 @@ def save(tokenizer: Any, name: str) -> Saved:
         raise UnsupportedError(
             name, f"a tokenizer that cannot be saved is not supported ({error})", "one that can is"
         ) from error
+    if getattr(tokenizer.model, "alpha", None) is not None:
+        raise UnsupportedError(
+            f"{name}.model.alpha", "sampling is not supported: ids depend on chance", "use None"
+        )
     added = tokenizer.get_added_tokens_decoder()
     return Saved(name, text, {number: token.content for number, token in added.items()})
 
