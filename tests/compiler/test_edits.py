@@ -13,7 +13,7 @@ from repository import SLOW
 from tokexport.compiler.decoder.edits import MAX_STATES, compile_edits
 from tokexport.compiler.tables import EditTable
 from tokexport.errors import UnsupportedError
-from tokexport.model import ParseByteToken, ReplaceLiteral, StripChars, TextEdit
+from tokexport.model import ParseByteToken, ReplaceLiteral, StripChars, StripWhiteSpace, TextEdit
 
 BYTE_TOKEN = re.compile(r"<0x(\+[0-9a-fA-F]|[0-9a-fA-F]{2})>")
 PRODUCES_NAMES: list[TextEdit] = [ReplaceLiteral("a", ""), ParseByteToken()]
@@ -25,6 +25,8 @@ def edited(text: str, steps: Sequence[TextEdit]) -> str:
         if isinstance(step, StripChars):
             for _ in range(step.count):
                 text = text.removeprefix(step.character)
+        elif isinstance(step, StripWhiteSpace):
+            text = text.lstrip().removesuffix(" ")
         elif isinstance(step, ReplaceLiteral):
             text = text.replace(step.pattern, step.content)
         elif BYTE_TOKEN.fullmatch(text):
@@ -92,6 +94,16 @@ def test_every_name_of_a_byte_is_parsed() -> None:
         name = f"<0x{value:02X}>"
         assert run(table, name.encode()) == (chr(value) if value < 0x80 else "\ufffd")
         assert run(table, name.encode() + b"a") == name + "a"
+
+
+def test_all_white_space_of_python_is_dropped_at_the_start_and_one_space_at_the_end() -> None:
+    table = compile_edits([ReplaceLiteral("</w>", " "), StripWhiteSpace()])
+    for code in (*range(0x3100), 0xFEFF, 0x1F642):
+        text = chr(code)
+        assert run(table, (text * 2).encode()) == (text * 2).strip()
+        for around in (f" {text}a", f"a {text}b", f"a{text}b  ", f"{text}</w>", f"{text}a</w>"):
+            wanted = around.replace("</w>", " ").lstrip().removesuffix(" ")
+            assert run(table, around.encode()) == wanted
 
 
 def test_a_row_with_too_many_states_is_refused() -> None:

@@ -17,7 +17,7 @@ from sentencepiece_training import train
 import tokexport
 from tokexport.errors import MissingLibraryError, SourceError, UnsupportedError
 from tokexport.sources import read
-from tokexport.sources.reference import Mode
+from tokexport.sources.reference import Mode, ReferenceStopsError
 from tokexport.sources.sentencepiece.proto import Piece, PieceType, SentencePieceModel, serialize
 
 transformers = pytest.importorskip("transformers")
@@ -144,8 +144,6 @@ def same(tokenizer: tokexport.Tokenizer, theirs: Any) -> None:
     if plain:
         theirs("")  # sets the languages of a translation class
     backend = theirs.backend_tokenizer
-    # CLIP's class does a part of decoding in Python.
-    saved = tokenizers.Tokenizer.from_str(backend.to_str())
     for text, single, two in zip(
         TEXTS,
         backend.encode_batch(TEXTS),
@@ -154,7 +152,9 @@ def same(tokenizer: tokexport.Tokenizer, theirs: Any) -> None:
     ):
         found = tokenizer.encode_with_offsets(text, **TEMPLATE)
         assert (found.ids, list(map(tuple, found.offsets))) == (single.ids, single.offsets), text
-        assert tokenizer.decode(found.ids) == saved.decode(found.ids, False)
+        for skip in (False, True):
+            wanted = backend.decode(found.ids, skip_special_tokens=skip)
+            assert tokenizer.decode(found.ids, skip_special_tokens=skip) == wanted
         assert tokenizer.encode_pair(text, "a cat", **TEMPLATE) == two.ids
     if plain:
         assert [one.ids for one in backend.encode_batch(TEXTS)] == theirs(TEXTS)["input_ids"]
@@ -196,6 +196,46 @@ def test_scores_that_nearly_tie_are_those_of_the_class_and_so_is_the_reference(
     assert file.encode('"lll', **TEMPLATE) == wanted
     reference = reference_for(tmp_path, reference="transformers")
     assert reference.encode_batch(['"lll'], Mode.TEMPLATE) == [wanted]
+
+
+def test_decoding_by_the_class_of_clip_is_exact_but_for_more_white_space_at_the_end(
+    tmp_path: Path,
+) -> None:
+    """The class replaces decode() of its backend in Python, which what it saves does not say."""
+    write(tmp_path, "CLIPTokenizer")
+    theirs = auto(tmp_path)
+    backend = theirs.backend_tokenizer
+    file = converted(tmp_path)
+    vocab, dice = backend.get_vocab(), random.Random(1)
+    ends = ["<|startoftext|>", "a", "a</w>", "<", "/", "w", ">", "<</w>", "</", "Ġ", "Ċ</w>"]
+    ends += ["Â", "ł", "ł</w>", "â", "Ģ", "the</w>", "<|endoftext|>", "Ì"]
+    kinds, left_out = [vocab[token] for token in ends if token in vocab], 0
+    for _ in range(3000):
+        ids = dice.choices(kinds, k=dice.randrange(8))
+        for skip in (False, True):
+            wanted = theirs.decode(ids, skip_special_tokens=skip)
+            stream = file.decode_stream(skip_special_tokens=skip)
+            streamed = "".join(part or "" for part in (*map(stream.step, ids), stream.flush()))
+            found = file.decode(ids, skip_special_tokens=skip)
+            assert found == streamed
+            assert found.rstrip() == wanted
+            left_out += found != wanted
+    assert 0 < left_out < 2000
+    for source in (tmp_path, theirs, backend):
+        assert any("white space" in note for note in read(source).notes)
+        file, reference = converted(source), reference_for(source)
+        assert reference.decode_batch([[vocab["a</w>"]] * 2], False) == ["a a"]
+        with pytest.raises(ReferenceStopsError):
+            reference.decode_batch([[vocab["a"], vocab["Ċ</w>"]]], False)
+        assert_same(file, reference, strings=2000)
+
+
+def test_another_function_in_the_place_of_decode_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, "RobertaTokenizer")
+    theirs = auto(tmp_path)
+    theirs.backend_tokenizer.decode = lambda *_, **__: ""
+    with pytest.raises(UnsupportedError, match=r"decode\(\) that Python code replaced by .*lambda"):
+        read(theirs)
 
 
 def test_the_type_of_a_model_implies_its_class(tmp_path: Path) -> None:

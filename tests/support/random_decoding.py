@@ -10,6 +10,7 @@ from tokexport.model import (
     ParseByteToken,
     ReplaceLiteral,
     StripChars,
+    StripWhiteSpace,
     TextEdit,
     Token,
 )
@@ -46,7 +47,7 @@ literals = st.builds(
     st.sampled_from(["", "a", "▁a", "é", "bb"]),
 )
 strips = st.builds(StripChars, st.sampled_from(" ▁é🙂"), st.integers(1, 3))
-edits = st.lists(literals | strips, max_size=3)
+edits = st.lists(literals | strips | st.just(StripWhiteSpace()), max_size=3)
 first_literals = st.builds(
     ReplaceLiteral,
     st.sampled_from(["▁", "é", "aA"]),

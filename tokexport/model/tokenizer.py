@@ -92,8 +92,15 @@ class ParseByteToken:
     path: str = "decoder"
 
 
+@dataclass(frozen=True, slots=True)
+class StripWhiteSpace:
+    """Drops white space, as ``str.isspace`` has it, at the start, and one space at the end."""
+
+    path: str = "decoder"
+
+
 # An edit of the whole decoded text.
-TextEdit = ReplaceLiteral | StripChars | ParseByteToken
+TextEdit = ReplaceLiteral | StripChars | StripWhiteSpace | ParseByteToken
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,7 +152,10 @@ class Comparison:
             command = f"{again} --seed {self.seed} --only {shlex.quote(first.key)}"
             first = replace(first, reproduce=(command,))
         if found.stopped:
-            said.append(f"{found.stopped:,} texts were left out: {library} itself fails on them")
+            why = "" if self.reference.reading_note is None else ", or a note says why"
+            said.append(
+                f"{found.stopped:,} texts were left out: {library} itself fails on them{why}"
+            )
         counts, differing = dict(found.counts), dict(found.differing)
         return Verification(library, self.seed, counts, differing, first, tuple(said))
 

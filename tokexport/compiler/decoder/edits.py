@@ -13,7 +13,15 @@ import numpy as np
 
 from tokexport.compiler.tables import DecoderTable, EditTable
 from tokexport.errors import UnsupportedError
-from tokexport.model import Decoding, FirstIs, ParseByteToken, ReplaceLiteral, StripChars, TextEdit
+from tokexport.model import (
+    Decoding,
+    FirstIs,
+    ParseByteToken,
+    ReplaceLiteral,
+    StripChars,
+    StripWhiteSpace,
+    TextEdit,
+)
 
 MAX_STATES: Final = 4096
 MAX_WRITTEN: Final = 0x7FFF  # bytes that one step writes
@@ -23,6 +31,8 @@ END: Final = 258  # of the text
 
 _BYTE_TOKEN_BEGINS: Final = re.compile(rb"<(0(x(\+|(\+|[0-9a-fA-F])([0-9a-fA-F]>?)?)?)?)?")
 _BYTE_TOKEN_BYTES: Final = frozenset(b"<x+>0123456789abcdefABCDEF")
+_WHITE_SPACE: Final = {(*chr(code).encode(),) for code in range(1 << 14) if chr(code).isspace()}
+_WHITE_SPACE_BEGINS: Final = {white[:size] for white in _WHITE_SPACE for size in (1, 2)}
 
 State: TypeAlias = Any  # whatever a machine uses, if it is hashable
 Symbols: TypeAlias = tuple[int, ...]  # bytes, OTHER, TOKEN, END
@@ -132,6 +142,8 @@ def _machine(edit: TextEdit) -> _Machine:
             return _replacing(edit)
         case StripChars():
             return _stripping(edit)
+        case StripWhiteSpace():
+            return _Machine((False, ()), _strip, frozenset(sum(_WHITE_SPACE, ())))
         case ParseByteToken():
             return _Machine(b"", _parse, _BYTE_TOKEN_BYTES)
 
@@ -177,6 +189,23 @@ def _stripping(edit: StripChars) -> _Machine:
         return (), (count - 1, 0) if size + 1 == len(character) else (count, size + 1)
 
     return _Machine((edit.count, 0), read, frozenset(character))
+
+
+def _strip(state: State, symbol: int) -> tuple[Symbols, State]:
+    """A state says whether the text has begun, and holds back the beginning of a character of white
+    space before that, and afterwards a space that may be the last character.
+    """
+    has_begun, held = state
+    if has_begun and symbol == END:
+        return (END,), state
+    if has_begun:
+        return (held, (True, (symbol,))) if symbol == 0x20 else ((*held, symbol), (True, ()))
+    if (*held, symbol) in _WHITE_SPACE:
+        return (), (False, ())
+    if (*held, symbol) in _WHITE_SPACE_BEGINS:
+        return (), (False, (*held, symbol))
+    written, after = _strip((True, ()), symbol)
+    return (*held, *written), after
 
 
 def _parse(state: bytes | None, symbol: int) -> tuple[Symbols, bytes | None]:

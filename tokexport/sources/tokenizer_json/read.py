@@ -7,6 +7,7 @@ says something else.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from inspect import getclosurevars
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +18,9 @@ from tokexport.model import (
     Decoding,
     Provenance,
     Reference,
+    ReplaceLiteral,
     SpellBytes,
+    StripWhiteSpace,
     Template,
     TokenizerModel,
     TokenKind,
@@ -49,6 +52,13 @@ _FIELDS: Final = (
 )
 _VERSION: Final = "1.0"
 _SHOWN: Final = 5
+# What CLIP's class puts in place of its backend's decode().
+_CLIP_DECODE: Final = "._wrap_decode_method_backend_tokenizer.<locals>.new_decode_method"
+STRIP_NOTE: Final = (
+    "The class of CLIP drops all white space at both ends of a decoded text; the file drops it at"
+    " the start, and one space at the end. Ids that end in more decode to the rest, too: no text"
+    " has such ids, except some with U+001C to U+001F."
+)
 
 
 def read_tokenizer_json(
@@ -170,11 +180,14 @@ def _notes(root: Node, template: Template, tokens: Tokens) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """The saved form of the object ``name``, and the contents of its added tokens by id."""
+    """The saved form of the object ``name``, the contents of its added tokens by id, and its
+    :func:`word_end`.
+    """
 
     name: str
     text: str
     added: dict[int, str]
+    word_end: str | None
 
 
 def save(tokenizer: Any, name: str) -> Saved:
@@ -190,7 +203,23 @@ def save(tokenizer: Any, name: str) -> Saved:
             f"{name}.model.alpha", "sampling is not supported: ids depend on chance", "use None"
         )
     added = tokenizer.get_added_tokens_decoder()
-    return Saved(name, text, {number: token.content for number, token in added.items()})
+    contents = {number: token.content for number, token in added.items()}
+    return Saved(name, text, contents, word_end(tokenizer))
+
+
+def word_end(tokenizer: Any) -> str | None:
+    """The text that an object's decode() replaces by a space, if it is what CLIP's class put in its
+    place; this is not saved. UnsupportedError for another function.
+    """
+    decode = vars(tokenizer).get("decode")
+    if decode is None:
+        return None
+    name = getattr(decode, "__qualname__", type(decode).__name__)
+    if not name.endswith(_CLIP_DECODE):
+        problem = f"a decode() that Python code replaced by {name} is not supported"
+        raise UnsupportedError("decoder", problem, "only that of CLIP's class is")
+    found: str = getclosurevars(decode).nonlocals["end_of_word_suffix"]
+    return found
 
 
 def read_saved(saved: Saved, files: SourceFiles, config: Node | None = None) -> TokenizerModel:
@@ -211,4 +240,8 @@ def read_saved(saved: Saved, files: SourceFiles, config: Node | None = None) -> 
             f"what it saves has {read.get(number)!r} there: save it with tokenizer.save(), load it"
             " again, and give that"
         )
-    return model
+    if saved.word_end is None:
+        return model
+    edits = (*model.decoding.edits, ReplaceLiteral(saved.word_end, " "), StripWhiteSpace())
+    decoding = replace(model.decoding, edits=edits)
+    return replace(model, decoding=decoding, notes=(*model.notes, STRIP_NOTE))

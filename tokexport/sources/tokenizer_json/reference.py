@@ -21,6 +21,7 @@ from tokexport.sources.reference import (
     reading_note,
     refusal,
 )
+from tokexport.sources.tokenizer_json.read import STRIP_NOTE, word_end
 
 try:
     import tokenizers
@@ -54,6 +55,9 @@ class TokenizersReference(ReferenceTokenizer):
 
     def __init__(self, tokenizer: tokenizers.Tokenizer) -> None:
         self._tokenizer = tokenizer
+        self._word_end = word_end(tokenizer)
+        if self._word_end is not None:
+            self.reading_note = STRIP_NOTE
 
     @classmethod
     def from_text(cls, text: str | bytes, name: str) -> TokenizersReference:
@@ -113,10 +117,24 @@ class TokenizersReference(ReferenceTokenizer):
         self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
     ) -> list[str]:
         """Ids to text; the library skips ids that it does not know."""
+        if self._word_end is not None:
+            return [self._decode(ids, skip_special_tokens) for ids in sequences]
         with _stops():
             return self._tokenizer.decode_batch(
                 [list(ids) for ids in sequences], skip_special_tokens=skip_special_tokens
             )
+
+    def _decode(self, ids: Sequence[int], skip: bool) -> str:
+        """The result of the object's own decode(). ReferenceStopsError if that drops more at the
+        end than a file does, which is left out.
+        """
+        own: str = self._tokenizer.decode([*ids], skip_special_tokens=skip)
+        decode = tokenizers.Tokenizer.decode
+        text = decode(self._tokenizer, [*ids], skip_special_tokens=skip)
+        text = text.replace(self._word_end or "", " ").lstrip()
+        if text[len(text.rstrip()) :] not in ("", " "):
+            raise ReferenceStopsError(STRIP_NOTE)
+        return own
 
     def token_bytes(self, id: int) -> bytes | None:
         """What a token decodes to between two others; None for parts of characters."""

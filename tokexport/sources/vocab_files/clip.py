@@ -108,7 +108,8 @@ def reference_of_clip(source: Input, pair: Pair) -> ReferenceTokenizer:
     vocab, merges = pair
     pairs: Any = [tuple(merge) for merge in merges]
     made = CLIPTokenizer(vocab=dict(vocab), merges=pairs)
-    return TokenizersReference(made.backend_tokenizer)
+    # Saved, as its decode() does more than that of the tokenizer.json.
+    return TokenizersReference.from_text(made.backend_tokenizer.to_str(), str(source.path))
 
 
 def _sniff(source: Input) -> Pair | None:
