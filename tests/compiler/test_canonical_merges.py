@@ -163,12 +163,12 @@ def merges_of_one_text(rng: random.Random, size: int) -> list[tuple[int, int, in
     """Merges of a random text down to one token, as a trainer makes them of a small corpus, but of
     pairs that need not be the most frequent.
     """
-    symbols, merges = [rng.randrange(3) for _ in range(size)], []
+    symbols = [rng.randrange(3) for _ in range(size)]
+    merges: list[tuple[int, int, int]] = []
     while len(symbols) > 1:
         at, new = rng.randrange(len(symbols) - 1), 3 + len(merges)
         merges.append((symbols[at], symbols[at + 1], new))
-        last = merges[-1][:2]
-        slow_last_merge(symbols, {last: (0, new)})
+        slow_last_merge(symbols, {merges[-1][:2]: (0, new)})
     return merges
 
 
