@@ -69,6 +69,19 @@ def test_a_pair_is_read_from_either_file_and_from_the_directory(
     same_as(tokenizers.ByteLevelBPETokenizer.from_file(*map(str, paths)), models[0])
 
 
+@pytest.mark.parametrize("named", [None, "TokenizersBackend", "PreTrainedTokenizerFast"])
+def test_a_note_says_that_gpt2s_pattern_is_assumed(named: str | None, tmp_path: Path) -> None:
+    write(tmp_path, VOCAB, MERGES)
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": named}))
+    assert (
+        read(tmp_path)
+        .notes[0]
+        .startswith(
+            "No file beside vocab.json names a class that says how texts are split, so they are"
+        )
+    )
+
+
 def test_special_tokens_can_be_given(tmp_path: Path) -> None:
     vocab, merges = write(tmp_path, VOCAB, MERGES)
     assert read(vocab).added_tokens == ()

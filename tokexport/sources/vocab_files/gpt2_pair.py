@@ -168,9 +168,9 @@ def _read_pair(
     )
     model = read_tokenizer_json(Node(name, "", root), files, "vocab.json + merges.txt")
     split = (
-        f"Nothing beside {name} names the tokenizer's class, so its texts are split by GPT-2's"
-        " pattern, as ByteLevelBPETokenizer of tokenizers does; if the model has another one, give"
-        " its tokenizer.json."
+        f"No file beside {name} names a class that says how texts are split, so they are split by"
+        " GPT-2's pattern, as ByteLevelBPETokenizer of tokenizers does; if the model has another"
+        " one, give its tokenizer.json."
     )
     notes = [split]
     silent = sum(CHARACTERS[byte] not in vocab for byte in BYTES_OF_TEXT)
