@@ -51,6 +51,17 @@ def test_a_note_mentions_a_role_of_a_missing_token(tmp_path: Path) -> None:
     assert any("<nope>" in note for note in model.notes)
 
 
+def test_a_note_says_that_whisper_decodes_without_timestamps(tmp_path: Path) -> None:
+    config = {"tokenizer_class": "WhisperTokenizer"}
+    tokens = [added("<|endoftext|>", 1000, special=True), added("<|0.00|>", 1001)]
+    model = read_document(document(added_tokens=tokens), tmp_path, tokenizer_config=config)
+    (note,) = [note for note in model.notes if "timestamps" in note]
+    assert "<|0.00|>" in note
+    del tokens[1]
+    model = read_document(document(added_tokens=tokens), tmp_path, tokenizer_config=config)
+    assert not any("timestamps" in note for note in model.notes)
+
+
 @pytest.mark.parametrize(
     ("template", "expected"),
     [

@@ -26,6 +26,7 @@ _MORE_TEMPLATES: Final = "additional_chat_templates"
 SETTINGS: Final = (CONFIG, GENERATION_CONFIG, CHAT_TEMPLATE, CHAT_TEMPLATE_JSON, MODEL_CONFIG)
 # Objects of a config whose members are special tokens with custom names: "image_token".
 _NAMED_TOKENS: Final = ("extra_special_tokens", "model_specific_special_tokens")
+_TIMESTAMP: Final = "<|0.00|>"
 _ID: Final = re.compile("[0-9]{1,10}")
 NAMES_NO_CLASS: Final = (None, "PreTrainedTokenizer", "TokenizersBackend")
 
@@ -78,6 +79,11 @@ def with_roles(
         notes.append(
             f"{CONFIG}: add_bos_token and add_eos_token are for transformers; here the"
             " post_processor adds ids."
+        )
+    if find(_TIMESTAMP) is not None and tokenizer_class(read_config(files)) == "WhisperTokenizer":
+        notes.append(
+            "WhisperTokenizer of transformers leaves out timestamps when it decodes, unless"
+            f" decode_with_timestamps is set; here {_TIMESTAMP} decodes to its text."
         )
     roles = found if unk is None else found | {"unk": unk}
     chat = _chat_templates(files, config)
