@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from sentencepiece_training import train
 
+from tokexport.errors import UnsupportedError
 from tokexport.sources import read
 from tokexport.sources.sentencepiece.read import CLASSES
 
@@ -60,6 +61,43 @@ def test_a_note_names_the_class_of_the_config_json(
 )
 def test_other_classes_cause_no_note(name: object, trained: bytes, tmp_path: Path) -> None:
     assert notes(trained, tmp_path, name) == ""
+
+
+@pytest.mark.parametrize(
+    "name", ["InternLM2Tokenizer", "TELECHATTokenizer", "KoBertTokenizer", "ErnieMTokenizer"]
+)
+def test_a_note_names_a_class_that_may_have_other_ids(
+    name: str, trained: bytes, tmp_path: Path
+) -> None:
+    assert f"{name}, which tokenizer_config.json names, is not known" in notes(
+        trained, tmp_path, name
+    )
+
+
+@pytest.mark.parametrize("named", ["LlamaTokenizer", "OwnTokenizer", None])
+@pytest.mark.parametrize(
+    "code", ["own.OwnTokenizer", ["own.OwnTokenizer", None], [None, "own.OwnTokenizer"]]
+)
+def test_a_note_says_that_code_of_a_repository_is_not_run(
+    named: str | None, code: object, trained: bytes, tmp_path: Path
+) -> None:
+    config = {"tokenizer_class": named, "auto_map": {"AutoTokenizer": code}}
+    (tmp_path / "tokenizer.model").write_bytes(trained)
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    (note,) = read(tmp_path / "tokenizer.model").notes
+    assert f"{named or 'OwnTokenizer'}, which tokenizer_config.json names, is code of the" in note
+    (note,) = [note for note in read(tmp_path).notes if "which is not run" in note]
+    assert "tokenizer_config.json names" in note
+
+
+def test_a_directory_of_chatglm_is_refused_but_not_its_model(
+    trained: bytes, tmp_path: Path
+) -> None:
+    assert "ChatGLMTokenizer" in notes(trained, tmp_path, "ChatGLMTokenizer", "ice_text.model")
+    with pytest.raises(UnsupportedError, match=r"ChatGLMTokenizer .* adds num_image_tokens"):
+        read(tmp_path)
+    (tmp_path / "tokenizer_config.json").unlink()
+    assert read(tmp_path).notes == ()
 
 
 def test_without_a_class_the_file_name_of_fairseq_is_sufficient(

@@ -8,13 +8,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from tokexport.errors import SourceError, TokexportError
+from tokexport.errors import SourceError, TokexportError, UnsupportedError
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.source import AnySource, Input
 from tokexport.sources.tokenizer_json.config import CONFIG, TOKENIZER_JSON
+from tokexport.sources.transformers.classes import named_class
 from tokexport.sources.unreadable import are_settings, refuse_by_head
 
 # Names of tokenizers that have none of the usual names.
+_ICE: Final = "ice_text.model"
 _OTHER_NAMES: Final = ("*.json", "*.model", "*.spm", "*.gguf")
 # What a directory may have of a tokenizer besides its vocabulary.
 _PARTS: Final = {"settings": (TOKENIZER_JSON, CONFIG), "merges": ("merges.txt", "vocab.bpe")}
@@ -33,6 +35,8 @@ def tokenizer_in(folder: Path, sources: Sequence[AnySource]) -> Path:
     """The tokenizer file of a directory, or the directory; SourceError for none or several."""
     for path in _named(folder, sources):
         return path
+    if (folder / _ICE).is_file():
+        _refuse_chatglm(SourceFiles(folder))
     others = [
         path
         for name in _OTHER_NAMES
@@ -53,6 +57,16 @@ def tokenizer_in(folder: Path, sources: Sequence[AnySource]) -> Path:
         f"looked for {', '.join(name for one in sources for name in one.files)}, and for"
         f" {', '.join(_OTHER_NAMES)} that contain one",
     )
+
+
+def _refuse_chatglm(files: SourceFiles) -> None:
+    named = named_class(files)
+    if named is not None and named.name == "ChatGLMTokenizer":
+        hint = (
+            "its code adds num_image_tokens to every id and rewrites newlines and runs of spaces;"
+            f" give {_ICE} itself for the ids of sentencepiece"
+        )
+        raise UnsupportedError(_ICE, f"{named} is not supported", hint)
 
 
 def directory_notes(folder: Path, taken: str, sources: Sequence[AnySource]) -> tuple[str, ...]:

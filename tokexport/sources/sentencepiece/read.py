@@ -56,7 +56,15 @@ CLASSES: Final = frozenset(
         "XLNetTokenizer",
     )
 )
-# Which of them AutoTokenizer takes for a model type: "xlm-roberta", "m2m_100", "marian".
+# Classes that number the pieces as the library does.
+_SAME: Final = frozenset(
+    (
+        *("LlamaTokenizer", "CodeLlamaTokenizer", "GemmaTokenizer", "T5Tokenizer", "MT5Tokenizer"),
+        *("UdopTokenizer", "BarthezTokenizer", "BigBirdTokenizer", "ReformerTokenizer"),
+        *("RemBertTokenizer", "DebertaV2Tokenizer", "BertGenerationTokenizer", "SpeechT5Tokenizer"),
+    )
+)
+# Which of the former AutoTokenizer takes for a model type: "xlm-roberta", "m2m_100", "marian".
 _OF_MODEL_TYPES: Final = {name.removesuffix("Tokenizer").lower(): name for name in CLASSES}
 _FAIRSEQ_NAME: Final = "sentencepiece.bpe.model"
 _UNKNOWN_PENALTY: Final = np.float32(10)
@@ -285,6 +293,12 @@ def numbering_notes(name: str, files: SourceFiles) -> tuple[str, ...]:
     if named is not None and kind in CLASSES:
         what = "" if named.name else f" by the model type {named.model_type}"
         other = f"{kind}, which {named.file} names{what}, has others"
+    elif named is not None and named.name and (named.remote or named.name not in _SAME):
+        why = (
+            "code of the repository, which is not run" if named.remote else "not known to use these"
+        )
+        other = f"{named.name}, which {named.file} names, is {why}, and may have others"
+        return (f"The ids are those of the sentencepiece library; {other}.",)
     elif kind is None and name == _FAIRSEQ_NAME:
         other = "XLM-RoBERTa, mBART, NLLB and CamemBERT, whose models have this name, have others"
     else:

@@ -6,6 +6,8 @@ config.json does. So the library loads the directory, without running code from 
 ``backend_tokenizer`` is read as the tokenizer.json that it would save, and is the reference.
 """
 
+from dataclasses import replace
+
 from tokexport.model import TokenizerModel
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Input, Source
@@ -25,7 +27,15 @@ def _sniff(source: Input) -> load.Loaded | None:
 
 
 def _read(source: Input, loaded: load.Loaded) -> TokenizerModel:
-    return read_saved(loaded.saved, loaded.files, loaded.settings)
+    model = read_saved(loaded.saved, loaded.files, loaded.settings)
+    named = named_class(source.files)
+    if named is None or not named.remote:
+        return model
+    note = (
+        f"{named.file} names code of the repository (auto_map), which is not run and may give other"
+        f" ids; those here are of {loaded.saved.name}."
+    )
+    return replace(model, notes=(*model.notes, note))
 
 
 def _reference(source: Input, loaded: load.Loaded) -> ReferenceTokenizer:

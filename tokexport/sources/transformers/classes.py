@@ -60,13 +60,22 @@ def named_class(files: SourceFiles) -> NamedClass | None:
         model = parse_beside(files, MODEL_CONFIG)
         name, model_type = tokenizer_class(model), model.object().get("model_type")
         file = MODEL_CONFIG
+    code = _code(config)
     name = None if name in NAMES_NO_CLASS else name
     model_type = model_type if isinstance(model_type, str) and model_type else None
     if name is None and model_type is None:
-        return None
+        if code is None:
+            return None
+        name, file = code, CONFIG
+    return NamedClass(name, file, model_type, code is not None)
+
+
+def _code(config: Node) -> str | None:
+    """The class in the repository's own code that ``auto_map`` names."""
     table = config.object().get("auto_map")
-    remote = bool(table.get("AutoTokenizer") if isinstance(table, dict) else table)
-    return NamedClass(name, file, model_type, remote)
+    named = table.get("AutoTokenizer") if isinstance(table, dict) else table
+    found = [each for each in (named if isinstance(named, list) else [named]) if each]
+    return str(found[0]).rpartition(".")[2] if found else None
 
 
 def rebuilt_note(root: Node, files: SourceFiles) -> str | None:
