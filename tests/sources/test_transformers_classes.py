@@ -387,6 +387,9 @@ def test_the_reference_can_be_autotokenizer_for_a_tokenizer_json(tmp_path: Path)
     assert tokexport.load(tmp_path / "auto.tkx").encode("The cat", allowed_special="all") == ids
 
 
+METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
+
+
 @pytest.mark.parametrize(
     ("name", "part", "changed"),
     [
@@ -397,6 +400,10 @@ def test_the_reference_can_be_autotokenizer_for_a_tokenizer_json(tmp_path: Path)
         ("RobertaTokenizer", "post_processor", None),
         ("RobertaTokenizer", "post_processor", BYTE_LEVEL),
         ("T5Tokenizer", "unknown id", 5),
+        ("T5Tokenizer", "normalizer", {"type": "Lowercase"}),
+        ("T5Tokenizer", "pre_tokenizer", METASPACE),
+        ("XLMRobertaTokenizer", "normalizer", {"type": "Lowercase"}),
+        ("XLMRobertaTokenizer", "pre_tokenizer", METASPACE),
         ("BertTokenizer", "model", BPE),
         ("DistilBertTokenizer", "model", BPE),
     ],
@@ -409,9 +416,8 @@ def test_a_note_mentions_a_class_that_rebuilds_parts(
     path.write_text(auto(tmp_path).backend_tokenizer.to_str(), "utf-8")
     assert not any("AutoTokenizer" in note for note in read(tmp_path).notes)
     document = json.loads(path.read_text("utf-8"))
-    (document["model"] if name == "T5Tokenizer" else document).update(
-        {"unk_id" if name == "T5Tokenizer" else part: changed}
-    )
+    is_id = part == "unknown id"
+    (document["model"] if is_id else document).update({"unk_id" if is_id else part: changed})
     path.write_text(json.dumps(document), "utf-8")
     theirs, own = auto(tmp_path), tokenizers.Tokenizer.from_file(str(path))
     assert any(theirs(text)["input_ids"] != own.encode(text).ids for text in TEXTS)
@@ -419,3 +425,74 @@ def test_a_note_mentions_a_class_that_rebuilds_parts(
     assert f"can build {name}" in note
     assert part.replace("_", "-") in note
     assert "--reference transformers" in note
+
+
+SOP = {"content": "sop", "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+VOCABULARY = {"<unk>": 0, "a": 1, "b": 2, "x": 3}
+
+
+@pytest.mark.parametrize(
+    ("file", "settings"),
+    [
+        ("tokenizer_config.json", {"added_tokens_decoder": {"4": SOP}}),
+        ("tokenizer_config.json", {"added_tokens_decoder": {"1": {**SOP, "content": "a"}}}),
+        (
+            "tokenizer_config.json",
+            {"added_tokens_decoder": {"3": {"content": "x", "single_word": True}}},
+        ),
+        ("tokenizer_config.json", {"pad_token": "sop"}),
+        ("tokenizer_config.json", {"image_token": "sop"}),
+        ("tokenizer_config.json", {"additional_special_tokens": ["sop"]}),
+        ("tokenizer_config.json", {"extra_special_tokens": {"x_token": "sop"}}),
+        ("special_tokens_map.json", {"pad_token": {**SOP, "content": "sop"}}),
+        ("added_tokens.json", {"sop": 4}),
+    ],
+)
+def test_a_note_counts_the_added_tokens_that_only_the_settings_name(
+    file: str, settings: object, tmp_path: Path
+) -> None:
+    settle_words(tmp_path, file, settings)
+    text = "ab sop b xax x"
+    theirs = auto(tmp_path)(text)["input_ids"]
+    assert reference_for(tmp_path).encode(text, special=True) != theirs
+    (note,) = [note for note in read(tmp_path).notes if "AutoTokenizer" in note]
+    assert note.startswith(f"AutoTokenizer takes added tokens from {file} that tokenizer.json")
+    assert "(1: " in note
+    assert "--reference transformers" in note
+    tokexport.convert(tmp_path, tmp_path / "auto.tkx", reference="transformers")
+    assert tokexport.load(tmp_path / "auto.tkx").encode(text, allowed_special="all") == theirs
+
+
+@pytest.mark.parametrize(
+    ("file", "settings"),
+    [
+        ("tokenizer_config.json", {"added_tokens_decoder": {"3": {"content": "x"}}}),
+        ("tokenizer_config.json", {"unk_token": "<unk>", "pad_token": None, "model_max_length": 5}),
+        ("special_tokens_map.json", {"pad_token": {**SOP, "content": "x", "lstrip": True}}),
+        ("added_tokens.json", {"x": 3}),
+    ],
+)
+def test_settings_that_add_nothing_cause_no_note(
+    file: str, settings: object, tmp_path: Path
+) -> None:
+    settle_words(tmp_path, file, settings)
+    text = "ab sop b xax x"
+    theirs = auto(tmp_path)(text)["input_ids"]
+    assert reference_for(tmp_path).encode(text, special=True) == theirs
+    assert not any("AutoTokenizer" in note for note in read(tmp_path).notes)
+
+
+def settle_words(folder: Path, file: str, settings: object) -> None:
+    """A tokenizer.json with the added tokens <unk> and x, and one other file."""
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    document: object = {
+        "added_tokens": [
+            {"id": VOCABULARY[content], "content": content, "special": content != "x", **flags}
+            for content in ("<unk>", "x")
+        ],
+        "pre_tokenizer": {"type": "WhitespaceSplit"},
+        "model": {"type": "WordLevel", "unk_token": "<unk>", "vocab": VOCABULARY},
+    }
+    settle(folder, tokenizer_class="PreTrainedTokenizerFast")
+    (folder / "tokenizer.json").write_text(json.dumps(document), "utf-8")
+    (folder / file).write_text(json.dumps(settings), "utf-8")

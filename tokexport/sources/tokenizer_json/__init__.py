@@ -11,7 +11,7 @@ from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Input, Source
 from tokexport.sources.tokenizer_json.config import TOKENIZER_JSON
 from tokexport.sources.tokenizer_json.read import read_saved, read_tokenizer_json, save
-from tokexport.sources.transformers.classes import rebuilt_note
+from tokexport.sources.transformers.notes import differences
 
 _OBJECT = "tokenizers.Tokenizer"
 
@@ -43,8 +43,8 @@ def read_file(
     # Under another name, the files beside it need not belong to it.
     if source.name != TOKENIZER_JSON:
         return read(root, source.files.alone())
-    model, note = read(root, source.files), rebuilt_note(root, source.files)
-    return replace(model, notes=(*model.notes, note)) if note else model
+    model = read(root, source.files)
+    return replace(model, notes=(*model.notes, *differences(root, source.files)))
 
 
 def _read(source: Input, root: Node) -> TokenizerModel:
