@@ -15,8 +15,9 @@ from tokexport.sources.tokenizer_json.config import CONFIG, TOKENIZER_JSON
 from tokexport.sources.transformers.classes import named_class
 from tokexport.sources.unreadable import are_settings, refuse_by_head
 
-# Names of tokenizers that have none of the usual names.
+# The model of ChatGLM.
 _ICE: Final = "ice_text.model"
+# Names of tokenizers that have none of the usual names.
 _OTHER_NAMES: Final = ("*.json", "*.model", "*.spm", "*.gguf")
 # What a directory may have of a tokenizer besides its vocabulary.
 _PARTS: Final = {"settings": (TOKENIZER_JSON, CONFIG), "merges": ("merges.txt", "vocab.bpe")}
