@@ -12,6 +12,7 @@ import tokexport.file.layout as layout
 from tokexport.chat.frame import Frame
 from tokexport.compiler.tables import EncodingTables, Tables, TrieTables
 from tokexport.file import (
+    chat_section,
     decoder_sections,
     encoder_sections,
     metadata_sections,
@@ -41,8 +42,7 @@ class Sections:
         """The parts of a file with the frame of its chat template; the first part is the header and
         section table.
         """
-        frame = metadata_sections.frame(chat_frame, self.special)
-        contents = self.contents | {Tag.CHAT_FRAME: frame}
+        contents = self.contents | {Tag.CHAT_FRAME: chat_section.frame(chat_frame, self.special)}
         found = {tag: content for tag, content in contents.items() if content is not None}
         return assemble(found, **self.fields)
 

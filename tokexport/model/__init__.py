@@ -7,6 +7,7 @@ These classes hold everything that decides an id, and nothing else: a source ref
 
 from tokexport.model.byte_strings import ByteStrings as ByteStrings
 from tokexport.model.byte_strings import Vocabulary as Vocabulary
+from tokexport.model.decoding import *  # noqa: F403
 from tokexport.model.text import *  # noqa: F403
 from tokexport.model.tokenizer import *  # noqa: F403
 from tokexport.model.tokens import Tokens as Tokens
