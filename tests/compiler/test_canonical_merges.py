@@ -252,3 +252,11 @@ def test_two_merges_of_one_token_that_can_both_fire_are_refused() -> None:
     model = BytePairModel(vocab, merge_rows(merges), characters=CharacterSymbols(suffix=b"b"))
     with pytest.raises(UnsupportedError, match="two merges that can both produce the id 3"):
         canonical_merges(model)
+
+
+def test_ways_that_double_with_each_merge_are_refused_and_not_searched() -> None:
+    # "b" is a symbol and also what two "a" become, so id n can be spelled in 2^2^(n - 1) ways.
+    vocab = {b"a": 0, b"b": 1} | {b"%d" % id: id for id in range(2, 8)}
+    merges = merge_rows([(id, id, id + 1) for id in range(7)])
+    with pytest.raises(UnsupportedError, match="sequences of symbols that may become the id 5"):
+        canonical_merges(BytePairModel(vocab, merges))

@@ -20,6 +20,8 @@ using Row = std::uint32_t;
 constexpr std::uint32_t none = UINT32_MAX;
 constexpr std::size_t columns = 3;            // of a merge
 constexpr std::size_t symbols_of_a_way = 16;  // few ways are longer
+// Published vocabularies have one way per id, two at most; contrived ones double them at each merge.
+constexpr std::size_t most_tried = 1000;
 
 struct Merge {
     Id left, right, product;
@@ -226,8 +228,9 @@ public:
 
     void begin_with(Id symbol) { is_symbol_[symbol] = true; }
 
-    // Finds all ways; returns an id that is made out of itself, if there is one.
-    std::optional<Id> run() {
+    // Finds all ways. Returns an id that is made out of itself, or has too many ways, if there is
+    // one, and whether it has too many.
+    std::optional<std::pair<Id, bool>> run() {
         std::vector<Id> path;
         bool makes = true;
         for (Id root = 0; root < states_.size(); root++) {
@@ -239,7 +242,7 @@ public:
                     for (Row i = makers_begin(id); i < makers_ends_[id]; i++) {
                         const Merge maker = merges_[makers_[i]];
                         for (const Id part : {maker.right, maker.left}) {
-                            if (states_[part] == State::open) return part;
+                            if (states_[part] == State::open) return {{part, false}};
                             if (states_[part] == State::unseen) path.push_back(part);
                         }
                     }
@@ -247,6 +250,7 @@ public:
                 }
                 path.pop_back();
                 if (states_[id] == State::open) makes = makes && make(id);
+                if (tried_ends_.size() > most_tried) return {{id, true}};
                 states_[id] = State::done;
             }
         }
@@ -271,7 +275,8 @@ private:
 
     Row makers_begin(Id id) const { return id ? makers_ends_[id - 1] : 0; }
 
-    // Finds the ways of an id whose parts have theirs; false if two have different last merges.
+    // Finds the ways of an id whose parts have theirs; false if two have different last merges, or
+    // there are too many.
     bool make(Id id) {
         found.firsts[id] = static_cast<Id>(found.bounds.size() - 1);
         if (is_symbol_[id]) add(id, {id});
@@ -284,6 +289,7 @@ private:
                 for (Id tail = 0; tail < found.counts[right]; tail++) {
                     if (!join(way(found.firsts[left] + head), way(found.firsts[right] + tail)))
                         continue;
+                    if (tried_ends_.size() > most_tried) return false;
                     const Row by = merging_.last_merge(joined_);
                     if (by == none || merges_[by].product != id) continue;
                     add(id, joined_);
@@ -354,17 +360,17 @@ nb::object ways_of_merges(SmallNumbers merges, SmallNumbers ranks, SmallNumbers 
     for (std::size_t i = 0; i < ranks.shape(0); i++) {
         if (ranks(i) == none) throw nb::value_error("a rank that is none");
     }
-    std::optional<Id> made_of_itself;
+    std::optional<std::pair<Id, bool>> wrong;
     Search::Found found;
     {
         nb::gil_scoped_release released;
         const Merges table(merges.data(), count, ranks.shape(0) ? ranks.data() : nullptr);
         Search search(table, id_count);
         for (std::size_t i = 0; i < symbols.shape(0); i++) search.begin_with(symbols(i));
-        made_of_itself = search.run();
+        wrong = search.run();
         found = std::move(search.found);
     }
-    if (made_of_itself) return nb::int_(*made_of_itself);
+    if (wrong) return nb::make_tuple(wrong->first, wrong->second);
     return nb::make_tuple(array_of(std::move(found.rows)), array_of(std::move(found.firsts)),
                           array_of(std::move(found.counts)), array_of(std::move(found.bounds)),
                           array_of(std::move(found.symbols)));

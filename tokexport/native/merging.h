@@ -19,8 +19,8 @@ namespace tokexport {
 // first way and the number of its ways; for each way, where its symbols begin, followed by the end
 // of the last one; the symbols. If an id has two different last merges, the search ends there, and
 // both rows are in the first array, the second one as its last element.
-// If an id is made out of itself, returns that id instead. Raises ValueError if the arrays do not
-// fit together.
+// If an id is made out of itself, or has more ways than any real vocabulary, returns that id and
+// whether it has too many ways instead. Raises ValueError if the arrays do not fit together.
 nanobind::object ways_of_merges(SmallNumbers merges, SmallNumbers ranks, SmallNumbers symbols,
                                 std::uint32_t id_count);
 

@@ -86,7 +86,7 @@ NB_MODULE(_core, m) {
           "id_count"_a,
           nb::sig("def ways_of_merges(merges: " U32S ", ranks: " U32S ", symbols: " U32S
                   ", id_count: int) -> tuple[" U32S ", " U32S ", " U32S ", " U32S ", " U32S
-                  "] | int"));
+                  "] | tuple[int, bool]"));
 
     using tokexport::MappedFile;
     nb::class_<MappedFile>(m, "MappedFile", nb::type_slots(MappedFile::slots));

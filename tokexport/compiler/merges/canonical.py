@@ -146,10 +146,18 @@ def _found_ways(
     found = ways_of_merges(
         merges.reshape(-1).view(np.uint32), ranks.view(np.uint32), symbols, id_count
     )
-    if isinstance(found, int):
+    if len(found) == 2:
+        token, has_too_many = found
+        if has_too_many:
+            raise UnsupportedError(
+                "model.merges",
+                f"more than 1000 sequences of symbols that may become the id {token} are not"
+                " supported",
+                "a symbol that merges also produce multiplies the sequences",
+            )
         raise UnsupportedError(
             "model.merges",
-            f"merges that produce the id {found} from itself are not supported",
+            f"merges that produce the id {token} from itself are not supported",
             "a merge produces a longer token from two shorter ones",
         )
     rows, *ways = (array.view(np.int32) for array in found)
