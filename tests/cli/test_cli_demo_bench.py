@@ -1,6 +1,7 @@
 """tokexport demo does the main job on any source; tokexport bench measures a file."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from repository import small_source
 
 import tokexport
 from tokexport.cli import demo as demo_module
+from tokexport.cli.bench import repeat
 
 pytestmark = pytest.mark.usefixtures("without_code_points")
 
@@ -60,3 +62,9 @@ def test_bench_measures_a_text(run: Run, small_file: PathOf, tmp_path: Path) -> 
     assert (result["bytes"], result["tokens"]) == (text.stat().st_size, len(ids))
     assert all(value > 0 for name, value in result.items() if name.endswith("seconds"))
     assert "MB/s" in run(*command).text
+
+
+def test_bench_repeats_a_quick_action_no_longer_than_asked() -> None:
+    begin = time.perf_counter()
+    repeat(lambda: None, seconds=0.1)
+    assert time.perf_counter() - begin < 5
