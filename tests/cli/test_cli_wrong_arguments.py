@@ -1,6 +1,7 @@
 """A wrong argument is an error that names it, and nothing is written; no option is ignored."""
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,10 @@ def test_wrong_values_of_verify_are_errors_that_name_them(
         ("verify FILE", "Missing option '--against'"),
         ("bench FILE --text BYTES", "BYTES: not UTF-8 at byte 2; convert it first"),
         ("decode FILE \udcff", "is not an id"),
+        ("encode -", "standard input can only be read once"),
+        ("decode - -", "standard input can only be read once"),
+        ("count BYTES -o COUNTS --pattern ''", "Invalid value for '--pattern': the value is empty"),
+        ("tokenize FILE BYTES -o DIR --field ''", "for '--field': the value is empty"),
         ("chat-template FILE CHAT --template TEMPLATE", "CHAT: a text has the surrogate"),
         ("chat-template FILE CUT", "CUT: line 1, column 11 is not JSON: the file ends in the mid"),
         ("chat-template FILE CUT", "of the string that begins there; it seems to be cut off: get"),
@@ -82,7 +87,8 @@ def test_wrong_or_useless_arguments_of_commands_are_refused(
     names["CUT"].write_text('[{"role": "us')
     names["TEMPLATE"].write_text("{{ messages[0].content }}")
     names |= {"FILE": small_file("gpt2"), "LLAMA2C": ROOT / "formats/llama2.c/golden.bin"}
-    outcome = run(*(names.get(word, word) for word in command.split()))
+    stdin = small_file("gpt2").read_bytes()
+    outcome = run(*(names.get(word, word) for word in shlex.split(command)), stdin=stdin)
     assert (outcome.code, outcome.stdout) == (2, b"")
     found = outcome.stderr
     for name, path in names.items():

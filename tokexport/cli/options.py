@@ -56,6 +56,9 @@ def parts_of_file(name: str) -> Iterator[bytes]:
     """The bytes of a file, or of standard input (``-``), in parts as they arrive."""
     if name == "-" and sys.stdin is None:
         raise SourceError("standard input is closed")
+    context = click.get_current_context(silent=True)
+    if name == "-" and context is not None and "standard input" in context.meta:
+        raise click.UsageError("standard input can only be read once")
     try:
         with nullcontext[Any](sys.stdin.buffer) if name == "-" else open(name, "rb") as file:
             while part := file.read1(PART):
@@ -94,14 +97,14 @@ def read_json(path: str) -> Any:
 
 
 class Utf8(click.types.StringParamType):
-    """A text whose bytes on the command line are UTF-8."""
+    """A text whose bytes on the command line are UTF-8, and not empty."""
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         try:
             value.encode()
         except UnicodeEncodeError:
             self.fail("the value is not UTF-8", param, ctx)
-        return value
+        return value or self.fail("the value is empty", param, ctx)
 
 
 token_option = partial(click.option, type=Utf8(), metavar="T")
