@@ -304,9 +304,14 @@ def test_a_text_at_which_the_library_itself_fails_is_skipped_and_reported() -> N
 
 
 def test_an_unknown_key_is_an_error(twin: Twin) -> None:
-    for key in ("nonsense:1", "token:x", "digits", "class:", ""):
+    for key in ("nonsense:1", "token:x", "digits", "class:", "class:D800", "class:110000", ""):
         with pytest.raises(TokexportError, match="names no comparison"):
             outcome(twin, only=key)
+    nothing_added = tiktoken.Encoding(
+        "nothing added", pat_str=PATTERN, mergeable_ranks=RANKS, special_tokens={}
+    )
+    with pytest.raises(TokexportError, match="names no comparison"):
+        outcome(Twin(nothing_added), only="added-tokens:7")
 
 
 def test_the_report_is_json_and_always_the_same(twin: Twin) -> None:

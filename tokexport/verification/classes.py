@@ -26,10 +26,9 @@ def all_groups() -> list[range]:
 
 
 def groups_of(point: int) -> list[range]:
-    """The group of a code point, and each member of that group alone."""
-    first = point - point % TOGETHER
-    group = range(first, first + TOGETHER)
-    return [group, *(range(each, each + 1) for each in group)]
+    """The group of a code point, and each member of that group alone; none of a surrogate."""
+    groups = [group for group in all_groups() if point in group]
+    return [*groups, *(range(each, each + 1) for group in groups for each in group)]
 
 
 def check_classes(comparison: Comparison, items: Sequence[range]) -> None:

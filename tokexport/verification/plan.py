@@ -88,18 +88,17 @@ def task_of_key(comparison: Comparison, vocabulary: Vocabulary, key: str) -> Tas
     if kind in ("file", "line"):  # PATH, or PATH:NUMBER; lines are compared together
         path = Path(name if kind == "file" else name.rpartition(":")[0])
         return Task(texts.FILES, partial(texts.check_file, path=path))
-    number: int | None = None
+    items: list[int] | list[range] = []
     with suppress(ValueError):  # not a number
-        number = int(name, 16 if kind == "class" else 10)
-    if number is None or kind not in checks:
+        items = classes.groups_of(int(name, 16)) if kind == "class" else [int(name)]
+    if not items or kind not in checks:
         raise TokexportError(
             f"only: {key!r} names no comparison",
             "it is KIND:NUMBER, file:PATH or line:PATH:NUMBER, and the kinds are"
             f" {', '.join(checks)}",
         )
-    if kind == "id" and number not in comparison.reference.ids():
+    if kind == "id" and items[0] not in comparison.reference.ids():
         return Task(key, tokens.check_other_ids)
-    items = classes.groups_of(number) if kind == "class" else [number]
     return Task(key, partial(checks[kind], items=items))
 
 
@@ -117,5 +116,6 @@ def _checks(vocabulary: Vocabulary) -> dict[str, Callable[..., None]]:
         **{
             name: partial(texts.check_string, vocabulary=vocabulary, name=name)
             for name in GENERATORS
+            if vocabulary.added or name != "added-tokens"
         },
     }
