@@ -141,7 +141,9 @@ def _folder(name: str, revision: str | None) -> Path:
     except LocalEntryNotFoundError as error:
         why, hint = _why(error.__cause__, hub)
         raise TokexportError(
-            f"{name}: the cache does not hold all of the tokenizer's files, and {why}", hint
+            f"{name}: there is no such file or directory here, the cache does not hold all files of"
+            f" such a repository, and {why}",
+            hint,
         ) from error
     except (HfHubHTTPError, httpx2.HTTPError, FileMetadataError) as error:
         why, hint = _why(error, hub)
