@@ -73,6 +73,12 @@ def test_damage_in_a_section_is_detected_only_on_request() -> None:
     assert isinstance(load(REFUSED["section bit"][0], check=False), Tokenizer)
 
 
+def test_a_damaged_file_is_not_called_a_bug_of_the_program_that_wrote_it() -> None:
+    for offset in range(0, len(FILE), 331):
+        with pytest.raises(FormatError, match=r"damaged|copy it again|newer|begins with"):
+            load(changed(FILE, offset))
+
+
 def test_every_error_code_of_the_header_has_its_own_sentence() -> None:
     header = (Path(tokexport.get_include()) / "tokexport.h").read_text(encoding="utf-8")
     codes = dict(re.findall(r"^    (TKX_E_\w+) = (-\d+)", header, re.MULTILINE))

@@ -5,7 +5,7 @@ from typing import Final
 from tokexport.errors import FormatError, TextError
 
 _AGAIN: Final = "the copy is damaged: fetch it again, or convert the source again"
-_DEFECT: Final = "a bug in the program that wrote it: please report it, with the file"
+_DEFECT: Final = _AGAIN + "; if the new file is the same, please report it, with the file"
 
 # What to do, by error code; codes that are not here concern the call and not the file.
 _ADVICE: Final = {
