@@ -74,6 +74,15 @@ def test_all_files_produce_the_same_ids(pattern: str, ids: tuple[int, int], tmp_
     assert [it.left + it.right for it in merges] == sorted(merged, key=ranks.__getitem__)
 
 
+@pytest.mark.parametrize("file", ["tokenizer.json", "ranks.tiktoken"])
+def test_verify_finds_no_difference_to_either_library(file: str, tmp_path: Path) -> None:
+    train_from_iterator(TEXTS, 700, special_tokens=SPECIAL).save(tmp_path)
+    found = tokexport.verify(tmp_path / "tokenizer.bin", against=tmp_path / file, quick=True)
+    assert found.ok, found.lines()
+    is_compared = "lone surrogates" in found.counts  # an error in tokenizers, U+FFFD in tiktoken
+    assert is_compared == (file == "ranks.tiktoken")
+
+
 def test_ranks_convert_with_the_pattern_and_the_special_tokens_beside_them(tmp_path: Path) -> None:
     train_from_iterator(TEXTS, 400, pattern="o200k_base", special_tokens=SPECIAL).save(tmp_path)
     tokexport.convert(tmp_path / "ranks.tiktoken", tmp_path / "again.bin")
