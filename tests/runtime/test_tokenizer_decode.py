@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -10,6 +11,11 @@ from hypothesis import strategies as st
 from runtime_samples import NAMES, byte_ids, cases, encoding, tokenizer
 
 from tokexport.errors import IdError
+
+if TYPE_CHECKING:  # mypy is the test: a method that is imported on first use has its own type
+    from typing_extensions import assert_type
+
+    assert_type(tokenizer("ranks").decode([259]), str)
 
 KNOWN = [*encoding()._mergeable_ranks.values(), *encoding()._special_tokens.values()]
 IDS = st.lists(st.sampled_from(sorted(KNOWN)), max_size=40)

@@ -38,7 +38,9 @@ _SPECIAL: "Final" = 4
 
 
 class _Imported:
-    """A method that is imported from a module of this package on first use."""
+    """A method that is imported from a module of this package on first use. A type checker sees the
+    method itself: `__get__` returns `NoReturn` to add nothing to its type.
+    """
 
     def __init__(self, module: str) -> None:
         self._module = f"tokexport.runtime.{module}"
@@ -46,10 +48,10 @@ class _Imported:
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    def __get__(self, instance: object, owner: type) -> "Any":
+    def __get__(self, instance: object, owner: type) -> "NoReturn":
         method = getattr(__import__(self._module, fromlist=("",)), self._name)
         setattr(owner, self._name, method)
-        return method if instance is None else method.__get__(instance)
+        return method if instance is None else method.__get__(instance)  # type: ignore[misc]
 
 
 def processors() -> int:
