@@ -209,6 +209,8 @@ def test_counts_that_do_not_match_are_refused_with_a_sentence(run: Run, tmp_path
         (files, ["--add"], "has already counted .*0.jsonl"),
         (files[1:], ["--add", "--pattern", "gpt2"], "counted with the pattern"),
         ([first, files[1]], [], "only be joined with each other"),
+        ([first], ["--pattern", "gpt2"], "joined without options for texts"),
+        ([first], ["--field", "body"], "joined without options for texts"),
         ([tmp_path / "none.jsonl"], [], "no such file"),
     ]:
         outcome = run("count", *inputs, "-o", first, *options)

@@ -71,6 +71,8 @@ def count(
                 "files of counts can only be joined with each other",
                 "count texts into a file of their own, or add them with --add",
             )
+        if special_tokens or field or any(how.values()):
+            raise click.UsageError("Files of counts are joined without options for texts.")
         counts = join_files(joined, target)
     else:
         common = {"special_tokens": special_tokens or None, "num_threads": threads, **how}
