@@ -62,7 +62,7 @@ static int parse(int argc, char **argv, options *o, session *s) {
         char *end = NULL;
         const double number = optarg && letter != 'x' && letter != 'y' ? strtod(optarg, &end) : 0;
         if (end && (*end || end == optarg || !(number >= 0 && number <= 4294967295.0)))
-            return fail(optarg, "this is no number that can be used here; see engine -h");
+            return fail(optarg, "this is not a usable number; see engine -h");
         switch (letter) {
             case 'n': s->most = (size_t)number; break;
             case 't': s->sampler.temperature = (float)number; break;

@@ -84,7 +84,7 @@ const char *weights_open(weights *w, const void *data, size_t size) {
     uint32_t flags, i;
     const char *problem;
     if (!order.bytes[0]) return "this machine is not little-endian";
-    if (size < HEADER || memcmp(header, "TKXMODEL", 8)) return "this is no weights file";
+    if (size < HEADER || memcmp(header, "TKXMODEL", 8)) return "this is not a weights file";
     if (u32(header + 56) != (size & 0xFFFFFFFF) || u32(header + 60) != (uint64_t)size >> 32)
         return "the file is shorter or longer than its header says";
     if (u32(header + 8) != 1) return "this version of weights files is not known";
