@@ -152,9 +152,7 @@ def test_text_that_is_not_utf8_is_refused_with_its_offset(run: Run, small_file: 
     assert "standard input: not UTF-8 at byte 3" in outcome.stderr
 
 
-def test_a_text_may_begin_with_a_dash_and_a_dash_is_standard_input(
-    run: Run, path: Path, tmp_path: Path
-) -> None:
+def test_a_text_may_begin_with_a_dash_and_a_dash_is_standard_input(run: Run, path: Path) -> None:
     tokenizer = tokexport.load(path)
     for text in ("- item", "-x hello", "-h is no help here", "-5", "-- the end", "--- a\n"):
         ids = tokenizer.encode(text)

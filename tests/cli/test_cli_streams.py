@@ -84,7 +84,7 @@ PATHS = r"\b(FILE|DIR|PATH|INPUT|SOURCE|TOKENIZER|MODEL|FIRST|SECOND|MESSAGES|CH
 
 
 @pytest.mark.parametrize("command", NAMES)
-def test_an_empty_path_is_refused(command: str, run: Run) -> None:
+def test_an_empty_path_is_refused(command: str) -> None:
     found: click.Command | None = commands
     for name in command.split():
         assert isinstance(found, click.Group)

@@ -107,7 +107,7 @@ def test_a_source_is_never_its_own_target(source: Path, tmp_path: Path) -> None:
     assert source.read_bytes() == before
 
 
-def test_a_file_open_for_writing_can_be_a_target(source: Path, tmp_path: Path) -> None:
+def test_a_file_open_for_writing_can_be_a_target(source: Path) -> None:
     target = io.BytesIO()
     done = tokexport.convert(source, target)
     assert done.target is None

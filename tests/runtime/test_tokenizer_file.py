@@ -255,7 +255,7 @@ def test_the_surrogate_flag_equals_the_layout() -> None:
     assert layout.HeaderFlag.REPLACE_SURROGATES == REPLACE_SURROGATES
 
 
-def test_opening_does_not_read_the_vocabulary(tmp_path: Path) -> None:
+def test_opening_does_not_read_the_vocabulary() -> None:
     subject = tokenizer("ranks")
     for tag, size in subject.sections():
         if tag in ("RECS", "BYTS", "TEST", "CUTS"):

@@ -81,7 +81,7 @@ def test_the_reference_leaves_the_settings_of_an_object_as_they_are() -> None:
     assert theirs.encode_special_tokens
 
 
-def test_verify_compares_with_the_object(tmp_path: Path) -> None:
+def test_verify_compares_with_the_object() -> None:
     theirs = unigram(random.Random(5))
     assert_same(converted(theirs), reference_for(theirs), strings=2000)
 

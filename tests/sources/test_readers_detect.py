@@ -284,7 +284,7 @@ def test_weights_with_an_embedded_tokexport_file_are_not_said_to_hold_no_tokeniz
         read(tmp_path / "model.st")
 
 
-def test_the_refusal_of_a_url_names_it_as_given(tmp_path: Path) -> None:
+def test_the_refusal_of_a_url_names_it_as_given() -> None:
     url = "https://huggingface.co/Qwen/Qwen3-0.6B"
     with pytest.raises(SourceError, match=rf"^{url}: a URL is not read; .* owner/name, or"):
         read(url)

@@ -182,7 +182,7 @@ def test_a_hostile_file_is_an_error_with_the_problem_and_its_location(
         read(path)
 
 
-def test_unneeded_values_are_skipped(tmp_path: Path) -> None:
+def test_unneeded_values_are_skipped() -> None:
     others = [item(kind, bytes(1), f"other.{kind}") for kind in (0, 1, 7)]
     others.append(item(9, struct.pack("<IQIQII", 9, 1, 4, 2, 7, 7), OTHER))
     wanted = item(4, struct.pack("<I", 42))

@@ -79,7 +79,7 @@ def test_ranks_with_holes_and_special_tokens_in_them_are_read(tmp_path: Path) ->
     assert model.tokens[257] is None
 
 
-def test_an_encoding_object_is_read_and_its_digest_does_not_depend_on_order(tmp_path: Path) -> None:
+def test_an_encoding_object_is_read_and_its_digest_does_not_depend_on_order() -> None:
     ranks = {**BYTES, b"ab": 256}
     shuffled = list(ranks.items())
     random.Random(1).shuffle(shuffled)

@@ -139,9 +139,7 @@ def test_a_model_over_bytes_without_merges_is_refused(tmp_path: Path) -> None:
         write_target(tmp_path / "rwkv_vocab.txt", "vocab.json", tmp_path / "file")
 
 
-def test_the_refusal_of_a_charsmap_does_not_contain_its_bytes(
-    sources: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_the_refusal_of_a_charsmap_does_not_contain_its_bytes(sources: tuple[Path, Path]) -> None:
     original = material(sources[1])
     steps = (Charsmap(bytes(1000), by_grapheme=False),)
     with pytest.raises(TokexportError) as refusal:

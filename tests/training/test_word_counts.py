@@ -283,7 +283,7 @@ def test_a_changed_file_counts_as_another_file(tmp_path: Path) -> None:
         count_files([path], target, pattern=SMALL)
 
 
-def test_the_tokenizer_has_the_special_tokens_of_the_counts(tmp_path: Path) -> None:
+def test_the_tokenizer_has_the_special_tokens_of_the_counts() -> None:
     counts = WordCounts(SMALL, ["<|end|>"])
     counts.add(["ab ab<|end|>ab ab"])
     assert train_from_counts(counts, 259, special_tokens=["<|end|>"]).special_tokens
