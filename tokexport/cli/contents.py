@@ -38,7 +38,7 @@ MODELS: Mapping[ModelType, str] = {
     ModelType.UNIGRAM: "Unigram",
     ModelType.WORDPIECE: "WordPiece",
     ModelType.WORDLEVEL: "WordLevel",
-    ModelType.GREEDY: "greedy, the longest token at each place",
+    ModelType.GREEDY: "greedy, the longest token at each position",
 }
 DAMAGE = (ConstructError, struct.error, ValueError, LookupError, OverflowError, RecursionError)
 
