@@ -108,6 +108,8 @@ class Tokenizer:
         merges: Sequence[Merge],
         special_tokens: Sequence[str] | None = None,
     ) -> None:
+        if isinstance(special_tokens, str):
+            raise TypeError("special_tokens must be several special tokens, not str")
         self._file = file_bytes(_model(vocab, merges, tuple(dict.fromkeys(special_tokens or ()))))
         self._tokenizer = load(self._file, check=False)
         # Allocates the memory for encoding now, so that no text allocates more.

@@ -148,6 +148,11 @@ def test_ambiguous_vocabularies_are_refused(
         get_tokenizer(vocab, merges, special)
 
 
+def test_one_special_token_is_given_in_a_list() -> None:
+    with pytest.raises(TypeError, match="must be several special tokens, not str"):
+        get_tokenizer(BYTES, [], "<|end|>")
+
+
 def test_the_saved_file_has_the_same_ids(learned: Learned, tmp_path: Path) -> None:
     tokenizer = get_tokenizer(*learned, [END])
     tokenizer.save(tmp_path / "tokenizer.bin")
