@@ -78,7 +78,7 @@ def test_invalid_tokens_and_texts_are_refused(tokenizer: Tokenizer) -> None:
         tokenizer.encode("a", prepend="<|nothing|>")
     with pytest.raises(KeyError):
         tokenizer.decode([VOCAB_SIZE])
-    with pytest.raises(ValueError, match="the text is a bytes; give a str or a list of str"):
+    with pytest.raises(ValueError, match="the text is of type bytes; give a str or a list"):
         tokenizer.encode(b"a")  # type: ignore[call-overload]
 
 

@@ -199,7 +199,7 @@ class Tokenizer:
         if isinstance(text, str):
             return [*before, *self.enc.encode_ordinary(text), *after]
         if not isinstance(text, list):
-            raise ValueError(f"the text is a {type(text).__name__}; give a str or a list of str")
+            raise ValueError(f"the text is of type {type(text).__name__}; give a str or a list")
         rows = self.enc.encode_ordinary_batch(text, num_threads=num_threads)
         return [[*before, *row, *after] for row in rows] if before or after else rows
 
