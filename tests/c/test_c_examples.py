@@ -1,9 +1,11 @@
 """The examples compile without warnings, and do what their first comments say."""
 
+import subprocess
 from pathlib import Path
 
 import golden_files
 import numpy as np
+import pytest
 from c_harness import COMPILERS, NEEDS_COMPILER, RUNTIME, compile_c, run
 from safetensors.numpy import save_file
 
@@ -12,6 +14,7 @@ from tokexport.embedding import embed
 
 EXAMPLES = RUNTIME / "examples"
 ADDED = RUNTIME / "golden" / "added.bin"
+NAMES = ["chat_loop", "decode_ids", "embedded", "encode_stdin", "in_model_file", "stream_reply"]
 
 pytestmark = NEEDS_COMPILER
 
@@ -26,8 +29,16 @@ def lines_of(ids: list[int]) -> str:
 
 
 def test_every_example_is_tested_here() -> None:
-    names = ["chat_loop", "decode_ids", "embedded", "encode_stdin", "in_model_file", "stream_reply"]
-    assert sorted(path.stem for path in EXAMPLES.glob("*.c")) == names
+    assert sorted(path.stem for path in EXAMPLES.glob("*.c")) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_arguments_an_example_says_how_it_is_used(name: str, tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.inc").write_text("0")
+    program = built(name, tmp_path, f"-I{tmp_path}")
+    done = subprocess.run([program], capture_output=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"usage: {name} ".encode())
 
 
 def test_encode_stdin_prints_the_ids_of_standard_input(tmp_path: Path) -> None:

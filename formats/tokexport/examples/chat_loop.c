@@ -31,7 +31,8 @@ int main(int argc, char **argv) {
     char line[MAX_LINE];
     tkx_decoder d;
     tkx t;
-    if (argc != 4 || !open_file(&t, argv[1])) return 2;
+    if (argc != 4) return fputs("usage: chat_loop tokenizer.bin USER ASSISTANT\n", stderr), 2;
+    if (!open_file(&t, argv[1])) return 2;
     if (tkx_special_id(&t, TKX_BOS, &ids[0]) == TKX_OK) used = 1;
     while (fgets(line, sizeof line, stdin)) {
         size_t from, to, i, size;

@@ -22,7 +22,8 @@ int main(int argc, char **argv) {
     size_t count, i;
     tkx t;
     int code = tkx_open(&t, tokenizer, sizeof tokenizer);
-    if (argc != 2 || strlen(argv[1]) > 256) return 2;
+    if (argc != 2 || strlen(argv[1]) > 256)
+        return fputs("usage: embedded TEXT, of at most 256 bytes\n", stderr), 2;
     if (code == TKX_OK)
         code = tkx_encode_with_template(&t, argv[1], strlen(argv[1]), 0, ids, 300, &count, &work);
     if (code != TKX_OK) return fprintf(stderr, "embedded: %s\n", tkx_error(code)), 2;

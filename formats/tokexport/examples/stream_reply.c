@@ -22,7 +22,8 @@ int main(int argc, char **argv) {
     int code = TKX_OK;
     tkx_decoder d;
     tkx t;
-    if (argc != 2 || !open_file(&t, argv[1])) return 2;
+    if (argc != 2) return fputs("usage: stream_reply tokenizer.bin < ids\n", stderr), 2;
+    if (!open_file(&t, argv[1])) return 2;
     if (tkx_decoder_init(&d, &t, 1) != TKX_OK) return 2;
     while (code == TKX_OK && scanf("%lu", &id) == 1 && !is_stop(&t, (uint32_t)id)) {
         code = tkx_decoder_step(&d, (uint32_t)id, text, sizeof text, &size);
