@@ -199,6 +199,19 @@ def test_every_token_of_the_model_is_found_by_its_bytes() -> None:
             subject.encode_single_token(missing)
 
 
+def test_an_added_token_is_found_before_a_token_of_the_model_with_its_bytes() -> None:
+    """GPT-NeoX has two tokens for each of 23 runs of spaces."""
+    source = tokenizers.Tokenizer(models.BPE({"a": 0, "Ġ": 1, "ĠĠ": 2}, [("Ġ", "Ġ")]))
+    source.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    source.decoder = tokenizers.decoders.ByteLevel()
+    source.add_tokens(["  "])
+    subject = converted(source)
+    assert subject.decode_single_token_bytes(2) == subject.decode_single_token_bytes(3) == b"  "
+    assert subject.encode_single_token("  ") == source.token_to_id("  ") == 3
+    assert subject.encode_single_token(b"  ") == 3
+    assert subject.encode_single_token(" ") == 1
+
+
 def test_a_decode_only_file_refuses_to_encode() -> None:
     subject = load(content("gpt2", decode_only=True))
     ids = tokenizer("gpt2").encode("the lighthouse")

@@ -148,6 +148,19 @@ Text Core::text_of(nb::handle text, Buffer<std::uint8_t> *memory) const {
     return {repaired, {utf8, static_cast<std::size_t>(size)}};
 }
 
+const Core::ByContent &Core::added_by_content() {
+    std::call_once(added_once_, [this] {
+        std::uint32_t id, flags;
+        const std::uint8_t *content;
+        std::size_t size;
+        for (std::uint32_t i = 0;
+             tkx_added_token(&file_, i, &id, &content, &size, &flags) == TKX_OK; i++)
+            added_by_content_.emplace(
+                std::string_view(reinterpret_cast<const char *>(content), size), i);
+    });
+    return added_by_content_;
+}
+
 Allowed Core::allowed_of(nb::handle allowed) {
     if (PyTuple_CheckExact(allowed.ptr()) && PyTuple_GET_SIZE(allowed.ptr()) == 0) return {};
     if (PyUnicode_Check(allowed.ptr())) {
@@ -158,15 +171,7 @@ Allowed Core::allowed_of(nb::handle allowed) {
             allowed.ptr());
         fail_python();
     }
-    std::call_once(added_once_, [this] {
-        std::uint32_t id, flags;
-        const std::uint8_t *content;
-        std::size_t size;
-        for (std::uint32_t i = 0;
-             tkx_added_token(&file_, i, &id, &content, &size, &flags) == TKX_OK; i++)
-            added_by_content_.emplace(
-                std::string_view(reinterpret_cast<const char *>(content), size), i);
-    });
+    const ByContent &added = added_by_content();
     Allowed result;
     PyObject *listed = PySequence_Tuple(allowed.ptr());
     if (!listed && PyErr_ExceptionMatches(PyExc_TypeError)) {
@@ -181,8 +186,7 @@ Allowed Core::allowed_of(nb::handle allowed) {
         Py_ssize_t size = 0;
         const char *content = PyUnicode_AsUTF8AndSize(item, &size);
         if (!content) fail_python();
-        auto [first, last] =
-            added_by_content_.equal_range({content, static_cast<std::size_t>(size)});
+        auto [first, last] = added.equal_range({content, static_cast<std::size_t>(size)});
         if (first == last) {
             PyErr_Format(PyExc_ValueError,
                          "allowed_special: %R is not an added token of this tokenizer; see "

@@ -131,7 +131,8 @@ public:
     nanobind::object decode_bytes(nanobind::handle ids, Truth skip_special);
     nanobind::object decode_tokens_bytes(nanobind::handle ids, Truth skip_special);
     nanobind::object token_bytes(nanobind::handle id) const;
-    nanobind::object token_id(nanobind::handle data) const;
+    // The id of an added token with this content, or else of a model token with these bytes.
+    nanobind::object token_id(nanobind::handle data);
     std::uint32_t token_flags(nanobind::handle id) const;
     nanobind::object added_tokens() const;
     nanobind::object special_id(int role) const;
@@ -182,6 +183,9 @@ private:
                       Batch &batch);
     bool encode_parts(const Allowed &chosen, bool template_, std::size_t threads, bool is_utf8,
                       Batch &batch);
+    // Indexes of added tokens; made on first use.
+    using ByContent = std::unordered_multimap<std::string_view, std::uint32_t>;
+    const ByContent &added_by_content();
     Allowed allowed_of(nanobind::handle allowed);
     std::vector<Item> template_of(int pair) const;
     std::size_t encode_texts(Workspace &space, const Text *texts, std::size_t count,
@@ -210,7 +214,7 @@ private:
     ObjectTable texts_;
     std::vector<Item> single_, pair_, plain_single_, plain_pair_;
     std::once_flag added_once_;
-    std::unordered_multimap<std::string_view, std::uint32_t> added_by_content_;
+    ByContent added_by_content_;
     const std::size_t bulk_from_, worth_tables_;
     const unsigned width_;
     const WriteUtf8 write_utf8_;

@@ -97,11 +97,16 @@ nb::object Core::token_bytes(nb::handle id) const {
     return make_bytes(data, size);
 }
 
-nb::object Core::token_id(nb::handle data) const {
+nb::object Core::token_id(nb::handle data) {
     if (!PyBytes_Check(data.ptr())) fail_type("a token must be str or bytes", data);
     const std::string_view bytes = bytes_of(data).bytes;
-    std::uint32_t id;
-    int code = tkx_token_id(&file_, bytes.data(), bytes.size(), &id);
+    std::uint32_t id, flags;
+    const std::uint8_t *content;
+    std::size_t size;
+    auto added = added_by_content().find(bytes);
+    int code = added == added_by_content_.end()
+                   ? tkx_token_id(&file_, bytes.data(), bytes.size(), &id)
+                   : tkx_added_token(&file_, added->second, &id, &content, &size, &flags);
     if (code == TKX_E_NOT_FOUND) return nb::none();
     if (code != TKX_OK) fail(name_, code);
     return make_int(id);

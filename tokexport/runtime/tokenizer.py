@@ -335,15 +335,14 @@ class Tokenizer:
         return self.encode_batch(texts, num_threads=num_threads)
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
-        """The id of a token, special or not, by text or bytes. Raises ``KeyError`` if none matches.
+        """The id of a token, special or not, by text or bytes; of an added token, if another token
+        has the same bytes. Raises ``KeyError`` if none matches.
 
         >>> tokenizer.encode_single_token(" world"), tokenizer.encode_single_token("<|end|>")
         (264, 300)
         """
         content = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
         id = self._core.token_id(content)
-        if id is None:
-            id = next((id for id, added, _ in self._core.added_tokens() if added == content), None)
         if id is None:
             raise KeyError(text_or_bytes)
         return id
