@@ -128,6 +128,16 @@ def test_a_file_does_not_differ_from_its_source_and_all_checks_are_counted(twin:
     assert f"{result.compared:,} comparisons: no differences" in result.lines()
 
 
+def test_both_ids_of_a_piece_that_unigram_lists_twice_are_known() -> None:
+    """WangchanBERTa lists <mask> twice."""
+    pieces = [("<unk>", 0.0), ("<mask>", 0.0), ("a", -1.0), ("<mask>", 0.0)]
+    source = tokenizers.Tokenizer(tokenizers.models.Unigram(pieces, unk_id=0))
+    assert list(source.get_vocab().values()).count(1) == 0
+    twin = Twin(source)
+    assert twin.reference.ids() == [0, 1, 2, 3]
+    assert outcome(twin).ok
+
+
 def test_every_code_point_is_compared() -> None:
     """The ids do not matter here, so the reference returns the same ones for every text, in no
     time.

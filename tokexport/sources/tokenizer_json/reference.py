@@ -179,7 +179,10 @@ class TokenizersReference(ReferenceTokenizer):
 
     @cached_property
     def _ids(self) -> Sequence[int]:
-        return sorted({*self._tokenizer.get_vocab(with_added_tokens=True).values(), *self._added()})
+        # More than the library's vocabulary has, if Unigram lists a piece twice.
+        vocabulary = self._tokenizer.get_vocab(with_added_tokens=True)
+        last = max([*vocabulary.values(), *self._added()], default=-1)
+        return [id for id in range(last + 1) if self._tokenizer.id_to_token(id) is not None]
 
     def added_tokens(self) -> Sequence[AddedToken]:
         """Numbered by the library, not always as in the file."""
