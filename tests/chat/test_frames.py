@@ -52,6 +52,15 @@ LAST_USER = (
     "{% else %}{{ m.content }}</s>{% endif %}{% endfor %}"
 )
 DEFAULT = "{% if messages[0].role != 'system' %}<|im_start|>system\nBe kind.<|im_end|>\n{% endif %}"
+# Qwen 3.5 and StepFun 3.5 write the reasoning of answers after the last query, and a user message
+# from <result> to </result> is none.
+LAST_QUERY = (
+    "{% set ns = namespace(last=0) %}{% for m in messages %}{% if m.role == 'user' and not ("
+    "m.content.startswith('<result>') and m.content.endswith('</result>')) %}"
+    "{% set ns.last = loop.index0 %}{% endif %}{% endfor %}"
+) + CHATML.replace(
+    "CONTENT", "'<think></think>' if m.role == 'assistant' and loop.index0 > ns.last }}{{ m.content"
+)
 THINKING = "m.content.split('</think>')[-1] if m.role == 'assistant' else m.content"
 
 FRAMES = {
@@ -80,6 +89,10 @@ FRAMES = {
     "a text that is cut": (
         CHATML.replace("CONTENT", THINKING),
         replace(CHATML_FRAME, reserved=("</think>",)),
+    ),
+    "a beginning and an end that change other messages": (
+        LAST_QUERY,
+        replace(CHATML_FRAME, reserved=("<result>",)),
     ),
     "an empty message that is left out": (
         PLAIN.replace("{% for m in messages %}", "{% for m in messages if m.content %}"),

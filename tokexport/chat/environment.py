@@ -54,7 +54,18 @@ def compiled(source: str) -> Template:
 def literals(source: str) -> list[str]:
     """The string literals of a template, sorted. ChatTemplateError as above."""
     compiled(source)
-    constants = _environment().parse(source).find_all(nodes.Const)
+    return _strings(_environment().parse(source))
+
+
+def compared(source: str) -> list[str]:
+    """Those that a template may look for in a message: in calls, filters, tests, comparisons."""
+    kinds = nodes.Call, nodes.Filter, nodes.Test, nodes.Compare
+    found = _environment().parse(source).find_all(kinds)
+    return sorted({text for node in found for text in _strings(node)})
+
+
+def _strings(node: nodes.Node) -> list[str]:
+    constants = node.find_all(nodes.Const)
     return sorted({each.value for each in constants if isinstance(each.value, str)})
 
 

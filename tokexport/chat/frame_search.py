@@ -13,7 +13,7 @@ from itertools import chain, cycle, product
 from types import MappingProxyType
 from typing import Any, Final
 
-from tokexport.chat.environment import compiled, literals
+from tokexport.chat.environment import compared, compiled, literals
 from tokexport.chat.frame import Frame, Message, Opening
 from tokexport.chat.markup import marks, straddling
 from tokexport.chat.render import render
@@ -150,6 +150,14 @@ def _with_reserved(jinja: _Jinja, frame: Frame) -> Frame:
         if len(literal) < 3 or literal.isalnum():
             raise _NoFrameError(f"the chat template changes messages with {literal!r}")
         reserved.append(literal)
+    # A template may look for two texts together, such as a beginning and an end.
+    markup = [text for text in compared(jinja.source) if text.strip() and not text.isalnum()]
+    for first, last in product(markup, repeat=2):
+        content = f"{first} x {last}"
+        if not any(text in content for text in reserved) and not all(
+            jinja.same(frame, each) for each in _with_each(frame, [content])
+        ):
+            reserved.append(first)
     least = [text for text in reserved if not any(one in text for one in reserved if one != text)]
     return replace(frame, reserved=tuple(least))
 
