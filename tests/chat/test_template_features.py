@@ -144,6 +144,16 @@ def test_the_last_message_is_continued_as_in_transformers(tmp_path: Path) -> Non
                         tokenizer.apply_chat_template([user("a"), message], **flags)
                 else:
                     assert tokenizer.apply_chat_template([user("a"), message], **flags) == expected
+    for content in ({"a": "b"}, 5, True, [{"type": "text", "text": 5}]):
+        with pytest.raises(TypeError):
+            reference.apply_chat_template([user(content)], continue_final_message=True)
+        with pytest.raises(ChatTemplateError, match="is no text to continue"):
+            tokenizer.apply_chat_template([user(content)], continue_final_message=True)
+    with pytest.raises(ChatTemplateError, match="has no text to continue"):
+        tokenizer.apply_chat_template([user(["a text"])], continue_final_message=True)
+    flags = {"continue_final_message": True, "chat_template": LOOP + LOOP, "tokenize": False}
+    expected = reference.apply_chat_template([user("a")], **flags)
+    assert tokenizer.apply_chat_template([user("a")], **flags) == expected
     with pytest.raises(ChatTemplateError, match="within the last message or with"):
         tokenizer.apply_chat_template(
             [user("a")], continue_final_message=True, add_generation_prompt=True

@@ -8,8 +8,8 @@ from tokexport.chat.environment import compiled
 from tokexport.errors import ChatTemplateError
 
 # Appended to the text to continue, and cut off with everything after it. If the template removed
-# the space, it trims messages.
-_MARK: Final = "TOKEXPORT_GOES_ON_HERE "
+# the space, it trims messages. The text of `transformers`, as a template may write it twice.
+_MARK: Final = "CONTINUE_FINAL_MESSAGE_TAG "
 
 
 def render(
@@ -99,15 +99,18 @@ def _mark(message: dict[str, Any], name: str, source: str) -> str:
     if not any(each in source for each in names):
         raise ChatTemplateError(f"the chat template never reads {name}, so nothing can continue it")
     if isinstance(value, (list, tuple)):
-        block = next((each for each in reversed(value) if "text" in each), None)
+        blocks = (each for each in reversed(value) if isinstance(each, dict) and "text" in each)
+        block = next(blocks, None)
         if block is None:
             raise ChatTemplateError("the last message has no text to continue", "give it one")
-        text = str(block["text"])
-        block["text"] = text + _MARK
-        return text
-    for each in names:
-        message[each] = f"{value}{_MARK}"
-    return str(value)
+        value = block["text"]
+        block["text"] = f"{value}{_MARK}"
+    else:
+        for each in names:
+            message[each] = f"{value}{_MARK}"
+    if not isinstance(value, str):
+        raise ChatTemplateError(f"the {name} of the last message is no text to continue")
+    return value
 
 
 def _cut(text: str, final: str) -> str:
