@@ -184,6 +184,7 @@ def test_a_frame_supports_only_ordinary_conversations() -> None:
         [*ordinary, {"role": "tool", "content": "x"}, ordinary[0]],
         conversation(["a"], system=True),
         [{"role": "user", "content": [{"type": "text", "text": "a"}]}],
+        [{"role": "user", "content": "a", "name": "b"}],
     ):
         assert not CHATML_FRAME.takes(messages)
     moved = FRAMES["a system message that moves"][1]

@@ -137,10 +137,15 @@ def test_an_unsupported_conversation_is_refused_with_a_sentence(tmp_path: Path) 
         ([user("a"), system("b")], "message 1 has the role system"),
         ([user("a</think>b")], "message 0 is empty, or has a text"),
         ([user(None)], "message 0 does not fit a frame"),
+        ([user("a"), assistant("b", tool_calls=[]), user("c")], "message 1 has tool_calls, which"),
         ([{"role": "tool", "content": "b"}], "message 0 does not fit a frame"),
     ]:
         with pytest.raises(ChatTemplateError, match=problem):
             tokenizer.encode_chat(messages)
+    messages = [user("a"), assistant("b", tool_calls=None), user("c")]
+    assert tokenizer.encode_chat(messages) == tokenizer.apply_chat_template(
+        messages, add_generation_prompt=True
+    )
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,12 @@ from typing import Any
 Message = Mapping[str, Any]
 
 
+def other_members(message: Message) -> list[str]:
+    """The members with a value besides role and content, of which a frame knows nothing."""
+    given = {name for name, value in message.items() if value is not None}
+    return sorted(given - {"role", "content"})
+
+
 @dataclass(frozen=True, slots=True)
 class Opening:
     """How a conversation with a system message begins."""
@@ -52,15 +58,15 @@ class Frame:
         return self.start, before, after, *between
 
     def takes(self, messages: Sequence[Message]) -> bool:
-        """Whether the frame covers these messages: known roles in their order, and contents that
-        are texts without any reserved text.
+        """Whether the frame covers these messages: known roles in their order, contents that are
+        texts without any reserved text, and no other members.
         """
         has_system = bool(messages) and messages[0]["role"] == "system"
         if has_system and self.system is None:
             return False
         rest = [message["role"] for message in messages[has_system:]]
         turns = ["assistant" if number % 2 else "user" for number in range(len(rest))]
-        return len(rest) % 2 == 1 and rest == turns and all(map(self._takes_content, messages))
+        return len(rest) % 2 == 1 and rest == turns and all(map(self._takes_message, messages))
 
     def render(self, messages: Sequence[Message]) -> str:
         """The prompt of messages that :meth:`takes` accepts, with the beginning of a reply."""
@@ -79,8 +85,10 @@ class Frame:
         content: str = message["content"]
         return content.strip() if message["role"] in self.stripped else content
 
-    def _takes_content(self, message: Message) -> bool:
+    def _takes_message(self, message: Message) -> bool:
         content = message["content"]
         if not isinstance(content, str) or any(text in content for text in self.reserved):
+            return False
+        if other_members(message):
             return False
         return self.takes_empty or bool(content.strip())

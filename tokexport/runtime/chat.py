@@ -99,6 +99,8 @@ def encode_chat(self: Tokenizer, messages: Sequence[Mapping[str, Any]]) -> list[
 
     Raises ``ChatTemplateError`` without a frame, or for messages that it does not support.
     """
+    from tokexport.chat.frame import other_members
+
     if self._core.section(b"FRAM") is None:
         raise ChatTemplateError(
             "the file has no frame of a chat template",
@@ -109,6 +111,11 @@ def encode_chat(self: Tokenizer, messages: Sequence[Mapping[str, Any]]) -> list[
             raise ChatTemplateError(
                 f"message {number} does not fit a frame",
                 "give a role, system, user or assistant, and a content that is a text",
+            )
+        if more := other_members(message):
+            raise ChatTemplateError(
+                f"message {number} has {', '.join(more)}, which a frame does not write",
+                "leave it out, or use apply_chat_template",
             )
     roles = [ROLES.index(message["role"]) for message in messages]
     found = self._core.encode_chat(roles, [message["content"] for message in messages])
