@@ -61,6 +61,13 @@ LAST_QUERY = (
 ) + CHATML.replace(
     "CONTENT", "'<think></think>' if m.role == 'assistant' and loop.index0 > ns.last }}{{ m.content"
 )
+# Some variants of Qwen 3.5 refuse a conversation without a query.
+NO_QUERY = (
+    "{% set ns = namespace(query=false) %}{% for m in messages %}{% if m.role == 'user' and not ("
+    "m.content.startswith('<result>') and m.content.endswith('</result>')) %}"
+    "{% set ns.query = true %}{% endif %}{% endfor %}"
+    "{% if not ns.query %}{{ raise_exception('no query') }}{% endif %}" + PLAIN
+)
 THINKING = "m.content.split('</think>')[-1] if m.role == 'assistant' else m.content"
 
 FRAMES = {
@@ -92,6 +99,10 @@ FRAMES = {
     ),
     "a beginning and an end that change other messages": (
         LAST_QUERY,
+        replace(CHATML_FRAME, reserved=("<result>",)),
+    ),
+    "a beginning and an end that are refused in all messages": (
+        NO_QUERY,
         replace(CHATML_FRAME, reserved=("<result>",)),
     ),
     "an empty message that is left out": (

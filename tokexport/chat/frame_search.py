@@ -163,13 +163,14 @@ def _with_reserved(jinja: _Jinja, frame: Frame) -> Frame:
 
 
 def _with_each(frame: Frame, contents: Sequence[str]) -> Iterator[list[Message]]:
-    """Conversations with each content in each position."""
+    """Conversations with each content in each position, and in all."""
     for content in contents:
         for system in (False, True) if frame.system else (False,):
             for place in range(5 + system):
                 texts = ["ordinary"] * (5 + system)
                 texts[place] = content
                 yield conversation(texts, system=system)
+            yield conversation([content] * (5 + system), system=system)
 
 
 def _check(jinja: _Jinja, frame: Frame) -> None:
