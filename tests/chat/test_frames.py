@@ -93,6 +93,17 @@ FRAMES = {
         LAST_USER,
         Frame("<s>[INST]", None, "[/INST]", "</s>[INST]", "[/INST]"),
     ),
+    "a system message that is stripped with the user's": (
+        FIRST_USER.replace(
+            "{{ prefix if loop.first else '' }}{{ m.content | trim }}",
+            "{{ ((prefix if loop.first else '') + m.content) | trim }}",
+        ),
+        Frame(
+            *("<s><turn>user\n", None, "</turn><turn>assistant\n"),
+            *("</turn><turn>user\n", "</turn><turn>assistant\n"),
+            stripped=STRIPPED - {"system"},
+        ),
+    ),
     "a text that is cut": (
         CHATML.replace("CONTENT", THINKING),
         replace(CHATML_FRAME, reserved=("</think>",)),
