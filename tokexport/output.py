@@ -3,7 +3,7 @@
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -101,6 +101,32 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
+
+
+@contextmanager
+def locked(target: str | os.PathLike[str], lock: Path) -> Iterator[None]:
+    """Holds the file ``lock`` while ``target`` is written, and removes it at the end. A killed
+    process holds nothing.
+
+    Raises TokexportError if another process holds it. Does nothing on Windows, and on a file system
+    that cannot lock or be written.
+    """
+    with ExitStack() as held:
+        try:
+            import fcntl
+
+            file = held.enter_context(lock.open("wb"))
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not os.path.samestat(os.fstat(file.fileno()), lock.stat()):
+                raise FileNotFoundError
+            held.callback(_remove, lock)
+        except (BlockingIOError, FileNotFoundError) as error:  # held, or just removed by its holder
+            raise TokexportError(
+                f"{target} is being written by another process", "wait until that has ended"
+            ) from error
+        except (ImportError, OSError):
+            pass
+        yield
 
 
 @contextmanager

@@ -180,6 +180,25 @@ def test_a_repeatedly_killed_process_produces_the_same_files(tmp_path: Path) -> 
         assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "killed" / name).read_bytes()
 
 
+def test_a_second_process_does_not_write_to_the_same_folder(tmp_path: Path) -> None:
+    write_file(tmp_path / "a.jsonl", ".jsonl", ["the light", "house"])
+    refused = 0
+
+    def run(read: int = 0, tokens: int = 0) -> None:
+        tokenize([tmp_path / "a.jsonl"], SUBJECT, tmp_path / "out", progress=second)
+
+    def second(read: int, tokens: int) -> None:
+        nonlocal refused
+        with pytest.raises(TokexportError, match="out is being written by another process; wait"):
+            run()
+        refused += 1
+
+    run()
+    assert refused
+    assert documents_of(tmp_path / "out") == expected(["the light", "house"])
+    assert {path.suffix for path in (tmp_path / "out").iterdir()} == {".bin", ".idx", ".json"}
+
+
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [

@@ -27,6 +27,7 @@ from tokexport.errors import FormatError, SourceError, TokexportError
 from tokexport.training import (
     WordCounts,
     count_files,
+    count_stream,
     join_files,
     read_word_counts,
     train_from_counts,
@@ -166,6 +167,23 @@ def test_a_repeatedly_killed_process_loses_nothing(tmp_path: Path) -> None:
     assert killed >= 2
     assert dict(counts.items()) == naive(documents)
     assert counts.runs[0].complete
+
+
+def test_a_second_process_does_not_write_to_the_same_counts(tmp_path: Path) -> None:
+    files, documents = corpus(tmp_path)
+    target, refused = tmp_path / "words.counts", 0
+
+    def second(counts: WordCounts, read: int) -> None:
+        nonlocal refused
+        for run in (partial(count_files, files), partial(count_stream, [b"a"])):
+            with pytest.raises(TokexportError, match="is being written by another process"):
+                run(target, add=True)
+        refused += 1
+
+    count_files(files, target, pattern=SMALL, progress=second)
+    assert refused
+    assert dict(read_word_counts(target).items()) == naive(documents)
+    assert not (tmp_path / "words.counts.lock").exists()
 
 
 def test_counts_are_added_to_joined_and_learned_from(run: Run, tmp_path: Path) -> None:

@@ -19,8 +19,17 @@ from tokexport.corpus.documents import (
     lone_surrogate,
     read_documents,
 )
-from tokexport.corpus.shards import DType, Header, Index, ShardWriter, read_index, write_index
+from tokexport.corpus.shards import (
+    LOCK_NAME,
+    DType,
+    Header,
+    Index,
+    ShardWriter,
+    read_index,
+    write_index,
+)
 from tokexport.errors import SourceError, TextError, TokexportError
+from tokexport.output import locked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,7 +65,7 @@ def tokenize(
     is lost or duplicated. Memory does not grow with the corpus.
 
     Raises ``SourceError``, with file and line, for anything that cannot be read; ``TokexportError``
-    for a folder that was made with other settings.
+    for a folder that was made with other settings, or that another process is writing.
 
     >>> import pathlib
     >>> _ = pathlib.Path("a.jsonl").write_text('{"text": "hello world"}\\n{"text": "hello"}\\n')
@@ -78,31 +87,33 @@ def tokenize(
         "end": end,
         "shard_tokens": shard_tokens,
     }
-    index = _resumed(target, Index(settings, dtype, header))
-    if index.complete:
-        return index
-    with ShardWriter(target, index, shard_tokens) as writer:
-        documents = read_documents(files, field=field, lines=lines, start=index.next)
-        for batch in read_ahead(documents):
-            if isinstance(batch, LongDocument):
-                _add_long(writer, tokenizer, batch, files, begin, end)
-            else:
-                ids, ends = _encoded(tokenizer, batch, files, num_threads)
-                ids, ends = surrounded(ids, ends, begin, end)
-                _add_batch(writer, batch, ids, ends[1:])
-            if progress is not None:
-                progress(batch.read, writer.tokens)
-        writer.close_shard(Position(len(files)), complete=True)
-        return writer.index
+    if not target.is_file():
+        target.mkdir(parents=True, exist_ok=True)
+    with locked(target, target / LOCK_NAME):
+        index = _resumed(target, Index(settings, dtype, header))
+        if index.complete:
+            return index
+        with ShardWriter(target, index, shard_tokens) as writer:
+            documents = read_documents(files, field=field, lines=lines, start=index.next)
+            for batch in read_ahead(documents):
+                if isinstance(batch, LongDocument):
+                    _add_long(writer, tokenizer, batch, files, begin, end)
+                else:
+                    ids, ends = _encoded(tokenizer, batch, files, num_threads)
+                    ids, ends = surrounded(ids, ends, begin, end)
+                    _add_batch(writer, batch, ids, ends[1:])
+                if progress is not None:
+                    progress(batch.read, writer.tokens)
+            writer.close_shard(Position(len(files)), complete=True)
+            return writer.index
 
 
 def _resumed(folder: Path, fresh: Index) -> Index:
     """The index to resume from. Raises TokexportError if the folder holds something else."""
     found = read_index(folder)
     if found is None:
-        if folder.is_file() or (folder.exists() and any(folder.iterdir())):
+        if folder.is_file() or any(path.name != LOCK_NAME for path in folder.iterdir()):
             raise TokexportError(f"{folder} is not empty and holds no token shards", "name another")
-        folder.mkdir(parents=True, exist_ok=True)
         write_index(folder, fresh)
         return fresh
     if (found.settings, found.dtype, found.header) != (fresh.settings, fresh.dtype, fresh.header):

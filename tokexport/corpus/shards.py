@@ -25,6 +25,7 @@ DType = Literal["uint16", "uint32"]
 Header = Literal["none", "llm.c"]
 
 INDEX_NAME: Final = "index.json"
+LOCK_NAME: Final = ".lock"  # exists while a process writes to the folder
 VERSION: Final = 1
 # Magic and version of llm.c's headers (dev/data/data_common.py), for GPT-2 and for Llama 3.
 LLMC: Final = {"uint16": (20240520, 1), "uint32": (20240801, 7)}

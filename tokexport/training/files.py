@@ -19,7 +19,7 @@ from tokexport.corpus.documents import (
 )
 from tokexport.corpus.pipeline import read_ahead
 from tokexport.errors import SourceError, TextError, TokexportError
-from tokexport.output import resolve
+from tokexport.output import locked, resolve
 from tokexport.training.counting import Text, WordCounts
 from tokexport.training.runs import CountedFile, Run
 from tokexport.training.word_counts_file import SUFFIX, read_word_counts, write_word_counts
@@ -59,38 +59,40 @@ def count_files(
     exceeds ``max_chars`` in total.
 
     Raises ``SourceError``, with file and line, for anything that cannot be read;
-    ``TokexportError`` if ``target`` holds something else.
+    ``TokexportError`` if ``target`` holds something else, or another process is writing it.
 
     >>> import pathlib
     >>> _ = pathlib.Path("a.txt").write_text("low lower low")
     >>> dict(count_files(["a.txt"], "words.counts").items())
     {b'low': 1, b' lower': 1, b' low': 1}
     """
-    path = Path(os.path.realpath(target))
+    path = resolve(target, force=True)
     files = find_files([os.fspath(name) for name in inputs])
     run = Run(tuple(map(CountedFile.of, files)), field, lines, doc_cap, max_chars)
-    counts, run = _resumed(target, run, pattern, special_tokens, add=add)
-    before = counts.runs
-    counts.runs = (*before, run)
-    if run.complete:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with locked(target, path.with_name(f"{path.name}.lock")):
+        counts, run = _resumed(target, run, pattern, special_tokens, add=add)
+        before = counts.runs
+        counts.runs = (*before, run)
+        if run.complete:
+            return counts
+        checkpoint = counts.text_bytes
+        size = write_word_counts(path, counts)
+        documents = read_documents(files, field=field, lines=lines, start=run.next)
+        try:
+            for after, read in count_documents(
+                counts, documents, files, run, num_threads, progress=progress
+            ):
+                counts.runs = (*before, after)
+                due = max(checkpoint_bytes, CHECKPOINT_FILES * size)
+                if after.complete or counts.text_bytes - checkpoint >= due:
+                    size = write_word_counts(path, counts)
+                    checkpoint = counts.text_bytes
+                progress(counts, read)
+        except Exception:
+            _undo_empty_run(path)
+            raise
         return counts
-    checkpoint = counts.text_bytes
-    size = write_word_counts(path, counts)
-    documents = read_documents(files, field=field, lines=lines, start=run.next)
-    try:
-        for after, read in count_documents(
-            counts, documents, files, run, num_threads, progress=progress
-        ):
-            counts.runs = (*before, after)
-            due = max(checkpoint_bytes, CHECKPOINT_FILES * size)
-            if after.complete or counts.text_bytes - checkpoint >= due:
-                size = write_word_counts(path, counts)
-                checkpoint = counts.text_bytes
-            progress(counts, read)
-    except Exception:
-        _undo_empty_run(path)
-        raise
-    return counts
 
 
 def _undo_empty_run(path: Path) -> None:
@@ -137,21 +139,23 @@ def count_stream(
     >>> dict(count_stream([b"low low", b"er low"], "stream.counts").items())
     {b'low': 1, b' lower': 1, b' low': 1}
     """
-    path = Path(os.path.realpath(target))
+    path = resolve(target, force=True)
     stream = ByteStream(parts, name)
     run = stream_run(field=field, lines=lines, doc_cap=doc_cap, max_chars=max_chars)
-    counts, run = _resumed(target, run, pattern, special_tokens, add=add)
-    documents = read_stream(stream, field=field, lines=lines)
-    for after, read in count_documents(
-        counts, documents, [name], run, num_threads, progress=progress
-    ):
-        run = after
-        progress(counts, read)
-    run = replace(run, files=(CountedFile(name, stream.size, stream.crc),))
-    _refuse_counted_twice(counts, run, target)
-    counts.runs = (*counts.runs, run)
-    write_word_counts(path, counts)
-    return counts
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with locked(target, path.with_name(f"{path.name}.lock")):
+        counts, run = _resumed(target, run, pattern, special_tokens, add=add)
+        documents = read_stream(stream, field=field, lines=lines)
+        for after, read in count_documents(
+            counts, documents, [name], run, num_threads, progress=progress
+        ):
+            run = after
+            progress(counts, read)
+        run = replace(run, files=(CountedFile(name, stream.size, stream.crc),))
+        _refuse_counted_twice(counts, run, target)
+        counts.runs = (*counts.runs, run)
+        write_word_counts(path, counts)
+        return counts
 
 
 def stream_run(
@@ -176,9 +180,7 @@ def _resumed(
     add: bool,
 ) -> tuple[WordCounts, Run]:
     """The counts that a run adds to, without the run itself, and the run's state so far."""
-    path = resolve(target, force=True)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    counts = read_word_counts(target) if path.exists() else None
+    counts = read_word_counts(target) if os.path.exists(target) else None
     if counts is None or (_drop_empty_run(counts) and not counts.runs and not counts.words):
         return WordCounts(pattern or "nanochat", special_tokens or ()), run
     specials = counts.special_tokens if special_tokens is None else special_tokens
