@@ -252,6 +252,21 @@ def test_a_column_that_is_missing_or_no_text_is_named_with_its_file_and_type(
         tokenize([tmp_path / "a.parquet"], SUBJECT, tmp_path / "out", field=field)
 
 
+def test_a_damaged_parquet_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    write_file(path, ".parquet", ["the light", "house"] * 20)
+    whole, refused = path.read_bytes(), 0
+    for start in range(4, len(whole) - 8, 7):
+        damaged = bytes(byte ^ 0x5A for byte in whole[start : start + 20])
+        path.write_bytes(whole[:start] + damaged + whole[start + 20 :])
+        try:
+            tokenize([path], SUBJECT, tmp_path / str(start))
+        except SourceError as error:
+            assert str(error).startswith(f"{path}: ")  # noqa: PT017 -- not all damage is seen
+            refused += 1
+    assert refused > 10
+
+
 def test_a_folder_with_other_contents_is_not_touched(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("the light")
     with pytest.raises(TokexportError, match="is not empty"):

@@ -359,3 +359,12 @@ def test_an_error_names_a_text_with_a_lone_surrogate(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"text": "a"}\n{"text": "b\\ud800"}\n')
     with pytest.raises(SourceError, match=r"a.jsonl: document 2: a text has a lone surrogate"):
         count_files([tmp_path / "a.jsonl"], tmp_path / "w.counts", pattern=SMALL)
+
+
+def test_an_error_names_a_row_of_parquet_that_is_not_utf8(tmp_path: Path) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    offsets = pa.py_buffer(struct.pack("<3i", 0, 2, 4))
+    column = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(b"ab\xff\xfe")])
+    pq.write_table(pa.table({"text": column}), tmp_path / "a.parquet")
+    with pytest.raises(SourceError, match=r"a.parquet: document 2: 'utf-8' codec can't decode"):
+        count_files([tmp_path / "a.parquet"], tmp_path / "w.counts", pattern=SMALL)

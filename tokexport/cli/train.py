@@ -261,7 +261,7 @@ def _texts(paths: Sequence[str], how: dict[str, Any]) -> Iterator[str]:
         if isinstance(batch, LongDocument):
             yield from decoded(batch.parts, str(files[batch.first.file]))
         else:
-            yield from strings(batch.texts)
+            yield from strings(batch, files)
 
 
 def _opened(name: str) -> Tokenizer:

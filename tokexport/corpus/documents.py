@@ -353,5 +353,5 @@ def _parquet(path: Path, field: str, begin: Position, read: int) -> Iterator[Bat
                 at += batch.num_rows
                 if len(column):
                     yield Batch(column, len(column), first, read + size * at // rows)
-    except pa.ArrowInvalid as error:
-        raise SourceError(f"{path}: not a readable parquet file: {error}") from error
+    except (pa.ArrowException, OSError) as error:
+        raise SourceError(f"{path}: not a readable parquet file: {str(error).strip()}") from error

@@ -272,7 +272,7 @@ def count_documents(
             texts.append(map(see, capped(decoded(batch.parts, name), run.doc_cap)))
             after, count = Position(batch.first.file + 1), 1
         else:
-            for text in strings(batch.texts):
+            for text in strings(batch, names):
                 texts.append(see(text[: run.doc_cap]))
                 if is_full():
                     break
@@ -307,10 +307,25 @@ def decoded(parts: Iterator[bytes], name: str) -> Iterator[str]:
         raise SourceError(f"{name}: not UTF-8 at byte {at:,}", "convert it first") from error
 
 
-def strings(texts: Any) -> list[str]:
-    """The texts of a batch: a list, or a column of Arrow."""
-    found: list[str] = texts if isinstance(texts, list) else texts.to_pylist()
-    return found
+def strings(batch: Batch, names: Sequence[str | Path]) -> list[str]:
+    """The texts of a batch: a list, or a column of Arrow. Raises SourceError if one is not UTF-8,
+    which a library other than Arrow may have written.
+    """
+    column: Any = batch.texts
+    if isinstance(column, list):
+        return column
+    try:
+        found: list[str] = column.to_pylist()
+        return found
+    except UnicodeDecodeError:
+        for number, text in enumerate(column):
+            try:
+                text.as_py()
+            except UnicodeDecodeError as error:
+                place = batch.after(number)
+                where = f"{names[place.file]}: document {place.document + 1:,}"
+                raise SourceError(f"{where}: {error}") from error
+        raise
 
 
 def capped(parts: Iterator[str], cap: int | None) -> Iterator[str]:
