@@ -180,6 +180,15 @@ def test_a_repeatedly_killed_process_produces_the_same_files(tmp_path: Path) -> 
         assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "killed" / name).read_bytes()
 
 
+def test_the_ids_of_files_that_have_changed_are_not_kept(tmp_path: Path) -> None:
+    """Not even if their sizes are the same."""
+    write_file(tmp_path / "a.jsonl", ".jsonl", ["the light", "house"])
+    tokenize([tmp_path / "a.jsonl"], SUBJECT, tmp_path / "out")
+    write_file(tmp_path / "a.jsonl", ".jsonl", ["the night", "house"])
+    with pytest.raises(TokexportError, match=r"other settings \(files\); name another folder, or"):
+        tokenize([tmp_path / "a.jsonl"], SUBJECT, tmp_path / "out")
+
+
 def test_a_second_process_does_not_write_to_the_same_folder(tmp_path: Path) -> None:
     write_file(tmp_path / "a.jsonl", ".jsonl", ["the light", "house"])
     refused = 0

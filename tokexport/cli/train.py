@@ -23,6 +23,7 @@ from tokexport.cli.count import counting, field_option, is_standard_input, patte
 from tokexport.cli.options import AnyPath, Utf8, parts_of_file, path_option, token_option
 from tokexport.corpus.documents import (
     ByteStream,
+    InputFile,
     LongDocument,
     Position,
     find_files,
@@ -35,7 +36,7 @@ from tokexport.runtime.embedded import is_tokexport_file
 from tokexport.training.counting import WordCounts
 from tokexport.training.files import count_documents, decoded, stream_run, strings
 from tokexport.training.report import Report, Sample, report
-from tokexport.training.runs import CountedFile, Run
+from tokexport.training.runs import Run
 from tokexport.training.train import (
     TIE_BREAKS,
     Roles,
@@ -245,7 +246,7 @@ def _count(
     else:
         left_out = {path.resolve() for path in find_files(held_out)}
         names = files = [path for path in find_files(inputs) if path.resolve() not in left_out]
-        counted = tuple(map(CountedFile.of, files))
+        counted = tuple(map(InputFile.of, files))
         run = Run(counted, field or "text", lines, **caps)
         documents = read_documents(files, field=run.field, lines=lines, start=run.next)
     show = counting(line, sum(file.size for file in run.files))

@@ -26,6 +26,7 @@ BATCH_ROWS: Final = 512
 # A .txt file is one document; above this size it is encoded as a stream.
 LONG_BYTES: Final = 1 << 26
 PART: Final = 1 << 20
+ENDS: Final = 1 << 16  # bytes at the start and at the end of a file that its checksum covers
 TEXT_OVERHEAD: Final = 64  # bytes of memory per text in addition to its content
 
 COMPRESSIONS: Final = (".gz", ".bz2", ".xz", ".zst")
@@ -36,6 +37,26 @@ JSON_KINDS: Final = {
 }  # fmt: skip
 PARQUET: Final = ".parquet"
 SUPPORTED: Final = f".txt, .jsonl, .ndjson (also with {', '.join(COMPRESSIONS)}) and .parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """A file of documents: its path as given, its size, and a CRC-32 of its two ends."""
+
+    path: str
+    size: int
+    crc: int
+
+    @classmethod
+    def of(cls, path: Path) -> InputFile:
+        """Describes the current state of a file."""
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            crc = zlib.crc32(file.read(ENDS))
+            if size > ENDS:
+                file.seek(max(ENDS, size - ENDS))
+                crc = zlib.crc32(file.read(ENDS), crc)
+        return cls(str(path), size, crc)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from tokexport.corpus.documents import (
     Batch,
+    InputFile,
     LongDocument,
     Position,
     find_files,
@@ -80,7 +82,7 @@ def tokenize(
         raise TokexportError(f"{tokenizer.n_vocab:,} ids do not fit into uint16", "use uint32")
     settings: dict[str, Any] = {
         "tokenizer": hashlib.sha256(tokenizer.to_bytes()).hexdigest(),
-        "files": [{"path": str(path), "size": path.stat().st_size} for path in files],
+        "files": [asdict(InputFile.of(path)) for path in files],
         "field": field,
         "lines": lines,
         "begin": begin,

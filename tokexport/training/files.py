@@ -11,6 +11,7 @@ from typing import Any, Final
 from tokexport.corpus.documents import (
     Batch,
     ByteStream,
+    InputFile,
     LongDocument,
     Position,
     find_files,
@@ -21,7 +22,7 @@ from tokexport.corpus.pipeline import read_ahead
 from tokexport.errors import SourceError, TextError, TokexportError
 from tokexport.output import locked, resolve
 from tokexport.training.counting import Text, WordCounts
-from tokexport.training.runs import CountedFile, Run
+from tokexport.training.runs import Run
 from tokexport.training.word_counts_file import SUFFIX, read_word_counts, write_word_counts
 
 # Text between two checkpoints; more if the file is large, so that most time goes to counting.
@@ -68,7 +69,7 @@ def count_files(
     """
     path = resolve(target, force=True)
     files = find_files([os.fspath(name) for name in inputs])
-    run = Run(tuple(map(CountedFile.of, files)), field, lines, doc_cap, max_chars)
+    run = Run(tuple(map(InputFile.of, files)), field, lines, doc_cap, max_chars)
     path.parent.mkdir(parents=True, exist_ok=True)
     with locked(target, path.with_name(f"{path.name}.lock")):
         counts, run = _resumed(target, run, pattern, special_tokens, add=add)
@@ -151,7 +152,7 @@ def count_stream(
         ):
             run = after
             progress(counts, read)
-        run = replace(run, files=(CountedFile(name, stream.size, stream.crc),))
+        run = replace(run, files=(InputFile(name, stream.size, stream.crc),))
         _refuse_counted_twice(counts, run, target)
         counts.runs = (*counts.runs, run)
         write_word_counts(path, counts)

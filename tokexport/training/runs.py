@@ -3,41 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import zlib
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from tokexport.corpus.documents import Position
-
-# Bytes at the start and at the end of a file that its checksum covers.
-ENDS: Final = 1 << 16
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class CountedFile:
-    """A file of documents: its path as given, its size, and a CRC-32 of its two ends."""
-
-    path: str
-    size: int
-    crc: int
-
-    @classmethod
-    def of(cls, path: Path) -> CountedFile:
-        """Describes the current state of a file."""
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            crc = zlib.crc32(file.read(ENDS))
-            if size > ENDS:
-                file.seek(max(ENDS, size - ENDS))
-                crc = zlib.crc32(file.read(ENDS), crc)
-        return cls(str(path), size, crc)
+from tokexport.corpus.documents import InputFile, Position
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Run:
     """One run over files: the files, the settings, and the next document to count."""
 
-    files: tuple[CountedFile, ...]
+    files: tuple[InputFile, ...]
     field: str
     lines: bool
     doc_cap: int | None
@@ -53,7 +28,7 @@ class Run:
 
         Raises TypeError or KeyError for another object.
         """
-        files = tuple(CountedFile(**file) for file in value["files"])
+        files = tuple(InputFile(**file) for file in value["files"])
         return cls(**{**value, "files": files, "next": Position(**value["next"])})
 
     def at_start(self) -> Run:
