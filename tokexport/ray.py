@@ -31,9 +31,10 @@ def tokenize(
 ) -> Dataset:
     """The dataset with an additional column ``ids``: the ids of the texts in ``column``.
 
-    ``begin`` and ``end`` are ids put around each text; ``workers`` is the number of processes that
-    encode (None: one for each CPU of the cluster). The step contains the tokenizer, so no worker
-    needs its file. As always in Ray Data, nothing runs before the result is read or written.
+    ``begin`` and ``end`` are ids put around each text; ``workers`` is the greatest number of
+    processes that encode (None: one for each CPU of the cluster). The step contains the tokenizer,
+    so no worker needs its file. As always in Ray Data, nothing runs before the result is read or
+    written.
     """
     how: dict[str, Any] = {"column": column, "begin": begin, "end": end, "num_threads": 1}
     # Opened from bytes, it is also pickled as bytes.
@@ -68,7 +69,7 @@ def count(
 ) -> WordCounts:
     """Count the words of the texts in ``column``, as ``tokexport.training.WordCounts`` does.
 
-    ``workers`` is the number of processes that count (None: one for each CPU of the cluster). Each
+    ``workers`` is the greatest number of processes that count (None: one for each CPU). Each
     batch becomes the counts of its distinct words, and these are added up here as they arrive; if a
     worker dies, Ray gives its batch to another. The words have no order, so ``first-seen`` cannot
     be their tie-break. ``tokexport.training.train_from_counts`` learns from the result, and
@@ -98,11 +99,13 @@ def _mapped(
     """Maps a step over batches, in workers that each create it once."""
     import ray
 
-    count = workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
+    most = workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
+    # Not all at once: on all CPUs they would wait forever for the step that reads the dataset.
+    pool = ray.data.ActorPoolStrategy(min_size=1, max_size=most)
     return dataset.map_batches(
         step,
         fn_constructor_kwargs=arguments,
         batch_format="pyarrow",
         batch_size=batch_rows,
-        compute=ray.data.ActorPoolStrategy(size=count),
+        compute=pool,
     )

@@ -78,6 +78,22 @@ def test_every_row_has_its_ids() -> None:
     assert [list(row["ids"]) for row in by_row] == [[300, *SUBJECT.encode(text)] for text in TEXTS]
 
 
+@pytest.mark.parametrize("workers", [None, 2])
+def test_as_many_workers_as_cpus_do_not_keep_the_dataset_from_being_read(
+    workers: int | None,
+) -> None:
+    from tokexport.ray import tokenize
+
+    found: list[int] = []
+    data = ray.data.range(1000).map(lambda row: {"text": str(row["id"])})
+    run = threading.Thread(
+        target=lambda: found.append(tokenize(data, SUBJECT, workers=workers).count()), daemon=True
+    )
+    run.start()
+    run.join(60)
+    assert found == [1000]
+
+
 def test_counts_equal_those_of_a_single_process(tmp_path: Path) -> None:
     from tokexport.ray import count
 
