@@ -18,6 +18,7 @@ import tokexport
 from tokexport.errors import TokexportError
 from tokexport.model import Behavior, CharacterTest, Dialect, Split
 from tokexport.sources.patterns import GPT2, LLAMA3
+from tokexport.sources.reference import BYTE_OF
 from tokexport.sources.sentencepiece.proto import NormalizerSpec, Piece, PieceType, serialize
 from tokexport.sources.tiktoken.known_patterns import KNOWN
 from tokexport.targets.compare import compare_runtime
@@ -57,6 +58,19 @@ def test_pieces_keep_their_ids(name: str, sources: tuple[Path, Path], tmp_path: 
     write_target(sources[1], name, tmp_path / "file")
     result = compare_runtime(tmp_path / "file", name, against=sources[1], strings=300)
     assert not any(kind.startswith("encode") for kind in result.differing), result.lines()
+
+
+def test_a_pair_of_clip_becomes_a_tokenizer_json_with_its_ids(tmp_path: Path) -> None:
+    ends = [character + "</w>" for character in BYTE_OF]
+    names = [*BYTE_OF, *ends, "th", "the</w>", "<|startoftext|>", "<|endoftext|>"]
+    (tmp_path / "vocab.json").write_text(json.dumps({name: id for id, name in enumerate(names)}))
+    (tmp_path / "merges.txt").write_text("#version: 0.2\nt h\nth e</w>\n")
+    write_target(tmp_path / "vocab.json", "tokenizer.json", tmp_path / "tokenizer.json")
+    reference = reference_for(tmp_path / "vocab.json")
+    runtime = TARGETS["tokenizer.json"].runtime(tmp_path / "tokenizer.json", {})
+    for text in ("The  tide", "the<|endoftext|>e\u0301"):
+        assert runtime.encode(text) == reference.encode(text, True)
+    assert runtime.encode("the") == [names.index("the</w>")]
 
 
 def test_llamacpp_does_not_normalize(sources: tuple[Path, Path]) -> None:

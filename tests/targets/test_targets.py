@@ -139,6 +139,17 @@ def test_a_model_over_bytes_without_merges_is_refused(tmp_path: Path) -> None:
         write_target(tmp_path / "rwkv_vocab.txt", "vocab.json", tmp_path / "file")
 
 
+@pytest.mark.parametrize("name", ["qwen3.c", "whisper.cpp", "gguf", "vocab.json"])
+def test_bpe_that_marks_the_end_of_a_word_is_refused(name: str, tmp_path: Path) -> None:
+    source = changed(tmp_path, "e</w>", "t</w>", end_of_word_suffix="</w>")
+    with pytest.raises(TokexportError, match="not BPE over bytes"):
+        write_target(source, name, tmp_path / "file")
+    if name in ("qwen3.c", "whisper.cpp"):
+        convert(source, tmp_path / "it.bin", self_test=False)
+        with pytest.raises(TokexportError, match="not BPE over bytes"):
+            write_target(tmp_path / "it.bin", name, tmp_path / "file")
+
+
 def test_the_refusal_of_a_charsmap_does_not_contain_its_bytes(sources: tuple[Path, Path]) -> None:
     original = material(sources[1])
     steps = (Charsmap(bytes(1000), by_grapheme=False),)

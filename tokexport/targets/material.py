@@ -33,7 +33,8 @@ class Material:
     ``scores`` are those by which a runtime merges, the largest first, as 32-bit numbers; None for a
     model without scores. ``pieces`` are SentencePiece's, for its BPE and Unigram. ``model`` is what
     was read from a source, ``document`` a tokenizer.json that describes all of it, and ``file`` the
-    bytes of a tokexport file.
+    bytes of a tokexport file. ``of_characters``: its BPE does not begin with bytes, or ends words
+    with ``</w>``.
     """
 
     name: str
@@ -45,10 +46,13 @@ class Material:
     model: TokenizerModel | None = None
     document: dict[str, Any] | None = None
     file: bytes | None = None
+    of_characters: bool = False
 
     @property
     def of_bytes(self) -> bool:
         """Whether its BPE begins with bytes, so that there is a token for each byte."""
+        if self.of_characters:
+            return False
         plain = (token for token in self.tokens if token and not token.special)
         single = {token.content for token in plain if not token.fallback}
         return self.pieces is None and all(bytes((byte,)) in single for byte in range(256))
@@ -89,6 +93,7 @@ def of_model(
 ) -> Material:
     """The material of a model, and of the pieces that it was read from."""
     model = prepared(source)
+    inner = model.model
     if pieces is None:
         pieces = pieces_of_model(name, model)
     return Material(
@@ -99,6 +104,7 @@ def of_model(
         scores=_scores(model) if pieces is None else tuple(one.score for one in pieces.pieces),
         pieces=pieces,
         model=source,
+        of_characters=isinstance(inner, BytePairModel) and inner.characters is not None,
     )
 
 
@@ -109,7 +115,15 @@ def of_file(tokenizer: Tokenizer, name: str) -> Material:
     parts = parts_of_file(tokenizer, tokens)
     found = tokenizer.scores
     scores = None if found is None else tuple(map(float, found))
-    return Material(name, tokens, parts, tokenizer.special_ids, scores, file=tokenizer.to_bytes())
+    return Material(
+        name,
+        tokens,
+        parts,
+        tokenizer.special_ids,
+        scores,
+        file=tokenizer.to_bytes(),
+        of_characters="CHRS" in dict(tokenizer.sections()),
+    )
 
 
 def pieces_of_model(name: str, model: TokenizerModel) -> proto.SentencePieceModel | None:

@@ -122,4 +122,5 @@ SOURCE = Source(
     read_clip,
     reference_of_clip,
     files=("bpe_simple_vocab_*.txt.gz", "bpe_simple_vocab_*.txt"),
+    equivalent=lambda source, pair: clip_document(*pair),
 )

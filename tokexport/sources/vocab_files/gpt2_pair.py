@@ -8,7 +8,7 @@ A pair with CLIP's special tokens is CLIP's.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import TokenizerModel
@@ -22,7 +22,13 @@ from tokexport.sources.tokenizer_json import document
 from tokexport.sources.tokenizer_json.config import ADDED_TOKENS, CONFIG
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 from tokexport.sources.unreadable import is_array, list_without_ids
-from tokexport.sources.vocab_files.clip import END_OF_WORD, is_clip, read_clip, reference_of_clip
+from tokexport.sources.vocab_files.clip import (
+    END_OF_WORD,
+    clip_document,
+    is_clip,
+    read_clip,
+    reference_of_clip,
+)
 from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT, CHARACTERS
 
 # File names that belong together: the vocabulary's and the merges'.
@@ -88,8 +94,14 @@ def _read(source: Input, pair: Pair) -> TokenizerModel:
     if source.given.special_tokens is not None:
         problem = "special tokens for a pair of CLIP are not supported"
         raise UnsupportedError(source.name, problem, "it names its own")
-    vocab = read_vocab(pair.vocab)
-    return read_clip(source, (vocab, [*pair.merges.values()]))
+    return read_clip(source, (read_vocab(pair.vocab), [*pair.merges.values()]))
+
+
+def _equivalent(source: Input, pair: Pair) -> dict[str, Any] | None:
+    """CLIP's tokenizer.json, as GPT-2's vocabularies are written from their parts."""
+    if not pair.is_clip:
+        return None
+    return clip_document(read_vocab(pair.vocab), [*pair.merges.values()])
 
 
 def _reference(source: Input, pair: Pair) -> ReferenceTokenizer:
@@ -119,6 +131,7 @@ SOURCE = Source(
     _reference,
     files=("vocab.json", "encoder.json", "*-vocab.json"),
     is_whole=_is_whole,
+    equivalent=_equivalent,
     takes=frozenset(("special_tokens",)),
 )
 
