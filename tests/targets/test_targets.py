@@ -107,6 +107,34 @@ def test_no_file_is_overwritten_without_force(
     write_target(source, name, target, force=True)
 
 
+def test_the_files_of_a_source_directory_are_not_overwritten(tmp_path: Path) -> None:
+    changed(tmp_path)
+    before = (tmp_path / "tokenizer.json").read_bytes()
+    with pytest.raises(TokexportError, match="is the source itself"):
+        write_target(tmp_path, "tokenizer.json", tmp_path / "tokenizer.json", force=True)
+    assert (tmp_path / "tokenizer.json").read_bytes() == before
+    write_target(tmp_path, "vocab.json", tmp_path / "pair")
+    with pytest.raises(TokexportError, match=r"vocab\.json is the source itself"):
+        write_target(tmp_path / "pair", "vocab.json", tmp_path / "pair", force=True)
+
+
+def test_a_file_in_place_of_the_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(TokexportError, match="file: cannot be written: File exists"):
+        write_target(changed(tmp_path), "vocab.json", tmp_path / "file", force=True)
+
+
+@pytest.mark.parametrize("size", [4, 24, 1000])
+def test_a_damaged_file_does_not_get_a_tokenizer(
+    size: int, sources: tuple[Path, Path], tmp_path: Path
+) -> None:
+    data = (ROOT / "formats" / TARGETS["gguf"].golden).read_bytes()[:size]
+    (tmp_path / "cut.gguf").write_bytes(data)
+    with pytest.raises(SourceError, match=r"cut\.gguf: it is cut off or damaged"):
+        write_target(sources[0], "gguf", tmp_path / "new", into=tmp_path / "cut.gguf")
+    assert not (tmp_path / "new").exists()
+
+
 @pytest.mark.parametrize("name", [name for name in NAMES if TARGETS[name].layouts])
 def test_a_file_that_is_cut_off_is_refused(name: str, tmp_path: Path) -> None:
     golden = ROOT / "formats" / TARGETS[name].golden

@@ -205,9 +205,14 @@ def add_to(source: Material, existing: Path, target: Path) -> None:
         raise SourceError(f"{existing}: cannot be read: {error.strerror or error}") from error
     if head != MAGIC:
         raise SourceError(f"{existing}: it is not a GGUF file")
-    reader = library.GGUFReader(existing)
+    try:
+        reader = library.GGUFReader(existing)
+        architecture = reader.fields["general.architecture"].contents()
+    except (ValueError, LookupError) as error:
+        raise SourceError(
+            f"{existing}: it is cut off or damaged, or has no architecture"
+        ) from error
     fields = reader.fields
-    architecture = fields["general.architecture"].contents()
     writer = library.GGUFWriter(target, architecture, endianess=reader.endianess)
     alignment = fields.get("general.alignment")
     if alignment is not None:

@@ -63,11 +63,14 @@ def write_target(
             f"{format} cannot carry all of this tokenizer, and nothing was written: {lost}"
         )
     paths = {Path(target, name): data for name, data in files.items()}
-    for path in paths:
-        if isinstance(source, (str, os.PathLike)):
-            refuse_sources(path, [Path(source)])
+    if isinstance(source, (str, os.PathLike)):
+        read = () if found.model is None else found.model.provenance.sha256
+        own = [Path(source), *(Path(source, name) for name in read)]
+        for path in paths:
+            refuse_sources(path, own)
     if "" not in files:
-        Path(target).mkdir(parents=True, exist_ok=True)
+        with naming(Path(target)):
+            Path(target).mkdir(parents=True, exist_ok=True)
     resolved = {path: resolve(path, force=force) for path in paths}
     if into is None:
         for path, data in paths.items():
