@@ -45,7 +45,8 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 def _pair(source: Path, target: Path) -> tuple[tokexport.Tokenizer, tokexport.Tokenizer]:
     gguf_path = target.with_suffix(".gguf")
     result = write_target(source, "gguf", gguf_path)
-    assert not result.losses
+    # llama.cpp drops marks that BERT keeps.
+    assert [loss.part.name for loss in result.losses] == ["NORMALIZER"] * (target.name == "uncased")
     return converted(source, self_test=False), converted(gguf_path, self_test=False)
 
 

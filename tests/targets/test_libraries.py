@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import gguf
 import numpy as np
@@ -19,7 +20,13 @@ from tokexport.errors import TokexportError
 from tokexport.model import Behavior, CharacterTest, Dialect, Split
 from tokexport.sources.patterns import GPT2, LLAMA3
 from tokexport.sources.reference import BYTE_OF
-from tokexport.sources.sentencepiece.proto import NormalizerSpec, Piece, PieceType, serialize
+from tokexport.sources.sentencepiece.proto import (
+    Algorithm,
+    NormalizerSpec,
+    Piece,
+    PieceType,
+    serialize,
+)
 from tokexport.sources.tiktoken.known_patterns import KNOWN
 from tokexport.targets.compare import compare_runtime
 from tokexport.targets.equivalence import are_equivalent
@@ -89,6 +96,35 @@ def test_llamacpp_keeps_spaces_that_a_model_removes(tmp_path: Path) -> None:
     reference = reference_for(tmp_path / "tokenizer.model")
     assert runtime.encode("the  tide") != reference.encode("the  tide", False)
     assert runtime.encode("the tide") == reference.encode("the tide", False)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "changes", "part"),
+    [
+        (Algorithm.BPE, {}, "MODEL"),
+        (Algorithm.UNIGRAM, {}, "MODEL"),
+        (Algorithm.UNIGRAM, {"byte_fallback": True}, "UNKNOWN"),
+    ],
+)
+def test_a_part_that_llamacpp_treats_differently_is_lost(
+    algorithm: Algorithm, changes: dict[str, Any], part: str, tmp_path: Path
+) -> None:
+    model = replace(GOLDEN.piece_model(), algorithm=algorithm, **changes)
+    if part == "MODEL":
+        user_defined = Piece("<user>", 0.0, PieceType.USER_DEFINED)
+        model = replace(model, pieces=(*model.pieces, user_defined))
+    (tmp_path / "tokenizer.model").write_bytes(serialize(model))
+    result = write_target(tmp_path / "tokenizer.model", "gguf", tmp_path / "file")
+    assert part in {loss.part.name for loss in result.losses}
+
+
+def test_gguf_refuses_pieces_at_which_llamacpp_stops(tmp_path: Path) -> None:
+    model = GOLDEN.piece_model()
+    pieces = tuple(piece for piece in model.pieces if piece.type is not PieceType.BYTE)
+    model = replace(model, pieces=pieces, byte_fallback=False)
+    (tmp_path / "tokenizer.model").write_bytes(serialize(model))
+    with pytest.raises(TokexportError, match=r"no tokens for bytes, and llama\.cpp stops"):
+        write_target(tmp_path / "tokenizer.model", "gguf", tmp_path / "file")
 
 
 def test_the_runtime_of_llamacpp_refuses_user_defined_pieces(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tokexport.errors import MissingLibraryError, SourceError, TokexportError
 from tokexport.model import (
     BytePairModel,
+    CharacterMap,
     GreedyModel,
     SpecialIds,
     Template,
@@ -89,6 +90,12 @@ def _piece_keys(source: Material) -> dict[str, Any]:
         raise refuse(
             "gguf", "of SentencePiece's models it holds BPE and Unigram", "it has no other"
         )
+    if pieces.algorithm is Algorithm.BPE and not pieces.byte_fallback:
+        raise refuse(
+            "gguf",
+            "it has no tokens for bytes, and llama.cpp stops at text that has no other token",
+            "train it with byte_fallback",
+        )
     spec = pieces.normalizer
     values: dict[str, Any] = {
         "model": _MODELS[pieces.algorithm],
@@ -102,7 +109,7 @@ def _piece_keys(source: Material) -> dict[str, Any]:
 
 
 def _bytes_keys(source: Material) -> dict[str, Any]:
-    model = bytes_model(source, "gguf")
+    model = bytes_model(source, "gguf", "for pieces, give SentencePiece's file (tokenizer.model)")
     added = source.parts.get(Part.ADDED_TOKENS, {})
     texts = {id: text for text, id in model["vocab"].items()} | added
     special = {*source.parts.get(Part.SPECIAL, ())}
@@ -235,17 +242,21 @@ def add_to(source: Material, existing: Path, target: Path) -> None:
 
 
 def _read(path: Path) -> Material:
-    """What the file says, without the normalizer if llama.cpp runs none."""
+    """What the file says, without the parts that llama.cpp treats differently."""
     found = material(path)
-    pieces = found.pieces
-    if found.model is not None and isinstance(found.model.model, (WordPieceModel, GreedyModel)):
-        return found
-    if pieces is not None and not (
-        pieces.algorithm is Algorithm.BPE and pieces.normalizer.remove_extra_whitespaces
-    ):
-        return found
-    parts = dict(found.parts)
-    parts.pop(Part.NORMALIZER, None)
+    assert found.model is not None
+    pieces, ignored = found.pieces, set[Part]()
+    if pieces is None:
+        by_words = isinstance(found.model.model, (WordPieceModel, GreedyModel))
+        if not by_words or CharacterMap.BERT_STRIP_ACCENTS in found.model.normalizer:
+            ignored.add(Part.NORMALIZER)
+    elif pieces.algorithm is Algorithm.BPE and pieces.normalizer.remove_extra_whitespaces:
+        ignored.add(Part.NORMALIZER)
+    elif pieces.algorithm is Algorithm.UNIGRAM and pieces.byte_fallback:
+        ignored.add(Part.UNKNOWN)
+    if pieces and any(piece.type is PieceType.USER_DEFINED for piece in pieces.pieces):
+        ignored.add(Part.MODEL)
+    parts = {part: value for part, value in found.parts.items() if part not in ignored}
     return replace(found, parts=parts)
 
 
@@ -290,9 +301,12 @@ GGUF: Final = Target(
     _runtime,
     Path("gguf/golden.gguf"),
     {
-        Part.NORMALIZER: "llama.cpp has none for BPE, and keeps all spaces",
+        Part.NORMALIZER: "llama.cpp has none for BPE, keeps all spaces, and drops every mark where"
+        " BERT drops accents",
         Part.PRE_TOKENIZER: "it is a name that stands for a different one",
         Part.TEMPLATE: "it says whether BOS and EOS surround a text, and nothing else",
+        Part.UNKNOWN: "for Unigram llama.cpp has no bytes for text without a token",
+        Part.MODEL: "llama.cpp finds user-defined pieces before it normalizes a text",
         Part.ADDED_TOKENS: "special tokens are found only if the program asks for it",
         Part.ROLES: "it has room for two stop ids besides EOS",
         Part.DECODER: "decoding is the program's",

@@ -15,7 +15,7 @@ _VERSION: Final = "#version: 0.2\n"
 
 
 def _write(source: Material) -> Files:
-    model = bytes_model(source, f"{VOCAB} with {MERGES}")
+    model = bytes_model(source, f"{VOCAB} with {MERGES}", "these files have no other model")
     added = {name: id for id, name in source.parts.get(Part.ADDED_TOKENS, {}).items()}
     vocab = {**model["vocab"], **added}
     lines = "".join(f"{left} {right}\n" for left, right in model["merges"])
