@@ -21,6 +21,7 @@ from sentencepiece_training import train
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.sources import read
 from tokexport.sources.gguf.metadata import read_metadata
+from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL
 from tokexport.sources.sentencepiece.proto import parse_model
 from tokexport.sources.vocab_files.rwkv import RwkvReference
 
@@ -89,6 +90,33 @@ def test_a_t5_gguf_produces_the_ids_of_its_sentencepiece_model(
         assert tokenizer.encode(text, add_special_tokens=False) == reference.encode(text), text
         assert tokenizer.encode(text, add_special_tokens=True) == [*reference.encode(text), 1]
     assert read(path).special_ids.stop == (1,)
+
+
+def test_runs_of_spaces_that_gemma_defines_are_found(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"add_dummy_prefix": False, "remove_extra_whitespaces": False}
+    runs = [SPACE_SYMBOL * size for size in (2, 3, 5)]
+    symbols = {"user_defined_symbols": [*runs, "\n\n"], "normalization_rule_name": "identity"}
+    model = train(model_type="bpe", byte_fallback=True, vocab_size=400, **options, **symbols)
+    pieces = parse_model(model, "tokenizer.model").pieces
+    values = {
+        "scores": [piece.score for piece in pieces],
+        "token_type": [piece.type for piece in pieces],
+        "add_space_prefix": False,
+        "unknown_token_id": 0,
+    }
+    # As convert_hf_to_gguf.py writes user-defined tokens, and only these.
+    tokens = [
+        piece.text.replace(SPACE_SYMBOL, " ") if piece.text in runs else piece.text
+        for piece in pieces
+    ]
+    assert "  " in tokens
+    tokenizer = converted(gguf_of(tmp_path / "gemma.gguf", "llama", tokens, values))
+    reference = sentencepiece.SentencePieceProcessor(model_proto=model)
+    dice = random.Random(5)
+    parts = [" ", "  ", "     ", "\n", "\n\n", "the", "fox", "\u2581", "\u2581\u2581", "é", "\t"]
+    for _ in range(3_000):
+        text = "".join(dice.choices(parts, k=dice.randrange(14)))
+        assert tokenizer.encode(text, add_special_tokens=False) == reference.encode(text), text
 
 
 def rwkv(path: Path, vocab: dict[int, bytes], size: int) -> Path:

@@ -250,7 +250,7 @@ def gguf_sentencepiece(source: GgufTokenizer) -> proto.SentencePieceModel:
     return proto.SentencePieceModel(
         file=source.file,
         pieces=tuple(
-            Piece(token, score, _piece_type(source, number, unknown))
+            Piece(_piece_text(source, number, token), score, _piece_type(source, number, unknown))
             for number, (token, score) in pieces
         ),
         algorithm=algorithms[source.model],
@@ -261,6 +261,12 @@ def gguf_sentencepiece(source: GgufTokenizer) -> proto.SentencePieceModel:
             remove_extra_whitespaces=source.flag("remove_extra_whitespaces", unigram),
         ),
     )
+
+
+def _piece_text(source: GgufTokenizer, number: int, token: str) -> str:
+    """llama.cpp's converter writes the mark in user-defined tokens as a space (Gemma's runs)."""
+    is_changed = source.model == "llama" and source.types[number] is PieceType.USER_DEFINED
+    return token.replace(" ", SPACE_SYMBOL) if is_changed else token
 
 
 def _scores(source: GgufTokenizer) -> list[float]:
