@@ -20,7 +20,7 @@ using Row = std::uint32_t;
 constexpr std::uint32_t none = UINT32_MAX;
 constexpr std::size_t columns = 3;            // of a merge
 constexpr std::size_t symbols_of_a_way = 16;  // few ways are longer
-// Published vocabularies have one way per id, two at most; contrived ones double them at each merge.
+// Real vocabularies have one way per id or a few; in a contrived one each merge can square them.
 constexpr std::size_t most_tried = 1000;
 
 struct Merge {

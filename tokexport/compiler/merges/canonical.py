@@ -153,7 +153,7 @@ def _found_ways(
                 "model.merges",
                 f"more than 1000 sequences of symbols that may become the id {token} are not"
                 " supported",
-                "a symbol that merges also produce multiplies the sequences",
+                "each token that is both a symbol and the result of merges multiplies them",
             )
         raise UnsupportedError(
             "model.merges",
