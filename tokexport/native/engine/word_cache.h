@@ -67,7 +67,7 @@ struct WordKey {
 // A word with more than most_inline ids, or with a hashed key, has its ids in a WordRing: then
 // `ids` is the number of ids, with `in_ring` in its upper bits, and the position in the ring. While
 // a word waits for its ids, the first element is the number given when the slot was reserved, with
-// `pending` in its upper bits.
+// `pending` in its upper bits, and the second one is 1 if the word had the slot before.
 struct WordSlot {
     static constexpr std::size_t most_inline = 4;
     static constexpr std::uint32_t in_ring = std::uint32_t(15) << id_count_shift,
@@ -98,6 +98,9 @@ public:
     // `key_size`: 0 if the slot has the key. Returns the entry's position.
     std::uint64_t add(const std::uint8_t *key, std::size_t key_size, const std::uint32_t *ids,
                       std::size_t count);
+
+    // The position of no entry, now or later.
+    std::uint64_t nowhere() const { return end_ - size - 1; }
 
     // The ids of an entry; nullptr if it was overwritten, or has another key.
     const std::uint32_t *find(std::uint64_t position, const std::uint8_t *key,
@@ -185,8 +188,9 @@ public:
     std::uint32_t reserve(const WordKey &key, std::size_t set, std::uint32_t number) {
         const std::size_t place = place_for(key, set);
         used_ += is_free(slots_[place]);
-        slots_[place].key = key;
         slots_[place].ids[0] = number | WordSlot::pending;
+        slots_[place].ids[1] = is(slots_[place], key);
+        slots_[place].key = key;
         return static_cast<std::uint32_t>(place);
     }
 
