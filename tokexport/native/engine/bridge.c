@@ -146,7 +146,7 @@ static int encode_bulk(tkx_context *ctx, const uint8_t *text, size_t size, int n
         /* a rest with U+2581: only the maps apply, since nothing is put before it */
         for (i = 0; i < t->op_count; i++)
             if (t->ops[i].kind == MAP) rewrite(ctx, &t->ops[i], 1, &text, &size);
-    } else if (t->stage_count == 1 && (t->stages[0].flags & REWRITE)) {
+    } else if (t->stage_count && (t->stages[0].flags & REWRITE)) {
         rewrite(ctx, t->ops + t->stages[0].first_op, t->stages[0].op_count, &text, &size);
     }
     if (size && ctx->code == TKX_OK) is_done = encode_segment_in_bulk(ctx, text, size, 0);
@@ -274,6 +274,36 @@ int tkx_bulk_merge(tkx_context *ctx, const uint8_t *bytes, size_t size, uint32_t
         *count = ctx->count;
         write_to(ctx, kept, capacity, before);
     }
+    return ctx->code;
+}
+
+int tkx_bulk_has_words(const tkx *t, uint32_t next) {
+    uint32_t i, op;
+    /* in BPE, a part that was merged before is found by where its ids are in the output */
+    if (t->model == MODEL_BPE) return 0;
+    if (t->model == MODEL_WORDLEVEL && (t->flags & FUSE_UNKNOWN)) return 0;
+    for (i = next; i < t->stage_count; i++) {
+        const tkx_stage *s = &t->stages[i];
+        for (op = 0; (s->flags & REWRITE) && op < s->op_count; op++)
+            if (t->ops[s->first_op + op].flags & (ONLY_FIRST | FIRST_SOURCE)) return 0;
+    }
+    return 1;
+}
+
+int tkx_bulk_encode_word(tkx_context *ctx, uint32_t next, const uint8_t *bytes, size_t size,
+                         uint32_t *ids, size_t capacity, size_t *count) {
+    uint32_t *const kept = ctx->ids;
+    uint8_t *const cache = ctx->cache;
+    const size_t kept_capacity = ctx->capacity, before = ctx->count, mark = ctx->memory_used;
+    write_to(ctx, ids, capacity, 0);
+    ctx->cache = NULL;
+    if (next < ctx->t->stage_count) split_in_stages(ctx, next, bytes, bytes + size);
+    else add_pretoken(ctx, bytes, size);
+    encode_batch(ctx);
+    ctx->memory_used = mark;
+    ctx->cache = cache;
+    *count = ctx->count;
+    write_to(ctx, kept, kept_capacity, before);
     return ctx->code;
 }
 

@@ -93,6 +93,14 @@ int tkx_bulk_merge(struct tkx_context *ctx, const uint8_t *bytes, size_t size, u
 int tkx_bulk_encode_long(struct tkx_context *ctx, const uint8_t *bytes, size_t size, uint32_t *ids,
                          size_t capacity, size_t *count);
 
+/* Whether `next` stages of a file cut a segment into words whose ids depend on nothing else. */
+int tkx_bulk_has_words(const tkx *t, uint32_t next);
+
+/* Core: encodes a word by the stages from `next` on and the model; ids beyond `capacity` are
+   counted, not written. */
+int tkx_bulk_encode_word(struct tkx_context *ctx, uint32_t next, const uint8_t *bytes, size_t size,
+                         uint32_t *ids, size_t capacity, size_t *count);
+
 /* Core: whether the memory was too small for some pre-token of this call, or for a part of one,
    whose ids are missing then. The call will be repeated. */
 int tkx_bulk_lacks_memory(const struct tkx_context *ctx);

@@ -18,7 +18,7 @@ Encoder::Encoder(const Engine &engine)
       character_words_(engine, words_),
       ends_(new std::uint32_t[SplitRun::block]),
       miss_ids_(new std::uint32_t[most_miss_ids]),
-      scratch_(new std::uint32_t[spare + block * longest + spare]),
+      scratch_(new std::uint32_t[spare + block * (longest + 1) + spare]),
       new_misses_(new std::uint32_t[most_misses]),
       queries_(new tkx_bulk_word[most_misses]),
       short_words_(new ShortWord[most_short_words]),
@@ -96,8 +96,7 @@ int Encoder::encode_block(std::uint32_t start, const std::uint32_t *ends, std::s
             code = encode_block(ends[before], ends + before + 1, count - before - 1);
         return code;
     }
-    // A pre-token has at most as many ids as bytes.
-    const std::size_t size = ends[count - 1] - start;
+    const std::size_t size = ends[count - 1] - start + count * most_more_ids;
     const std::size_t room = capacity_ - std::min(capacity_, count_);
     const bool is_tight =
         static_cast<std::size_t>(at_ - out_) + misses_.bytes + size + spare > room;
@@ -138,7 +137,9 @@ int Encoder::encode_long(std::uint32_t start, std::uint32_t end) {
     if (code != TKX_OK) return code;
     std::size_t made = 0;
     const std::size_t first = std::min(count_, capacity_), size = end - start;
-    if (engine_.symbols) {
+    if (engine_.words) {
+        code = encode_word(text_ + start, size, ids_ + first, capacity_ - first, &made);
+    } else if (engine_.symbols) {
         made = merge_runs(engine_.pairs, {text_ + start, size, engine_.symbols.get()}, ids_ + first,
                           capacity_ - first);
     } else if (size > engine_.file.max_token_bytes &&  // so it cannot itself be a token
@@ -148,7 +149,7 @@ int Encoder::encode_long(std::uint32_t start, std::uint32_t end) {
         if (!made && !is_ascii(text_ + start, size) && character_words_.is_worth_it(size))
             code = character_words_.merge(ctx_, text_ + start, size, ids_ + first, &made, nullptr);
     }
-    if (!made && code == TKX_OK)
+    if (!made && code == TKX_OK && !engine_.words)
         code = tkx_bulk_encode_long(ctx_, text_ + start, size, ids_ ? ids_ + first : nullptr,
                                     capacity_ - first, &made);
     if (code != TKX_OK) return code;
@@ -161,7 +162,9 @@ int Encoder::encode_long(std::uint32_t start, std::uint32_t end) {
 int Encoder::resolve() {
     if (misses_.count) {
         list_new_misses();
-        const int code = engine_.symbols ? merge_characters() : merge_bytes();
+        const int code = engine_.words     ? encode_words()
+                         : engine_.symbols ? merge_characters()
+                                           : merge_bytes();
         if (code != TKX_OK) return code;
         close_gaps();
         count_ids_of_passages();

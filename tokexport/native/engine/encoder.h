@@ -40,7 +40,8 @@ private:
     // Pre-tokens of at least this many bytes are not encoded in blocks; a power of 2.
     static constexpr std::size_t longest = 1024;
     static constexpr std::size_t enough_miss_bytes = std::size_t(1) << 16,
-                                 most_miss_bytes = enough_miss_bytes + block * longest;
+                                 most_miss_bytes =
+                                     enough_miss_bytes + block * (longest + most_more_ids);
     // How many ids after the last one may be overwritten: ids are copied without counting.
     static constexpr std::size_t spare = 16;
     // Words and fragments merged together. A fragment of three characters, which gets room for four
@@ -90,6 +91,9 @@ private:
     int merge_other(Miss &miss, std::uint32_t *ids, CharacterWords::Later &later,
                     std::size_t &long_count);
     int merge_characters();
+    int encode_word(const std::uint8_t *bytes, std::size_t size, std::uint32_t *ids,
+                    std::size_t capacity, std::size_t *made);
+    int encode_words();
     void close_gaps();
     void insert_ids();
     void write_out();

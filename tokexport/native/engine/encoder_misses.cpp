@@ -168,6 +168,36 @@ int Encoder::merge_characters() {
     return TKX_OK;
 }
 
+// Encodes a word by the core, without what is dropped before it.
+int Encoder::encode_word(const std::uint8_t *bytes, std::size_t size, std::uint32_t *ids,
+                         std::size_t capacity, std::size_t *made) {
+    const std::uint8_t *const end = bytes + size, *const p =
+                                                      engine_.words->skip_dropped(bytes, end);
+    *made = 0;
+    if (p == end) return TKX_OK;
+    return tkx_bulk_encode_word(ctx_, engine_.words->next, p, static_cast<std::size_t>(end - p),
+                                ids, capacity, made);
+}
+
+// The same as merge_bytes, for other models: words are encoded one by one.
+int Encoder::encode_words() {
+    std::size_t used = 4;
+    for (std::size_t k = 0; k < new_count_; k++) {
+        Miss &miss = misses_[new_misses_[k]];
+        const std::size_t most = miss.size + most_more_ids;
+        std::size_t made;
+        const int code = encode_word(miss.bytes, miss.size, &miss_ids_[used], most, &made);
+        if (code != TKX_OK) return code;
+        if (made > most) return TKX_E_NOT_FOUND;
+        miss.first = static_cast<std::uint32_t>(used);
+        miss.words = 0;
+        miss.count = static_cast<std::uint32_t>(made);
+        used += made;
+    }
+    short_words_[0] = {};  // close_gaps reads it
+    return TKX_OK;
+}
+
 // Closes the gaps that short words leave between the ids of a miss. A repeated miss shares the ids
 // of the first one.
 void Encoder::close_gaps() {

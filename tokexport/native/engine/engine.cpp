@@ -9,11 +9,17 @@ namespace tokexport {
 std::unique_ptr<const Engine> Engine::make(const tkx &file, unsigned width) {
     std::unique_ptr<const Splitter> splitter;
     std::unique_ptr<const CrossingSplitter> crossings = CrossingSplitter::make(file);
-    if (!crossings && tkx_bulk_is_byte_level(&file)) splitter = Splitter::make_up_to(file, width);
-    if (!crossings && !splitter) return nullptr;
+    std::unique_ptr<const WordStages> words;
     PairTable pairs;
-    if (!pairs.fill(file)) return nullptr;
-    if (splitter && pairs.tied_symbol() != PairTable::no_id) return nullptr;
+    if (crossings) {
+        if (!pairs.fill(file)) return nullptr;
+    } else {
+        if (tkx_bulk_is_byte_level(&file)) splitter = Splitter::make_up_to(file, width);
+        if (splitter && (!pairs.fill(file) || pairs.tied_symbol() != PairTable::no_id))
+            return nullptr;
+        if (!splitter) words = WordStages::make(file, width, splitter);
+        if (!splitter) return nullptr;
+    }
     auto made = std::make_unique<Engine>(file, std::move(pairs), width);
     if (crossings) {
         made->symbols = std::make_unique<CharacterSymbols>(file, made->pairs);
@@ -21,6 +27,7 @@ std::unique_ptr<const Engine> Engine::make(const tkx &file, unsigned width) {
     }
     made->splitter = std::move(splitter);
     made->crossings = std::move(crossings);
+    made->words = std::move(words);
     return made;
 }
 

@@ -13,6 +13,7 @@
 #include "splitter.h"
 #include "tokexport.h"
 #include "word_block.h"
+#include "word_stages.h"
 
 namespace tokexport {
 
@@ -28,11 +29,12 @@ public:
     const PairTable pairs;
     const MergeShortWords merge_short_words;
     const WordLookup word_lookup;
-    // BPE over bytes uses the splitter, BPE over characters the other two.
-    std::unique_ptr<const Splitter> splitter;
+    // BPE over characters uses these two, all other files the splitter.
     std::unique_ptr<const CrossingSplitter> crossings;
     std::unique_ptr<const CharacterSymbols> symbols;
-    bool has_light_normalizer = false;  // bridge.h
+    std::unique_ptr<const Splitter> splitter;
+    std::unique_ptr<const WordStages> words;  // null for BPE over bytes or characters
+    bool has_light_normalizer = false;        // bridge.h
 
     // Built on demand: it takes 0.3 to 3 ms, and most English does not need it. Null if there is
     // none for this file, for instance if XPRS does not say that characters are merged first.

@@ -39,6 +39,8 @@ public:
         return cuts_.last_cut(classes_, text, size);
     }
 
+    const SplitClasses &classes() const { return classes_; }
+
 private:
     friend class SplitRun;
 

@@ -81,7 +81,7 @@ inline void Misses::add(WordCache &words, const WordKey &key, std::size_t set,
     } else if (size <= WordRing::longest) {
         miss.place = words.reserve(key, set, number);
     }
-    bytes += size;
+    bytes += size + most_more_ids;
     total++;
 }
 

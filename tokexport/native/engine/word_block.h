@@ -50,6 +50,9 @@ struct Miss {
     std::uint32_t same;   // the number of an earlier miss with the same bytes, or its own
 };
 
+// How many more ids than bytes a pre-token may have: in T5, U+2581 is put before a word.
+constexpr std::size_t most_more_ids = 1;
+
 // The misses that wait to be encoded together.
 class Misses {
 public:

@@ -1,0 +1,152 @@
+"""The bulk engine produces the ids of the C core for models other than BPE, whatever stages cut
+their words.
+"""
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bulk_cores import ids, pair
+from repository import SLOW
+from shared_collection import corpora
+
+from tokexport._core import Core, split_widths
+from tokexport.conversion import file_bytes
+from tokexport.errors import UnsupportedError
+from tokexport.sources import read
+
+MODELS = 2_000 if SLOW else 300
+LETTERS = (
+    "a",
+    "b",
+    "A",
+    "\u00e9",
+    "\u4e2d",
+    "\u2581",
+    "0",
+    "1",
+    ",",
+    ".",
+    "'",
+    " ",
+    "\n",
+    "\u3000",
+)
+# Matches that depend on the characters beside them, too.
+PATTERNS = (r"\s+", r"\s", r"[,.]", r"\s+(?!\S)", r"\s(?=\S)", r"a+b?", r" ?a", r"[^,]a")
+BEHAVIORS = ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
+
+SHARED = (
+    "t5-small/tokenizer.json",
+    "xlm-roberta/tokenizer.json",
+    "xlnet-base-cased/tokenizer.json",
+    "bert-base-uncased/tokenizer.json",
+    "bert-base-cased/tokenizer.json",
+    "gte-small/tokenizer.json",
+)
+
+
+def pre_tokenizer(r: random.Random) -> dict[str, Any]:
+    """One step; every second one is a pattern."""
+    if r.random() < 0.5:
+        return {
+            "type": "Split",
+            "pattern": {"Regex": r.choice(PATTERNS)},
+            "behavior": r.choice((*BEHAVIORS, "Removed", "Removed")),
+            "invert": r.random() < 0.2,
+        }
+    return r.choice(
+        (
+            {"type": "Whitespace"},
+            {"type": "WhitespaceSplit"},
+            {"type": "WhitespaceSplit"},
+            {"type": "BertPreTokenizer"},
+            {"type": "Punctuation", "behavior": r.choice(BEHAVIORS)},
+            {"type": "Digits", "individual_digits": r.random() < 0.5},
+            {"type": "CharDelimiterSplit", "delimiter": r.choice(LETTERS)},
+            {
+                "type": "Metaspace",
+                "replacement": "\u2581",
+                "prepend_scheme": r.choice(("always", "first", "never")),
+                "split": r.random() < 0.7,
+            },
+        )
+    )
+
+
+def model(r: random.Random) -> dict[str, Any]:
+    tokens = ["<unk>", *LETTERS]
+    tokens += {"".join(r.choices(LETTERS, k=r.randint(2, 4))) for _ in range(40)}
+    kind = r.choice(("Unigram", "Unigram", "WordPiece", "WordLevel"))
+    if kind == "Unigram":
+        kept = [token for token in dict.fromkeys(tokens) if r.random() < 0.9 or token == "<unk>"]
+        scores = [[token, -r.random() * 9] for token in kept]
+        return {"type": kind, "unk_id": 0, "vocab": scores, "byte_fallback": False}
+    if kind == "WordPiece":
+        tokens += [f"##{token}" for token in tokens[1:]]
+    vocab = {token: number for number, token in enumerate(dict.fromkeys(tokens))}
+    made: dict[str, Any] = {"type": kind, "unk_token": "<unk>", "vocab": vocab}
+    if kind == "WordPiece":
+        most = r.choice((5, 100))
+        made |= {"continuing_subword_prefix": "##", "max_input_chars_per_word": most}
+    return made
+
+
+def document(r: random.Random) -> dict[str, Any]:
+    """A tokenizer.json."""
+    steps = [pre_tokenizer(r) for _ in range(r.randint(1, 3))]
+    return {
+        "version": "1.0",
+        "added_tokens": [],
+        "normalizer": r.choice((None, None, {"type": "Lowercase"}, {"type": "NFKC"})),
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": steps},
+        "model": model(r),
+        "decoder": None,
+        "post_processor": None,
+    }
+
+
+def test_random_pipelines_produce_the_ids_of_the_core(tmp_path: Path) -> None:
+    r = random.Random(3)
+    path = tmp_path / "tokenizer.json"
+    used = 0
+    for number in range(MODELS):
+        made = document(r)
+        path.write_text(json.dumps(made), encoding="utf-8")
+        try:
+            data = file_bytes(read(path))
+        except UnsupportedError:
+            continue
+        core = pair(data)[1]
+        engines = [Core(data, "engine", 0, width) for width in split_widths()]
+        for _ in range(20):
+            letters = r.choice((LETTERS, r.sample(LETTERS, 5)))
+            text = "".join(r.choices(letters, k=r.choice((1, 3, 20, 200, 3000))))
+            text = r.choice((text, text * 2, text.replace("a", "a" * r.choice((20, 1200)))))
+            expected = ids(core, text)
+            for engine in engines:
+                assert ids(engine, text) == expected, (number, made, text)
+        used += engines[0].uses_bulk
+    assert used > MODELS / 3
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_real_tokenizers_produce_the_ids_of_the_core(
+    shared: Path, shared_content: Callable[[str], bytes], name: str
+) -> None:
+    data = shared_content(name)
+    core = pair(data)[1]
+    engines = [Core(data, "engine", 0, width) for width in split_widths()]
+    for path in corpora(shared):
+        text = path.read_text(encoding="utf-8", errors="replace")[:500_000]
+        expected = ids(core, text)
+        assert all(ids(engine, text) == expected for engine in engines), path
+        # In another order, the words are known, but no passage is.
+        lines = text.splitlines(keepends=True)
+        random.Random(1).shuffle(lines)
+        expected = ids(core, "".join(lines))
+        assert all(ids(engine, "".join(lines)) == expected for engine in engines), path
+    assert {engine.uses_bulk for engine in engines} == {True}

@@ -1,0 +1,93 @@
+#include "word_stages.h"
+
+#include <algorithm>
+
+#include "bridge.h"
+#include "split_elements.h"
+
+namespace tokexport {
+
+namespace {
+
+// As in SPEC.md 3.4.
+enum Behavior { removed = 1, merged_with_next = 3 };
+enum Flag { invert = 1, rewrite = 4 };
+constexpr std::uint32_t accept = 0x8000, dead = 0;
+
+std::uint32_t entry(const tkx_stage &s, std::uint32_t state, std::uint32_t class_) {
+    const std::uint8_t *p = s.transitions + 2 * ((std::size_t(state) << s.row_shift) + class_);
+    return std::uint32_t(p[0]) | std::uint32_t(p[1]) << 8;
+}
+
+std::uint32_t step(const tkx_stage &s, std::uint32_t state, std::uint32_t class_) {
+    return entry(s, state, class_) & ~accept;
+}
+
+bool always_accepts(const tkx_stage &s, std::uint32_t state) {
+    for (std::uint32_t c = 0; c <= s.class_count; c++)
+        if (!(entry(s, state, c) & accept)) return false;
+    return true;
+}
+
+// The classes whose characters are always in a match, wherever they are, if no other characters
+// ever are: as in \s+ or [.,]. Empty for other patterns.
+std::vector<std::uint8_t> classes_in_matches(const tkx_stage &s) {
+    std::vector<std::uint8_t> in_match(s.class_count), is_reached(s.state_count);
+    std::vector<std::uint32_t> states;
+    const auto reach = [&](std::uint32_t state) {
+        if (state == dead || is_reached[state]) return state == dead || always_accepts(s, state);
+        is_reached[state] = 1;
+        states.push_back(state);
+        return always_accepts(s, state);
+    };
+    for (std::uint32_t c = 0; c < s.class_count; c++) {
+        const std::uint32_t state = step(s, s.start, c);
+        in_match[c] = state != dead;
+        if (in_match[c] && !reach(state)) return {};
+    }
+    for (std::size_t i = 0; i < states.size(); i++)
+        for (std::uint32_t c = 0; c < s.class_count; c++) {
+            const std::uint32_t state = step(s, states[i], c);
+            if (state != dead && (!in_match[c] || !reach(state))) return {};
+        }
+    return in_match;
+}
+
+bool drops_matches(const tkx_stage &s) { return s.behavior == removed && !(s.flags & invert); }
+
+}  // namespace
+
+std::unique_ptr<const WordStages> WordStages::make(const tkx &file, unsigned width,
+                                                   std::unique_ptr<const Splitter> &splitter) {
+    // The core runs a rewriting stage before all others for a whole segment.
+    const std::uint32_t first = file.stage_count && (file.stages[0].flags & rewrite) ? 1 : 0;
+    tkx words = file;
+    std::copy(file.stages + first, file.stages + file.stage_count, words.stages);
+    const std::uint32_t most = file.stage_count - first;
+    std::vector<std::uint8_t> dropped;
+    if (most && drops_matches(words.stages[0])) {
+        words.stages[0].behavior = merged_with_next;
+        dropped = classes_in_matches(words.stages[0]);
+        if (dropped.empty()) return nullptr;
+    }
+    for (std::uint32_t count = most; count > 0; count--) {
+        words.stage_count = count;
+        if (!tkx_bulk_has_words(&file, first + count) || !has_elements(words)) continue;
+        splitter = Splitter::make_up_to(words, width);
+        if (!splitter) continue;
+        // What is dropped must not change what the other stages do with the word after it.
+        std::vector<std::uint8_t> is_dropped;
+        bool is_separate = true;
+        for (const std::vector<std::uint8_t> &of_stages : splitter->classes().of_stages) {
+            is_dropped.push_back(!dropped.empty() && dropped[of_stages[0]]);
+            for (std::uint32_t i = 1; i < count && is_dropped.back(); i++)
+                is_separate &= step(words.stages[i], words.stages[i].start, of_stages[i]) == dead;
+        }
+        if (is_separate)
+            return std::unique_ptr<const WordStages>(
+                new WordStages{splitter->classes(), std::move(is_dropped), first + count});
+    }
+    return nullptr;
+}
+
+}  // namespace tokexport

@@ -1,0 +1,36 @@
+// Models other than BPE: Unigram (T5, XLM-R), WordPiece (BERT) and the rest.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "splitter.h"
+#include "tokexport.h"
+
+namespace tokexport {
+
+// The first stages of a file, as many as the splitter supports, cut a segment into words. The ids
+// of a word depend on its bytes only, so they are cached; for a new word, the core runs the other
+// stages and the model.
+//
+// The first stage may drop its matches (white space). They become the beginning of the next word,
+// as in " word", and are skipped before it is encoded: so no word takes two lookups.
+struct WordStages {
+    // Makes the splitter, too. Null if it supports no stage, or if ids depend on other words.
+    static std::unique_ptr<const WordStages> make(const tkx &file, unsigned width,
+                                                  std::unique_ptr<const Splitter> &splitter);
+
+    // The first byte of a word that is not dropped.
+    const std::uint8_t *skip_dropped(const std::uint8_t *p, const std::uint8_t *end) const {
+        std::size_t length;
+        while (p < end && is_dropped[classes.read(p, length)]) p += length;
+        return p;
+    }
+
+    const SplitClasses &classes;           // of the splitter
+    std::vector<std::uint8_t> is_dropped;  // [class]
+    std::uint32_t next;                    // the first stage that the core runs for a word
+};
+
+}  // namespace tokexport
