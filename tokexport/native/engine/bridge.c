@@ -292,13 +292,16 @@ int tkx_bulk_has_words(const tkx *t, uint32_t next) {
 
 int tkx_bulk_encode_word(tkx_context *ctx, uint32_t next, const uint8_t *bytes, size_t size,
                          uint32_t *ids, size_t capacity, size_t *count) {
+    const tkx *t = ctx->t;
     uint32_t *const kept = ctx->ids;
     uint8_t *const cache = ctx->cache;
     const size_t kept_capacity = ctx->capacity, before = ctx->count, mark = ctx->memory_used;
     write_to(ctx, ids, capacity, 0);
     ctx->cache = NULL;
-    if (next < ctx->t->stage_count) split_in_stages(ctx, next, bytes, bytes + size);
-    else add_pretoken(ctx, bytes, size);
+    if (next == t->stage_count) add_pretoken(ctx, bytes, size);
+    else if (next + 1 == t->stage_count && is_simple(&t->stages[next]))
+        split_simply(ctx, &t->stages[next], bytes, bytes + size, NULL);
+    else split_in_stages(ctx, next, bytes, bytes + size);
     encode_batch(ctx);
     ctx->memory_used = mark;
     ctx->cache = cache;

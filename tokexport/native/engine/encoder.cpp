@@ -49,6 +49,7 @@ template <class Run> int Encoder::encode_pre_tokens(Run run, bool is_spaced) {
     std::uint32_t start = 0;
     int code = TKX_OK;
     for (std::size_t count; (count = run.next(ends_.get())) != 0;) {
+        if (engine_.words) count = engine_.words->join_spaces(text_, start, ends_.get(), count);
         const std::uint32_t *ends = ends_.get(), *last = ends + count;
         if (is_spaced) {
             code = encode_spaced(*ends);

@@ -186,6 +186,7 @@ int Encoder::encode_words() {
         Miss &miss = misses_[new_misses_[k]];
         const std::size_t most = miss.size + most_more_ids;
         std::size_t made;
+        miss_ids_[used] = 0;  // the cache adds the number of ids to the first one, if there is none
         const int code = encode_word(miss.bytes, miss.size, &miss_ids_[used], most, &made);
         if (code != TKX_OK) return code;
         if (made > most) return TKX_E_NOT_FOUND;
@@ -249,8 +250,8 @@ void Encoder::insert_ids() {
         const std::uint32_t i = new_misses_[k];
         const Miss &miss = misses_[i];
         if (miss.place == Miss::no_place) continue;
-        // Without memory, ids may be missing. A miss may have no ids: its characters are dropped.
-        if (lacks_memory | !miss.count) words_.release(miss.place, i);
+        // Without memory, ids may be missing. A miss may have no ids, if its characters are dropped.
+        if (lacks_memory | (!miss.count & !engine_.words)) words_.release(miss.place, i);
         else words_.fill(miss.place, i, miss.bytes, miss.size, &miss_ids_[miss.first], miss.count);
     }
     words_.grow_if_full();

@@ -43,7 +43,10 @@ public:
     // The last offset, in or before the last byte of a segment (bridge.h) or of a part of one that
     // begins with a character, where a cut changes no id; 0: none.
     std::size_t last_cut_of_segment(const std::uint8_t *text, std::size_t size) const {
-        return crossings ? crossings->last_cut(text, size) : splitter->last_cut(text, size);
+        if (crossings) return crossings->last_cut(text, size);
+        std::size_t at = splitter->last_cut(text, size);
+        while (words && at && words->joins_space(text + at)) at = splitter->last_cut(text, at);
+        return at;
     }
 
     // The last offset, in or before the last byte of a valid UTF-8 text, where a cut changes no id

@@ -10,7 +10,7 @@ namespace tokexport {
 namespace {
 
 // As in SPEC.md 3.4.
-enum Behavior { removed = 1, merged_with_next = 3 };
+enum Behavior { isolated, removed };
 enum Flag { invert = 1, rewrite = 4 };
 constexpr std::uint32_t accept = 0x8000, dead = 0;
 
@@ -66,7 +66,7 @@ std::unique_ptr<const WordStages> WordStages::make(const tkx &file, unsigned wid
     const std::uint32_t most = file.stage_count - first;
     std::vector<std::uint8_t> dropped;
     if (most && drops_matches(words.stages[0])) {
-        words.stages[0].behavior = merged_with_next;
+        words.stages[0].behavior = isolated;
         dropped = classes_in_matches(words.stages[0]);
         if (dropped.empty()) return nullptr;
     }
@@ -75,19 +75,29 @@ std::unique_ptr<const WordStages> WordStages::make(const tkx &file, unsigned wid
         if (!tkx_bulk_has_words(&file, first + count) || !has_elements(words)) continue;
         splitter = Splitter::make_up_to(words, width);
         if (!splitter) continue;
-        // What is dropped must not change what the other stages do with the word after it.
         std::vector<std::uint8_t> is_dropped;
-        bool is_separate = true;
-        for (const std::vector<std::uint8_t> &of_stages : splitter->classes().of_stages) {
+        for (const std::vector<std::uint8_t> &of_stages : splitter->classes().of_stages)
             is_dropped.push_back(!dropped.empty() && dropped[of_stages[0]]);
-            for (std::uint32_t i = 1; i < count && is_dropped.back(); i++)
-                is_separate &= step(words.stages[i], words.stages[i].start, of_stages[i]) == dead;
-        }
-        if (is_separate)
-            return std::unique_ptr<const WordStages>(
-                new WordStages{splitter->classes(), std::move(is_dropped), first + count});
+        return std::unique_ptr<const WordStages>(
+            new WordStages{splitter->classes(), std::move(is_dropped), first + count});
     }
     return nullptr;
+}
+
+std::size_t WordStages::join_spaces(const std::uint8_t *text, std::uint32_t start,
+                                    std::uint32_t *ends, std::size_t count) const {
+    if (!is_dropped[classes.ascii[' ']]) return count;
+    const std::uint32_t last = ends[count - 1];
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < count; i++) {  // without a branch: words come in any order
+        const std::uint32_t end = ends[i];
+        const bool is_space = (end - start == 1) & (text[start] == ' ');
+        ends[kept] = end;
+        kept += !is_space;
+        start = end;
+    }
+    if (!kept || ends[kept - 1] != last) ends[kept++] = last;
+    return kept;
 }
 
 }  // namespace tokexport

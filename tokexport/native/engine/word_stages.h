@@ -14,12 +14,23 @@ namespace tokexport {
 // of a word depend on its bytes only, so they are cached; for a new word, the core runs the other
 // stages and the model.
 //
-// The first stage may drop its matches (white space). They become the beginning of the next word,
-// as in " word", and are skipped before it is encoded: so no word takes two lookups.
+// The first stage may drop its matches (white space): these are words without ids. A single space
+// is joined with the next word, as in " word", and skipped before that is encoded, so that most
+// words take one lookup.
 struct WordStages {
     // Makes the splitter, too. Null if it supports no stage, or if ids depend on other words.
     static std::unique_ptr<const WordStages> make(const tkx &file, unsigned width,
                                                   std::unique_ptr<const Splitter> &splitter);
+
+    // Joins single spaces with the words after them, given where words end, the first of which
+    // begins at `start`. The last end stays. Returns the number of ends.
+    std::size_t join_spaces(const std::uint8_t *text, std::uint32_t start, std::uint32_t *ends,
+                            std::size_t count) const;
+
+    // Whether a space before `at` is joined with the word after it.
+    bool joins_space(const std::uint8_t *at) const {
+        return at[-1] == ' ' && is_dropped[classes.ascii[' ']];
+    }
 
     // The first byte of a word that is not dropped.
     const std::uint8_t *skip_dropped(const std::uint8_t *p, const std::uint8_t *end) const {
