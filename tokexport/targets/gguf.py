@@ -24,7 +24,8 @@ from tokexport.sources.gguf.patterns import ORIGINALS, Original
 from tokexport.sources.gguf.read import gguf_document, gguf_rwkv, gguf_sentencepiece
 from tokexport.sources.gguf.source import PREFIXES, parse_gguf
 from tokexport.sources.json_node import Node
-from tokexport.sources.sentencepiece.proto import Algorithm, PieceType, serialize
+from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL
+from tokexport.sources.sentencepiece.proto import Algorithm, Piece, PieceType, serialize
 from tokexport.sources.tokenizer_json.normalizer import read_normalizer
 from tokexport.sources.tokenizer_json.pre_tokenizer import read_pre_tokenizer
 from tokexport.targets.equivalence import are_equal, are_equivalent
@@ -99,13 +100,19 @@ def _piece_keys(source: Material) -> dict[str, Any]:
     spec = pieces.normalizer
     values: dict[str, Any] = {
         "model": _MODELS[pieces.algorithm],
-        "tokens": [piece.text for piece in pieces.pieces],
+        "tokens": [_spelled(piece, pieces.algorithm) for piece in pieces.pieces],
         "scores": [piece.score for piece in pieces.pieces],
         "token_type": [int(piece.type) for piece in pieces.pieces],
         "add_space_prefix": spec.add_dummy_prefix,
         "remove_extra_whitespaces": spec.remove_extra_whitespaces,
     }
     return values | ({"precompiled_charsmap": spec.charsmap} if spec.charsmap else {})
+
+
+def _spelled(piece: Piece, algorithm: Algorithm) -> str:
+    """With spaces if it is user-defined: BPE in llama.cpp finds it in the text as it is."""
+    is_raw = algorithm is Algorithm.BPE and piece.type is PieceType.USER_DEFINED
+    return piece.text.replace(SPACE_SYMBOL, " ") if is_raw else piece.text
 
 
 def _bytes_keys(source: Material) -> dict[str, Any]:

@@ -16,7 +16,8 @@ from tokexport.targets.parts import refuse
 _PREFIX: Final = b"##"
 _WORD: Final = "\u2581"  # before a token that begins a word
 _LONGEST: Final = 100  # characters of a word
-_FIRST: Final = "<s>"  # converters put it at id 0, where RWKV has no token
+# At id 0, where RWKV has no token: bytes of no text. The converter's "<s>" is found in texts.
+_FIRST: Final = r"\xff" * 8
 
 
 def word_keys(model: TokenizerModel) -> dict[str, Any]:

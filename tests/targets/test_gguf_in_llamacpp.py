@@ -1,0 +1,65 @@
+"""The ids that llama.cpp itself gives for a written file are those of the source."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from references import converted, reference_for
+from repository import ROOT, script
+
+from tokexport.sources.gguf.metadata import read_metadata
+from tokexport.sources.sentencepiece.proto import (
+    NormalizerSpec,
+    Piece,
+    PieceType,
+    SentencePieceModel,
+    serialize,
+)
+from tokexport.targets.write import write_target
+
+pytest.importorskip("gguf")
+GOLDEN = script(ROOT / "formats" / "golden_targets.py")
+SPACES = ("\u2581\u2581", "\u2581\u2581\u2581", "<user>")
+# The ids that llama.cpp gave for the file that is written from `with_spaces`.
+IDS = {
+    "the  tide": [280, 260, 285, 280, 277, 269],
+    "the   ferry": [280, 260, 286, 275, 263, 266],
+    "    the": [286, 261],
+    "<user>the tide": [287, 280, 260, 270],
+    "a<user>  the\n": [272, 287, 285, 280, 260, 13],
+}
+
+
+def with_spaces(folder: Path) -> Path:
+    """Pieces with user-defined runs of spaces, as Gemma has them."""
+    golden: SentencePieceModel = GOLDEN.piece_model()
+    pieces = [Piece(text, 0.0, PieceType.USER_DEFINED) for text in SPACES]
+    spec = NormalizerSpec(add_dummy_prefix=False, remove_extra_whitespaces=False)
+    path = folder / "tokenizer.model"
+    path.write_bytes(serialize(replace(golden, pieces=(*golden.pieces, *pieces), normalizer=spec)))
+    return path
+
+
+def tokens(path: Path) -> list[str]:
+    values: list[str] = read_metadata(path.read_bytes(), path.name, ("tokenizer.",))[
+        "tokenizer.ggml.tokens"
+    ]
+    return values
+
+
+def test_user_defined_pieces_have_spaces_and_the_ids_of_llamacpp(tmp_path: Path) -> None:
+    source, target = with_spaces(tmp_path), tmp_path / "it.gguf"
+    write_target(source, "gguf", target)
+    assert tokens(target)[-3:] == ["  ", "   ", "<user>"]
+    original, read_back = reference_for(source), converted(target)
+    for text, ids in IDS.items():
+        assert original.encode(text, False) == ids == list(read_back.encode(text))
+
+
+def test_no_text_contains_the_first_token_of_rwkv(tmp_path: Path) -> None:
+    lines = "".join(f"{byte + 1} {bytes([byte])!r} 1\n" for byte in range(256))
+    (tmp_path / "rwkv_vocab.txt").write_text(lines, encoding="utf-8")
+    assert write_target(tmp_path / "rwkv_vocab.txt", "gguf", tmp_path / "it.gguf").losses == ()
+    first = tokens(tmp_path / "it.gguf")[0].encode().decode("unicode_escape").encode("latin-1")
+    with pytest.raises(UnicodeDecodeError):
+        first.decode()
