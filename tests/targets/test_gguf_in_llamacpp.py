@@ -49,7 +49,8 @@ def tokens(path: Path) -> list[str]:
 
 def test_user_defined_pieces_have_spaces_and_the_ids_of_llamacpp(tmp_path: Path) -> None:
     source, target = with_spaces(tmp_path), tmp_path / "it.gguf"
-    write_target(source, "gguf", target)
+    losses = write_target(source, "gguf", target).losses
+    assert ["U+2581 in a text is no space" in loss.meaning for loss in losses] == [True]
     assert tokens(target)[-3:] == ["  ", "   ", "<user>"]
     original, read_back = reference_for(source), converted(target)
     for text, ids in IDS.items():

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 from tokexport.errors import MissingLibraryError, SourceError, TokexportError
 from tokexport.model import (
     BytePairModel,
-    CharacterMap,
     GreedyModel,
     SpecialIds,
     Template,
@@ -22,7 +21,7 @@ from tokexport.output import naming_temporary
 from tokexport.sources.gguf.metadata import MAGIC, read_metadata
 from tokexport.sources.gguf.patterns import ORIGINALS, Original
 from tokexport.sources.gguf.read import gguf_document, gguf_rwkv, gguf_sentencepiece
-from tokexport.sources.gguf.source import PREFIXES, parse_gguf
+from tokexport.sources.gguf.source import PREFIXES, GgufTokenizer, parse_gguf
 from tokexport.sources.json_node import Node
 from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL
 from tokexport.sources.sentencepiece.proto import Algorithm, Piece, PieceType, serialize
@@ -30,6 +29,7 @@ from tokexport.sources.tokenizer_json.normalizer import read_normalizer
 from tokexport.sources.tokenizer_json.pre_tokenizer import read_pre_tokenizer
 from tokexport.targets.equivalence import are_equal, are_equivalent
 from tokexport.targets.gguf_words import rwkv_keys, tokens_and_types, word_keys
+from tokexport.targets.llamacpp_differs import differences
 from tokexport.targets.llamacpp_words import WordRuntime
 from tokexport.targets.material import Material, material
 from tokexport.targets.parts import Part, refuse
@@ -250,21 +250,16 @@ def add_to(source: Material, existing: Path, target: Path) -> None:
 
 def _read(path: Path) -> Material:
     """What the file says, without the parts that llama.cpp treats differently."""
-    found = material(path)
-    assert found.model is not None
-    pieces, ignored = found.pieces, set[Part]()
-    if pieces is None:
-        by_words = isinstance(found.model.model, (WordPieceModel, GreedyModel))
-        if not by_words or CharacterMap.BERT_STRIP_ACCENTS in found.model.normalizer:
-            ignored.add(Part.NORMALIZER)
-    elif pieces.algorithm is Algorithm.BPE and pieces.normalizer.remove_extra_whitespaces:
-        ignored.add(Part.NORMALIZER)
-    elif pieces.algorithm is Algorithm.UNIGRAM and pieces.byte_fallback:
-        ignored.add(Part.UNKNOWN)
-    if pieces and any(piece.type is PieceType.USER_DEFINED for piece in pieces.pieces):
-        ignored.add(Part.MODEL)
+    file, found = _parse(path), material(path)
+    differs = differences(file)
+    # For BPE over bytes it has no normalizer; some names of patterns stand for one.
+    ignored = {*differs, Part.NORMALIZER} if file.model == "gpt2" else differs
     parts = {part: value for part, value in found.parts.items() if part not in ignored}
-    return replace(found, parts=parts)
+    return replace(found, parts=parts, differs=differs)
+
+
+def _parse(path: Path) -> GgufTokenizer:
+    return parse_gguf(read_metadata(path.read_bytes(), str(path), PREFIXES), str(path))
 
 
 def _runtime(path: Path, how: Mapping[str, Any]) -> Runtime:
@@ -273,7 +268,7 @@ def _runtime(path: Path, how: Mapping[str, Any]) -> Runtime:
 
     TokexportError for user-defined pieces, which llama.cpp finds before anything else.
     """
-    parsed = parse_gguf(read_metadata(path.read_bytes(), str(path), PREFIXES), str(path))
+    parsed = _parse(path)
     if parsed.model == "gpt2":
         from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
@@ -308,12 +303,11 @@ GGUF: Final = Target(
     _runtime,
     Path("gguf/golden.gguf"),
     {
-        Part.NORMALIZER: "llama.cpp has none for BPE, keeps all spaces, and drops every mark where"
-        " BERT drops accents",
-        Part.PRE_TOKENIZER: "it is a name that stands for a different one",
+        Part.NORMALIZER: "llama.cpp has none for BPE",
+        Part.PRE_TOKENIZER: "llama.cpp has none for pieces: it never cuts a text, and puts a space"
+        " before it even if it begins with one",
         Part.TEMPLATE: "it says whether BOS and EOS surround a text, and nothing else",
-        Part.UNKNOWN: "for Unigram llama.cpp has no bytes for text without a token",
-        Part.MODEL: "llama.cpp finds user-defined pieces before it normalizes a text",
+        Part.UNKNOWN: "llama.cpp drops bytes without a token",
         Part.ADDED_TOKENS: "special tokens are found only if the program asks for it",
         Part.ROLES: "it has room for two stop ids besides EOS",
         Part.DECODER: "decoding is the program's",

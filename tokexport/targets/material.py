@@ -2,8 +2,8 @@
 
 import math
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +18,14 @@ from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.sources.registry import open_source
 from tokexport.sources.sentencepiece import proto
 from tokexport.sources.sentencepiece.proto import Piece, PieceType
-from tokexport.targets.parts import Parts, merges_of, order_of_merges, parts_of_file, parts_of_model
+from tokexport.targets.parts import (
+    Part,
+    Parts,
+    merges_of,
+    order_of_merges,
+    parts_of_file,
+    parts_of_model,
+)
 
 # The score of a token without a merge, as in a tokexport file.
 NO_MERGE: Final = -1e6
@@ -34,7 +41,8 @@ class Material:
     model without scores. ``pieces`` are SentencePiece's, for its BPE and Unigram. ``model`` is what
     was read from a source, ``document`` a tokenizer.json that describes all of it, and ``file`` the
     bytes of a tokexport file. ``of_characters``: its BPE does not begin with bytes, or ends words
-    with ``</w>``.
+    with ``</w>``. ``differs``, of a file of a target: the parts that its program treats differently
+    than the file says, with what it does.
     """
 
     name: str
@@ -47,6 +55,7 @@ class Material:
     document: dict[str, Any] | None = None
     file: bytes | None = None
     of_characters: bool = False
+    differs: Mapping[Part, str] = field(default_factory=dict)
 
     @property
     def of_bytes(self) -> bool:

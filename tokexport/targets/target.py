@@ -115,10 +115,11 @@ class Target:
         """
         if self.whole:
             return ()
-        lost = (part for part in Part if _is_lost(part, source.parts, written.parts))
+        meanings = {**_MEANING, **self.meanings, **written.differs}
         return tuple(
-            Loss(part, self.meanings.get(part, _MEANING[part]) + _more(part, source, written))
-            for part in lost
+            Loss(part, meanings[part] + _more(part, source, written))
+            for part in Part
+            if part in written.differs or _is_lost(part, source.parts, written.parts)
         )
 
 

@@ -1,0 +1,109 @@
+"""What llama.cpp does with a GGUF file that no key of the file says, as measured with the llama.cpp
+of llama-cpp-python 0.3.36: its splitters by name, tokens that it knows by name, and the rest.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from tokexport.sources.gguf.source import GgufTokenizer
+from tokexport.sources.sentencepiece.proto import PieceType
+from tokexport.targets.parts import Part
+from tokexport.unicode.byte_alphabet import to_characters
+
+# The bytes of valid UTF-8.
+_TEXT_BYTES: Final = (*range(0xC0), *range(0xC2, 0xF5))
+
+_CASED: Final = (
+    "ends a word at a combining mark (accents in NFD, Hindi, Thai) and takes a letter outside ASCII"
+    " for both a capital and a small one"
+)
+_WIDE: Final = "keeps white space outside ASCII together with the text around it"
+# Names whose splitter in llama.cpp does not cut as the original does, and what it does. All other
+# names of ORIGINALS were the same on 14,240 texts without characters newer than Unicode 15.
+SPLITTERS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **dict.fromkeys(("gpt-4o", "llama4", "minimax-m2", "tekken"), _CASED),
+        "afmoe": "takes all of U+8C48 to U+FAFF for ideographs (Yi, Hangul), and begins a number"
+        " where the characters before it do",
+        "deepseek-coder": _WIDE,
+        "deepseek-llm": f"{_WIDE}, and the digits of a number",
+        "falcon": "never cuts inside a character, as the original does at the bytes B2, B3, B9 and"
+        " BC to BE",
+        "kimi-k2": "ends a word at a combining mark, and not where a capital letter follows a"
+        " small one",
+        "laguna": "cuts between a carriage return and a line feed",
+        "tiny_aya": "does not end a word where a capital letter follows a small one, and groups"
+        " digits in threes also beside letters",
+    }
+)
+
+_NAMES: Final = (
+    "<|eot_id|> <|im_end|> <|end|> <end_of_turn> <|endoftext|> <|end_of_text|> <EOT> _<EOT> [EOT]"
+    " <\uff5cend\u2581of\u2581sentence\uff5c> <end_of_utterance> <|eom_id|> <|fim_prefix|>"
+    " <fim-prefix> <fim_prefix> <\uff5cfim\u2581begin\uff5c> <PRE> \u2581<PRE> <|code_prefix|>"
+    " <|prefix|> <|fim_suffix|> <fim-suffix> <fim_suffix> <\uff5cfim\u2581hole\uff5c> <SUF>"
+    " \u2581<SUF> <|code_suffix|> <|suffix|> <|fim_middle|> <fim-middle> <fim_middle>"
+    " <\uff5cfim\u2581end\uff5c> <MID> \u2581<MID> <|code_middle|> <|middle|> <|fim_pad|> <fim-pad>"
+    " <fim_pad> <PAD> [PAD] <|fim_repo|> <|repo_name|> <fim-repo> <REPO> <reponame> <|file_sep|>"
+    " <|return|> <|call|> <|flush|> <|calls|> </s> [EOS] <eos> <turn|> <|tool_response> [e~["
+)
+# Tokens that are control tokens in llama.cpp, and some that are not, whatever a file says.
+_CONTROL: Final = frozenset(_NAMES.split())
+_FOUND: Final = frozenset(("<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"))
+
+
+def differences(file: GgufTokenizer) -> dict[Part, str]:
+    """The parts of a tokenizer that llama.cpp treats differently, each with what it does."""
+    kinds = {"bert": _of_words, "gpt2": _of_bytes, "llama": _of_pieces, "t5": _of_pieces}
+    found = kinds[file.model](file) if file.model in kinds else {}
+    for token, kind in zip(file.tokens, file.types, strict=True):
+        if token in _CONTROL and kind in (PieceType.NORMAL, PieceType.USER_DEFINED):
+            found[Part.SPECIAL] = f"llama.cpp takes {token} for a control token, by its name"
+        elif token in _FOUND and kind is PieceType.CONTROL:
+            found[Part.SPECIAL] = f"llama.cpp finds {token} in every text, because of its name"
+    return found
+
+
+def _of_words(file: GgufTokenizer) -> dict[Part, str]:
+    meaning = (
+        "llama.cpp ends a word at \\v, \\f and U+0085, which BERT drops, knows more punctuation,"
+        " and takes U+2581 for the start of a word"
+    )
+    if file.flag("normalizer.strip_accents", file.flag("normalizer.lowercase", True)):
+        meaning += "; it drops every mark where BERT drops accents"
+    return {Part.NORMALIZER: meaning}
+
+
+def _of_bytes(file: GgufTokenizer) -> dict[Part, str]:
+    found = {}
+    name = str(file.values.get("pre"))
+    if name in SPLITTERS:
+        found[Part.PRE_TOKENIZER] = f"llama.cpp's splitter for {name} {SPLITTERS[name]}"
+    tokens = frozenset(file.tokens)
+    missing = [byte for byte in _TEXT_BYTES if to_characters(bytes((byte,))) not in tokens]
+    if missing:
+        found[Part.UNKNOWN] = (
+            f"llama.cpp drops a byte without a token, such as 0x{missing[0]:02x}, after it has"
+            " merged the others"
+        )
+    return found
+
+
+def _of_pieces(file: GgufTokenizer) -> dict[Part, str]:
+    found = {}
+    if PieceType.USER_DEFINED in file.types:
+        found[Part.MODEL] = (
+            "llama.cpp finds user-defined pieces before anything else, the longest ones first, and"
+            " treats the text after each as a text of its own; U+2581 in a text is no space to it"
+        )
+    if file.model == "llama" and file.flag("remove_extra_whitespaces", False):
+        found[Part.NORMALIZER] = "llama.cpp keeps all spaces"
+    if file.model == "t5":
+        found[Part.SCORES] = (
+            "llama.cpp adds them in double precision, so of two equally good ways to cut a text it"
+            " may take the other one, and it keeps U+2581 at the end of a text"
+        )
+        if PieceType.BYTE in file.types:
+            found[Part.UNKNOWN] = "for Unigram llama.cpp has no bytes for text without a token"
+    return found
