@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from references import converted, reference_for
 from repository import ROOT, script
 
 from tokexport.sources.gguf.metadata import read_metadata
@@ -15,6 +16,7 @@ from tokexport.sources.gguf.patterns import ORIGINALS
 from tokexport.sources.tokenizer_json.document import added_token
 from tokexport.targets.llamacpp_differs import SPLITTERS
 from tokexport.targets.write import write_target
+from tokexport.unicode.byte_alphabet import to_characters
 
 pytest.importorskip("gguf")
 GOLDEN = script(ROOT / "formats" / "golden_targets.py")
@@ -49,6 +51,20 @@ def test_a_splitter_that_differs_is_a_warning_with_its_name(name: str, tmp_path:
         assert found["PRE_TOKENIZER"] == f"llama.cpp's splitter for {written} {SPLITTERS[name]}"
 
 
+def test_bytes_of_no_text_need_no_tokens(tmp_path: Path) -> None:
+    drop = to_characters(bytes([0xC0, 0xC1, *range(0xF5, 0x100)]))
+    source = document(tmp_path, drop)
+    assert losses(source, tmp_path / "it.gguf") == {}
+    for text in ("the ferry \u00e9", "\U0010ffff\u07ff"):
+        ids = reference_for(source).encode(text, False)
+        assert list(converted(tmp_path / "it.gguf").encode(text)) == ids
+
+
+def test_a_byte_without_a_token_is_a_warning(tmp_path: Path) -> None:
+    source = document(tmp_path, to_characters(b"\x03\xff"))
+    assert "such as 0x03, after it has merged" in losses(source, tmp_path / "it.gguf")["UNKNOWN"]
+
+
 @pytest.mark.parametrize(
     ("token", "special", "meaning"),
     [
@@ -66,3 +82,13 @@ def test_a_token_that_llamacpp_knows_by_name_is_a_warning(
     found = losses(document(tmp_path, added_tokens=added), tmp_path / "it.gguf")
     assert meaning in (None, found.get("SPECIAL", "").removeprefix("llama.cpp ").partition(",")[0])
     assert (meaning is None) == ("SPECIAL" not in found)
+
+
+def test_merges_that_pieces_have_are_not_lost(sources: tuple[Path, Path], tmp_path: Path) -> None:
+    write_target(sources[1], "tokenizer.json", tmp_path / "tokenizer.json")
+    found = json.loads((tmp_path / "tokenizer.json").read_text())
+    found["model"]["vocab"] |= {"tt": len(found["model"]["vocab"])}  # no merge makes it
+    (tmp_path / "tokenizer.json").write_text(json.dumps(found))
+    lost = losses(tmp_path / "tokenizer.json", tmp_path / "it.gguf")
+    assert "ORDER" not in lost
+    assert "PAIRS" in lost

@@ -129,6 +129,9 @@ def _is_lost(part: Part, own: Parts, found: Parts) -> bool:
         return not own[part].items() <= found[part].items()
     if part is Part.PRE_TOKENIZER and isinstance(own.get(part), tuple) and part in found:
         return not are_equivalent(own[part], found[part])
+    if part is Part.ORDER and isinstance(own.get(part), tuple) and part in found:
+        ids = frozenset(own[part])
+        return [*own[part]] != [id for id in found[part] if id in ids]
     return part in own and found.get(part) != own[part]
 
 

@@ -77,7 +77,8 @@ def bytes_model(source: Material, name: str, hint: str = _INSTEAD) -> dict[str, 
     """The model of a tokenizer.json, over GPT-2's alphabet, for BPE over bytes."""
     refuse_file(source, name, _SOURCE_ONLY)
     model = source.model.model if source.model else None
-    if source.model is None or not source.of_bytes or not isinstance(model, BytePairModel):
+    of_pieces = source.of_characters or source.pieces is not None
+    if source.model is None or of_pieces or not isinstance(model, BytePairModel):
         raise refuse(name, "it is not BPE over bytes", hint)
     added = {token.id for token in source.model.added_tokens}
     spelled = {
