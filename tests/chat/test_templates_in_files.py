@@ -2,6 +2,7 @@
 
 import json
 import sys
+from base64 import b64encode
 from pathlib import Path
 
 import gguf
@@ -51,6 +52,18 @@ def test_a_json_file_is_read_if_there_is_no_other_template(tmp_path: Path) -> No
     write_chat_model(tmp_path, None, **TOKENS)
     (tmp_path / "chat_template.json").write_text('{"chat_template": "of the JSON"}', "utf-8")
     assert converted(tmp_path, self_test=False).chat_template == "of the JSON"
+
+
+def test_a_template_beside_a_tekken_json_is_read_with_the_names_of_its_ids(tmp_path: Path) -> None:
+    tokens = [{"rank": n, "token_bytes": b64encode(bytes([n])).decode()} for n in range(256)]
+    sizes = {"default_vocab_size": 280, "default_num_special_tokens": 24}
+    config = {"pattern": r"\w+|\W", "version": "v3", **sizes}
+    document = json.dumps({"config": config, "vocab": tokens})
+    (tmp_path / "tekken.json").write_text(document, "utf-8")
+    assert converted(tmp_path / "tekken.json", self_test=False).chat_templates == {}
+    (tmp_path / "chat_template.jinja").write_text(TEMPLATE, "utf-8")
+    tokenizer = converted(tmp_path / "tekken.json", self_test=False)
+    assert tokenizer.apply_chat_template([user("a")]) == [1, 24 + ord("a"), 2]
 
 
 def test_templates_are_read_from_gguf(tmp_path: Path) -> None:

@@ -10,10 +10,11 @@ from typing import Final
 
 from tokexport.errors import SourceError
 from tokexport.limits import MAX_IDS
-from tokexport.model import SpecialIds, TokenizerModel
+from tokexport.model import ChatTemplates, SpecialIds, TokenizerModel
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.source import Input
 from tokexport.sources.tiktoken.encoding import build
+from tokexport.sources.tokenizer_json.config import chat_templates, read_config
 
 # The special tokens of a file that lists none, by id; only versions up to v7 may omit them.
 _UNLISTED: Final = (
@@ -21,6 +22,7 @@ _UNLISTED: Final = (
     " [/TOOL_RESULTS] [TOOL_CALLS] [IMG] <pad> [IMG_BREAK] [IMG_END] [PREFIX] [MIDDLE] [SUFFIX]"
     " [SYSTEM_PROMPT] [/SYSTEM_PROMPT] [TOOL_CONTENT]"
 )
+_ROLES: Final = {"bos": "<s>", "eos": "</s>", "pad": "<pad>", "unk": "<unk>"}
 _LISTLESS_VERSIONS: Final = ("v1", "v2", "v3", "v7")
 
 
@@ -58,11 +60,15 @@ def parse_tekken(root: Node) -> tuple[dict[bytes, int], str, dict[str, int]]:
 def read_tekken(source: Input, root: Node) -> TokenizerModel:
     """The model of the parsed tekken.json, with special tokens that work as in tiktoken."""
     ids, pattern, special = parse_tekken(root)
+    chat = chat_templates(source.files, read_config(source.files))
+    if chat != ChatTemplates():
+        named = {f"{role}_token": name for role, name in _ROLES.items() if name in special}
+        chat = replace(chat, variables={**named, **chat.variables})
     provenance = source.files.provenance("tekken.json")
     model = build(root.file, ids, pattern, special, provenance)
-    bos, eos, pad, unk = (special.get(name) for name in ("<s>", "</s>", "<pad>", "<unk>"))
-    stop = () if eos is None else (eos,)
-    return replace(model, special_ids=SpecialIds(bos, eos, pad, unk, stop))
+    roles = {role: special.get(name) for role, name in _ROLES.items()}
+    stop = () if roles["eos"] is None else (roles["eos"],)
+    return replace(model, special_ids=SpecialIds(**roles, stop=stop), chat=chat)
 
 
 def _special_tokens(root: Node, version: Node, count: int) -> dict[str, int]:

@@ -86,7 +86,7 @@ def with_roles(
             f" decode_with_timestamps is set; here {_TIMESTAMP} decodes to its text."
         )
     roles = found if unk is None else found | {"unk": unk}
-    chat = _chat_templates(files, config)
+    chat = chat_templates(files, config)
     return replace(
         model,
         provenance=files.provenance(model.provenance.source),
@@ -121,7 +121,7 @@ def _generation_stops(files: SourceFiles) -> Iterator[int]:
             yield number.u32()
 
 
-def _chat_templates(files: SourceFiles, config: Node) -> ChatTemplates:
+def chat_templates(files: SourceFiles, config: Node) -> ChatTemplates:
     """The templates in the files beside a source. SourceError if one is not text."""
     found = (
         dict(_template_files(files))
