@@ -11,10 +11,12 @@ import pytest
 from references import converted, reference_for
 from repository import ROOT, script
 
+from tokexport.errors import TokexportError
 from tokexport.sources.gguf.metadata import read_metadata
 from tokexport.sources.gguf.patterns import ORIGINALS
 from tokexport.sources.tokenizer_json.document import added_token
 from tokexport.targets.llamacpp_differs import SPLITTERS
+from tokexport.targets.registry import TARGETS
 from tokexport.targets.write import write_target
 from tokexport.unicode.byte_alphabet import to_characters
 
@@ -49,6 +51,8 @@ def test_a_splitter_that_differs_is_a_warning_with_its_name(name: str, tmp_path:
     assert ("PRE_TOKENIZER" in found) == (name in SPLITTERS) == (written in SPLITTERS)
     if written in SPLITTERS:
         assert found["PRE_TOKENIZER"] == f"llama.cpp's splitter for {written} {SPLITTERS[name]}"
+        with pytest.raises(TokexportError, match=r"splitter.*compare with llama\.cpp itself"):
+            TARGETS["gguf"].runtime(tmp_path / "it.gguf", {})
 
 
 def test_bytes_of_no_text_need_no_tokens(tmp_path: Path) -> None:

@@ -266,9 +266,14 @@ def _runtime(path: Path, how: Mapping[str, Any]) -> Runtime:
     """What llama.cpp does, run by the original's library: it has no normalizer for "gpt2", and
     keeps all spaces for "llama", whatever the file says.
 
-    TokexportError for user-defined pieces, which llama.cpp finds before anything else.
+    TokexportError for user-defined pieces, and for a splitter that differs from the original's.
     """
     parsed = _parse(path)
+    differs = differences(parsed)
+    for part in differs.keys() & {Part.PRE_TOKENIZER, Part.MODEL}:
+        raise TokexportError(
+            f"{path}: {differs[part]}, and this is not done here", "compare with llama.cpp itself"
+        )
     if parsed.model == "gpt2":
         from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
@@ -283,12 +288,6 @@ def _runtime(path: Path, how: Mapping[str, Any]) -> Runtime:
     from tokexport.sources.sentencepiece.reference import SentencePieceReference
 
     pieces = gguf_sentencepiece(parsed)
-    if any(piece.type is PieceType.USER_DEFINED for piece in pieces.pieces):
-        raise TokexportError(
-            f"{path}: llama.cpp treats user-defined pieces differently from SentencePiece, in a"
-            " way not known here",
-            "compare with llama.cpp itself",
-        )
     if parsed.model == "llama":
         kept = replace(pieces.normalizer, remove_extra_whitespaces=False)
         pieces = replace(pieces, normalizer=kept)
