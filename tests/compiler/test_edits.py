@@ -69,8 +69,9 @@ def test_an_edit_of_the_first_run_knows_where_it_ends(
     first: ReplaceLiteral, steps: list[TextEdit], parts: list[str]
 ) -> None:
     assert first.in_first_run is not None
-    joined = parts[0].replace(first.pattern, first.in_first_run)
-    joined += "".join(part.replace(first.pattern, first.content) for part in parts[1:])
+    in_first = 1 + first.is_in_first_token
+    joined = "".join(part.replace(first.pattern, first.in_first_run) for part in parts[:in_first])
+    joined += "".join(part.replace(first.pattern, first.content) for part in parts[in_first:])
     table = compile_edits([first, *steps])
     assert run(table, *(part.encode() for part in parts)) == edited(joined, steps)
 

@@ -225,10 +225,31 @@ def test_a_decoder_of_no_published_tokenizer_is_refused_with_its_path(
     assert caught.value.path.startswith("decoder.decoders[")
 
 
-@pytest.mark.parametrize("token", ["a▁b", "▁" * 40])
-def test_a_first_token_that_differs_in_more_than_a_few_bytes_is_refused(token: str) -> None:
+@pytest.mark.parametrize("token", ["▁" * 40])
+def test_a_first_token_that_lacks_more_than_a_few_bytes_is_refused(token: str) -> None:
     with pytest.raises(UnsupportedError, match=r"\(id 1\) decodes to .* first of a text"):
         ours(metaspace("always"), {0: "a", 1: token})
+
+
+@pytest.mark.parametrize(
+    "chain",
+    [
+        (metaspace("always"),),
+        (metaspace("first"), FUSE),
+        (replace("b", "▁"), metaspace("always")),
+        (word_piece("##", False), metaspace("always")),
+    ],
+)
+def test_the_first_token_loses_the_marks_within_it(chain: tuple[dict[str, Any], ...]) -> None:
+    vocab = ["a▁b", "▁a▁▁b▁", "▁", "", "##b", "a", "▁" * 40]
+    ids = range(len(vocab))
+    sequences = [*product(ids), *product(ids, repeat=2), *product(ids, repeat=3)]
+    assert check(sequence(*chain), vocab, sequences) == len(sequences)
+
+
+def test_marks_within_tokens_are_refused_before_a_step_that_needs_tokens() -> None:
+    with pytest.raises(UnsupportedError, match=r"\(id 0\) decodes to .* first of a text"):
+        ours(sequence(metaspace("always"), replace("aa", "b")), {0: "a▁b"})
 
 
 @pytest.mark.parametrize("joins", [FUSE, BYTE_LEVEL], ids=["Fuse", "ByteLevel"])

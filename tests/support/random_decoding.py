@@ -53,6 +53,7 @@ first_literals = st.builds(
     st.sampled_from(["▁", "é", "aA"]),
     st.just(" "),
     st.sampled_from(["", "▁", " A"]),
+    is_in_first_token=st.booleans(),
 )
 
 

@@ -19,9 +19,10 @@ class ReplaceLiteral:
     pattern: str
     content: str
     # The replacement in a run at the start of the text, before the first id without
-    # `Token.fallback`. Only the first edit may have one.
+    # `Token.fallback`; with `is_in_first_token` also in that id. Only the first edit may have one.
     in_first_run: str | None = None
     path: str = "decoder"
+    is_in_first_token: bool = False
 
 
 @dataclass(frozen=True, slots=True)

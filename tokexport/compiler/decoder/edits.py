@@ -149,7 +149,9 @@ def _machine(edit: TextEdit) -> _Machine:
 
 
 def _replacing(edit: ReplaceLiteral) -> _Machine:
-    """A state says whether a token has begun, and how many bytes of the pattern are held back."""
+    """A state says how many tokens begin before the first run or token is over, and how many bytes
+    of the pattern are held back.
+    """
     pattern, content = edit.pattern.encode(), edit.content.encode()
     in_run = content if edit.in_first_run is None else edit.in_first_run.encode()
     # By the number of bytes held back: how many of the last ones may begin another match.
@@ -161,21 +163,22 @@ def _replacing(edit: ReplaceLiteral) -> _Machine:
         shorter.append(size + (pattern[size] == byte))
 
     def read(state: State, symbol: int) -> tuple[Symbols, State]:
-        has_begun, held = state
+        begins, held = state
         if symbol == TOKEN:
-            return (*pattern[:held],), (True, 0)
+            return (*pattern[:held],), (max(begins - 1, 0), 0)
         size = held
         while size and pattern[size] != symbol:
             size = shorter[size]
         if pattern[size] != symbol:
-            return (*pattern[:held], symbol), (has_begun, 0)
+            return (*pattern[:held], symbol), (begins, 0)
         written = (*pattern[: held - size],)
         if size + 1 < len(pattern):
-            return written, (has_begun, size + 1)
-        return (*written, *(content if has_begun else in_run)), (has_begun, 0)
+            return written, (begins, size + 1)
+        return (*written, *(in_run if begins else content)), (begins, 0)
 
     edge = () if edit.in_first_run is None else (TOKEN,)
-    return _Machine((not edge, 0), read, frozenset((*pattern, *edge)))
+    start = len(edge) * (1 + edit.is_in_first_token)
+    return _Machine((start, 0), read, frozenset((*pattern, *edge)))
 
 
 def _stripping(edit: StripChars) -> _Machine:

@@ -65,8 +65,8 @@ def decode_forms(spelling: Spelling, steps: Sequence[Step]) -> tuple[Tokens, Dec
     Raises UnsupportedError for some chains.
     """
     chain = _Chain(spelling)
-    for step in steps:
-        chain.run(step)
+    for number, step in enumerate(steps, 1):
+        chain.run(step, is_last=all(later.name == "Fuse" for later in steps[number:]))
     return chain.result()
 
 
@@ -81,7 +81,7 @@ class _Chain:
         self._sees: str | None = None  # the step that tested the position of a string
         self._decoding = Decoding()
 
-    def run(self, step: Step) -> None:
+    def run(self, step: Step, *, is_last: bool) -> None:
         match step.name:
             case "Fuse" | "ByteLevel":
                 self._join(step)
@@ -93,8 +93,23 @@ class _Chain:
                 self._edit(step)
             case _ if self._fallback:
                 self._change_characters(step)
+            case "Metaspace" if is_last:
+                self._map_marks(step)
             case _:
                 self._map(step)
+
+    def _map_marks(self, step: Step) -> None:
+        """The first token loses all of its marks. If some token has one after other characters,
+        tokens keep theirs, and an edit replaces them.
+        """
+        forms = self._forms
+        self._map(step)
+        between, first, _ = self._forms
+        edit = step.on_characters
+        if edit and isinstance(Suffixes.of(first, between), ByteStrings):
+            self._forms = forms
+            self._decoding = replace(self._decoding, byte_fallback=True)
+            self._add(replace(edit, is_in_first_token=True))
 
     def _map(self, step: Step) -> None:
         if step.sees_first or step.sees_last:
