@@ -99,13 +99,14 @@ def _mapped(
     """Maps a step over batches, in workers that each create it once."""
     import ray
 
-    most = workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
+    cpus = max(1, int(ray.cluster_resources().get("CPU", 1)))
     # Not all at once: on all CPUs they would wait forever for the step that reads the dataset.
-    pool = ray.data.ActorPoolStrategy(min_size=1, max_size=most)
+    pool = ray.data.ActorPoolStrategy(min_size=1, max_size=workers or cpus)
     return dataset.map_batches(
         step,
         fn_constructor_kwargs=arguments,
         batch_format="pyarrow",
         batch_size=batch_rows,
+        num_cpus=min(1, cpus - 1),  # that step needs the only CPU
         compute=pool,
     )
