@@ -149,6 +149,15 @@ def test_a_document_too_long_to_hold_is_encoded_in_parts(
     assert len(index.shards) == 2
 
 
+def test_a_long_document_without_ids_is_a_document(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tokexport.corpus.documents.LONG_BYTES", 1 << 20)
+    (tmp_path / "long.txt").write_text("\x01" * (3 << 20))
+    tokenize([tmp_path / "long.txt"], tokenizer("bytes_missing"), tmp_path / "out")
+    assert documents_of(tmp_path / "out") == [[]]
+
+
 def test_a_repeatedly_killed_process_produces_the_same_files(tmp_path: Path) -> None:
     rng = random.Random(5)
     words = ["the", "lighthouse", "keeper", "é", "漢字", "reads", "1234", "\n"]

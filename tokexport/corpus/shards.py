@@ -125,6 +125,8 @@ class ShardWriter:
 
     def end(self, ends: NDArray[np.uint64], after: Position) -> None:
         """Ends documents: those whose ids end at ``ends``, counted from the shard's first."""
+        if self._file is None:  # a long document without ids
+            self.add(np.zeros(0, np.uint32))
         self._ends.append(ends)
         if self.held >= self._most:
             self.close_shard(after)
