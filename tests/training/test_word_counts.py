@@ -244,6 +244,20 @@ def test_counts_that_do_not_match_are_refused_with_a_sentence(run: Run, tmp_path
     assert "name texts to learn from" in outcome.stderr
 
 
+def test_options_for_texts_are_refused_with_counts_unless_there_are_held_out_texts(
+    run: Run, tmp_path: Path
+) -> None:
+    files, _ = corpus(tmp_path, 30)
+    (tmp_path / "lines.txt").write_text("one line\nanother\n")
+    count_files(files, tmp_path / "w.counts", pattern=SMALL)
+    command = ["train", "--counts", tmp_path / "w.counts", "--vocab-size", 300]
+    for options in (["--field", "text"], ["--lines"]):
+        outcome = run(*command, "-o", tmp_path / "out", *options)
+        assert (outcome.code, "--counts excludes INPUT" in outcome.stderr) == (2, True)
+        held_out = ["--held-out", tmp_path / "lines.txt", "-o", tmp_path / options[0]]
+        assert run(*command, *held_out, *options).code == 0
+
+
 def test_counts_of_an_interrupted_run_are_not_learned_from(tmp_path: Path) -> None:
     files, _ = corpus(tmp_path, 30)
     interrupt(files, tmp_path / "w.counts")

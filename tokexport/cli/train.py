@@ -145,7 +145,7 @@ def train(
         held.add(text)
     with ProgressLine(output.quiet) as line:
         if counts_file is not None:
-            counts = _read(counts_file, inputs, how)
+            counts = _read(counts_file, inputs, held_out, how)
             specials = specials or counts.special_tokens
         else:
             counts = WordCounts(
@@ -210,9 +210,13 @@ def describe(trained: Trained, found: Report, folder: str) -> str:
     return "\n".join(lines)
 
 
-def _read(counts_file: str, inputs: Sequence[str], how: dict[str, Any]) -> WordCounts:
+def _read(
+    counts_file: str, inputs: Sequence[str], held_out: Sequence[str], how: dict[str, Any]
+) -> WordCounts:
     """Reads a counts file. Raises TokexportError for options that were fixed when it was made."""
-    decided = ("pattern", "split_special", "max_chars", "doc_cap", "lines")
+    decided = ["pattern", "split_special", "max_chars", "doc_cap"]
+    if not held_out:  # which are read with these
+        decided += ["field", "lines"]
     if inputs or any(how[name] for name in decided):
         raise TokexportError(
             "--counts excludes INPUT and its options",
