@@ -5,13 +5,16 @@ import os
 import signal
 import sys
 import traceback
+from collections.abc import Mapping
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 import click
 
 from tokexport.cli import INTERRUPTED
 from tokexport.cli.console import SCHEMA_VERSION
+from tokexport.cli.options import COPIES
 from tokexport.errors import TokexportError
 from tokexport.escape import visible
 
@@ -31,7 +34,7 @@ class Commands(click.Group):
     """
 
     is_interrupted = False
-    copied: str | None = None  # the temporary file with standard input
+    copies: Mapping[str, str] = MappingProxyType({})  # see COPIES
 
     def interrupt(self, *_: object) -> NoReturn:
         self.is_interrupted = True
@@ -60,7 +63,7 @@ class Commands(click.Group):
             discard_output()  # the reader is gone (`| head`)
             ctx.exit(BROKEN_PIPE)
         finally:
-            self.copied = ctx.meta.get("standard input")
+            self.copies = ctx.meta.get(COPIES, {})
         return result
 
     def main(self, *positional: Any, **named: Any) -> Any:
@@ -82,7 +85,7 @@ class Commands(click.Group):
             if self.is_interrupted:  # some libraries turn it into an error of their own
                 code = INTERRUPTED
             elif is_ours or isinstance(error, (click.ClickException, TokexportError, OSError)):
-                report(error, as_json, self.copied)
+                report(error, as_json, self.copies)
             else:
                 traceback.print_exception(error)
         sys.exit(code if isinstance(code, int) else 0)
@@ -124,21 +127,27 @@ def discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def report(error: BaseException, as_json: bool, copied: str | None) -> None:
-    """Prints the message of an error. ``copied``: the temporary file with standard input."""
+def report(error: BaseException, as_json: bool, copies: Mapping[str, str]) -> None:
+    """Prints the message of an error, with the names that were given for temporary files."""
+
+    def named(text: str) -> str:
+        for path, name in copies.items():
+            text = text.replace(path, name)
+        return text
+
     if isinstance(error, OSError):
         is_output = is_stdout_broken() or was_writing(error)
         where = error.filename or ("standard output" if is_output else "")
         message = f"{where}{': ' if where else ''}{error.strerror or error}"
     else:
         message = error.format_message() if isinstance(error, click.ClickException) else str(error)
-    message = message.replace(copied or "\0", "standard input")
+    message = named(message)
     if as_json:
         ours = error if isinstance(error, TokexportError) else TokexportError(message)
         values: dict[str, str | None] = {"kind": type(error).__name__, "message": message}
         for name in ("file", "path", "problem", "hint"):
             part = getattr(ours, name, None)
-            values[name] = part and part.replace(copied or "\0", "standard input")
+            values[name] = part and named(part)
         click.echo(json.dumps({"schema_version": SCHEMA_VERSION, "error": values}), err=True)
     elif isinstance(error, click.ClickException):
         error.show()

@@ -30,7 +30,7 @@ from tokexport.cli.contents import (
 )
 from tokexport.cli.decoding import decoding_text, token_value
 from tokexport.cli.diagnose import Parts, parts_of
-from tokexport.cli.options import InputPath, source_options
+from tokexport.cli.options import COPIES, InputPath, source_options
 from tokexport.errors import IdError, TokexportError
 from tokexport.escape import escape
 from tokexport.file.layout import NONE, ModelType, SectionFlag, Tag
@@ -75,7 +75,7 @@ def inspect(
     listed = (token_id is not None) + show_tokens + show_added
     if listed > 1:
         raise click.UsageError("--token, --tokens and --added exclude one another.")
-    name = "standard input" if context.meta.get("standard input") == path else path
+    name = context.meta.get(COPIES, {}).get(path, path)
     if is_tokexport_file(path):
         contents = opened(path, how)
         contents.name = name

@@ -19,11 +19,12 @@ from tokexport.output import naming_temporary
 
 Result = TypeVar("Result")
 PART = 1 << 18  # bytes
+COPIES = "copies of pipes"  # in the context: the name that was given, by temporary file
 
 
 class AnyPath(click.Path):
     """A path, as a str, but not an empty one, which is the current directory for ``pathlib``. With
-    ``reads``, ``-`` is standard input, copied to a temporary file.
+    ``reads``, a pipe is copied to a temporary file, and so is standard input (``-``).
     """
 
     def __init__(self, reads: bool = False) -> None:
@@ -36,15 +37,19 @@ class AnyPath(click.Path):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> str:
-        if str(value) != "-" or ctx is None or not self.reads:
-            return str(value) or self.fail("an empty path names no file", param, ctx)
-        if "standard input" in ctx.meta:
-            self.fail("standard input can only be read once", param, ctx)
-        content = b"".join(parts_of_file("-"))
+        name = str(value) or self.fail("an empty path names no file", param, ctx)
+        if ctx is None or not self.reads or (name != "-" and not Path(name).is_fifo()):
+            return name
+        copies = ctx.meta.setdefault(COPIES, {})
+        shown = "standard input" if name == "-" else name
+        if shown in copies.values():
+            self.fail(f"{shown} can only be read once", param, ctx)
+        content = b"".join(parts_of_file(name))
         with naming_temporary():
-            path = Path(ctx.with_resource(TemporaryDirectory()), "stdin")
+            folder = Path(ctx.with_resource(TemporaryDirectory()))
+            path = folder / ("stdin" if name == "-" else Path(name).name)
             path.write_bytes(content)
-        ctx.meta["standard input"] = str(path)
+        copies[str(path)] = shown
         return str(path)
 
 
@@ -57,7 +62,7 @@ def parts_of_file(name: str) -> Iterator[bytes]:
     if name == "-" and sys.stdin is None:
         raise SourceError("standard input is closed")
     context = click.get_current_context(silent=True)
-    if name == "-" and context is not None and "standard input" in context.meta:
+    if name == "-" and context and "standard input" in context.meta.get(COPIES, {}).values():
         raise click.UsageError("standard input can only be read once")
     try:
         with nullcontext[Any](sys.stdin.buffer) if name == "-" else open(name, "rb") as file:

@@ -20,7 +20,7 @@ from tokexport.cli.console import (
 )
 from tokexport.cli.contents import converted
 from tokexport.cli.count import counting, field_option, is_standard_input, pattern_option
-from tokexport.cli.options import AnyPath, Utf8, parts_of_file, path_option, token_option
+from tokexport.cli.options import AnyPath, InputPath, Utf8, parts_of_file, path_option, token_option
 from tokexport.corpus.documents import (
     ByteStream,
     InputFile,
@@ -85,7 +85,7 @@ from tokexport.training.word_counts_file import read_word_counts
 @path_option(
     "--held-out", multiple=True, metavar="PATH", help="Texts to measure on, not to learn from."
 )
-@path_option("--beside", multiple=True, help="Another tokenizer to measure.")
+@path_option("--beside", multiple=True, type=InputPath(), help="Another tokenizer to measure.")
 @click.option("--threads", type=click.IntRange(1), metavar="N", help="[one per processor]")
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 @output_options

@@ -118,7 +118,7 @@ class ByteStream:
 def find_files(inputs: Sequence[str | Path]) -> list[Path]:
     """The files that inputs name, in order; for a folder all supported files, sorted.
 
-    Raises SourceError for an unsupported file, for a folder without supported files, and for an
+    Raises SourceError for an unsupported file, a pipe, a folder without supported files, and an
     input that does not exist.
 
     >>> find_files(["notes.txt"])
@@ -135,6 +135,11 @@ def find_files(inputs: Sequence[str | Path]) -> list[Path]:
             files += found
         elif not path.exists():
             raise SourceError(f"{path}: there is no such file or folder")
+        elif path.is_fifo():
+            raise SourceError(
+                f"{path}: it is a pipe, and documents are read from files",
+                "write it to a file; count and train also read standard input (-)",
+            )
         elif _kind(path) is None:
             raise SourceError(
                 f"{path}: this kind of file is not supported", f"these are: {SUPPORTED}"
