@@ -18,7 +18,16 @@ import numpy.typing as npt
 
 from tokexport.limits import MAX_STATES
 from tokexport.patterns.nfa import Check, Fork, Match, Nfa, Take, sources_of, tests_of
-from tokexport.patterns.tree import And, Condition, LookFar, LookOne, Not, Or, PatternError, Test
+from tokexport.patterns.tree import (
+    And,
+    Condition,
+    LookOne,
+    LookUnbounded,
+    Not,
+    Or,
+    PatternError,
+    Test,
+)
 from tokexport.unicode import CODE_POINTS, CodePoints
 from tokexport.unicode.store import Intervals
 
@@ -209,7 +218,7 @@ def _reaching(nfa: Nfa, conditions: set[int]) -> set[int]:
 def truth_of(condition: Condition, truth: Mapping[int, Truth]) -> Truth | np.bool_:
     """Where a condition holds; a single value if that is the same everywhere."""
     match condition:
-        case LookOne() | LookFar():
+        case LookOne() | LookUnbounded():
             return truth[id(condition)]
         case And(parts):
             return reduce(operator.and_, (truth_of(part, truth) for part in parts), np.True_)

@@ -54,13 +54,13 @@ def condition_of(look: tree.Look) -> tree.Condition:
             )
         body = lower_lookaround_and_atomic(look.body)
         inner = [each.condition for each in tree.nodes_of(body) if isinstance(each, tree.Assertion)]
-        if any(isinstance(test, tree.LookFar) for each in inner for test in asked_by(each)):
+        if any(isinstance(test, tree.LookUnbounded) for each in inner for test in asked_by(each)):
             raise tree.PatternError(
                 look.offset,
                 "a lookahead over more than one character that contains another one",
                 "one over the next character is supported there",
             )
-        condition = tree.LookFar(body)
+        condition = tree.LookUnbounded(body)
     return tree.Not(condition) if look.negative else condition
 
 

@@ -162,7 +162,7 @@ def tests_of(program: Nfa) -> list[tree.Test]:
 
 def asked_by(condition: tree.Condition) -> list[tree.Test]:
     """The tests in a condition, both of neighbours and of all that follows."""
-    if isinstance(condition, tree.LookOne | tree.LookFar):
+    if isinstance(condition, tree.LookOne | tree.LookUnbounded):
         return [condition]
     inner = (condition.condition,) if isinstance(condition, tree.Not) else condition.conditions
     return [test for part in inner for test in asked_by(part)]

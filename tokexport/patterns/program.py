@@ -14,7 +14,7 @@ from tokexport.patterns.linear_time import states_to_remember
 from tokexport.patterns.lookaround import lower_lookaround_and_atomic
 from tokexport.patterns.nfa import nfa_of, tests_of
 from tokexport.patterns.search_start import trees_by_start
-from tokexport.patterns.tree import LookFar, Node, PatternError
+from tokexport.patterns.tree import LookUnbounded, Node, PatternError
 from tokexport.patterns.unbounded_lookaround import LabelTable, determinise_with_labels
 from tokexport.unicode import CODE_POINTS, Dialect
 from tokexport.unicode.byte_alphabet import CHARACTERS
@@ -95,7 +95,7 @@ def compile_tree(node: Node, *, on_bytes: bool = False) -> SplitProgram:
     alphabet: Sequence[int] = [*map(ord, CHARACTERS)] if on_bytes else range(CODE_POINTS)
     nfa = nfa_of(*trees_by_start(lower_lookaround_and_atomic(expand_backreferences(node))))
     del node  # its sets take a megabyte each
-    if any(isinstance(test, LookFar) for test in tests_of(nfa)):
+    if any(isinstance(test, LookUnbounded) for test in tests_of(nfa)):
         program = _program(*determinise_with_labels(nfa, alphabet))
     else:
         automaton = determinise(nfa, alphabet)

@@ -36,7 +36,7 @@ class LookOne:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LookFar:
+class LookUnbounded:
     """The text after a position matches a body, however many characters that takes."""
 
     body: Node
@@ -64,7 +64,7 @@ class Not:
 
 
 # The leaves of a condition.
-Test: TypeAlias = "LookOne | LookFar"
+Test: TypeAlias = "LookOne | LookUnbounded"
 Condition: TypeAlias = "Test | And | Or | Not"
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from tokexport.limits import MAX_STATES
 from tokexport.patterns import dfa
 from tokexport.patterns.nfa import Check, Match, Nfa, Take, nfa_of, sources_of, tests_of
-from tokexport.patterns.tree import LookFar, PatternError
+from tokexport.patterns.tree import LookUnbounded, PatternError
 
 MAX_LABELS = 2048  # before labels that no state distinguishes are joined
 MAX_ANSWERS = 1 << 19  # computed for the pass, which takes about a minute
@@ -60,7 +60,7 @@ def determinise_with_labels(
     >>> automaton.classes.tolist(), table.next.tolist(), table.labels.tolist()
     ([0, 1, 2], [[0, 1, 0], [1, 1, 0]], [[0, 1, 2], [3, 1, 2]])
     """
-    looks = {id(test): test for test in tests_of(program) if isinstance(test, LookFar)}
+    looks = {id(test): test for test in tests_of(program) if isinstance(test, LookUnbounded)}
     inner = nfa_of(*(look.body for look in looks.values()))
     tests = {id(test): test for test in (*tests_of(program), *tests_of(inner))}
     classes, holds, truth = dfa.read_alphabet(
