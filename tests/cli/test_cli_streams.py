@@ -267,13 +267,19 @@ def test_a_full_standard_output_is_named(unbuffered: str, small_file: PathOf) ->
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs file size limits")
-def test_a_full_temporary_directory_is_named(tmp_path: Path) -> None:
+def test_a_full_temporary_directory_is_named(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     full: dict[str, Any] = {"preexec_fn": limit_files, "env": environment}
     source = small_source("gpt2")
     spooled = start("convert", "-", "-o", "x", cwd=tmp_path, input=source.read_bytes(), **full)
     read_back = start("convert", source, "--to", "qwen3.c", "-o", "x", cwd=tmp_path, **full)
-    for failed in (spooled, read_back):
+    folder = tmp_path_factory.mktemp("bert")  # for the class of transformers it is copied
+    (folder / "vocab.txt").write_text("[UNK]\n[CLS]\n[SEP]\n[PAD]\n[MASK]\n" + "letters\n" * 1000)
+    (folder / "config.json").write_text('{"model_type": "bert"}')
+    copied = start("convert", folder / "vocab.txt", "-o", "x", cwd=tmp_path, **full)
+    for failed in (spooled, read_back, copied):
         assert failed.returncode == 2
         assert failed.stderr.decode() == (
             f"tokexport: the temporary directory {tmp_path} cannot be written: File too large;"

@@ -13,7 +13,7 @@ RULES = {
     "model": {"_core"},  # native code joins and compares its columns
     "patterns": {"unicode"},
     "normalization": {"model", "patterns", "unicode"},
-    "sources": {"model", "normalization", "unicode", "_core"},
+    "sources": {"model", "normalization", "output", "unicode", "_core"},  # temporary files
     "compiler": {"model", "normalization", "patterns", "unicode", "_core"},
     "file": {"chat.frame", "chat.markup", "compiler.tables", "version"},
     "corpus": {"output", "runtime"},

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tokexport.errors import MissingLibraryError, SourceError, UnsupportedError
+from tokexport.output import naming_temporary
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.hub import FILES
 from tokexport.sources.json_node import Node
@@ -77,8 +78,7 @@ def from_vocabulary(files: SourceFiles, where: str) -> Loaded | None:
 
     UnsupportedError also for a class that the library does not have.
     """
-    import shutil  # only here, as other sources need neither
-    import tempfile
+    import tempfile  # only here, as other sources need none
 
     assert files.folder is not None
     named = named_class(files)
@@ -91,7 +91,9 @@ def from_vocabulary(files: SourceFiles, where: str) -> Loaded | None:
         for path in files.folder.iterdir():
             is_read = any(fnmatchcase(path.name, pattern) for pattern in FILES)
             if path.is_file() and is_read and path.name != TOKENIZER_JSON:
-                shutil.copy(path, copy)
+                content = path.read_bytes()
+                with naming_temporary():
+                    Path(copy, path.name).write_bytes(content)
         # Checked first, as the library's own error for a missing file names none.
         _check_files(where, _class(named), Path(copy))
         tokenizer = _load(Path(copy), where, version)
