@@ -28,7 +28,7 @@ from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import AnySource, Given, Input
 from tokexport.sources.tokenizer_json.config import SETTINGS
 from tokexport.sources.transformers.load import from_folder
-from tokexport.sources.unreadable import SUPPORTED, are_settings, refuse, refuse_by_head
+from tokexport.sources.unreadable import SUPPORTED, refuse, refuse_by_head
 from tokexport.sources.vocab_files import clip, gpt2_pair, minbpe, rwkv, wordpiece
 
 # In the order in which formats are tried on a file and searched for in a directory.
@@ -145,8 +145,7 @@ def _open_path(path: Path, given: Given) -> Opened:
     with source.naming_the_file():
         refuse_by_head(source)
         found = sniffed(source, SOURCES)
-        # Settings may have added_tokens too.
-        if found is None or (found[0] is tokenizer_json.SOURCE and are_settings(found[1].value)):
+        if found is None:
             return refuse(source, unread(path, source.name, SOURCES) if path.is_dir() else ())
         return Opened(source, *found)
 

@@ -12,17 +12,18 @@ from tokexport.sources.source import Input, Source
 from tokexport.sources.tokenizer_json.config import TOKENIZER_JSON
 from tokexport.sources.tokenizer_json.read import read_saved, read_tokenizer_json, save
 from tokexport.sources.transformers.notes import differences
+from tokexport.sources.unreadable import are_settings
 
 _OBJECT = "tokenizers.Tokenizer"
 
 
 def document_of(source: Input) -> Node | None:
     """The document of a file, if it is a tokenizer.json: in a vocabulary its keys are tokens with
-    ids.
+    ids, and settings may have added_tokens too.
     """
     fields = {} if source.document is None else source.document.object(repeats=True)
-    is_one = isinstance(fields.get("model"), dict) or isinstance(fields.get("added_tokens"), list)
-    return source.document if is_one else None
+    has_added = isinstance(fields.get("added_tokens"), list) and not are_settings(fields)
+    return source.document if has_added or isinstance(fields.get("model"), dict) else None
 
 
 def has_vocabulary(root: Node) -> bool:
