@@ -106,13 +106,13 @@ static void prefixes_are_found(const tkx *t) {
 /* Chat calls report the size needed and do not exceed it; special tokens in messages are text. */
 static void conversations_are_encoded(const tkx *t) {
     static const tkx_message messages[] = {
-        {TKX_SYSTEM, " he ", 4},
+        {TKX_SYSTEM, "h  e", 4},
         {TKX_USER, "\t the \xC2\xA0", 8},
         {TKX_ASSISTANT, "e", 1},
         {TKX_USER, "a<|end|>b", 9},
     };
     static const tkx_message bad = {TKX_USER, "the\xFF", 4};
-    static const char prompt[] = "<|endof|> he <|end|> thethe<|end|>hee<|end|>the a<|end|>b"
+    static const char prompt[] = "<|endof|>h  e<|end|> thethe<|end|>hee<|end|>the a<|end|>b"
                                  "  <|end|><|endof|>th";
     static const uint8_t marks[] = {1, 0x20, 0, 8, 0x20, 0, 0, 8, 4, 0};
     const size_t length = sizeof prompt - 1;

@@ -108,6 +108,14 @@ FRAMES = {
         CHATML.replace("CONTENT", THINKING),
         replace(CHATML_FRAME, reserved=("</think>",)),
     ),
+    "half a strip": (
+        CHATML.replace("CONTENT", "m.content.lstrip()"),
+        replace(CHATML_FRAME, trimmed=STRIPPED),
+    ),
+    "a newline that answers lose": (  # QwQ
+        CHATML.replace("CONTENT", f"({THINKING}).lstrip('\n' if m.role == 'assistant' else '')"),
+        replace(CHATML_FRAME, trimmed=frozenset({"assistant"}), reserved=("</think>",)),
+    ),
     "a beginning and an end that change other messages": (
         LAST_QUERY,
         replace(CHATML_FRAME, reserved=("<result>",)),
@@ -133,7 +141,10 @@ NO_FRAMES = {
         CHATML.replace("CONTENT", "m.content if m.content | length < 20 else 'long'"),
         "some messages differently|changes white space|changes messages",
     ),
-    "half a strip": (CHATML.replace("CONTENT", "m.content.lstrip()"), "changes white space"),
+    "white space within": (
+        CHATML.replace("CONTENT", "m.content | replace('  ', ' ')"),
+        "some messages differently",
+    ),
     "a common word": (
         CHATML.replace("CONTENT", "m.content | replace('a', 'b')"),
         "changes the text of messages",

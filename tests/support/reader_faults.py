@@ -220,8 +220,9 @@ ids of equal beginnings are left out: order[begin : bisect_right => order[begin 
 special tokens are found in messages: Places(frozenset(marks)) => range(9)
 special tokens are found nowhere: Places(frozenset(marks)) => ()
 every conversation has a system message: if messages[0][0] == "system" else START => if True else 0
-a message of the user is not stripped: ROLES.index(role) => 3
-an answer is stripped: ROLES.index(role) => 1
+a message of the user is not stripped: STRIP << ROLES.index(role) => STRIP << 9
+an answer is stripped: STRIP << ROLES.index(role) => STRIP << 1
+white space at ends is not looked for: not is_trimmed or => True or
 a system message may come late: (turn < 0 or role == => (turn < 0 or role == "system" or role ==
 a text of white space is not empty: stripped(text)), "TKX_E_MESSAGE") => text), "TKX_E_MESSAGE")
 reserved texts are taken: require(not any(part in text => require(True or any(part in text

@@ -43,6 +43,8 @@ class Frame:
     user_to_reply: str
     # Roles whose messages lose white space at both ends, as by `str.strip`.
     stripped: frozenset[str] = frozenset()
+    # Roles whose messages must have no such white space.
+    trimmed: frozenset[str] = frozenset()
     # The frame does not cover conversations with one of these in a message.
     reserved: tuple[str, ...] = ()
     # Whether a message may be empty.
@@ -90,5 +92,7 @@ class Frame:
         if not isinstance(content, str) or any(text in content for text in self.reserved):
             return False
         if other_members(message):
+            return False
+        if message["role"] in self.trimmed and content != content.strip():
             return False
         return self.takes_empty or bool(content.strip())

@@ -125,20 +125,35 @@ def _segments(jinja: _Jinja, count: int, *, system: bool) -> list[str]:
 
 def _with_whitespace(jinja: _Jinja, frame: Frame) -> Frame:
     """Adds what the template does with white space around messages, and with empty messages."""
-    if not all(jinja.same(frame, each) for each in _with_each(frame, ["ordinary"])):
+    if not _covers(jinja, frame, ["ordinary"]):
         raise _NoFrameError("the chat template changes the text of messages")
+    # Llama 2 strips a system and a user message as one.
+    frames = [frame, replace(frame, system=None)] if frame.system else [frame]
+    tries = [tried for each in frames for tried in _ways(each, ("kept", "stripped"))]
+    # QwQ drops some white space at the start of answers: they must have none.
+    trimmed = _ways(frame, ("kept", "stripped", "trimmed"))
+    for tried in (*tries, *sorted(trimmed, key=lambda one: len(one.trimmed))):
+        if _covers(jinja, tried, ["x", " \n\u3000x\t \n", "\n\t x \u3000\n"]):
+            takes_empty = _covers(jinja, tried, ["x", "", " "])
+            return replace(tried, takes_empty=takes_empty)
+    raise _NoFrameError("the chat template changes white space within messages")
+
+
+def _ways(frame: Frame, ways: Sequence[str]) -> Iterator[Frame]:
+    """The frame with each way to treat the white space at the ends of each role's messages."""
     roles = ("user", "assistant", *(["system"] if frame.system else []))
-    for stripped in product((False, True), repeat=len(roles)):
-        chosen = frozenset(role for role, is_on in zip(roles, stripped, strict=True) if is_on)
-        tried = replace(frame, stripped=chosen)
-        if all(jinja.same(tried, each) for each in _with_each(frame, ["x", " \n\u3000x\t \n"])):
-            break
-    else:
-        if frame.system:  # Llama 2 strips a system and a user message as one
-            return _with_whitespace(jinja, replace(frame, system=None))
-        raise _NoFrameError("the chat template changes white space within messages")
-    is_right = all(jinja.same(tried, each) for each in _with_each(frame, ["x", "", " "]))
-    return tried if is_right else replace(tried, takes_empty=False)
+    for chosen in product(ways, repeat=len(roles)):
+        by_role = [*zip(roles, chosen, strict=True)]
+        stripped, trimmed = (
+            frozenset(role for role, way in by_role if way == name)
+            for name in ("stripped", "trimmed")
+        )
+        yield replace(frame, stripped=stripped, trimmed=trimmed)
+
+
+def _covers(jinja: _Jinja, frame: Frame, contents: Sequence[str]) -> bool:
+    """Whether the frame is right for all conversations with these contents that it takes."""
+    return all(jinja.same(frame, one) for one in _with_each(frame, contents) if frame.takes(one))
 
 
 def _with_reserved(jinja: _Jinja, frame: Frame) -> Frame:
@@ -147,7 +162,7 @@ def _with_reserved(jinja: _Jinja, frame: Frame) -> Frame:
     for literal in sorted({text for text in literals(jinja.source) if text.strip()}):
         texts = ("{}", "{}b", "a{}", "a {} b", "a{}b{}c")
         contents = [text.replace("{}", literal) for text in texts]
-        if all(jinja.same(frame, each) for each in _with_each(frame, contents)):
+        if _covers(jinja, frame, contents):
             continue
         if len(literal) < 3 or literal.isalnum():
             raise _NoFrameError(f"the chat template changes messages with {literal!r}")
@@ -156,9 +171,8 @@ def _with_reserved(jinja: _Jinja, frame: Frame) -> Frame:
     markup = [text for text in compared(jinja.source) if text.strip() and not text.isalnum()]
     for first, last in product(markup, repeat=2):
         content = f"{first} x {last}"
-        if not any(text in content for text in reserved) and not all(
-            jinja.same(frame, each) for each in _with_each(frame, [content])
-        ):
+        is_reserved = any(text in content for text in reserved)
+        if not is_reserved and not _covers(jinja, frame, [content]):
             reserved.append(first)
     least = [text for text in reserved if not any(one in text for one in reserved if one != text)]
     return replace(frame, reserved=tuple(least))

@@ -173,7 +173,8 @@ def file_facts(contents: Contents) -> dict[str, Any]:
         "special_added_tokens": sum(token.special for token in added),
         "special_ids": asdict(contents.special_ids),
         "template": [asdict(item) for item in contents.template.single],
-        "chat_frame": frame and {**asdict(frame), "stripped": sorted(frame.stripped)},
+        "chat_frame": frame
+        and {**asdict(frame), "stripped": sorted(frame.stripped), "trimmed": sorted(frame.trimmed)},
         "chat_template_size": None if chat_template is None else len(chat_template),
         "provenance": tokenizer.provenance,
         "self_test": tokenizer.self_test() if contents.section(Tag.SELF_TEST) is not None else None,

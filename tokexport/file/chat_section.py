@@ -21,6 +21,7 @@ def frame(value: Frame | None, special: Collection[str]) -> bytes | None:
     sizes = [len(text) for text in texts]
     reserved = sizes[len(_SIZES) :]
     flags = [layout.FrameFlag[f"STRIP_{role.upper()}"] for role in value.stripped]
+    flags += [layout.FrameFlag[f"TRIMMED_{role.upper()}"] for role in value.trimmed]
     flags += [layout.FrameFlag.HAS_SYSTEM] * (value.system is not None)
     flags += [layout.FrameFlag.TAKES_EMPTY] * value.takes_empty
     header = struct(

@@ -80,14 +80,18 @@ def chat_frame(tokenizer: Tokenizer) -> Frame | None:
     except UnicodeDecodeError as error:
         raise damaged(tokenizer, "FRAM", "one of its texts is not UTF-8") from error
     start, before, after, to_assistant, to_user, to_reply = texts[:6]
-    stripped = [role for role in ROLES if head.flags & FrameFlag[f"STRIP_{role.upper()}"]]
+
+    def roles(flag: str) -> frozenset[str]:
+        return frozenset(r for r in ROLES if head.flags & FrameFlag[f"{flag}_{r.upper()}"])
+
     return Frame(
         start,
         Opening(before, after) if head.flags & FrameFlag.HAS_SYSTEM else None,
         to_assistant,
         to_user,
         to_reply,
-        stripped=frozenset(stripped),
+        stripped=roles("STRIP"),
+        trimmed=roles("TRIMMED"),
         reserved=tuple(texts[6:]),
         takes_empty=bool(head.flags & FrameFlag.TAKES_EMPTY),
     )

@@ -56,11 +56,12 @@ FRAME = Frame(
     "<|end|>the ",
     "  <|end|><|endof|>th",
     stripped=frozenset({"user"}),
+    trimmed=frozenset({"system"}),
     reserved=("xyz", "\u00e9"),
     takes_empty=False,
 )
 SPACES = "\t\n\x1f \x85\xa0\u1680\u2000\u200a\u2028\u2029\u202f\u205f\u3000"
-HELLO, ANSWER, SYSTEM = ("user", "the he"), ("assistant", " e the "), ("system", " he ")
+HELLO, ANSWER, SYSTEM = ("user", "the he"), ("assistant", " e the "), ("system", "h  e")
 CHATS: list[tuple[Messages, tuple[int, ...] | str]] = [
     ([HELLO], (0, 1)),
     ([("user", f"{SPACES}e  the{SPACES}")], (0, 1)),
@@ -80,6 +81,8 @@ CHATS: list[tuple[Messages, tuple[int, ...] | str]] = [
     ([("user", SPACES)], "TKX_E_MESSAGE"),
     ([HELLO, ("assistant", " "), HELLO], "TKX_E_MESSAGE"),
     ([("user", "a xyzzy")], "TKX_E_MESSAGE"),
+    ([("system", "he\u3000"), HELLO], "TKX_E_MESSAGE"),
+    ([("system", "\nhe"), HELLO], "TKX_E_MESSAGE"),
     ([("system", "\u00e9"), HELLO], "TKX_E_MESSAGE"),
 ]
 

@@ -5,8 +5,9 @@
 
 enum { TEXT_COUNT = 6, HEADER_BYTES = 40, MOST_MARKS = 255, MOST_RESERVED = 255, MOST_BYTES = 255 };
 enum { START, BEFORE_SYSTEM, AFTER_SYSTEM, USER_TO_ASSISTANT, ASSISTANT_TO_USER, USER_TO_REPLY };
-/* Flags. STRIP << role: white space at the ends of messages with that role is dropped. */
-enum { HAS_SYSTEM = 1, TAKES_EMPTY = 2, STRIP = 4, KNOWN_FLAGS = 31 };
+/* Flags. STRIP << role: white space at the ends of messages with that role is dropped;
+   TRIMMED << role: they have none. */
+enum { HAS_SYSTEM = 1, TAKES_EMPTY = 2, STRIP = 4, TRIMMED = 32, KNOWN_FLAGS = 255 };
 
 /* FRAM, with checked sizes. `starts[i]`: the start of the i-th text, and the end of the last. */
 typedef struct tkx_frame {
@@ -80,11 +81,14 @@ static int holds(tkx_span s, const uint8_t *part, size_t length) {
     return 0;
 }
 
-/* Whether the frame supports a message with this text. */
-static int takes_text(const tkx_frame *f, tkx_span s) {
+/* Whether the frame supports this message. */
+static int takes_message(const tkx_frame *f, const tkx_message *m) {
+    const tkx_span s = {(const uint8_t *)m->text, m->size};
+    const size_t size = stripped(s).size;
     const uint8_t *part = f->texts + f->starts[TEXT_COUNT];
     uint32_t i;
-    if (!(f->flags & TAKES_EMPTY) && stripped(s).size == 0) return 0;
+    if (!(f->flags & TAKES_EMPTY) && size == 0) return 0;
+    if ((f->flags & (uint32_t)TRIMMED << m->role) && size < s.size) return 0;
     for (i = 0; i < f->reserved_count; i++) {
         const size_t length = number_at(f->reserved_sizes + 4 * (size_t)i);
         if (holds(s, part, length)) return 0;
@@ -107,7 +111,7 @@ static int check_messages(const tkx_frame *f, const tkx_message *messages, size_
         if (!m->text && m->size) return TKX_E_ARGUMENT;
         if (i >= first && m->role != ((i - first) % 2 ? TKX_ASSISTANT : TKX_USER))
             return TKX_E_ROLE;
-        if (!takes_text(f, (tkx_span){(const uint8_t *)m->text, m->size})) return TKX_E_MESSAGE;
+        if (!takes_message(f, m)) return TKX_E_MESSAGE;
     }
     *at = count;
     return (count - first) % 2 == 1 ? TKX_OK : TKX_E_ROLE;

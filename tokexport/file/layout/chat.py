@@ -16,6 +16,9 @@ class FrameFlag(Flags):
     STRIP_SYSTEM = 1 << 2, "white space at the ends of a system message is dropped"
     STRIP_USER = 1 << 3, "the same for a user message"
     STRIP_ASSISTANT = 1 << 4, "the same for an assistant message"
+    TRIMMED_SYSTEM = 1 << 5, "a system message has no white space at its ends"
+    TRIMMED_USER = 1 << 6, "the same for a user message"
+    TRIMMED_ASSISTANT = 1 << 7, "the same for an assistant message"
 
 
 # FRAM: this header, FRAME_MARK[mark_count], RESERVED_SIZE[reserved_count], then the six texts and

@@ -11,7 +11,7 @@ from .data import require, u32s
 from .encode import encode
 from .file import File
 
-HAS_SYSTEM, TAKES_EMPTY, STRIP = 1, 2, 4
+HAS_SYSTEM, TAKES_EMPTY, STRIP, TRIMMED = 1, 2, 4, 32
 HEADER_SIZE, TEXT_COUNT, MOST = 40, 6, 255
 ROLES = ("system", "user", "assistant")
 START, BEFORE_SYSTEM, AFTER_SYSTEM, USER_TO_ASSISTANT, ASSISTANT_TO_USER, USER_TO_REPLY = range(6)
@@ -35,7 +35,7 @@ def read_frame(file: File) -> Frame:
     section = file.sections[b"FRAM"]
     require(len(section) >= HEADER_SIZE, "TKX_E_CORRUPT")
     flags, mark_count, reserved_count, text_size, *sizes = u32s(section, 0, 10)
-    require(flags < 32 and mark_count <= MOST and reserved_count <= MOST, "TKX_E_CORRUPT")
+    require(flags < 256 and mark_count <= MOST and reserved_count <= MOST, "TKX_E_CORRUPT")
     start = HEADER_SIZE + 4 * mark_count + 4 * reserved_count
     require(start + text_size == len(section), "TKX_E_CORRUPT")
     marks = u32s(section, HEADER_SIZE, mark_count)
@@ -64,6 +64,8 @@ def check_messages(frame: Frame, messages: Sequence[Message]) -> None:
         turn = number - (1 if first else 0)
         require(turn < 0 or role == ("assistant" if turn % 2 else "user"), "TKX_E_ROLE")
         require(bool(frame.flags & TAKES_EMPTY or stripped(text)), "TKX_E_MESSAGE")
+        is_trimmed = frame.flags & TRIMMED << ROLES.index(role)
+        require(not is_trimmed or text == stripped(text), "TKX_E_MESSAGE")
         require(not any(part in text for part in frame.reserved), "TKX_E_MESSAGE")
     require(len(rest) % 2 == 1, "TKX_E_ROLE")
 
