@@ -150,3 +150,6 @@ def test_the_command_reports_errors(
     assert outcome.code == 2
     assert sentence in outcome.stderr
     assert run("chat-template", small_file("gpt2"), "-", stdin=b"[").code == 2
+    for content in (b"[]", b"{}", b'{"messages": null}'):
+        outcome = run("chat-template", small_file("gpt2"), "-", stdin=content)
+        assert outcome.stderr.startswith("tokexport: standard input: there are no messages; give")

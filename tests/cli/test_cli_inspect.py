@@ -71,6 +71,12 @@ def test_added_tokens_are_listed_with_their_flags(run: Run, small_file: PathOf) 
     assert [row["text"] for row in document["added_tokens"]] == [row[1] for row in lines]
 
 
+def test_a_list_of_no_added_tokens_is_empty(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "it.bin"
+    assert run("convert", small_source("gpt2"), "-o", path, "--decode-only").code == 0
+    assert run("inspect", path, "--added").text == ""
+
+
 def test_no_token_can_control_the_terminal(run: Run, tmp_path: Path) -> None:
     hostile = (b"\x1b[2J", "\u202eabc".encode(), b"\x9b31m", b"\xc2\x9b31m")
     contents = [*(bytes([byte]) for byte in range(256)), *hostile]

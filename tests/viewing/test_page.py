@@ -159,6 +159,8 @@ def test_the_command_writes_one_file(run: Run, small_file: PathOf, tmp_path: Pat
     assert data(piped.stdout.decode())[0]["ids"] == tokexport.load(gpt2).encode("é")
     answer = json.loads(run("view", gpt2, "a", "-o", target, "--force", "--json").text)
     assert answer["size"] == target.stat().st_size
+    both = run("view", gpt2, "a", "-o", "-", "--json")  # the page is standard output
+    assert json.loads(both.stderr)["size"] == len(both.stdout)
     refused = run("view", gpt2, "-o", tmp_path / "x.html", stdin=b"a\xff")
     assert (refused.code, "not UTF-8 at byte 1" in refused.stderr) == (2, True)
 

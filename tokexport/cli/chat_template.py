@@ -57,13 +57,18 @@ def chat_template(
     tokenizer = load(path)
     conversation = read_json(messages)
     given = conversation if isinstance(conversation, dict) else {"messages": conversation}
+    if not given.get("messages"):
+        raise SourceError(
+            f"{messages}: there are no messages",
+            'give an array with at least one, or an object with this array as "messages"',
+        )
     if template is not None and template not in tokenizer.chat_templates:
         template = read_template(template, tokenizer.chat_templates)
     how["tools"] = given.get("tools") if tools is None else read_json(tools)
     how |= {"documents": given.get("documents"), "chat_template": template}
     how |= dict(map(read_variable, variables))
     try:
-        text = tokenizer.apply_chat_template(given.get("messages", ()), **how, tokenize=False)
+        text = tokenizer.apply_chat_template(given["messages"], **how, tokenize=False)
         text.encode()
     except ChatTemplateError as error:
         raise ChatTemplateError(f"{path}: {error.problem}", error.hint) from error

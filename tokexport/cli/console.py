@@ -55,7 +55,8 @@ class Output:
         if self.as_json:
             say_json(command, values, err=err)
             return
-        say(text, err=err)
+        if text:
+            say(text, err=err)
         for sentence in notes:
             say(sentence, err=True)
 

@@ -250,6 +250,8 @@ def _count(
     else:
         left_out = {path.resolve() for path in find_files(held_out)}
         names = files = [path for path in find_files(inputs) if path.resolve() not in left_out]
+        if not files:
+            raise TokexportError("all texts are held out", "name others to learn from")
         counted = tuple(map(InputFile.of, files))
         run = Run(counted, field or "text", lines, **caps)
         documents = read_documents(files, field=run.field, lines=lines, start=run.next)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tokexport.cli.console import Output, json_option, size
+from tokexport.cli.console import Output, json_option, say_json, size
 from tokexport.cli.contents import Contents
 from tokexport.cli.options import DashCommand, InputPath, given_text, not_utf8, path_option
 from tokexport.output import refuse_sources, resolve, write_file
@@ -58,6 +58,8 @@ def view(
     ).encode()
     if place is None:
         sys.stdout.buffer.write(content)
+        if as_json:
+            say_json("view", {"target": None, "size": len(content)}, err=True)
         return
     write_file(place, content, force=force)
     text = f"{target}: {size(len(content))}; open it in a browser"
