@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tiktoken
+from command_line import Run
 from hypothesis import given
 from hypothesis import strategies as st
 from references import converted
@@ -156,6 +157,21 @@ def test_a_long_document_without_ids_is_a_document(
     (tmp_path / "long.txt").write_text("\x01" * (3 << 20))
     tokenize([tmp_path / "long.txt"], tokenizer("bytes_missing"), tmp_path / "out")
     assert documents_of(tmp_path / "out") == [[]]
+
+
+def test_the_command_says_which_ids_are_around_each_document(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.bin").write_bytes(content("ranks"))
+    (tmp_path / "a.txt").write_text("the light")
+    command = ["tokenize", tmp_path / "t.bin", tmp_path / "a.txt", "--json", "-o"]
+    begin, end = (SUBJECT.encode_single_token(token) for token in ("<|bos|>", "<|end|>"))
+    for options, ids in (
+        (["--begin", "<|bos|>"], [begin, None]),
+        (["--begin", "none", "--end", "<|end|>"], [None, end]),
+    ):
+        out = tmp_path / str(len(options))
+        answer = json.loads(run(*command, out, *options).text)
+        assert [answer["begin"], answer["end"]] == ids
+        assert documents_of(out) == expected(["the light"], *ids)
 
 
 def test_a_repeatedly_killed_process_produces_the_same_files(tmp_path: Path) -> None:

@@ -69,6 +69,7 @@ def tokenize(
     """
     tokenizer = load(path)
     begin_id = default_begin(tokenizer) if begin is None else id_of(tokenizer, begin)
+    end_id = id_of(tokenizer, end)
     total = sum(file.stat().st_size for file in find_files(inputs))
     started = time.monotonic()
     with ProgressLine(output.quiet) as line:
@@ -82,7 +83,7 @@ def tokenize(
             tokenizer,
             folder,
             begin=begin_id,
-            end=id_of(tokenizer, end),
+            end=end_id,
             num_threads=threads,
             progress=progress,
             **how,
@@ -100,6 +101,8 @@ def tokenize(
         "folder": folder,
         "dtype": index.dtype,
         "header": index.header,
+        "begin": begin_id,
+        "end": end_id,
         "tokens": index.tokens,
         "documents": index.documents,
         "shards": [asdict(shard) for shard in index.shards],
