@@ -151,9 +151,31 @@ def test_head_ends_encode_immediately_with_little_memory(
         assert memory < 200_000  # KB
 
 
+def test_decode_with_json_of_a_million_ids_takes_little_memory(
+    small_file: PathOf, tmp_path: Path
+) -> None:
+    with piped("decode", small_file("gpt2"), "--json", cwd=tmp_path) as process:
+        assert process.stdout is not None
+        feeder = threading.Thread(target=feed_ids, args=(process.stdin, 250))
+        feeder.start()
+        start = process.stdout.read(1000)
+        memory = peak_memory(process.pid)
+        rest = process.stdout.read()
+        feeder.join()
+    result = json.loads(start + rest)
+    assert len(result["tokens"]) == 1_000_000
+    assert result["text"] == "".join(token["text"] for token in result["tokens"])
+    assert memory < 150_000  # KB
+
+
 def feed_for_ever(pipe: IO[bytes]) -> None:
-    with suppress(BrokenPipeError), pipe:
-        while True:
+    with suppress(BrokenPipeError):
+        feed_ids(pipe, sys.maxsize)
+
+
+def feed_ids(pipe: IO[bytes], times: int) -> None:
+    with pipe:
+        for _ in range(times):
             pipe.write(b"12 43 7 20\n" * 1000)
 
 

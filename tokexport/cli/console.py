@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeVar
@@ -31,6 +31,20 @@ def say_json(command: str, values: Mapping[str, object], *, err: bool = False) -
     """Prints a result for a program: one line of ASCII."""
     document = {"schema_version": SCHEMA_VERSION, "command": command, **values}
     click.echo(json.dumps(document, allow_nan=False), err=err)
+
+
+def json_start(command: str) -> str:
+    """The beginning of such a document, before its other members."""
+    return f'{{"schema_version": {SCHEMA_VERSION}, "command": "{command}"'
+
+
+def write_joined(items: Iterator[list[str]], between: str) -> int:
+    """Writes items as they arrive, with a text between them; returns their number."""
+    count = 0
+    for part in items:
+        sys.stdout.write((between if count else "") + between.join(part))
+        count += len(part)
+    return count
 
 
 @dataclass(frozen=True, slots=True)

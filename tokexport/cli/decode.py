@@ -4,12 +4,12 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from itertools import chain
 
 import click
 
 from tokexport import load
-from tokexport.cli.console import bytes_value, json_option, say_json
+from tokexport.cli.console import json_option
+from tokexport.cli.decode_json import write_json
 from tokexport.cli.options import DashCommand, InputPath, parts_of_file
 from tokexport.errors import IdError, TokexportError
 from tokexport.escape import visible
@@ -29,7 +29,7 @@ def decode(path: str, ids: tuple[str, ...], skip_special_tokens: bool, as_json: 
     No newline is added. The ids are IDS, or standard input (the default, or -): separated by white
     space or commas, with or without brackets, or the object that `encode --json` prints. On a
     terminal, control characters are shown as escapes; a file or a pipe gets the bytes unchanged,
-    in constant memory.
+    in constant memory, unless the ids are an object. --json keeps the ids in a temporary file.
 
     \b
     tokexport decode tokenizer.bin 9906 11 1917
@@ -41,10 +41,7 @@ def decode(path: str, ids: tuple[str, ...], skip_special_tokens: bool, as_json: 
     tokenizer = load(path)
     try:
         if as_json:
-            whole = list(chain.from_iterable(numbers))
-            tokens = tokenizer.decode_tokens_bytes(whole, skip_special_tokens=skip_special_tokens)
-            text = tokenizer.decode(whole, skip_special_tokens=skip_special_tokens)
-            say_json("decode", {"text": text, "tokens": [bytes_value(token) for token in tokens]})
+            write_json(tokenizer, numbers, skip_special_tokens)
         elif sys.stdout.isatty():
             stream = tokenizer.decode_stream(skip_special_tokens=skip_special_tokens)
             for part in numbers:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from tokexport import Tokenizer, load
-from tokexport.cli.console import SCHEMA_VERSION, bytes_value, json_option, quoted
+from tokexport.cli.console import bytes_value, json_option, json_start, quoted, write_joined
 from tokexport.cli.options import DashCommand, InputPath, given_text, not_utf8, path_option
 from tokexport.errors import TextError
 
@@ -160,15 +160,6 @@ def write_offsets(tokenizer: Tokenizer, text: str, how: dict[str, Any], as_json:
 def write_json(items: Iterator[list[str]], name: str, last: Any) -> None:
     """Writes an object whose array ``name`` is streamed, before its other values."""
     first = next(items, [])  # nothing is written if the text cannot be encoded
-    sys.stdout.write(f'{{"schema_version": {SCHEMA_VERSION}, "command": "encode", "{name}": [')
+    sys.stdout.write(f'{json_start("encode")}, "{name}": [')
     count = write_joined(chain([first], items), ", ")
     sys.stdout.write(f"], {json.dumps({'count': count, **last()})[1:]}\n")
-
-
-def write_joined(items: Iterator[list[str]], between: str) -> int:
-    """Writes items as they arrive, with a text between them; returns their number."""
-    count = 0
-    for part in items:
-        sys.stdout.write((between if count else "") + between.join(part))
-        count += len(part)
-    return count
