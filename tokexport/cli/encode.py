@@ -45,8 +45,8 @@ def encode(
     The text is TEXT, a file's bytes, or standard input (the default, or -). It must be UTF-8 and is
     used unchanged: no escapes are processed and no newline is stripped. TEXT may begin with a dash;
     put -- before a TEXT that begins with two. Text of any length is encoded in constant memory, but
-    --offsets, which counts characters unless --unit is byte, SentencePiece models that normalize by
-    NFKC (T5's spiece.model; not its tokenizer.json), and --special with Llama 2 keep all of it.
+    --offsets, which counts characters unless --unit is byte, and SentencePiece models that
+    normalize by NFKC (T5's spiece.model; not its tokenizer.json) keep all of it.
 
     \b
     tokexport encode tokenizer.bin "Hello, world"

@@ -159,12 +159,13 @@ std::size_t Core::first_cut(const SourceText &text, std::size_t size, Batch &bat
 
 // The engine, if it has to find the cuts: the core finds none in a file that puts a space before
 // each text. Null: the core cuts, or nothing does.
-const Engine *Core::cutting_engine(std::size_t size, std::size_t part_size) const {
+const Engine *Core::cutting_engine(std::size_t size, std::size_t part_size,
+                                   const Allowed &chosen) const {
     if (file_.cuts.data || part_size < bulk_from_ ||
         std::max(size, bytes_without_tables_.load(std::memory_order_relaxed)) < worth_tables_)
         return nullptr;
     const Engine *made = engine();
-    return made && made->has_light_normalizer ? made : nullptr;
+    return made && made->can_cut(chosen.mode != Allowed::none) ? made : nullptr;
 }
 
 // Encodes all texts of a batch with at most `threads` threads, without holding the GIL.
@@ -175,8 +176,7 @@ void Core::encode_texts(const Allowed &chosen, bool template_, std::size_t threa
     const bool may_cut = threads > 1 && holds_text_once(items_of(1, template_));
     const std::size_t part_size =
         may_cut ? std::min(size / (threads * parts_a_thread), longest_part) : SIZE_MAX;
-    if (may_cut && is_utf8 && chosen.mode == Allowed::none)
-        batch.cutter = cutting_engine(size, part_size);
+    if (may_cut && is_utf8) batch.cutter = cutting_engine(size, part_size, chosen);
     // Many short texts justify building the engine's tables, too.
     if (size >= worth_tables_) bytes_without_tables_.fetch_add(size, std::memory_order_relaxed);
     cut_texts(part_size, batch);

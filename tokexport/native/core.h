@@ -177,7 +177,8 @@ private:
     void add_texts(nanobind::handle texts, Batch &batch) const;
     static bool holds_text_once(const std::vector<Item> &items);
     std::size_t first_cut(const SourceText &text, std::size_t size, Batch &batch) const;
-    const Engine *cutting_engine(std::size_t size, std::size_t part_size) const;
+    const Engine *cutting_engine(std::size_t size, std::size_t part_size,
+                                 const Allowed &chosen) const;
     void cut_texts(std::size_t part_size, Batch &batch) const;
     void encode_texts(const Allowed &chosen, bool template_, std::size_t threads, bool is_utf8,
                       Batch &batch);

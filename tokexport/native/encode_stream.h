@@ -20,8 +20,8 @@ public:
           core_(nanobind::cast<Core &>(owner_)),
           space_(core_.pool_),
           items_(core_.items_of(1, template_)) {
-        const Allowed chosen = core_.allowed_of(allowed);
-        if (chosen.mode == Allowed::some)
+        allowed_ = core_.allowed_of(allowed);
+        if (allowed_.mode == Allowed::some)
             throw nanobind::value_error("allowed_special of a stream must be \"all\" or empty");
         if (!Core::holds_text_once(items_))
             throw nanobind::value_error(
@@ -29,10 +29,10 @@ public:
         window_.resize(first_window);
         space_->memory.reserve(Workspace::first_memory);
         work_ = space_->work();
-        int code = tkx_encoder_init(&encoder_, &core_.file(), chosen.mode == Allowed::all,
+        int code = tkx_encoder_init(&encoder_, &core_.file(), allowed_.mode == Allowed::all,
                                     window_.data(), window_.capacity(), &work_);
         if (code != TKX_OK) fail(core_.name(), code);
-        is_cut_by_engine_ = !core_.file_.cuts.data && chosen.mode == Allowed::none;
+        is_cut_by_engine_ = !core_.file_.cuts.data;
         add_template(0);
     }
 
@@ -116,7 +116,7 @@ private:
         std::memcpy(window_.data() + collected_, bytes.data(), bytes.size());
         collected_ = size;
         if (size < enough_) return;
-        if (const Engine *engine = core_.cutting_engine(size, size)) {
+        if (const Engine *engine = core_.cutting_engine(size, size, allowed_)) {
             const auto *text = reinterpret_cast<const char *>(window_.data());
             encode_collected(is_utf8() ? engine->last_cut(text, size) : size);
         }
@@ -139,8 +139,8 @@ private:
     void encode_collected(std::size_t size) {
         if (!size) return;
         const auto *text = reinterpret_cast<const char *>(window_.data());
-        const Outcome outcome =
-            core_.encode_text(*space_, used_, {text, size}, {}, size <= checked_, taken_ != 0);
+        const Outcome outcome = core_.encode_text(*space_, used_, {text, size}, allowed_,
+                                                  size <= checked_, taken_ != 0);
         if (outcome.code == TKX_E_UTF8) fail(core_.name(), outcome.code, taken_ + outcome.detail);
         if (outcome.code == TKX_E_NOT_FOUND) throw std::bad_alloc();
         if (outcome.code != TKX_OK) fail(core_.name(), outcome.code, outcome.detail);
@@ -162,6 +162,7 @@ private:
     Core &core_;
     WorkspacePool::Lease space_;
     const std::vector<Core::Item> &items_;
+    Allowed allowed_;
     Buffer<std::uint8_t> window_;
     tkx_work work_{};
     tkx_encoder encoder_{};

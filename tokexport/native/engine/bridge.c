@@ -116,7 +116,7 @@ static int has_mark(const uint8_t *text, size_t size) {
 }
 
 /* Encodes a segment that the normalizer would not change, except for a space before it. */
-static int encode_as_it_is(tkx_context *ctx, const uint8_t *text, size_t size) {
+static int encode_as_it_is(tkx_context *ctx, const uint8_t *text, size_t size, int is_rest) {
     const tkx *t = ctx->t;
     const tkx_op *affix = find_affix(t->ops, t->normalizer_count);
     int is_spaced;
@@ -127,8 +127,7 @@ static int encode_as_it_is(tkx_context *ctx, const uint8_t *text, size_t size) {
         return 1;
     }
     if (!affix) affix = find_affix(t->ops, t->op_count);
-    is_spaced = affix && !tkx_bulk_is_rest(ctx->bulk) &&
-                !((affix->flags & ONLY_FIRST) && text != ctx->text.begin) &&
+    is_spaced = affix && !is_rest && !((affix->flags & ONLY_FIRST) && text != ctx->text.begin) &&
                 !((affix->flags & UNLESS_PRESENT) && *text == ' ');
     return encode_segment_in_bulk(ctx, text, size, is_spaced);
 }
@@ -137,12 +136,13 @@ static int encode_bulk(tkx_context *ctx, const uint8_t *text, size_t size, int n
     const tkx *t = ctx->t;
     const tkx_text outer = ctx->text;
     const size_t mark = ctx->memory_used;
+    const int is_rest = ctx->bulk && text == outer.begin && tkx_bulk_is_rest(ctx->bulk);
     uint32_t i;
     int is_done = 1;
     if (!ctx->bulk) return 0;
     if (!normalized) {
-        if (encode_as_it_is(ctx, text, size)) return 1;
-        if (!tkx_bulk_is_rest(ctx->bulk)) return 0;
+        if (encode_as_it_is(ctx, text, size, is_rest)) return 1;
+        if (!is_rest) return 0;
         /* a rest with U+2581: only the maps apply, since nothing is put before it */
         for (i = 0; i < t->op_count; i++)
             if (t->ops[i].kind == MAP) rewrite(ctx, &t->ops[i], 1, &text, &size);
@@ -152,7 +152,7 @@ static int encode_bulk(tkx_context *ctx, const uint8_t *text, size_t size, int n
     if (size && ctx->code == TKX_OK) is_done = encode_segment_in_bulk(ctx, text, size, 0);
     ctx->text = outer;
     ctx->memory_used = mark;
-    if (!is_done && tkx_bulk_is_rest(ctx->bulk)) fail(ctx, TKX_E_NOT_FOUND), is_done = 1;
+    if (!is_done && is_rest) fail(ctx, TKX_E_NOT_FOUND), is_done = 1;
     return is_done;
 }
 
@@ -190,7 +190,30 @@ int tkx_bulk_has_light_normalizer(const tkx *t) {
     return 1;
 }
 
-int tkx_bulk_has_plain_tokens(const tkx *t) { return t->plain_raw || t->plain_normalized; }
+int tkx_bulk_has_normalized_tokens(const tkx *t, int special) {
+    tkx_context ctx;
+    context_init(&ctx, t, special);
+    return has_tokens(&ctx, 1);
+}
+
+int tkx_bulk_is_outside_tokens(const tkx *t, const uint8_t *text, size_t cut) {
+    tkx_context ctx;
+    tkx_scanner f;
+    size_t from, at;
+    context_init(&ctx, t, 1);
+    if (!has_tokens(&ctx, 0)) return 1;
+    scanner_start(&f, &ctx, 0, text, cut);
+    if (cut < f.node_count || bit_of(f.starts, text[cut]) ||
+        (added_class(&ctx, before(text + cut)) & CLASS_SPACE))
+        return 0;
+    /* no content is longer than the trie has nodes */
+    for (from = cut; cut - from < f.node_count; from--) {
+        uint32_t node = find_child(&f, 0, text[from - 1]);
+        for (at = from; node && at < cut; at++) node = find_child(&f, node, text[at]);
+        if (node || ctx.code != TKX_OK) return 0;
+    }
+    return 1;
+}
 
 int tkx_bulk_is_byte_level(const tkx *t) {
     return t->model == MODEL_BPE && t->splits.data && !t->characters.data && t->byte_ids.data &&

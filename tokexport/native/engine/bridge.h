@@ -62,12 +62,17 @@ int tkx_bulk_encode(struct tkx_bulk *bulk, struct tkx_context *ctx, tkx_bulk_seg
 /* Engine: whether the file satisfies tkx_bulk_has_light_normalizer. */
 int tkx_bulk_maps_marks_only(const struct tkx_bulk *bulk);
 
-/* Engine: whether the text is a rest: it continues an earlier text, so nothing is put before it.
-   The core cannot encode rests. */
+/* Engine: whether the text is a rest: it continues an earlier text, so nothing is put before its
+   first segment. The core cannot encode rests. */
 int tkx_bulk_is_rest(const struct tkx_bulk *bulk);
 
-/* Whether a file has added tokens that are found in every text. */
-int tkx_bulk_has_plain_tokens(const tkx *t);
+/* Whether a file has added tokens that are found in normalized text: in every text, or among the
+   special ones. */
+int tkx_bulk_has_normalized_tokens(const tkx *t, int special);
+
+/* Core: whether no added token can contain a cut of a text, touch it or strip white space across
+   it, if none is found in normalized text. The bytes may be a part of the text, which is valid. */
+int tkx_bulk_is_outside_tokens(const tkx *t, const uint8_t *text, size_t cut);
 
 /* A pre-token to look up; the engine sets `bytes` and `size`. */
 typedef struct tkx_bulk_word {

@@ -31,9 +31,15 @@ std::unique_ptr<const Engine> Engine::make(const tkx &file, unsigned width) {
     return made;
 }
 
+bool Engine::can_cut(bool special) const {
+    return has_light_normalizer && !tkx_bulk_has_normalized_tokens(&file, special);
+}
+
 std::size_t Engine::last_cut(const char *text, std::size_t size) const {
-    if (!has_light_normalizer || tkx_bulk_has_plain_tokens(&file)) return 0;
-    return crossings->last_cut(reinterpret_cast<const std::uint8_t *>(text), size);
+    const auto *bytes = reinterpret_cast<const std::uint8_t *>(text);
+    do size = crossings->last_cut(bytes, size);
+    while (size && !tkx_bulk_is_outside_tokens(&file, bytes, size));
+    return size;
 }
 
 const CharacterTable *Engine::characters() const {

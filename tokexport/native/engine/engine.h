@@ -49,8 +49,12 @@ public:
         return at;
     }
 
-    // The last offset, in or before the last byte of a valid UTF-8 text, where a cut changes no id
-    // if the right side is a rest (bridge.h); 0: none, or not such a file.
+    // Whether texts can be cut where the right side is a rest (bridge.h); `special`: if special
+    // tokens are found in them.
+    bool can_cut(bool special) const;
+
+    // For such a file: the last offset, in or before the last byte of a valid UTF-8 text, where a
+    // cut changes no id; 0: none.
     std::size_t last_cut(const char *text, std::size_t size) const;
 
     Engine(const tkx &f, PairTable p, unsigned width)
