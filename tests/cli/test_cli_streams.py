@@ -136,7 +136,12 @@ def test_head_ends_encode_immediately_with_little_memory(
     small_file: PathOf, tmp_path: Path
 ) -> None:
     """The text is endless: nothing may wait for all of it."""
-    for command, *options in (("encode", "--tokens"), ("encode", "--json"), ("decode",)):
+    for command, *options in (
+        ("encode", "--tokens"),
+        ("encode", "--json"),
+        ("encode", "--offsets"),
+        ("decode",),
+    ):
         with piped(command, small_file("gpt2"), *options, cwd=tmp_path) as process:
             assert process.stdout is not None
             assert process.stderr is not None

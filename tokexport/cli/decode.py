@@ -9,7 +9,6 @@ import click
 
 from tokexport import load
 from tokexport.cli.console import json_option
-from tokexport.cli.decode_json import write_json
 from tokexport.cli.options import DashCommand, InputPath, parts_of_file
 from tokexport.errors import IdError, TokexportError
 from tokexport.escape import visible
@@ -41,6 +40,8 @@ def decode(path: str, ids: tuple[str, ...], skip_special_tokens: bool, as_json: 
     tokenizer = load(path)
     try:
         if as_json:
+            from tokexport.cli.decode_json import write_json  # not above: it needs numpy
+
             write_json(tokenizer, numbers, skip_special_tokens)
         elif sys.stdout.isatty():
             stream = tokenizer.decode_stream(skip_special_tokens=skip_special_tokens)

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any
 
 import click
+import numpy as np
 
 from tokexport import Tokenizer, load
 from tokexport.cli.console import bytes_value, json_option, json_start, quoted, write_joined
@@ -15,6 +16,8 @@ from tokexport.cli.options import DashCommand, InputPath, given_text, not_utf8, 
 from tokexport.errors import TextError
 
 BLOCK = 1 << 16  # ids that are formatted at once
+OFFSETS_BLOCK = 1 << 18  # bytes of text that are encoded at once
+LONG = 10  # digits of an offset in a longer text, whose size is not known yet
 
 
 @click.command(cls=DashCommand)
@@ -44,9 +47,10 @@ def encode(
 
     The text is TEXT, a file's bytes, or standard input (the default, or -). It must be UTF-8 and is
     used unchanged: no escapes are processed and no newline is stripped. TEXT may begin with a dash;
-    put -- before a TEXT that begins with two. Text of any length is encoded in constant memory, but
-    --offsets, which counts characters unless --unit is byte, and SentencePiece models that
-    normalize by NFKC (T5's spiece.model; not its tokenizer.json) keep all of it.
+    put -- before a TEXT that begins with two. Text of any length is encoded in constant memory,
+    except by SentencePiece models other than BPE without normalization (T5's spiece.model; not its
+    tokenizer.json). --offsets counts characters unless --unit is byte. It also keeps the text of
+    tokenizers that put a space before it, trim offsets or have a charsmap (Llama 2, Roberta, T5).
 
     \b
     tokexport encode tokenizer.bin "Hello, world"
@@ -74,7 +78,7 @@ def encode(
             write_shown(tokenizer, parts, how)
         elif offsets:
             how["unit"] = unit or "char"
-            write_offsets(tokenizer, b"".join(parts).decode(), how, as_json)
+            write_offsets(tokenizer, parts, how, as_json)
         else:
             write_stream(tokenizer, parts, how, tokens, as_json)
     except (TextError, UnicodeDecodeError) as error:
@@ -129,10 +133,11 @@ def write_shown(tokenizer: Tokenizer, parts: Iterator[bytes], how: dict[str, Any
     sys.stdout.write("\n")
 
 
-def write_offsets(tokenizer: Tokenizer, text: str, how: dict[str, Any], as_json: bool) -> None:
-    encoding = tokenizer.encode_with_offsets_to_numpy(text, **how)
-    size = len(text.encode())
-    widths = len(str(tokenizer.n_vocab)), len(str(size))
+def write_offsets(
+    tokenizer: Tokenizer, parts: Iterator[bytes], how: dict[str, Any], as_json: bool
+) -> None:
+    size = 0  # of the blocks before the current one
+    widths = len(str(tokenizer.n_vocab)), LONG
 
     @cache
     def content(id: int) -> str:
@@ -145,16 +150,49 @@ def write_offsets(tokenizer: Tokenizer, text: str, how: dict[str, Any], as_json:
         return f"{id:>{widths[0]}}  {start:>{widths[1]}}  {end:>{widths[1]}}  {content(id)}"
 
     def items() -> Iterator[list[str]]:
-        for at in range(0, encoding.ids.size, BLOCK):
-            block = slice(at, at + BLOCK)
-            ids, offsets = encoding.ids[block].tolist(), encoding.offsets[block].tolist()
-            yield [shown(id, *place) for id, place in zip(ids, offsets, strict=True)]
+        nonlocal size, widths
+        start, before = 0, None  # where the block starts; how many ids the template has before it
+        for block, is_last in blocks_of(tokenizer, parts):
+            if is_last and not size:
+                widths = widths[0], len(str(len(block)))
+            try:
+                text = block.decode()
+            except UnicodeDecodeError as error:
+                error.start += size
+                raise
+            encoding = tokenizer.encode_with_offsets_to_numpy(text, **how)
+            is_text = encoding.special_tokens_mask == 0
+            offsets = encoding.offsets + is_text[:, None] * np.int64(start)
+            of_text = np.flatnonzero(is_text)
+            end = len(is_text) if is_last else of_text[-1] + 1 if of_text.size else 0
+            for at in range(before or 0, end, BLOCK):
+                part = slice(at, min(at + BLOCK, end))
+                ids, places = encoding.ids[part].tolist(), offsets[part].tolist()
+                yield [shown(id, *place) for id, place in zip(ids, places, strict=True)]
+            if before is None and of_text.size:
+                before = int(of_text[0])
+            size += len(block)
+            start += len(text if how["unit"] == "char" else block)
 
     if as_json:
         write_json(items(), "tokens", lambda: {"unit": how["unit"], "bytes": size})
     else:
         write_joined(items(), "\n")
         sys.stdout.write("\n")
+
+
+def blocks_of(tokenizer: Tokenizer, parts: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
+    """The text in blocks that can be encoded by themselves, and which is the last."""
+    window = bytearray()
+    enough = OFFSETS_BLOCK
+    for part in parts:
+        window += part
+        if len(window) >= enough:
+            if cut := tokenizer._core.last_cut(bytes(window)):
+                yield bytes(window[:cut]), False
+                del window[:cut]
+            enough = max(OFFSETS_BLOCK, 2 * len(window))
+    yield bytes(window), True
 
 
 def write_json(items: Iterator[list[str]], name: str, last: Any) -> None:

@@ -112,6 +112,8 @@ public:
                                   Truth characters);
     nanobind::object encode_spans_numpy(nanobind::handle texts, nanobind::handle allowed,
                                         Truth template_, Truth characters);
+    // The last offset in a part of a text where a cut changes no id and no span; 0: none is known.
+    std::size_t last_cut(nanobind::handle part) const;
 
     // batch.cpp. Long texts are cut into parts where a cut cannot change any id.
     nanobind::object encode_batch(nanobind::handle texts, nanobind::handle allowed, Truth template_,

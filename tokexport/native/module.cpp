@@ -138,6 +138,8 @@ NB_MODULE(_core, m) {
              nb::sig("def encode_spans_numpy(self, texts: tuple[str, ...], " ALLOWED
                      ", template: bool, characters: bool) -> tuple[" U32S ", " U32S ", " U32S
                      ", " U32S "]"))
+        .def("last_cut", &Core::last_cut, "part"_a,
+             nb::sig("def last_cut(self, part: bytes) -> int"))
         .def("decode", &Core::decode, "ids"_a.none(), "skip_special"_a.none(), "errors"_a.none(),
              nb::sig("def decode(self, " IDS ", skip_special: bool, errors: str) -> str"))
         .def("decode_bytes", &Core::decode_bytes, "ids"_a.none(), "skip_special"_a.none(),

@@ -105,6 +105,12 @@ nb::object Core::encode_spans(nb::handle texts, nb::handle allowed, Truth templa
                           list_of_ids(located.from_template.data(), located.count));
 }
 
+std::size_t Core::last_cut(nb::handle part) const {
+    const std::string_view bytes = bytes_of(part).bytes;
+    if (file_.moves_spans || file_.trims.data || !holds_text_once(single_)) return 0;
+    return tkx_cut(&file_, bytes.data(), bytes.size());
+}
+
 namespace {
 
 // An array that takes over the memory of `values`.

@@ -1,0 +1,81 @@
+"""`encode --offsets` prints the offsets of the whole text, however long the blocks are in which it
+is encoded.
+"""
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import golden_files
+import pytest
+from command_line import PathOf
+from repository import small_source
+
+import tokexport
+from tokexport.cli import encode
+from tokexport.errors import TokexportError
+
+SMALL = ("added", "deepseek", "gpt2", "llama3", "qwen", "roberta")
+NAMES = ("with a template", *SMALL, *golden_files.EXPECTED_NAMES)
+WORDS = ("the", " ", "  ", "\n", "=\u0338", "é", "e\u0301", "渡船", "🙂", "12", ".", "'s", "\u2581")
+
+
+def with_a_template(path: Path) -> Path:
+    """The file of gpt2 with an id before each text and two after it."""
+    source = json.loads(small_source("gpt2").read_text("utf-8"))
+    end = {"SpecialToken": {"id": "<|endoftext|>", "type_id": 0}}
+    text = {"Sequence": {"id": "A", "type_id": 0}}
+    source["post_processor"] = {
+        "type": "TemplateProcessing",
+        "single": [end, text, end, end],
+        "pair": [text, {"Sequence": {"id": "B", "type_id": 0}}],
+        "special_tokens": {
+            "<|endoftext|>": {"id": "<|endoftext|>", "ids": [0], "tokens": ["<|endoftext|>"]}
+        },
+    }
+    path.with_suffix(".json").write_text(json.dumps(source), "utf-8")
+    tokexport.convert(path.with_suffix(".json"), path)
+    return path
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_blocks_change_no_offset(
+    name: str,
+    small_file: PathOf,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    source: Path | bytes
+    if name == "with a template":
+        source = with_a_template(tmp_path / "file.bin")
+    else:
+        source = small_file(name) if name in SMALL else golden_files.content(name)
+    tokenizer = tokexport.load(source)
+    r = random.Random(name)
+    words = [*WORDS, *(token.content for token in tokenizer.added_tokens)]
+    for _ in range(60):
+        text = "".join(r.choices(words, k=r.randrange(30)))
+        how: dict[str, Any] = {
+            "allowed_special": r.choice(("all", ())),
+            "add_special_tokens": r.choice((True, False)),
+            "unit": r.choice(("char", "byte")),
+        }
+        try:
+            expected = tokenizer.encode_with_offsets(text, **how)
+        except TokexportError:
+            continue
+        monkeypatch.setattr(encode, "OFFSETS_BLOCK", r.choice((1, 10, 50)))
+        encode.write_offsets(tokenizer, parts_of(text.encode(), r), how, True)
+        tokens = json.loads(capsys.readouterr().out)["tokens"]
+        assert [token["id"] for token in tokens] == expected.ids
+        assert [(token["start"], token["end"]) for token in tokens] == expected.offsets
+
+
+def parts_of(text: bytes, r: random.Random) -> Iterator[bytes]:
+    while text:
+        size = r.choice((1, 7, 30))
+        yield text[:size]
+        text = text[size:]
