@@ -1,9 +1,9 @@
 #include "word_stages.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "bridge.h"
-#include "split_elements.h"
 
 namespace tokexport {
 
@@ -29,15 +29,14 @@ bool always_accepts(const tkx_stage &s, std::uint32_t state) {
     return true;
 }
 
-// The classes whose characters are always in a match, wherever they are, if no other characters
-// ever are: as in \s+ or [.,]. Empty for other patterns.
+// The classes whose characters are in a match wherever they are, if no other characters ever are:
+// as in \s+ or [.,]. Empty for patterns that do not decide so by single characters.
 std::vector<std::uint8_t> classes_in_matches(const tkx_stage &s) {
     std::vector<std::uint8_t> in_match(s.class_count), is_reached(s.state_count);
     std::vector<std::uint32_t> states;
     const auto reach = [&](std::uint32_t state) {
-        if (state == dead || is_reached[state]) return state == dead || always_accepts(s, state);
+        if (!is_reached[state]) states.push_back(state);
         is_reached[state] = 1;
-        states.push_back(state);
         return always_accepts(s, state);
     };
     for (std::uint32_t c = 0; c < s.class_count; c++) {
@@ -59,7 +58,7 @@ bool drops_matches(const tkx_stage &s) { return s.behavior == removed && !(s.fla
 
 std::unique_ptr<const WordStages> WordStages::make(const tkx &file, unsigned width,
                                                    std::unique_ptr<const Splitter> &splitter) {
-    // The core runs a rewriting stage before all others for a whole segment.
+    // If the first stage rewrites, the core runs it for the whole segment, before the splitter.
     const std::uint32_t first = file.stage_count && (file.stages[0].flags & rewrite) ? 1 : 0;
     tkx words = file;
     std::copy(file.stages + first, file.stages + file.stage_count, words.stages);
@@ -72,7 +71,7 @@ std::unique_ptr<const WordStages> WordStages::make(const tkx &file, unsigned wid
     }
     for (std::uint32_t count = most; count > 0; count--) {
         words.stage_count = count;
-        if (!tkx_bulk_has_words(&file, first + count) || !has_elements(words)) continue;
+        if (!tkx_bulk_has_words(&file, first + count)) continue;
         splitter = Splitter::make_up_to(words, width);
         if (!splitter) continue;
         std::vector<std::uint8_t> is_dropped;
