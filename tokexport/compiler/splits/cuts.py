@@ -9,7 +9,7 @@ context. A pair is safe when
   on the left side as at the end of a text, and nothing is inserted at the ends of a text;
 - the hard stage always cuts between the two, so that all later stages see them separately; or all
   stages are clean there, and no merge joins the two, so that it does not matter whether they are in
-  one pre-token;
+  one pre-token (of Unigram it does: scores are added, and rounded, from the start of a pre-token);
 - no added token can contain the pair, strip white space across it, or test the character on the
   other side.
 
