@@ -18,7 +18,7 @@ from tokexport.conversion import file_bytes
 from tokexport.errors import UnsupportedError
 from tokexport.sources import read
 
-MODELS = 3_000 if SLOW else 500
+MODELS = 3_000 if SLOW else 250
 LETTERS = (
     "a",
     "b",
