@@ -3,15 +3,11 @@
 #include <algorithm>
 
 #include "split_intern.h"
+#include "stage_entries.h"
 
 namespace tokexport {
 
 namespace {
-
-// As in SPEC.md 3.4.
-constexpr std::uint32_t accept = 0x8000;
-enum Behavior { isolated, removed, merged_with_previous, merged_with_next, contiguous };
-enum Flag { invert = 1, on_bytes = 2, rewrite = 4, empty_matches = 8, search_starts = 16 };
 
 // The published patterns have 8 to 560 elements, with up to 3,900 successors; more than this would
 // take long to load.
@@ -83,14 +79,11 @@ public:
     }
 
 private:
-    std::uint32_t entry(std::uint32_t state, std::uint32_t class_) const {
-        const std::uint8_t *p =
-            s_.transitions + 2 * ((std::size_t(state) << s_.row_shift) + class_);
-        return std::uint32_t(p[0]) | std::uint32_t(p[1]) << 8;
+    bool accepts(std::uint32_t q, std::uint32_t class_) const {
+        return tokexport::accepts(s_, q, class_);
     }
-    bool accepts(std::uint32_t q, std::uint32_t class_) const { return entry(q, class_) & accept; }
     std::uint32_t next(std::uint32_t q, std::uint32_t class_) const {
-        return entry(q, class_) & ~accept;
+        return next_state(s_, q, class_);
     }
     std::uint32_t number(const Elements &element) { return elements_.intern(element); }
 

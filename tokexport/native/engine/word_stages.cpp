@@ -4,28 +4,17 @@
 #include <utility>
 
 #include "bridge.h"
+#include "stage_entries.h"
 
 namespace tokexport {
 
 namespace {
 
-// As in SPEC.md 3.4.
-enum Behavior { isolated, removed };
-enum Flag { invert = 1, rewrite = 4 };
-constexpr std::uint32_t accept = 0x8000, dead = 0;
-
-std::uint32_t entry(const tkx_stage &s, std::uint32_t state, std::uint32_t class_) {
-    const std::uint8_t *p = s.transitions + 2 * ((std::size_t(state) << s.row_shift) + class_);
-    return std::uint32_t(p[0]) | std::uint32_t(p[1]) << 8;
-}
-
-std::uint32_t step(const tkx_stage &s, std::uint32_t state, std::uint32_t class_) {
-    return entry(s, state, class_) & ~accept;
-}
+constexpr std::uint32_t dead = 0;  // a state
 
 bool always_accepts(const tkx_stage &s, std::uint32_t state) {
     for (std::uint32_t c = 0; c <= s.class_count; c++)
-        if (!(entry(s, state, c) & accept)) return false;
+        if (!accepts(s, state, c)) return false;
     return true;
 }
 
@@ -40,13 +29,13 @@ std::vector<std::uint8_t> classes_in_matches(const tkx_stage &s) {
         return always_accepts(s, state);
     };
     for (std::uint32_t c = 0; c < s.class_count; c++) {
-        const std::uint32_t state = step(s, s.start, c);
+        const std::uint32_t state = next_state(s, s.start, c);
         in_match[c] = state != dead;
         if (in_match[c] && !reach(state)) return {};
     }
     for (std::size_t i = 0; i < states.size(); i++)
         for (std::uint32_t c = 0; c < s.class_count; c++) {
-            const std::uint32_t state = step(s, states[i], c);
+            const std::uint32_t state = next_state(s, states[i], c);
             if (state != dead && (!in_match[c] || !reach(state))) return {};
         }
     return in_match;
