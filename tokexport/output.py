@@ -129,20 +129,6 @@ def locked(target: str | os.PathLike[str], lock: Path) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def naming_temporary() -> Iterator[None]:
-    """Names the temporary directory, in which files are written, in an error."""
-    try:
-        yield
-    except OSError as error:
-        from tempfile import gettempdir  # not above: most conversions need none
-
-        raise TokexportError(
-            f"the temporary directory {gettempdir()} cannot be written: {error.strerror or error}",
-            "set TMPDIR to another one",
-        ) from error
-
-
 def _remove(path: Path) -> None:
     """Removes a file if that is possible: on a read-only file system it fails even without one, and
     must not replace the error that names the target.

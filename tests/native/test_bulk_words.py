@@ -37,6 +37,8 @@ LETTERS = (
 )
 # Matches that depend on the characters beside them, too.
 PATTERNS = (r"\s+", r"\s", r"[,.]", r"\s+(?!\S)", r"\s(?=\S)", r"a+b?", r" ?a", r"[^,]a")
+# A space and U+2581 after ByteLevel: words with more ids than the engine has room for.
+BYTE_LETTERS = ("\u0120", "\u00e2", "\u0138", "\u0123")
 BEHAVIORS = ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
 
 SHARED = (
@@ -64,6 +66,7 @@ def pre_tokenizer(r: random.Random) -> dict[str, Any]:
             {"type": "WhitespaceSplit"},
             {"type": "WhitespaceSplit"},
             {"type": "BertPreTokenizer"},
+            {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True},
             {"type": "Punctuation", "behavior": r.choice(BEHAVIORS)},
             {"type": "Digits", "individual_digits": r.random() < 0.5},
             {"type": "CharDelimiterSplit", "delimiter": r.choice(LETTERS)},
@@ -78,8 +81,8 @@ def pre_tokenizer(r: random.Random) -> dict[str, Any]:
 
 
 def model(r: random.Random) -> dict[str, Any]:
-    tokens = ["<unk>", *LETTERS]
-    tokens += {"".join(r.choices(LETTERS, k=r.randint(2, 4))) for _ in range(40)}
+    tokens = ["<unk>", *LETTERS, *BYTE_LETTERS]
+    tokens += ["".join(r.choices(LETTERS, k=r.randint(2, 4))) for _ in range(40)]
     kind = r.choice(("Unigram", "Unigram", "WordPiece", "WordLevel"))
     if kind == "Unigram":
         kept = [token for token in dict.fromkeys(tokens) if r.random() < 0.9 or token == "<unk>"]

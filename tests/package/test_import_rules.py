@@ -13,7 +13,7 @@ RULES = {
     "model": {"_core"},  # native code joins and compares its columns
     "patterns": {"unicode"},
     "normalization": {"model", "patterns", "unicode"},
-    "sources": {"model", "normalization", "output", "unicode", "_core"},  # temporary files
+    "sources": {"model", "normalization", "unicode", "_core"},
     "compiler": {"model", "normalization", "patterns", "unicode", "_core"},
     "file": {"chat.frame", "chat.markup", "compiler.tables", "version"},
     "corpus": {"output", "runtime"},
@@ -27,7 +27,7 @@ RULES = {
     "weights": {"output"},
     "runtime": {"chat", "model", "file.layout", "_core"},
 }
-ANYTHING = {"errors", "escape", "limits"}
+ANYTHING = {"errors", "escape", "limits", "temporary"}
 
 
 def is_module(name: str) -> bool:

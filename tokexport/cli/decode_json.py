@@ -14,7 +14,7 @@ import numpy as np
 from tokexport import Tokenizer
 from tokexport.cli.console import bytes_value, json_start, say_json, write_joined
 from tokexport.file.layout import RecordFlag
-from tokexport.output import naming_temporary
+from tokexport.temporary import naming_temporary
 
 BLOCK = 1 << 16  # ids that are decoded at once
 IN_MEMORY = 1 << 22  # ids; more are in a temporary file
@@ -36,7 +36,7 @@ def write_json(tokenizer: Tokenizer, parts: Iterable[list[int]], skip_special: b
             while block := file.read(4 * BLOCK):
                 yield np.frombuffer(block, np.uint32).tolist()
 
-        if not is_known_early(tokenizer, blocks()):
+        if not can_stream(tokenizer, blocks()):
             whole = [*chain.from_iterable(blocks())]
             tokens = [bytes_value(token) for token in tokenizer.decode_tokens_bytes(whole)]
             say_json("decode", {"text": tokenizer.decode(whole), "tokens": tokens})
@@ -50,7 +50,7 @@ def write_json(tokenizer: Tokenizer, parts: Iterable[list[int]], skip_special: b
         sys.stdout.write("]}\n")
 
 
-def is_known_early(tokenizer: Tokenizer, blocks: Iterator[list[int]]) -> bool:
+def can_stream(tokenizer: Tokenizer, blocks: Iterator[list[int]]) -> bool:
     """Whether a stream finds the text, and the bytes of each id as soon as it is added."""
     flags = tokenizer.records["flags"]
     if (flags & RecordFlag.LAST_SKIP).any():

@@ -14,9 +14,9 @@ from tokexport import Tokenizer, load
 from tokexport.cli.console import bytes_value, json_option, json_start, quoted, write_joined
 from tokexport.cli.options import DashCommand, InputPath, given_text, not_utf8, path_option
 from tokexport.errors import TextError
+from tokexport.runtime.offsets import blocks_of
 
 BLOCK = 1 << 16  # ids that are formatted at once
-OFFSETS_BLOCK = 1 << 18  # bytes of text that are encoded at once
 LONG = 10  # digits of an offset in a longer text, whose size is not known yet
 
 
@@ -179,20 +179,6 @@ def write_offsets(
     else:
         write_joined(items(), "\n")
         sys.stdout.write("\n")
-
-
-def blocks_of(tokenizer: Tokenizer, parts: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
-    """The text in blocks that can be encoded by themselves, and which is the last."""
-    window = bytearray()
-    enough = OFFSETS_BLOCK
-    for part in parts:
-        window += part
-        if len(window) >= enough:
-            if cut := tokenizer._core.last_cut(bytes(window)):
-                yield bytes(window[:cut]), False
-                del window[:cut]
-            enough = max(OFFSETS_BLOCK, 2 * len(window))
-    yield bytes(window), True
 
 
 def write_json(items: Iterator[list[str]], name: str, last: Any) -> None:

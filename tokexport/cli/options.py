@@ -15,7 +15,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from tokexport.errors import SourceError, TokexportError
-from tokexport.output import naming_temporary
+from tokexport.temporary import naming_temporary
 
 Result = TypeVar("Result")
 PART = 1 << 18  # bytes

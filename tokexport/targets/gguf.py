@@ -17,7 +17,6 @@ from tokexport.model import (
     TemplateItem,
     WordPieceModel,
 )
-from tokexport.output import naming_temporary
 from tokexport.sources.gguf.metadata import MAGIC, read_metadata
 from tokexport.sources.gguf.patterns import ORIGINALS, Original
 from tokexport.sources.gguf.read import gguf_document, gguf_rwkv, gguf_sentencepiece
@@ -35,6 +34,7 @@ from tokexport.targets.material import Material, material
 from tokexport.targets.parts import Part, refuse
 from tokexport.targets.target import Files, LibraryRuntime, Runtime, Target, single
 from tokexport.targets.tokenizer_json import bytes_model
+from tokexport.temporary import naming_temporary
 
 if TYPE_CHECKING:
     import gguf

@@ -9,10 +9,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tokexport.errors import TokexportError
-from tokexport.output import naming, naming_temporary, refuse_sources, resolve, write_file
+from tokexport.output import naming, refuse_sources, resolve, write_file
 from tokexport.targets.material import Material, material
 from tokexport.targets.registry import target_of
 from tokexport.targets.target import Files, Loss
+from tokexport.temporary import naming_temporary
 
 
 @dataclass(frozen=True, slots=True)

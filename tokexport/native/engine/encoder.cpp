@@ -18,7 +18,7 @@ Encoder::Encoder(const Engine &engine)
       character_words_(engine, words_),
       ends_(new std::uint32_t[SplitRun::block]),
       miss_ids_(new std::uint32_t[most_miss_ids]),
-      scratch_(new std::uint32_t[spare + block * (longest + 1) + spare]),
+      scratch_(new std::uint32_t[spare + block * (longest + most_more_ids) + spare]),
       new_misses_(new std::uint32_t[most_misses]),
       queries_(new tkx_bulk_word[most_misses]),
       short_words_(new ShortWord[most_short_words]),

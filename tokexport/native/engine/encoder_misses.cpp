@@ -171,8 +171,8 @@ int Encoder::merge_characters() {
 // Encodes a word by the core, without what is dropped before it.
 int Encoder::encode_word(const std::uint8_t *bytes, std::size_t size, std::uint32_t *ids,
                          std::size_t capacity, std::size_t *made) {
-    const std::uint8_t *const end = bytes + size, *const p =
-                                                      engine_.words->skip_dropped(bytes, end);
+    const std::uint8_t *const end = bytes + size;
+    const std::uint8_t *const p = engine_.words->skip_dropped(bytes, end);
     *made = 0;
     if (p == end) return TKX_OK;
     return tkx_bulk_encode_word(ctx_, engine_.words->next, p, static_cast<std::size_t>(end - p),
@@ -186,7 +186,7 @@ int Encoder::encode_words() {
         Miss &miss = misses_[new_misses_[k]];
         const std::size_t most = miss.size + most_more_ids;
         std::size_t made;
-        miss_ids_[used] = 0;  // the cache adds the number of ids to the first one, if there is none
+        miss_ids_[used] = 0;  // the cache puts their number into the first one, also if it is 0
         const int code = encode_word(miss.bytes, miss.size, &miss_ids_[used], most, &made);
         if (code != TKX_OK) return code;
         if (made > most) return TKX_E_NOT_FOUND;
@@ -250,7 +250,8 @@ void Encoder::insert_ids() {
         const std::uint32_t i = new_misses_[k];
         const Miss &miss = misses_[i];
         if (miss.place == Miss::no_place) continue;
-        // Without memory, ids may be missing. A miss may have no ids, if its characters are dropped.
+        // Without memory, ids may be missing. A miss may have no ids: its characters are dropped,
+        // which is rare in BPE, and normal for white space in other models.
         if (lacks_memory | (!miss.count & !engine_.words)) words_.release(miss.place, i);
         else words_.fill(miss.place, i, miss.bytes, miss.size, &miss_ids_[miss.first], miss.count);
     }

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from tokexport.errors import MissingLibraryError, SourceError, UnsupportedError
-from tokexport.output import naming_temporary
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.hub import FILES
 from tokexport.sources.json_node import Node
@@ -21,6 +20,7 @@ from tokexport.sources.tokenizer_json.config import (
 )
 from tokexport.sources.tokenizer_json.read import Saved, save
 from tokexport.sources.transformers.classes import NamedClass, named_class
+from tokexport.temporary import naming_temporary
 
 INSTALL: Final = "pip install 'tokexport[transformers]'"
 # The classes it uses for a tokenizer without a named class.
