@@ -813,7 +813,7 @@ static int check_ops(tkx *t) {
         if (!check_op(&t->ops[i], t->normalizer, data + REWRITE_HEADER + i * (size_t)OP_SIZE))
             return TKX_E_SPLITS;
         if (t->ops[i].flags & FIRST_SOURCE) t->follows_sources = 1;
-        if (t->ops[i].kind == CHARSMAP) t->moves_spans = 1;
+        if (t->ops[i].kind == CHARSMAP || t->alignment.data) t->moves_spans = 1;
     }
 #ifdef TKX_NO_OFFSETS
     if (t->follows_sources) return TKX_E_UNKNOWN;
@@ -1872,6 +1872,7 @@ typedef struct tkx_context {
     const uint8_t *recent; /* the `base` of the text that `parts` refer to, or NULL */
     /* the value of `count` after the last unknown word (FUSE_UNKNOWN), or 0 */
     size_t unknown_count;
+    double sum; /* of scores so far, with SINGLE_PRECISION */
     uint8_t *memory, no_memory[1];
     size_t memory_size, memory_used;
     uint64_t memory_needed; /* more than `memory_size`, or 0 */
@@ -2102,9 +2103,8 @@ static TKX_INLINE void emit_token(tkx_context *ctx, uint32_t id, const uint8_t *
                                   const uint8_t *to) {
 #ifndef TKX_NO_OFFSETS
     if (!TKX_LIKELY(!wants_spans(ctx))) put_token_span(ctx, id, from, to);
-#else
-    (void)from, (void)to;
 #endif
+    (void)from, (void)to;
     emit(ctx, id);
 }
 /* ---- added.c: added tokens (3.2) ------------------------------------------------------------- */
@@ -2357,10 +2357,8 @@ static void put_added_span(tkx_context *ctx, const uint8_t *from, const uint8_t 
 static void emit_added(tkx_context *ctx, uint32_t id, const uint8_t *from, const uint8_t *to) {
 #ifndef TKX_NO_OFFSETS
     if (wants_spans(ctx)) put_added_span(ctx, from, to);
-#else
-    (void)from;
-    (void)to;
 #endif
+    (void)from, (void)to;
     emit(ctx, id);
 }
 /* ---- normalize.c: normal forms (3.3) --------------------------------------------------------- */
@@ -4171,9 +4169,9 @@ static void encode_word(tkx_context *ctx, const uint8_t *bytes, size_t size) {
                ctx->count != ctx->unknown_count) {
         emit_unknown(ctx, bytes, bytes + size);
         ctx->unknown_count = ctx->count;
-    } else {
 #ifndef TKX_NO_OFFSETS
-        if (wants_spans(ctx)) extend_span(ctx, bytes, bytes + size);
+    } else if (wants_spans(ctx)) {
+        extend_span(ctx, bytes, bytes + size);
 #endif
     }
 }
@@ -4217,8 +4215,7 @@ typedef struct tkx_unigram {
     tkx_context *ctx;
     const uint8_t *from, *end;
     const uint8_t *unknown; /* where pending unknown text begins, or NULL */
-    /* at `from`, summed from the start of the pre-token, to be rounded as in the reference */
-    double sum;
+    double sum; /* at `from`, since the start of the pre-token, or with `single` tkx_context.sum */
     uint8_t *paths; /* room + 1 paths */
     size_t room;
 } tkx_unigram;
@@ -4238,9 +4235,7 @@ static TKX_INLINE void put_path(uint8_t *path, double sum, size_t length, uint32
     put_u32(path + PATH_ID, id);
 }
 
-static TKX_INLINE double rounded(double sum, int single) {
-    return single ? (double)(float)sum : sum;
-}
+static TKX_INLINE double rounded(double s, int single) { return single ? (double)(float)s : s; }
 
 /* Emits pending unknown text, up to `to`. */
 static void emit_unknown_text(tkx_unigram *u, const uint8_t *to) {
@@ -4254,9 +4249,8 @@ static void emit_unknown_text(tkx_unigram *u, const uint8_t *to) {
     if (!(t->trie_flags & SINGLE_PRECISION))
         found = token_in_trie(t, from, (size_t)(to - from), &id);
     if (found == TKX_E_CORRUPT) fail(ctx, found);
-    for (p = from; found != TKX_OK && t->byte_ids.data && p < to; p++) {
+    for (p = from; found != TKX_OK && t->byte_ids.data && p < to; p++)
         if (byte_id(ctx, *p) == TKX_NONE) break;
-    }
     if (found == TKX_OK) {
         emit_token(ctx, id, from, to);
     } else if (p < to) {
@@ -4274,7 +4268,7 @@ static void emit_unknown_text(tkx_unigram *u, const uint8_t *to) {
 static void emit_path(tkx_unigram *u, size_t size) {
     uint8_t *path = u->paths + PATH * size;
     uint32_t length = path_length(path), id = path_id(path);
-    size_t at = 0;
+    size_t at;
     /* reverse the path, so that each position has the token that begins there */
     while (path > u->paths) {
         uint32_t length_before, id_before;
@@ -4286,7 +4280,7 @@ static void emit_path(tkx_unigram *u, size_t size) {
         length = length_before;
         id = id_before;
     }
-    while (at < size) {
+    for (at = 0; at < size; at += length) {
         const uint8_t *p = u->from + at;
         length = path_length(u->paths + PATH * at);
         id = path_id(u->paths + PATH * at);
@@ -4296,7 +4290,6 @@ static void emit_path(tkx_unigram *u, size_t size) {
             emit_unknown_text(u, p);
             emit_token(u->ctx, id, p, p + length);
         }
-        at += length;
     }
 }
 
@@ -4306,11 +4299,8 @@ static TKX_INLINE int add_path(tkx_unigram *u, size_t *reach, size_t to, double 
     uint8_t *path;
     if (to > u->room) return 0;
     path = u->paths + PATH * to;
-    if (to > *reach) {
-        while (*reach < to) put_u32(u->paths + PATH * ++*reach + PATH_LENGTH, 0);
-    } else if (path_length(path) && !(sum > path_sum(path))) {
-        return 1;
-    }
+    if (to <= *reach && path_length(path) && !(sum > path_sum(path))) return 1;
+    while (*reach < to) put_u32(u->paths + PATH * ++*reach + PATH_LENGTH, 0);
     put_path(path, sum, length, id);
     return 1;
 }
@@ -4383,16 +4373,12 @@ static TKX_INLINE int find_paths(tkx_unigram *u, int single) {
     return 1;
 }
 
-static TKX_NOINLINE int find_paths_in_double(tkx_unigram *u) { return find_paths(u, 0); }
-
-static TKX_NOINLINE int find_paths_in_single(tkx_unigram *u) { return find_paths(u, 1); }
-
 static void encode_unigram(tkx_context *ctx, const uint8_t *bytes, size_t size) {
     uint8_t few[PATH * (FEW_PATHS + 1)];
     const size_t mark = ctx->memory_used;
-    tkx_unigram u = {ctx, bytes, bytes + size, NULL, 0, few, FEW_PATHS};
-    while (!(ctx->t->trie_flags & SINGLE_PRECISION ? find_paths_in_single(&u)
-                                                   : find_paths_in_double(&u))) {
+    const int single = ctx->t->trie_flags & SINGLE_PRECISION;
+    tkx_unigram u = {ctx, bytes, bytes + size, NULL, ctx->sum, few, FEW_PATHS};
+    while (!(single ? find_paths(&u, 1) : find_paths(&u, 0))) {
         /* eight times the room on each retry, so that little work is repeated */
         size_t rest = (size_t)(u.end - u.from);
         u.room = smaller(rest, 8 * u.room);
@@ -4404,6 +4390,7 @@ static void encode_unigram(tkx_context *ctx, const uint8_t *bytes, size_t size) 
         }
     }
     if (ctx->code == TKX_OK) emit_unknown_text(&u, u.end);
+    if (single) ctx->sum = u.sum;
     ctx->memory_used = mark;
 }
 #endif
@@ -4529,7 +4516,8 @@ static void encode_by_trie(tkx_context *ctx, const tkx_pending *w) {
     const size_t before = ctx->count;
     /* the ids of an unknown word may depend on the word before it */
     const int is_alone = ctx->t->model != MODEL_WORDLEVEL || !(ctx->t->flags & FUSE_UNKNOWN);
-    if ((ctx->t->trie_flags & ~(uint32_t)TRIE_FLAGS) || ctx->t->trie_reserved)
+    if ((ctx->t->trie_flags & ~(uint32_t)TRIE_FLAGS) || ctx->t->trie_reserved ||
+        (ctx->t->trie_flags & SINGLE_PRECISION && (ctx->t->stage_count || ctx->t->added.data)))
         fail(ctx, TKX_E_CORRUPT);
     switch (ctx->code == TKX_OK ? ctx->t->model : 0) {
 #ifndef TKX_NO_UNIGRAM
@@ -4939,9 +4927,8 @@ static void encode_segment(tkx_context *ctx, const uint8_t *text, size_t size) {
 #ifndef TKX_NO_OFFSETS
     if (wants_spans(ctx) && ctx->t->alignment.data && size && ctx->code == TKX_OK)
         align_whole(ctx, outer.base, given, text, size);
-#else
-    (void)given;
 #endif
+    (void)given;
     if (ctx->code != TKX_OK) return;
     encode_around(ctx, 1, text, size, encode_plain);
     ctx->text = outer;
@@ -4954,15 +4941,19 @@ static void encode_text(tkx_context *ctx, const uint8_t *text, size_t size) {
     encode_around(ctx, 0, text, size, encode_segment);
 }
 
-size_t tkx_cut(const tkx *t, const void *text, size_t size) {
-    const uint8_t *p = (const uint8_t *)text;
+/* The last offset where the text may be cut if ctx->sum goes on, or 0. */
+static size_t last_cut(const tkx *t, const uint8_t *p, size_t size) {
     size_t i;
-    if (!t || !t->cuts.data || !text) return 0;
-    for (i = size; i > 1; i--) {
+    for (i = t->cuts.data ? size : 0; i > 1; i--) {
         uint8_t x = p[i - 2], y = p[i - 1];
         if (x < 128 && y < 128 && bit_of(t->cuts.data + x * 16, y)) return i - 1;
     }
     return 0;
+}
+
+size_t tkx_cut(const tkx *t, const void *text, size_t size) {
+    if (!t || !text || (t->trie_flags & SINGLE_PRECISION)) return 0;
+    return last_cut(t, (const uint8_t *)text, size);
 }
 
 /* Text that is rewritten or labelled is encoded in blocks of about TKX_BLOCK bytes, so that a copy
@@ -4975,10 +4966,10 @@ static void encode_blocks(tkx_context *ctx, const uint8_t *text, size_t size) {
               in_blocks = !is_moved && (ctx->t->op_count || field(ctx->t->labels, 0));
     ctx->text.begin = text;
     while (size > TKX_BLOCK && in_blocks && ctx->code == TKX_OK) {
-        size_t length = TKX_BLOCK, cut = tkx_cut(ctx->t, text, length);
+        size_t length = TKX_BLOCK, cut = last_cut(ctx->t, text, length);
         while (cut == 0 && length < size) {
             length = length > size / 2 ? size : 2 * length;
-            cut = length < size ? tkx_cut(ctx->t, text, length) : 0;
+            cut = length < size ? last_cut(ctx->t, text, length) : 0;
         }
         if (cut == 0) break;
         encode_text(ctx, text, cut);
@@ -4998,8 +4989,9 @@ static void use_workspace(tkx_context *ctx, const tkx_work *work) {
 #ifdef TKX_BULK
     ctx->bulk = work && !wants_spans(ctx) ? work->bulk : NULL;
 #endif
-    /* the cache does not store spans */
-    if (!work || !work->cache || wants_spans(ctx)) return;
+    /* the cache stores neither spans nor sums */
+    if (!work || !work->cache || wants_spans(ctx) || (ctx->t->trie_flags & SINGLE_PRECISION))
+        return;
     /* a set must not straddle two cache lines */
     offset = (size_t)(0 - (uintptr_t)work->cache) & (SET - 1);
     if (work->cache_size < offset + 2 * SET) return;
@@ -5050,21 +5042,27 @@ static void context_init(tkx_context *ctx, const tkx *t, int special) {
     ctx->special = special;
 }
 
-/* Encodes with all special tokens, none, or those in a bitmap (see tkx_context). */
+/* Encodes with all special tokens, none, or those in a bitmap (see tkx_context). `sum` is that of
+   the text before, and becomes that of the text; NULL: there is no text before or after. */
 static TKX_NOINLINE int encode_bits(int special, const uint8_t *allowed, size_t allowed_size,
-                                    const tkx *t, const void *text, size_t size, uint32_t *ids,
-                                    size_t capacity, size_t *count, const tkx_work *work) {
+                                    double *sum, const tkx *t, const void *text, size_t size,
+                                    uint32_t *ids, size_t capacity, size_t *count,
+                                    const tkx_work *work) {
     tkx_context ctx;
+    int code;
     if (!allowed && allowed_size) return TKX_E_ARGUMENT;
     context_init(&ctx, t, special);
     ctx.allowed = allowed;
     ctx.allowed_size = allowed_size;
-    return encode(&ctx, text, size, ids, capacity, count, work);
+    if (sum) ctx.sum = *sum;
+    code = encode(&ctx, text, size, ids, capacity, count, work);
+    if (sum && code == TKX_OK) *sum = ctx.sum;
+    return code;
 }
 
 static int encode_as(int special, const tkx *t, const void *text, size_t size, uint32_t *ids,
                      size_t capacity, size_t *count, const tkx_work *work) {
-    return encode_bits(special, NULL, 0, t, text, size, ids, capacity, count, work);
+    return encode_bits(special, NULL, 0, NULL, t, text, size, ids, capacity, count, work);
 }
 
 int tkx_encode(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity,
@@ -5107,13 +5105,13 @@ int tkx_encode_with_template(const tkx *t, const void *text, size_t size, int sp
 int tkx_encode_allowed(const tkx *t, const void *text, size_t size, const uint8_t *allowed,
                        size_t allowed_size, uint32_t *ids, size_t capacity, size_t *count,
                        const tkx_work *work) {
-    return encode_bits(2, allowed, allowed_size, t, text, size, ids, capacity, count, work);
+    return encode_bits(2, allowed, allowed_size, NULL, t, text, size, ids, capacity, count, work);
 }
 
 int tkx_encode_marked(const tkx *t, const void *text, size_t size, const uint8_t *marks,
                       uint32_t *ids, size_t capacity, size_t *count, const tkx_work *work) {
     const size_t marks_size = size / 8 + (size % 8 != 0);
-    return encode_bits(3, marks, marks_size, t, text, size, ids, capacity, count, work);
+    return encode_bits(3, marks, marks_size, NULL, t, text, size, ids, capacity, count, work);
 }
 
 #ifndef TKX_NO_OFFSETS
@@ -5145,14 +5143,15 @@ int tkx_encoder_init(tkx_encoder *e, const tkx *t, int special, void *window, si
                      const tkx_work *work) {
     if (!e || !t || !window || window_size == 0 || window_size > MAX_TEXT) return TKX_E_ARGUMENT;
     if (!t->splits.data) return TKX_E_NO_ENCODER;
-    *e = (tkx_encoder){t, work, (uint8_t *)window, window_size, 0, special != 0, 0};
+    *e = (tkx_encoder){t, work, (uint8_t *)window, window_size, 0, special != 0, 0, 0};
     return TKX_OK;
 }
 
 /* Encodes and removes the first `size` bytes of the window. On an error nothing is changed. */
 static int encode_window(tkx_encoder *e, size_t size, uint32_t *ids, size_t capacity,
                          size_t *count) {
-    const int code = encode_as(e->special, e->t, e->window, size, ids, capacity, count, e->work);
+    const int code = encode_bits(e->special, NULL, 0, &e->sum, e->t, e->window, size, ids, capacity,
+                                 count, e->work);
     if (code != TKX_OK) return code;
     e->used -= size;
     memmove(e->window, e->window + size, e->used);
@@ -5178,7 +5177,7 @@ int tkx_encoder_feed(tkx_encoder *e, const void *text, size_t size, size_t *take
     e->used += size;
     /* a cut up to `old` would have been found by an earlier call */
     searched = old ? old - 1 : 0;
-    cut = tkx_cut(e->t, e->window + searched, e->used - searched);
+    cut = last_cut(e->t, e->window + searched, e->used - searched);
     if (cut == 0) {
         *taken = size;
         return size == 0 ? TKX_E_WINDOW : TKX_OK;

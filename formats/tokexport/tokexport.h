@@ -228,7 +228,7 @@ typedef struct tkx {
     uint32_t trie_units, trie_depth, trie_root, trie_continuation, trie_characters, trie_flags,
         trie_reserved;
     uint32_t stage_count, op_count, normalizer_count;
-    /* follows_sources: an operation depends on the source map; moves_spans: there is a CHARSMAP */
+    /* follows_sources: an operation depends on the source map; moves_spans: CHARSMAP or ALGN */
     uint8_t plain_raw, plain_normalized, words_first, follows_sources, moves_spans;
     tkx_stage stages[TKX_MAX_STAGES];
 #ifndef TKX_NO_NORMALIZER
@@ -401,7 +401,9 @@ TKX_API int tkx_template(const tkx *t, int pair, uint32_t index, uint32_t *kind,
                          uint32_t *type_id);
 
 /* The last offset, at most `size`, where the text may be cut: encoding both sides separately
-   produces the ids of the whole, whatever follows after `size`. 0 if there is none. */
+   produces the ids of the whole, whatever follows after `size`. 0 if there is none, and for
+   SentencePiece's Unigram, whose sums of scores run through the whole text (tkx_encoder has them
+   run on after a cut). */
 TKX_API size_t tkx_cut(const tkx *t, const void *text, size_t size);
 
 /* Checks the checksum of every section, and the padding: TKX_OK, TKX_E_CRC or TKX_E_PADDING. Reads
@@ -420,6 +422,7 @@ typedef struct tkx_encoder {
     uint8_t *window;
     size_t window_size, used;
     int special, finished;
+    double sum; /* of scores, before the window */
 } tkx_encoder;
 
 /* Starts an encoder. `special`: 0 like tkx_encode, 1 like tkx_encode_special. The window must hold

@@ -40,6 +40,14 @@ def test_a_header_out_of_range(library: Library, name: str, offset: int, number:
     assert library.encode(b"a")[0] == CORRUPT
 
 
+@pytest.mark.parametrize(
+    "name", ["unigram-fallback", "search-anew"], ids=["stages", "added tokens"]
+)
+def test_a_sum_that_would_not_run_through_the_whole_text(library: Library, name: str) -> None:
+    assert library.open(patched(name, (b"TRIE", 24, "I", 1))) == OK
+    assert library.encode(b"a")[0] == CORRUPT
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("change", [0x1FF, OUTSIDE << 32], ids=["label", "base"])
 def test_a_unit_out_of_range(library: Library, name: str, change: int) -> None:

@@ -265,7 +265,25 @@ REPLACED: dict[str, tuple[list[normalizers.Normalizer], bool]] = {
         False,
     ),
     "a digit before a space": ([normalizers.Replace("1 ", "1 ")], False),
-    "spaces at the end": ([normalizers.Strip(left=False)], False),
+    "spaces at the end": ([normalizers.Strip(left=False)], True),
+    "spaces at the start": ([normalizers.Strip(right=False)], False),
+    "a space before the text": ([normalizers.Prepend(" ")], False),
+    "a space before the text, then two spaces by one": (
+        [normalizers.Prepend(" "), normalizers.Replace(SPACES, " ")],
+        True,
+    ),
+    "a space before the text, then three spaces by one": (
+        [normalizers.Prepend(" "), normalizers.Replace(Regex(" {3,}"), " ")],
+        False,
+    ),
+    "a space before the text, then two spaces by one, except before a digit": (
+        [normalizers.Prepend(" "), normalizers.Replace(Regex(" {2,}(?!1)"), " ")],
+        False,
+    ),
+    "a letter before the text, then two spaces by one": (
+        [normalizers.Prepend("a"), normalizers.Replace(SPACES, " ")],
+        False,
+    ),
 }
 
 

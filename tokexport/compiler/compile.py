@@ -1,8 +1,8 @@
 """From a model to tables: each pass and each part of the compiler, in order."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -138,7 +138,7 @@ def _encoding(original: TokenizerModel, tokens: Tokens) -> tuple[EncodingTables,
         cuts = np.zeros((ASCII, ASCII), np.bool_)
     else:
         contents = [*normalized.values()]
-        uncrossed = _uncrossed(model, byte_pairs[0]) if byte_pairs else None
+        uncrossed = _uncrossed(model, byte_pairs and byte_pairs[0])
         cuts = safe_cuts(normalizer, stages, model.added_tokens, contents, uncrossed)
     give_back_memory()
     encoder, scores = byte_pairs or _encoder(model, tokens)
@@ -183,12 +183,14 @@ def _encoder(
     return byte_pair_tables(model.model, tokens)
 
 
-def _uncrossed(model: TokenizerModel, encoder: BytePairTables | TrieTables) -> Pairs | None:
-    """The pairs of ASCII characters that no merge joins, or None where merges do not matter.
+def _uncrossed(model: TokenizerModel, encoder: BytePairTables | TrieTables | None) -> Pairs | None:
+    """The pairs of ASCII characters that no token joins, or None if not only these matter.
 
-    A dropped character moves all later spans of its pre-token, so the two sides of a cut there
-    would have the right ids, but other spans.
+    A character that BPE drops moves all later spans of its pre-token, so the two sides of a cut
+    there would have the right ids, but other spans.
     """
+    if isinstance(model.model, UnigramModel) and model.model.single_precision:
+        return _uncrossed_by_tokens(model.model.vocab)
     if not isinstance(encoder, BytePairTables) or encoder.crossings is None:
         return None
     rule, flags = encoder.crossings.rule, _flags(model)
@@ -196,6 +198,21 @@ def _uncrossed(model: TokenizerModel, encoder: BytePairTables | TrieTables) -> P
     if drops or rule == "BYTES" or "WHOLE_FIRST" in flags:
         return None
     return ~encoder.crossings.dense
+
+
+def _uncrossed_by_tokens(vocab: Iterable[bytes]) -> Pairs:
+    """The pairs of ASCII characters that are in no token, and not both in unknown text: a run of
+    unknown text is one id.
+    """
+    crossed = np.zeros((ASCII, ASCII), np.bool_)
+    is_token = np.zeros(ASCII, np.bool_)
+    for token in vocab:
+        for left, right in pairwise(token):
+            if left < ASCII > right:
+                crossed[left, right] = True
+        if len(token) == 1 and token.isascii():
+            is_token[token[0]] = True
+    return ~crossed & (is_token[:, None] | is_token)
 
 
 def _stage(step: Split | tuple[PreTokenizerStep, ...]) -> Stage:

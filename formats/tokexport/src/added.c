@@ -254,9 +254,7 @@ static void put_added_span(tkx_context *ctx, const uint8_t *from, const uint8_t 
 static void emit_added(tkx_context *ctx, uint32_t id, const uint8_t *from, const uint8_t *to) {
 #ifndef TKX_NO_OFFSETS
     if (wants_spans(ctx)) put_added_span(ctx, from, to);
-#else
-    (void)from;
-    (void)to;
 #endif
+    (void)from, (void)to;
     emit(ctx, id);
 }

@@ -10,7 +10,8 @@ static void encode_by_trie(tkx_context *ctx, const tkx_pending *w) {
     const size_t before = ctx->count;
     /* the ids of an unknown word may depend on the word before it */
     const int is_alone = ctx->t->model != MODEL_WORDLEVEL || !(ctx->t->flags & FUSE_UNKNOWN);
-    if ((ctx->t->trie_flags & ~(uint32_t)TRIE_FLAGS) || ctx->t->trie_reserved)
+    if ((ctx->t->trie_flags & ~(uint32_t)TRIE_FLAGS) || ctx->t->trie_reserved ||
+        (ctx->t->trie_flags & SINGLE_PRECISION && (ctx->t->stage_count || ctx->t->added.data)))
         fail(ctx, TKX_E_CORRUPT);
     switch (ctx->code == TKX_OK ? ctx->t->model : 0) {
 #ifndef TKX_NO_UNIGRAM

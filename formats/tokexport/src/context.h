@@ -68,6 +68,7 @@ typedef struct tkx_context {
     const uint8_t *recent; /* the `base` of the text that `parts` refer to, or NULL */
     /* the value of `count` after the last unknown word (FUSE_UNKNOWN), or 0 */
     size_t unknown_count;
+    double sum; /* of scores so far, with SINGLE_PRECISION */
     uint8_t *memory, no_memory[1];
     size_t memory_size, memory_used;
     uint64_t memory_needed; /* more than `memory_size`, or 0 */

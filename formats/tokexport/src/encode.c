@@ -50,9 +50,8 @@ static void encode_segment(tkx_context *ctx, const uint8_t *text, size_t size) {
 #ifndef TKX_NO_OFFSETS
     if (wants_spans(ctx) && ctx->t->alignment.data && size && ctx->code == TKX_OK)
         align_whole(ctx, outer.base, given, text, size);
-#else
-    (void)given;
 #endif
+    (void)given;
     if (ctx->code != TKX_OK) return;
     encode_around(ctx, 1, text, size, encode_plain);
     ctx->text = outer;
@@ -65,15 +64,19 @@ static void encode_text(tkx_context *ctx, const uint8_t *text, size_t size) {
     encode_around(ctx, 0, text, size, encode_segment);
 }
 
-size_t tkx_cut(const tkx *t, const void *text, size_t size) {
-    const uint8_t *p = (const uint8_t *)text;
+/* The last offset where the text may be cut if ctx->sum goes on, or 0. */
+static size_t last_cut(const tkx *t, const uint8_t *p, size_t size) {
     size_t i;
-    if (!t || !t->cuts.data || !text) return 0;
-    for (i = size; i > 1; i--) {
+    for (i = t->cuts.data ? size : 0; i > 1; i--) {
         uint8_t x = p[i - 2], y = p[i - 1];
         if (x < 128 && y < 128 && bit_of(t->cuts.data + x * 16, y)) return i - 1;
     }
     return 0;
+}
+
+size_t tkx_cut(const tkx *t, const void *text, size_t size) {
+    if (!t || !text || (t->trie_flags & SINGLE_PRECISION)) return 0;
+    return last_cut(t, (const uint8_t *)text, size);
 }
 
 /* Text that is rewritten or labelled is encoded in blocks of about TKX_BLOCK bytes, so that a copy
@@ -86,10 +89,10 @@ static void encode_blocks(tkx_context *ctx, const uint8_t *text, size_t size) {
               in_blocks = !is_moved && (ctx->t->op_count || field(ctx->t->labels, 0));
     ctx->text.begin = text;
     while (size > TKX_BLOCK && in_blocks && ctx->code == TKX_OK) {
-        size_t length = TKX_BLOCK, cut = tkx_cut(ctx->t, text, length);
+        size_t length = TKX_BLOCK, cut = last_cut(ctx->t, text, length);
         while (cut == 0 && length < size) {
             length = length > size / 2 ? size : 2 * length;
-            cut = length < size ? tkx_cut(ctx->t, text, length) : 0;
+            cut = length < size ? last_cut(ctx->t, text, length) : 0;
         }
         if (cut == 0) break;
         encode_text(ctx, text, cut);
@@ -109,8 +112,9 @@ static void use_workspace(tkx_context *ctx, const tkx_work *work) {
 #ifdef TKX_BULK
     ctx->bulk = work && !wants_spans(ctx) ? work->bulk : NULL;
 #endif
-    /* the cache does not store spans */
-    if (!work || !work->cache || wants_spans(ctx)) return;
+    /* the cache stores neither spans nor sums */
+    if (!work || !work->cache || wants_spans(ctx) || (ctx->t->trie_flags & SINGLE_PRECISION))
+        return;
     /* a set must not straddle two cache lines */
     offset = (size_t)(0 - (uintptr_t)work->cache) & (SET - 1);
     if (work->cache_size < offset + 2 * SET) return;
@@ -161,21 +165,27 @@ static void context_init(tkx_context *ctx, const tkx *t, int special) {
     ctx->special = special;
 }
 
-/* Encodes with all special tokens, none, or those in a bitmap (see tkx_context). */
+/* Encodes with all special tokens, none, or those in a bitmap (see tkx_context). `sum` is that of
+   the text before, and becomes that of the text; NULL: there is no text before or after. */
 static TKX_NOINLINE int encode_bits(int special, const uint8_t *allowed, size_t allowed_size,
-                                    const tkx *t, const void *text, size_t size, uint32_t *ids,
-                                    size_t capacity, size_t *count, const tkx_work *work) {
+                                    double *sum, const tkx *t, const void *text, size_t size,
+                                    uint32_t *ids, size_t capacity, size_t *count,
+                                    const tkx_work *work) {
     tkx_context ctx;
+    int code;
     if (!allowed && allowed_size) return TKX_E_ARGUMENT;
     context_init(&ctx, t, special);
     ctx.allowed = allowed;
     ctx.allowed_size = allowed_size;
-    return encode(&ctx, text, size, ids, capacity, count, work);
+    if (sum) ctx.sum = *sum;
+    code = encode(&ctx, text, size, ids, capacity, count, work);
+    if (sum && code == TKX_OK) *sum = ctx.sum;
+    return code;
 }
 
 static int encode_as(int special, const tkx *t, const void *text, size_t size, uint32_t *ids,
                      size_t capacity, size_t *count, const tkx_work *work) {
-    return encode_bits(special, NULL, 0, t, text, size, ids, capacity, count, work);
+    return encode_bits(special, NULL, 0, NULL, t, text, size, ids, capacity, count, work);
 }
 
 int tkx_encode(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity,
@@ -218,13 +228,13 @@ int tkx_encode_with_template(const tkx *t, const void *text, size_t size, int sp
 int tkx_encode_allowed(const tkx *t, const void *text, size_t size, const uint8_t *allowed,
                        size_t allowed_size, uint32_t *ids, size_t capacity, size_t *count,
                        const tkx_work *work) {
-    return encode_bits(2, allowed, allowed_size, t, text, size, ids, capacity, count, work);
+    return encode_bits(2, allowed, allowed_size, NULL, t, text, size, ids, capacity, count, work);
 }
 
 int tkx_encode_marked(const tkx *t, const void *text, size_t size, const uint8_t *marks,
                       uint32_t *ids, size_t capacity, size_t *count, const tkx_work *work) {
     const size_t marks_size = size / 8 + (size % 8 != 0);
-    return encode_bits(3, marks, marks_size, t, text, size, ids, capacity, count, work);
+    return encode_bits(3, marks, marks_size, NULL, t, text, size, ids, capacity, count, work);
 }
 
 #ifndef TKX_NO_OFFSETS

@@ -115,8 +115,7 @@ static TKX_INLINE void emit_token(tkx_context *ctx, uint32_t id, const uint8_t *
                                   const uint8_t *to) {
 #ifndef TKX_NO_OFFSETS
     if (!TKX_LIKELY(!wants_spans(ctx))) put_token_span(ctx, id, from, to);
-#else
-    (void)from, (void)to;
 #endif
+    (void)from, (void)to;
     emit(ctx, id);
 }

@@ -97,7 +97,7 @@ static int check_ops(tkx *t) {
         if (!check_op(&t->ops[i], t->normalizer, data + REWRITE_HEADER + i * (size_t)OP_SIZE))
             return TKX_E_SPLITS;
         if (t->ops[i].flags & FIRST_SOURCE) t->follows_sources = 1;
-        if (t->ops[i].kind == CHARSMAP) t->moves_spans = 1;
+        if (t->ops[i].kind == CHARSMAP || t->alignment.data) t->moves_spans = 1;
     }
 #ifdef TKX_NO_OFFSETS
     if (t->follows_sources) return TKX_E_UNKNOWN;

@@ -21,9 +21,8 @@ static int run_case(const tkx *t, const uint8_t *entry, const uint8_t *expected,
     if (code == TKX_E_UTF8 || code == TKX_E_ARGUMENT) return TKX_E_CORRUPT;
     if (code == TKX_E_IDS) return TKX_E_SELF_TEST;
     if (code != TKX_OK) return code;
-    for (i = 0; i < count && count == id_count; i++) {
+    for (i = 0; i < count && count == id_count; i++)
         if (ids[i] != number_at(expected + 4 * (first + i))) return TKX_E_SELF_TEST;
-    }
     return count == id_count ? TKX_OK : TKX_E_SELF_TEST;
 }
 

@@ -7,14 +7,15 @@ int tkx_encoder_init(tkx_encoder *e, const tkx *t, int special, void *window, si
                      const tkx_work *work) {
     if (!e || !t || !window || window_size == 0 || window_size > MAX_TEXT) return TKX_E_ARGUMENT;
     if (!t->splits.data) return TKX_E_NO_ENCODER;
-    *e = (tkx_encoder){t, work, (uint8_t *)window, window_size, 0, special != 0, 0};
+    *e = (tkx_encoder){t, work, (uint8_t *)window, window_size, 0, special != 0, 0, 0};
     return TKX_OK;
 }
 
 /* Encodes and removes the first `size` bytes of the window. On an error nothing is changed. */
 static int encode_window(tkx_encoder *e, size_t size, uint32_t *ids, size_t capacity,
                          size_t *count) {
-    const int code = encode_as(e->special, e->t, e->window, size, ids, capacity, count, e->work);
+    const int code = encode_bits(e->special, NULL, 0, &e->sum, e->t, e->window, size, ids, capacity,
+                                 count, e->work);
     if (code != TKX_OK) return code;
     e->used -= size;
     memmove(e->window, e->window + size, e->used);
@@ -40,7 +41,7 @@ int tkx_encoder_feed(tkx_encoder *e, const void *text, size_t size, size_t *take
     e->used += size;
     /* a cut up to `old` would have been found by an earlier call */
     searched = old ? old - 1 : 0;
-    cut = tkx_cut(e->t, e->window + searched, e->used - searched);
+    cut = last_cut(e->t, e->window + searched, e->used - searched);
     if (cut == 0) {
         *taken = size;
         return size == 0 ? TKX_E_WINDOW : TKX_OK;

@@ -61,9 +61,9 @@ static void encode_word(tkx_context *ctx, const uint8_t *bytes, size_t size) {
                ctx->count != ctx->unknown_count) {
         emit_unknown(ctx, bytes, bytes + size);
         ctx->unknown_count = ctx->count;
-    } else {
 #ifndef TKX_NO_OFFSETS
-        if (wants_spans(ctx)) extend_span(ctx, bytes, bytes + size);
+    } else if (wants_spans(ctx)) {
+        extend_span(ctx, bytes, bytes + size);
 #endif
     }
 }

@@ -25,8 +25,7 @@ typedef struct tkx_unigram {
     tkx_context *ctx;
     const uint8_t *from, *end;
     const uint8_t *unknown; /* where pending unknown text begins, or NULL */
-    /* at `from`, summed from the start of the pre-token, to be rounded as in the reference */
-    double sum;
+    double sum; /* at `from`, since the start of the pre-token, or with `single` tkx_context.sum */
     uint8_t *paths; /* room + 1 paths */
     size_t room;
 } tkx_unigram;
@@ -46,9 +45,7 @@ static TKX_INLINE void put_path(uint8_t *path, double sum, size_t length, uint32
     put_u32(path + PATH_ID, id);
 }
 
-static TKX_INLINE double rounded(double sum, int single) {
-    return single ? (double)(float)sum : sum;
-}
+static TKX_INLINE double rounded(double s, int single) { return single ? (double)(float)s : s; }
 
 /* Emits pending unknown text, up to `to`. */
 static void emit_unknown_text(tkx_unigram *u, const uint8_t *to) {
@@ -62,9 +59,8 @@ static void emit_unknown_text(tkx_unigram *u, const uint8_t *to) {
     if (!(t->trie_flags & SINGLE_PRECISION))
         found = token_in_trie(t, from, (size_t)(to - from), &id);
     if (found == TKX_E_CORRUPT) fail(ctx, found);
-    for (p = from; found != TKX_OK && t->byte_ids.data && p < to; p++) {
+    for (p = from; found != TKX_OK && t->byte_ids.data && p < to; p++)
         if (byte_id(ctx, *p) == TKX_NONE) break;
-    }
     if (found == TKX_OK) {
         emit_token(ctx, id, from, to);
     } else if (p < to) {
@@ -82,7 +78,7 @@ static void emit_unknown_text(tkx_unigram *u, const uint8_t *to) {
 static void emit_path(tkx_unigram *u, size_t size) {
     uint8_t *path = u->paths + PATH * size;
     uint32_t length = path_length(path), id = path_id(path);
-    size_t at = 0;
+    size_t at;
     /* reverse the path, so that each position has the token that begins there */
     while (path > u->paths) {
         uint32_t length_before, id_before;
@@ -94,7 +90,7 @@ static void emit_path(tkx_unigram *u, size_t size) {
         length = length_before;
         id = id_before;
     }
-    while (at < size) {
+    for (at = 0; at < size; at += length) {
         const uint8_t *p = u->from + at;
         length = path_length(u->paths + PATH * at);
         id = path_id(u->paths + PATH * at);
@@ -104,7 +100,6 @@ static void emit_path(tkx_unigram *u, size_t size) {
             emit_unknown_text(u, p);
             emit_token(u->ctx, id, p, p + length);
         }
-        at += length;
     }
 }
 
@@ -114,11 +109,8 @@ static TKX_INLINE int add_path(tkx_unigram *u, size_t *reach, size_t to, double 
     uint8_t *path;
     if (to > u->room) return 0;
     path = u->paths + PATH * to;
-    if (to > *reach) {
-        while (*reach < to) put_u32(u->paths + PATH * ++*reach + PATH_LENGTH, 0);
-    } else if (path_length(path) && !(sum > path_sum(path))) {
-        return 1;
-    }
+    if (to <= *reach && path_length(path) && !(sum > path_sum(path))) return 1;
+    while (*reach < to) put_u32(u->paths + PATH * ++*reach + PATH_LENGTH, 0);
     put_path(path, sum, length, id);
     return 1;
 }
@@ -191,16 +183,12 @@ static TKX_INLINE int find_paths(tkx_unigram *u, int single) {
     return 1;
 }
 
-static TKX_NOINLINE int find_paths_in_double(tkx_unigram *u) { return find_paths(u, 0); }
-
-static TKX_NOINLINE int find_paths_in_single(tkx_unigram *u) { return find_paths(u, 1); }
-
 static void encode_unigram(tkx_context *ctx, const uint8_t *bytes, size_t size) {
     uint8_t few[PATH * (FEW_PATHS + 1)];
     const size_t mark = ctx->memory_used;
-    tkx_unigram u = {ctx, bytes, bytes + size, NULL, 0, few, FEW_PATHS};
-    while (!(ctx->t->trie_flags & SINGLE_PRECISION ? find_paths_in_single(&u)
-                                                   : find_paths_in_double(&u))) {
+    const int single = ctx->t->trie_flags & SINGLE_PRECISION;
+    tkx_unigram u = {ctx, bytes, bytes + size, NULL, ctx->sum, few, FEW_PATHS};
+    while (!(single ? find_paths(&u, 1) : find_paths(&u, 0))) {
         /* eight times the room on each retry, so that little work is repeated */
         size_t rest = (size_t)(u.end - u.from);
         u.room = smaller(rest, 8 * u.room);
@@ -212,6 +200,7 @@ static void encode_unigram(tkx_context *ctx, const uint8_t *bytes, size_t size) 
         }
     }
     if (ctx->code == TKX_OK) emit_unknown_text(&u, u.end);
+    if (single) ctx->sum = u.sum;
     ctx->memory_used = mark;
 }
 

@@ -8,8 +8,9 @@ context. A pair is safe when
   scan that starts there has no lookbehind and no `\\G`, an unbounded lookahead has the same result
   on the left side as at the end of a text, and nothing is inserted at the ends of a text;
 - the hard stage always cuts between the two, so that all later stages see them separately; or all
-  stages are clean there, and no merge joins the two, so that it does not matter whether they are in
-  one pre-token (of Unigram it does: scores are added, and rounded, from the start of a pre-token);
+  stages are clean there, and no token joins the two, so that it does not matter whether they are in
+  one pre-token (it does for Unigram in double precision: scores are added, and rounded, from the
+  start of a pre-token; sums in single precision go on after a cut);
 - no added token can contain the pair, strip white space across it, or test the character on the
   other side.
 
@@ -19,7 +20,9 @@ proved safe is left out: that costs a cut, never an id.
 """
 
 import itertools
+import re
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,10 +33,10 @@ from tokexport.compiler.tables import Pairs
 from tokexport.model import AddedToken, Behavior, NormalForm, SpellBytes, Split
 from tokexport.normalization.character_map import CharacterMapping
 from tokexport.normalization.normal_forms import normalization_tables
-from tokexport.patterns import MATCH_ENDS, LabelTable, SplitProgram
+from tokexport.patterns import MATCH_ENDS, Dialect, LabelTable, SplitProgram, compile_pattern
 from tokexport.patterns.dfa import sure_to_match
 from tokexport.unicode.byte_alphabet import to_characters
-from tokexport.unicode.charsmap import CharacterSequences, keys
+from tokexport.unicode.charsmap import CharacterSequences, keys, rules_of
 from tokexport.unicode.store import distinct
 
 ASCII = 128
@@ -58,6 +61,7 @@ def safe_cuts(
     boundary = _Boundary()
     for op in normalizer:
         boundary.pass_op(op)
+    boundary.refuse_doubled()
     verbatim = [token.content.encode() for token in added if not token.normalized]
     touched = _touched(verbatim, added)[:ASCII, :ASCII]
     touched |= boundary.seen(_touched(normalized_contents, added))
@@ -72,6 +76,7 @@ def safe_cuts(
                 boundary.pass_op(op)
                 if isinstance(op, rewriting.AffixOp) and op.only_first:
                     cuts[:] = False  # at any cut, the right side would become the first
+            boundary.refuse_doubled()
     if uncrossed is not None:
         cuts |= boundary.clean & ~boundary.seen(~np.pad(uncrossed, (0, 1)))
     return cuts & ~touched
@@ -84,6 +89,8 @@ class _Boundary:
         self.clean: Pairs = np.ones((ASCII, ASCII), np.bool_)
         self._left: Images = np.arange(ASCII)
         self._right: Images = np.arange(ASCII)[None]
+        # After a cut, the right side begins with this character once more than in the whole text.
+        self._doubled = ""
 
     def at(self, read: npt.NDArray[np.bool_], program: SplitProgram) -> Pairs:
         """For each pair, the entry in a table by program input; False where an image is lost."""
@@ -110,7 +117,14 @@ class _Boundary:
         """A scan over the text: no match may cross the boundary."""
         self.clean &= self.at(_clean(program), program)
 
+    def refuse_doubled(self) -> None:
+        self.clean &= not self._doubled
+        self._doubled = ""
+
     def pass_op(self, op: Op) -> None:
+        if not (isinstance(op, rewriting.ReplaceOp) and _squeezes(op, self._doubled)):
+            self.refuse_doubled()
+        self._doubled = ""
         match op:
             case NormalForm():
                 # Normalization never composes two ASCII characters; others are not traced.
@@ -128,8 +142,10 @@ class _Boundary:
                 # contains the right character begins with it.
                 left = _replaced(self._left, program, content[-1:])
                 self._left = np.where(left == self._left, left, LOST)
-                right = _replaced(self._right, program, content[:1])
-                self._right = _each_once(np.concatenate([self._right, right]))
+                if content or _accepts(program)[:, : program.n_classes].any():
+                    right = _replaced(self._right, program, content[:1])
+                    self._right = _each_once(np.concatenate([self._right, right]))
+                # Else a match that contains the right character is the whole right side.
             case rewriting.CharsmapOp():
                 self._pass_charsmap(op)
             case SpellBytes():
@@ -137,14 +153,18 @@ class _Boundary:
             case rewriting.AffixOp(content, append, unless_present, only_first):
                 # After a cut, the right side gets the content too, unless it starts with it.
                 has = self._right == (ord(content) if len(content) == 1 else LOST - 1)
-                self.clean &= has.all(axis=0) & (unless_present and not append and not only_first)
+                self.clean &= has.all(axis=0) & (not append and not only_first)
+                self._doubled = "" if unless_present else content
 
     def _pass_charsmap(self, op: rewriting.CharsmapOp) -> None:
+        if op.collapses:
+            self.clean[:] = False  # a space is dropped at the start of the right side
         if op.clusters is None:
-            self.clean[:] = False
-            return
-        self.pass_program(op.clusters)
-        last, firsts = _edges_of_clusters(op.sequences, op.clusters)
+            last, firsts, crossed = _edges_of_sequences(op)
+            self.clean &= ~self.seen(crossed)
+        else:
+            self.pass_program(op.clusters)
+            last, firsts = _edges_of_clusters(op.sequences, op.clusters)
         left, right = (
             np.where(images < ASCII, images, LOST) for images in (self._left, self._right)
         )
@@ -170,6 +190,38 @@ def _image(images: Images, apply: Callable[[str], str]) -> Images:
     mapped = np.array([ord(text) if text else LOST for text in texts], np.int64)
     image: Images = mapped[where].reshape(images.shape)
     return image
+
+
+def _squeezes(op: rewriting.ReplaceOp, character: str) -> bool:
+    """Whether an operation replaces each run of two or more of a character by a single one."""
+    if op.content != character or len(character) != 1:
+        return False
+    runs = compile_pattern(re.escape(character) + "{2,}", Dialect.ONIGURUMA)
+    return all(map(np.array_equal, _arrays(op.program), _arrays(runs)))
+
+
+def _arrays(program: SplitProgram) -> tuple[npt.NDArray[np.integer[Any]], ...]:
+    """All of a program without labels and without ``\\G``, for comparison."""
+    return program.transitions, program.starts, program.classes.starts, program.classes.values
+
+
+def _edges_of_sequences(op: rewriting.CharsmapOp) -> tuple[Images, Images, Pairs]:
+    """The same as ``_edges_of_clusters`` for a charsmap of longest sequences; and the pairs of
+    characters that are in one, as ``_touched`` returns them.
+    """
+    texts = {text.encode(): text.encode() for text in op.protected}
+    rules = rules_of(op.sequences)
+    last, first = ([{c} for c in range(ASCII)] for _ in range(2))
+    for rule in rules:
+        if len(rule) == 1 and rule.isascii() and rule not in texts:
+            last[rule[0]].clear()
+            first[rule[0]].clear()
+    for text, becomes in itertools.chain(rules.items(), texts.items()):
+        for sides, at, image in ((last, text[-1], becomes[-1:]), (first, text[0], becomes[:1])):
+            if at < ASCII:
+                sides[at].add(image[0] if image and image.isascii() else LOST)
+    left = [min(images) if len(images) == 1 else LOST for images in last]
+    return np.array(left), _padded([*map(sorted, first)]), _touched([*rules, *texts], ())
 
 
 def _edges_of_clusters(
