@@ -48,9 +48,9 @@ def encode(
     The text is TEXT, a file's bytes, or standard input (the default, or -). It must be UTF-8 and is
     used unchanged: no escapes are processed and no newline is stripped. TEXT may begin with a dash;
     put -- before a TEXT that begins with two. Text of any length is encoded in constant memory,
-    except by SentencePiece models other than BPE without normalization (T5's spiece.model; not its
-    tokenizer.json). --offsets counts characters unless --unit is byte. It also keeps the text of
-    tokenizers that put a space before it, trim offsets or have a charsmap (Llama 2, Roberta, T5).
+    except by SentencePiece models of words, and Phi-3 as GGUF. --offsets counts characters unless
+    --unit is byte. It also keeps the text of tokenizers that put a space before it, trim offsets or
+    have a charsmap (Llama 2, Roberta, T5).
 
     \b
     tokexport encode tokenizer.bin "Hello, world"

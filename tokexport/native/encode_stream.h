@@ -43,6 +43,8 @@ public:
             collect(text.bytes);
             return given();
         }
+        if (!uses_bulk_ && (uses_bulk_ = core_.take_bulk(*space_, text.bytes.size(), false)))
+            work_ = space_->work(true);
         for (std::size_t at = 0; at < text.bytes.size();) {
             std::size_t taken = 0;
             add([&](std::uint32_t *ids, std::size_t room, std::size_t *count) {
@@ -96,7 +98,7 @@ private:
                 space_->ids.resize(used_ + count);
             } else if (code == TKX_E_WORK && count > space_->memory.capacity()) {
                 space_->memory.resize(count);
-                work_ = space_->work();
+                work_ = space_->work(uses_bulk_);
             } else if (code == TKX_E_WINDOW && window_.capacity() < (std::size_t(1) << 30)) {
                 window_.resize(2 * window_.capacity());
                 encoder_.window = window_.data();
@@ -168,7 +170,7 @@ private:
     tkx_encoder encoder_{};
     std::size_t taken_ = 0;  // bytes of the text
     std::size_t used_ = 0;   // ids that are not returned yet
-    bool is_cut_by_engine_ = false;
+    bool is_cut_by_engine_ = false, uses_bulk_ = false;
     // Bytes in the window: all, those known to be UTF-8, and how many are worth a search for a cut.
     std::size_t collected_ = 0, checked_ = 0, enough_ = first_window;
 };

@@ -140,6 +140,8 @@ static int encode_bulk(tkx_context *ctx, const uint8_t *text, size_t size, int n
     uint32_t i;
     int is_done = 1;
     if (!ctx->bulk) return 0;
+    if (tkx_bulk_runs_sum(ctx->bulk))
+        return !normalized && encode_segment_in_bulk(ctx, text, size, 0);
     if (!normalized) {
         if (encode_as_it_is(ctx, text, size, is_rest)) return 1;
         if (!is_rest) return 0;
@@ -349,3 +351,5 @@ int tkx_bulk_encode_long(tkx_context *ctx, const uint8_t *bytes, size_t size, ui
     write_to(ctx, kept, kept_capacity, before);
     return ctx->code;
 }
+
+#include "bridge_sum.h"

@@ -106,6 +106,27 @@ int tkx_bulk_has_words(const tkx *t, uint32_t next);
 int tkx_bulk_encode_word(struct tkx_context *ctx, uint32_t next, const uint8_t *bytes, size_t size,
                          uint32_t *ids, size_t capacity, size_t *count);
 
+/* Whether a file has SentencePiece's Unigram: at CUTS a text is cut into parts, whose ids depend on
+   other parts only by the sum of scores, which runs through the text and is rounded. Scores are at
+   most TKX_BULK_LARGEST in absolute value. */
+#define TKX_BULK_LARGEST 100
+int tkx_bulk_has_sum(const tkx *t);
+
+/* Engine: whether its file is such. */
+int tkx_bulk_runs_sum(const struct tkx_bulk *bulk);
+
+/* Core: the sum so far. It is reset when its absolute value passes this number. */
+#define TKX_BULK_RESET 100000
+double *tkx_bulk_sum(struct tkx_context *ctx);
+
+/* Core: encodes a part, and goes on with the sum; ids beyond `capacity` are counted, not written.
+   *is_stable: the ids are the same for any sum, and spell the normalized text. */
+int tkx_bulk_encode_part(struct tkx_context *ctx, const uint8_t *bytes, size_t size, uint32_t *ids,
+                         size_t capacity, size_t *count, int *is_stable);
+
+/* Core: goes on with the sum through a normalized text; no token crosses its ends. */
+int tkx_bulk_add_text(struct tkx_context *ctx, const uint8_t *bytes, size_t size);
+
 /* Core: whether the memory was too small for some pre-token of this call, or for a part of one,
    whose ids are missing then. The call will be repeated. */
 int tkx_bulk_lacks_memory(const struct tkx_context *ctx);

@@ -30,20 +30,33 @@ inline std::uint32_t decode_three_bytes(const std::uint8_t *p) {
 
 }  // namespace
 
+std::unique_ptr<const CrossingSplitter> CrossingSplitter::of_cuts(const tkx &file) {
+    static constexpr std::uint8_t all_crossed[1] = {0xFF};
+    auto made = std::make_unique<CrossingSplitter>();
+    made->map_ = all_crossed;
+    made->shift_ = 63;
+    made->set_ascii_cuts(file.cuts.data, true);
+    return made;
+}
+
+void CrossingSplitter::set_ascii_cuts(const std::uint8_t *bits, bool is_cut) {
+    ascii_cuts_.reset(new std::uint64_t[(1 << 16) / 64]());
+    for (std::uint32_t left = 0; left < 128; left++) {
+        for (std::uint32_t right = 0; right < 128; right++) {
+            const std::size_t bit = 128 * left + right, two = left | right << 8;
+            if ((bits[bit >> 3] >> (bit & 7) & 1) == is_cut)
+                ascii_cuts_[two >> 6] |= std::uint64_t(1) << (two & 63);
+        }
+    }
+}
+
 std::unique_ptr<const CrossingSplitter> CrossingSplitter::make(const tkx &file) {
     if (!tkx_bulk_is_characters(&file)) return nullptr;
     auto made = std::make_unique<CrossingSplitter>();
     made->map_ = file.crossings.data + map_offset;
     made->shift_ = file.crossing_shift;
     made->rule_ = load_u32(file.crossings.data);
-    made->ascii_cuts_.reset(new std::uint64_t[(1 << 16) / 64]());
-    for (std::uint32_t left = 0; left < 128; left++) {
-        for (std::uint32_t right = 0; right < 128; right++) {
-            const std::size_t bit = 128 * left + right, two = left | right << 8;
-            if (!(file.crossings.data[8 + (bit >> 3)] >> (bit & 7) & 1))
-                made->ascii_cuts_[two >> 6] |= std::uint64_t(1) << (two & 63);
-        }
-    }
+    made->set_ascii_cuts(file.crossings.data + 8, false);
     if (!made->rule_) return made;
     made->known_.reset(new std::uint64_t[known_count / 64]());
     for (std::uint32_t c = 0; c < known_count; c++)

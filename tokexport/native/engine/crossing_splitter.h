@@ -16,6 +16,9 @@ public:
     // Null if the file is not BPE over characters with XPRS.
     static std::unique_ptr<const CrossingSplitter> make(const tkx &file);
 
+    // For text that is not normalized, from CUTS.
+    static std::unique_ptr<const CrossingSplitter> of_cuts(const tkx &file);
+
     // For two ASCII characters, given as two bytes, the first one lowest.
     bool is_ascii_cut(std::uint32_t two) const { return ascii_cuts_[two >> 6] >> (two & 63) & 1; }
 
@@ -35,11 +38,14 @@ private:
     // Higher code points count as unknown: no emoji, and no Chinese character in use.
     static constexpr std::uint32_t known_count = 1 << 18;
 
+    // A bit of 128 * left + right is `is_cut` where a text can be cut.
+    void set_ascii_cuts(const std::uint8_t *bits, bool is_cut);
+
     unsigned is_known(std::uint32_t c) const {
         return c < known_count ? known_[c >> 6] >> (c & 63) & 1 : 0;
     }
 
-    const std::uint8_t *map_ = nullptr;  // of XPRS
+    const std::uint8_t *map_ = nullptr;  // as in XPRS
     unsigned shift_ = 0, rule_ = 0;
     std::unique_ptr<std::uint64_t[]> ascii_cuts_;  // 8 KB, for all pairs of bytes
     std::unique_ptr<std::uint64_t[]> known_;       // if there is a rule

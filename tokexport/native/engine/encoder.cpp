@@ -32,8 +32,11 @@ int Encoder::encode(tkx_context *ctx, tkx_bulk_segment &segment) {
     count_ = 0;
     out_ = at_ = ids_;
     release_slots();
+    const double before = *tkx_bulk_sum(ctx);
+    sum_ = static_cast<float>(before);
     const int code = encode_by_passages(segment.text, segment.size, segment.is_spaced);
     segment.count = count_;
+    *tkx_bulk_sum(ctx) = code == TKX_OK ? static_cast<double>(sum_) : before;
     return code;
 }
 
@@ -138,7 +141,10 @@ int Encoder::encode_long(std::uint32_t start, std::uint32_t end) {
     if (code != TKX_OK) return code;
     std::size_t made = 0;
     const std::size_t first = std::min(count_, capacity_), size = end - start;
-    if (engine_.words) {
+    if (engine_.sum) {
+        int is_stable;
+        code = encode_part(text_ + start, size, ids_ + first, capacity_ - first, &made, &is_stable);
+    } else if (engine_.words) {
         code = encode_word(text_ + start, size, ids_ + first, capacity_ - first, &made);
     } else if (engine_.symbols) {
         made = merge_runs(engine_.pairs, {text_ + start, size, engine_.symbols.get()}, ids_ + first,
@@ -150,7 +156,7 @@ int Encoder::encode_long(std::uint32_t start, std::uint32_t end) {
         if (!made && !is_ascii(text_ + start, size) && character_words_.is_worth_it(size))
             code = character_words_.merge(ctx_, text_ + start, size, ids_ + first, &made, nullptr);
     }
-    if (!made && code == TKX_OK && !engine_.words)
+    if (!made && code == TKX_OK && !engine_.words && !engine_.sum)
         code = tkx_bulk_encode_long(ctx_, text_ + start, size, ids_ ? ids_ + first : nullptr,
                                     capacity_ - first, &made);
     if (code != TKX_OK) return code;
@@ -161,18 +167,19 @@ int Encoder::encode_long(std::uint32_t start, std::uint32_t end) {
 
 // Encodes the misses and inserts their ids. Afterwards out_ is where the next id goes.
 int Encoder::resolve() {
-    if (misses_.count) {
-        list_new_misses();
-        const int code = engine_.words     ? encode_words()
-                         : engine_.symbols ? merge_characters()
-                                           : merge_bytes();
-        if (code != TKX_OK) return code;
-        close_gaps();
-        count_ids_of_passages();
-        insert_ids();
-    } else {
-        count_ids_of_passages();
+    int code = TKX_OK;
+    list_new_misses();
+    if (engine_.sum) {
+        code = encode_parts();
+    } else if (misses_.count) {
+        code = engine_.words     ? encode_words()
+               : engine_.symbols ? merge_characters()
+                                 : merge_bytes();
+        if (code == TKX_OK) close_gaps();
     }
+    if (code != TKX_OK) return code;
+    count_ids_of_passages();
+    if (misses_.count) insert_ids();
     write_out();
     return TKX_OK;
 }
@@ -190,6 +197,8 @@ void Encoder::write_out() {
 }  // namespace tokexport
 
 int tkx_bulk_maps_marks_only(const tkx_bulk *bulk) { return bulk->engine().has_light_normalizer; }
+
+int tkx_bulk_runs_sum(const tkx_bulk *bulk) { return bulk->engine().sum != nullptr; }
 
 int tkx_bulk_is_rest(const tkx_bulk *bulk) { return bulk->is_rest; }
 

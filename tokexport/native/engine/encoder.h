@@ -94,6 +94,9 @@ private:
     int encode_word(const std::uint8_t *bytes, std::size_t size, std::uint32_t *ids,
                     std::size_t capacity, std::size_t *made);
     int encode_words();
+    int encode_parts();
+    int encode_part(const std::uint8_t *bytes, std::size_t size, std::uint32_t *ids,
+                    std::size_t capacity, std::size_t *made, int *is_stable);
     void close_gaps();
     void insert_ids();
     void write_out();
@@ -121,6 +124,7 @@ private:
     std::size_t capacity_ = 0, count_ = 0;
     // The ids since the last call of resolve, without those of misses, are from out_ up to at_.
     std::uint32_t *out_ = nullptr, *at_ = nullptr;
+    float sum_ = 0;  // of the scores of the ids up to out_, if the engine has a sum
 
     // In the current run: the ends of its passages, how many were reached, and for how many of them
     // the ids are counted. next_end_ is the offset of the next end, or no_end.

@@ -199,6 +199,53 @@ int Encoder::encode_words() {
     return TKX_OK;
 }
 
+// Encodes a part by the core, and goes on with the sum.
+int Encoder::encode_part(const std::uint8_t *bytes, std::size_t size, std::uint32_t *ids,
+                         std::size_t capacity, std::size_t *made, int *is_stable) {
+    *tkx_bulk_sum(ctx_) = sum_;
+    const int code = tkx_bulk_encode_part(ctx_, bytes, size, ids, capacity, made, is_stable);
+    sum_ = static_cast<float>(*tkx_bulk_sum(ctx_));
+    return code;
+}
+
+// The same as encode_words, where a sum runs through the text: also through the ids of the parts
+// that were in the cache. Parts whose ids may differ after another sum are not added to it.
+int Encoder::encode_parts() {
+    const std::uint32_t *from = out_;
+    std::size_t used = 4;
+    for (std::uint32_t i = 0; i < misses_.count; i++) {
+        Miss &miss = misses_[i];
+        const Miss &first = misses_[miss.same];
+        const std::uint32_t *const to = out_ + miss.at;
+        int code = engine_.sum->add(ctx_, sum_, from, static_cast<std::size_t>(to - from));
+        if (code != TKX_OK) return code;
+        from = to;
+        if (miss.same != i && first.words) {
+            miss.first = first.first;
+            miss.count = first.count;
+            code = engine_.sum->add(ctx_, sum_, &miss_ids_[miss.first], miss.count);
+            if (code != TKX_OK) return code;
+            continue;
+        }
+        const std::size_t most = miss.size + most_more_ids;
+        std::size_t made;
+        int is_stable;
+        miss_ids_[used] = 0;  // as in encode_words
+        code = encode_part(miss.bytes, miss.size, &miss_ids_[used], most, &made, &is_stable);
+        if (code != TKX_OK) return code;
+        if (made > most) return TKX_E_NOT_FOUND;
+        miss.first = static_cast<std::uint32_t>(used);
+        miss.count = static_cast<std::uint32_t>(made);
+        miss.words = is_stable;  // for repeated ones
+        used += made;
+        if (!is_stable && miss.place != Miss::no_place) {
+            words_.release(miss.place, i);
+            miss.place = Miss::no_place;
+        }
+    }
+    return engine_.sum->add(ctx_, sum_, from, static_cast<std::size_t>(at_ - from));
+}
+
 // Closes the gaps that short words leave between the ids of a miss. A repeated miss shares the ids
 // of the first one.
 void Encoder::close_gaps() {
@@ -252,7 +299,8 @@ void Encoder::insert_ids() {
         if (miss.place == Miss::no_place) continue;
         // Without memory, ids may be missing. A miss may have no ids: its characters are dropped,
         // which is rare in BPE, and normal for white space in other models.
-        if (lacks_memory | (!miss.count & !engine_.words)) words_.release(miss.place, i);
+        if (lacks_memory | (!miss.count & !engine_.words & !engine_.sum))
+            words_.release(miss.place, i);
         else words_.fill(miss.place, i, miss.bytes, miss.size, &miss_ids_[miss.first], miss.count);
     }
     words_.grow_if_full();

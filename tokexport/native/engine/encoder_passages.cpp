@@ -19,7 +19,8 @@ constexpr std::size_t window = 512;
 int Encoder::encode_by_passages(const std::uint8_t *text, std::size_t size, bool is_spaced) {
     next_end_ = no_end;
     passage_count_ = reached_ends_ = counted_ends_ = 0;
-    if (size < Passage::shortest) return encode_run(text, size, is_spaced);
+    // With a sum, the ids of a passage depend on the text before it.
+    if (size < Passage::shortest || engine_.sum) return encode_run(text, size, is_spaced);
     const std::uint8_t *const end = text + size;
     while (text < end) {
         Passage passages[most_passages];

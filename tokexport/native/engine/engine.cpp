@@ -9,9 +9,12 @@ namespace tokexport {
 std::unique_ptr<const Engine> Engine::make(const tkx &file, unsigned width) {
     std::unique_ptr<const Splitter> splitter;
     std::unique_ptr<const CrossingSplitter> crossings = CrossingSplitter::make(file);
+    std::unique_ptr<const ScoreSum> sum = ScoreSum::make(file);
     std::unique_ptr<const WordStages> words;
     PairTable pairs;
-    if (crossings) {
+    if (sum) {
+        crossings = CrossingSplitter::of_cuts(file);
+    } else if (crossings) {
         if (!pairs.fill(file)) return nullptr;
     } else {
         if (tkx_bulk_is_byte_level(&file)) splitter = Splitter::make_up_to(file, width);
@@ -21,13 +24,14 @@ std::unique_ptr<const Engine> Engine::make(const tkx &file, unsigned width) {
         if (!splitter) return nullptr;
     }
     auto made = std::make_unique<Engine>(file, std::move(pairs), width);
-    if (crossings) {
+    if (crossings && !sum) {
         made->symbols = std::make_unique<CharacterSymbols>(file, made->pairs);
         made->has_light_normalizer = tkx_bulk_has_light_normalizer(&file) != 0;
     }
     made->splitter = std::move(splitter);
     made->crossings = std::move(crossings);
     made->words = std::move(words);
+    made->sum = std::move(sum);
     return made;
 }
 

@@ -9,6 +9,7 @@
 #include "character_table.h"
 #include "crossing_splitter.h"
 #include "pair_table.h"
+#include "score_sum.h"
 #include "short_merges.h"
 #include "splitter.h"
 #include "tokexport.h"
@@ -29,9 +30,11 @@ public:
     const PairTable pairs;
     const MergeShortWords merge_short_words;
     const WordLookup word_lookup;
-    // BPE over characters uses these two, all other files the splitter.
-    std::unique_ptr<const CrossingSplitter> crossings;
+    // BPE over characters uses these two, Unigram in single precision the next two, all other files
+    // the splitter.
     std::unique_ptr<const CharacterSymbols> symbols;
+    std::unique_ptr<const CrossingSplitter> crossings;
+    std::unique_ptr<const ScoreSum> sum;
     std::unique_ptr<const Splitter> splitter;
     std::unique_ptr<const WordStages> words;  // null for BPE over bytes or characters
     bool has_light_normalizer = false;        // bridge.h

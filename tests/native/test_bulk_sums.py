@@ -1,0 +1,131 @@
+"""The bulk engine produces the ids of the C core, and of the library, for SentencePiece's Unigram,
+whose sum of scores runs through the whole text, is rounded, and is reset when it is large.
+"""
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from bulk_cores import ids
+from random_piece_models import LETTERS, MARK, RULES, TEXTS, piece_model
+from repository import SLOW
+from sentencepiece_training import library_of, model_of
+from shared_collection import corpora
+from unicode_tables.charsmap import charsmap_of
+
+from tokexport._core import Core, split_widths
+from tokexport.conversion import file_bytes
+from tokexport.errors import TokexportError
+from tokexport.sources import read
+from tokexport.sources.sentencepiece.proto import (
+    Algorithm,
+    NormalizerSpec,
+    Piece,
+    PieceType,
+    SentencePieceModel,
+    parse_model,
+    serialize,
+)
+
+SHARED = ("albert-style-30k-clean/30k-clean", "spm-unigram-4000/spm", "xlnet-base-cased/spiece")
+WORDS = (
+    " ",
+    " ",
+    " a",
+    " ab",
+    "abc",
+    "xx",
+    " xxxx",
+    "b ",
+    " é中",
+    "x" * 300,
+    " " + "ab" * 700,
+    " xxxxxx",
+    " abxx",
+    "cxxab",
+)
+
+
+def unigram(r: random.Random) -> SentencePieceModel:
+    """A model with many paths of equal or almost equal sums, so that rounding decides, and mostly
+    with scores so large that the sum is reset every few words.
+    """
+    unit = r.choice((0.1, 8, 33))
+
+    def score() -> float:
+        return -unit * r.randrange(1, 4) + r.choice((0, 0, 0.001, 0.003, 0.006, -0.004))
+
+    pieces = [
+        replace(piece, score=score())
+        for piece in piece_model(r).pieces
+        if piece.type in (PieceType.NORMAL, PieceType.USER_DEFINED) and MARK not in piece.text[1:]
+    ]
+    known = {piece.text for piece in pieces}
+    runs = [MARK, *LETTERS.replace(" ", ""), "xx", "xxx", MARK + "x", MARK + "xx"]
+    pieces += [Piece(text, score()) for text in runs if text not in known]
+    rules = {key: value for key, value in RULES.items() if r.random() < 0.5}
+    source = SentencePieceModel(
+        "random.model",
+        (Piece("<unk>", 0.0, PieceType.UNKNOWN), *pieces),
+        algorithm=Algorithm.UNIGRAM,
+        normalizer=NormalizerSpec(
+            charsmap_of(rules) if rules else b"", add_dummy_prefix=r.random() < 0.8
+        ),
+    )
+    return parse_model(serialize(source), "random.model")
+
+
+def text_of(r: random.Random) -> str:
+    parts = [*r.sample(TEXTS, 6), *r.sample(WORDS, 8), "😀"]
+    text = "".join(r.choices(parts, k=r.choice((3, 40, 3000))))
+    return r.choice((text, text * 3, text.replace(" ", "  ")))
+
+
+def test_random_models_produce_the_ids_of_the_core_and_of_the_library() -> None:
+    used = 0
+    for seed in range(2000 if SLOW else 60):
+        r = random.Random(seed)
+        source = unigram(r)
+        try:
+            data = file_bytes(model_of(source))
+        except TokexportError:
+            continue
+        library, core = library_of(source), Core(data, "core", 1 << 60)
+        engines = [Core(data, "engine", 0, width) for width in split_widths()]
+        for _ in range(10):
+            text = text_of(r)
+            expected = library.encode(text)
+            assert ids(core, text) == expected, (seed, text)
+            for engine in engines:
+                assert ids(engine, text) == expected, (seed, text)
+                assert ids(engine, text[1:]) == ids(core, text[1:]), (seed, text)
+        used += engines[0].uses_bulk
+    assert used > 30
+
+
+def test_a_sum_may_be_reset_inside_a_word() -> None:
+    # "xxxx" has two paths of equal sums, and the sum is reset every few hundred words.
+    scores = {MARK: -7.97, "x": -25.889, "xxx": -71.484, MARK + "abc": -70.01, MARK + "c": -60.2}
+    pieces = [Piece("<unk>", 0.0, PieceType.UNKNOWN), *(Piece(*item) for item in scores.items())]
+    source = SentencePieceModel("x.model", tuple(pieces), algorithm=Algorithm.UNIGRAM)
+    source = parse_model(serialize(source), "x.model")
+    engine, library = Core(file_bytes(model_of(source)), "engine", 0), library_of(source)
+    for seed in range(20):
+        words = random.Random(seed).choices(["abc", "abc", "c", "xxxx", "xxxxxxx"], k=20_000)
+        text = " ".join(words)
+        assert ids(engine, text) == library.encode(text)
+    assert engine.uses_bulk
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_real_models_produce_the_ids_of_the_core(shared: Path, name: str) -> None:
+    data = file_bytes(read(shared / "tokenizers" / f"{name}.model"))
+    core = Core(data, "core", 1 << 60)
+    engines = [Core(data, "engine", 0, width) for width in split_widths()]
+    for path in corpora(shared):
+        text = path.read_text(encoding="utf-8", errors="replace")[:500_000]
+        for part in (text, text[len(text) // 2 :]):
+            expected = ids(core, part)
+            assert all(ids(engine, part) == expected for engine in engines), path
+    assert all(engine.uses_bulk for engine in engines)
