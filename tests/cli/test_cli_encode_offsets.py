@@ -16,7 +16,7 @@ from repository import small_source
 import tokexport
 from tokexport.cli import encode
 from tokexport.errors import TokexportError
-from tokexport.runtime import offsets
+from tokexport.runtime import offset_blocks
 
 SMALL = ("added", "deepseek", "gpt2", "llama3", "qwen", "roberta")
 NAMES = ("with a template", *SMALL, *golden_files.EXPECTED_NAMES)
@@ -68,7 +68,7 @@ def test_blocks_change_no_offset(
             expected = tokenizer.encode_with_offsets(text, **how)
         except TokexportError:
             continue
-        monkeypatch.setattr(offsets, "BLOCK", r.choice((1, 10, 50)))
+        monkeypatch.setattr(offset_blocks, "BLOCK", r.choice((1, 10, 50)))
         encode.write_offsets(tokenizer, parts_of(text.encode(), r), how, True)
         tokens = json.loads(capsys.readouterr().out)["tokens"]
         assert [token["id"] for token in tokens] == expected.ids

@@ -8,13 +8,12 @@ from itertools import chain
 from typing import Any
 
 import click
-import numpy as np
 
 from tokexport import Tokenizer, load
 from tokexport.cli.console import bytes_value, json_option, json_start, quoted, write_joined
 from tokexport.cli.options import DashCommand, InputPath, given_text, not_utf8, path_option
 from tokexport.errors import TextError
-from tokexport.runtime.offsets import blocks_of
+from tokexport.runtime.offset_blocks import offset_blocks
 
 BLOCK = 1 << 16  # ids that are formatted at once
 LONG = 10  # digits of an offset in a longer text, whose size is not known yet
@@ -49,8 +48,8 @@ def encode(
     used unchanged: no escapes are processed and no newline is stripped. TEXT may begin with a dash;
     put -- before a TEXT that begins with two. Text of any length is encoded in constant memory,
     except by SentencePiece models of words, and Phi-3 as GGUF. --offsets counts characters unless
-    --unit is byte. It also keeps the text of tokenizers that put a space before it, trim offsets or
-    have a charsmap (Llama 2, Roberta, T5).
+    --unit is byte. It also keeps the text of SentencePiece's Unigram models (T5's spiece.model, not
+    its tokenizer.json).
 
     \b
     tokexport encode tokenizer.bin "Hello, world"
@@ -151,28 +150,14 @@ def write_offsets(
 
     def items() -> Iterator[list[str]]:
         nonlocal size, widths
-        start, before = 0, None  # where the block starts; how many ids the template has before it
-        for block, is_last in blocks_of(tokenizer, parts):
-            if is_last and not size:
-                widths = widths[0], len(str(len(block)))
-            try:
-                text = block.decode()
-            except UnicodeDecodeError as error:
-                error.start += size
-                raise
-            encoding = tokenizer.encode_with_offsets_to_numpy(text, **how)
-            is_text = encoding.special_tokens_mask == 0
-            offsets = encoding.offsets + is_text[:, None] * np.int64(start)
-            of_text = np.flatnonzero(is_text)
-            end = len(is_text) if is_last else of_text[-1] + 1 if of_text.size else 0
-            for at in range(before or 0, end, BLOCK):
-                part = slice(at, min(at + BLOCK, end))
-                ids, places = encoding.ids[part].tolist(), offsets[part].tolist()
-                yield [shown(id, *place) for id, place in zip(ids, places, strict=True)]
-            if before is None and of_text.size:
-                before = int(of_text[0])
-            size += len(block)
-            start += len(text if how["unit"] == "char" else block)
+        for block in offset_blocks(tokenizer, parts, **how):
+            if not size and block.is_last:
+                widths = widths[0], len(str(block.size))
+            size += block.size
+            for at in range(0, len(block.ids), BLOCK):
+                part = slice(at, at + BLOCK)
+                rows = zip(block.ids[part].tolist(), block.offsets[part].tolist(), strict=True)
+                yield [shown(id, *place) for id, place in rows]
 
     if as_json:
         write_json(items(), "tokens", lambda: {"unit": how["unit"], "bytes": size})

@@ -112,8 +112,13 @@ public:
                                   Truth characters);
     nanobind::object encode_spans_numpy(nanobind::handle texts, nanobind::handle allowed,
                                         Truth template_, Truth characters);
-    // The last offset in a part of a text where a cut changes no id and no span; 0: none is known.
+    // The last offset in a part of a text, UTF-8 with any end, where a cut changes no id of the left
+    // side, and at most the first ids and all spans of the right side; 0: none is known.
     std::size_t last_cut(nanobind::handle part) const;
+    // Whether a cut changes nothing on the right side, either.
+    bool cuts_are_exact() const {
+        return file_.cuts.data && !file_.moves_spans && !file_.trims.data;
+    }
 
     // batch.cpp. Long texts are cut into parts where a cut cannot change any id.
     nanobind::object encode_batch(nanobind::handle texts, nanobind::handle allowed, Truth template_,

@@ -140,6 +140,7 @@ NB_MODULE(_core, m) {
                      ", " U32S "]"))
         .def("last_cut", &Core::last_cut, "part"_a,
              nb::sig("def last_cut(self, part: bytes) -> int"))
+        .def_prop_ro("cuts_are_exact", &Core::cuts_are_exact)
         .def("decode", &Core::decode, "ids"_a.none(), "skip_special"_a.none(), "errors"_a.none(),
              nb::sig("def decode(self, " IDS ", skip_special: bool, errors: str) -> str"))
         .def("decode_bytes", &Core::decode_bytes, "ids"_a.none(), "skip_special"_a.none(),

@@ -107,8 +107,10 @@ nb::object Core::encode_spans(nb::handle texts, nb::handle allowed, Truth templa
 
 std::size_t Core::last_cut(nb::handle part) const {
     const std::string_view bytes = bytes_of(part).bytes;
-    if (file_.moves_spans || file_.trims.data || !holds_text_once(single_)) return 0;
-    return tkx_cut(&file_, bytes.data(), bytes.size());
+    if (!holds_text_once(single_)) return 0;
+    if (file_.cuts.data) return tkx_cut(&file_, bytes.data(), bytes.size());
+    const Engine *made = cutting_engine(SIZE_MAX, SIZE_MAX, {Allowed::all, {}});
+    return made ? made->last_cut(bytes.data(), bytes.size()) : 0;
 }
 
 namespace {

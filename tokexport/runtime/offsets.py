@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from tokexport.runtime.encoding import Encoding, NumpyEncoding
 
 if TYPE_CHECKING:
     from tokexport.runtime.tokenizer import AllowedSpecial, Tokenizer, Unit
-
-BLOCK: Final = 1 << 18  # bytes of text that are encoded at once
 
 
 def encode_with_offsets(
@@ -78,20 +75,3 @@ def _is_char(unit: Unit) -> bool:
     if unit not in ("char", "byte"):
         raise ValueError(f'unit must be "char" or "byte", not {unit!r}')
     return unit == "char"
-
-
-def blocks_of(tokenizer: Tokenizer, parts: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
-    """The text in blocks that can be encoded by themselves, and whether each is the last one.
-
-    A text that cannot be cut so that all offsets stay the same is one block.
-    """
-    window = bytearray()
-    enough = BLOCK
-    for part in parts:
-        window += part
-        if len(window) >= enough:
-            if cut := tokenizer._core.last_cut(bytes(window)):
-                yield bytes(window[:cut]), False
-                del window[:cut]
-            enough = max(BLOCK, 2 * len(window))
-    yield bytes(window), True

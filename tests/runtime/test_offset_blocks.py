@@ -1,0 +1,92 @@
+"""A text that arrives in parts is cut where a cut changes offsets after it, too: each block begins
+with some of the text before it, and gives the offsets of the whole.
+"""
+
+import random
+
+import numpy as np
+import pytest
+from references import converted
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from unicode_tables.charsmap import charsmap_of
+
+import tokexport
+from tokexport.runtime import offset_blocks
+
+WORDS = ("the ", "the ", "theme ", "  ", "é", ".", "\x01", "then\n", "e\u0301 ", " 🙂 ", "<s>")
+
+
+def unigram() -> Tokenizer:
+    vocab = [(token, -float(number)) for number, token in enumerate(["<unk>", "▁", *"theman. é"])]
+    return Tokenizer(models.Unigram([*vocab, ("▁the", -1.0)], unk_id=0))
+
+
+def of_a_charsmap() -> tokexport.Tokenizer:
+    """As T5: what is dropped at the start of a text moves all its offsets."""
+    theirs = unigram()
+    theirs.normalizer = normalizers.Precompiled(charsmap_of({"\x01": "", "e\u0301": "é"}))
+    theirs.pre_tokenizer = pre_tokenizers.Metaspace()
+    return converted(theirs)
+
+
+def of_a_prefix() -> tokexport.Tokenizer:
+    """As Llama 2."""
+    vocab = {token: id for id, token in enumerate(["<unk>", "▁", *"theman.é", "▁t", "he", "▁the"])}
+    merges = [("▁", "t"), ("h", "e"), ("▁t", "he")]
+    theirs = Tokenizer(models.BPE(vocab, merges, unk_token="<unk>", fuse_unk=True))
+    theirs.normalizer = normalizers.Sequence(
+        [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
+    )
+    return converted(theirs)
+
+
+def of_trimming() -> tokexport.Tokenizer:
+    """As Roberta: one space that begins the text is not trimmed."""
+    alphabet = {letter: id for id, letter in enumerate(pre_tokenizers.ByteLevel.alphabet())}
+    theirs = Tokenizer(models.BPE(alphabet | {"Ġt": 256, "he": 257}, [("Ġ", "t"), ("h", "e")]))
+    theirs.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    ends = ("<s>", 258), ("</s>", 259)
+    theirs.add_special_tokens(["<s>", "</s>"])
+    theirs.post_processor = processors.RobertaProcessing(*ends[::-1], trim_offsets=True)
+    return converted(theirs)
+
+
+MADE = {"charsmap": of_a_charsmap, "prefix": of_a_prefix, "trimming": of_trimming}
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_blocks_give_the_offsets_of_the_whole(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    tokenizer = MADE[kind]()
+    r = random.Random(kind)
+    blocks = 0
+    for number in range(200):
+        words = WORDS if number % 2 else [word for word in WORDS if word != "\x01"]
+        text = "".join(r.choices(words, k=r.randrange(80)))
+        unit, template = r.choice(("char", "byte")), r.random() < 0.5
+        expected = tokenizer.encode_with_offsets_to_numpy(
+            text, allowed_special="all", add_special_tokens=template, unit=unit
+        )
+        monkeypatch.setattr(offset_blocks, "BLOCK", r.choice((10, 50)))
+        data = text.encode()
+        parts = (data[at : at + 9] for at in range(0, len(data), 9))
+        found = [
+            *offset_blocks.offset_blocks(
+                tokenizer, parts, allowed_special="all", add_special_tokens=template, unit=unit
+            )
+        ]
+        assert np.concatenate([block.ids for block in found]).tolist() == expected.ids.tolist()
+        offsets = np.concatenate([block.offsets for block in found])
+        assert offsets.tolist() == expected.offsets.tolist(), text
+        assert sum(block.size for block in found) == len(data)
+        blocks += len(found)
+    assert blocks > 800
+
+
+def test_a_text_whose_offsets_are_moved_from_its_start_is_not_cut(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(offset_blocks, "BLOCK", 10)
+    tokenizer = of_a_charsmap()
+    for start, is_cut in (("", True), ("\x01", False)):
+        parts = [(start + "the theme " * 30).encode()] * 2
+        assert (len([*offset_blocks.offset_blocks(tokenizer, iter(parts))]) > 1) == is_cut

@@ -1,0 +1,121 @@
+"""Encoding a long text with the offsets of its ids, block by block."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tokexport.runtime.encoding import NumpyEncoding
+
+if TYPE_CHECKING:
+    from tokexport.runtime.tokenizer import AllowedSpecial, Tokenizer, Unit
+
+BLOCK: Final = 1 << 18  # bytes of text that are encoded at once
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Consecutive ids of a text."""
+
+    ids: npt.NDArray[np.uint32]
+    offsets: npt.NDArray[np.int64]  # (ids, 2)
+    size: int  # bytes of text
+    is_last: bool
+
+
+def offset_blocks(
+    tokenizer: Tokenizer,
+    parts: Iterable[bytes],
+    *,
+    allowed_special: AllowedSpecial = (),
+    add_special_tokens: bool = False,
+    unit: Unit = "char",
+) -> Iterator[Block]:
+    """The ids and offsets of a text that arrives in parts, like
+    ``Tokenizer.encode_with_offsets_to_numpy``; in constant memory if the text can be cut.
+
+    Where the ids after a cut may have other offsets, the text before it is encoded once more with
+    them, from an earlier cut, and must give the same offsets: a prefix of the text, or white space
+    that is trimmed, affects the first id only, and a charsmap moves all offsets alike.
+    """
+
+    core = tokenizer._core
+
+    def encoded(data: bytes, *, template: bool) -> NumpyEncoding:
+        how = allowed_special, template, unit == "char"
+        return NumpyEncoding(*core.encode_spans_numpy((data.decode(),), *how))
+
+    def length(data: bytes) -> int:
+        return len(data.decode()) if unit == "char" else len(data)
+
+    def context_of(left: bytes, found: NumpyEncoding) -> tuple[int, int] | None:
+        """Where to start before a cut, and the number of ids before it; ``found``: those of
+        ``left``.
+        """
+        if core.cuts_are_exact:
+            return len(left), 0
+        middle = core.last_cut(left)
+        start = core.last_cut(left[:middle])
+        if not start:
+            return None
+        first = len(encoded(left[start:middle], template=False).ids)
+        again = encoded(left[start:], template=False)
+        count = len(again.ids) - first
+        of_text = found.special_tokens_mask == 0
+        same = np.array_equal(again.ids[first:], found.ids[of_text][-count:])
+        offsets = again.offsets[first:] + np.int64(length(left[:start]))
+        same &= np.array_equal(offsets, found.offsets[of_text][-count:])
+        return (start, len(again.ids)) if first and count and same else None
+
+    window, enough = b"", BLOCK
+    size = start = 0  # where the window starts, in bytes and in units
+    context = known = 0  # in the window, how many bytes and ids were returned
+    before: int | None = None  # how many ids the template has before the text
+
+    def block(data: bytes, found: NumpyEncoding, *, is_last: bool) -> Block:
+        nonlocal before
+        is_text = found.special_tokens_mask == 0
+        of_text = np.flatnonzero(is_text)
+        end = len(is_text) if is_last else int(of_text[-1]) + 1 if of_text.size else 0
+        ids = slice(0 if before is None else before + known, end)
+        if before is None and of_text.size:
+            before = int(of_text[0])
+        offsets = found.offsets + is_text[:, None] * np.int64(start)
+        return Block(found.ids[ids], offsets[ids], len(data) - context, is_last)
+
+    for part in parts:
+        window += part
+        if len(window) < enough:
+            continue
+        enough = 2 * len(window)
+        cut = core.last_cut(window) if _is_utf8(window) else 0
+        if cut <= context:
+            continue
+        left = window[:cut]
+        found = encoded(left, template=add_special_tokens)
+        if (at := context_of(left, found)) is None:
+            continue
+        yield block(left, found, is_last=False)
+        start, size, window = start + length(left[: at[0]]), size + at[0], window[at[0] :]
+        context, known = cut - at[0], at[1]
+        enough = context + BLOCK
+    try:
+        found = encoded(window, template=add_special_tokens)
+    except UnicodeDecodeError as error:
+        error.start += size
+        raise
+    yield block(window, found, is_last=True)
+
+
+def _is_utf8(data: bytes) -> bool:
+    """Whether bytes are UTF-8, except that the last character may be incomplete."""
+    try:
+        codecs.utf_8_decode(data, "strict", False)
+    except UnicodeDecodeError:
+        return False
+    return True
