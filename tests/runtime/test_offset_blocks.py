@@ -3,6 +3,7 @@ with some of the text before it, and gives the offsets of the whole.
 """
 
 import random
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -62,7 +63,8 @@ def test_blocks_give_the_offsets_of_the_whole(kind: str, monkeypatch: pytest.Mon
     for number in range(200):
         words = WORDS if number % 2 else [word for word in WORDS if word != "\x01"]
         text = "".join(r.choices(words, k=r.randrange(80)))
-        unit, template = r.choice(("char", "byte")), r.random() < 0.5
+        unit: Literal["char", "byte"] = "char" if r.random() < 0.5 else "byte"
+        template = r.random() < 0.5
         expected = tokenizer.encode_with_offsets_to_numpy(
             text, allowed_special="all", add_special_tokens=template, unit=unit
         )

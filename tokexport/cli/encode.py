@@ -49,7 +49,8 @@ def encode(
     put -- before a TEXT that begins with two. Text of any length is encoded in constant memory,
     except by SentencePiece models of words, and Phi-3 as GGUF. --offsets counts characters unless
     --unit is byte. It also keeps the text of SentencePiece's Unigram models (T5's spiece.model, not
-    its tokenizer.json).
+    its tokenizer.json), and of a tokenizer that drops the text's first characters (T5 with a byte
+    order mark).
 
     \b
     tokexport encode tokenizer.bin "Hello, world"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tokexport.runtime.tokenizer import AllowedSpecial, Tokenizer, Unit
 
 BLOCK: Final = 1 << 18  # bytes of text that are encoded at once
+BACK: Final = (0, 64, 4096)  # bytes before a cut, at least, that are encoded twice
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,18 +60,22 @@ def offset_blocks(
         """
         if core.cuts_are_exact:
             return len(left), 0
-        middle = core.last_cut(left)
-        start = core.last_cut(left[:middle])
-        if not start:
-            return None
-        first = len(encoded(left[start:middle], template=False).ids)
-        again = encoded(left[start:], template=False)
-        count = len(again.ids) - first
         of_text = found.special_tokens_mask == 0
-        same = np.array_equal(again.ids[first:], found.ids[of_text][-count:])
-        offsets = again.offsets[first:] + np.int64(length(left[:start]))
-        same &= np.array_equal(offsets, found.offsets[of_text][-count:])
-        return (start, len(again.ids)) if first and count and same else None
+        for back in BACK:  # white space may have no ids
+            middle = core.last_cut(left[: len(left) - back])
+            start = core.last_cut(left[: max(0, middle - back)])
+            if not start:
+                return None
+            first = len(encoded(left[start:middle], template=False).ids)
+            again = encoded(left[start:], template=False)
+            if first == 0 or len(again.ids) == first:
+                continue
+            tail = slice(first - len(again.ids), None)
+            offsets = again.offsets[first:] + np.int64(length(left[:start]))
+            same = np.array_equal(again.ids[first:], found.ids[of_text][tail])
+            same = same and np.array_equal(offsets, found.offsets[of_text][tail])
+            return (start, len(again.ids)) if same else None
+        return None
 
     window, enough = b"", BLOCK
     size = start = 0  # where the window starts, in bytes and in units
