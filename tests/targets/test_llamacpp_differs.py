@@ -88,6 +88,24 @@ def test_a_token_that_llamacpp_knows_by_name_is_a_warning(
     assert (meaning is None) == ("SPECIAL" not in found)
 
 
+@pytest.mark.parametrize(
+    ("tokens", "key"),
+    [
+        ({"<fim_prefix>": False, "<PRE>": False}, 269),
+        ({"<fim_prefix>": False, "<PRE>": True}, 270),
+        ({"<fim_prefix>": True, "<PRE>": True}, None),
+    ],
+)
+def test_a_token_to_fill_in_with_keeps_its_type(
+    tokens: dict[str, bool], key: int | None, tmp_path: Path
+) -> None:
+    added = [added_token(269 + n, name, special=tokens[name]) for n, name in enumerate(tokens)]
+    assert losses(document(tmp_path, added_tokens=added), tmp_path / "it.gguf") == {}
+    values = read_metadata((tmp_path / "it.gguf").read_bytes(), "it.gguf", ("tokenizer.",))
+    # Without the key, the first of the names that llama.cpp comes upon is a control token.
+    assert values.get("tokenizer.ggml.fim_pre_token_id") == key
+
+
 def test_merges_that_pieces_have_are_not_lost(sources: tuple[Path, Path], tmp_path: Path) -> None:
     write_target(sources[1], "tokenizer.json", tmp_path / "tokenizer.json")
     found = json.loads((tmp_path / "tokenizer.json").read_text())

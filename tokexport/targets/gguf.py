@@ -28,7 +28,7 @@ from tokexport.sources.tokenizer_json.normalizer import read_normalizer
 from tokexport.sources.tokenizer_json.pre_tokenizer import read_pre_tokenizer
 from tokexport.targets.equivalence import are_equal, are_equivalent
 from tokexport.targets.gguf_words import rwkv_keys, tokens_and_types, word_keys
-from tokexport.targets.llamacpp_differs import differences
+from tokexport.targets.llamacpp_differs import differences, fill_in_ids
 from tokexport.targets.llamacpp_words import WordRuntime
 from tokexport.targets.material import Material, material
 from tokexport.targets.parts import Part, refuse
@@ -67,6 +67,7 @@ def keys(source: Material) -> dict[str, Any]:
         "eot_token_id": stops[0] if stops else None,
         "eom_token_id": stops[1] if len(stops) > 1 else None,
         **_template_flags(source.parts.get(Part.TEMPLATE), roles),
+        **fill_in_ids(values["tokens"], values["token_type"]),
     }
     values |= {name: value for name, value in ids.items() if value is not None}
     found = {f"tokenizer.ggml.{name}": value for name, value in values.items()}

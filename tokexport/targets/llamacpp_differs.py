@@ -2,7 +2,7 @@
 of llama-cpp-python 0.3.36: its splitters by name, tokens that it knows by name, and the rest.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -40,17 +40,40 @@ SPLITTERS: Final[Mapping[str, str]] = MappingProxyType(
 
 _NAMES: Final = (
     "<|eot_id|> <|im_end|> <|end|> <end_of_turn> <|endoftext|> <|end_of_text|> <EOT> _<EOT> [EOT]"
-    " <\uff5cend\u2581of\u2581sentence\uff5c> <end_of_utterance> <|eom_id|> <|fim_prefix|>"
-    " <fim-prefix> <fim_prefix> <\uff5cfim\u2581begin\uff5c> <PRE> \u2581<PRE> <|code_prefix|>"
-    " <|prefix|> <|fim_suffix|> <fim-suffix> <fim_suffix> <\uff5cfim\u2581hole\uff5c> <SUF>"
-    " \u2581<SUF> <|code_suffix|> <|suffix|> <|fim_middle|> <fim-middle> <fim_middle>"
-    " <\uff5cfim\u2581end\uff5c> <MID> \u2581<MID> <|code_middle|> <|middle|> <|fim_pad|> <fim-pad>"
-    " <fim_pad> <PAD> [PAD] <|fim_repo|> <|repo_name|> <fim-repo> <REPO> <reponame> <|file_sep|>"
-    " <|return|> <|call|> <|flush|> <|calls|> </s> [EOS] <eos> <turn|> <|tool_response> [e~["
+    " <\uff5cend\u2581of\u2581sentence\uff5c> <end_of_utterance> <|eom_id|> <|return|> <|call|>"
+    " <|flush|> <|calls|> </s> [EOS] <eos> <turn|> <|tool_response> [e~["
+)
+# The names of each role in filling in the middle. One token of them, the first that llama.cpp comes
+# upon, has the role and is a control token, unless the file says which has it.
+_FILL_IN: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "pre": "<|fim_prefix|> <fim-prefix> <fim_prefix> <\uff5cfim\u2581begin\uff5c> <PRE>"
+        " \u2581<PRE> <|code_prefix|> <|prefix|>",
+        "suf": "<|fim_suffix|> <fim-suffix> <fim_suffix> <\uff5cfim\u2581hole\uff5c> <SUF>"
+        " \u2581<SUF> <|code_suffix|> <|suffix|>",
+        "mid": "<|fim_middle|> <fim-middle> <fim_middle> <\uff5cfim\u2581end\uff5c> <MID>"
+        " \u2581<MID> <|code_middle|> <|middle|>",
+        "pad": "<|fim_pad|> <fim-pad> <fim_pad> <PAD> [PAD]",
+        "rep": "<|fim_repo|> <|repo_name|> <fim-repo> <REPO> <reponame>",
+        "sep": "<|file_sep|>",
+    }
 )
 # Tokens that are control tokens in llama.cpp, and some that are not, whatever a file says.
 _CONTROL: Final = frozenset(_NAMES.split())
 _FOUND: Final = frozenset(("<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"))
+
+
+def fill_in_ids(tokens: Sequence[str], types: Sequence[int]) -> dict[str, int]:
+    """The ids with a role in filling in the middle, by their key, where one of the tokens with its
+    names is no control token: with the key, llama.cpp leaves it as it is.
+    """
+    found = {}
+    for role, names in _FILL_IN.items():
+        ids = [id for id, token in enumerate(tokens) if token in names.split()]
+        ids.sort(key=lambda id: types[id] != PieceType.CONTROL)
+        if ids and types[ids[-1]] != PieceType.CONTROL:
+            found[f"fim_{role}_token_id"] = ids[0]
+    return found
 
 
 def differences(file: GgufTokenizer) -> dict[Part, str]:
