@@ -30,11 +30,13 @@ def losses(source: Path, target: Path) -> dict[str, str]:
     return {loss.part.name: loss.meaning for loss in found}
 
 
-def document(folder: Path, drop: Sequence[str] = (), **parts: Any) -> Path:
+def document(
+    folder: Path, drop: Sequence[str] = (), more: Sequence[str] = (), **parts: Any
+) -> Path:
     """The golden tokenizer.json without a normalizer, with tokens that no text has in place of
-    ``drop``, and with other parts.
+    ``drop``, ``more`` tokens that no merge makes, and with other parts.
     """
-    found = GOLDEN.byte_document()
+    found = GOLDEN.byte_document(more)
     vocab = found["model"]["vocab"].items()
     found["model"]["vocab"] = {f"~{id}" if text in drop else text: id for text, id in vocab}
     path = folder / "tokenizer.json"
@@ -104,6 +106,34 @@ def test_a_token_to_fill_in_with_keeps_its_type(
     values = read_metadata((tmp_path / "it.gguf").read_bytes(), "it.gguf", ("tokenizer.",))
     # Without the key, the first of the names that llama.cpp comes upon is a control token.
     assert values.get("tokenizer.ggml.fim_pre_token_id") == key
+
+
+@pytest.mark.parametrize(
+    ("name", "token", "whole", "ids"),
+    [
+        ("gpt-2", "zz", True, [122, 122]),
+        ("gpt-2", "zz", False, [122, 122]),
+        ("llama-bpe", "zz", True, [269]),
+        ("minicpm5", "zz", True, [269]),
+        ("minicpm5", "zz", False, [269]),
+        ("gpt-2", "z-z", True, [122, 45, 122]),  # no pre-token
+        ("gpt-2", "the", True, [257]),  # a merge makes it
+    ],
+)
+def test_a_token_that_only_a_whole_pre_token_becomes_has_the_ids_of_llamacpp(
+    name: str, token: str, whole: bool, ids: list[int], tmp_path: Path
+) -> None:
+    more = [token] * (token != "the")
+    source = document(tmp_path, more=more, pre_tokenizer=ORIGINALS[name].pre_tokenizer)
+    found = json.loads(source.read_text())
+    found["model"]["ignore_merges"] = whole
+    source.write_text(json.dumps(found))
+    warnings = losses(source, tmp_path / "it.gguf")
+    assert TARGETS["gguf"].runtime(tmp_path / "it.gguf", {}).encode(token) == ids
+    same = reference_for(source).encode(token, False) == ids
+    assert [*warnings] == ([] if same else ["MODEL"])
+    pair = write_target(source, "vocab.json", tmp_path / "pair").losses
+    assert ("MODEL" in {loss.part.name for loss in pair}) == (whole and token == "zz")
 
 
 def test_merges_that_pieces_have_are_not_lost(sources: tuple[Path, Path], tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
+from tokexport.compiler.compile import prepared
 from tokexport.errors import MissingLibraryError, SourceError, TokexportError
 from tokexport.model import (
     BytePairModel,
@@ -28,10 +29,10 @@ from tokexport.sources.tokenizer_json.normalizer import read_normalizer
 from tokexport.sources.tokenizer_json.pre_tokenizer import read_pre_tokenizer
 from tokexport.targets.equivalence import are_equal, are_equivalent
 from tokexport.targets.gguf_words import rwkv_keys, tokens_and_types, word_keys
-from tokexport.targets.llamacpp_differs import differences, fill_in_ids
+from tokexport.targets.llamacpp_differs import WHOLE_FIRST, differences, fill_in_ids
 from tokexport.targets.llamacpp_words import WordRuntime
 from tokexport.targets.material import Material, material
-from tokexport.targets.parts import Part, refuse
+from tokexport.targets.parts import Part, algorithm, refuse
 from tokexport.targets.target import Files, LibraryRuntime, Runtime, Target, single
 from tokexport.targets.tokenizer_json import bytes_model
 from tokexport.temporary import naming_temporary
@@ -256,6 +257,10 @@ def _read(path: Path) -> Material:
     # For BPE over bytes it has no normalizer; some names of patterns stand for one.
     ignored = {*differs, Part.NORMALIZER} if file.model == "gpt2" else differs
     parts = {part: value for part, value in found.parts.items() if part not in ignored}
+    model = found.model
+    if file.model == "gpt2" and model is not None and isinstance(model.model, BytePairModel):
+        inner = replace(model.model, whole_pre_token_first=file.values["pre"] in WHOLE_FIRST)
+        parts[Part.MODEL] = algorithm(prepared(replace(model, model=inner)))
     return replace(found, parts=parts, differs=differs)
 
 
@@ -279,6 +284,8 @@ def _runtime(path: Path, how: Mapping[str, Any]) -> Runtime:
         from tokexport.sources.tokenizer_json.reference import TokenizersReference
 
         document = {**gguf_document(parsed), "normalizer": None}
+        merges, is_first = parsed.array("merges", str, None), parsed.values["pre"] in WHOLE_FIRST
+        document["model"] |= {"merges": merges, "ignore_merges": is_first}
         return LibraryRuntime(TokenizersReference.from_document(document, str(path)))
     if parsed.model == "rwkv":
         from tokexport.sources.vocab_files.rwkv import RwkvReference
@@ -306,6 +313,8 @@ GGUF: Final = Target(
         Part.NORMALIZER: "llama.cpp has none for BPE",
         Part.PRE_TOKENIZER: "llama.cpp has none for pieces: it never cuts a text, and puts a space"
         " before it even if it begins with one",
+        Part.MODEL: "llama.cpp decides by the name of the pre-tokenizer whether a pre-token that is"
+        " a token becomes it, whatever its merges give",
         Part.TEMPLATE: "it says whether BOS and EOS surround a text, and nothing else",
         Part.UNKNOWN: "llama.cpp drops bytes without a token",
         Part.ADDED_TOKENS: "special tokens are found only if the program asks for it",

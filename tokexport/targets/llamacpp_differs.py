@@ -38,6 +38,12 @@ SPLITTERS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 
+# Names for which a pre-token that is a token becomes it, whatever its merges give.
+WHOLE_FIRST: Final = (
+    *("falcon-h1", "falcon3", "glm4", "jina-v5-nano", "lfm2", "llama-bpe", "llama-v3", "llama3"),
+    *("midm-2.0", "minicpm5", "pixtral", "tekken"),
+)
+
 _NAMES: Final = (
     "<|eot_id|> <|im_end|> <|end|> <end_of_turn> <|endoftext|> <|end_of_text|> <EOT> _<EOT> [EOT]"
     " <\uff5cend\u2581of\u2581sentence\uff5c> <end_of_utterance> <|eom_id|> <|return|> <|call|>"

@@ -8,20 +8,25 @@ from enum import Enum
 from itertools import groupby
 from typing import Any
 
-from tokexport.errors import TokexportError
+from tokexport.compiler.merges.canonical import canonical_merges
+from tokexport.compiler.splits.compile_split import compile_split
+from tokexport.errors import TokexportError, UnsupportedError
 from tokexport.model import (
     AddedToken,
+    Behavior,
     BytePairModel,
     Decoding,
     Prepend,
     Replace,
     SpecialIds,
+    Split,
     Template,
     Token,
     TokenizerModel,
     UnigramModel,
     WordPieceModel,
 )
+from tokexport.patterns.program import spans
 from tokexport.runtime.tokenizer import Tokenizer
 from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL
 
@@ -60,7 +65,7 @@ def parts_of_model(model: TokenizerModel) -> dict[Part, Any]:
         **_tokens_and_roles(model.tokens, model.added_tokens, model.special_ids),
         Part.NORMALIZER: _normalizer(model),
         Part.PRE_TOKENIZER: _without_paths(model.pre_tokenizer),
-        Part.MODEL: type(inner).__name__.removesuffix("Model"),
+        Part.MODEL: algorithm(model),
         Part.TEMPLATE: None if model.template == Template() else model.template,
         Part.CHAT_TEMPLATE: _chat_templates(model),
         Part.DECODER: _decoder(model),
@@ -94,6 +99,35 @@ def parts_of_file(tokenizer: Tokenizer, tokens: Sequence[Token | None]) -> dict[
         Part.ORDER: sizes.get("PIDX"),
     }
     return {part: value for part, value in found.items() if value not in (None, (), {})}
+
+
+def algorithm(model: TokenizerModel) -> str | tuple[str | int, ...]:
+    """The name of the algorithm, with the ids that a pre-token becomes only as a whole, because its
+    merges give others.
+    """
+    inner, name = model.model, type(model.model).__name__.removesuffix("Model")
+    if not isinstance(inner, BytePairModel) or not inner.whole_pre_token_first:
+        return name
+    found = {token.content for token in model.added_tokens if not token.special}
+    steps = [step for step in model.pre_tokenizer if isinstance(step, Split)]
+    try:
+        made = frozenset(canonical_merges(inner).whole.tolist())
+        ids = [
+            id
+            for key, id in inner.vocab.items()
+            if id not in made and (text := key.decode("utf-8", "replace")).encode() == key
+            if text and not any(token in text for token in found)
+            if not any(_cuts(step, text) for step in steps)
+        ]
+    except UnsupportedError:
+        return name, "of pre-tokens"
+    return (name, *ids) if ids else name
+
+
+def _cuts(split: Split, text: str) -> bool:
+    """Whether a split cuts a text that is a pre-token by itself."""
+    is_plain = split.behavior in (Behavior.ISOLATED, Behavior.REMOVED) and not split.on_bytes
+    return is_plain and spans(compile_split(split), text) not in ([], [text])
 
 
 def order_of_merges(model: BytePairModel) -> tuple[int, ...]:

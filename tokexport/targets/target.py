@@ -24,7 +24,7 @@ _MEANING: Final[Mapping[Part, str]] = MappingProxyType(
         Part.BYTES: "tokens have other bytes",
         Part.NORMALIZER: "texts are not normalized",
         Part.PRE_TOKENIZER: "texts are not cut before tokens are merged, so merges cross words",
-        Part.MODEL: "it does not say how a text becomes tokens",
+        Part.MODEL: "a pre-token that is a token becomes what its merges give",
         Part.ORDER: "it does not say which tokens are merged first",
         Part.PAIRS: "any two tokens whose bytes together are a token are merged",
         Part.SCORES: "it has no scores of tokens",
