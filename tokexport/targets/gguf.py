@@ -23,6 +23,7 @@ from tokexport.sources.gguf.patterns import ORIGINALS, Original
 from tokexport.sources.gguf.read import gguf_document, gguf_rwkv, gguf_sentencepiece
 from tokexport.sources.gguf.source import PREFIXES, GgufTokenizer, parse_gguf
 from tokexport.sources.json_node import Node
+from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL
 from tokexport.sources.sentencepiece.proto import Algorithm, Piece, PieceType, serialize
 from tokexport.sources.tokenizer_json.normalizer import read_normalizer
@@ -31,6 +32,7 @@ from tokexport.targets.equivalence import are_equal, are_equivalent
 from tokexport.targets.gguf_words import rwkv_keys, tokens_and_types, word_keys
 from tokexport.targets.llamacpp_differs import WHOLE_FIRST, differences, fill_in_ids
 from tokexport.targets.llamacpp_words import WordRuntime
+from tokexport.targets.longest_first import added_tokens, encode_between
 from tokexport.targets.material import Material, material
 from tokexport.targets.parts import Part, algorithm, refuse
 from tokexport.targets.target import Files, LibraryRuntime, Runtime, Target, single
@@ -268,9 +270,21 @@ def _parse(path: Path) -> GgufTokenizer:
     return parse_gguf(read_metadata(path.read_bytes(), str(path), PREFIXES), str(path))
 
 
+class _BytesRuntime(LibraryRuntime):
+    """The library of the original between added tokens, which are found as llama.cpp does."""
+
+    def __init__(self, file: GgufTokenizer, library: ReferenceTokenizer) -> None:
+        super().__init__(library)
+        self._groups = added_tokens(file)
+        self._ids = {token: id for id, token in enumerate(file.tokens)}
+
+    def encode(self, text: str) -> list[int]:
+        return encode_between(self._groups, self._ids, super().encode, text)
+
+
 def _runtime(path: Path, how: Mapping[str, Any]) -> Runtime:
     """What llama.cpp does, run by the original's library: it has no normalizer for "gpt2", and
-    keeps all spaces for "llama", whatever the file says.
+    keeps all spaces for "llama", whatever the file says, and finds the longest added tokens first.
 
     TokexportError for user-defined pieces, and for a splitter that differs from the original's.
     """
@@ -286,7 +300,7 @@ def _runtime(path: Path, how: Mapping[str, Any]) -> Runtime:
         document = {**gguf_document(parsed), "normalizer": None}
         merges, is_first = parsed.array("merges", str, None), parsed.values["pre"] in WHOLE_FIRST
         document["model"] |= {"merges": merges, "ignore_merges": is_first}
-        return LibraryRuntime(TokenizersReference.from_document(document, str(path)))
+        return _BytesRuntime(parsed, TokenizersReference.from_document(document, str(path)))
     if parsed.model == "rwkv":
         from tokexport.sources.vocab_files.rwkv import RwkvReference
 

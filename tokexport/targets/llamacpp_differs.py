@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+from tokexport.sources.gguf.patterns import ORIGINALS
 from tokexport.sources.gguf.source import GgufTokenizer
+from tokexport.sources.json_node import show
 from tokexport.sources.sentencepiece.proto import PieceType
+from tokexport.targets.longest_first import cut_otherwise
 from tokexport.targets.parts import Part
 from tokexport.unicode.byte_alphabet import to_characters
 
@@ -91,7 +94,25 @@ def differences(file: GgufTokenizer) -> dict[Part, str]:
             found[Part.SPECIAL] = f"llama.cpp takes {token} for a control token, by its name"
         elif token in _FOUND and kind is PieceType.CONTROL:
             found[Part.SPECIAL] = f"llama.cpp finds {token} in every text, because of its name"
+    text = None if Part.MODEL in found else _cut_otherwise(file)
+    if text is not None:
+        found[Part.ADDED_TOKENS] = (
+            "llama.cpp finds the longest one of a text first, wherever it is, not the leftmost one,"
+            f" and so cuts {show(text)} otherwise"
+        )
     return found
+
+
+def _cut_otherwise(file: GgufTokenizer) -> str | None:
+    """A text that llama.cpp cuts at other added tokens, with or without special ones."""
+    special, others = (
+        [token for token, kind in zip(file.tokens, file.types, strict=True) if token and kind is of]
+        for of in (PieceType.CONTROL, PieceType.USER_DEFINED)
+    )
+    original = ORIGINALS.get(str(file.values.get("pre")))
+    others_later = original is not None and original.normalized
+    groups = [special, others] if others_later else [[*special, *others]]
+    return cut_otherwise(groups, frozenset(special))
 
 
 def _of_words(file: GgufTokenizer) -> dict[Part, str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from tokexport.sources.gguf.source import GgufTokenizer
-from tokexport.sources.sentencepiece.proto import PieceType
+from tokexport.targets.longest_first import added_tokens, encode_between
 
 _WORD: Final = "\u2581"  # begins a token that begins a word
 _SPACES: Final = frozenset(
@@ -21,7 +21,6 @@ _IDEOGRAPHS: Final = re.compile(
     "[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002a6df\U0002a700-\U0002b73f"
     "\U0002b740-\U0002b81f\U0002b920-\U0002ceaf\U0002f800-\U0002fa1f]"
 )
-_SPECIAL: Final = frozenset((PieceType.CONTROL, PieceType.USER_DEFINED, PieceType.UNKNOWN))
 
 
 class WordRuntime:
@@ -39,23 +38,14 @@ class WordRuntime:
         self._unknown = 100 if unknown is None else unknown  # BERT's
         self._lowercase = source.flag("normalizer.lowercase", True)
         self._strips = source.flag("normalizer.strip_accents", self._lowercase)
-        special = [
-            token
-            for token, kind in zip(source.tokens, source.types, strict=True)
-            if kind in _SPECIAL and token
-        ]
-        longest_first = sorted(special, key=len, reverse=True)
-        self._special = re.compile(f"({'|'.join(map(re.escape, longest_first))})")
+        self._groups = added_tokens(source)
 
     def encode(self, text: str) -> list[int]:
         """The ids of a text, without BOS and EOS."""
-        ids = []
-        for number, part in enumerate(self._special.split(text)):
-            if number % 2:
-                ids.append(self._ids[part])
-            else:
-                ids += [id for word in self._words(part) for id in self._tokens(word)]
-        return ids
+        return encode_between(self._groups, self._ids, self._encode, text)
+
+    def _encode(self, text: str) -> list[int]:
+        return [id for word in self._words(text) for id in self._tokens(word)]
 
     def decode(self, ids: Sequence[int]) -> bytes:
         """What it prints for ids, including special ones."""
