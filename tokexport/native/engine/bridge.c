@@ -122,7 +122,7 @@ static int encode_as_it_is(tkx_context *ctx, const uint8_t *text, size_t size, i
     int is_spaced;
     if (!tkx_bulk_maps_marks_only(ctx->bulk) || has_mark(text, size)) return 0;
     if (has_tokens(ctx, 1)) {
-        if (affix) return 0;
+        if (affix && !is_rest) return 0;
         encode_around(ctx, 1, text, size, encode_plain);
         return 1;
     }
@@ -148,6 +148,10 @@ static int encode_bulk(tkx_context *ctx, const uint8_t *text, size_t size, int n
         /* a rest with U+2581: only the maps apply, since nothing is put before it */
         for (i = 0; i < t->op_count; i++)
             if (t->ops[i].kind == MAP) rewrite(ctx, &t->ops[i], 1, &text, &size);
+        if (has_tokens(ctx, 1)) {
+            if (ctx->code == TKX_OK) encode_around(ctx, 1, text, size, encode_plain);
+            size = 0;
+        }
     } else if (t->stage_count && (t->stages[0].flags & REWRITE)) {
         rewrite(ctx, t->ops + t->stages[0].first_op, t->stages[0].op_count, &text, &size);
     }
@@ -192,29 +196,37 @@ int tkx_bulk_has_light_normalizer(const tkx *t) {
     return 1;
 }
 
-int tkx_bulk_has_normalized_tokens(const tkx *t, int special) {
+int tkx_bulk_can_cut(const tkx *t, int special) {
     tkx_context ctx;
     context_init(&ctx, t, special);
-    return has_tokens(&ctx, 1);
+    return !has_tokens(&ctx, 1) || t->op_count == t->normalizer_count;
+}
+
+/* Whether no added token of a trie can contain a cut of a text, touch it or strip white space across
+   it. */
+static int is_outside_tokens(tkx_context *ctx, int normalized, const uint8_t *text, size_t cut) {
+    tkx_scanner f;
+    size_t from, at, most;
+    if (!has_tokens(ctx, normalized)) return 1;
+    scanner_start(&f, ctx, normalized, text, cut);
+    if (cut < f.node_count || bit_of(f.starts, text[cut]) ||
+        (added_class(ctx, before(text + cut)) & CLASS_SPACE))
+        return 0;
+    /* no content is longer than the trie has nodes */
+    most = f.node_count + 2; /* and a U+2581, which becomes a space */
+    if (normalized && (cut < most || has_mark(text + cut - most, most))) return 0;
+    for (from = cut; cut - from < f.node_count; from--) {
+        uint32_t node = find_child(&f, 0, text[from - 1]);
+        for (at = from; node && at < cut; at++) node = find_child(&f, node, text[at]);
+        if (node || ctx->code != TKX_OK) return 0;
+    }
+    return 1;
 }
 
 int tkx_bulk_is_outside_tokens(const tkx *t, const uint8_t *text, size_t cut) {
     tkx_context ctx;
-    tkx_scanner f;
-    size_t from, at;
     context_init(&ctx, t, 1);
-    if (!has_tokens(&ctx, 0)) return 1;
-    scanner_start(&f, &ctx, 0, text, cut);
-    if (cut < f.node_count || bit_of(f.starts, text[cut]) ||
-        (added_class(&ctx, before(text + cut)) & CLASS_SPACE))
-        return 0;
-    /* no content is longer than the trie has nodes */
-    for (from = cut; cut - from < f.node_count; from--) {
-        uint32_t node = find_child(&f, 0, text[from - 1]);
-        for (at = from; node && at < cut; at++) node = find_child(&f, node, text[at]);
-        if (node || ctx.code != TKX_OK) return 0;
-    }
-    return 1;
+    return is_outside_tokens(&ctx, 0, text, cut) && is_outside_tokens(&ctx, 1, text, cut);
 }
 
 int tkx_bulk_is_byte_level(const tkx *t) {

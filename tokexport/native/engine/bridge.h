@@ -66,12 +66,13 @@ int tkx_bulk_maps_marks_only(const struct tkx_bulk *bulk);
    first segment. The core cannot encode rests. */
 int tkx_bulk_is_rest(const struct tkx_bulk *bulk);
 
-/* Whether a file has added tokens that are found in normalized text: in every text, or among the
-   special ones. */
-int tkx_bulk_has_normalized_tokens(const tkx *t, int special);
+/* Whether a text of a file with a light normalizer can be cut where no added token is: not if added
+   tokens, the `special` ones included, are found in normalized text, and stages put a space before
+   each segment between them. */
+int tkx_bulk_can_cut(const tkx *t, int special);
 
-/* Core: whether no added token can contain a cut of a text, touch it or strip white space across
-   it, if none is found in normalized text. The bytes may be a part of the text, which is valid. */
+/* Core: whether no added token can contain a cut of such a text, touch it or strip white space
+   across it. The bytes may be a part of the text, which is valid. */
 int tkx_bulk_is_outside_tokens(const tkx *t, const uint8_t *text, size_t cut);
 
 /* A pre-token to look up; the engine sets `bytes` and `size`. */

@@ -36,7 +36,7 @@ std::unique_ptr<const Engine> Engine::make(const tkx &file, unsigned width) {
 }
 
 bool Engine::can_cut(bool special) const {
-    return has_light_normalizer && !tkx_bulk_has_normalized_tokens(&file, special);
+    return has_light_normalizer && tkx_bulk_can_cut(&file, special);
 }
 
 std::size_t Engine::last_cut(const char *text, std::size_t size) const {
