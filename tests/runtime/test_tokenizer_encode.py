@@ -80,6 +80,16 @@ def test_a_lone_surrogate_is_replaced_as_in_tiktoken() -> None:
         assert subject.encode_batch([text, "a"]) == expected
 
 
+@pytest.mark.parametrize("parts", [
+    ["a\ud83d", "\udc4d"], ["\ud83d", "", "\udc4d", "b"], ["\ud83d", "\ud83d", "\udc4d"],
+    ["\ud83d", b"c"], [b"c", "\udc4d", "d\ud83d"], ["\udc4d\ud83d"],
+])  # fmt: skip
+def test_a_stream_joins_a_surrogate_pair_in_two_parts(parts: list[str | bytes]) -> None:
+    text = "".join(part if isinstance(part, str) else part.decode() for part in parts)
+    ids = np.concatenate([*tokenizer("ranks").encode_stream(parts)])
+    assert ids.tolist() == encoding().encode_ordinary(text)
+
+
 def test_bytes_that_are_not_utf8_are_an_error_with_the_offset() -> None:
     texts = {b"abc\xff": 3, b"\xc3": 0, b"a\xed\xa0\x80": 1, b"\xf4\x90\x80\x80": 0}
     for data, offset in (texts | {b"ab\xe2\x82": 2}).items():

@@ -72,6 +72,23 @@ def _thread_count(asked: int | None) -> int:
     return asked
 
 
+def whole_pairs(parts: "Iterable[str | bytes]") -> "Iterator[str | bytes]":
+    """The same text, with no surrogate pair in two parts: a reference that replaces lone surrogates
+    takes a pair for a character.
+    """
+    high = ""
+    for part in parts:
+        if not isinstance(part, str):
+            yield high
+            high = ""
+        elif high or "\ud800" <= part[-1:] < "\udc00":
+            part = high + part
+            high = part[-1:] if "\ud800" <= part[-1:] < "\udc00" else ""
+            part = part[: len(part) - len(high)]
+        yield part
+    yield high
+
+
 def load(
     source: str | os.PathLike[str] | bytes | bytearray | memoryview, *, check: bool = True
 ) -> "Tokenizer":
@@ -318,7 +335,7 @@ class Tokenizer:
         [[259], [264], [32, 259]]
         """
         stream = EncodeStream(self._core, allowed_special, add_special_tokens)
-        for part in parts:
+        for part in whole_pairs(parts):
             if (ids := stream.feed(part)).size:
                 yield ids
         if (ids := stream.finish()).size:
