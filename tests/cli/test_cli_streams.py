@@ -39,6 +39,15 @@ def test_every_command_has_examples_and_accepts_json(command: str, run: Run) -> 
     assert not re.search(r"\[([^]]+)\]\s+\[default:\s+\1", outcome.text)
 
 
+@pytest.mark.parametrize("command", ["convert {0} --force -o", "diff {0}", "verify --against {0}"])
+def test_quiet_prints_the_object_of_json(command: str, run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "it.bin"
+    tokexport.convert(small_source("gpt2"), file)
+    quiet = run(*command.format(small_source("gpt2")).split(), file, "--quiet", "--json")
+    assert (quiet.code, quiet.stderr) == (0, "")
+    assert json.loads(quiet.text)["command"] == command.split()[0]
+
+
 def test_the_help_describes_each_command_in_a_whole_sentence() -> None:
     text = start("--help", env={**os.environ, "COLUMNS": "80"}).stdout.decode()
     summaries = [line for line in text.splitlines() if line[2:].startswith(COMMANDS)]

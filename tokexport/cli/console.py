@@ -18,7 +18,9 @@ SCHEMA_VERSION = 1  # of the output of --json: docs/JSON.md
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print the result as one JSON object."
 )
-quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
+quiet_option = click.option(
+    "-q", "--quiet", is_flag=True, help="Print only errors, and the object of --json."
+)
 Result = TypeVar("Result")
 
 
@@ -64,10 +66,9 @@ class Output:
         err: bool = False,
     ) -> None:
         """Prints the result for a program or a person; ``err``: to stderr, where notes go."""
-        if self.quiet:
-            return
         if self.as_json:
             say_json(command, values, err=err)
+        if self.quiet or self.as_json:
             return
         if text:
             say(text, err=err)
