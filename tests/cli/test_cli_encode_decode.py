@@ -1,6 +1,7 @@
 """tokexport encode and decode: text is bytes, ids are numbers, nothing is added or removed."""
 
 import json
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -9,6 +10,8 @@ from command_line import PathOf, Run
 from repository import small_source
 
 import tokexport
+from tokexport.cli.decode import parse_ids
+from tokexport.errors import TokexportError
 
 TEXT = "We've 4,312 books: naïve, 渡船 🙂\\n\t end  \r\n\n"
 
@@ -106,6 +109,21 @@ def test_ids_may_be_separated_by_spaces_commas_and_brackets(run: Run, path: Path
     ids = tokexport.load(path).encode("the ferry left")
     for text in (json.dumps(ids), " ".join(map(str, ids)), "\n".join(map(str, ids)) + "\n"):
         assert run("decode", path, stdin=text.encode()).text == "the ferry left"
+
+
+def test_the_ids_of_an_object_are_read_as_they_arrive(run: Run, path: Path) -> None:
+    printed = run("encode", path, "--json", "the ferry left").stdout
+    ids = tokexport.load(path).encode("the ferry left")
+    for size in (1, 7, 1000):
+        parts = [printed[at : at + size] for at in range(0, len(printed), size)]
+        assert [*chain.from_iterable(parse_ids(parts))] == ids
+    arriving = iter([printed[:100], printed[100:]])
+    first = next(parse_ids(arriving))
+    assert first == ids[: len(first)] != ids
+    assert next(arriving) == printed[100:]
+    for end in (printed.index(b"]"), -2):
+        with pytest.raises(TokexportError, match="is not an object with ids"):
+            list(parse_ids([printed[:end]]))
 
 
 def test_decoding_can_skip_special_tokens(run: Run, path: Path) -> None:

@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 import click
 
@@ -15,6 +17,8 @@ from tokexport.escape import visible
 
 TO_SPACES = bytes.maketrans(b",[]", b"   ")
 LONGEST = 20  # digits of an id
+START = re.compile(rb'\s*\{"schema_version": \d+, "command": "encode", "ids": \[')
+START_SIZE = 80  # bytes in which this start ends
 
 
 @click.command(cls=DashCommand)
@@ -28,7 +32,7 @@ def decode(path: str, ids: tuple[str, ...], skip_special_tokens: bool, as_json: 
     No newline is added. The ids are IDS, or standard input (the default, or -): separated by white
     space or commas, with or without brackets, or the object that `encode --json` prints. On a
     terminal, control characters are shown as escapes; a file or a pipe gets the bytes unchanged,
-    in constant memory, unless the ids are an object. --json keeps the ids in a temporary file.
+    in constant memory, unless an object has tokens. --json keeps the ids in a temporary file.
 
     \b
     tokexport decode tokenizer.bin 9906 11 1917
@@ -65,7 +69,7 @@ def parse_ids(parts: Iterable[bytes]) -> Iterator[list[int]]:
     parts = iter(parts)
     for part in parts:
         if not rest and part.lstrip()[:1] == b"{":
-            yield ids_of_object(b"".join([part, *parts]))
+            yield from ids_of_object(chain([part], parts))
             return
         text = (rest + part).translate(TO_SPACES)
         words = text.split()
@@ -85,10 +89,27 @@ def ids_of_words(words: list[bytes]) -> list[int]:
     return list(map(int, words))
 
 
-def ids_of_object(content: bytes) -> list[int]:
-    """The ids in the output of `encode --json`."""
+def ids_of_object(parts: Iterable[bytes]) -> Iterator[list[int]]:
+    """The ids in the output of `encode --json`; of one without tokens, as they arrive."""
+    parts = iter(parts)
+    rest = b""
+    while len(rest.lstrip()) < START_SIZE and (part := next(parts, b"")):
+        rest += part
+    start = START.match(rest)
+    if start is not None:
+
+        def array() -> Iterator[bytes]:
+            nonlocal rest
+            for part in chain([rest[start.end() :]], parts):
+                numbers, bracket, rest = part.partition(b"]")
+                yield numbers
+                if bracket:
+                    rest = b'{"ids": []' + rest
+                    return
+
+        yield from parse_ids(array())
     try:
-        value = json.loads(content)
+        value = json.loads(b"".join([rest, *parts]))
         ids = value["ids"] if "ids" in value else [token["id"] for token in value["tokens"]]
     except (ValueError, LookupError, TypeError, RecursionError):
         ids = None
@@ -96,4 +117,4 @@ def ids_of_object(content: bytes) -> list[int]:
         raise TokexportError(
             "the input begins with { but is not an object with ids, as printed by `encode --json`"
         )
-    return ids
+    yield ids
