@@ -303,6 +303,19 @@ def test_a_full_standard_output_is_named(unbuffered: str, small_file: PathOf) ->
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs file size limits")
+def test_a_standard_output_that_takes_a_part_is_an_error(
+    small_file: PathOf, tmp_path: Path
+) -> None:
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    for command, *options in (["inspect", "--tokens"], ["decode", *[200] * 5000]):
+        with (tmp_path / "out").open("wb") as out:
+            words = command, small_file("gpt2"), *options
+            failed = start(*words, stdout=out, env=environment, preexec_fn=limit_files)
+        assert failed.returncode == 2
+        assert b"standard output: File too large\n" in failed.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs file size limits")
 def test_a_full_temporary_directory_is_named(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

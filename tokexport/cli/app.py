@@ -1,5 +1,6 @@
 """The command group: the list of commands, and how errors are reported."""
 
+import io
 import json
 import os
 import signal
@@ -92,11 +93,17 @@ class Commands(click.Group):
 
 
 def prepare_streams() -> None:
-    """Escapes characters that an output cannot encode. TokexportError if stdout is closed."""
+    """Escapes characters that an output cannot encode, and makes standard output write all or fail.
+    TokexportError if it is closed.
+    """
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 -- until the process ends
     if sys.stdout is None:
         raise TokexportError("standard output is closed", "redirect it to a file or to /dev/null")
+    raw = getattr(sys.stdout, "buffer", None)
+    if isinstance(raw, io.RawIOBase):  # PYTHONUNBUFFERED: such a stream may write only a part
+        whole, encoding = io.BufferedWriter(raw), sys.stdout.encoding
+        sys.stdout = io.TextIOWrapper(whole, encoding, line_buffering=raw.isatty())
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
