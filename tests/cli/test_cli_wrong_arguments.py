@@ -70,6 +70,17 @@ def test_wrong_values_of_verify_are_errors_that_name_them(
         ("decode FILE \udcff", "is not an id"),
         ("encode -", "standard input can only be read once"),
         ("decode - -", "standard input can only be read once"),
+        *(
+            (f"{command} -o -", "this command does not write to standard output")
+            for command in (
+                "embed FILE FILE",
+                "tokenize FILE BYTES",
+                "count BYTES",
+                "train BYTES --vocab-size 256",
+                "model export DIR",
+                "demo",
+            )
+        ),
         ("count BYTES -o COUNTS --pattern ''", "Invalid value for '--pattern': the value is empty"),
         ("tokenize FILE BYTES -o DIR --field ''", "for '--field': the value is empty"),
         ("chat-template FILE CHAT --template TEMPLATE", "CHAT: a text has the surrogate"),

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from tokexport.cli.console import Output, ProgressLine, output_options, plural, size
-from tokexport.cli.options import AnyPath, Utf8, parts_of_file, path_option, token_option
+from tokexport.cli.options import AnyPath, Utf8, parts_of_file, target_option, token_option
 from tokexport.corpus.documents import find_files
 from tokexport.errors import TokexportError
 from tokexport.sources.tiktoken.known_patterns import KNOWN
@@ -27,7 +27,7 @@ CUT_HELP = "Cut texts at this token, and do not count it."
 
 @click.command()
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=AnyPath())
-@path_option("-o", "--output", "target", required=True, help="The counts file.")
+@target_option("target", required=True, help="The counts file.")
 @pattern_option
 @token_option("--special-token", "special_tokens", multiple=True, help=CUT_HELP)
 @click.option("--add", is_flag=True, help="Add to the counts in FILE.")

@@ -16,7 +16,7 @@ from tokexport.cli.console import json_option, say, say_json, size
 from tokexport.cli.convert import convert
 from tokexport.cli.decode import decode
 from tokexport.cli.encode import encode
-from tokexport.cli.options import InputPath, path_option
+from tokexport.cli.options import InputPath, target_option
 from tokexport.cli.verify import verify
 from tokexport.errors import TokexportError
 
@@ -28,7 +28,7 @@ TEXT = "We've mapped 1,048,576 tokens: naïve café, 你好, 🙂"
 
 @click.command()
 @click.argument("source", required=False, type=InputPath())
-@path_option("-o", "--output", "target", help="Keep the file under this name.")
+@target_option("target", help="Keep the file under this name.")
 @click.option("--force", is_flag=True, help="Overwrite it.")
 @json_option
 def demo(source: str | None, target: str | None, force: bool, as_json: bool) -> None:

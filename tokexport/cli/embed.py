@@ -5,14 +5,14 @@ from dataclasses import asdict
 import click
 
 from tokexport.cli.console import Output, output_options, size
-from tokexport.cli.options import InputPath, path_option
+from tokexport.cli.options import InputPath, target_option
 from tokexport.embedding import embed as library
 
 
 @click.command()
 @click.argument("tokenizer", type=InputPath())
 @click.argument("model", type=InputPath())
-@path_option("-o", "--output", "target", required=True, help="The copy to write.")
+@target_option("target", required=True, help="The copy to write.")
 @click.option("--force", is_flag=True, help="Overwrite the target.")
 @output_options
 def embed(tokenizer: str, model: str, target: str, force: bool, output: Output) -> None:

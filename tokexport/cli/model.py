@@ -5,7 +5,7 @@ from typing import Literal
 import click
 
 from tokexport.cli.console import Output, ProgressLine, output_options, size
-from tokexport.cli.options import AnyPath, path_option
+from tokexport.cli.options import AnyPath, target_option
 from tokexport.weights import export as export_weights
 
 
@@ -16,7 +16,7 @@ def model() -> None:
 
 @model.command()
 @click.argument("checkpoint", type=AnyPath())
-@path_option("-o", "--output", "target", default="model.weights", help="The file to write.")
+@target_option("target", default="model.weights", help="The file to write.")
 @click.option(
     "--dtype",
     type=click.Choice(["float32", "int8"]),

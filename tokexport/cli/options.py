@@ -53,8 +53,23 @@ class AnyPath(click.Path):
         return str(path)
 
 
+class TargetPath(AnyPath):
+    """A file or folder to write, which cannot be standard output."""
+
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> str:
+        if value == "-":
+            self.fail("this command does not write to standard output; name a file", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 InputPath = partial(AnyPath, reads=True)
 path_option = partial(click.option, type=AnyPath(), metavar="FILE")
+target_option = partial(path_option, "-o", "--output", type=TargetPath())
 
 
 def parts_of_file(name: str) -> Iterator[bytes]:

@@ -8,7 +8,7 @@ import click
 
 from tokexport import Tokenizer, load
 from tokexport.cli.console import Output, ProgressLine, output_options, plural, size
-from tokexport.cli.options import AnyPath, InputPath, Utf8, path_option, token_option
+from tokexport.cli.options import AnyPath, InputPath, Utf8, target_option, token_option
 from tokexport.corpus import tokenize as library
 from tokexport.corpus.documents import find_files
 from tokexport.corpus.pipeline import SHARD_TOKENS
@@ -18,7 +18,7 @@ from tokexport.errors import TokexportError
 @click.command()
 @click.argument("path", metavar="TOKENIZER", type=InputPath())
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=AnyPath())
-@path_option("-o", "--output", "folder", required=True, metavar="DIR", help="The shards' folder.")
+@target_option("folder", required=True, metavar="DIR", help="The shards' folder.")
 @click.option(
     "--field", type=Utf8(), default="text", metavar="NAME", help="The field or column of the text."
 )

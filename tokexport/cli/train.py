@@ -20,7 +20,15 @@ from tokexport.cli.console import (
 )
 from tokexport.cli.contents import converted
 from tokexport.cli.count import counting, field_option, is_standard_input, pattern_option
-from tokexport.cli.options import AnyPath, InputPath, Utf8, parts_of_file, path_option, token_option
+from tokexport.cli.options import (
+    AnyPath,
+    InputPath,
+    Utf8,
+    parts_of_file,
+    path_option,
+    target_option,
+    token_option,
+)
 from tokexport.corpus.documents import (
     ByteStream,
     InputFile,
@@ -54,7 +62,7 @@ from tokexport.training.word_counts_file import read_word_counts
 @click.option(
     "--vocab-size", type=click.IntRange(1), metavar="N", required=True, help="The number of ids."
 )
-@path_option("-o", "--output", "folder", required=True, metavar="DIR", help="The files' folder.")
+@target_option("folder", required=True, metavar="DIR", help="The files' folder.")
 @pattern_option
 @token_option(
     "--special-token", "special", multiple=True, help="A special token; its id is one of the last."
