@@ -8,12 +8,13 @@ import gzip
 import io
 import json
 import lzma
+import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, NoReturn
 
 from tokexport.errors import MissingLibraryError, SourceError, TextError
 
@@ -116,7 +117,8 @@ class ByteStream:
 
 
 def find_files(inputs: Sequence[str | Path]) -> list[Path]:
-    """The files that inputs name, in order; for a folder all supported files, sorted.
+    """The files that inputs name, in order; for a folder all supported files, sorted. Links in a
+    folder are followed.
 
     Raises SourceError for an unsupported file, a pipe, a folder without supported files, and an
     input that does not exist.
@@ -129,7 +131,7 @@ def find_files(inputs: Sequence[str | Path]) -> list[Path]:
     files = []
     for path in map(Path, inputs):
         if path.is_dir():
-            found = sorted(inner for inner in path.rglob("*") if inner.is_file() and _kind(inner))
+            found = sorted(_files_in(path))
             if not found:
                 raise SourceError(f"{path}: no file in it is supported", f"these are: {SUPPORTED}")
             files += found
@@ -147,6 +149,26 @@ def find_files(inputs: Sequence[str | Path]) -> list[Path]:
         else:
             files.append(path)
     return files
+
+
+def _files_in(folder: Path) -> Iterator[Path]:
+    """The supported files in a folder; each folder in it once, as links may lead to it again.
+
+    Raises OSError for a folder that cannot be read. A link to nothing is a file, an error later.
+    """
+
+    def fail(error: OSError) -> NoReturn:
+        raise error
+
+    seen = {os.path.realpath(folder)}
+    for parent, folders, names in os.walk(folder, onerror=fail, followlinks=True):
+        paths = [Path(parent, name) for name in names]
+        yield from (each for each in paths if _kind(each) and (each.is_file() or not each.exists()))
+        for name in sorted(folders):
+            real = os.path.realpath(Path(parent, name))
+            if real in seen:
+                folders.remove(name)
+            seen.add(real)
 
 
 def read_documents(
