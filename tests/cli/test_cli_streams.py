@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -300,6 +301,23 @@ def test_a_full_standard_output_is_named(unbuffered: str, small_file: PathOf) ->
             failed = start(*command, stdout=out, env=environment)
         assert failed.returncode == 2
         assert failed.stderr == b"tokexport: standard output: No space left on device\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs pipes that do not block")
+def test_a_pause_in_standard_input_is_not_its_end(small_file: PathOf) -> None:
+    """Another process may have made the pipe non-blocking."""
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    process = subprocess.Popen(
+        [*MAIN, "encode", str(small_file("gpt2"))], stdin=reading, stdout=subprocess.PIPE
+    )
+    for text in (b"the ferry", b" left"):
+        time.sleep(1)
+        os.write(writing, text)
+    os.close(writing)
+    printed = process.communicate()[0].split()
+    os.close(reading)
+    assert [*map(int, printed)] == tokexport.load(small_file("gpt2")).encode("the ferry left")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs file size limits")

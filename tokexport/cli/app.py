@@ -7,6 +7,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, NoReturn
@@ -93,13 +94,16 @@ class Commands(click.Group):
 
 
 def prepare_streams() -> None:
-    """Escapes characters that an output cannot encode, and makes standard output write all or fail.
-    TokexportError if it is closed.
+    """Escapes characters that an output cannot encode, and makes standard input and output read and
+    write all or fail. TokexportError if standard output is closed.
     """
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115 -- until the process ends
     if sys.stdout is None:
         raise TokexportError("standard output is closed", "redirect it to a file or to /dev/null")
+    for file in (sys.stdin, sys.stdout):
+        with suppress(AttributeError, OSError, ValueError):  # of a closed one, or in a test
+            os.set_blocking(file.fileno(), True)  # otherwise a pause looks like the end of a pipe
     raw = getattr(sys.stdout, "buffer", None)
     if isinstance(raw, io.RawIOBase):  # PYTHONUNBUFFERED: such a stream may write only a part
         whole, encoding = io.BufferedWriter(raw), sys.stdout.encoding
