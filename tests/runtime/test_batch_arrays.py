@@ -30,6 +30,13 @@ def test_the_ids_equal_those_of_each_text(texts: list[str], threads: int) -> Non
         same_as_one_by_one(texts[3:7], array[3:7], num_threads=threads)
 
 
+def test_a_column_of_a_table_is_one_array() -> None:
+    texts = ["the", "lighthouse", "", "é"]
+    for chunks in ([], [texts], [texts[:1], texts[1:]]):
+        column = pa.chunked_array(chunks, pa.string())
+        same_as_one_by_one([*column.to_pylist()], column)
+
+
 def test_threads_share_a_long_batch() -> None:
     texts = [f"the lighthouse {i} " * (i % 50) for i in range(3000)]
     same_as_one_by_one(texts, pa.array(texts), num_threads=3)

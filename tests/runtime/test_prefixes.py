@@ -127,3 +127,8 @@ def test_a_wrong_index_causes_wrong_ids_or_an_error() -> None:
             codes.append(error.code)
     assert {*codes} == {-37}
     assert 10 < len(codes) < 290
+
+
+def test_a_prefix_is_bytes() -> None:
+    with pytest.raises(TypeError, match="prefix must be bytes, not str"):
+        opened([b"a"]).prefix_ids("a")  # type: ignore[arg-type]

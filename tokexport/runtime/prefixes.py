@@ -71,6 +71,8 @@ def prefix_trie(self: Tokenizer, prefix: bytes = b"") -> PrefixNode:
     >>> [(node.prefix, node.ids.tolist()) for node in tokenizer.prefix_trie(b"h").children()]
     [(b'he', [256, 258, 259])]
     """
+    if not isinstance(prefix, bytes):
+        raise TypeError(f"prefix must be bytes, not {type(prefix).__name__}")
     order = self._view(b"SORT", "SORTED_ID")
     if order is None:
         raise FormatError(

@@ -307,14 +307,16 @@ class Tokenizer:
         """Like :meth:`encode_batch`, but returns two arrays: the ids of all texts, and
         ``len(texts) + 1`` offsets; the ids of text ``i`` are ``ids[offsets[i]:offsets[i + 1]]``.
 
-        The texts may be an Arrow array of strings (pyarrow, polars and others with
-        ``__arrow_c_array__``), which is not copied. Raises ``ValueError`` if it contains nulls, or
-        bytes that are not UTF-8.
+        The texts may be an Arrow array of strings (pyarrow and others with ``__arrow_c_array__``),
+        which is not copied, or a column of a pyarrow table. Raises ``ValueError`` if it contains
+        nulls, or bytes that are not UTF-8.
 
         >>> tokenizer.encode_batch_to_numpy(["hello", "hello world"])
         (array([259, 259, 264], dtype=uint32), array([0, 1, 3], dtype=uint64))
         """
         threads = _thread_count(num_threads)
+        if joined := getattr(texts, "combine_chunks", None):  # of a pyarrow.ChunkedArray
+            texts = joined()
         return self._core.encode_flat(texts, allowed_special, add_special_tokens, threads)
 
     def encode_stream(
