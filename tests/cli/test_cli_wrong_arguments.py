@@ -84,6 +84,7 @@ def test_wrong_values_of_verify_are_errors_that_name_them(
         ("count BYTES -o COUNTS --pattern ''", "Invalid value for '--pattern': the value is empty"),
         ("tokenize FILE BYTES -o DIR --field ''", "for '--field': the value is empty"),
         ("chat-template FILE CHAT --template TEMPLATE", "CHAT: a text has the surrogate"),
+        ("chat-template FILE CHAT --set messages=[]", "messages is not a variable of a template"),
         ("chat-template FILE CUT", "CUT: line 1, column 11 is not JSON: the file ends in the mid"),
         ("chat-template FILE CUT", "of the string that begins there; it seems to be cut off: get"),
         ("verify LLAMA2C --as llama2.c --against FILE --quick", "--as accepts only"),

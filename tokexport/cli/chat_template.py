@@ -104,6 +104,8 @@ def read_template(path: str, names: dict[str, str]) -> str:
 def read_variable(word: str) -> tuple[str, Any]:
     """Parses NAME=JSON. Raises UsageError if it is not a name with a JSON value."""
     name, sign, value = word.partition("=")
+    if name in ("self", "messages", "tokenize"):  # arguments of apply_chat_template itself
+        raise click.UsageError(f"--set {word}: {name} is not a variable of a template.")
     try:
         if not (sign and name.isidentifier()):
             raise ValueError
