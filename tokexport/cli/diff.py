@@ -81,8 +81,8 @@ def diff(
 
     Compares every token, and everything else that decides an id. Each tokenizer is a tokexport
     file or a source (a file, a directory, or a repository of the Hugging Face hub), which is
-    converted in memory first. Ignores the origin of the files, their self tests, and the scores of
-    BPE, which follow from the merges. Exit code 0: no difference; 1: they differ.
+    converted in memory first. Ignores the origin of the files, their self tests, and the values of
+    BPE's scores, which follow from the merges. Exit code 0: no difference; 1: they differ.
 
     \b
     tokexport diff old.bin new.bin
