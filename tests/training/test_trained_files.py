@@ -3,12 +3,13 @@
 import base64
 import gzip
 import json
+import os
 import random
 from pathlib import Path
 
 import pytest
 from command_line import Run
-from repository import printed
+from repository import printed, small_source
 
 import tokexport
 from tokexport.errors import TextError, TokexportError, UnsupportedError
@@ -197,6 +198,19 @@ def test_the_command_trains_from_files_of_all_kinds(run: Run, tmp_path: Path) ->
     from_text = train_from_iterator(TEXTS[:1], 500, special_tokens=SPECIAL)
     assert (values["words"], values["tokens"]) == (from_text.words, 500)
     assert (tmp_path / "out/tokenizer.bin").read_bytes() == from_text.to_bytes()
+
+
+def test_what_would_fail_after_training_is_refused_before(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokexport.convert(small_source("gpt2"), tmp_path / "it.bin", decode_only=True)
+    command = ("train", tmp_path / "missing.txt", "--vocab-size", 256, "-o", tmp_path / "a" / "b")
+    assert (
+        "it.bin: the file is decode-only" in run(*command, "--beside", tmp_path / "it.bin").stderr
+    )
+    monkeypatch.setattr(os, "access", lambda path, mode: str(path) != str(tmp_path))
+    assert f"{tmp_path}: it is not allowed to write files there" in run(*command).stderr
+    assert not (tmp_path / "a").exists()
 
 
 def test_limits_are_in_characters_per_document_and_in_total(run: Run, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """tokexport train: texts in, a tokenizer out."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -147,6 +148,9 @@ def train(
         refuse_settings(vocab_size, specials, tie_break, roles)
     for name in FILES:
         resolve(Path(folder) / name, force=force)
+    place = next(path for path in (Path(folder), *Path(folder).absolute().parents) if path.exists())
+    if not os.access(place, os.W_OK):  # training may take hours
+        raise TokexportError(f"{place}: it is not allowed to write files there", "name another")
     compared = {name: _opened(name) for name in beside}
     sample, held = Sample(), Sample()
     for text in _texts(held_out, how):
@@ -281,7 +285,9 @@ def _texts(paths: Sequence[str], how: dict[str, Any]) -> Iterator[str]:
 
 def _opened(name: str) -> Tokenizer:
     """Opens a tokexport file, or a source, which is converted in memory."""
-    return load(name) if is_tokexport_file(name) else load(converted(name, {}))
+    tokenizer = load(name) if is_tokexport_file(name) else load(converted(name, {}))
+    tokenizer.encode("")  # FormatError for a decode-only file, before training
+    return tokenizer
 
 
 def _token_counter(tokenizer: Tokenizer) -> Callable[[str], int]:
