@@ -278,14 +278,19 @@ def _crc(table: bytes) -> str:
     return f"{zlib.crc32(table):08x}"
 
 
-def opened(source: str, how: Mapping[str, Any]) -> Contents:
-    """Opens a tokexport file. Raises SourceError for options that only sources take."""
+def refuse_options(source: str, how: Mapping[str, Any]) -> None:
+    """Raises SourceError for options that only sources take, not a tokexport file."""
     for name, value in how.items():
         if value is not None:
             option = "--" + name.replace("_", "-")
             raise SourceError(
                 f"{source}: {option} is for sources, and this is a tokexport file", "leave it out"
             )
+
+
+def opened(source: str, how: Mapping[str, Any]) -> Contents:
+    """Opens a tokexport file. Raises SourceError for options that only sources take."""
+    refuse_options(source, how)
     return Contents(source)
 
 

@@ -8,12 +8,13 @@ from typing import Any
 import click
 
 from tokexport.cli.console import Output, ProgressLine, output_options, plural, size, table
-from tokexport.cli.contents import MODELS, part_rows, section_rows
+from tokexport.cli.contents import MODELS, part_rows, refuse_options, section_rows
 from tokexport.cli.options import InputPath, path_option, source_options
 from tokexport.compiler.compile import KINDS
 from tokexport.conversion import Conversion
 from tokexport.conversion import convert as library
 from tokexport.file.layout import ModelType
+from tokexport.runtime.embedded import is_tokexport_file
 from tokexport.sources.registry import SOURCES
 from tokexport.targets.from_runtime import Converted, convert_from
 from tokexport.targets.registry import TARGETS, target_of
@@ -94,6 +95,8 @@ def convert(
             )
         if into is not None and format != "gguf":
             raise click.UsageError("--into requires --to gguf.")
+        if is_tokexport_file(source):
+            refuse_options(source, how)
         common: dict[str, Any] = {"into": into, "strict": strict, "force": force, **how}
         show_written(write_target(source, format, target, **common), target, output)
         return
