@@ -276,6 +276,12 @@ def test_the_refusal_of_a_json_that_is_cut_off_says_so(
         read(tmp_path)
 
 
+def test_a_json_that_is_cut_off_within_a_character_is_said_to_be_cut_off(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_bytes('{"é'.encode()[:-1])
+    with pytest.raises(SourceError, match="byte 2 is not UTF-8; it seems to be cut off"):
+        read(tmp_path)
+
+
 def test_weights_with_an_embedded_tokexport_file_are_not_said_to_hold_no_tokenizer(
     tmp_path: Path,
 ) -> None:

@@ -28,6 +28,8 @@ def decoded(data: bytes, file: str, hint: str = "") -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
+        if error.reason == "unexpected end of data":  # half of a character, at the end
+            hint = "it seems to be cut off: get the whole file again"
         raise SourceError(f"byte {error.start} is not UTF-8", hint, name=file) from None
 
 
