@@ -3175,11 +3175,10 @@ static uint32_t charsmap_find(tkx_context *ctx, const tkx_op *op, const uint8_t 
         /* no path is longer than the trie */
         if (i >= load_u32(op->table.data)) return fail(ctx, TKX_E_CORRUPT), TKX_NONE;
         node ^= p[i] ^ charsmap_offset(unit);
-        if (unit & TKX_DARTS_LEAF) {
-            place = charsmap_unit(op, node) & TKX_DARTS_VALUE;
-            *length = i + 1;
-            if (!longest) break;
-        }
+        if (!(unit & TKX_DARTS_LEAF)) continue;
+        place = charsmap_unit(op, node) & TKX_DARTS_VALUE;
+        *length = i + 1;
+        if (!longest) break;
     }
     return place;
 }
@@ -3193,11 +3192,9 @@ static tkx_span read_replacement(tkx_context *ctx, const tkx_op *op, uint32_t pl
         found.data = table.data + (table.size - text_size) + place;
         while (found.size < text_size - place && found.data[found.size]) found.size++;
     }
-    if (!found.data || utf8_valid(found.data, found.size) != found.size) {
-        fail(ctx, TKX_E_CORRUPT);
-        found.size = 0;
-    }
-    return found;
+    if (found.data && utf8_valid(found.data, found.size) == found.size) return found;
+    fail(ctx, TKX_E_CORRUPT);
+    return (tkx_span){NULL, 0};
 }
 
 /* The end of the part at p that is replaced as a unit, and its replacement, or itself if none. */
@@ -3206,8 +3203,7 @@ static TKX_INLINE const uint8_t *charsmap_part(tkx_scanner *f, const tkx_op *op,
     const uint8_t *end = f->text + f->size;
     uint32_t token, place;
     size_t length = f->node_count ? longest_content(f, (size_t)(p - f->text), &token) : 0;
-    becomes->data = p;
-    becomes->size = length ? length : utf8_length(*p);
+    *becomes = (tkx_span){p, length ? length : utf8_length(*p)};
     if (!length) {
         place = charsmap_find(f->ctx, op, p, end, 1, &length);
         if (place == TKX_NONE) return p + becomes->size;
@@ -3216,6 +3212,11 @@ static TKX_INLINE const uint8_t *charsmap_part(tkx_scanner *f, const tkx_op *op,
     if (length < (size_t)(end - p) && utf8_inside(p[length])) fail(f->ctx, TKX_E_CORRUPT);
     return p + length;
 }
+
+/* The Python extension skips bytes here that begin no sequence and no protected text. */
+#ifndef TKX_SKIP_TO_SEQUENCE
+#define TKX_SKIP_TO_SEQUENCE(op, p, end) (p)
+#endif
 
 /* Skips characters that a charsmap never changes: 1.5 to 1.8 times as fast in Chinese and Japanese.
    By cluster, the last one is not skipped, because a mark may follow it. */
@@ -3261,7 +3262,7 @@ static void run_charsmap(tkx_rewriter *w) {
     if (!start_program(w, &m)) return;
     scan_protected(&f, w->ctx, op, p, w->end);
     for (; w->ctx->code == TKX_OK; p = stop) {
-        if (!f.node_count) p = charsmap_skip(w, p);
+        p = TKX_SKIP_TO_SEQUENCE(op, f.node_count ? p : charsmap_skip(w, p), w->end);
         if (p == w->end) break;
         if (op->flags & BY_CLUSTER) {
             const size_t length = utf8_length(*p);

@@ -201,7 +201,9 @@ typedef struct tkx_op {
     uint8_t kind, flags;
     tkx_stage program;
 #ifdef TKX_BULK
-    const struct tkx_bulk_stable *stable; /* for FORM, in the Python extension; NULL: none */
+    /* in the Python extension, for FORM and CHARSMAP; NULL: none */
+    const struct tkx_bulk_stable *stable;
+    const struct tkx_bulk_pairs *pairs;
 #endif
 } tkx_op;
 

@@ -9,6 +9,7 @@
 /* Places where the core skips text, here with vectors. */
 #define TKX_SKIP_STABLE(n, p, end) skip_stable((n)->op, p, end)
 #define TKX_SKIP_TO_START(f, p, end) skip_to_start((f)->ctx->t, (f)->starts, p, end)
+#define TKX_SKIP_TO_SEQUENCE(op, p, end) skip_to_sequence((op)->pairs, p, end)
 
 static const uint8_t *skip_stable(const tkx_op *op, const uint8_t *p, const uint8_t *end) {
     return op->stable ? op->stable->skip(op->stable, p, end) : p;
@@ -19,6 +20,14 @@ static const uint8_t *skip_to_start(const tkx *t, const uint8_t *bits, const uin
                                     const uint8_t *end) {
     const tkx_bulk_starts *starts = t->starts[bits != t->added.data + 32];
     return starts ? starts->skip(starts, p, end) : p;
+}
+
+static const uint8_t *skip_to_sequence(const tkx_bulk_pairs *pairs, const uint8_t *p,
+                                       const uint8_t *end) {
+    if (!pairs) return p;
+    while (end - p > 1 && !(pairs->bits[4 * p[0] + p[1] / 64] >> p[1] % 64 & 1)) p++;
+    while (p < end && (*p & 0xC0) == 0x80) p++;
+    return p;
 }
 
 #include "tokexport.c"
@@ -45,6 +54,38 @@ int tkx_bulk_find_stable(tkx *t, uint32_t number, tkx_bulk_stable *stable) {
     }
     t->ops[number].stable = stable;
     return 1;
+}
+
+/* Follows a byte in the trie of a CHARSMAP: the unit, or 0 if no sequence goes on so. */
+static uint32_t follow_sequence(const tkx_op *op, uint32_t *node, uint32_t byte) {
+    const uint32_t unit = charsmap_unit(op, *node ^ byte);
+    *node ^= byte ^ charsmap_offset(unit);
+    return (unit & TKX_DARTS_LABEL) == byte ? unit : 0;
+}
+
+int tkx_bulk_find_pairs(tkx *t, uint32_t number, tkx_bulk_pairs *pairs) {
+    tkx_op *op = &t->ops[number];
+    tkx_context ctx;
+    tkx_scanner f;
+    uint32_t first, second;
+    if (op->kind != CHARSMAP || (op->flags & BY_CLUSTER)) return 0;
+    context_init(&ctx, t, 0);
+    scan_protected(&f, &ctx, op, t->data, t->data);
+    for (first = 1; first < 256; first++) {
+        uint32_t node = charsmap_offset(charsmap_unit(op, 0));
+        const uint32_t unit = follow_sequence(op, &node, first),
+                       text = f.node_count ? find_child(&f, 0, (uint8_t)first) : 0;
+        const int is_whole = (unit & TKX_DARTS_LEAF) ||
+                             (text && load_u32(f.nodes + NODE_SIZE * (size_t)text + 4) != TKX_NONE);
+        for (second = 0; second < 256 && (unit || text); second++) {
+            uint32_t inner = node;
+            if (is_whole || (unit && second && follow_sequence(op, &inner, second)) ||
+                (text && find_child(&f, text, (uint8_t)second)))
+                pairs->bits[4 * first + second / 64] |= (uint64_t)1 << second % 64;
+        }
+    }
+    if (ctx.code == TKX_OK) op->pairs = pairs;
+    return ctx.code == TKX_OK;
 }
 
 static void add_to_set(tkx_bulk_byte_sets *sets, uint32_t byte, uint8_t bit) {

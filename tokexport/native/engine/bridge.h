@@ -44,6 +44,16 @@ typedef struct tkx_bulk_stable {
 /* Core: finds them for an operation of a file; 0 if the operation is not a normal form. */
 int tkx_bulk_find_stable(tkx *t, uint32_t number, tkx_bulk_stable *stable);
 
+/* Which two bytes, a and b, begin a sequence that a charsmap replaces, or a text that it protects:
+   bit b % 64 of bits[4 * a + b / 64]. */
+typedef struct tkx_bulk_pairs {
+    uint64_t bits[1024];
+} tkx_bulk_pairs;
+
+/* Core: fills them for an operation, and uses them to skip text from then on; 0 if the operation is
+   not a charsmap of longest sequences. `pairs` is zeroed. */
+int tkx_bulk_find_pairs(tkx *t, uint32_t number, tkx_bulk_pairs *pairs);
+
 /* The first two bytes of added tokens: an added token begins only where some set may have both. */
 typedef struct tkx_bulk_starts {
     tkx_bulk_byte_sets first, second;

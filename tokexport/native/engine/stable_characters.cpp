@@ -111,6 +111,12 @@ StableCharacters::StableCharacters(tkx &file, unsigned width) {
         forms_.push_back(std::move(stable));
         stable = std::make_unique<tkx_bulk_stable>();
     }
+    auto pairs = std::make_unique<tkx_bulk_pairs>();
+    for (std::uint32_t i = 0; i < file.op_count; i++) {
+        if (!tkx_bulk_find_pairs(&file, i, pairs.get())) continue;
+        charsmaps_.push_back(std::move(pairs));
+        pairs = std::make_unique<tkx_bulk_pairs>();
+    }
 }
 
 }  // namespace tokexport

@@ -13,11 +13,12 @@ namespace tokexport {
 class StableCharacters {
 public:
     // For all normal forms in a file, which are then looked up here as long as this lives; uses
-    // vectors of at most `width` bits that the processor supports.
+    // vectors of at most `width` bits that the processor supports. The same for its charsmaps.
     StableCharacters(tkx &file, unsigned width);
 
 private:
     std::vector<std::unique_ptr<tkx_bulk_stable>> forms_;
+    std::vector<std::unique_ptr<tkx_bulk_pairs>> charsmaps_;
 };
 
 }  // namespace tokexport
