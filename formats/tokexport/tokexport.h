@@ -435,8 +435,9 @@ TKX_API int tkx_encoder_init(tkx_encoder *e, const tkx *t, int special, void *wi
 /* Takes *taken bytes of the text, and writes the ids that can no longer change. While *taken <
    size, call again with the rest. `capacity` must be at least 3 * window_size, or more if
    compatibility characters (NFKC, NFKD) expand: otherwise TKX_E_IDS, and *count is the number
-   needed. TKX_E_WINDOW: the window is full and has no cut. TKX_E_UTF8: *count is an offset from the
-   start of the window. On an error nothing is taken and the state is unchanged. */
+   needed. TKX_E_WINDOW: the window is full and has no cut; a caller may move its `used` bytes to a
+   larger one, set `window` and `window_size`, and call again. TKX_E_UTF8: *count is an offset from
+   the start of the window. On an error nothing is taken and the state is unchanged. */
 TKX_API int tkx_encoder_feed(tkx_encoder *e, const void *text, size_t size, size_t *taken,
                              uint32_t *ids, size_t capacity, size_t *count);
 

@@ -144,6 +144,8 @@ def test_an_unsupported_conversation_is_refused_with_a_sentence(tmp_path: Path) 
     ]:
         with pytest.raises(ChatTemplateError, match=problem):
             tokenizer.encode_chat(messages)
+    with pytest.raises(ChatTemplateError, match="message 0 does not fit a frame"):
+        tokenizer.encode_chat("hello")  # type: ignore[arg-type]
     messages = [user("a"), assistant("b", tool_calls=None), user("c")]
     assert tokenizer.encode_chat(messages) == tokenizer.apply_chat_template(
         messages, add_generation_prompt=True

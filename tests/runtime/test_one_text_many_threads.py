@@ -107,6 +107,7 @@ def test_a_short_text_can_be_encoded_with_threads(text: str) -> None:
     subject = tokenizer("ranks")
     assert subject.encode(text, num_threads=4) == subject.encode(text)
     assert subject.encode_to_numpy(text, num_threads=None).tolist() == subject.encode(text)
+    assert subject.encode(text, num_threads=2**70) == subject.encode(text)
 
 
 @pytest.mark.parametrize("wrong", [0, -1])

@@ -111,7 +111,8 @@ def encode_chat(self: Tokenizer, messages: Sequence[Mapping[str, Any]]) -> list[
             "use apply_chat_template, or convert the source again, which reports why there is none",
         )
     for number, message in enumerate(messages):
-        if message.get("role") not in ROLES or not isinstance(message.get("content"), str):
+        is_message = isinstance(message, Mapping) and message.get("role") in ROLES
+        if not is_message or not isinstance(message.get("content"), str):
             raise ChatTemplateError(
                 f"message {number} does not fit a frame",
                 "give a role, system, user or assistant, and a content that is a text",

@@ -35,6 +35,7 @@ MAGIC: "Final" = b"\x89TKX\r\n\x1a\n"
 _HEADER_SIZE: "Final" = 64
 # RecordFlag.SPECIAL of the layout; importing the layout takes longer than opening a file.
 _SPECIAL: "Final" = 4
+_MOST_THREADS: "Final" = 1 << 16
 
 
 class _Imported:
@@ -69,7 +70,7 @@ def _thread_count(asked: int | None) -> int:
         raise TypeError(f"num_threads must be an int or None, not {type(asked).__name__}")
     if asked < 1:
         raise ValueError(f"num_threads must be at least 1, not {asked}")
-    return asked
+    return min(asked, _MOST_THREADS)
 
 
 def whole_pairs(parts: "Iterable[str | bytes]") -> "Iterator[str | bytes]":

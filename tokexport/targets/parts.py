@@ -80,7 +80,12 @@ def parts_of_model(model: TokenizerModel) -> dict[Part, Any]:
             found[Part.UNKNOWN] = (inner.unk_id, inner.unk_score, inner.byte_ids)
         case WordPieceModel():
             found[Part.UNKNOWN] = (inner.unk_id, inner.prefix, inner.max_characters)
-    return {part: value for part, value in found.items() if value not in (None, (), {}, b"")}
+    return {part: value for part, value in found.items() if not _is_nothing(value)}
+
+
+def _is_nothing(value: Any) -> bool:
+    # Not `value in (b"", ...)`: a comparison of str with bytes is an error with `python -bb`.
+    return value is None or (isinstance(value, tuple | dict | bytes) and not value)
 
 
 def parts_of_file(tokenizer: Tokenizer, tokens: Sequence[Token | None]) -> dict[Part, Any]:
