@@ -43,7 +43,8 @@ public:
             collect(text.bytes);
             return given();
         }
-        if (!uses_bulk_ && (uses_bulk_ = core_.take_bulk(*space_, text.bytes.size(), false)))
+        if (!uses_bulk_ && text.bytes.size() >= bulk_from &&
+            (uses_bulk_ = core_.take_bulk(*space_, text.bytes.size(), false)))
             work_ = space_->work(true);
         for (std::size_t at = 0; at < text.bytes.size();) {
             std::size_t taken = 0;
@@ -70,6 +71,9 @@ public:
 
 private:
     static constexpr std::size_t first_window = std::size_t(1) << 18;
+    // The engine takes 7 MB. Whoever passes smaller parts, such as lines, gets a stream that takes
+    // less than one.
+    static constexpr std::size_t bulk_from = std::size_t(1) << 14;
 
     // The ids of the template before the text (side 0) or after it.
     void add_template(int side) {
