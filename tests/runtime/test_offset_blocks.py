@@ -8,11 +8,14 @@ from typing import Literal
 import numpy as np
 import pytest
 from references import converted
+from sentencepiece_training import model_of, small
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from unicode_tables.charsmap import charsmap_of
 
 import tokexport
+from tokexport.conversion import file_bytes
 from tokexport.runtime import offset_blocks
+from tokexport.sources.sentencepiece.proto import NormalizerSpec, Piece
 
 WORDS = ("the ", "the ", "theme ", "  ", "é", ".", "\x01", "then\n", "e\u0301 ", " 🙂 ", "<s>")
 
@@ -52,7 +55,20 @@ def of_trimming() -> tokexport.Tokenizer:
     return converted(theirs)
 
 
-MADE = {"charsmap": of_a_charsmap, "prefix": of_a_prefix, "trimming": of_trimming}
+def of_an_alignment() -> tokexport.Tokenizer:
+    """As SentencePiece: a token before several spaces ends where the last of them begins."""
+    letters = [Piece(letter, -9.0) for letter in "theman.é\u2581"]
+    words = [Piece(text, -float(rank)) for rank, text in enumerate(("he", "\u2581t", "\u2581the"))]
+    source = small(*letters, *words, normalizer=NormalizerSpec())
+    return tokexport.load(file_bytes(model_of(source)))
+
+
+MADE = {
+    "alignment": of_an_alignment,
+    "charsmap": of_a_charsmap,
+    "prefix": of_a_prefix,
+    "trimming": of_trimming,
+}
 
 
 @pytest.mark.parametrize("kind", MADE)

@@ -38,7 +38,8 @@ def normalizer_steps(
     values = spec.charsmap[4 + int.from_bytes(spec.charsmap[:4], "little") :]
     has_two = b"  " in values or any("  " in text for text in protected)
     whole = Charsmap(spec.charsmap, False, tuple(protected), removes and has_two, _PATH)
-    charsmap = [whole] if spec.charsmap or (removes and has_two) else []
+    has_space = any(" " in text for text in protected)  # no token shows that a cut crosses such
+    charsmap = [whole] if spec.charsmap or has_space or (removes and has_two) else []
     collapse = [_regex(" {2,}", " ")] if removes and not has_two else []
     trim = [_regex(r"\A +", ""), *collapse] if collapse else []
     # With escapes, a U+2581 in the text is the same as a space.
