@@ -82,17 +82,3 @@ def test_a_sum_runs_on_after_a_cut(tied: SentencePieceModel) -> None:
         assert tokenizer.encode(text) == expected  # in blocks
         many = f"{text} " * 20
         assert tokenizer.encode_batch([many], num_threads=2) == [library.encode(many)]
-
-
-@pytest.mark.parametrize("algorithm", [Algorithm.UNIGRAM, Algorithm.BPE])
-def test_a_text_is_not_cut_in_a_user_defined_piece_with_a_space(algorithm: Algorithm) -> None:
-    letters = [Piece(letter, -9.0) for letter in f"ab{MARK}"]
-    symbols = [Piece(text, -1.0, PieceType.USER_DEFINED) for text in ("a b", "b  a")]
-    source = small(*letters, *symbols, algorithm=algorithm, normalizer=NormalizerSpec())
-    library, tokenizer = library_of(source), load(file_bytes(model_of(source)))
-    rng = random.Random(4)
-    for _ in range(200):
-        text = "".join(rng.choices("ab  ", k=40))
-        expected = library.encode(text)
-        for size in (1, 5):
-            assert in_parts(tokenizer, text, size) == expected, text

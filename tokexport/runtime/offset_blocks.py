@@ -40,10 +40,9 @@ def offset_blocks(
     """The ids and offsets of a text that arrives in parts, like
     ``Tokenizer.encode_with_offsets_to_numpy``; in constant memory if the text can be cut.
 
-    Where a cut may change offsets beside it, the text before it is encoded once more with what
-    follows, from an earlier cut, and must give the same offsets: a prefix of the text, or white
-    space that is trimmed, affects the first id only, and a charsmap moves all offsets alike. The
-    last id before the cut, whose end may depend on what follows, is taken from the second time.
+    Where the ids after a cut may have other offsets, the text before it is encoded once more with
+    them, from an earlier cut, and must give the same offsets: a prefix of the text, or white space
+    that is trimmed, affects the first id only, and a charsmap moves all offsets alike.
     """
 
     core = tokenizer._core
@@ -55,12 +54,12 @@ def offset_blocks(
     def length(data: bytes) -> int:
         return len(data.decode()) if unit == "char" else len(data)
 
-    def context_of(left: bytes, found: NumpyEncoding) -> tuple[int, int, int, int] | None:
-        """Where to start before a cut, where the ids are to be taken from then on, and how many
-        there are between the two, and from there to the cut; ``found``: those of ``left``.
+    def context_of(left: bytes, found: NumpyEncoding) -> tuple[int, int] | None:
+        """Where to start before a cut, and the number of ids before it; ``found``: those of
+        ``left``.
         """
         if core.cuts_are_exact:
-            return len(left), len(left), 0, 0
+            return len(left), 0
         of_text = found.special_tokens_mask == 0
         for back in BACK:  # white space may have no ids
             middle = core.last_cut(left[: len(left) - back])
@@ -75,7 +74,7 @@ def offset_blocks(
             offsets = again.offsets[first:] + np.int64(length(left[:start]))
             same = np.array_equal(again.ids[first:], found.ids[of_text][tail])
             same = same and np.array_equal(offsets, found.offsets[of_text][tail])
-            return (start, middle, first, len(again.ids) - first) if same else None
+            return (start, len(again.ids)) if same else None
         return None
 
     window, enough = b"", BLOCK
@@ -83,16 +82,16 @@ def offset_blocks(
     context = known = 0  # in the window, how many bytes and ids were returned
     before: int | None = None  # how many ids the template has before the text
 
-    def block(found: NumpyEncoding, size: int, later: int, *, is_last: bool = False) -> Block:
+    def block(data: bytes, found: NumpyEncoding, *, is_last: bool) -> Block:
         nonlocal before
         is_text = found.special_tokens_mask == 0
         of_text = np.flatnonzero(is_text)
-        end = len(is_text) if is_last else int(of_text[-1]) + 1 - later if of_text.size else 0
+        end = len(is_text) if is_last else int(of_text[-1]) + 1 if of_text.size else 0
         ids = slice(0 if before is None else before + known, end)
         if before is None and of_text.size:
             before = int(of_text[0])
         offsets = found.offsets + is_text[:, None] * np.int64(start)
-        return Block(found.ids[ids], offsets[ids], size, is_last)
+        return Block(found.ids[ids], offsets[ids], len(data) - context, is_last)
 
     for part in parts:
         window += part
@@ -104,19 +103,18 @@ def offset_blocks(
             continue
         left = window[:cut]
         found = encoded(left, template=add_special_tokens)
-        begin, end, first, later = context_of(left, found) or (0, 0, 0, 0)
-        if end <= context:
+        if (at := context_of(left, found)) is None:
             continue
-        yield block(found, end - context, later)
-        start, size, window = start + length(left[:begin]), size + begin, window[begin:]
-        context, known = end - begin, first
-        enough = len(left) - begin + BLOCK
+        yield block(left, found, is_last=False)
+        start, size, window = start + length(left[: at[0]]), size + at[0], window[at[0] :]
+        context, known = cut - at[0], at[1]
+        enough = context + BLOCK
     try:
         found = encoded(window, template=add_special_tokens)
     except UnicodeDecodeError as error:
         error.start += size
         raise
-    yield block(found, len(window) - context, 0, is_last=True)
+    yield block(window, found, is_last=True)
 
 
 def _is_utf8(data: bytes) -> bool:

@@ -38,7 +38,7 @@ def normalizer_steps(
     values = spec.charsmap[4 + int.from_bytes(spec.charsmap[:4], "little") :]
     has_two = b"  " in values or any("  " in text for text in protected)
     whole = Charsmap(spec.charsmap, False, tuple(protected), removes and has_two, _PATH)
-    has_space = any(" " in text for text in protected)  # no token shows that a cut crosses such
+    has_space = any(" " in text for text in protected)  # offsets are those of all of it
     charsmap = [whole] if spec.charsmap or has_space or (removes and has_two) else []
     collapse = [_regex(" {2,}", " ")] if removes and not has_two else []
     trim = [_regex(r"\A +", ""), *collapse] if collapse else []
