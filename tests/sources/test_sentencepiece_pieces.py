@@ -72,6 +72,13 @@ def test_pieces_with_equal_scores_are_chosen_as_in_the_library(
     check(small(*all_pieces, algorithm=algorithm, byte_fallback=has_bytes), texts)
 
 
+@pytest.mark.parametrize("scores", [(-0.0, 0.0), (0.0, -0.0), (-0.0, -0.0)])
+def test_a_negative_zero_is_below_zero(scores: tuple[float, float]) -> None:
+    """As in a trained model, whose first piece has -0, with pieces added later."""
+    pieces = (Piece("ab", scores[0]), Piece("bc", scores[1]))
+    check(small(*LETTERS, *pieces, algorithm=Algorithm.BPE), ["abc", "abcabc"])
+
+
 def test_a_score_of_a_user_defined_piece_equals_that_of_the_library() -> None:
     pieces = (Piece("ab", 0.0, PieceType.USER_DEFINED), Piece("a", 3.0), Piece("b", 2.0))
     source = small(*pieces, Piece("c", -1.0), algorithm=Algorithm.UNIGRAM)

@@ -73,7 +73,8 @@ def _read(path: Path, layout: Construct = HEADER) -> Material:
     head, records = parse_records(path, layout, RECORD)
     bos, eos = (BOS, EOS) if layout is HEADER else (head.bos, head.eos)
     pieces = tuple(
-        Piece(_text(id, one.text), one.score, _kind(id, one.score, (bos, eos)))
+        # run.c compares scores: -0, which sentencepiece merges after 0, is equal to it
+        Piece(_text(id, one.text), one.score + 0.0, _kind(id, one.score, (bos, eos)))
         for id, one in enumerate(records)
     )
     spec = proto.NormalizerSpec(add_dummy_prefix=True, remove_extra_whitespaces=False)

@@ -222,15 +222,16 @@ def _model(source: SentencePieceModel, pieces: _Pieces) -> Model:
         ordinary = [(number, piece) for number, piece in normal if len(piece.text) == 1]
     else:
         ordinary = _made_by_merges(source, pieces)
-    by_score = sorted({piece.score for _, piece in ordinary}, reverse=True)
-    rank = {score: number for number, score in enumerate(by_score)}
+    # sentencepiece 0.2.3 merges 0 before -0, the score of the first piece that its trainer makes.
+    keys = {number: (piece.score, math.copysign(1, piece.score)) for number, piece in ordinary}
+    rank = {key: at for at, key in enumerate(sorted(set(keys.values()), reverse=True))}
     return BytePairModel(
         vocab={piece.text.encode(): number for number, piece in ordinary},
         merges=None if source.algorithm is Algorithm.BPE else np.empty((0, 3), np.int64),
         unk_id=pieces.unk_id,
         fuse_unk=True,
         characters=CharacterSymbols(byte_ids=pieces.byte_ids),
-        ranks={number: rank[piece.score] for number, piece in ordinary},
+        ranks={number: rank[key] for number, key in keys.items()},
     )
 
 
