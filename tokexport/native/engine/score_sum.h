@@ -18,7 +18,7 @@ public:
     // Null if the file has no such sum, or if a token has a space after its first byte.
     static std::unique_ptr<const ScoreSum> make(const tkx &file);
 
-    // Adds ids of stable parts (tkx_bulk_encode_stable). Returns a code.
+    // Adds ids of stable parts (tkx_bulk_encode_part). Returns a code.
     int add(tkx_context *ctx, float &sum, const std::uint32_t *ids, std::size_t count) const;
 
 private:
