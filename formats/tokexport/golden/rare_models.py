@@ -194,9 +194,10 @@ def single_precision() -> Golden:
 def fused_words() -> Golden:
     """WORDLEVEL with FUSE_UNKNOWN; ALGN with a protected text that word boundaries divide."""
     pieces = [UNKNOWN, *(Piece(f"\u2581{word}", -1.0) for word in ("a", "b", "y"))]
-    pieces.append(Piece("x y", 0.0, PieceType.USER_DEFINED))
+    pieces.append(Piece("x\u2581y", 0.0, PieceType.USER_DEFINED))
     model = SentencePieceModel("golden.model", tuple(pieces), Algorithm.WORD)
-    texts = ["a b z x ab", "z z", "za  b", "a x y a", "b  x y  y", "", "z \u4e2d a z z", "x yb"]
+    texts = ["a b z x ab", "z z", "za  b", "a x\u2581y a", "b  x\u2581y  y", "", "z \u4e2d a z z"]
+    texts += ["x\u2581yb", "a x y"]
     return piece_golden("fused-words", model, texts)
 
 
