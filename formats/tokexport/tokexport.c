@@ -4989,6 +4989,7 @@ static void use_workspace(tkx_context *ctx, const tkx_work *work) {
     }
 #ifdef TKX_BULK
     ctx->bulk = work && !wants_spans(ctx) ? work->bulk : NULL;
+    if (work && work->sum) ctx->sum = *work->sum;
 #endif
     /* the cache stores neither spans nor sums */
     if (!work || !work->cache || wants_spans(ctx) || (ctx->t->trie_flags & SINGLE_PRECISION))
@@ -5034,6 +5035,9 @@ static int encode(tkx_context *ctx, const void *text, size_t size, uint32_t *ids
     if (ctx->code == TKX_E_WORK) *count = memory_to_retry(ctx, size);
     if (ctx->code != TKX_OK) return ctx->code;
     *count = ctx->count;
+#ifdef TKX_BULK
+    if (work && work->sum && ctx->count <= capacity) *work->sum = ctx->sum;
+#endif
     return ctx->count <= capacity ? TKX_OK : TKX_E_IDS;
 }
 
@@ -5061,19 +5065,14 @@ static TKX_NOINLINE int encode_bits(int special, const uint8_t *allowed, size_t 
     return code;
 }
 
-static int encode_as(int special, const tkx *t, const void *text, size_t size, uint32_t *ids,
-                     size_t capacity, size_t *count, const tkx_work *work) {
-    return encode_bits(special, NULL, 0, NULL, t, text, size, ids, capacity, count, work);
-}
-
 int tkx_encode(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity,
                size_t *count, const tkx_work *work) {
-    return encode_as(0, t, text, size, ids, capacity, count, work);
+    return encode_bits(0, NULL, 0, NULL, t, text, size, ids, capacity, count, work);
 }
 
 int tkx_encode_special(const tkx *t, const void *text, size_t size, uint32_t *ids, size_t capacity,
                        size_t *count, const tkx_work *work) {
-    return encode_as(1, t, text, size, ids, capacity, count, work);
+    return encode_bits(1, NULL, 0, NULL, t, text, size, ids, capacity, count, work);
 }
 
 int tkx_encode_with_template(const tkx *t, const void *text, size_t size, int special,
@@ -5083,7 +5082,7 @@ int tkx_encode_with_template(const tkx *t, const void *text, size_t size, int sp
     int code;
     special = special != 0;
     if (!t || !field(t->post, 0))
-        return encode_as(special, t, text, size, ids, capacity, count, work);
+        return encode_bits(special, NULL, 0, NULL, t, text, size, ids, capacity, count, work);
     if (!count) return TKX_E_ARGUMENT;
     *count = 0;
     if (!ids && capacity) return TKX_E_ARGUMENT;
@@ -5094,7 +5093,8 @@ int tkx_encode_with_template(const tkx *t, const void *text, size_t size, int sp
             if (used++ < capacity) ids[at] = id;
             continue;
         }
-        code = encode_as(special, t, text, size, ids ? ids + at : NULL, capacity - at, &made, work);
+        code = encode_bits(special, NULL, 0, NULL, t, text, size, ids ? ids + at : NULL,
+                           capacity - at, &made, work);
         if (code != TKX_OK && code != TKX_E_IDS) return *count = made, code;
         used += made;
     }

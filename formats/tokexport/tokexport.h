@@ -253,6 +253,7 @@ typedef struct tkx_work {
 #ifdef TKX_BULK
     struct tkx_bulk *bulk; /* for the Python extension; NULL: none */
     int is_utf8;           /* the text is known to be UTF-8, and is not checked */
+    double *sum;           /* as in tkx_encoder: before the text, then after it; NULL: none */
 #endif
 } tkx_work;
 

@@ -15,7 +15,7 @@ from unicode_tables.charsmap import charsmap_of
 import tokexport
 from tokexport.conversion import file_bytes
 from tokexport.runtime import offset_blocks
-from tokexport.sources.sentencepiece.proto import NormalizerSpec, Piece, PieceType
+from tokexport.sources.sentencepiece.proto import Algorithm, NormalizerSpec, Piece, PieceType
 
 WORDS = ("the ", "the ", "theme ", "  ", "é", ".", "\x01", "then\n", "e\u0301 ", " 🙂 ", "<s>")
 
@@ -63,7 +63,16 @@ def of_a_symbol_with_a_space() -> tokexport.Tokenizer:
     return tokexport.load(file_bytes(model_of(source)))
 
 
+def of_sums() -> tokexport.Tokenizer:
+    """As T5's spiece.model: "he" and its letters differ by less than a rounded sum."""
+    pieces = [Piece(letter, -300.0) for letter in "theman.é\u2581"]
+    pieces += [Piece("he", -600.001), Piece("em", -600.002), Piece("\u2581t", -599.999)]
+    source = small(*pieces, algorithm=Algorithm.UNIGRAM, normalizer=NormalizerSpec())
+    return tokexport.load(file_bytes(model_of(source)))
+
+
 MADE = {
+    "sums": of_sums,
     "symbol": of_a_symbol_with_a_space,
     "charsmap": of_a_charsmap,
     "prefix": of_a_prefix,

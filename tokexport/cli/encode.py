@@ -47,10 +47,8 @@ def encode(
     The text is TEXT, a file's bytes, or standard input (the default, or -). It must be UTF-8 and is
     used unchanged: no escapes are processed and no newline is stripped. TEXT may begin with a dash;
     put -- before a TEXT that begins with two. Text of any length is encoded in constant memory,
-    except by SentencePiece models of words. --offsets counts characters unless --unit is byte. It
-    also keeps the text of SentencePiece's Unigram models (T5's spiece.model, not its
-    tokenizer.json), and of a tokenizer that drops the text's first characters (T5 with a byte order
-    mark).
+    except by SentencePiece models of words, and with --offsets where a tokenizer drops the text's
+    first characters (T5 with a byte order mark). --offsets counts characters unless --unit is byte.
 
     \b
     tokexport encode tokenizer.bin "Hello, world"

@@ -7,6 +7,7 @@
 #include <nanobind/ndarray.h>
 
 #include "core.h"
+#include "engine/bridge.h"
 #include "failure.h"
 
 namespace nb = nanobind;
@@ -18,6 +19,7 @@ namespace tokexport {
 struct Core::Located {
     Buffer<std::uint32_t> ids, spans, type_ids, from_template;
     std::size_t count = 0;
+    double sum = 0;  // see encode_spans_numpy
 
     void reserve(std::size_t room) {
         if (ids.capacity() >= room) return;
@@ -41,6 +43,7 @@ Outcome Core::locate_text(Workspace &space, std::string_view text, const Allowed
     out.reserve(out.count + text.size() + 16);
     for (;;) {
         tkx_work work = space.work();
+        work.sum = &out.sum;
         std::size_t room = out.ids.capacity() - out.count, count = 0;
         int code =
             tkx_encode_spans(&file_, text.data(), text.size(), allowed.bits.data(), allowed_size,
@@ -70,6 +73,7 @@ void Core::locate(Workspace &space, nb::handle texts, nb::handle allowed, bool t
         sources.push_back(text_of(PyTuple_GET_ITEM(items.ptr(), static_cast<Py_ssize_t>(i))));
     const Allowed chosen = allowed_of(allowed);
     space.memory.reserve(Workspace::first_memory);
+    const double sum = out.sum;
     // Without the template's own ids, its texts are the same, with the same type ids.
     for (const Item &item : items_of(number, true)) {
         const std::size_t first = out.count;
@@ -81,6 +85,7 @@ void Core::locate(Workspace &space, nb::handle texts, nb::handle allowed, bool t
             out.count++;
         } else {
             const std::string_view text = sources[item.kind - 1].bytes;
+            out.sum = sum;
             Outcome outcome = locate_text(space, text, chosen, characters, out);
             if (outcome.code != TKX_OK) fail_text(outcome, text);
         }
@@ -108,7 +113,7 @@ nb::object Core::encode_spans(nb::handle texts, nb::handle allowed, Truth templa
 std::size_t Core::last_cut(nb::handle part) const {
     const std::string_view bytes = bytes_of(part).bytes;
     if (!holds_text_once(single_)) return 0;
-    if (file_.cuts.data) return tkx_cut(&file_, bytes.data(), bytes.size());
+    if (file_.cuts.data) return tkx_bulk_cut(&file_, bytes.data(), bytes.size());
     const Engine *made = cutting_engine(SIZE_MAX, SIZE_MAX, {Allowed::all, {}});
     return made ? made->last_cut(bytes.data(), bytes.size()) : 0;
 }
@@ -128,13 +133,15 @@ nb::object array(Buffer<std::uint32_t> &values, std::size_t ndim, const std::siz
 }  // namespace
 
 nb::object Core::encode_spans_numpy(nb::handle texts, nb::handle allowed, Truth template_,
-                                    Truth characters) {
+                                    Truth characters, double sum) {
     WorkspacePool::Lease space(pool_);
     Located located;
+    located.sum = sum;
     locate(*space, texts, allowed, template_, characters, located);
     const std::size_t one[1] = {located.count}, two[2] = {located.count, 2};
     return nb::make_tuple(array(located.ids, 1, one), array(located.spans, 2, two),
-                          array(located.type_ids, 1, one), array(located.from_template, 1, one));
+                          array(located.type_ids, 1, one), array(located.from_template, 1, one),
+                          located.sum);
 }
 
 }  // namespace tokexport

@@ -99,7 +99,8 @@ struct Workspace {
                 cache.get(),
                 cache ? cache_size : 0,
                 bulk_is_used ? bulk.get() : nullptr,
-                is_utf8};
+                is_utf8,
+                nullptr};
     }
 };
 

@@ -42,39 +42,42 @@ def offset_blocks(
 
     Where the ids after a cut may have other offsets, the text before it is encoded once more with
     them, from an earlier cut, and must give the same offsets: a prefix of the text, or white space
-    that is trimmed, affects the first id only, and a charsmap moves all offsets alike.
+    that is trimmed, affects the first id only, and a charsmap moves all offsets alike. The sum of
+    the scores of SentencePiece's Unigram goes on from block to block.
     """
 
     core = tokenizer._core
 
-    def encoded(data: bytes, *, template: bool) -> NumpyEncoding:
-        how = allowed_special, template, unit == "char"
-        return NumpyEncoding(*core.encode_spans_numpy((data.decode(),), *how))
+    sum_before = 0.0  # at the start of the window
+
+    def encoded(data: bytes, sum: float, *, template: bool = False) -> tuple[NumpyEncoding, float]:
+        how = allowed_special, template, unit == "char", sum
+        *arrays, after = core.encode_spans_numpy((data.decode(),), *how)
+        return NumpyEncoding(*arrays), after
 
     def length(data: bytes) -> int:
         return len(data.decode()) if unit == "char" else len(data)
 
-    def context_of(left: bytes, found: NumpyEncoding) -> tuple[int, int] | None:
-        """Where to start before a cut, and the number of ids before it; ``found``: those of
-        ``left``.
+    def context_of(left: bytes, found: NumpyEncoding) -> tuple[int, float, int] | None:
+        """Where to start before a cut, the sum there, and the number of ids before the cut;
+        ``found``: those of ``left``.
         """
-        if core.cuts_are_exact:
-            return len(left), 0
         of_text = found.special_tokens_mask == 0
         for back in BACK:  # white space may have no ids
             middle = core.last_cut(left[: len(left) - back])
             start = core.last_cut(left[: max(0, middle - back)])
             if not start:
                 return None
-            first = len(encoded(left[start:middle], template=False).ids)
-            again = encoded(left[start:], template=False)
+            sum = encoded(left[:start], sum_before)[1] if core.adds_scores else 0.0
+            first = len(encoded(left[start:middle], sum)[0].ids)
+            again, _ = encoded(left[start:], sum)
             if first == 0 or len(again.ids) == first:
                 continue
             tail = slice(first - len(again.ids), None)
             offsets = again.offsets[first:] + np.int64(length(left[:start]))
             same = np.array_equal(again.ids[first:], found.ids[of_text][tail])
             same = same and np.array_equal(offsets, found.offsets[of_text][tail])
-            return (start, len(again.ids)) if same else None
+            return (start, sum, len(again.ids)) if same else None
         return None
 
     window, enough = b"", BLOCK
@@ -102,15 +105,17 @@ def offset_blocks(
         if cut <= context:
             continue
         left = window[:cut]
-        found = encoded(left, template=add_special_tokens)
-        if (at := context_of(left, found)) is None:
+        found, sum = encoded(left, sum_before, template=add_special_tokens)
+        next_context = (cut, sum, 0) if core.cuts_are_exact else context_of(left, found)
+        if next_context is None:
             continue
         yield block(left, found, is_last=False)
-        start, size, window = start + length(left[: at[0]]), size + at[0], window[at[0] :]
-        context, known = cut - at[0], at[1]
+        at, sum_before, known = next_context
+        start, size, window = start + length(left[:at]), size + at, window[at:]
+        context = cut - at
         enough = context + BLOCK
     try:
-        found = encoded(window, template=add_special_tokens)
+        found, _ = encoded(window, sum_before, template=add_special_tokens)
     except UnicodeDecodeError as error:
         error.start += size
         raise

@@ -68,7 +68,7 @@ def encode_with_offsets_to_numpy(
            [ 5, 11]], dtype=uint32)
     """
     how = (text,), allowed_special, add_special_tokens, _is_char(unit)
-    return NumpyEncoding(*self._core.encode_spans_numpy(*how))
+    return NumpyEncoding(*self._core.encode_spans_numpy(*how)[:-1])
 
 
 def _is_char(unit: Unit) -> bool:

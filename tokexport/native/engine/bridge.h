@@ -126,6 +126,12 @@ int tkx_bulk_has_sum(const tkx *t);
 /* Engine: whether its file is such. */
 int tkx_bulk_runs_sum(const struct tkx_bulk *bulk);
 
+/* Core: whether a file has sums of scores in single precision. */
+int tkx_bulk_is_single_precision(const tkx *t);
+
+/* Core: tkx_cut, also for such files, whose sum must go on after the cut. */
+size_t tkx_bulk_cut(const tkx *t, const void *text, size_t size);
+
 /* Core: the sum so far. It is reset when its absolute value passes this number. */
 #define TKX_BULK_RESET 100000
 double *tkx_bulk_sum(struct tkx_context *ctx);

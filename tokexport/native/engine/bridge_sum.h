@@ -26,6 +26,12 @@ int tkx_bulk_has_sum(const tkx *t) {
     return 1;
 }
 
+int tkx_bulk_is_single_precision(const tkx *t) { return (t->trie_flags & SINGLE_PRECISION) != 0; }
+
+size_t tkx_bulk_cut(const tkx *t, const void *text, size_t size) {
+    return last_cut(t, (const uint8_t *)text, size);
+}
+
 double *tkx_bulk_sum(tkx_context *ctx) { return &ctx->sum; }
 
 int tkx_bulk_add_text(tkx_context *ctx, const uint8_t *bytes, size_t size) {
