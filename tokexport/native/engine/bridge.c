@@ -405,4 +405,5 @@ int tkx_bulk_encode_long(tkx_context *ctx, const uint8_t *bytes, size_t size, ui
     return ctx->code;
 }
 
+#include "bridge_points.h"
 #include "bridge_sum.h"

@@ -136,10 +136,28 @@ size_t tkx_bulk_cut(const tkx *t, const void *text, size_t size);
 #define TKX_BULK_RESET 100000
 double *tkx_bulk_sum(struct tkx_context *ctx);
 
+/* Single characters up to U+FFFF before such a file's normalizer, and the ones that they become. */
+#define TKX_BULK_POINTS 0x10000
+typedef struct tkx_bulk_points {
+    /* sets, with a bit for each: a text can be normalized in two parts between one of `left` and one
+       of `right` after it, and both become characters that are tokens */
+    uint64_t left[TKX_BULK_POINTS / 64], right[TKX_BULK_POINTS / 64];
+    /* a text of these is not changed, except that something may be put before it; with keeps_space,
+       nor is one of a space and some of these */
+    uint64_t unchanged[TKX_BULK_POINTS / 64];
+    int keeps_space;
+    uint16_t images[TKX_BULK_POINTS];
+} tkx_bulk_points;
+
+/* Fills a zeroed object; 0: the normalizer is not supported. */
+int tkx_bulk_find_points(const tkx *t, tkx_bulk_points *found);
+
 /* Core: encodes a part, and goes on with the sum; ids beyond `capacity` are counted, not written.
+   TKX_BULK_INNER: nothing is put before it; TKX_BULK_UNCHANGED: nor does it change otherwise.
    *is_stable: the ids are the same for any sum, and spell the normalized text. */
-int tkx_bulk_encode_part(struct tkx_context *ctx, const uint8_t *bytes, size_t size, uint32_t *ids,
-                         size_t capacity, size_t *count, int *is_stable);
+enum { TKX_BULK_WHOLE, TKX_BULK_INNER, TKX_BULK_UNCHANGED };
+int tkx_bulk_encode_part(struct tkx_context *ctx, const uint8_t *bytes, size_t size, int kind,
+                         uint32_t *ids, size_t capacity, size_t *count, int *is_stable);
 
 /* Core: goes on with the sum through a normalized text; no token crosses its ends. */
 int tkx_bulk_add_text(struct tkx_context *ctx, const uint8_t *bytes, size_t size);

@@ -140,14 +140,17 @@ static int emit_best_path(tkx_context *ctx, const uint8_t *text, size_t size,
     return tells;
 }
 
-int tkx_bulk_encode_part(tkx_context *ctx, const uint8_t *bytes, size_t size, uint32_t *ids,
-                         size_t capacity, size_t *count, int *is_stable) {
+int tkx_bulk_encode_part(tkx_context *ctx, const uint8_t *bytes, size_t size, int kind,
+                         uint32_t *ids, size_t capacity, size_t *count, int *is_stable) {
     const tkx_text outer = ctx->text;
     uint32_t *const kept = ctx->ids;
     const size_t kept_capacity = ctx->capacity, before = ctx->count, mark = ctx->memory_used;
     tkx_bulk_path paths[MOST_STABLE + 1];
+    uint32_t i;
     write_to(ctx, ids, capacity, 0);
-    rewrite(ctx, ctx->t->ops, ctx->t->normalizer_count, &bytes, &size);
+    for (i = 0; i < ctx->t->normalizer_count && kind != TKX_BULK_UNCHANGED; i++)
+        if (kind != TKX_BULK_INNER || ctx->t->ops[i].kind != AFFIX)
+            rewrite(ctx, &ctx->t->ops[i], 1, &bytes, &size);
     *is_stable =
         ctx->code == TKX_OK && size <= MOST_STABLE &&
         (ctx->sum < 0 ? -ctx->sum : ctx->sum) + (double)size * TKX_BULK_LARGEST < TKX_BULK_RESET &&

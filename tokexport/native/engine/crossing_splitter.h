@@ -7,6 +7,8 @@
 
 #include "tokexport.h"
 
+struct tkx_bulk_points;
+
 namespace tokexport {
 
 // The pairs of characters between which a text can be cut (SPEC.md, annex B), from XPRS. Immutable,
@@ -16,7 +18,8 @@ public:
     // Null if the file is not BPE over characters with XPRS.
     static std::unique_ptr<const CrossingSplitter> make(const tkx &file);
 
-    // For text that is not normalized, from CUTS.
+    // For text that is not normalized, from CUTS; and where the normalizer changes both sides as if
+    // the other were not there, and no token joins what becomes of the two characters.
     static std::unique_ptr<const CrossingSplitter> of_cuts(const tkx &file);
 
     // For two ASCII characters, given as two bytes, the first one lowest.
@@ -24,11 +27,16 @@ public:
 
     // For two characters that are not both ASCII. False is always safe.
     bool is_cut(std::uint32_t left, std::uint32_t right) const {
-        const std::uint64_t h = (left * 0x9E3779B97F4A7C15 ^ right) * 0xD6E8FEB86659FD93;
-        const std::size_t bit = static_cast<std::size_t>(h >> shift_);
-        return !(map_[bit >> 3] >> (bit & 7) & 1) &&
-               (!rule_ || is_known(left) + is_known(right) >= rule_);
+        const std::size_t bit = bit_of(left, right);
+        const bool is_joined = map_[bit >> 3] >> (bit & 7) & 1;
+        if (!rule_) return !is_joined;
+        return !is_joined & (has(known_.get(), left) + has(right_, right) >= rule_);
     }
+
+    // Of CUTS: whether a part begins with a character that may follow a cut of the second kind, and
+    // whether the normalizer does not change a part, which begins with such a character or a space.
+    bool begins_inner(const std::uint8_t *part) const;
+    bool is_unchanged(const std::uint8_t *part, std::size_t size) const;
 
     // The last cut of a text that is not normalized, or 0. The text is valid UTF-8, except that its
     // last character may be incomplete.
@@ -41,14 +49,29 @@ private:
     // A bit of 128 * left + right is `is_cut` where a text can be cut.
     void set_ascii_cuts(const std::uint8_t *bits, bool is_cut);
 
-    unsigned is_known(std::uint32_t c) const {
-        return c < known_count ? known_[c >> 6] >> (c & 63) & 1 : 0;
+    using Set = std::unique_ptr<std::uint64_t[]>;  // of code points below known_count
+
+    static unsigned has(const std::uint64_t *set, std::uint32_t c) {
+        const std::uint32_t in_set = c < known_count ? c : 0;
+        return set[in_set >> 6] >> (in_set & 63) & 1 & (c == in_set);
     }
+
+    std::size_t bit_of(std::uint32_t left, std::uint32_t right) const {
+        const std::uint64_t h = (left * 0x9E3779B97F4A7C15 ^ right) * 0xD6E8FEB86659FD93;
+        return static_cast<std::size_t>(h >> shift_);
+    }
+
+    void join_tokens(const tkx &file, const tkx_bulk_points &points);
 
     const std::uint8_t *map_ = nullptr;  // as in XPRS
     unsigned shift_ = 0, rule_ = 0;
     std::unique_ptr<std::uint64_t[]> ascii_cuts_;  // 8 KB, for all pairs of bytes
-    std::unique_ptr<std::uint64_t[]> known_;       // if there is a rule
+    // If there is a rule: the characters with a symbol; of CUTS: those that may precede a cut.
+    Set known_;
+    const std::uint64_t *right_ = nullptr;  // the same; of CUTS: those that may follow one
+    Set inner_, unchanged_;
+    bool keeps_space_ = false;
+    std::unique_ptr<std::uint8_t[]> joined_;  // the map of CUTS
 };
 
 // Splits one text: valid UTF-8 of less than 4 GB, not empty. The splitter and text must outlive it.

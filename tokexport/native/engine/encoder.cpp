@@ -51,14 +51,15 @@ int Encoder::encode_run(const std::uint8_t *text, std::size_t size, bool is_spac
 template <class Run> int Encoder::encode_pre_tokens(Run run, bool is_spaced) {
     std::uint32_t start = 0;
     int code = TKX_OK;
+    bool is_first_part = engine_.sum && engine_.crossings->begins_inner(text_);
     for (std::size_t count; (count = run.next(ends_.get())) != 0;) {
         if (engine_.words) count = engine_.words->join_spaces(text_, start, ends_.get(), count);
         const std::uint32_t *ends = ends_.get(), *last = ends + count;
-        if (is_spaced) {
-            code = encode_spaced(*ends);
+        if (is_spaced || is_first_part) {
+            code = is_spaced ? encode_spaced(*ends) : encode_long(0, *ends, true);
             if (code != TKX_OK) return code;
             start = *ends++;
-            is_spaced = false;
+            is_spaced = is_first_part = false;
             if (start >= next_end_) note_passage_end(start);
         }
         while (ends < last) {
@@ -135,15 +136,16 @@ int Encoder::encode_spaced(std::uint32_t end) {
     return code;
 }
 
-// Encodes a pre-token of at least `longest` bytes.
-int Encoder::encode_long(std::uint32_t start, std::uint32_t end) {
+// Encodes a pre-token of at least `longest` bytes, or the first part of a text.
+int Encoder::encode_long(std::uint32_t start, std::uint32_t end, bool is_first) {
     int code = resolve();
     if (code != TKX_OK) return code;
     std::size_t made = 0;
     const std::size_t first = std::min(count_, capacity_), size = end - start;
     if (engine_.sum) {
         int is_stable;
-        code = encode_part(text_ + start, size, ids_ + first, capacity_ - first, &made, &is_stable);
+        code = encode_part(text_ + start, size, is_first, ids_ + first, capacity_ - first, &made,
+                           &is_stable);
     } else if (engine_.words) {
         code = encode_word(text_ + start, size, ids_ + first, capacity_ - first, &made);
     } else if (engine_.symbols) {

@@ -83,7 +83,7 @@ private:
     int encode_spaced(std::uint32_t end);
 
     int encode_block(std::uint32_t start, const std::uint32_t *ends, std::size_t count);
-    int encode_long(std::uint32_t start, std::uint32_t end);
+    int encode_long(std::uint32_t start, std::uint32_t end, bool is_first = false);
     int resolve();
     void release_slots();
     void list_new_misses();
@@ -95,7 +95,7 @@ private:
                     std::size_t capacity, std::size_t *made);
     int encode_words();
     int encode_parts();
-    int encode_part(const std::uint8_t *bytes, std::size_t size, std::uint32_t *ids,
+    int encode_part(const std::uint8_t *bytes, std::size_t size, bool is_first, std::uint32_t *ids,
                     std::size_t capacity, std::size_t *made, int *is_stable);
     void close_gaps();
     void insert_ids();

@@ -199,11 +199,20 @@ int Encoder::encode_words() {
     return TKX_OK;
 }
 
-// Encodes a part by the core, and goes on with the sum.
-int Encoder::encode_part(const std::uint8_t *bytes, std::size_t size, std::uint32_t *ids,
-                         std::size_t capacity, std::size_t *made, int *is_stable) {
+// Encodes a part by the core, and goes on with the sum. `is_first`: it is the first one of a text,
+// and is not cached if other parts may begin with its first character, since the normalizer puts
+// nothing before those.
+int Encoder::encode_part(const std::uint8_t *bytes, std::size_t size, bool is_first,
+                         std::uint32_t *ids, std::size_t capacity, std::size_t *made,
+                         int *is_stable) {
+    const CrossingSplitter &crossings = *engine_.crossings;
+    const bool is_inner = !is_first && crossings.begins_inner(bytes);
+    const int kind = (is_inner || *bytes == ' ') && crossings.is_unchanged(bytes, size)
+                         ? TKX_BULK_UNCHANGED
+                     : is_inner ? TKX_BULK_INNER
+                                : TKX_BULK_WHOLE;
     *tkx_bulk_sum(ctx_) = sum_;
-    const int code = tkx_bulk_encode_part(ctx_, bytes, size, ids, capacity, made, is_stable);
+    const int code = tkx_bulk_encode_part(ctx_, bytes, size, kind, ids, capacity, made, is_stable);
     sum_ = static_cast<float>(*tkx_bulk_sum(ctx_));
     return code;
 }
@@ -231,7 +240,7 @@ int Encoder::encode_parts() {
         std::size_t made;
         int is_stable;
         miss_ids_[used] = 0;  // as in encode_words
-        code = encode_part(miss.bytes, miss.size, &miss_ids_[used], most, &made, &is_stable);
+        code = encode_part(miss.bytes, miss.size, false, &miss_ids_[used], most, &made, &is_stable);
         if (code != TKX_OK) return code;
         if (made > most) return TKX_E_NOT_FOUND;
         miss.first = static_cast<std::uint32_t>(used);

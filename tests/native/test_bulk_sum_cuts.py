@@ -1,0 +1,98 @@
+"""The bulk engine cuts a text of SentencePiece's Unigram between characters, too, where no token
+joins what the normalizer makes of them: the ids stay those of the core and of the library.
+"""
+
+import random
+
+from bulk_cores import ids
+from repository import SLOW
+from sentencepiece_training import library_of, model_of
+from unicode_tables.charsmap import charsmap_of
+
+from tokexport._core import Core, split_widths
+from tokexport.conversion import file_bytes
+from tokexport.errors import TokexportError
+from tokexport.sources.sentencepiece.proto import (
+    Algorithm,
+    NormalizerSpec,
+    Piece,
+    PieceType,
+    SentencePieceModel,
+    parse_model,
+    serialize,
+)
+
+MARK = "\u2581"
+LETTERS = "かがはば字漢、。カｶéeab,\u3099\u0301"
+TEXTS = [
+    *LETTERS,
+    *("，", "ｶ\u3099", "か\u3099", "は\u3099", "e\u0301", "\u3000", "🙂", " ", "字字", MARK),
+]
+RULES = {
+    "か\u3099": "が",
+    "は\u3099": "ば",
+    "e\u0301": "é",
+    "，": ",",
+    "ｶ": "カ",
+    "ｶ\u3099": "が",
+    "\u3000": " ",
+    "。": "",
+    "漢": "字か",
+    "🙂": "か",
+}
+
+
+def rules(r: random.Random) -> dict[str, str]:
+    chosen = {key: value for key, value in RULES.items() if r.random() < 0.6}
+    for _ in range(r.choice((0, 0, 2))):
+        key = "".join(r.choices([*LETTERS, "，", " "], k=r.choice((1, 2, 2, 3))))
+        chosen[key] = "".join(r.choices([*LETTERS, " "], k=r.choice((0, 1, 1, 2))))
+    return chosen
+
+
+def unigram(r: random.Random) -> SentencePieceModel:
+    """A model with many paths of almost equal sums, which are mostly reset every few words."""
+    unit = r.choice((0.1, 8, 33))
+    letters = [letter for letter in [*LETTERS, MARK] if r.random() < 0.85] or ["か"]
+    joined = ["".join(r.choices(letters, k=r.choice((2, 2, 3, 4)))) for _ in range(r.randrange(15))]
+    pieces = [Piece("<unk>", 0.0, PieceType.UNKNOWN)]
+    for text in dict.fromkeys([*letters, *joined, *(MARK + text for text in joined[:4])]):
+        if MARK not in text[1:]:
+            score = -unit * r.randrange(1, 4) + r.choice((0, 0, 0.003, -0.004))
+            pieces.append(Piece(text, score))
+    if r.random() < 0.4:
+        texts = {"".join(r.choices(TEXTS, k=r.choice((1, 2, 3)))) for _ in range(3)}
+        for text in sorted(texts - {piece.text for piece in pieces}):
+            pieces.append(Piece(text, -unit, PieceType.USER_DEFINED))
+    chosen = rules(r) if r.random() < 0.8 else {}
+    normalizer = NormalizerSpec(
+        charsmap_of(chosen) if chosen else b"",
+        add_dummy_prefix=r.random() < 0.7,
+        remove_extra_whitespaces=r.random() < 0.7,
+    )
+    source = SentencePieceModel(
+        "random.model", tuple(pieces), algorithm=Algorithm.UNIGRAM, normalizer=normalizer
+    )
+    return parse_model(serialize(source), "random.model")
+
+
+def test_random_models_produce_the_ids_of_the_core_and_of_the_library() -> None:
+    used = 0
+    for seed in range(3000 if SLOW else 200):
+        r = random.Random(seed)
+        source = unigram(r)
+        try:
+            data = file_bytes(model_of(source))
+        except TokexportError:
+            continue
+        library, core = library_of(source), Core(data, "core", 1 << 60)
+        engines = [Core(data, "engine", 0, width) for width in split_widths()]
+        for _ in range(10):
+            parts = [*r.sample(TEXTS, r.choice((3, 8, 20))), "か", "字", " "]
+            text = "".join(r.choices(parts, k=r.choice((2, 20, 300, 3000))))
+            expected = library.encode(text)
+            assert ids(core, text) == expected, (seed, text)
+            for engine in engines:
+                assert ids(engine, text) == expected, (seed, text)
+        used += engines[0].uses_bulk
+    assert used > 80

@@ -1,0 +1,201 @@
+/* What the normalizer of a file with a sum (tkx_bulk_has_sum) does to single characters: a part of
+   bridge.c. */
+
+static void set_point(uint64_t *points, uint32_t c) { points[c >> 6] |= (uint64_t)1 << (c & 63); }
+
+static void clear_point(uint64_t *points, uint32_t c) {
+    points[c >> 6] &= ~((uint64_t)1 << (c & 63));
+}
+
+static int has_point(const uint64_t *points, uint32_t c) { return points[c >> 6] >> (c & 63) & 1; }
+
+/* Whether TRIE has a token that is this character, so that it is never unknown; not for a space. */
+static int is_token(const tkx *t, uint32_t c) {
+    uint8_t character[4];
+    const size_t size = utf8_encode(character, c);
+    uint32_t base = t->trie_root, id = MAX_IDS;
+    size_t i;
+    for (i = 0; i < size; i++) {
+        const uint64_t unit = trie_child(t, base, character[i]);
+        if (label_of(unit) != character[i]) return 0;
+        base = base_of(unit);
+        id = id_of(unit);
+    }
+    return c != ' ' && c != 0x2581 && id < t->id_count;
+}
+
+/* Whether a sequence of a CHARSMAP goes on after a node. */
+static int goes_on(const tkx_op *op, uint32_t node) {
+    uint32_t byte;
+    for (byte = 1; byte < 256; byte++) {
+        uint32_t inner = node;
+        if (follow_sequence(op, &inner, byte)) return 1;
+    }
+    return 0;
+}
+
+/* Notes a character that begins sequences of a CHARSMAP; `unit` and `node` are those after it. */
+static void note_first(tkx_context *ctx, const tkx_op *op, uint32_t unit, uint32_t node, uint32_t c,
+                       tkx_bulk_points *found) {
+    uint32_t image = 0;
+    if (unit & TKX_DARTS_LEAF) {
+        const tkx_span to = read_replacement(ctx, op, charsmap_unit(op, node) & TKX_DARTS_VALUE);
+        if (to.size && utf8_length(*to.data) == to.size) image = utf8_decode(to.data);
+        if (image >= TKX_BULK_POINTS || !is_token(ctx->t, image)) image = 0;
+        if (image != c) clear_point(found->unchanged, c);
+        found->images[c] = (uint16_t)image;
+        clear_point(found->left, c);
+        if (image) set_point(found->left, c);
+    }
+    clear_point(found->right, c);
+    if (image && !goes_on(op, node)) set_point(found->right, c);
+}
+
+/* Finds what a CHARSMAP does. All that can be read from a unit on which is no child of the root may
+   be inside a sequence. */
+static void note_sequences(tkx_context *ctx, const tkx_op *op, tkx_bulk_points *found) {
+    const uint32_t count = load_u32(op->table.data), root = charsmap_offset(charsmap_unit(op, 0));
+    uint64_t inside[TKX_BULK_POINTS / 64] = {0};
+    uint32_t i, c, second, third;
+    for (i = 0; i < count; i++) {
+        const uint32_t unit = charsmap_unit(op, i), first = unit & TKX_DARTS_LABEL;
+        const uint32_t node = i ^ charsmap_offset(unit);
+        const int is_first = (root ^ first) == i;
+        if (first < 128 && is_first) note_first(ctx, op, unit, node, first, found);
+        if (first < 128 && !is_first) set_point(inside, first);
+        for (second = 0x80; second < 0xC0 && first >= 0xC2 && first < 0xF0; second++) {
+            uint32_t inner = node;
+            const uint32_t next = follow_sequence(op, &inner, second);
+            c = (first & 31) << 6 | (second & 63);
+            if (next && first < 0xE0 && is_first) note_first(ctx, op, next, inner, c, found);
+            if (next && first < 0xE0 && !is_first) set_point(inside, c);
+            for (third = 0x80; third < 0xC0 && next && first >= 0xE0; third++) {
+                uint32_t last = inner;
+                const uint32_t end = follow_sequence(op, &last, third);
+                c = (first & 15) << 12 | (second & 63) << 6 | (third & 63);
+                if (end && is_first) note_first(ctx, op, end, last, c, found);
+                if (end && !is_first) set_point(inside, c);
+            }
+        }
+    }
+    for (i = 0; i < TKX_BULK_POINTS / 64; i++) {
+        found->unchanged[i] &= ~inside[i];
+        found->left[i] &= ~inside[i];
+    }
+}
+
+/* Removes the characters that begin with a byte. */
+static void clear_points(uint64_t *points, uint32_t byte) {
+    uint32_t c = byte < 0xE0 ? (byte & 31) << 6 : (byte & 15) << 12;
+    const uint32_t end = c + (byte < 0xE0 ? 1u << 6 : 1u << 12);
+    if (byte < 128) clear_point(points, byte);
+    for (; byte >= 0xC2 && byte < 0xF0 && c < end; c++) clear_point(points, c);
+}
+
+/* Removes the characters of protected texts, which become themselves there. */
+static void note_protected(tkx_context *ctx, const tkx_op *op, tkx_bulk_points *found) {
+    const uint8_t *data = op->table.data;
+    tkx_scanner f;
+    uint32_t i;
+    scan_protected(&f, ctx, op, data, data);
+    for (i = 0; i < f.edge_count; i++) {
+        const uint32_t byte = load_u32(f.edges + 4 * (size_t)i) >> 24;
+        clear_points(found->left, byte);
+        clear_points(found->right, byte);
+        found->keeps_space &= byte != ' ';
+    }
+}
+
+/* Whether a program stops before each symbol of a class, from any state. */
+static int stops_before(const tkx_stage *s, uint32_t class_) {
+    uint32_t state;
+    for (state = 0; state < s->state_count; state++)
+        if (transition(s, state, class_) & ~(uint32_t)ACCEPT) return 0;
+    return 1;
+}
+
+/* Whether a program treats all of the classes that it stops before alike. */
+static int stops_alike(const tkx_stage *s, const uint8_t *stops) {
+    uint32_t state, class_, last = TKX_NONE;
+    for (class_ = 0; class_ < s->class_count; class_++) {
+        if (!stops[class_]) continue;
+        for (state = 0; state < s->state_count && last != TKX_NONE; state++)
+            if (transition(s, state, class_) != transition(s, state, last)) return 0;
+        last = class_;
+    }
+    return 1;
+}
+
+/* Finds what an operation does; 0: it is not supported. */
+static int note_op(tkx_context *ctx, const tkx_op *op, tkx_bulk_points *found) {
+    const uint8_t *data = op->table.data;
+    tkx_entries map = {0};
+    uint8_t stops[256], character[4];
+    uint32_t c;
+    size_t length;
+    switch (op->kind) {
+        case AFFIX: return !(op->flags & APPEND);
+        case CHARSMAP:
+            if (op->flags & BY_CLUSTER) return 0;
+            note_sequences(ctx, op, found);
+            note_protected(ctx, op, found);
+            return 1;
+        case MAP: map = entries_at(data + MAP_HEADER + ASCII_SIZE, data); break;
+        case REPLACE:
+            if (op->program.labels || (op->program.flags & (EMPTY_MATCHES | ON_BYTES))) return 0;
+            for (c = 0; c < op->program.class_count; c++)
+                stops[c] = (uint8_t)stops_before(&op->program, c);
+            found->keeps_space &= stops_alike(&op->program, stops);
+            break;
+        default: return 0;
+    }
+    for (c = 0; c < TKX_BULK_POINTS && ctx->code == TKX_OK; c++) {
+        const uint32_t image = found->images[c];
+        if (!has_point(found->left, c) && !has_point(found->unchanged, c)) continue;
+        utf8_encode(character, image);
+        if (op->kind == REPLACE ? !stops[symbol_class(&op->program, character, &length)]
+            : image < 128       ? data[MAP_HEADER + image] != image
+                                : find_entry(ctx, &map, image) != map.entries) {
+            clear_point(found->left, c);
+            clear_point(found->unchanged, c);
+        }
+    }
+    return 1;
+}
+
+/* Whether the normalizer changes neither a space nor the character after it. */
+static int keeps_space(const tkx *t, uint32_t c) {
+    uint8_t memory[4096], text[5] = {' '};
+    const uint8_t *normalized = text;
+    const size_t size = 1 + utf8_encode(text + 1, c);
+    size_t length = size;
+    tkx_context ctx;
+    context_init(&ctx, t, 0);
+    ctx.memory = memory;
+    ctx.memory_size = sizeof memory;
+    ctx.text.begin = ctx.text.base = text;
+    ctx.text.limit = text + size;
+    rewrite(&ctx, t->ops, t->op_count, &normalized, &length);
+    return ctx.code == TKX_OK && length == size && memcmp(normalized, text, size) == 0;
+}
+
+int tkx_bulk_find_points(const tkx *t, tkx_bulk_points *found) {
+    tkx_context ctx;
+    uint32_t c, i, maps = 0;
+    context_init(&ctx, t, 0);
+    found->keeps_space = 1;
+    for (c = 1; c < TKX_BULK_POINTS; c++) {
+        found->images[c] = (uint16_t)c;
+        if (is_scalar(c) && is_token(t, c)) set_point(found->left, c);
+    }
+    memcpy(found->right, found->left, sizeof found->right);
+    memcpy(found->unchanged, found->left, sizeof found->unchanged);
+    for (i = 0; i < t->op_count; i++) {
+        maps += t->ops[i].kind == CHARSMAP;
+        if (maps > 1 || !note_op(&ctx, &t->ops[i], found)) return 0;
+    }
+    for (i = 0; i < TKX_BULK_POINTS / 64; i++) found->right[i] &= found->left[i];
+    for (c = 1; c < TKX_BULK_POINTS && !has_point(found->unchanged, c); c++) continue;
+    found->keeps_space &= c < TKX_BULK_POINTS && keeps_space(t, c);
+    return !t->keys.data && ctx.code == TKX_OK;
+}
