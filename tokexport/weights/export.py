@@ -1,7 +1,7 @@
 """Writes the weights file of a checkpoint, one tensor at a time."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tokexport.errors import UnsupportedError
 from tokexport.output import resolve, writing
 from tokexport.weights.checkpoint import Checkpoint, read_checkpoint
-from tokexport.weights.layout import GROUP, Shape, Tensor, aligned, file_size, header, tensors
+from tokexport.weights.layout import GROUP, HEADER, Shape, Tensor, aligned, header, tensors
 
 Floats = npt.NDArray[np.float32]
 
@@ -51,30 +51,29 @@ def export(
     shape = replace(read.shape, group=GROUP if dtype == "int8" else 0)
     _check_groups(shape)
     every = list(tensors(shape))
-    errors = _Errors()
+    largest, total, count = 0.0, 0.0, 0  # of the errors of all quantized weights
     with writing(path, force=force) as file:
-        at = file.write(header(shape))
+        size = file.write(bytes(HEADER.sizeof()))
         for number, tensor in enumerate(every):
             if progress is not None:
                 progress("writing tensors", number, len(every))
-            for data in _stored(read, tensor, shape.group, errors):
-                at += file.write(bytes(aligned(at) - at))
-                at += file.write(data)
+            parts, errors = _stored(read, tensor, shape.group)
+            for data in parts:
+                size += file.write(bytes(aligned(size) - size))
+                size += file.write(data)
+            largest = max(largest, float(errors.max(initial=0)))
+            total += float(errors.sum(dtype=np.float64))
+            count += errors.size
+        file.seek(0)
+        file.write(header(shape, size))
     return Exported(
         target=Path(target),
-        size=file_size(shape),
+        size=size,
         shape=shape,
         parameters=sum(tensor.rows * tensor.columns for tensor in every if tensor.source),
-        largest_error=errors.largest,
-        mean_error=errors.total / errors.count if errors.count else 0.0,
+        largest_error=largest,
+        mean_error=total / count if count else 0.0,
     )
-
-
-class _Errors:
-    """The errors of all quantized weights."""
-
-    def __init__(self) -> None:
-        self.largest, self.total, self.count = 0.0, 0.0, 0
 
 
 def _check_groups(shape: Shape) -> None:
@@ -102,21 +101,14 @@ def quantized(values: Floats, group: int) -> tuple[npt.NDArray[np.int8], Floats,
     return codes.reshape(values.shape), scales.ravel(), errors
 
 
-def _stored(
-    checkpoint: Checkpoint, tensor: Tensor, group: int, errors: _Errors
-) -> Iterator[memoryview]:
-    """The parts of a tensor as stored in the file."""
+def _stored(checkpoint: Checkpoint, tensor: Tensor, group: int) -> tuple[list[memoryview], Floats]:
+    """The parts of a tensor as stored in the file, and the errors of its weights, if any."""
     if tensor.source is None:
         values = checkpoint.rope_frequencies
     else:
         shape = (tensor.rows, tensor.columns) if tensor.is_matrix else (tensor.columns,)
         values = checkpoint.tensor(tensor.source, shape)
     if not tensor.is_matrix or not group:
-        yield np.ascontiguousarray(values, "<f4").data
-        return
-    codes, scales, wrong = quantized(values, group)
-    errors.largest = max(errors.largest, float(wrong.max()))
-    errors.total += float(wrong.sum(dtype=np.float64))
-    errors.count += wrong.size
-    yield codes.data
-    yield np.ascontiguousarray(scales, "<f4").data
+        return [np.ascontiguousarray(values, "<f4").data], np.empty(0, np.float32)
+    codes, scales, errors = quantized(values, group)
+    return [codes.data, np.ascontiguousarray(scales, "<f4").data], errors

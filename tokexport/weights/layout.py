@@ -98,16 +98,6 @@ def tensors(shape: Shape) -> Iterator[Tensor]:
         yield matrix("classifier", "lm_head.weight", shape.vocabulary, width)
 
 
-def stored_sizes(tensor: Tensor, group: int) -> tuple[int, ...]:
-    """The bytes of a tensor's parts, each aligned: its values, or its codes and their scales.
-
-    >>> stored_sizes(Tensor("embedding", "x", 2, 64, is_matrix=True), 64)
-    (128, 8)
-    """
-    count = tensor.rows * tensor.columns
-    return (count, count // group * 4) if tensor.is_matrix and group else (count * 4,)
-
-
 def aligned(size: int) -> int:
     """The next offset at which a tensor may begin.
 
@@ -117,17 +107,8 @@ def aligned(size: int) -> int:
     return -(-size // ALIGNMENT) * ALIGNMENT
 
 
-def file_size(shape: Shape) -> int:
-    """The size in bytes of a file of this shape."""
-    at: int = HEADER.sizeof()
-    for tensor in tensors(shape):
-        for size in stored_sizes(tensor, shape.group):
-            at = aligned(at) + size
-    return at
-
-
-def header(shape: Shape) -> bytes:
-    """The header of a file of this shape."""
+def header(shape: Shape, size: int) -> bytes:
+    """The header of a file of this shape and size."""
     flags = QK_NORM * shape.has_qk_norm | TIED * shape.is_tied
-    content: bytes = HEADER.build({**asdict(shape), "flags": flags, "size": file_size(shape)})
+    content: bytes = HEADER.build({**asdict(shape), "flags": flags, "size": size})
     return content
