@@ -12,10 +12,7 @@ from tokexport.sources.json_node import show
 from tokexport.sources.sentencepiece.proto import PieceType
 from tokexport.targets.longest_first import cut_otherwise
 from tokexport.targets.parts import Part
-from tokexport.unicode.byte_alphabet import to_characters
-
-# The bytes of valid UTF-8.
-_TEXT_BYTES: Final = (*range(0xC0), *range(0xC2, 0xF5))
+from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT, to_characters
 
 _CASED: Final = (
     "ends a word at a combining mark (accents in NFD, Hindi, Thai) and takes a letter outside ASCII"
@@ -131,10 +128,10 @@ def _of_bytes(file: GgufTokenizer) -> dict[Part, str]:
     if name in SPLITTERS:
         found[Part.PRE_TOKENIZER] = f"llama.cpp's splitter for {name} {SPLITTERS[name]}"
     tokens = frozenset(file.tokens)
-    missing = [byte for byte in _TEXT_BYTES if to_characters(bytes((byte,))) not in tokens]
+    missing = [byte for byte in BYTES_OF_TEXT if to_characters(bytes((byte,))) not in tokens]
     if missing:
         found[Part.UNKNOWN] = (
-            f"llama.cpp drops a byte without a token, such as 0x{missing[0]:02x}, after it has"
+            f"llama.cpp drops a byte without a token, such as 0x{min(missing):02x}, after it has"
             " merged the others"
         )
     return found

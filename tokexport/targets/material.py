@@ -25,6 +25,7 @@ from tokexport.targets.parts import (
     order_of_merges,
     parts_of_file,
     parts_of_model,
+    refuse,
 )
 
 # The score of a token without a merge, as in a tokexport file.
@@ -76,11 +77,16 @@ def refuse_file(source: Material, target: str, what: str, kind: str = "a tokexpo
         )
 
 
-def refuse_unscored(source: Material, target: str) -> None:
-    """The same for BPE over bytes without scores, which give the order of merges."""
-    kind = "a tokexport file without scores (--decode-only, --no-scores)"
+def scores_of_bytes(source: Material, target: str, hint: str) -> tuple[float, ...]:
+    """The scores of BPE over bytes, which give the order of its merges. TokexportError for another
+    model, with the hint, and for a tokexport file without them.
+    """
     if source.of_bytes and source.scores is None:
+        kind = "a tokexport file without scores (--decode-only, --no-scores)"
         refuse_file(source, target, "the order of its merges", kind)
+    if source.scores is None or not source.of_bytes:
+        raise refuse(target, "it is not BPE over bytes", hint)
+    return source.scores
 
 
 def material(source: Any, **how: Any) -> Material:

@@ -9,8 +9,8 @@ from construct import Int32ul, Struct
 
 from tokexport.model import SpecialIds, Token
 from tokexport.targets.best_score import BestScore, c_string
-from tokexport.targets.material import NO_MERGE, Material, refuse_unscored
-from tokexport.targets.parts import Part, bos_eos, bytes_of, refuse
+from tokexport.targets.material import NO_MERGE, Material, scores_of_bytes
+from tokexport.targets.parts import Part, bos_eos, bytes_of
 from tokexport.targets.records import RECORD, build_records, longest, parse_records
 from tokexport.targets.target import Files, Target, single
 
@@ -20,13 +20,11 @@ _LONGEST_SPECIAL: Final = 64  # bytes of a special token that qwen3.c finds
 
 
 def _write(source: Material) -> Files:
-    refuse_unscored(source, "qwen3.c")
-    if source.scores is None or not source.of_bytes:
-        hint = "for a SentencePiece model of BPE there is llama2.c"
-        raise refuse("qwen3.c", "it is not BPE over bytes", hint)
+    hint = "for a SentencePiece model of BPE there is llama2.c"
+    scores = scores_of_bytes(source, "qwen3.c", hint)
     texts = [b"" if token is None else token.content for token in source.tokens]
     header = HEADER.build({"max_token_length": longest(texts), **_ends(source.special_ids)})
-    return single(build_records(header, source.scores, texts))
+    return single(build_records(header, scores, texts))
 
 
 def _ends(roles: SpecialIds) -> dict[str, int]:

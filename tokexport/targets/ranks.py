@@ -9,16 +9,13 @@ from typing import Any, Final
 from tokexport.model import SpecialIds, Token
 from tokexport.sources.registry import open_source
 from tokexport.sources.tiktoken.ranks import parse_ranks
-from tokexport.targets.material import NO_MERGE, Material, refuse_unscored
+from tokexport.targets.material import NO_MERGE, Material, scores_of_bytes
 from tokexport.targets.parts import Part, bytes_of, refuse
 from tokexport.targets.target import Files, LibraryRuntime, Target, single
 
 
 def _write(source: Material) -> Files:
-    refuse_unscored(source, "tiktoken")
-    if source.scores is None or not source.of_bytes:
-        raise refuse("tiktoken", "it is not BPE over bytes", "tiktoken has no other model")
-    scores = source.scores
+    scores = scores_of_bytes(source, "tiktoken", "tiktoken has no other model")
     made = [id for id, score in enumerate(scores) if score > NO_MERGE]
     wrong = next((b for a, b in pairwise(made) if scores[a] <= scores[b]), None)
     if wrong is not None:

@@ -1,7 +1,6 @@
 """Converts a source to another runtime's file."""
 
 import os
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tokexport.errors import TokexportError
-from tokexport.output import naming, refuse_sources, resolve, write_file
+from tokexport.output import naming, refuse_sources, resolve, write_file, writing
 from tokexport.targets.material import Material, material
 from tokexport.targets.registry import target_of
 from tokexport.targets.target import Files, Loss
@@ -77,20 +76,12 @@ def write_target(
         for path, data in paths.items():
             write_file(resolved[path], data, force=force)
     else:
+        from tokexport.targets.gguf import add_to
+
         refuse_sources(Path(target), [Path(into)])
-        _write_copy(found, Path(into), resolved[Path(target)], force)
+        with writing(resolved[Path(target)], force=force) as file:
+            add_to(found, Path(into), Path(file.name))
     return Written(format, {path: path.stat().st_size for path in paths}, found, losses)
-
-
-def _write_copy(source: Material, existing: Path, target: Path, force: bool) -> None:
-    """Writes to a temporary file and moves it: the copy may be larger than memory."""
-    from tokexport.targets.gguf import add_to
-
-    temporary = target.with_name(f".tokexport-{secrets.token_hex(8)}")
-    with naming(target, temporary):
-        add_to(source, existing, temporary)
-        resolve(target, force=force)
-        os.replace(temporary, target)
 
 
 def _read_back(read: Any, files: Files) -> Material:
