@@ -6,13 +6,16 @@ also reads the spaces after a line feed in vain, but the next match takes them.
 """
 
 from collections import Counter
-from typing import Final
+from collections.abc import Mapping
+from typing import Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from tokexport.patterns.dfa import DEAD, Automaton, sure_to_match
 from tokexport.unicode.store import distinct
+
+Node = TypeVar("Node")
 
 MAX_PAIRS: Final = 1 << 17  # pairs of states to examine: under a second
 
@@ -39,26 +42,30 @@ def states_to_remember(automaton: Automaton, may_be_empty: bool = False) -> npt.
     states, symbols = np.nonzero(~automaton.ends & (automaton.next != DEAD))
     silent[states, automaton.next[states, symbols]] = True
     silent[sure_to_match(automaton.next, automaton.ends)] = False
-    # The states on cycles, or on paths between cycles.
-    unbounded = _after_cycles(silent) & _after_cycles(silent.T)
-    if not unbounded.any() or not (may_be_empty or _two_starts_overrun(automaton, unbounded)):
-        return np.zeros(n_states, dtype=np.bool_)
+    after, before = (
+        _after_cycles({state: set(np.flatnonzero(row).tolist()) for state, row in enumerate(edges)})
+        for edges in (silent, silent.T)
+    )
+    found = after & before  # the states on cycles, or on paths between cycles
+    unbounded = np.zeros(n_states, dtype=np.bool_)
+    if found and (may_be_empty or _two_starts_overrun(automaton, found)):
+        unbounded[[*found]] = True
     return unbounded
 
 
-def _after_cycles(edges: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def _after_cycles(edges: Mapping[Node, set[Node]]) -> set[Node]:
     """The nodes on cycles and all nodes reachable from them: those left after repeatedly removing
     each node that no edge leads to.
     """
-    degrees: npt.NDArray[np.int64] = edges.sum(axis=0)
-    queue = np.flatnonzero(degrees == 0).tolist()
+    degrees = Counter(target for targets in edges.values() for target in targets)
+    queue = [node for node in edges if not degrees[node]]
     for node in queue:
-        degrees -= edges[node]
-        queue += np.flatnonzero(edges[node] & (degrees == 0)).tolist()
-    return degrees > 0
+        degrees.subtract(edges[node])
+        queue += [target for target in edges[node] if not degrees[target]]
+    return edges.keys() - queue
 
 
-def _two_starts_overrun(automaton: Automaton, unbounded: npt.NDArray[np.bool_]) -> bool:
+def _two_starts_overrun(automaton: Automaton, unbounded: set[int]) -> bool:
     """Whether two runs, one started while the other is reading, can loop without a match end.
 
     Explores all reachable pairs of states (older run, younger run), over every symbol. If there are
@@ -68,9 +75,7 @@ def _two_starts_overrun(automaton: Automaton, unbounded: npt.NDArray[np.bool_]) 
     following, ends = automaton.next.tolist(), automaton.ends.tolist()
     n_symbols = len(following[0])
     pairs = {
-        (int(older), int(younger))
-        for older in np.flatnonzero(unbounded)
-        for younger in distinct(automaton.starts)
+        (older, younger) for older in unbounded for younger in distinct(automaton.starts).tolist()
     }
     queue = sorted(pairs)
     together: dict[tuple[int, int], set[tuple[int, int]]] = {}
@@ -78,7 +83,7 @@ def _two_starts_overrun(automaton: Automaton, unbounded: npt.NDArray[np.bool_]) 
         together[older, younger] = set()
         for symbol in range(n_symbols):
             pair = following[older][symbol], following[younger][symbol]
-            if ends[older][symbol] or DEAD in pair or not unbounded[pair[0]]:
+            if ends[older][symbol] or DEAD in pair or pair[0] not in unbounded:
                 continue
             if not (ends[younger][symbol] or sure[pair[1]]):
                 together[older, younger].add(pair)
@@ -87,10 +92,4 @@ def _two_starts_overrun(automaton: Automaton, unbounded: npt.NDArray[np.bool_]) 
                     return True
                 pairs.add(pair)
                 queue.append(pair)
-    # As in _after_cycles: without a cycle every pair is removed.
-    degrees = Counter(pair for targets in together.values() for pair in targets)
-    queue = [pair for pair in together if not degrees[pair]]
-    for taken in queue:
-        degrees.subtract(together[taken])
-        queue += [pair for pair in together[taken] if not degrees[pair]]
-    return len(queue) < len(together)
+    return bool(_after_cycles(together))
