@@ -3,33 +3,19 @@
 # Not from typing, which takes longer to import than this package: type checkers know the name.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tokexport import errors
-    from tokexport.conversion import convert
-    from tokexport.model import AddedToken, SpecialIds
-    from tokexport.runtime.decode_stream import DecodeStream
-    from tokexport.runtime.encoding import Encoding, NumpyEncoding
-    from tokexport.runtime.tokenizer import Tokenizer, load
-    from tokexport.sources import read
-    from tokexport.training.train import train_from_iterator
-    from tokexport.verification import verify
-    from tokexport.version import __version__
-
-__all__ = [
-    "AddedToken",
-    "DecodeStream",
-    "Encoding",
-    "NumpyEncoding",
-    "SpecialIds",
-    "Tokenizer",
-    "__version__",
-    "convert",
-    "errors",
-    "get_include",
-    "load",
-    "read",
-    "train_from_iterator",
-    "verify",
-]
+    from tokexport import errors as errors
+    from tokexport.conversion import convert as convert
+    from tokexport.model import AddedToken as AddedToken
+    from tokexport.model import SpecialIds as SpecialIds
+    from tokexport.runtime.decode_stream import DecodeStream as DecodeStream
+    from tokexport.runtime.encoding import Encoding as Encoding
+    from tokexport.runtime.encoding import NumpyEncoding as NumpyEncoding
+    from tokexport.runtime.tokenizer import Tokenizer as Tokenizer
+    from tokexport.runtime.tokenizer import load as load
+    from tokexport.sources import read as read
+    from tokexport.training.train import train_from_iterator as train_from_iterator
+    from tokexport.verification import verify as verify
+    from tokexport.version import __version__ as __version__
 
 # A process that only runs a tokenizer does not import the code that makes and compares files.
 _ON_DEMAND = {
@@ -47,6 +33,7 @@ _ON_DEMAND = {
     "train_from_iterator": "tokexport.training.train",
     "verify": "tokexport.verification",
 }
+__all__ = [*_ON_DEMAND, "get_include"]
 
 
 if not TYPE_CHECKING:  # a type checker reports unknown names itself
