@@ -72,9 +72,5 @@ def repeat(action: Callable[[], object], seconds: float) -> float:
 
 def library_source(limit: int) -> bytes:
     """The first ``limit`` bytes of this Python's standard library, its files sorted by name."""
-    parts: list[bytes] = []
-    for path in sorted(Path(sysconfig.get_path("stdlib")).glob("*.py")):
-        parts.append(path.read_bytes())
-        if sum(map(len, parts)) >= limit:
-            break
-    return b"".join(parts)[:limit]
+    files = sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))
+    return b"".join(path.read_bytes() for path in files)[:limit]

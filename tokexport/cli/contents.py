@@ -25,7 +25,7 @@ from tokexport.errors import FormatError, SourceError
 from tokexport.escape import escape
 from tokexport.file.layout import ModelType, Tag
 from tokexport.model import AddedToken, Decoding, SpecialIds, Template, TemplateItem, Token
-from tokexport.runtime.metadata import section
+from tokexport.runtime.metadata import damaged, section
 from tokexport.runtime.tokenizer import load
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def tag_text(tag: bytes) -> str:
     return tag.decode("ascii", "backslashreplace")
 
 
-def reads(tag: bytes) -> Callable[[Callable[[Contents], Result]], cached_property[Result]]:
+def reads(tag: Tag) -> Callable[[Callable[[Contents], Result]], cached_property[Result]]:
     """A property that reads a section: any error becomes a FormatError that names the section."""
 
     def decorate(method: Callable[[Contents], Result]) -> cached_property[Result]:
@@ -123,12 +123,9 @@ class Contents:
         count, start = self.header.section_count, layout.Header.sizeof()
         self.sections = tuple(Array(count, layout.Section).parse(data[start:]))
 
-    def damaged(self, tag: bytes, problem: str) -> FormatError:
+    def damaged(self, tag: Tag, problem: str) -> FormatError:
         """The error for a section with invalid content."""
-        return FormatError(
-            f"{self.name}: section {tag_text(tag)} is damaged: {problem}",
-            "fetch the file again, or convert the source again",
-        )
+        return damaged(self.tokenizer, tag_text(tag), problem)
 
     def section(self, tag: bytes) -> bytes | None:
         return section(self.tokenizer, tag)

@@ -24,12 +24,13 @@ COPIES = "copies of pipes"  # in the context: the name that was given, by tempor
 
 class AnyPath(click.Path):
     """A path, as a str, but not an empty one, which is the current directory for ``pathlib``. With
-    ``reads``, a pipe is copied to a temporary file, and so is standard input (``-``).
+    ``reads``, a pipe is copied to a temporary file, and so is standard input (``-``); with
+    ``writes``, ``-`` is refused.
     """
 
-    def __init__(self, reads: bool = False) -> None:
+    def __init__(self, reads: bool = False, writes: bool = False) -> None:
         super().__init__()
-        self.reads = reads
+        self.reads, self.writes = reads, writes
 
     def convert(
         self,
@@ -38,6 +39,8 @@ class AnyPath(click.Path):
         ctx: click.Context | None,
     ) -> str:
         name = str(value) or self.fail("an empty path names no file", param, ctx)
+        if self.writes and name == "-":
+            self.fail("this command does not write to standard output; name a file", param, ctx)
         if ctx is None or not self.reads or (name != "-" and not Path(name).is_fifo()):
             return name
         copies = ctx.meta.setdefault(COPIES, {})
@@ -53,23 +56,9 @@ class AnyPath(click.Path):
         return str(path)
 
 
-class TargetPath(AnyPath):
-    """A file or folder to write, which cannot be standard output."""
-
-    def convert(
-        self,
-        value: str | os.PathLike[str],
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> str:
-        if value == "-":
-            self.fail("this command does not write to standard output; name a file", param, ctx)
-        return super().convert(value, param, ctx)
-
-
 InputPath = partial(AnyPath, reads=True)
 path_option = partial(click.option, type=AnyPath(), metavar="FILE")
-target_option = partial(path_option, "-o", "--output", type=TargetPath())
+target_option = partial(path_option, "-o", "--output", type=AnyPath(writes=True))
 
 
 def parts_of_file(name: str) -> Iterator[bytes]:
