@@ -15,7 +15,7 @@ RULES = {
     "normalization": {"model", "patterns", "unicode"},
     "sources": {"model", "normalization", "unicode", "_core"},
     "compiler": {"model", "normalization", "patterns", "unicode", "_core"},
-    "file": {"chat.frame", "chat.markup", "compiler.tables", "version"},
+    "file": {"chat.frame", "compiler.tables", "version"},
     "corpus": {"output", "runtime"},
     "targets": {"conversion", "model", "output", "runtime", "sources", "unicode", "verification"}
     | {"compiler", "file.layout", "patterns"},

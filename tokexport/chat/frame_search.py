@@ -14,8 +14,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from tokexport.chat.environment import compared, compiled, literals
-from tokexport.chat.frame import Frame, Message, Opening
-from tokexport.chat.markup import marks, straddling
+from tokexport.chat.frame import Frame, Message, Opening, marks, straddling
 from tokexport.chat.render import render
 from tokexport.errors import ChatTemplateError
 

@@ -1,16 +1,21 @@
-"""The sections that no id depends on: the roles of ids, the provenance, the self test."""
+"""The sections that no id depends on: the roles of ids, the provenance, the self test, the frame of
+the chat template.
+"""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 
 import tokexport.file.layout as layout
+from tokexport.chat.frame import Frame, marks
 from tokexport.compiler.tables import SelfTestCase, Tables
 from tokexport.file.layout import NONE
 from tokexport.file.pack import struct
 from tokexport.version import __version__
+
+_SIZES = [field.name for field in layout.FrameHeader.subcons][4:]
 
 
 def special_ids(tables: Tables) -> bytes | None:
@@ -65,3 +70,27 @@ def self_test(cases: Sequence[SelfTestCase]) -> bytes:
         layout.SelfTestHeader, case_count=len(cases), id_count=len(ids), text_size=len(text)
     )
     return header + records.tobytes() + np.array(ids, "<u4").tobytes() + bytes(text)
+
+
+def frame(value: Frame | None, special: Collection[str]) -> bytes | None:
+    """FRAM, or None if there is no frame. ``special``: the special tokens."""
+    if value is None:
+        return None
+    places = marks(value.texts, special)
+    texts = [text.encode() for text in (*value.texts, *value.reserved)]
+    sizes = [len(text) for text in texts]
+    reserved = sizes[len(_SIZES) :]
+    flags = [layout.FrameFlag[f"STRIP_{role.upper()}"] for role in value.stripped]
+    flags += [layout.FrameFlag[f"TRIMMED_{role.upper()}"] for role in value.trimmed]
+    flags += [layout.FrameFlag.HAS_SYSTEM] * (value.system is not None)
+    flags += [layout.FrameFlag.TAKES_EMPTY] * value.takes_empty
+    header = struct(
+        layout.FrameHeader,
+        flags=sum(flags),
+        mark_count=len(places),
+        reserved_count=len(reserved),
+        text_size=sum(sizes),
+        **dict(zip(_SIZES, sizes, strict=False)),
+    )
+    numbers = np.array(places, layout.FRAME_MARK).tobytes()
+    return header + numbers + np.array(reserved, layout.RESERVED_SIZE).tobytes() + b"".join(texts)

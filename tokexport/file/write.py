@@ -11,14 +11,7 @@ from dataclasses import dataclass
 import tokexport.file.layout as layout
 from tokexport.chat.frame import Frame
 from tokexport.compiler.tables import EncodingTables, Tables, TrieTables
-from tokexport.file import (
-    chat_section,
-    decoder_sections,
-    encoder_sections,
-    metadata_sections,
-    text_sections,
-    token_sections,
-)
+from tokexport.file import encoder_sections, metadata_sections, text_sections, token_sections
 from tokexport.file.layout import Tag
 from tokexport.file.options import Options
 from tokexport.file.pack import Part, bits, struct
@@ -42,7 +35,8 @@ class Sections:
         """The parts of a file with the frame of its chat template; the first part is the header and
         section table.
         """
-        contents = self.contents | {Tag.CHAT_FRAME: chat_section.frame(chat_frame, self.special)}
+        frame = metadata_sections.frame(chat_frame, self.special)
+        contents = self.contents | {Tag.CHAT_FRAME: frame}
         found = {tag: content for tag, content in contents.items() if content is not None}
         return assemble(found, **self.fields)
 
@@ -54,8 +48,8 @@ def sections(tables: Tables, options: Options) -> Sections:
     contents: dict[bytes, Content | None] = {
         Tag.RECORDS: records,
         Tag.BYTES: blob,
-        Tag.DECODER: decoder_sections.decoder(tables.decoder),
-        Tag.EDITS: decoder_sections.edits(tables.decoder),
+        Tag.DECODER: token_sections.decoder(tables.decoder),
+        Tag.EDITS: token_sections.edits(tables.decoder),
     }
     if tables.encoding is not None:
         contents |= _encoder(tables, tables.encoding, options.scores, records, blob)

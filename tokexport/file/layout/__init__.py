@@ -5,7 +5,6 @@ The tables of ``formats/tokexport/SPEC.md``, the constants of the C core and the
 ``tokexport.h`` are generated: run ``python formats/tokexport/generate.py`` after a change.
 """
 
-from tokexport.file.layout.chat import *  # noqa: F403
 from tokexport.file.layout.container import *  # noqa: F403
 from tokexport.file.layout.encoder import *  # noqa: F403
 from tokexport.file.layout.text import *  # noqa: F403
