@@ -191,10 +191,7 @@ def as_object(trained: Trained, found: Report, folder: str) -> dict[str, object]
         **{name: getattr(trained, name) for name in names},
         "special_ids": asdict(trained.special_ids),
         "longest": [bytes_value(token) for token in found.longest],
-        "bytes_per_token": [
-            {"tokenizer": row.name, "training": row.training, "held_out": row.held_out}
-            for row in found.compression
-        ],
+        "bytes_per_token": [asdict(row) for row in found.compression],
         "kinds": found.kinds,
         "never_used": [bytes_value(token) for token in found.never_used],
     }
@@ -206,7 +203,7 @@ def describe(trained: Trained, found: Report, folder: str) -> str:
     learned = f"{plural(len(trained), 'token')} of {plural(trained.words, 'word')}"
     on_texts = f"{mean:.3f} bytes per token on {size(trained.text_bytes)} of text"
     rows = [
-        (row.name, *("-" if value is None else f"{value:.3f}" for value in values))
+        (row.tokenizer, *("-" if value is None else f"{value:.3f}" for value in values))
         for row in found.compression
         if any(values := (row.training, row.held_out))
     ]

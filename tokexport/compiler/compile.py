@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice, pairwise
-from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -54,15 +53,13 @@ from tokexport.model import (
 )
 from tokexport.normalization.normalize import normalize
 
-KINDS: Final[Mapping[type[Model], str]] = MappingProxyType(
-    {
-        BytePairModel: "BPE",
-        UnigramModel: "UNIGRAM",
-        WordPieceModel: "WORDPIECE",
-        WordLevelModel: "WORDLEVEL",
-        GreedyModel: "GREEDY",
-    }
-)
+KINDS: Final[Mapping[type[Model], str]] = {
+    BytePairModel: "BPE",
+    UnigramModel: "UNIGRAM",
+    WordPieceModel: "WORDPIECE",
+    WordLevelModel: "WORDLEVEL",
+    GreedyModel: "GREEDY",
+}
 
 _NO_OFFSETS: Final = (
     "The file cannot give the offsets of the reference: ids are exact, offsets are refused."

@@ -3,7 +3,6 @@ of llama-cpp-python 0.3.36: its splitters by name, tokens that it knows by name,
 """
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Final
 
 from tokexport.sources.gguf.patterns import ORIGINALS
@@ -21,22 +20,20 @@ _CASED: Final = (
 _WIDE: Final = "keeps white space outside ASCII together with the text around it"
 # Names whose splitter in llama.cpp does not cut as the original does, and what it does. All other
 # names of ORIGINALS were the same on 14,240 texts without characters newer than Unicode 15.
-SPLITTERS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        **dict.fromkeys(("gpt-4o", "llama4", "minimax-m2", "tekken"), _CASED),
-        "afmoe": "takes all of U+8C48 to U+FAFF for ideographs (Yi, Hangul), and begins a number"
-        " where the characters before it do",
-        "deepseek-coder": _WIDE,
-        "deepseek-llm": f"{_WIDE}, and the digits of a number",
-        "falcon": "never cuts inside a character, as the original does at the bytes B2, B3, B9 and"
-        " BC to BE",
-        "kimi-k2": "ends a word at a combining mark, and not where a capital letter follows a"
-        " small one",
-        "laguna": "cuts between a carriage return and a line feed",
-        "tiny_aya": "does not end a word where a capital letter follows a small one, and groups"
-        " digits in threes also beside letters",
-    }
-)
+SPLITTERS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("gpt-4o", "llama4", "minimax-m2", "tekken"), _CASED),
+    "afmoe": "takes all of U+8C48 to U+FAFF for ideographs (Yi, Hangul), and begins a number"
+    " where the characters before it do",
+    "deepseek-coder": _WIDE,
+    "deepseek-llm": f"{_WIDE}, and the digits of a number",
+    "falcon": "never cuts inside a character, as the original does at the bytes B2, B3, B9 and"
+    " BC to BE",
+    "kimi-k2": "ends a word at a combining mark, and not where a capital letter follows a"
+    " small one",
+    "laguna": "cuts between a carriage return and a line feed",
+    "tiny_aya": "does not end a word where a capital letter follows a small one, and groups"
+    " digits in threes also beside letters",
+}
 
 # Names for which a pre-token that is a token becomes it, whatever its merges give.
 WHOLE_FIRST: Final = (
@@ -51,19 +48,17 @@ _NAMES: Final = (
 )
 # The names of each role in filling in the middle. One token of them, the first that llama.cpp comes
 # upon, has the role and is a control token, unless the file says which has it.
-_FILL_IN: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "pre": "<|fim_prefix|> <fim-prefix> <fim_prefix> <\uff5cfim\u2581begin\uff5c> <PRE>"
-        " \u2581<PRE> <|code_prefix|> <|prefix|>",
-        "suf": "<|fim_suffix|> <fim-suffix> <fim_suffix> <\uff5cfim\u2581hole\uff5c> <SUF>"
-        " \u2581<SUF> <|code_suffix|> <|suffix|>",
-        "mid": "<|fim_middle|> <fim-middle> <fim_middle> <\uff5cfim\u2581end\uff5c> <MID>"
-        " \u2581<MID> <|code_middle|> <|middle|>",
-        "pad": "<|fim_pad|> <fim-pad> <fim_pad> <PAD> [PAD]",
-        "rep": "<|fim_repo|> <|repo_name|> <fim-repo> <REPO> <reponame>",
-        "sep": "<|file_sep|>",
-    }
-)
+_FILL_IN: Final[Mapping[str, str]] = {
+    "pre": "<|fim_prefix|> <fim-prefix> <fim_prefix> <\uff5cfim\u2581begin\uff5c> <PRE>"
+    " \u2581<PRE> <|code_prefix|> <|prefix|>",
+    "suf": "<|fim_suffix|> <fim-suffix> <fim_suffix> <\uff5cfim\u2581hole\uff5c> <SUF>"
+    " \u2581<SUF> <|code_suffix|> <|suffix|>",
+    "mid": "<|fim_middle|> <fim-middle> <fim_middle> <\uff5cfim\u2581end\uff5c> <MID>"
+    " \u2581<MID> <|code_middle|> <|middle|>",
+    "pad": "<|fim_pad|> <fim-pad> <fim_pad> <PAD> [PAD]",
+    "rep": "<|fim_repo|> <|repo_name|> <fim-repo> <REPO> <reponame>",
+    "sep": "<|file_sep|>",
+}
 # Tokens that are control tokens in llama.cpp, and some that are not, whatever a file says.
 _CONTROL: Final = frozenset(_NAMES.split())
 _FOUND: Final = frozenset(("<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"))

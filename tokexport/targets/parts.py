@@ -61,13 +61,14 @@ def parts_of_model(model: TokenizerModel) -> dict[Part, Any]:
     of each step.
     """
     inner = model.model
+    usual = {} if model.chat.default is None else {"default": model.chat.default}
     found: dict[Part, Any] = {
         **_tokens_and_roles(model.tokens, model.added_tokens, model.special_ids),
         Part.NORMALIZER: _normalizer(model),
         Part.PRE_TOKENIZER: _without_paths(model.pre_tokenizer),
         Part.MODEL: algorithm(model),
         Part.TEMPLATE: None if model.template == Template() else model.template,
-        Part.CHAT_TEMPLATE: _chat_templates(model),
+        Part.CHAT_TEMPLATE: {**model.chat.named, **usual},
         Part.DECODER: _decoder(model),
     }
     match inner:
@@ -196,12 +197,6 @@ def merges_any_two(model: BytePairModel) -> bool:
         for at in range(1, len(key))
         if key[:at] in keys and key[at:] in keys
     )
-
-
-def _chat_templates(model: TokenizerModel) -> dict[str, str]:
-    """The chat templates by name, the main one as "default"."""
-    usual = {} if model.chat.default is None else {"default": model.chat.default}
-    return {**model.chat.named, **usual}
 
 
 def _unknown(model: BytePairModel) -> object:

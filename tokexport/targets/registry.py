@@ -1,7 +1,6 @@
 """Every target format, by its name on the command line."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 from tokexport.errors import TokexportError
@@ -31,7 +30,7 @@ _ALL: Final = (
     vocab_merges.VOCAB_MERGES,
     c_array.C_ARRAY,
 )
-TARGETS: Final[Mapping[str, Target]] = MappingProxyType({target.name: target for target in _ALL})
+TARGETS: Final[Mapping[str, Target]] = {target.name: target for target in _ALL}
 
 
 def target_of(name: str) -> Target:

@@ -5,7 +5,6 @@ what the runtime that loads it does with a text.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final, Protocol
 
 from construct import Construct
@@ -19,27 +18,25 @@ from tokexport.targets.parts import Part, Parts
 # What is written: the bytes of one file under the name "", or of several by name in a folder.
 Files = Mapping[str, bytes]
 
-_MEANING: Final[Mapping[Part, str]] = MappingProxyType(
-    {
-        Part.BYTES: "tokens have other bytes",
-        Part.NORMALIZER: "texts are not normalized",
-        Part.PRE_TOKENIZER: "texts are not cut before tokens are merged, so merges cross words",
-        Part.MODEL: "a pre-token that is a token becomes what its merges give",
-        Part.ORDER: "it does not say which tokens are merged first",
-        Part.PAIRS: "any two tokens whose bytes together are a token are merged",
-        Part.SCORES: "it has no scores of tokens",
-        Part.UNKNOWN: "what becomes of text without a token is left to the runtime",
-        Part.HOLES: "an id without a token becomes a token without text",
-        Part.ADDED_TOKENS: "it has no list of tokens that are searched for first",
-        Part.FLAGS: "single_word, lstrip, rstrip and normalized are left out",
-        Part.SPECIAL: "it does not say which tokens are special",
-        Part.TEMPLATE: "it does not say which ids surround a text",
-        Part.BOS_EOS: "it does not say which ids begin and end a text",
-        Part.ROLES: "it has no padding, unknown or further stop ids",
-        Part.CHAT_TEMPLATE: "it has no chat template",
-        Part.DECODER: "decoding only joins the bytes of tokens",
-    }
-)
+_MEANING: Final[Mapping[Part, str]] = {
+    Part.BYTES: "tokens have other bytes",
+    Part.NORMALIZER: "texts are not normalized",
+    Part.PRE_TOKENIZER: "texts are not cut before tokens are merged, so merges cross words",
+    Part.MODEL: "a pre-token that is a token becomes what its merges give",
+    Part.ORDER: "it does not say which tokens are merged first",
+    Part.PAIRS: "any two tokens whose bytes together are a token are merged",
+    Part.SCORES: "it has no scores of tokens",
+    Part.UNKNOWN: "what becomes of text without a token is left to the runtime",
+    Part.HOLES: "an id without a token becomes a token without text",
+    Part.ADDED_TOKENS: "it has no list of tokens that are searched for first",
+    Part.FLAGS: "single_word, lstrip, rstrip and normalized are left out",
+    Part.SPECIAL: "it does not say which tokens are special",
+    Part.TEMPLATE: "it does not say which ids surround a text",
+    Part.BOS_EOS: "it does not say which ids begin and end a text",
+    Part.ROLES: "it has no padding, unknown or further stop ids",
+    Part.CHAT_TEMPLATE: "it has no chat template",
+    Part.DECODER: "decoding only joins the bytes of tokens",
+}
 
 
 @dataclass(frozen=True, slots=True)

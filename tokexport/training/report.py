@@ -59,7 +59,7 @@ class Sample:
 class Compression:
     """The bytes per token of a tokenizer on samples; None if there is no text."""
 
-    name: str
+    tokenizer: str
     training: float | None
     held_out: float | None
 

@@ -12,7 +12,7 @@ from tokexport._core import give_back_memory
 from tokexport.compiler.passes.fuse_decomposition import without_marks
 from tokexport.compiler.passes.skip_hints import with_plain_classes
 from tokexport.errors import UnsupportedError
-from tokexport.limits import MAX_MAPPED, MAX_OPS, check_count
+from tokexport.limits import MAX_MAPPED
 from tokexport.model import (
     Append,
     CharacterMap,
@@ -92,7 +92,6 @@ def compile_steps(steps: tuple[NormalizerStep | PreTokenizerStep, ...]) -> tuple
             ops.append(op)
             while len(ops) > 1 and (both := _both(*ops[-2:])) is not None:
                 ops[-2:] = [both]
-    check_count("normalizer", len(ops), "operations in a row", MAX_OPS)
     return tuple(ops)
 
 

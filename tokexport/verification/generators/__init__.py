@@ -4,8 +4,7 @@ A string is a function of seed, generator, index and the tokenizer's own tokens,
 reproduced alone. Most strings have 5 to 60 characters; a few are long.
 """
 
-from collections.abc import Callable, Iterator
-from types import MappingProxyType
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from tokexport.verification.generators.dice import Dice
@@ -46,8 +45,8 @@ _TABLE: Final[tuple[tuple[str, Generator, int], ...]] = (
     ("added-tokens", added, 7),
     ("mixed", mixed, 6),
 )
-GENERATORS: Final = MappingProxyType({name: generator for name, generator, _ in _TABLE})
-SHARES: Final = MappingProxyType({name: share for name, _, share in _TABLE})
+GENERATORS: Final[Mapping[str, Generator]] = {name: one for name, one, _ in _TABLE}
+SHARES: Final[Mapping[str, int]] = {name: share for name, _, share in _TABLE}
 
 
 def plan(total: int, vocabulary: Vocabulary) -> dict[str, int]:
