@@ -52,63 +52,36 @@ def _read(path: Path) -> Material:
     return Material(path.name, tokens, parts, SpecialIds(bos, eos), tuple(scores))
 
 
-class Qwen3C:
-    """``encode`` and ``decode`` as in runq.c. A byte without a token, whose id is undefined there,
-    is left out here.
+class Qwen3:
+    """``encode`` and ``decode`` as in runq.c, or with ``of_rs`` as in qwen3-rs, which reads
+    characters and not bytes. One without a token, whose id is undefined in runq.c, is left out.
     """
 
     finds_special_tokens = True
 
-    def __init__(self, path: Path) -> None:
-        _, records = parse_records(path, HEADER, RECORD)
-        texts = [c_string(record.text) for record in records]
+    def __init__(self, path: Path, of_rs: bool) -> None:
+        head, records = parse_records(path, HEADER, RECORD)
+        texts = [record.text if of_rs else c_string(record.text) for record in records]
         self._model = BestScore(texts, [record.score for record in records])
+        self._longest = head.max_token_length if of_rs else _LONGEST_SPECIAL
+        self._of_rs = of_rs
 
     def encode(self, text: str) -> list[int]:
-        """From ``<`` to the next ``>`` if that is a token, else single bytes; then merges."""
-        data, known = c_string(text.encode()), self._model.ids
+        """From ``<`` to the next ``>`` if that is a token, else single units; then merges."""
+        units, encoding, known = text, "utf-8", self._model.ids
+        if not self._of_rs:
+            units, encoding = c_string(text.encode()).decode("latin-1"), "latin-1"  # bytes
         ids, place = [], 0
-        while place < len(data):
-            end = data.find(b">", place, place + _LONGEST_SPECIAL)
-            special = data[place : end + 1] if end >= 0 and data[place : place + 1] == b"<" else b""
-            token = special if special in known and special else data[place : place + 1]
-            ids += [known[token]] if token in known else []
+        while place < len(units):
+            end = units.find(">", place + 1, place + self._longest)
+            special = units[place : end + 1] if end >= 0 and units[place] == "<" else ""
+            token = special if special and special.encode(encoding) in known else units[place]
+            ids += [known[found]] if (found := token.encode(encoding)) in known else []
             place += len(token)
         return self._model.merged(ids)
 
     def decode(self, ids: Sequence[int]) -> bytes:
-        """Each token up to its first NUL."""
-        return b"".join(self._model.tokens[id] for id in ids)
-
-
-class Qwen3Rs:
-    """``encode`` and ``decode`` as in qwen3-rs: like qwen3.c, but by characters; a character that
-    is not a token is dropped.
-    """
-
-    finds_special_tokens = True
-
-    def __init__(self, path: Path) -> None:
-        head, records = parse_records(path, HEADER, RECORD)
-        texts, scores = [one.text for one in records], [one.score for one in records]
-        self._model, self._longest = BestScore(texts, scores), head.max_token_length
-
-    def encode(self, text: str) -> list[int]:
-        """From ``<`` to the next ``>`` if that is a token, else characters; then merges."""
-        ids, known, place = [], self._model.ids, 0
-        while place < len(text):
-            end = text.find(">", place + 1, place + self._longest)
-            special = text[place : end + 1] if end >= 0 and text[place] == "<" else ""
-            found = known.get(special.encode()) if special else None
-            size = 1 if found is None else len(special)
-            if found is None:
-                found = known.get(text[place].encode())
-            ids += [] if found is None else [found]
-            place += size
-        return self._model.merged(ids)
-
-    def decode(self, ids: Sequence[int]) -> bytes:
-        """The bytes of each token."""
+        """The bytes of each token; in runq.c up to its first NUL."""
         return b"".join(self._model.tokens[id] for id in ids)
 
 
@@ -117,7 +90,7 @@ QWEN3C: Final = Target(
     "runq.c of qwen3.c",
     _write,
     _read,
-    lambda path, how: Qwen3C(path),
+    lambda path, how: Qwen3(path, of_rs=False),
     Path("qwen3.c/golden.tokenizer"),
     layouts=(HEADER, RECORD),
     meanings={
@@ -126,5 +99,8 @@ QWEN3C: Final = Target(
     },
 )
 QWEN3_RS: Final = replace(
-    QWEN3C, name="qwen3-rs", runtime_name="qwen3-rs", runtime=lambda path, how: Qwen3Rs(path)
+    QWEN3C,
+    name="qwen3-rs",
+    runtime_name="qwen3-rs",
+    runtime=lambda path, how: Qwen3(path, of_rs=True),
 )
