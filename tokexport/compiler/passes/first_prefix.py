@@ -7,7 +7,7 @@ Otherwise the runtime has to track the source of each character, which costs tim
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tokexport.compiler.normalizer.rewriting import AffixOp, Op, ReplaceOp
 from tokexport.model import Split
@@ -27,10 +27,8 @@ def mark_first_prefixes(
     """
     if not any(isinstance(op, AffixOp) and op.only_first for stage in stages for op in stage):
         return tuple(stages)
-    known = _Known()
     # Here "first" refers to the text before normalization, as in the reference.
-    for op in normalizer:
-        known.pass_op(op)
+    known = [_known_after(op) for op in normalizer]
     whole = not cut_between
     found: list[Stage] = []
     for stage in stages:
@@ -41,30 +39,22 @@ def mark_first_prefixes(
         ops: list[Op] = []
         for op in stage:
             assert not isinstance(op, Split | SplitProgram)
-            known_by_place = known.one_to_one or (known.same_start and whole)
+            one_to_one = all(one_to_one for one_to_one, _ in known)
+            known_by_place = one_to_one or (whole and all(same_start for _, same_start in known))
             if isinstance(op, AffixOp) and op.only_first and not known_by_place:
                 op = replace(op, by_source=True)
             ops.append(op)
-            known.pass_op(op)
+            known.append(_known_after(op))
         found.append(tuple(ops))
     return tuple(found)
 
 
-@dataclass(slots=True)
-class _Known:
-    """What still holds: each character has become one; the first comes from the first."""
-
-    one_to_one: bool = True
-    same_start: bool = True
-
-    def pass_op(self, op: Op) -> None:
-        match op:
-            case CharacterMapping(numbers, outputs):
-                used = [outputs[number] for number in distinct(numbers)]
-                lengths = {len(output.before + output.after) + output.keep for output in used}
-                self.one_to_one &= lengths == {1}
-                self.same_start &= 0 not in lengths
-            case ReplaceOp():
-                self.one_to_one = self.same_start = False
-            case _:
-                self.one_to_one = False
+def _known_after(op: Op) -> tuple[bool, bool]:
+    """Whether each character becomes one, and whether the first comes from the first."""
+    match op:
+        case CharacterMapping(numbers, outputs):
+            used = [outputs[number] for number in distinct(numbers)]
+            lengths = {len(output.before + output.after) + output.keep for output in used}
+            return lengths == {1}, 0 not in lengths
+        case _:
+            return False, not isinstance(op, ReplaceOp)
