@@ -4,7 +4,7 @@ Plain numbers and arrays, not yet in their encoding in the file: -1 stands for a
 kinds and flags are the names that the layout gives them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -221,6 +221,10 @@ class OpTable:
     content: str = ""
 
 
+# Each stage of the pre-tokenizer cuts, or rewrites.
+Stages = Sequence[SplitStage | tuple[OpTable, ...]]
+
+
 @dataclass(frozen=True, slots=True)
 class AddedTables:
     """The added tokens with their tries: one for the raw and one for the normalized text."""
@@ -285,7 +289,7 @@ class EncodingTables:
     # A score for each id; None: the model has none.
     scores: npt.NDArray[np.floating[Any]] | None
     normalizer: tuple[OpTable, ...]
-    stages: tuple[SplitStage | tuple[OpTable, ...], ...]
+    stages: Stages
     # The pairs between which any text may be cut.
     cuts: Pairs
     added: AddedTables | None

@@ -13,6 +13,7 @@ from tokexport.compiler.tables import (
     OpTable,
     ProgramTable,
     SplitStage,
+    Stages,
     Tables,
     Trie,
 )
@@ -21,9 +22,7 @@ from tokexport.file.pack import Part, class_counts, levels, padded, rows, struct
 from tokexport.limits import MAX_TRIMMING_PASSES
 
 
-def splits(
-    normalizer: Sequence[OpTable], stages: Sequence[SplitStage | tuple[OpTable, ...]]
-) -> bytes:
+def splits(normalizer: Sequence[OpTable], stages: Stages) -> bytes:
     """SPLT: the header, the stages, then the tables of each program."""
     header = struct(layout.SplitsHeader, stage_count=len(stages))
     first = len(header) + layout.Stage.sizeof() * len(stages)
@@ -92,7 +91,7 @@ def program_stage(
     return descriptor, b"".join(parts)
 
 
-def labels(stages: Sequence[SplitStage | tuple[OpTable, ...]]) -> bytes | None:
+def labels(stages: Stages) -> bytes | None:
     """LABL, or None if no stage reads labels."""
     tables = [
         (number, labels)
@@ -117,9 +116,7 @@ def labels(stages: Sequence[SplitStage | tuple[OpTable, ...]]) -> bytes | None:
     return bytes(header + descriptors + entries)
 
 
-def rewriting(
-    normalizer: Sequence[OpTable], stages: Sequence[SplitStage | tuple[OpTable, ...]]
-) -> list[Part] | None:
+def rewriting(normalizer: Sequence[OpTable], stages: Stages) -> list[Part] | None:
     """NORM, or None if nothing is rewritten."""
     of_stages = [op for stage in stages if not isinstance(stage, SplitStage) for op in stage]
     ops = [*normalizer, *of_stages]

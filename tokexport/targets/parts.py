@@ -2,6 +2,8 @@
 not from memory.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
@@ -32,25 +34,36 @@ from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL
 
 
 class Part(Enum):
-    """A part of a tokenizer; the value is its name for a person."""
+    """A part of a tokenizer: its name for a person, and what it means that a target lacks it."""
 
-    BYTES = "bytes of tokens"
-    NORMALIZER = "normalizer"
-    PRE_TOKENIZER = "pre-tokenizer"
-    MODEL = "model"
-    ORDER = "order of merges"
-    PAIRS = "pairs that merge"
-    SCORES = "scores"
-    UNKNOWN = "unknown text"
-    HOLES = "holes"
-    ADDED_TOKENS = "added tokens"
-    FLAGS = "flags of added tokens"
-    SPECIAL = "special tokens"
-    TEMPLATE = "template"
-    BOS_EOS = "BOS and EOS"
-    ROLES = "other ids with a role"
-    CHAT_TEMPLATE = "chat template"
-    DECODER = "decoder"
+    BYTES = "bytes of tokens", "tokens have other bytes"
+    NORMALIZER = "normalizer", "texts are not normalized"
+    PRE_TOKENIZER = (
+        "pre-tokenizer",
+        "texts are not cut before tokens are merged, so merges cross words",
+    )
+    MODEL = "model", "a pre-token that is a token becomes what its merges give"
+    ORDER = "order of merges", "it does not say which tokens are merged first"
+    PAIRS = "pairs that merge", "any two tokens whose bytes together are a token are merged"
+    SCORES = "scores", "it has no scores of tokens"
+    UNKNOWN = "unknown text", "what becomes of text without a token is left to the runtime"
+    HOLES = "holes", "an id without a token becomes a token without text"
+    ADDED_TOKENS = "added tokens", "it has no list of tokens that are searched for first"
+    FLAGS = "flags of added tokens", "single_word, lstrip, rstrip and normalized are left out"
+    SPECIAL = "special tokens", "it does not say which tokens are special"
+    TEMPLATE = "template", "it does not say which ids surround a text"
+    BOS_EOS = "BOS and EOS", "it does not say which ids begin and end a text"
+    ROLES = "other ids with a role", "it has no padding, unknown or further stop ids"
+    CHAT_TEMPLATE = "chat template", "it has no chat template"
+    DECODER = "decoder", "decoding only joins the bytes of tokens"
+
+    meaning: str
+
+    def __new__(cls, name: str, meaning: str) -> Part:
+        part = object.__new__(cls)
+        part._value_ = name
+        part.meaning = meaning
+        return part
 
 
 Parts = Mapping[Part, Any]

@@ -5,7 +5,7 @@ what the runtime that loads it does with a text.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from construct import Construct
 
@@ -17,26 +17,6 @@ from tokexport.targets.parts import Part, Parts
 
 # What is written: the bytes of one file under the name "", or of several by name in a folder.
 Files = Mapping[str, bytes]
-
-_MEANING: Final[Mapping[Part, str]] = {
-    Part.BYTES: "tokens have other bytes",
-    Part.NORMALIZER: "texts are not normalized",
-    Part.PRE_TOKENIZER: "texts are not cut before tokens are merged, so merges cross words",
-    Part.MODEL: "a pre-token that is a token becomes what its merges give",
-    Part.ORDER: "it does not say which tokens are merged first",
-    Part.PAIRS: "any two tokens whose bytes together are a token are merged",
-    Part.SCORES: "it has no scores of tokens",
-    Part.UNKNOWN: "what becomes of text without a token is left to the runtime",
-    Part.HOLES: "an id without a token becomes a token without text",
-    Part.ADDED_TOKENS: "it has no list of tokens that are searched for first",
-    Part.FLAGS: "single_word, lstrip, rstrip and normalized are left out",
-    Part.SPECIAL: "it does not say which tokens are special",
-    Part.TEMPLATE: "it does not say which ids surround a text",
-    Part.BOS_EOS: "it does not say which ids begin and end a text",
-    Part.ROLES: "it has no padding, unknown or further stop ids",
-    Part.CHAT_TEMPLATE: "it has no chat template",
-    Part.DECODER: "decoding only joins the bytes of tokens",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +68,8 @@ class Target:
     in ``registry.py``.
 
     ``write`` raises TokexportError for a tokenizer that the format cannot hold. ``read`` returns
-    what the file says, and what the runtime does implicitly. ``meanings`` replaces the default
-    sentence for a lost part.
+    what the file says, and what the runtime does implicitly. ``meanings`` replaces the sentence
+    of :class:`Part` for a lost part.
     """
 
     name: str
@@ -112,9 +92,9 @@ class Target:
         """
         if self.whole:
             return ()
-        meanings = {**_MEANING, **self.meanings, **written.differs}
+        meanings = {**self.meanings, **written.differs}
         return tuple(
-            Loss(part, meanings[part] + _more(part, source, written))
+            Loss(part, meanings.get(part, part.meaning) + _more(part, source, written))
             for part in Part
             if part in written.differs or _is_lost(part, source.parts, written.parts)
         )
