@@ -84,6 +84,11 @@ class Batch:
             return Position(self.first.file + count)
         return Position(self.first.file, self.first.document + count)
 
+    def name_of(self, number: int, files: Sequence[str | Path]) -> str:
+        """The file and the number of one of the documents, for errors."""
+        place = self.after(number)
+        return f"{files[place.file]}: document {place.document + 1:,}"
+
 
 @dataclass(frozen=True, slots=True)
 class LongDocument:

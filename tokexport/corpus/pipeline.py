@@ -144,8 +144,7 @@ def _encoded(
             try:
                 tokenizer.encode_batch_to_numpy(batch.texts[number : number + 1])
             except (UnicodeError, TextError) as error:
-                place = batch.after(number)
-                where = f"{files[place.file]}: document {place.document + 1:,}"
+                where = batch.name_of(number, files)
                 found = lone_surrogate(error) if isinstance(error, UnicodeEncodeError) else error
                 problem, hint = getattr(found, "problem", found), getattr(found, "hint", "")
                 raise SourceError(f"{where}: {problem}", hint) from error

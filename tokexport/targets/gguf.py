@@ -67,8 +67,7 @@ def keys(source: Material) -> dict[str, Any]:
         "eos_token_id": roles.eos,
         "unknown_token_id": roles.unk,
         "padding_token_id": roles.pad,
-        "eot_token_id": stops[0] if stops else None,
-        "eom_token_id": stops[1] if len(stops) > 1 else None,
+        **dict(zip(("eot_token_id", "eom_token_id"), stops, strict=False)),
         **_template_flags(source.parts.get(Part.TEMPLATE), roles),
         **fill_in_ids(values["tokens"], values["token_type"]),
     }
@@ -218,14 +217,12 @@ def add_to(source: Material, existing: Path, target: Path) -> None:
     found, library = keys(source), _library()
     try:
         with existing.open("rb") as file:
-            head = file.read(len(MAGIC))
-    except OSError as error:
-        raise SourceError(f"{existing}: cannot be read: {error.strerror or error}") from error
-    if head != MAGIC:
-        raise SourceError(f"{existing}: it is not a GGUF file")
-    try:
+            if file.read(len(MAGIC)) != MAGIC:
+                raise SourceError(f"{existing}: it is not a GGUF file")
         reader = library.GGUFReader(existing)
         architecture = reader.fields["general.architecture"].contents()
+    except OSError as error:
+        raise SourceError(f"{existing}: cannot be read: {error.strerror or error}") from error
     except (ValueError, LookupError) as error:
         raise SourceError(
             f"{existing}: it is cut off or damaged, or has no architecture"

@@ -323,9 +323,7 @@ def strings(batch: Batch, names: Sequence[str | Path]) -> list[str]:
             try:
                 text.as_py()
             except UnicodeDecodeError as error:
-                place = batch.after(number)
-                where = f"{names[place.file]}: document {place.document + 1:,}"
-                raise SourceError(f"{where}: {error}") from error
+                raise SourceError(f"{batch.name_of(number, names)}: {error}") from error
         raise
 
 
@@ -341,6 +339,5 @@ def _place(batch: Batch | LongDocument, names: Sequence[str | Path], texts: Sequ
     """Where the first text with a lone surrogate is."""
     for number, text in enumerate(texts):
         if isinstance(batch, Batch) and isinstance(text, str) and SURROGATE.search(text):
-            place = batch.after(number)
-            return f"{names[place.file]}: document {place.document + 1:,}"
+            return batch.name_of(number, names)
     return str(names[batch.first.file])

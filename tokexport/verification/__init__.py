@@ -130,10 +130,10 @@ def compare(
     tasks = [*tasks_of(comparison, vocabulary, extent, [Path(text) for text in texts])]
     if only is not None:
         tasks = [task_of_key(comparison, vocabulary, only)]
-    parts = in_order([partial(comparison.part, task.check) for task in tasks], jobs)
-    for number, task in enumerate(tasks):
+    parts = in_order([partial(comparison.part, check) for _, check in tasks], jobs)
+    for number, (name, _) in enumerate(tasks):
         if progress is not None:
-            progress(task.name, number, len(tasks))
+            progress(name, number, len(tasks))
         comparison.found.add(next(parts))
     return comparison.result(said, again)
 

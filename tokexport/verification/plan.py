@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from tokexport.errors import TokexportError
 from tokexport.verification import classes, offsets, texts, tokens
@@ -20,14 +20,8 @@ STRINGS_AN_OFFSET = 20  # strings whose offsets are compared
 STRINGS_A_SEQUENCE = 5  # sequences of random ids
 QUICK_STRINGS, QUICK_IDS, QUICK_TOKENS, QUICK_ADDED, QUICK_GROUPS = 1000, 2000, 400, 100, 256
 
-Check: TypeAlias = Callable[[Comparison], None]
-
-
-class Task(NamedTuple):
-    """A part of a verification, and the name of what it compares."""
-
-    name: str
-    check: Check
+# A part of a verification, after the name of what it compares.
+Task: TypeAlias = tuple[str, Callable[[Comparison], None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +52,11 @@ def tasks_of(
 
     def parts(name: str, kind: str, items: Sequence[Any], size: int) -> Iterator[Task]:
         for first in range(0, len(items), size):
-            yield Task(name, partial(checks[kind], items=items[first : first + size]))
+            yield name, partial(checks[kind], items=items[first : first + size])
 
     known = reference.ids()
     yield from parts(tokens.EVERY_ID, "id", known[:: extent.id_step], 10_000)
-    yield Task(tokens.EVERY_ID, tokens.check_other_ids)
+    yield tokens.EVERY_ID, tokens.check_other_ids
     yield from parts(tokens.SEQUENCES, "ids", range(strings // STRINGS_A_SEQUENCE), 4000)
     if not comparison.encodes:
         return
@@ -75,10 +69,10 @@ def tasks_of(
     for name, number in plan(strings, vocabulary).items():
         yield from parts(f"strings: {name}", name, range(number), 2500)
     yield from parts(texts.PAIRS, "pair", range(strings // STRINGS_A_PAIR), 200)
-    yield Task(texts.SURROGATES, texts.check_surrogates)
+    yield texts.SURROGATES, texts.check_surrogates
     yield from parts(offsets.OFFSETS, "offsets", range(strings // STRINGS_AN_OFFSET), 500)
     for path in files:
-        yield Task(texts.FILES, partial(texts.check_file, path=path))
+        yield texts.FILES, partial(texts.check_file, path=path)
 
 
 def task_of_key(comparison: Comparison, vocabulary: Vocabulary, key: str) -> Task:
@@ -87,7 +81,7 @@ def task_of_key(comparison: Comparison, vocabulary: Vocabulary, key: str) -> Tas
     kind, _, name = key.partition(":")
     if kind in ("file", "line"):  # PATH, or PATH:NUMBER; lines are compared together
         path = Path(name if kind == "file" else name.rpartition(":")[0])
-        return Task(texts.FILES, partial(texts.check_file, path=path))
+        return texts.FILES, partial(texts.check_file, path=path)
     items: list[int] | list[range] = []
     with suppress(ValueError):  # not a number
         items = classes.groups_of(int(name, 16)) if kind == "class" else [int(name)]
@@ -98,8 +92,8 @@ def task_of_key(comparison: Comparison, vocabulary: Vocabulary, key: str) -> Tas
             f" {', '.join(checks)}",
         )
     if kind == "id" and items[0] not in comparison.reference.ids():
-        return Task(key, tokens.check_other_ids)
-    return Task(key, partial(checks[kind], items=items))
+        return key, tokens.check_other_ids
+    return key, partial(checks[kind], items=items)
 
 
 def _checks(vocabulary: Vocabulary) -> dict[str, Callable[..., None]]:
