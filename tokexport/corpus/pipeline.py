@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tokexport.corpus.documents import (
     Batch,
@@ -32,11 +33,7 @@ from tokexport.corpus.shards import (
 )
 from tokexport.errors import SourceError, TextError, TokexportError
 from tokexport.output import locked
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from tokexport.runtime.tokenizer import Tokenizer
+from tokexport.runtime.tokenizer import Tokenizer
 
 SHARD_TOKENS: Final = 100_000_000
 

@@ -9,17 +9,15 @@ import json
 import os
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, Literal
+from typing import IO, Any, Final, Literal
 
 import numpy as np
 from construct import Const, Int32sl, Struct
+from numpy.typing import NDArray
 
 from tokexport.corpus.documents import Position
 from tokexport.errors import FormatError
 from tokexport.output import naming, replacing
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 DType = Literal["uint16", "uint32"]
 Header = Literal["none", "llm.c"]

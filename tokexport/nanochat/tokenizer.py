@@ -8,9 +8,10 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, overload
+from typing import Any, Final, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tokexport.conversion import file_bytes
 from tokexport.errors import ConversationError, MissingLibraryError, TokexportError
@@ -21,9 +22,6 @@ from tokexport.runtime.metadata import section
 from tokexport.sources import read
 from tokexport.sources.tiktoken.known_patterns import KNOWN
 from tokexport.training import Roles, train_from_iterator
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 SPECIAL_TOKENS: Final = KNOWN["nanochat"].counted
 # The token that begins a document: nanochat's own, and that of OpenAI's encodings.

@@ -8,13 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
+from tokexport.runtime.tokenizer import Tokenizer
 from tokexport.sources.reference import Mode, ReferenceStopsError, ReferenceTokenizer
 from tokexport.verification.report import Difference, Verification
-
-if TYPE_CHECKING:
-    from tokexport.runtime.tokenizer import Tokenizer
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
