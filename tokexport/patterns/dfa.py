@@ -250,23 +250,22 @@ def minimise(automaton: Automaton) -> Automaton:
     following, ends = block[automaton.next[first]], automaton.ends[first]
     starts = block[automaton.starts]
 
-    order = dict.fromkeys([int(block[DEAD]), *starts.reshape(-1).tolist()])
-    queue = list(order)
+    numbers: dict[int, int] = {}
+    queue = [int(block[DEAD]), *starts.reshape(-1).tolist()]
     for state in queue:
-        fresh = [
-            target for target in dict.fromkeys(following[state].tolist()) if target not in order
-        ]
-        order.update(dict.fromkeys(fresh))
-        queue.extend(fresh)
+        if state not in numbers:
+            numbers[state] = len(numbers)
+            queue += following[state].tolist()
+    kept = [*numbers]
     number = np.zeros(len(first), dtype=np.int64)
-    number[queue] = np.arange(len(queue))
-    following, ends, starts = number[following[queue]], ends[queue], number[starts]
+    number[kept] = np.arange(len(kept))
+    following, ends, starts = number[following[kept]], ends[kept], number[starts]
 
     columns = np.concatenate([following, ends, starts], axis=0)[:, :-1]
-    kept, merged = distinct_columns(columns)
-    kept = np.append(kept, following.shape[1] - 1)
+    distinct, merged = distinct_columns(columns)
+    distinct = np.append(distinct, following.shape[1] - 1)
     classes = Intervals.of(automaton.classes).array(merged)
-    return Automaton(classes, following[:, kept], ends[:, kept], starts[:, kept])
+    return Automaton(classes, following[:, distinct], ends[:, distinct], starts[:, distinct])
 
 
 def distinct_states(
