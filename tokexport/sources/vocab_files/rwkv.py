@@ -6,7 +6,8 @@ The encoder is the published one: the longest token at each position
 
 import ast
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from tokexport.errors import SourceError
@@ -94,27 +95,22 @@ class RwkvReference(ReferenceTokenizer):
                     value if isinstance(value, bytes) else value.encode("utf-8")
                 )
         self._ids = {token: number for number, token in self._tokens.items()}
-        # For each first byte the lengths of the tokens that begin with it, longest first.
-        lengths: list[set[int]] = [set() for _ in range(256)]
+        # The sizes of the tokens with the same first byte, longest first.
+        sizes: defaultdict[bytes, set[int]] = defaultdict(set)
         for token in self._ids:
-            if token:
-                lengths[token[0]].add(len(token))
-        self._lengths = [sorted(found, reverse=True) for found in lengths]
-
-    def encode(self, text: str, special: bool) -> list[int]:
-        data = text.encode("utf-8")
-        ids: list[int] = []
-        at = 0
-        while at < len(data):
-            size = next(
-                size for size in self._lengths[data[at]] if data[at : at + size] in self._ids
-            )
-            ids.append(self._ids[data[at : at + size]])
-            at += size
-        return ids
+            sizes[token[:1]].add(len(token))
+        self._sizes = {first: sorted(found, reverse=True) for first, found in sizes.items()}
 
     def encode_batch(self, texts: Sequence[str], mode: Mode) -> list[list[int]]:
-        return [self.encode(text, False) for text in texts]
+        return [[*self._encoded(text.encode("utf-8"))] for text in texts]
+
+    def _encoded(self, data: bytes) -> Iterator[int]:
+        at = 0
+        while at < len(data):
+            sizes = self._sizes[data[at : at + 1]]
+            size = next(size for size in sizes if data[at : at + size] in self._ids)
+            yield self._ids[data[at : at + size]]
+            at += size
 
     def decode_batch(
         self, sequences: Sequence[Sequence[int]], skip_special_tokens: bool
