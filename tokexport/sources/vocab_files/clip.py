@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from tokexport.errors import SourceError
 from tokexport.model import TokenizerModel
+from tokexport.sources.byte_pair import split_merge
 from tokexport.sources.json_node import Node, line_of
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Input, Source
@@ -46,11 +47,8 @@ def published_vocabulary(data: bytes, file: str) -> tuple[dict[str, int], list[l
     if len(text) > _LONGEST or "bpe_simple_vocab" not in lines[0] or len(lines) <= _MERGES:
         problem = "this gzip file is not CLIP's bpe_simple_vocab_16e6.txt.gz"
         raise SourceError(problem, "if it holds another tokenizer, decompress it first", name=file)
-    merges = [line.split() for line in lines[1 : _MERGES + 1]]
-    for number, merge in enumerate(merges, 2):
-        if len(merge) != 2:
-            expected = "a merge: two tokens with a space between them"
-            line_of(file, number, lines[number - 1]).fail(expected)
+    published = enumerate(lines[1 : _MERGES + 1], 2)
+    merges = [split_merge(line_of(file, number, line)) for number, line in published]
     alphabet = sorted(CHARACTERS, key=lambda character: (ord(character) > 0xFF, ord(character)))
     ends = (character + END_OF_WORD for character in alphabet)
     tokens = [*alphabet, *ends, *map("".join, merges), START, END]
