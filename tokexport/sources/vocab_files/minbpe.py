@@ -20,6 +20,7 @@ from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 from tokexport.unicode.byte_alphabet import to_characters
 
 _MAGIC: Final = b"minbpe v1"
+_NUMBER: Final = re.compile("[0-9]{1,9}")
 
 
 def minbpe_document(data: bytes, file: str) -> dict[str, Any]:
@@ -31,22 +32,22 @@ def minbpe_document(data: bytes, file: str) -> dict[str, Any]:
     lines = lines_of(data, file)
     pattern = lines[1].strip() if len(lines) > 1 else ""
     number_of_special = _line(lines, 2, file)
-    if not re.fullmatch(r"\s*[0-9]{1,9}\s*", number_of_special.value):
+    if not _NUMBER.fullmatch(number_of_special.value.strip()):
         number_of_special.fail("the number of special tokens")
     count = int(number_of_special.value)
     special: dict[str, int] = {}
     for index in range(3, 3 + count):
         line = _line(lines, index, file)
         content, _, number = line.value.strip().partition(" ")
-        id = _number(number)
-        if not content or id is None or content in special:
+        if not content or not _NUMBER.fullmatch(number) or content in special:
             line.fail("a distinct special token, a space and its id")
-        special[content] = id
+        special[content] = int(number)
     tokens = [bytes((byte,)) for byte in range(256)]
     merges: list[list[str]] = []
     for index in range(3 + count, len(lines)):
-        ids = [id for id in map(_number, lines[index].split()) if id is not None]
-        if len(ids) != len(lines[index].split()) or len(ids) != 2 or max(ids) >= len(tokens):
+        numbers = lines[index].split()
+        ids = [*map(int, numbers)] if all(map(_NUMBER.fullmatch, numbers)) else []
+        if len(ids) != 2 or max(ids) >= len(tokens):
             made = f"two ids under {len(tokens)}, which earlier merges produce"
             _line(lines, index, file).fail(made)
         left, right = (tokens[id] for id in ids)
@@ -86,14 +87,6 @@ def _document(
         # In the vocabulary a special token keeps its id from the file.
         model={"type": "BPE", "vocab": vocab | number_of, "merges": merges},
     )
-
-
-def _number(text: str) -> int | None:
-    """The number in decimal digits, or None: int() limits how many there may be."""
-    try:
-        return int(text) if text.isdecimal() else None
-    except ValueError:
-        return None
 
 
 def _line(lines: list[str], index: int, file: str) -> Node:
