@@ -16,7 +16,7 @@ from tokexport.sources.source import Input, Source
 from tokexport.sources.tiktoken.encoding import build, read_encoding
 from tokexport.sources.tiktoken.pickled import read_pickle
 from tokexport.sources.tiktoken.tekken import parse_tekken, read_tekken
-from tokexport.sources.unreadable import are_mostly_base64, is_pickle_of_tiktoken
+from tokexport.sources.unreadable import are_mostly_base64, is_pickle_of_tiktoken, list_without_ids
 
 if TYPE_CHECKING:
     import tiktoken
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 Parts: TypeAlias = tuple[dict[bytes, int], str, dict[str, int]]  # ranks, pattern, special tokens
 
 _RANK_LINE: Final = re.compile(rb"(?:[A-Za-z0-9+/]+={0,2}|=)[ \t]+[0-9]+\s*")
-_NUMBERS: Final = re.compile(rb"[0-9]+[ \t]+[0-9]+\s*")
 _ENCODING: Final = ("_pat_str", "_mergeable_ranks", "_special_tokens")
 
 
@@ -33,8 +32,8 @@ def _sniff_ranks(source: Input) -> bytes | None:
     are_ranks = (
         lines
         and all(_RANK_LINE.fullmatch(line) for line in lines[:3])
-        and not all(_NUMBERS.fullmatch(line) for line in lines)
         and are_mostly_base64(lines)
+        and list_without_ids(lines) is None
     )
     return source.data if are_ranks else None
 
