@@ -32,11 +32,6 @@ def has_vocabulary(root: Node) -> bool:
     return isinstance(model, dict) and "vocab" in model
 
 
-def fields_of(source: Input, root: Node) -> dict[str, Any]:
-    """The fields of the document, all of them parsed."""
-    return {**source.fields}
-
-
 def read_file(
     source: Input, root: Node, read: Callable[[Node, SourceFiles], TokenizerModel]
 ) -> TokenizerModel:
@@ -83,6 +78,6 @@ SOURCE = Source(
     _reference,
     files=(TOKENIZER_JSON,),
     under_any_name=has_vocabulary,
-    equivalent=fields_of,
+    equivalent=lambda source, root: source.fields,
 )
 OBJECT = Source(_OBJECT, _sniff_object, _read_object, _reference_object)

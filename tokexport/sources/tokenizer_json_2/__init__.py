@@ -4,7 +4,7 @@ from tokexport.model import TokenizerModel
 from tokexport.sources.json_node import Node
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Input, Source
-from tokexport.sources.tokenizer_json import document_of, fields_of, has_vocabulary, read_file
+from tokexport.sources.tokenizer_json import document_of, has_vocabulary, read_file
 from tokexport.sources.tokenizer_json_2.read import VERSION, read_version_2
 
 
@@ -31,5 +31,5 @@ SOURCE = Source(
     _read,
     _reference,
     under_any_name=has_vocabulary,
-    equivalent=fields_of,
+    equivalent=lambda source, root: source.fields,
 )
