@@ -10,7 +10,7 @@ from typing import Any, Final, NoReturn
 
 from tokexport.errors import SourceError, UnsupportedError
 
-_CLASS: Final = ("tiktoken.core", "Encoding")
+_CLASS: Final = ("tiktoken.core", "Encoding")  # also what stands for it on the stack
 _FIELDS: Final = ("name", "pat_str", "mergeable_ranks", "special_tokens")
 # Protocol 2 has no opcode for bytes, only a call.
 _PROTOCOLS: Final = (3, 4, 5)
@@ -22,24 +22,18 @@ def read_pickle(data: bytes, file: str) -> tuple[dict[bytes, int], str, dict[str
     Raises UnsupportedError for a pickle of anything else, SourceError for a broken one.
     """
     machine = _Machine(file)
-    end = 0
     try:
         for opcode, argument, position in pickletools.genops(data):
-            machine.position = end = position or 0
+            machine.position = position or 0
             machine.step(opcode.name, argument)
     except ValueError as error:
         raise SourceError(f"the pickle is damaged: {error}", "fetch it again", name=file) from None
-    if len(data) > end + 1:
+    end = machine.position + 1
+    if len(data) > end:
         raise SourceError(
-            f"the pickle ends at byte {end + 1} of {len(data)}",
-            "expected nothing after it",
-            name=file,
+            f"the pickle ends at byte {end} of {len(data)}", "expected nothing after it", name=file
         )
     return _checked(machine.result(), file)
-
-
-class _Class:
-    """The class, as named in the pickle."""
 
 
 @dataclass(slots=True)
@@ -103,7 +97,7 @@ class _Machine:
                 self.name_class(name, module, attribute)
             case "NEWOBJ":
                 arguments, made = self.pop(), self.pop()
-                if made is not _Class or arguments != ():
+                if made is not _CLASS or arguments != ():
                     self.refuse(name, "creates an unexpected object")
                 self.stack.append(_Instance())
             case "BUILD":
@@ -129,7 +123,7 @@ class _Machine:
         """Only the class may be named."""
         if name != _CLASS:
             self.refuse(opcode, f"imports {'.'.join(map(str, name))[:80]}")
-        self.stack.append(_Class)
+        self.stack.append(_CLASS)
 
     def put_items(self, opcode: str, items: list[Any]) -> None:
         """Puts keys and values into the dictionary on the stack."""
