@@ -19,7 +19,7 @@ from tokexport.sources.tiktoken.tekken import parse_tekken, read_tekken
 from tokexport.sources.unreadable import are_mostly_base64, is_pickle_of_tiktoken, list_without_ids
 
 if TYPE_CHECKING:
-    import tiktoken
+    from tokexport.sources.tiktoken.reference import TiktokenReference
 
 Parts: TypeAlias = tuple[dict[bytes, int], str, dict[str, int]]  # ranks, pattern, special tokens
 
@@ -44,12 +44,17 @@ def _read_ranks(source: Input, data: bytes) -> TokenizerModel:
     return read_ranks(source, data)
 
 
+def _references() -> type[TiktokenReference]:
+    from tokexport.sources.tiktoken.reference import TiktokenReference  # needs the library
+
+    return TiktokenReference
+
+
 def _ranks_reference(source: Input, data: bytes) -> ReferenceTokenizer:
     from tokexport.sources.tiktoken.ranks import rank_encoding
-    from tokexport.sources.tiktoken.reference import TiktokenReference
 
     known, special_tokens, _ = rank_encoding(source, data)
-    return TiktokenReference.from_ranks(data, known.pattern, dict(special_tokens))
+    return _references().from_ranks(data, known.pattern, dict(special_tokens))
 
 
 def _sniff_tekken(source: Input) -> Node | None:
@@ -61,8 +66,6 @@ def _sniff_tekken(source: Input) -> Node | None:
 
 def _tekken_reference(source: Input, root: Node) -> ReferenceTokenizer:
     """As mistral-common does, except that special tokens are tiktoken's: their ids come first."""
-    from tokexport.sources.tiktoken.reference import TiktokenReference
-
     config: dict[str, Any] = root.value["config"]
     first = config["default_num_special_tokens"]
     ranks = {
@@ -70,18 +73,12 @@ def _tekken_reference(source: Input, root: Node) -> ReferenceTokenizer:
         for entry in root.value["vocab"][: config["default_vocab_size"] - first]
     }
     _, _, special_tokens = parse_tekken(root)
-    return TiktokenReference.from_parts(ranks, config["pattern"], special_tokens)
+    return _references().from_parts(ranks, config["pattern"], special_tokens)
 
 
 def _sniff_object(source: Input) -> Any:
     known = all(hasattr(source.object, name) for name in _ENCODING)
     return source.object if known else None
-
-
-def _object_reference(source: Input, encoding: tiktoken.Encoding) -> ReferenceTokenizer:
-    from tokexport.sources.tiktoken.reference import TiktokenReference
-
-    return TiktokenReference(encoding)
 
 
 def _sniff_pickle(source: Input) -> Parts | None:
@@ -90,12 +87,6 @@ def _sniff_pickle(source: Input) -> Parts | None:
 
 def _read_pickle(source: Input, parts: Parts) -> TokenizerModel:
     return build(source.name, *parts, source.files.provenance("pickle of tiktoken"))
-
-
-def _pickle_reference(source: Input, parts: Parts) -> ReferenceTokenizer:
-    from tokexport.sources.tiktoken.reference import TiktokenReference
-
-    return TiktokenReference.from_parts(*parts)
 
 
 def _is_whole_pickle(path: Path) -> bool:
@@ -125,8 +116,13 @@ PICKLE = Source(
     "pickle of tiktoken",
     _sniff_pickle,
     _read_pickle,
-    _pickle_reference,
+    lambda source, parts: _references().from_parts(*parts),
     files=("tokenizer.pkl",),
     is_whole=_is_whole_pickle,
 )
-OBJECT = Source("tiktoken.Encoding", _sniff_object, read_encoding, _object_reference)
+OBJECT = Source(
+    "tiktoken.Encoding",
+    _sniff_object,
+    read_encoding,
+    lambda source, encoding: _references()(encoding),
+)
