@@ -9,7 +9,7 @@ last; older checkpoints have it for a processor of images or sound.
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from tokexport.model import ChatTemplates, SpecialIds, TokenizerModel
 from tokexport.sources.files import SourceFiles, decoded
@@ -158,16 +158,16 @@ def _in_config(config: Node) -> dict[str, str]:
 def _special_tokens(config: Node) -> Iterator[tuple[str, str]]:
     """The variables that `transformers` passes to a template, with their texts."""
     for name, value in config.members():
-        if name.endswith("_token") and (text := _text(value)) is not None:
+        if name.endswith("_token") and (text := content_of(value.value)) is not None:
             yield name, text
     for name in _NAMED_TOKENS:
         more = config.optional(name)
         for key, value in more.members() if more and isinstance(more.value, dict) else ():
-            if (text := _text(value)) is not None:
+            if (text := content_of(value.value)) is not None:
                 yield key, text
 
 
-def _text(token: Node) -> str | None:
-    """The text of a token, which is a string or an object with a content."""
-    value = token.value.get("content") if isinstance(token.value, dict) else token.value
-    return value if isinstance(value, str) else None
+def content_of(token: Any) -> str | None:
+    """The text of a token, which is a string or an object with a content; None for others."""
+    content = token.get("content") if isinstance(token, dict) else token
+    return content if isinstance(content, str) else None

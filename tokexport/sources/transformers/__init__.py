@@ -13,7 +13,7 @@ from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Input, Source
 from tokexport.sources.tokenizer_json.read import read_saved
 from tokexport.sources.transformers import load
-from tokexport.sources.transformers.classes import is_vocabulary, named_class
+from tokexport.sources.transformers.classes import VOCABULARIES, named_class
 
 
 def _sniff(source: Input) -> load.Loaded | None:
@@ -21,7 +21,7 @@ def _sniff(source: Input) -> load.Loaded | None:
         return load.from_object(source.object)
     if source.is_folder:
         return load.from_folder(source.files, str(source.path))
-    if is_vocabulary(source.name) and named_class(source.files):
+    if source.name.endswith(VOCABULARIES) and named_class(source.files):
         return load.from_vocabulary(source.files, str(source.path))
     return None
 

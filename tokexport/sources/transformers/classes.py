@@ -17,8 +17,9 @@ from tokexport.sources.tokenizer_json.config import (
     tokenizer_class,
 )
 
-# A class makes a tokenizer from these; without a class they are bare vocabularies.
-_VOCABULARIES: Final = ("vocab.json", "merges.txt", "encoder.json", "vocab.bpe", "vocab.txt")
+# The ends of the names of vocabularies that do not determine a class. A class makes a tokenizer
+# from these; without one they are bare vocabularies.
+VOCABULARIES: Final = ("vocab.json", "merges.txt", "encoder.json", "vocab.bpe", "vocab.txt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +35,6 @@ class NamedClass:
 
     def __str__(self) -> str:
         return f"the class {self.name}" if self.name else f"the model type {self.model_type}"
-
-
-def is_vocabulary(name: str) -> bool:
-    """Whether a file of this name is a vocabulary that does not determine its class.
-
-    >>> is_vocabulary("vocab.txt"), is_vocabulary("gpt2-merges.txt"), is_vocabulary("spiece.model")
-    (True, True, False)
-    """
-    return name.endswith(_VOCABULARIES)
 
 
 def named_class(files: SourceFiles) -> NamedClass | None:

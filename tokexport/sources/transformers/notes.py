@@ -16,6 +16,7 @@ from tokexport.sources.json_node import Node, parse_beside, show
 from tokexport.sources.tokenizer_json.config import (
     ADDED_TOKENS,
     CONFIG,
+    content_of,
     read_config,
     tokenizer_class,
 )
@@ -110,7 +111,7 @@ def _named_tokens(
     names = {} if listed is not None else _fields(files, _MAP)
     found = {content: (flags, "") for content, flags in own.items()}
     for each in listed.values() if isinstance(listed, dict) else ():
-        if isinstance(each, dict) and (content := _text(each)):
+        if isinstance(each, dict) and (content := content_of(each)):
             found[content] = _flags(each, normalizes), CONFIG
     for content in {} if listed is not None else _fields(files, ADDED_TOKENS):
         found.setdefault(content, (_flags({}, normalizes), ADDED_TOKENS))
@@ -123,13 +124,13 @@ def _named_tokens(
 def _roles(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The tokens with a role, and the setting that gives it."""
     for key, value in settings.items():
-        if key.endswith("_token") and (content := _text(value)):
+        if key.endswith("_token") and (content := content_of(value)):
             yield content, key
     key = next(filter(settings.get, _MORE_TOKENS), "")
     more = settings.get(key)
     more = [*more.values()] if isinstance(more, dict) else more
     for value in more if isinstance(more, list) else ():
-        if content := _text(value):
+        if content := content_of(value):
             yield content, key
 
 
@@ -145,8 +146,3 @@ def _flags(token: Mapping[str, Any], normalizes: bool) -> Flags:
     """The flags on which ids depend: all but ``special``, which also implies a default."""
     normalized = normalizes and token.get("normalized", not token.get("special"))
     return *(bool(token.get(flag)) for flag in _FLAGS), bool(normalized)
-
-
-def _text(token: Any) -> str | None:
-    content = token.get("content") if isinstance(token, dict) else token
-    return content if isinstance(content, str) else None
