@@ -7,7 +7,6 @@ tensors, which may be larger than memory. Every length is checked before it is u
 
 import struct
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, Final, NoReturn
 
 from tokexport.errors import SourceError
@@ -18,9 +17,7 @@ Value = Any
 
 _VERSIONS: Final = (2, 3)
 # The formats of numbers for `struct`, by the code of their type.
-_NUMBERS: Final[Mapping[int, str]] = MappingProxyType(
-    dict(enumerate(("B", "b", "H", "h", "I", "i", "f", "?"))) | {10: "Q", 11: "q", 12: "d"}
-)
+_NUMBERS: Final[Mapping[int, str]] = {**dict(enumerate("BbHhIif?")), 10: "Q", 11: "q", 12: "d"}
 _TEXT: Final = 8
 _ARRAY: Final = 9
 _SMALLEST_VALUE: Final = 13  # the length of a name, a type, and one byte

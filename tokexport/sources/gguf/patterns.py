@@ -11,7 +11,6 @@ nothing about NFC. So the pattern that llama.cpp has for each name is not enough
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Final
 
 from tokexport.sources.patterns import DEEPSEEK, KIMI, LLAMA3, O200K, QWEN, TEKKEN
@@ -162,8 +161,8 @@ _NAMED: Final = (
     (Original(_TEKKEN, ignore_merges=True, add_bos=True), "tekken"),
     (Original(_cuts(r"\d{1,3}(?=(?:\d{3})*\b)", O200K)), "tiny_aya"),
 )
-ORIGINALS: Final[Mapping[str, Original]] = MappingProxyType(
-    dict(sorted({name: one for one, names in _NAMED for name in names.split()}.items()))
+ORIGINALS: Final[Mapping[str, Original]] = dict(
+    sorted({name: one for one, names in _NAMED for name in names.split()}.items())
 )
 
 # Tekken's tokens without BOS, with two patterns: Nemotron 3 kept Tekken's, Pixtral's tokenizer.json
@@ -185,6 +184,6 @@ _SPLIT_ALIKE: Final = {
     "starcoder": "codeshell minerva-7b",
     "tiny_aya": "cohere2moe",
 }
-SPLIT_AS: Final[Mapping[str, str]] = MappingProxyType(
-    {name: like for like, names in _SPLIT_ALIKE.items() for name in names.split()}
-)
+SPLIT_AS: Final[Mapping[str, str]] = {
+    name: like for like, names in _SPLIT_ALIKE.items() for name in names.split()
+}

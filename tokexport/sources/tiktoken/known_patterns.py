@@ -7,7 +7,6 @@ their special tokens after the ranks, others give them fixed ids.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Final
 
 from tokexport.sources import patterns
@@ -125,44 +124,38 @@ _NANOCHAT_SPECIAL: Final = _named(
 _END: Final = {"<|endoftext|>": 50256}
 _FIM: Final = _named("fim_prefix fim_middle fim_suffix")
 
-KNOWN: Final[Mapping[str, KnownEncoding]] = MappingProxyType(
-    {
-        "gpt2": KnownEncoding(patterns.R50K, _END),
-        "r50k_base": KnownEncoding(patterns.R50K, _END),
-        "p50k_base": KnownEncoding(patterns.R50K, _END),
-        "p50k_edit": KnownEncoding(patterns.R50K, _END | _numbered(50281, _FIM)),
-        "cl100k_base": KnownEncoding(
-            patterns.CL100K,
-            _numbered(100257, ["<|endoftext|>", *_FIM]) | {"<|endofprompt|>": 100276},
-        ),
-        "o200k_base": KnownEncoding(
-            patterns.O200K, {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}
-        ),
-        "o200k_harmony": KnownEncoding(
-            patterns.O200K, _harmony(), spelling={200018: "<|endofprompt|>"}
-        ),
-        "llama3": KnownEncoding(patterns.LLAMA3, counted=_llama3()),
-        "llama4": KnownEncoding(patterns.O200K, counted=_llama4()),
-        "qwen": KnownEncoding(
-            patterns.QWEN,
-            _numbered(151643, _QWEN_SPECIAL),
-            note="Qwen's own library normalizes texts to NFC first; tiktoken, the reference, does"
-            " not.",
-        ),
-        "kimi_k2": KnownEncoding(patterns.KIMI, _kimi_k2()),
-        "nanochat": KnownEncoding(patterns.NANOCHAT, counted=tuple(_NANOCHAT_SPECIAL)),
-        "whisper": KnownEncoding(patterns.GPT2, counted=_whisper(99)),
-        "whisper_large_v3": KnownEncoding(patterns.GPT2, counted=_whisper(100)),
-        "tekken": KnownEncoding(patterns.TEKKEN),
-    }
-)
+KNOWN: Final[Mapping[str, KnownEncoding]] = {
+    "gpt2": KnownEncoding(patterns.R50K, _END),
+    "r50k_base": KnownEncoding(patterns.R50K, _END),
+    "p50k_base": KnownEncoding(patterns.R50K, _END),
+    "p50k_edit": KnownEncoding(patterns.R50K, _END | _numbered(50281, _FIM)),
+    "cl100k_base": KnownEncoding(
+        patterns.CL100K, _numbered(100257, ["<|endoftext|>", *_FIM]) | {"<|endofprompt|>": 100276}
+    ),
+    "o200k_base": KnownEncoding(
+        patterns.O200K, {"<|endoftext|>": 199999, "<|endofprompt|>": 200018}
+    ),
+    "o200k_harmony": KnownEncoding(
+        patterns.O200K, _harmony(), spelling={200018: "<|endofprompt|>"}
+    ),
+    "llama3": KnownEncoding(patterns.LLAMA3, counted=_llama3()),
+    "llama4": KnownEncoding(patterns.O200K, counted=_llama4()),
+    "qwen": KnownEncoding(
+        patterns.QWEN,
+        _numbered(151643, _QWEN_SPECIAL),
+        note="Qwen's own library normalizes texts to NFC first; tiktoken, the reference, does not.",
+    ),
+    "kimi_k2": KnownEncoding(patterns.KIMI, _kimi_k2()),
+    "nanochat": KnownEncoding(patterns.NANOCHAT, counted=tuple(_NANOCHAT_SPECIAL)),
+    "whisper": KnownEncoding(patterns.GPT2, counted=_whisper(99)),
+    "whisper_large_v3": KnownEncoding(patterns.GPT2, counted=_whisper(100)),
+    "tekken": KnownEncoding(patterns.TEKKEN),
+}
 
 # Known rank files by SHA-256, which tiktoken and the publishers state.
-KNOWN_RANKS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930": "r50k_base",
-        "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069": "p50k_base",
-        "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": "cl100k_base",
-        "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": "o200k_base",
-    }
-)
+KNOWN_RANKS: Final[Mapping[str, str]] = {
+    "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930": "r50k_base",
+    "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069": "p50k_base",
+    "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7": "cl100k_base",
+    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d": "o200k_base",
+}

@@ -1,7 +1,6 @@
 """The ``normalizer`` of a tokenizer.json as steps."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from tokexport.model import (
@@ -21,20 +20,18 @@ Steps: TypeAlias = tuple[NormalizerStep, ...]
 
 _MAPS: Final = (CharacterMap.LOWERCASE, CharacterMap.STRIP_ACCENTS, CharacterMap.NMT)
 # Normalizers without settings.
-_PLAIN: Final[Mapping[str, NormalizerStep]] = MappingProxyType(
-    {form.value: form for form in NormalForm if not form.is_of_unicode_17}
-    | {kind.value: kind for kind in _MAPS}
-    | {"ByteLevel": SpellBytes()}
-)
-_SETTINGS: Final = MappingProxyType(
-    {
-        "Strip": "strip_left strip_right",
-        "Replace": "pattern content",
-        "Prepend": "prepend",
-        "Precompiled": "precompiled_charsmap",
-        "BertNormalizer": "clean_text handle_chinese_chars strip_accents lowercase",
-    }
-)
+_PLAIN: Final[Mapping[str, NormalizerStep]] = {
+    **{form.value: form for form in NormalForm if not form.is_of_unicode_17},
+    **{kind.value: kind for kind in _MAPS},
+    "ByteLevel": SpellBytes(),
+}
+_SETTINGS: Final = {
+    "Strip": "strip_left strip_right",
+    "Replace": "pattern content",
+    "Prepend": "prepend",
+    "Precompiled": "precompiled_charsmap",
+    "BertNormalizer": "clean_text handle_chinese_chars strip_accents lowercase",
+}
 
 
 def read_normalizer(node: Node | None) -> Steps:

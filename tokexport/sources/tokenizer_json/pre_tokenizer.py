@@ -5,7 +5,6 @@ ByteLevel ends in a step that spells each byte as a character, which later steps
 
 import functools
 import re
-from types import MappingProxyType
 from typing import Final
 
 from tokexport.model import (
@@ -34,19 +33,17 @@ WORDS_PATTERN: Final = r"\w+|[^\w\s]+"
 _BEHAVIORS: Final = {behavior.value: behavior for behavior in Behavior}
 _FIXED_LENGTH_DEFAULT: Final = 5
 # The settings of pre-tokenizers that are splits.
-_SETTINGS: Final = MappingProxyType(
-    {
-        "Split": ("pattern", "behavior", "invert"),
-        "Digits": ("individual_digits",),
-        "Punctuation": ("behavior",),
-        "Whitespace": (),
-        "WhitespaceSplit": (),
-        "CharDelimiterSplit": ("delimiter",),
-        "BertPreTokenizer": (),
-        "UnicodeScripts": (),
-        "FixedLength": ("length",),
-    }
-)
+_SETTINGS: Final = {
+    "Split": ("pattern", "behavior", "invert"),
+    "Digits": ("individual_digits",),
+    "Punctuation": ("behavior",),
+    "Whitespace": (),
+    "WhitespaceSplit": (),
+    "CharDelimiterSplit": ("delimiter",),
+    "BertPreTokenizer": (),
+    "UnicodeScripts": (),
+    "FixedLength": ("length",),
+}
 
 
 def read_pre_tokenizer(root: Node) -> tuple[PreTokenizerStep, ...]:

@@ -8,7 +8,6 @@ scalar value; all are in ``Age=17.0`` of the Unicode Character Database.
 
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 _UPPER: Final = "A7CE A7D2 A7D4 16EA0-16EB8"
@@ -26,22 +25,20 @@ _SYMBOLS: Final = (
     "20C1 2B96 FBC3-FBD2 FD90-FD91 FDC8-FDCE 10ED1-10ED8 1CCFA-1CCFC 1CEBA-1CED0 1CEE0-1CEF0 1F6D8"
     " 1F777-1F77A 1F8D0-1F8D8 1FA54-1FA57 1FA8A 1FA8E 1FAC8 1FACD 1FAEA 1FAEF 1FBFA"
 )
-_NEW: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "L": _LETTERS,
-        "N": _NUMBERS,
-        "M": _MARKS,
-        "P": "10ED0",
-        "S": _SYMBOLS,
-        "Lu": _UPPER,
-        "Lt": "",
-        "Ll": _LOWER,
-        "Lm": _MODIFIER,
-        "Han": "",  # of Unicode 16 there too
-        # U+0295 moved from Ll to Lo; the patterns here have Lo wherever they have Ll
-        "Lo": f"295 {_OTHER_LETTERS}",
-    }
-)
+_NEW: Final[Mapping[str, str]] = {
+    "L": _LETTERS,
+    "N": _NUMBERS,
+    "M": _MARKS,
+    "P": "10ED0",
+    "S": _SYMBOLS,
+    "Lu": _UPPER,
+    "Lt": "",
+    "Ll": _LOWER,
+    "Lm": _MODIFIER,
+    "Han": "",  # of Unicode 16 there too
+    # U+0295 moved from Ll to Lo; the patterns here have Lo wherever they have Ll
+    "Lo": f"295 {_OTHER_LETTERS}",
+}
 _PROPERTY: Final = re.compile(r"\\p\{(\w+)\}")
 
 
