@@ -158,10 +158,7 @@ def _last_of_each_pair(merges: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     >>> _last_of_each_pair(np.array([[0, 1, 2], [1, 1, 3], [0, 1, 2]])).tolist()
     [[1, 1, 3], [0, 1, 2]]
     """
-    pairs = merges[:, 0].astype(np.int64)
-    pairs *= MAX_IDS
-    pairs += merges[:, 1]
-    pairs.sort()  # in place: there may be half a million
+    pairs = np.sort(merges[:, 0].astype(np.int64) * MAX_IDS + merges[:, 1])
     if (pairs[1:] != pairs[:-1]).all():
         return merges
     _, from_end = np.unique(merges[::-1, :2], axis=0, return_index=True)

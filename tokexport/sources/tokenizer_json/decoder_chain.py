@@ -233,8 +233,6 @@ class _Chain:
         is_hole[self._numbers] = False
         fallback = np.zeros(len(between), np.bool_)
         fallback[self._numbers[[*self._fallback]]] = True
-        none = np.broadcast_to(np.False_, len(between))  # takes no memory
-        is_hole, fallback = (column if column.any() else none for column in (is_hole, fallback))
         kinds, special = np.zeros(len(between), np.uint8), np.zeros(len(between), np.bool_)
         cut = firsts if firsts is between else Suffixes.of(firsts, between)
         tokens = Tokens(between, cut, lasts, is_hole, kinds, special, fallback)
