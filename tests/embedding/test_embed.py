@@ -1,5 +1,5 @@
 """A model file with an embedded tokenizer is still the same model, and the tokenizer is mapped in
-place.
+extent.
 """
 
 import errno
@@ -25,7 +25,7 @@ from safetensors.numpy import save_file
 import tokexport
 from tokexport.embedding import embed
 from tokexport.errors import FormatError, SourceError, TokexportError
-from tokexport.runtime.embedded import embedded_place, tail
+from tokexport.runtime.embedded import embedded_extent, tail
 
 TOKENIZER = golden_files.FOLDER / "added.bin"
 CONTENT = TOKENIZER.read_bytes()
@@ -52,10 +52,10 @@ def gguf_file(path: Path, alignment: int = 32) -> Path:
 def check_tokenizer(path: Path, content: bytes) -> None:
     """Checks that the tokenizer is complete and aligned, and runs from the mapping itself."""
     data = path.read_bytes()
-    place = embedded_place(data)
-    assert place is not None
-    assert data[slice(*place)] == content
-    assert place[0] % 64 == 0
+    extent = embedded_extent(data)
+    assert extent is not None
+    assert data[slice(*extent)] == content
+    assert extent[0] % 64 == 0
     tokenizer, original = tokexport.load(path), tokexport.load(content)
     assert tokenizer.encode(TEXT) == original.encode(TEXT)
     assert isinstance(tokenizer._data, memoryview)

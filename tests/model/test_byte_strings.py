@@ -46,7 +46,7 @@ def test_some_strings_can_be_replaced(strings: list[bytes], replacements: dict[i
     expected = [replacements.get(row, text) for row, text in enumerate(strings)]
     assert [*replaced] == expected
     differing = [row for row, text in enumerate(strings) if expected[row] != text]
-    assert replaced.places_of_others(ByteStrings.of(strings)).tolist() == differing
+    assert replaced.indices_of_others(ByteStrings.of(strings)).tolist() == differing
 
 
 @given(LISTS)
@@ -61,9 +61,9 @@ def test_all_strings_can_be_changed_at_once(strings: list[bytes]) -> None:
 def test_strings_with_a_prefix_are_found(strings: list[bytes], prefix: bytes) -> None:
     columns = ByteStrings.of(strings)
     expected = [row for row, text in enumerate(strings) if text.startswith(prefix)]
-    assert columns.places_of_prefix(prefix).tolist() == expected
+    assert columns.indices_of_prefix(prefix).tolist() == expected
     alone = [row for row, text in enumerate(strings) if text == prefix]
-    assert columns.places_of_prefix(prefix, alone=True).tolist() == alone
+    assert columns.indices_of_prefix(prefix, alone=True).tolist() == alone
 
 
 @given(LISTS)
@@ -113,7 +113,7 @@ def test_suffixes_are_the_strings_that_they_were_made_of(
     assert [suffixes[place] for place in range(len(strings))] == ends
     assert [*suffixes.take(np.array(places, np.int64))] == [ends[place] for place in places]
     others = [place for place, text in enumerate(strings) if text != ends[place]]
-    assert suffixes.places_of_others(whole).tolist() == others
+    assert suffixes.indices_of_others(whole).tolist() == others
 
 
 @pytest.mark.parametrize("end", [b"xab", b"b ", b"aab", b""])

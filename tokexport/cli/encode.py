@@ -80,10 +80,10 @@ def encode(
         else:
             write_stream(tokenizer, parts, how, tokens, as_json)
     except (TextError, UnicodeDecodeError) as error:
-        place = error.byte_offset if isinstance(error, TextError) else error.start
-        if place is None:
+        offset = error.byte_offset if isinstance(error, TextError) else error.start
+        if offset is None:
             raise
-        raise not_utf8(name, place) from error
+        raise not_utf8(name, offset) from error
 
 
 def write_stream(

@@ -11,7 +11,7 @@ from typing import BinaryIO, Final
 from tokexport.embedding.safetensors import read_header, with_tokenizer
 from tokexport.errors import SourceError
 from tokexport.output import refuse_sources, resolve, writing
-from tokexport.runtime.embedded import embedded_place, tail
+from tokexport.runtime.embedded import embedded_extent, tail
 from tokexport.runtime.tokenizer import load
 
 ALIGNMENT: Final = 64  # of the tokexport file, so that its sections are aligned too
@@ -84,8 +84,8 @@ def embed(
 def _end_without_tokenizer(file: BinaryIO, file_size: int) -> int:
     """Where a GGUF file ends, without a previously embedded tokenizer."""
     with mmap(file.fileno(), 0, access=ACCESS_READ) as data, memoryview(data) as view:
-        place = embedded_place(view)
-    return file_size if place is None else place[0]
+        extent = embedded_extent(view)
+    return file_size if extent is None else extent[0]
 
 
 def _parts(file: BinaryIO, path: Path, start: int, end: int) -> Iterator[bytes]:

@@ -76,7 +76,7 @@ def frame(value: Frame | None, special: Collection[str]) -> bytes | None:
     """FRAM, or None if there is no frame. ``special``: the special tokens."""
     if value is None:
         return None
-    places = marks(value.texts, special)
+    offsets = marks(value.texts, special)
     texts = [text.encode() for text in (*value.texts, *value.reserved)]
     sizes = [len(text) for text in texts]
     reserved = sizes[len(_SIZES) :]
@@ -87,10 +87,10 @@ def frame(value: Frame | None, special: Collection[str]) -> bytes | None:
     header = struct(
         layout.FrameHeader,
         flags=sum(flags),
-        mark_count=len(places),
+        mark_count=len(offsets),
         reserved_count=len(reserved),
         text_size=sum(sizes),
         **dict(zip(_SIZES, sizes, strict=False)),
     )
-    numbers = np.array(places, layout.FRAME_MARK).tobytes()
+    numbers = np.array(offsets, layout.FRAME_MARK).tobytes()
     return header + numbers + np.array(reserved, layout.RESERVED_SIZE).tobytes() + b"".join(texts)

@@ -60,7 +60,7 @@ def keys(
     done, others = 0, list[int]()
     for part in tokens.keys.parts():
         decoded = contents.take(tokens.ids[done : done + len(part)])
-        others += (done + part.places_of_others(decoded)).tolist()
+        others += (done + part.indices_of_others(decoded)).tolist()
         done += len(part)
     if not others:
         return None, blob
@@ -69,8 +69,8 @@ def keys(
     entries["offset"], entries["length"] = records["offset"], records["length"]
     more = bytearray(blob)
     offsets: dict[bytes, int] = {}
-    for place in others:
-        number, key = int(tokens.ids[place]), tokens.keys[place]
+    for index in others:
+        number, key = int(tokens.ids[index]), tokens.keys[index]
         # The key is a part of the content, as in CLIP, where the end of a word decodes to a space.
         at = contents[number].find(key)
         if at >= 0:

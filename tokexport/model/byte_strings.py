@@ -78,16 +78,16 @@ class ByteStrings(Sequence[bytes]):
         """The strings in parts of 16,384, so that arrays with an entry per byte stay small."""
         return (self[at : at + PART] for at in range(0, len(self), PART))
 
-    def take(self, places: Numbers) -> ByteStrings:
+    def take(self, indices: Numbers) -> ByteStrings:
         """The strings at the given indexes.
 
         >>> [*ByteStrings.of([b"a", b"bc"]).take(np.array([1, 0, 1]))]
         [b'bc', b'a', b'bc']
         """
-        if len(places) == len(self) and (places[1:] > places[:-1]).all():
+        if len(indices) == len(self) and (indices[1:] > indices[:-1]).all():
             return self  # all of them
-        begins = self.ends[np.maximum(places, 1) - 1] * (places > 0)
-        return self._at(begins, self.ends[places] - begins)
+        begins = self.ends[np.maximum(indices, 1) - 1] * (indices > 0)
+        return self._at(begins, self.ends[indices] - begins)
 
     def within(self, skipped: Numbers, sizes: Numbers) -> ByteStrings:
         """``sizes`` bytes of each string, after its first ``skipped`` bytes.
@@ -110,10 +110,10 @@ class ByteStrings(Sequence[bytes]):
         if not others:
             return self
         begins, sizes, done, parts = self.begins, self.sizes, 0, []
-        for place in sorted(others):
-            parts += [self.data[done : begins[place]], others[place]]
-            done = int(self.ends[place])
-            sizes[place] = len(others[place])
+        for index in sorted(others):
+            parts += [self.data[done : begins[index]], others[index]]
+            done = int(self.ends[index])
+            sizes[index] = len(others[index])
         return ByteStrings(b"".join([*parts, self.data[done:]]), _ends(sizes))
 
     def changed(self, change: Callable[[bytes], bytes]) -> ByteStrings:
@@ -135,7 +135,7 @@ class ByteStrings(Sequence[bytes]):
         ends = np.flatnonzero(is_end) - np.arange(len(self))
         return ByteStrings(units[~is_end].tobytes(), ends.astype(np.uint32))
 
-    def places_of_prefix(self, prefix: bytes, *, alone: bool = False) -> Numbers:
+    def indices_of_prefix(self, prefix: bytes, *, alone: bool = False) -> Numbers:
         """The indexes of the strings that begin with ``prefix``; ``alone``: that equal it."""
         begins, sizes, units = self.begins, self.sizes, self.units
         wanted = sizes == len(prefix) if alone else sizes >= len(prefix)
@@ -143,10 +143,10 @@ class ByteStrings(Sequence[bytes]):
             wanted[wanted] = units[begins[wanted] + offset] == byte
         return np.flatnonzero(wanted)
 
-    def places_of_others(self, other: ByteStrings) -> Numbers:
+    def indices_of_others(self, other: ByteStrings) -> Numbers:
         """The indexes at which ``other``, which has the same length, differs.
 
-        >>> ByteStrings.of([b"a", b"b", b""]).places_of_others(ByteStrings.of([b"a", b"c", b"d"]))
+        >>> ByteStrings.of([b"a", b"b", b""]).indices_of_others(ByteStrings.of([b"a", b"c", b"d"]))
         array([1, 2], dtype=uint32)
         """
         if self is other:
@@ -157,17 +157,17 @@ class ByteStrings(Sequence[bytes]):
         return len(self.ends)
 
     @overload
-    def __getitem__(self, place: int) -> bytes: ...
+    def __getitem__(self, index: int) -> bytes: ...
     @overload
-    def __getitem__(self, place: slice) -> ByteStrings: ...
-    def __getitem__(self, place: int | slice) -> bytes | ByteStrings:
-        if isinstance(place, slice):
-            first, end, _ = place.indices(len(self))
+    def __getitem__(self, index: slice) -> ByteStrings: ...
+    def __getitem__(self, index: int | slice) -> bytes | ByteStrings:
+        if isinstance(index, slice):
+            first, end, _ = index.indices(len(self))
             begin = self.ends[first - 1] if first else np.uint32(0)
             ends = self.ends[first:end]
             return ByteStrings(self.data[begin : ends[-1] if len(ends) else begin], ends - begin)
-        place = range(len(self))[place]
-        return self.data[self.ends[place - 1] if place else 0 : self.ends[place]]
+        index = range(len(self))[index]
+        return self.data[self.ends[index - 1] if index else 0 : self.ends[index]]
 
     def __iter__(self) -> Iterator[bytes]:
         begin = 0
@@ -196,21 +196,21 @@ class Suffixes:
             skipped = other.sizes - part.sizes  # wraps around where the other is shorter
             if skipped.max() > 0xFF:
                 return strings
-            if len(part.places_of_others(other.within(skipped, part.sizes))):
+            if len(part.indices_of_others(other.within(skipped, part.sizes))):
                 return strings
             found.append(skipped.astype(np.uint8))
         return cls(whole, np.concatenate(found))
 
-    def take(self, places: Numbers) -> ByteStrings:
-        whole, skipped = self.whole.take(places), self.skipped[places]
+    def take(self, indices: Numbers) -> ByteStrings:
+        whole, skipped = self.whole.take(indices), self.skipped[indices]
         return whole.within(skipped, whole.sizes - skipped)
 
-    def places_of_others(self, whole: ByteStrings) -> Numbers:
+    def indices_of_others(self, whole: ByteStrings) -> Numbers:
         """The indexes at which the whole strings differ."""
         return np.flatnonzero(self.skipped).astype(np.uint32)
 
-    def __getitem__(self, place: int) -> bytes:
-        return self.whole[place][self.skipped[place] :]
+    def __getitem__(self, index: int) -> bytes:
+        return self.whole[index][self.skipped[index] :]
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,14 +237,14 @@ class Vocabulary(Mapping[bytes, int]):
         sizes = self.strings.sizes
         return self if sizes.all() else self.at(np.flatnonzero(sizes))
 
-    def at(self, places: Numbers) -> Vocabulary:
-        return Vocabulary(self.strings.take(places), self.ids[places])
+    def at(self, indices: Numbers) -> Vocabulary:
+        return Vocabulary(self.strings.take(indices), self.ids[indices])
 
     def __getitem__(self, key: bytes) -> int:
-        places = self.strings.places_of_prefix(key, alone=True)
-        if not len(places):
+        indices = self.strings.indices_of_prefix(key, alone=True)
+        if not len(indices):
             raise KeyError(key)
-        return int(self.ids[places[0]])
+        return int(self.ids[indices[0]])
 
     def items(self) -> ItemsView[bytes, int]:
         """All items at once, without a lookup for each."""

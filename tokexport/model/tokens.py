@@ -42,7 +42,7 @@ class Tokens(Sequence[Token | None]):
         rows = [*tokens]
         full = [token or Token(b"") for token in rows]
         contents, firsts, lasts = (
-            ByteStrings.of(token.forms[place] for token in full) for place in range(3)
+            ByteStrings.of(token.forms[index] for token in full) for index in range(3)
         )
         return cls(
             contents,
@@ -59,36 +59,36 @@ class Tokens(Sequence[Token | None]):
         """The ids that decode to different bytes as the first or the last id."""
         columns = [column for column in (self.firsts, self.lasts) if column is not self.contents]
         if len(columns) == 1:
-            return columns[0].places_of_others(self.contents)
+            return columns[0].indices_of_others(self.contents)
         differs = np.zeros(len(self), np.bool_)
         for column in columns:
-            differs[column.places_of_others(self.contents)] = True
+            differs[column.indices_of_others(self.contents)] = True
         return np.flatnonzero(differs)
 
     def __len__(self) -> int:
         return len(self.contents)
 
     @overload
-    def __getitem__(self, place: int) -> Token | None: ...
+    def __getitem__(self, index: int) -> Token | None: ...
     @overload
-    def __getitem__(self, place: slice) -> Sequence[Token | None]: ...
-    def __getitem__(self, place: int | slice) -> Token | Sequence[Token | None] | None:
-        if isinstance(place, slice):
-            return [self[number] for number in range(*place.indices(len(self)))]
-        content, first, last = self.contents[place], self.firsts[place], self.lasts[place]
-        if self.is_hole[place]:
+    def __getitem__(self, index: slice) -> Sequence[Token | None]: ...
+    def __getitem__(self, index: int | slice) -> Token | Sequence[Token | None] | None:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        content, first, last = self.contents[index], self.firsts[index], self.lasts[index]
+        if self.is_hole[index]:
             return None
         return Token(
             content,
-            KINDS[self.kinds[place]],
-            bool(self.special[place]),
+            KINDS[self.kinds[index]],
+            bool(self.special[index]),
             None if first == content else first,
             None if last == content else last,
-            bool(self.fallback[place]),
+            bool(self.fallback[index]),
         )
 
     def __iter__(self) -> Iterator[Token | None]:
-        return (self[place] for place in range(len(self)))
+        return (self[index] for index in range(len(self)))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and [*self] == [*other]

@@ -19,10 +19,10 @@ def tail(size: int) -> bytes:
     return size.to_bytes(8, "little") + TAIL_MARK
 
 
-def embedded_place(data: bytes | memoryview) -> tuple[int, int] | None:
+def embedded_extent(data: bytes | memoryview) -> tuple[int, int] | None:
     """The begin and the end of a file embedded in a larger one, or None.
 
-    >>> embedded_place(b"model" + b"{}" + tail(2))
+    >>> embedded_extent(b"model" + b"{}" + tail(2))
     (5, 7)
     """
     end = len(data) - TAIL_SIZE
@@ -34,8 +34,8 @@ def embedded_place(data: bytes | memoryview) -> tuple[int, int] | None:
 
 def embedded(data: bytes | memoryview) -> bytes | memoryview:
     """The file embedded in a larger one, in place; ``data`` itself if there is none."""
-    place = embedded_place(data)
-    return data if place is None else memoryview(data)[slice(*place)]
+    extent = embedded_extent(data)
+    return data if extent is None else memoryview(data)[slice(*extent)]
 
 
 def is_tokexport_file(source: str | os.PathLike[str]) -> bool:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 def section(tokenizer: Tokenizer, tag: bytes) -> bytes | None:
     """The bytes of a section, or ``None`` if the file lacks it."""
-    place = tokenizer._core.section(tag)
-    return None if place is None else bytes(tokenizer._data[place[0] : sum(place)])
+    extent = tokenizer._core.section(tag)
+    return None if extent is None else bytes(tokenizer._data[extent[0] : sum(extent)])
 
 
 def metadata(tokenizer: Tokenizer) -> dict[str, Any]:

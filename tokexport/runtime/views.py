@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 def _view(self: Tokenizer, tag: bytes, row: str) -> NDArray[Any] | None:
     """A section as a read-only array of the layout's type ``row``; ``None`` if there is none."""
     dtype: np.dtype[Any] = getattr(layout, row)
-    place = self._core.section(tag)
-    if place is None:
+    extent = self._core.section(tag)
+    if extent is None:
         return None
-    offset, size = place
+    offset, size = extent
     return np.frombuffer(self._data, dtype, size // dtype.itemsize, offset)
 
 
@@ -27,6 +27,6 @@ def section_sizes(data: bytes | memoryview) -> list[tuple[str, int]]:
     """Tag and size in bytes of each section, in the order of the file."""
     header = layout.Header.parse(data[: layout.Header.sizeof()])
     start, size = layout.Header.sizeof(), layout.Section.sizeof()
-    places = (start + i * size for i in range(header.section_count))
-    sections = (layout.Section.parse(data[place : place + size]) for place in places)
+    entries = (start + i * size for i in range(header.section_count))
+    sections = (layout.Section.parse(data[at : at + size]) for at in entries)
     return [(section.tag.decode("ascii", "backslashreplace"), section.size) for section in sections]

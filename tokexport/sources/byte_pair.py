@@ -120,8 +120,8 @@ def _found(node: Node, names: Names, prefix_size: int) -> npt.NDArray[np.int32]:
         node = replace(node, value=array.objects)
     spelled, numbers = _spelled(node)
     merges = merges_of_strings(keys, ids, spelled, prefix_size).reshape(-1, 3)
-    for place in np.flatnonzero((merges < 0).any(axis=1))[:1].tolist():
-        _refuse(node.element(numbers[place]), merges[place].tolist(), prefix_size)
+    for row in np.flatnonzero((merges < 0).any(axis=1))[:1].tolist():
+        _refuse(node.element(numbers[row]), merges[row].tolist(), prefix_size)
     return merges
 
 

@@ -38,11 +38,11 @@ class BestScore:
         """Merges until no two neighbours can be merged."""
         ids = list(ids)
         while True:
-            best, best_id, place = THRESHOLD, -1, -1
+            best, best_id, best_index = THRESHOLD, -1, -1
             for index, pair in enumerate(pairwise(ids)):
                 id = self.ids.get(self.tokens[pair[0]] + self.tokens[pair[1]], -1)
                 if id >= 0 and self._scores[id] > best:
-                    best, best_id, place = self._scores[id], id, index
-            if place < 0:
+                    best, best_id, best_index = self._scores[id], id, index
+            if best_index < 0:
                 return ids
-            ids[place : place + 2] = [best_id]
+            ids[best_index : best_index + 2] = [best_id]

@@ -31,15 +31,15 @@ def encode_between(
 ) -> list[int]:
     """The ids of the tokens found in a text, and those that ``encode`` gives between them."""
     encoded, at = list[int](), 0
-    for place, token in sorted(find(text, groups).items()):
-        encoded += [*encode(text[at:place]), ids[token]]
-        at = place + len(token)
+    for start, token in sorted(find(text, groups).items()):
+        encoded += [*encode(text[at:start]), ids[token]]
+        at = start + len(token)
     return encoded + encode(text[at:])
 
 
 def find(text: str, groups: Groups, as_text: Container[str] = ()) -> dict[int, str]:
-    """The tokens in a text by their place. Groups are searched for in turn, of each the leftmost
-    token first, and the longest there. Those ``as_text`` are found too, but remain text.
+    """The tokens in a text by their offsets. Groups are searched for in turn, of each the
+    leftmost token first, and the longest there. Those ``as_text`` are found too, but remain text.
 
     >>> find("abcd", [["ab", "bcd"]]), find("abcd", longest_first(["ab", "bcd"]))
     ({0: 'ab'}, {1: 'bcd'})

@@ -71,13 +71,13 @@ class Qwen3:
         units, encoding, known = text, "utf-8", self._model.ids
         if not self._of_rs:
             units, encoding = c_string(text.encode()).decode("latin-1"), "latin-1"  # bytes
-        ids, place = [], 0
-        while place < len(units):
-            end = units.find(">", place + 1, place + self._longest)
-            special = units[place : end + 1] if end >= 0 and units[place] == "<" else ""
-            token = special if special and special.encode(encoding) in known else units[place]
+        ids, at = [], 0
+        while at < len(units):
+            end = units.find(">", at + 1, at + self._longest)
+            special = units[at : end + 1] if end >= 0 and units[at] == "<" else ""
+            token = special if special and special.encode(encoding) in known else units[at]
             ids += [known[found]] if (found := token.encode(encoding)) in known else []
-            place += len(token)
+            at += len(token)
         return self._model.merged(ids)
 
     def decode(self, ids: Sequence[int]) -> bytes:

@@ -40,11 +40,11 @@ def keys(units: Units) -> Iterator[tuple[npt.NDArray[np.uint8], npt.NDArray[np.i
     []
     """
     labels = units & np.uint32(LABEL)
-    places = np.flatnonzero((labels > 0) & (labels < BLOCK)).astype(np.int32)
-    labels = labels[places].astype(np.uint8)
-    parents = places ^ labels
+    indices = np.flatnonzero((labels > 0) & (labels < BLOCK)).astype(np.int32)
+    labels = labels[indices].astype(np.uint8)
+    parents = indices ^ labels
     order = np.argsort(parents, kind="stable")
-    parents, places, labels = parents[order], places[order], labels[order]
+    parents, indices, labels = parents[order], indices[order], labels[order]
     offsets = (units >> 10).astype(np.int32) << ((units & (1 << 9)) >> 6).astype(np.int32)
     # The nodes of one length and their texts, in parts: there may be a quarter of a million.
     level = [(offsets[:1], np.zeros((1, 0), np.uint8))]
@@ -59,8 +59,8 @@ def keys(units: Units) -> Iterator[tuple[npt.NDArray[np.uint8], npt.NDArray[np.i
                 raise ValueError("a loop")
             children = ranges(first, counts)
             longer = np.column_stack([np.repeat(texts, counts, axis=0), labels[children]])
-            found = places[children] ^ offsets[places[children]]
-            is_key = np.flatnonzero(units[places[children]] & HAS_LEAF)
+            found = indices[children] ^ offsets[indices[children]]
+            is_key = np.flatnonzero(units[indices[children]] & HAS_LEAF)
             if len(is_key):
                 yield longer[is_key], (units[found[is_key]] & np.uint32(VALUE)).astype(np.int64)
             starts = range(0, len(found), PART)
@@ -74,9 +74,9 @@ class CharacterSequences:
     units: Units
     text: bytes
 
-    def replacement(self, place: int) -> bytes:
-        end = self.text.find(b"\0", place)
-        return self.text[place : end if end >= 0 else None]
+    def replacement(self, offset: int) -> bytes:
+        end = self.text.find(b"\0", offset)
+        return self.text[offset : end if end >= 0 else None]
 
     def characters(self) -> npt.NDArray[np.bool_]:
         """Which characters are sequences by themselves, shape (0x110000,)."""
@@ -91,9 +91,9 @@ class CharacterSequences:
 def rules_of(charsmap: CharacterSequences) -> dict[bytes, bytes]:
     """Every sequence with its replacement, shorter ones first."""
     return {
-        texts[i].tobytes(): charsmap.replacement(place)
-        for texts, places in keys(charsmap.units)
-        for i, place in enumerate(places.tolist())
+        texts[i].tobytes(): charsmap.replacement(offset)
+        for texts, indices in keys(charsmap.units)
+        for i, offset in enumerate(indices.tolist())
     }
 
 
@@ -115,10 +115,10 @@ def read_charsmap(data: bytes, path: str = "normalizer") -> CharacterSequences:
     continues = np.frombuffer(charsmap.text + b"\0", np.uint8) & 0xC0 == 0x80
     try:
         charsmap.text.decode()
-        for texts, places in keys(charsmap.units):
+        for texts, indices in keys(charsmap.units):
             # A space after each key, so that no two keys together make a character.
             np.pad(texts, ((0, 0), (0, 1)), constant_values=ord(" ")).tobytes().decode()
-            if continues[places].any():
+            if continues[indices].any():
                 raise IndexError
     except (UnicodeDecodeError, IndexError, ValueError):
         raise _refused(path, "a trie or text that is damaged") from None

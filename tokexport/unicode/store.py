@@ -103,8 +103,8 @@ class Intervals:
         found = self.values if values is None else values[self.values]
         return np.repeat(found, np.diff(self.starts, append=self.size))
 
-    def __getitem__(self, places: npt.ArrayLike) -> npt.NDArray[Any]:
-        found: npt.NDArray[Any] = self.values[np.searchsorted(self.starts, places, "right") - 1]
+    def __getitem__(self, points: npt.ArrayLike) -> npt.NDArray[Any]:
+        found: npt.NDArray[Any] = self.values[np.searchsorted(self.starts, points, "right") - 1]
         return found
 
     def __len__(self) -> int:

@@ -53,13 +53,13 @@ def _found(comparison: Comparison, text: str, mode: Mode) -> _Spans | str:
         no_spans = isinstance(error, FormatError) and error.code == NO_SPANS
         return NOTE if no_spans else f"{type(error).__name__}: {error}"
     sizes = (len(character.encode()) for character in text)
-    places = [0, *accumulate(sizes)]  # byte offsets of characters
+    starts = [0, *accumulate(sizes)]  # byte offsets of characters
     trims = TRIMMING in comparison.sections  # by characters, in either unit
     if len(characters) != len(data):
         return f"{len(characters)} offsets in characters, {len(data)} in bytes"
     for (first, last), (start, end) in zip(characters, data, strict=True):
-        same = last < len(places) and (start, end) == (places[first], places[last])
-        if not same and not (trims and start <= end <= places[-1]):
+        same = last < len(starts) and (start, end) == (starts[first], starts[last])
+        if not same and not (trims and start <= end <= starts[-1]):
             return f"from {first} to {last}, in bytes from {start} to {end}, which is another place"
     return characters
 

@@ -60,13 +60,13 @@ def _cuts(tokens: Tokens) -> tuple[dict[int, bytes], tuple[npt.NDArray[np.uint8]
         )
         is_shorter, skipped, cut = _shorter(contents, firsts, lasts)
         skip[numbers[is_shorter]], end[numbers[is_shorter]] = skipped[is_shorter], cut[is_shorter]
-        for place in np.flatnonzero(~is_shorter).tolist():
-            number, content, first = numbers[place], contents[place], firsts[place]
+        for row in np.flatnonzero(~is_shorter).tolist():
+            number, content, first = numbers[row], contents[row], firsts[row]
             change = len(first) - len(content)
             if 0 < change <= MAX_FIRST_MORE and first.endswith(content):
                 longer[number], more[number] = first, change
             else:
-                _refuse(number, content, first, lasts[place])
+                _refuse(number, content, first, lasts[row])
     zeros = np.broadcast_to(np.uint8(0), len(tokens))  # takes no memory
     skip, more, end = (column if column.any() else zeros for column in (skip, more, end))
     return longer, (skip, more, end)
@@ -84,16 +84,16 @@ def _shorter(
     for form, first in ((firsts, skipped * is_shorter), (lasts, np.zeros_like(sizes))):
         if form is not contents:
             part = contents.within(first, np.minimum(form.sizes, sizes))
-            is_shorter[part.places_of_others(form)] = False
+            is_shorter[part.indices_of_others(form)] = False
     return is_shorter, skipped, cut
 
 
 def _refuse(number: int, content: bytes, first: bytes, last: bytes) -> NoReturn:
-    place, form = ("last", last) if first == content else ("first", first)
+    position, form = ("last", last) if first == content else ("first", first)
     raise UnsupportedError(
         "decoder",
         f'the token "{escape(content)}" (id {number}) decodes to "{escape(form)}" where it is'
-        f" the {place} of a text, which is not supported",
+        f" the {position} of a text, which is not supported",
         f"a file can leave out up to {MAX_FIRST_SKIP} bytes at the start of the first token, or add"
         f" up to {MAX_FIRST_MORE} there, and leave out up to {MAX_LAST_SKIP} at the end of the last"
         " one; change the token or the decoder",

@@ -86,7 +86,7 @@ def _single_tokens(
         # something else, is never looked up.
         others = np.flatnonzero(~np.isin(keys.ids, merges.whole))
         spelled = keys.at(others)
-        is_other = spelled.strings.places_of_others(tokens.contents.take(spelled.ids))
+        is_other = spelled.strings.indices_of_others(tokens.contents.take(spelled.ids))
         is_other = is_other[~tokens.is_hole[spelled.ids[is_other]]]
         keys = keys.at(np.delete(np.arange(len(keys)), others[is_other]))
     return keys, merges.whole

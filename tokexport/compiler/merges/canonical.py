@@ -42,9 +42,9 @@ class Ways:
         return np.repeat(np.arange(len(tokens)), counts), ranges(first, counts)
 
     def __iter__(self) -> Iterator[tuple[int, list[int]]]:
-        places, ways = self.of(np.arange(len(self.firsts)))
+        indices, ways = self.of(np.arange(len(self.firsts)))
         bounds = np.stack([self.bounds[ways], self.bounds[ways + 1]], axis=1).tolist()
-        rows = zip(places.tolist(), bounds, strict=True)
+        rows = zip(indices.tolist(), bounds, strict=True)
         return ((token, self.symbols[begin:end].tolist()) for token, (begin, end) in rows)
 
 
@@ -104,14 +104,14 @@ def _whole(vocab: Vocabulary, first: FirstSymbols, ways: Ways) -> Numbers:
 def _are_whole(contents: ByteStrings, tokens: Numbers, first: FirstSymbols, ways: Ways) -> Numbers:
     """The indexes of the contents whose symbols are one of the ways of their token."""
     begins, ends, symbols = first.of_all(contents)
-    place, way = ways.of(tokens)
+    indices, way = ways.of(tokens)
     first_symbol = ways.bounds[way].astype(np.int64)
     sizes = ways.bounds[way + 1] - first_symbol
-    is_long = (ends - begins)[place] == sizes
-    place, first_symbol, sizes = place[is_long], first_symbol[is_long], sizes[is_long]
-    same = symbols[ranges(begins[place], sizes)] == ways.symbols[ranges(first_symbol, sizes)]
+    is_long = (ends - begins)[indices] == sizes
+    indices, first_symbol, sizes = indices[is_long], first_symbol[is_long], sizes[is_long]
+    same = symbols[ranges(begins[indices], sizes)] == ways.symbols[ranges(first_symbol, sizes)]
     is_same = np.logical_and.reduceat(same, np.cumsum(sizes) - sizes) if len(sizes) else same
-    found: Numbers = place[is_same]
+    found: Numbers = indices[is_same]
     return found
 
 
@@ -119,11 +119,11 @@ def _by_content(
     model: BytePairModel, vocab: Vocabulary, first: FirstSymbols
 ) -> tuple[Numbers, Numbers]:
     """The merges of a model that lists none (two tokens that join to a third), and their ranks."""
-    for place, content in enumerate(vocab.strings if model.ranks is not None else ()):
+    for index, content in enumerate(vocab.strings if model.ranks is not None else ()):
         if not first.knows(content):
             raise UnsupportedError(
                 "model.vocab",
-                f"the token {content.decode('utf-8', 'replace')!r} (id {vocab.ids[place]}), one of"
+                f"the token {content.decode('utf-8', 'replace')!r} (id {vocab.ids[index]}), one of"
                 " whose characters is not a token, is not supported",
                 "tokens whose characters are tokens too are",
             )

@@ -38,8 +38,8 @@ def crossings(merges: CanonicalMerges) -> Crossings | None:
     code_points[[*units]] = [*units.values()]
     row, way = ways.of(merges.rules[:, 1])
     before = code_points[ways.symbols[ways.bounds[way + 1] - 1]]
-    place, way = ways.of(merges.rules[row, 2])
-    crossed = np.stack([before[place], code_points[ways.symbols[ways.bounds[way]]]])
+    indices, way = ways.of(merges.rules[row, 2])
+    crossed = np.stack([before[indices], code_points[ways.symbols[ways.bounds[way]]]])
     if (crossed < 0).any():
         return None  # bytes or the unknown token merge
     pairs = distinct(crossed[0] << 32 | crossed[1]).astype(np.uint64)

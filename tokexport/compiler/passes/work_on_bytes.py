@@ -42,8 +42,8 @@ def work_on_bytes(model: TokenizerModel) -> TokenizerModel:
         )
         kept: tuple[PreTokenizerStep, ...] = ()
     elif SpellBytes() in model.pre_tokenizer:
-        place = model.pre_tokenizer.index(SpellBytes())
-        kept, after = model.pre_tokenizer[:place], model.pre_tokenizer[place + 1 :]
+        index = model.pre_tokenizer.index(SpellBytes())
+        kept, after = model.pre_tokenizer[:index], model.pre_tokenizer[index + 1 :]
     else:
         return model
     splits = _splits_of_bytes(after)

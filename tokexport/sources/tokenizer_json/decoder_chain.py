@@ -48,12 +48,12 @@ class Spelling:
 
     def and_also(self, others: Mapping[int, str]) -> Spelling:
         """The same with more tokens, or with other strings for some."""
-        places = np.flatnonzero(np.isin(self.ids, [*others]))
-        known = {place: others[int(self.ids[place])].encode() for place in places.tolist()}
+        indices = np.flatnonzero(np.isin(self.ids, [*others]))
+        known = {index: others[int(self.ids[index])].encode() for index in indices.tolist()}
         # Most strings are unchanged; any change copies all of them.
-        changed = {place: text for place, text in known.items() if self.texts[place] != text}
+        changed = {index: text for index, text in known.items() if self.texts[index] != text}
         texts = self.texts.replaced(changed)
-        more = Spelling.of({n: others[n] for n in {*others} - {*self.ids[places].tolist()}})
+        more = Spelling.of({n: others[n] for n in {*others} - {*self.ids[indices].tolist()}})
         if len(more.ids):
             texts = ByteStrings.joined([texts, more.texts])
         return Spelling(np.concatenate([self.ids, more.ids]), texts)
@@ -146,8 +146,8 @@ class _Chain:
             _refuse(step.path, "ByteFallback after ByteFallback or CTC", "either alone is")
         texts, *others = self._forms
         lists = [texts, *(some for some in others if some is not texts)]
-        places = np.concatenate([some.places_of_prefix(b"<0x") for some in lists])
-        for at in distinct(places).tolist():
+        indices = np.concatenate([some.indices_of_prefix(b"<0x") for some in lists])
+        for at in distinct(indices).tolist():
             forms = [some[at] for some in lists]
             found = {_BYTE_TOKEN.fullmatch(form) and form for form in forms}
             if len(found) > 1:
@@ -217,7 +217,7 @@ class _Chain:
             return
 
         def replaced(texts: ByteStrings, first: bool, last: bool) -> ByteStrings:
-            kept = {place: texts[place] for place in self._fallback}
+            kept = {index: texts[index] for index in self._fallback}
             return _replaced(texts, edit, first).replaced(kept)
 
         self._change(replaced, edit.in_first_run not in (None, edit.content), False)
@@ -242,8 +242,8 @@ class _Chain:
         if self._is_bytes:
             spelled, is_spelled = all_to_bytes(forms)
             others = np.flatnonzero(~is_spelled).tolist()
-            forms = spelled.replaced({place: forms[place] for place in others})
-        forms = forms.replaced({place: bytes([byte]) for place, byte in self._fallback.items()})
+            forms = spelled.replaced({index: forms[index] for index in others})
+        forms = forms.replaced({index: bytes([byte]) for index, byte in self._fallback.items()})
         if not (self._numbers[1:] > self._numbers[:-1]).all():
             forms = forms.take(np.argsort(self._numbers))
         count = int(self._numbers.max()) + 1 if len(forms) else 0

@@ -144,9 +144,9 @@ def _tokens(
     special = {text.encode() for text in added.special}
     # There may be thousands of both: only texts with the first byte of a special token are checked.
     for lead in {text[:1] for text in special}:
-        for place in spelling.texts.places_of_prefix(lead).tolist():
-            if spelling.texts[place] in special:
-                tokens.special[spelling.ids[place]] = True
+        for index in spelling.texts.indices_of_prefix(lead).tolist():
+            if spelling.texts[index] in special:
+                tokens.special[spelling.ids[index]] = True
     return tokens, decoding
 
 
