@@ -1,6 +1,7 @@
 """Word counts as a file: every document counted once, however counting was interrupted."""
 
 import json
+import os
 import random
 import signal
 import struct
@@ -225,6 +226,7 @@ def test_counts_that_do_not_match_are_refused_with_a_sentence(run: Run, tmp_path
     for inputs, options, words in [
         (files[1:], [], "holds the counts of other files; add to it"),
         (files, ["--add"], "has already counted .*0.jsonl"),
+        ([Path(os.path.relpath(files[0]))], ["--add"], "has already counted .*0.jsonl"),
         (files[1:], ["--add", "--pattern", "gpt2"], "counted with the pattern"),
         ([first, files[1]], [], "only be joined with each other"),
         ([first], ["--pattern", "gpt2"], "joined without options for texts"),

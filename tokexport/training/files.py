@@ -205,7 +205,11 @@ def _resumed(
 
 
 def _refuse_counted_twice(counts: WordCounts, run: Run, target: str | os.PathLike[str]) -> None:
-    twice = {file for before in counts.runs for file in before.files} & {*run.files}
+    def real(file: InputFile) -> InputFile:
+        return replace(file, path=os.path.realpath(file.path))
+
+    counted = {real(file) for before in counts.runs for file in before.files}
+    twice = [file for file in run.files if real(file) in counted]
     if twice:
         names = ", ".join(sorted(file.path for file in twice))
         raise TokexportError(
