@@ -117,9 +117,9 @@ int tkx_bulk_has_words(const tkx *t, uint32_t next);
 int tkx_bulk_encode_word(struct tkx_context *ctx, uint32_t next, const uint8_t *bytes, size_t size,
                          uint32_t *ids, size_t capacity, size_t *count);
 
-/* Whether a file has SentencePiece's Unigram: at CUTS a text is cut into parts, whose ids depend on
-   other parts only by the sum of scores, which runs through the text and is rounded. Scores are at
-   most TKX_BULK_LARGEST in absolute value. */
+/* Whether a file has SentencePiece's Unigram: a text is cut into parts (CrossingSplitter::of_cuts),
+   whose ids depend on other parts only by the sum of scores, which runs through the text and is
+   rounded. Scores are at most TKX_BULK_LARGEST in absolute value. */
 #define TKX_BULK_LARGEST 100
 int tkx_bulk_has_sum(const tkx *t);
 

@@ -4,7 +4,6 @@
 #include <iterator>
 #include <vector>
 
-#include "bridge.h"
 #include "character_table.h"
 #include "split_words.h"
 #include "splitter.h"
@@ -37,8 +36,10 @@ inline std::uint32_t decode_three_bytes(const std::uint8_t *p) {
 std::unique_ptr<const CrossingSplitter> CrossingSplitter::of_cuts(const tkx &file) {
     auto made = std::make_unique<CrossingSplitter>();
     made->set_ascii_cuts(file.cuts.data, true);
-    auto points = std::make_unique<tkx_bulk_points>();
-    if (!tkx_bulk_find_points(&file, points.get())) points = std::make_unique<tkx_bulk_points>();
+    made->file_ = &file;
+    made->points_ = std::make_unique<tkx_bulk_points>();
+    tkx_bulk_points *const points = made->points_.get();
+    if (!tkx_bulk_find_points(&file, points)) *points = {};
     for (Set *set : {&made->known_, &made->inner_, &made->unchanged_})
         set->reset(new std::uint64_t[known_count / 64]());
     std::copy(std::begin(points->left), std::end(points->left), made->known_.get());
@@ -47,13 +48,14 @@ std::unique_ptr<const CrossingSplitter> CrossingSplitter::of_cuts(const tkx &fil
     made->keeps_space_ = points->keeps_space;
     made->right_ = made->inner_.get();
     made->rule_ = 2;
-    made->join_tokens(file, *points);
     return made;
 }
 
 // Makes the map of the pairs that a token joins. With 16 bits or more per token, 3 to 6 % of all
 // other pairs have the bit of one.
-void CrossingSplitter::join_tokens(const tkx &file, const tkx_bulk_points &points) {
+void CrossingSplitter::join_tokens() const {
+    const tkx &file = *file_;
+    const tkx_bulk_points &points = *points_;
     unsigned bits = 12;
     while (std::size_t(1) << bits < 16 * std::size_t(file.id_count)) bits++;
     joined_.reset(new std::uint8_t[std::size_t(1) << (bits - 3)]());
@@ -66,32 +68,40 @@ void CrossingSplitter::join_tokens(const tkx &file, const tkx_bulk_points &point
         next[c] = first[points.images[c]];
         first[points.images[c]] = static_cast<std::uint16_t>(c);
     }
-    constexpr std::uint32_t ascii = 128;
-    std::vector<bool> is_joined(ascii * ascii);  // most pairs of tokens recur
+    // By a hash, the last pair: XLM-R's tokens have 1.1 million pairs, 46,000 of which differ.
+    std::vector<std::uint32_t> known(std::size_t(1) << 16);
     for (std::uint32_t id = 0; id < file.id_count; id++) {
         const std::uint8_t *bytes;
         std::size_t size;
         if (tkx_token_bytes(&file, id, &bytes, &size) != TKX_OK) continue;
         std::uint32_t left = 0, right;
         for (std::size_t at = 0; at < size && character_size(bytes[at]) <= size - at;
-             at += character_size(bytes[at])) {
-            right = decode_character(bytes + at);
-            if (right >= TKX_BULK_POINTS) right = 0;
-            const bool is_ascii = (left | right) < ascii;
-            if (is_ascii && is_joined[ascii * left + right]) {
-                left = right;
-                continue;
-            }
-            if (is_ascii) is_joined[ascii * left + right] = true;
+             at += character_size(bytes[at]), left = right) {
+            right = decode_character(bytes + at) & (TKX_BULK_POINTS - 1);
+            const std::uint32_t pair = left << 16 | right;
+            std::uint32_t &last = known[pair * 0x9E3779B1u >> 16];
+            if (last == pair) continue;
+            last = pair;
             for (std::uint32_t x = first[left]; x; x = next[x]) {
                 for (std::uint32_t y = first[right]; y; y = next[y]) {
                     const std::size_t bit = bit_of(x, y);
                     joined_[bit >> 3] |= static_cast<std::uint8_t>(1 << (bit & 7));
                 }
             }
-            left = right;
         }
     }
+}
+
+bool CrossingSplitter::cuts_characters(const std::uint8_t *text, std::size_t size) const {
+    if (!file_) return true;
+    // A space in 64 bytes: with more, most parts recur, and are short.
+    const std::uint8_t *const end = text + std::min<std::size_t>(size, 8192);
+    if (64 * std::count(text, end, ' ') > end - text) return false;
+    std::call_once(once_, [this] {
+        join_tokens();
+        points_.reset();
+    });
+    return true;
 }
 
 bool CrossingSplitter::begins_inner(const std::uint8_t *part) const {
@@ -155,7 +165,8 @@ CrossingRun::CrossingRun(const CrossingSplitter &splitter, const std::uint8_t *t
       text_(text),
       end_(text + size),
       at_(text + character_size(*text)),
-      left_(decode_character(text)) {}
+      left_(decode_character(text)),
+      cuts_characters_(splitter.cuts_characters(text, size)) {}
 
 std::size_t CrossingRun::next(std::uint32_t *ends) {
     constexpr std::uint64_t high = UINT64_C(0x8080808080808080);
@@ -183,7 +194,7 @@ std::size_t CrossingRun::next(std::uint32_t *ends) {
             for (std::uint32_t i = 0; i < 12; i += 3) {
                 const std::uint32_t right = decode_three_bytes(at + i);
                 *out = static_cast<std::uint32_t>(at - text_) + i;
-                out += splitter_.is_cut(left, right);
+                out += cuts_characters_ && splitter_.is_cut(left, right);
                 left = right;
             }
             at += 12;
@@ -192,7 +203,7 @@ std::size_t CrossingRun::next(std::uint32_t *ends) {
         const std::uint32_t right = decode_character(at);
         *out = static_cast<std::uint32_t>(at - text_);
         out += (left | right) < 128 ? splitter_.is_ascii_cut(left | right << 8)
-                                    : splitter_.is_cut(left, right);
+                                    : cuts_characters_ && splitter_.is_cut(left, right);
         left = right;
         at += character_size(*at);
     }
