@@ -82,6 +82,7 @@ static void note_sequences(tkx_context *ctx, const tkx_op *op, tkx_bulk_points *
         found->unchanged[i] &= ~inside[i];
         found->left[i] &= ~inside[i];
     }
+    for (i = 0; i < 2; i++) found->spaces[i] &= ~inside[i];
 }
 
 /* Removes the characters that begin with a byte. */
@@ -163,20 +164,50 @@ static int note_op(tkx_context *ctx, const tkx_op *op, tkx_bulk_points *found) {
     return 1;
 }
 
-/* Whether the normalizer changes neither a space nor the character after it. */
-static int keeps_space(const tkx *t, uint32_t c) {
-    uint8_t memory[4096], text[5] = {' '};
-    const uint8_t *normalized = text;
-    const size_t size = 1 + utf8_encode(text + 1, c);
-    size_t length = size;
+/* Normalizes a short text; returns its size, or 0 if that failed. */
+static size_t normalize_short(const tkx *t, const uint8_t *text, size_t size, uint8_t *normalized) {
+    uint8_t memory[4096];
     tkx_context ctx;
     context_init(&ctx, t, 0);
     ctx.memory = memory;
     ctx.memory_size = sizeof memory;
     ctx.text.begin = ctx.text.base = text;
     ctx.text.limit = text + size;
-    rewrite(&ctx, t->ops, t->op_count, &normalized, &length);
-    return ctx.code == TKX_OK && length == size && memcmp(normalized, text, size) == 0;
+    rewrite(&ctx, t->ops, t->op_count, &text, &size);
+    if (ctx.code != TKX_OK || size > 16) return 0;
+    memcpy(normalized, text, size);
+    return size;
+}
+
+/* Whether the normalizer changes neither a space nor the character after it. */
+static int keeps_space(const tkx *t, uint32_t c) {
+    uint8_t text[5] = {' '}, normalized[16];
+    const size_t size = 1 + utf8_encode(text + 1, c);
+    return normalize_short(t, text, size, normalized) == size && !memcmp(normalized, text, size);
+}
+
+/* Whether an ASCII character becomes a space between two that are not changed. */
+static int becomes_space(const tkx *t, uint8_t c, uint8_t unchanged) {
+    uint8_t text[3] = {0, ' ', 0}, with_space[16], with_c[16];
+    size_t size;
+    text[0] = text[2] = unchanged;
+    size = normalize_short(t, text, 3, with_space);
+    text[1] = c;
+    return size >= 3 && with_space[size - 2] == ' ' && with_space[size - 3] == unchanged &&
+           normalize_short(t, text, 3, with_c) == size && !memcmp(with_c, with_space, size);
+}
+
+/* Keeps the ASCII characters before which a text can be cut after an unchanged one: also after all
+   others of `left`, since programs stop before both alike. */
+static void keep_spaces(const tkx *t, tkx_bulk_points *found) {
+    uint32_t c, unchanged = 1;
+    while (unchanged < 128 &&
+           !(has_point(found->left, unchanged) && has_point(found->unchanged, unchanged)))
+        unchanged++;
+    for (c = 0; c < 128; c++)
+        if (unchanged == 128 || !found->keeps_space || !bit_of(t->cuts.data + 16 * unchanged, c) ||
+            !becomes_space(t, (uint8_t)c, (uint8_t)unchanged))
+            clear_point(found->spaces, c);
 }
 
 int tkx_bulk_find_points(const tkx *t, tkx_bulk_points *found) {
@@ -184,6 +215,7 @@ int tkx_bulk_find_points(const tkx *t, tkx_bulk_points *found) {
     uint32_t c, i, maps = 0;
     context_init(&ctx, t, 0);
     found->keeps_space = 1;
+    memset(found->spaces, 255, sizeof found->spaces);
     for (c = 1; c < TKX_BULK_POINTS; c++) {
         found->images[c] = (uint16_t)c;
         if (is_scalar(c) && is_token(t, c)) set_point(found->left, c);
@@ -195,6 +227,7 @@ int tkx_bulk_find_points(const tkx *t, tkx_bulk_points *found) {
         if (maps > 1 || !note_op(&ctx, &t->ops[i], found)) return 0;
     }
     for (i = 0; i < TKX_BULK_POINTS / 64; i++) found->right[i] &= found->left[i];
+    keep_spaces(t, found);
     for (c = 1; c < TKX_BULK_POINTS && !has_point(found->unchanged, c); c++) continue;
     found->keeps_space &= c < TKX_BULK_POINTS && keeps_space(t, c);
     return !t->keys.data && ctx.code == TKX_OK;

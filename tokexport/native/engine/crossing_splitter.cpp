@@ -12,6 +12,8 @@ namespace tokexport {
 
 namespace {
 
+constexpr std::uint64_t high = UINT64_C(0x8080808080808080);
+
 constexpr std::size_t map_offset = 8 + 2048;  // in XPRS: a header, and the map for ASCII
 
 // What the normalizer makes of a space. In text that is not normalized, the maps do not cover it.
@@ -31,63 +33,72 @@ inline std::uint32_t decode_three_bytes(const std::uint8_t *p) {
     return (p[0] & 15u) << 12 | (p[1] & 63u) << 6 | (p[2] & 63u);
 }
 
+// Whether a character of three bytes begins here. There are bytes that are no UTF-8.
+bool is_wide(const std::uint8_t *p) {
+    return p[0] >= 0xE0 && p[0] < 0xF0 && (p[1] & p[2] & 0xC0) == 0x80 && (p[1] | p[2]) < 0xC0;
+}
+
+// The character before a wide one, or its last 16 bits; any number where there are no characters.
+std::uint32_t character_before(const std::uint8_t *begin, const std::uint8_t *p) {
+    const std::uint8_t *q = p - 1;
+    while (q > begin && p - q < 4 && (*q & 0xC0) == 0x80) q--;
+    return decode_character(q) & (TKX_BULK_POINTS - 1);
+}
+
 }  // namespace
 
 std::unique_ptr<const CrossingSplitter> CrossingSplitter::of_cuts(const tkx &file) {
     auto made = std::make_unique<CrossingSplitter>();
     made->set_ascii_cuts(file.cuts.data, true);
     made->file_ = &file;
-    made->points_ = std::make_unique<tkx_bulk_points>();
-    tkx_bulk_points *const points = made->points_.get();
-    if (!tkx_bulk_find_points(&file, points)) *points = {};
-    for (Set *set : {&made->known_, &made->inner_, &made->unchanged_})
-        set->reset(new std::uint64_t[known_count / 64]());
-    std::copy(std::begin(points->left), std::end(points->left), made->known_.get());
-    std::copy(std::begin(points->right), std::end(points->right), made->inner_.get());
-    std::copy(std::begin(points->unchanged), std::end(points->unchanged), made->unchanged_.get());
+    made->traits_.reset(new std::uint32_t[TKX_BULK_POINTS]());
+    const auto points = std::make_unique<tkx_bulk_points>();
+    if (!tkx_bulk_find_points(&file, points.get())) return made;
+    const auto has = [](const std::uint64_t *set, std::uint32_t c) {
+        return static_cast<std::uint32_t>(set[c >> 6] >> (c & 63) & 1);
+    };
+    for (std::uint32_t c = 0; c < TKX_BULK_POINTS; c++)
+        made->traits_[c] = points->images[c] | has(points->left, c) * before_cut |
+                           has(points->right, c) * after_cut |
+                           has(points->unchanged, c) * unchanged |
+                           (c < 128 ? has(points->spaces, c) * space : 0);
     made->keeps_space_ = points->keeps_space;
-    made->right_ = made->inner_.get();
-    made->rule_ = 2;
     return made;
 }
 
-// Makes the map of the pairs that a token joins. With 16 bits or more per token, 3 to 6 % of all
-// other pairs have the bit of one.
+// Makes the map of the pairs with a wide character that a token joins: most tokens have none. With
+// 16 bits or more per token, 3 to 6 % of all other pairs have the bit of one.
 void CrossingSplitter::join_tokens() const {
-    const tkx &file = *file_;
-    const tkx_bulk_points &points = *points_;
     unsigned bits = 12;
-    while (std::size_t(1) << bits < 16 * std::size_t(file.id_count)) bits++;
+    while (std::size_t(1) << bits < 16 * std::size_t(file_->id_count)) bits++;
     joined_.reset(new std::uint8_t[std::size_t(1) << (bits - 3)]());
     map_ = joined_.get();
     shift_ = 64 - bits;
-    // By character: the ones that become it, linked; 0 ends the list.
-    std::vector<std::uint16_t> first(TKX_BULK_POINTS), next(TKX_BULK_POINTS);
-    for (std::uint32_t c = TKX_BULK_POINTS; c-- > 1;) {
-        if (!has(points.left, c)) continue;
-        next[c] = first[points.images[c]];
-        first[points.images[c]] = static_cast<std::uint16_t>(c);
-    }
-    // By a hash, the last pair: XLM-R's tokens have 1.1 million pairs, 46,000 of which differ.
-    std::vector<std::uint32_t> known(std::size_t(1) << 16);
-    for (std::uint32_t id = 0; id < file.id_count; id++) {
+    const auto join = [this](std::uint32_t left, std::uint32_t right) {
+        const std::size_t bit = bit_of(left, right);
+        joined_[bit >> 3] |= static_cast<std::uint8_t>(1 << (bit & 7));
+    };
+    const std::uint8_t *const limit = file_->bytes.data + file_->bytes.size;
+    for (std::uint32_t id = 0; id < file_->id_count; id++) {
         const std::uint8_t *bytes;
         std::size_t size;
-        if (tkx_token_bytes(&file, id, &bytes, &size) != TKX_OK) continue;
-        std::uint32_t left = 0, right;
-        for (std::size_t at = 0; at < size && character_size(bytes[at]) <= size - at;
-             at += character_size(bytes[at]), left = right) {
-            right = decode_character(bytes + at) & (TKX_BULK_POINTS - 1);
-            const std::uint32_t pair = left << 16 | right;
-            std::uint32_t &last = known[pair * 0x9E3779B1u >> 16];
-            if (last == pair) continue;
-            last = pair;
-            for (std::uint32_t x = first[left]; x; x = next[x]) {
-                for (std::uint32_t y = first[right]; y; y = next[y]) {
-                    const std::size_t bit = bit_of(x, y);
-                    joined_[bit >> 3] |= static_cast<std::uint8_t>(1 << (bit & 7));
-                }
+        if (tkx_token_bytes(file_, id, &bytes, &size) != TKX_OK) continue;
+        const std::uint8_t *const end = bytes + size;
+        for (const std::uint8_t *p = bytes; end - p >= 3;) {
+            if (limit - p >= 8) {
+                const std::uint64_t word = load_u64(p), wide = word & word << 1 & word << 2 & high;
+                p += wide ? lowest_bit(wide) / 8 : 8;
+                if (!wide || end - p < 3) continue;
             }
+            if (!is_wide(p)) {
+                p++;
+                continue;
+            }
+            const std::uint32_t c = decode_three_bytes(p);
+            if (p > bytes) join(character_before(bytes, p), c);
+            p += 3;
+            if (p < end && *p < 0xE0 && end - p >= std::ptrdiff_t(character_size(*p)))
+                join(c, decode_character(p));
         }
     }
 }
@@ -97,20 +108,17 @@ bool CrossingSplitter::cuts_characters(const std::uint8_t *text, std::size_t siz
     // A space in 64 bytes: with more, most parts recur, and are short.
     const std::uint8_t *const end = text + std::min<std::size_t>(size, 8192);
     if (64 * std::count(text, end, ' ') > end - text) return false;
-    std::call_once(once_, [this] {
-        join_tokens();
-        points_.reset();
-    });
+    std::call_once(once_, [this] { join_tokens(); });
     return true;
 }
 
 bool CrossingSplitter::begins_inner(const std::uint8_t *part) const {
-    return has(right_, decode_character(part)) != 0;
+    return (traits_of(decode_character(part)) & after_cut) != 0;
 }
 
 bool CrossingSplitter::is_unchanged(const std::uint8_t *part, std::size_t size) const {
     std::size_t at = *part == ' ' && keeps_space_ && size > 1;
-    while (at < size && has(unchanged_.get(), decode_character(part + at)))
+    while (at < size && (traits_of(decode_character(part + at)) & unchanged))
         at += character_size(part[at]);
     return at >= size;
 }
@@ -135,7 +143,6 @@ std::unique_ptr<const CrossingSplitter> CrossingSplitter::make(const tkx &file) 
     made->set_ascii_cuts(file.crossings.data + 8, false);
     if (!made->rule_) return made;
     made->known_.reset(new std::uint64_t[known_count / 64]());
-    made->right_ = made->known_.get();
     for (std::uint32_t c = 0; c < known_count; c++)
         if (tkx_bulk_symbol(&file, c) != TKX_NONE)
             made->known_[c >> 6] |= std::uint64_t(1) << (c & 63);
@@ -169,7 +176,6 @@ CrossingRun::CrossingRun(const CrossingSplitter &splitter, const std::uint8_t *t
       cuts_characters_(splitter.cuts_characters(text, size)) {}
 
 std::size_t CrossingRun::next(std::uint32_t *ends) {
-    constexpr std::uint64_t high = UINT64_C(0x8080808080808080);
     const std::uint32_t *const full = ends + SplitRun::block - 9;
     const std::uint8_t *at = at_;
     std::uint32_t *out = ends, left = left_;
@@ -194,7 +200,7 @@ std::size_t CrossingRun::next(std::uint32_t *ends) {
             for (std::uint32_t i = 0; i < 12; i += 3) {
                 const std::uint32_t right = decode_three_bytes(at + i);
                 *out = static_cast<std::uint32_t>(at - text_) + i;
-                out += cuts_characters_ && splitter_.is_cut(left, right);
+                out += splitter_.is_cut(left, right, cuts_characters_);
                 left = right;
             }
             at += 12;
@@ -203,7 +209,7 @@ std::size_t CrossingRun::next(std::uint32_t *ends) {
         const std::uint32_t right = decode_character(at);
         *out = static_cast<std::uint32_t>(at - text_);
         out += (left | right) < 128 ? splitter_.is_ascii_cut(left | right << 8)
-                                    : cuts_characters_ && splitter_.is_cut(left, right);
+                                    : splitter_.is_cut(left, right, cuts_characters_);
         left = right;
         at += character_size(*at);
     }

@@ -26,11 +26,10 @@ public:
     bool is_ascii_cut(std::uint32_t two) const { return ascii_cuts_[two >> 6] >> (two & 63) & 1; }
 
     // For two characters that are not both ASCII. False is always safe.
-    bool is_cut(std::uint32_t left, std::uint32_t right) const {
-        const std::size_t bit = bit_of(left, right);
-        const bool is_joined = map_[bit >> 3] >> (bit & 7) & 1;
-        if (!rule_) return !is_joined;
-        return !is_joined & (has(known_.get(), left) + has(right_, right) >= rule_);
+    bool is_cut(std::uint32_t left, std::uint32_t right, bool cuts_characters = true) const {
+        if (traits_) return is_cut_by_traits(traits_of(left), traits_of(right), cuts_characters);
+        if (!rule_) return !is_joined(left, right);
+        return !is_joined(left, right) & (is_known(left) + is_known(right) >= rule_);
     }
 
     // Of CUTS: whether a part begins with a character that may follow a cut of the second kind, and
@@ -49,20 +48,40 @@ public:
 private:
     // Higher code points count as unknown: no emoji, and no Chinese character in use.
     static constexpr std::uint32_t known_count = 1 << 18;
+    static constexpr std::uint32_t first_wide = 0x800;  // of three bytes or more
 
     // A bit of 128 * left + right is `is_cut` where a text can be cut.
     void set_ascii_cuts(const std::uint8_t *bits, bool is_cut);
 
-    using Set = std::unique_ptr<std::uint64_t[]>;  // of code points below known_count
-
-    static unsigned has(const std::uint64_t *set, std::uint32_t c) {
+    unsigned is_known(std::uint32_t c) const {
         const std::uint32_t in_set = c < known_count ? c : 0;
-        return set[in_set >> 6] >> (in_set & 63) & 1 & (c == in_set);
+        return known_[in_set >> 6] >> (in_set & 63) & 1 & (c == in_set);
     }
 
     std::size_t bit_of(std::uint32_t left, std::uint32_t right) const {
         const std::uint64_t h = (left * 0x9E3779B97F4A7C15 ^ right) * 0xD6E8FEB86659FD93;
         return static_cast<std::size_t>(h >> shift_);
+    }
+    bool is_joined(std::uint32_t left, std::uint32_t right) const {
+        const std::size_t bit = bit_of(left, right);
+        return map_[bit >> 3] >> (bit & 7) & 1;
+    }
+
+    // Of CUTS, for a character: the one that it becomes, whether it may be to the left and to the
+    // right of a cut, and whether the normalizer leaves it as it is.
+    enum Trait : std::uint32_t {
+        image = 0xFFFF,
+        before_cut = 1 << 16,
+        after_cut = 1 << 17,
+        unchanged = 1 << 18,
+        space = 1 << 19  // a cut is before it, whatever is to the left
+    };
+    std::uint32_t traits_of(std::uint32_t c) const { return traits_[c < TKX_BULK_POINTS ? c : 0]; }
+    bool is_cut_by_traits(std::uint32_t left, std::uint32_t right, bool cuts_characters) const {
+        if (!(left & before_cut) || !(right & (cuts_characters ? after_cut | space : space)))
+            return false;
+        return (right & space) ||
+               (((left | right) & image) >= first_wide && !is_joined(left & image, right & image));
     }
 
     void join_tokens() const;
@@ -71,14 +90,11 @@ private:
     mutable unsigned shift_ = 0;
     unsigned rule_ = 0;
     std::unique_ptr<std::uint64_t[]> ascii_cuts_;  // 8 KB, for all pairs of bytes
-    // If there is a rule: the characters with a symbol; of CUTS: those that may precede a cut.
-    Set known_;
-    const std::uint64_t *right_ = nullptr;  // the same; of CUTS: those that may follow one
-    Set inner_, unchanged_;
+    std::unique_ptr<std::uint64_t[]> known_;  // if there is a rule: the characters with a symbol
+    // Of CUTS. The map has only pairs with a wide character, so that most tokens can be skipped.
+    std::unique_ptr<std::uint32_t[]> traits_;
     bool keeps_space_ = false;
-    // The map of CUTS, and what it is made of.
     const tkx *file_ = nullptr;
-    mutable std::unique_ptr<tkx_bulk_points> points_;
     mutable std::unique_ptr<std::uint8_t[]> joined_;
     mutable std::once_flag once_;
 };
