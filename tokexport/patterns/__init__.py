@@ -65,8 +65,8 @@ needs, raises :class:`PatternError` with the offset. There is no approximation.
 a lookbehind over more than one character at offset 1
 
 The steps, a module each: ``oniguruma`` or ``fancy`` parse a pattern (with ``parser``, which they
-share, and ``casefold``) into a ``tree``; ``backreferences``, ``lookaround`` and ``search_start``
-rewrite what is not regular as what is; ``nfa`` makes the threads, ``dfa`` the alphabet and the
+share, and ``casefold``) into a ``tree``; ``backreferences`` and ``lookaround`` rewrite what is not
+regular as what is; ``nfa`` makes the threads, ``dfa`` the alphabet and the
 automaton, ``unbounded_lookaround`` the labels, ``linear_time`` the states to remember; ``program``
 runs all steps.
 """

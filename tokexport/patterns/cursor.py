@@ -96,7 +96,7 @@ class Cursor:
         if letter in _CONTROLS:
             return _CONTROLS[letter]
         if (letter.isascii() and letter.isalnum()) or letter in others:
-            hint = r"\x{...} with the number of a character is supported"
+            hint = r"anchors, \s, \d, \w, \p{...} and \x{...} are supported"
             raise self.refused(f"the escape \\{letter}", hint, offset)
         return ord(letter)
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from tokexport.patterns import tree
 from tokexport.patterns.nfa import asked_by
-from tokexport.patterns.search_start import misplaced, search_starts
 
 
 def lower_lookaround_and_atomic(node: tree.Node) -> tree.Node:
@@ -42,8 +41,6 @@ def condition_of(look: tree.Look) -> tree.Condition:
     >>> condition.ahead, [chr(member) for member in condition.members.nonzero()[0]], condition.edge
     (True, ['a'], False)
     """
-    for anchor in search_starts(look.body):
-        raise misplaced(anchor)
     condition = _near(look.body, look.ahead)
     if condition is None:
         if not look.ahead:

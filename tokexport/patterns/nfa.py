@@ -105,6 +105,9 @@ class _Writer:
                 return self.add(Take(self._set_number(members), after))
             case tree.Assertion(condition):
                 return self.add(Check(self._condition_number(condition), after))
+            case tree.SearchStart(offset):
+                hint = r"\G is supported where an alternative of the pattern begins"
+                raise tree.PatternError(offset, r"an anchor \G in the middle of it", hint)
             case _:
                 raise TypeError(f"a {type(node).__name__} node has not been lowered")
 

@@ -16,26 +16,6 @@ _SIGNS: dict[str, tuple[int, int | None]] = {"?": (0, 1), "*": (0, None), "+": (
 _DIGIT = re.compile("[0-9]")
 # The opening of a lookaround, whether it looks ahead, and whether it is negative.
 _LOOK_SIGNS = (("?=", True, False), ("?!", True, True), ("?<=", False, False), ("?<!", False, True))
-_REFUSED_GROUPS = {
-    "?#": ("a comment, (?#...),", "leave it out"),
-    "?(": ("a condition, (?(...),", "write the alternatives out"),
-    "?~": ("an absent group, (?~...),", "negative lookahead is supported"),
-    "?P>": ("a call of a group, (?P>...),", "write the group out"),
-    "?P<": ("a named group", "groups without names are supported"),
-    "?<": ("a named group", "groups without names are supported"),
-    "?'": ("a named group", "groups without names are supported"),
-    "*": ("a backtracking verb or callout, (*...),", "leave it out"),
-}
-_REFUSED_ESCAPES = {
-    "K": (r"a match reset, \K,", "lookbehind over one character is supported"),
-    "k": (r"a reference by name, \k,", r"\1 to \9 are supported"),
-    "g": (r"a call of a group, \g,", "write the group out"),
-    "R": (r"a line break, \R,", r"write it out, as in \r\n|\n"),
-    "X": (r"a text segment, \X,", "no table holds the rules for them"),
-    "y": (r"a boundary of text segments, \y,", "no table holds the rules for them"),
-    "Y": (r"a boundary of text segments, \Y,", "no table holds the rules for them"),
-    "Z": (r"the anchor \Z", r"\z and $ are supported"),
-}
 
 
 class Parser(ABC):
@@ -104,9 +84,6 @@ class Parser(ABC):
         for sign, ahead, negative in _LOOK_SIGNS:
             if source.skip(sign):
                 return tree.Look(self._closed(start), ahead, negative, start)
-        for sign, (found, hint) in _REFUSED_GROUPS.items():
-            if source.looking_at(sign):
-                raise source.refused(found, hint, start)
         if source.skip("?>"):
             return tree.Atomic(self._closed(start), start)
         if source.skip("?"):
@@ -152,8 +129,6 @@ class Parser(ABC):
             return tree.Assertion(self._anchors[letter])
         if letter == "G":
             return tree.SearchStart(start)
-        if letter in _REFUSED_ESCAPES:
-            raise source.refused(*_REFUSED_ESCAPES[letter], start)
         if letter in "123456789":
             return self._reference(int(letter), start)
         return self.escape(letter, start)

@@ -7,14 +7,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.limits import MAX_CLASSES
-from tokexport.patterns import fancy, oniguruma
+from tokexport.patterns import fancy, oniguruma, tree
 from tokexport.patterns.backreferences import expand_backreferences
 from tokexport.patterns.dfa import DEAD, Automaton, determinise, minimise
 from tokexport.patterns.linear_time import states_to_remember
 from tokexport.patterns.lookaround import lower_lookaround_and_atomic
 from tokexport.patterns.nfa import nfa_of, tests_of
-from tokexport.patterns.search_start import trees_by_start
-from tokexport.patterns.tree import LookUnbounded, Node, PatternError
+from tokexport.patterns.tree import PatternError
 from tokexport.patterns.unbounded_lookaround import LabelTable, determinise_with_labels
 from tokexport.unicode import CODE_POINTS, Dialect
 from tokexport.unicode.byte_alphabet import CHARACTERS
@@ -90,12 +89,18 @@ def compile_pattern(pattern: str, dialect: Dialect, *, on_bytes: bool = False) -
         raise PatternError(0, "groups nested too deeply", hint) from None
 
 
-def compile_tree(node: Node, *, on_bytes: bool = False) -> SplitProgram:
+def compile_tree(node: tree.Node, *, on_bytes: bool = False) -> SplitProgram:
     """Compiles a pattern given as a tree. Raises PatternError as compile_pattern does."""
     alphabet: Sequence[int] = [*map(ord, CHARACTERS)] if on_bytes else range(CODE_POINTS)
-    nfa = nfa_of(*trees_by_start(lower_lookaround_and_atomic(expand_backreferences(node))))
-    del node  # its sets take a megabyte each
-    if any(isinstance(test, LookUnbounded) for test in tests_of(nfa)):
+    node = lower_lookaround_and_atomic(expand_backreferences(node))
+    nodes = [node]
+    if any(isinstance(each, tree.SearchStart) for each in tree.nodes_of(node)):
+        nodes = [
+            _with_search_start(node, tree.Assertion(each)) for each in (tree.NEVER, tree.ALWAYS)
+        ]
+    nfa = nfa_of(*nodes)
+    del node, nodes  # its sets take a megabyte each
+    if any(isinstance(test, tree.LookUnbounded) for test in tests_of(nfa)):
         program = _program(*determinise_with_labels(nfa, alphabet))
     else:
         automaton = determinise(nfa, alphabet)
@@ -105,6 +110,21 @@ def compile_tree(node: Node, *, on_bytes: bool = False) -> SplitProgram:
         hint = r"\G is supported where each match holds a character"
         raise PatternError(0, r"the anchor \G and a possible match of the empty string", hint)
     return program
+
+
+def _with_search_start(node: tree.Node, other: tree.Node) -> tree.Node:
+    r"""The tree with ``other`` for each ``\G`` that is tried before anything else: the search for a
+    match tries each position from its start on, so there alone it holds.
+    """
+    match node:
+        case tree.SearchStart():
+            return other
+        case tree.Choice(options):
+            return tree.Choice(tuple([_with_search_start(each, other) for each in options]))
+        case tree.Sequence((first, *rest)):
+            return tree.Sequence((_with_search_start(first, other), *rest))
+        case _:
+            return node
 
 
 def spans(program: SplitProgram, text: str) -> list[str]:
