@@ -263,16 +263,16 @@ def test_options_for_texts_are_refused_with_counts_unless_there_are_held_out_tex
 def test_counts_of_an_interrupted_run_are_not_learned_from(tmp_path: Path) -> None:
     files, _ = corpus(tmp_path, 30)
     interrupt(files, tmp_path / "w.counts")
+    assert not (tmp_path / "w.counts").exists()
+    interrupt(files, tmp_path / "w.counts", checkpoint_bytes=1)
     counts = read_word_counts(tmp_path / "w.counts")
-    with pytest.raises(TokexportError, match="interrupted after 0 documents"):
+    with pytest.raises(TokexportError, match="interrupted after 10 documents"):
         train_from_counts(counts, 300)
     with pytest.raises(TokexportError, match="interrupted"):
         join_files([tmp_path / "w.counts"], tmp_path / "other.counts")
-    # Nothing was counted, so nothing is lost if other files are counted now.
-    count_files(files[:1], tmp_path / "w.counts", pattern=SMALL)
 
 
-def test_counts_without_a_document_are_removed_on_failure(run: Run, tmp_path: Path) -> None:
+def test_a_failure_before_any_document_changes_no_file(run: Run, tmp_path: Path) -> None:
     path, target = tmp_path / "a.txt", tmp_path / "w.counts"
     command = ["count", path, "-o", target, "--pattern", SMALL]
     path.write_bytes(b"ab\xff")
@@ -301,11 +301,11 @@ def test_counts_of_files_that_have_changed_since_an_interruption_are_to_be_remov
 
 def test_training_names_the_file_of_incomplete_counts(run: Run, tmp_path: Path) -> None:
     files, _ = corpus(tmp_path, 30)
-    interrupt(files, tmp_path / "w.counts")
+    interrupt(files, tmp_path / "w.counts", checkpoint_bytes=1)
     outcome = run("train", "--counts", tmp_path / "w.counts", "--vocab-size", 300, "-o",
                   tmp_path / "out")  # fmt: skip
     assert outcome.code == 2
-    assert f"{tmp_path / 'w.counts'}: counting was interrupted after 0 documents" in outcome.stderr
+    assert f"{tmp_path / 'w.counts'}: counting was interrupted after 10 documents" in outcome.stderr
 
 
 def test_a_changed_file_counts_as_another_file(tmp_path: Path) -> None:

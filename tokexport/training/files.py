@@ -77,42 +77,18 @@ def count_files(
         counts.runs = (*before, run)
         if run.complete:
             return counts
-        checkpoint = counts.text_bytes
-        size = write_word_counts(path, counts)
+        checkpoint, size = counts.text_bytes, path.stat().st_size if path.exists() else 0
         documents = read_documents(files, field=field, lines=lines, start=run.next)
-        try:
-            for after, read in count_documents(
-                counts, documents, files, run, num_threads, progress=progress
-            ):
-                counts.runs = (*before, after)
-                due = max(checkpoint_bytes, CHECKPOINT_FILES * size)
-                if after.complete or counts.text_bytes - checkpoint >= due:
-                    size = write_word_counts(path, counts)
-                    checkpoint = counts.text_bytes
-                progress(counts, read)
-        except Exception:
-            _undo_empty_run(path)
-            raise
+        for after, read in count_documents(
+            counts, documents, files, run, num_threads, progress=progress
+        ):
+            counts.runs = (*before, after)
+            due = max(checkpoint_bytes, CHECKPOINT_FILES * size)
+            if after.complete or counts.text_bytes - checkpoint >= due:
+                size = write_word_counts(path, counts)
+                checkpoint = counts.text_bytes
+            progress(counts, read)
         return counts
-
-
-def _undo_empty_run(path: Path) -> None:
-    """Removes from a counts file, or with it, a failed run of which nothing was written."""
-    counts = read_word_counts(path)
-    if not _drop_empty_run(counts):
-        return
-    if counts.runs or counts.words:
-        write_word_counts(path, counts)
-    else:
-        path.unlink()
-
-
-def _drop_empty_run(counts: WordCounts) -> bool:
-    """Forgets an interrupted last run that counted no document; whether there was one."""
-    if not counts.runs or counts.runs[-1].complete or counts.runs[-1].documents:
-        return False
-    counts.runs = counts.runs[:-1]
-    return True
 
 
 def count_stream(
@@ -182,7 +158,7 @@ def _resumed(
 ) -> tuple[WordCounts, Run]:
     """The counts that a run adds to, without the run itself, and the run's state so far."""
     counts = read_word_counts(target) if os.path.exists(target) else None
-    if counts is None or (_drop_empty_run(counts) and not counts.runs and not counts.words):
+    if counts is None:
         return WordCounts(pattern or "nanochat", special_tokens or ()), run
     specials = counts.special_tokens if special_tokens is None else special_tokens
     if run.files and counts.runs and counts.runs[-1].at_start() == run:
