@@ -12,7 +12,7 @@ from random_decoding import rules, tokens
 
 from tokexport.cli.contents import Contents
 from tokexport.file.layout import Tag
-from tokexport.model import Decoding, StripChars, Token
+from tokexport.model import Decoding, FirstIs, StripChars, Token
 
 LLAMA = Decoding(byte_fallback=True, edits=(StripChars(" ", 1),))
 TOKENS = [Token(b"ing", first=b"##ing"), Token(b"a", fallback=True)]
@@ -24,7 +24,12 @@ def test_the_output_shows_the_written_rules(written: list[Token], decoding: Deco
     read = contents.tokens
     # Edits are a table in the file, which does not record the steps.
     is_table = contents.section(Tag.EDITS) is not None
-    assert contents.decoding == (replace(decoding, edits=()) if is_table else decoding)
+    rules = contents.decoding
+    assert (rules["edits"] is not None) == is_table
+    assert rules["stripped"] == ([] if is_table or not decoding.edits else [" "])
+    found = FirstIs(rules["first_is"])
+    flags = rules["byte_fallback"], rules["fallback_by_character"], rules["repeats_once"]
+    assert Decoding(*flags, found) == replace(decoding, edits=())
     assert [token.content for token in read if token] == [token.content for token in written]
     if contents.section(Tag.DECODER):
         assert [token.forms for token in read if token] == [token.forms for token in written]
@@ -39,7 +44,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_the_rules_and_the_surface_forms_of_a_token_are_shown(path: Path, run: Any) -> None:
-    assert 'byte fallback by runs, one " " dropped at the start' in run("inspect", path).text
+    assert 'byte fallback, stripped " "' in run("inspect", path).text
     shown = [line.split() for line in run("inspect", path, "--token", "0").text.splitlines()]
     assert ["first", '"##ing"'] in shown
     assert "fallback" in run("inspect", path, "--token", "1").text
@@ -55,5 +60,5 @@ def test_other_rules_and_surface_forms_are_differences(
     shown = outcome.text
     assert 'id 0: "ing" (kind model, first "##ing") | "ing" (kind model)' in shown
     assert 'id 1: "a" (kind model, fallback) | "a" (kind model)' in shown
-    rules = 'byte fallback by runs, one " " dropped at the start | byte fallback by runs'
+    rules = 'byte fallback, stripped " " | byte fallback'
     assert f"decoder: {rules}" in shown

@@ -9,7 +9,6 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import IntFlag
 from functools import cached_property, wraps
 from pathlib import Path
@@ -20,11 +19,10 @@ import numpy.typing as npt
 from construct import Array, ConstructError, Container
 
 import tokexport.file.layout as layout
-from tokexport.cli.decoding import read_decoding, read_token
 from tokexport.errors import FormatError, SourceError
 from tokexport.escape import escape
-from tokexport.file.layout import ModelType, Tag
-from tokexport.model import AddedToken, Decoding, SpecialIds, Template, TemplateItem, Token
+from tokexport.file.layout import DecoderFlag, ModelType, RecordFlag, StageFlag, Tag
+from tokexport.model import AddedToken, SpecialIds, Token, TokenKind
 from tokexport.runtime.metadata import damaged, section
 from tokexport.runtime.tokenizer import load
 
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
     from tokexport.conversion import Options
 
 Result = TypeVar("Result")
+Fact = dict[str, Any]  # as `inspect --json` prints it
 
 MODELS: Mapping[ModelType, str] = {
     ModelType.BPE: "BPE",
@@ -40,6 +39,7 @@ MODELS: Mapping[ModelType, str] = {
     ModelType.WORDLEVEL: "WordLevel",
     ModelType.GREEDY: "greedy, the longest token at each position",
 }
+KINDS = {RecordFlag[f"KIND_{kind.name}"]: kind for kind in TokenKind}
 DAMAGE = (ConstructError, struct.error, ValueError, LookupError, OverflowError, RecursionError)
 
 
@@ -81,29 +81,6 @@ def reads(tag: Tag) -> Callable[[Callable[[Contents], Result]], cached_property[
         return cached_property(reading)
 
     return decorate
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """An operation that rewrites text. ``table``: the CRC-32 of its table, or None."""
-
-    kind: str
-    flags: tuple[str, ...]
-    content: str
-    table: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """A stage of the pre-tokenizer. ``tables``: the CRC-32 of its classes, starts and states."""
-
-    behavior: str
-    invert: bool = False
-    on_bytes: bool = False
-    classes: int = 0
-    states: int = 0
-    tables: str | None = None
-    operations: tuple[Operation, ...] = ()
 
 
 class Contents:
@@ -153,18 +130,17 @@ class Contents:
         return _names(layout.HeaderFlag, self.header.flags)
 
     @reads(Tag.NORMALIZER)
-    def normalizer(self) -> tuple[Operation, ...]:
+    def normalizer(self) -> list[Fact]:
         section = self.section(Tag.NORMALIZER)
         if section is None:
-            return ()
+            return []
         return self._operations(0, layout.RewriteHeader.parse(section).normalizer_count)
 
-    def _operations(self, first: int, count: int) -> tuple[Operation, ...]:
+    def _operations(self, first: int, count: int) -> list[Fact]:
         section = self.section(Tag.NORMALIZER) or b""
         start = layout.RewriteHeader.sizeof() + layout.RewriteOp.sizeof() * first
-        return tuple(
-            _operation(section, op) for op in Array(count, layout.RewriteOp).parse(section[start:])
-        )
+        ops = Array(count, layout.RewriteOp).parse(section[start:])
+        return [_operation(section, op) for op in ops]
 
     @reads(Tag.RECORDS)
     def tokens(self) -> list[Token | None]:
@@ -175,11 +151,21 @@ class Contents:
         outside = np.flatnonzero((ends > len(blob)) & (records["flags"] & 3 != 0))
         if len(outside):
             raise self.damaged(Tag.RECORDS, f"the bytes of id {outside[0]} are not in BYTS")
-        return [read_token(blob, has_forms, *record) for record in records.tolist()]
+        return [_token(blob, has_forms, *record) for record in records.tolist()]
 
     @reads(Tag.DECODER)
-    def decoding(self) -> Decoding:
-        return read_decoding(self.section(Tag.DECODER))
+    def decoding(self) -> Fact:
+        section = self.section(Tag.DECODER)
+        rules = layout.Decoder.parse(section or bytes(layout.Decoder.sizeof()))
+        by_content = "content" if rules.flags & DecoderFlag.FIRST_BY_CONTENT else "id"
+        return {
+            "byte_fallback": bool(rules.flags & DecoderFlag.BYTE_FALLBACK),
+            "fallback_by_character": bool(rules.flags & DecoderFlag.BY_CHARACTER),
+            "repeats_once": bool(rules.flags & DecoderFlag.REPEATS_ONCE),
+            "first_is": "text" if rules.flags & DecoderFlag.FIRST_BY_TEXT else by_content,
+            "edits": self.digest(Tag.EDITS),
+            "stripped": [chr(rules.strip_left)] if rules.strip_left else [],
+        }
 
     @property
     def ranks(self) -> npt.NDArray[np.uint32]:
@@ -196,23 +182,22 @@ class Contents:
         return self.tokenizer.special_ids
 
     @reads(Tag.TEMPLATE)
-    def template(self) -> Template:
+    def templates(self) -> tuple[list[Fact], list[Fact]]:
+        """The items around one text, and those around a pair."""
         section = self.section(Tag.TEMPLATE)
         if section is None:
-            return Template()
+            return [{"sequence": "A", "id": None, "type_id": 0}], []
         header, start = layout.TemplateHeader.parse(section), layout.TemplateHeader.sizeof()
         count = header.single_count + header.pair_count
-        rows = np.frombuffer(section, layout.TEMPLATE_ITEM, count, start).tolist()
-        kinds = layout.ItemKind
-        names = {kinds.SEQUENCE_A: "A", kinds.SEQUENCE_B: "B", kinds.ID: None}
-        items = tuple(
-            TemplateItem(names[kind], id if kind == kinds.ID else None, type_id)
-            for kind, id, type_id in rows
-        )
-        for item in items:
-            if item.id is not None and self.tokens[item.id] is None:
-                raise self.damaged(Tag.TEMPLATE, f"no token has the id {item.id}")
-        return Template(items[: header.single_count], items[header.single_count :])
+        items: list[Fact] = []
+        for kind, id, type_id in np.frombuffer(
+            section, layout.TEMPLATE_ITEM, count, start
+        ).tolist():
+            if kind == layout.ItemKind.ID and self.tokens[id] is None:
+                raise self.damaged(Tag.TEMPLATE, f"no token has the id {id}")
+            sequence = {layout.ItemKind.SEQUENCE_A: "A", layout.ItemKind.SEQUENCE_B: "B"}.get(kind)
+            items.append({"sequence": sequence, "id": None if sequence else id, "type_id": type_id})
+        return items[: header.single_count], items[header.single_count :]
 
     @reads(Tag.PAIR_INDEX)
     def merges(self) -> npt.NDArray[np.uint64]:
@@ -233,7 +218,7 @@ class Contents:
         return merges
 
     @reads(Tag.SPLITS)
-    def stages(self) -> list[Stage]:
+    def stages(self) -> list[Fact]:
         section = self.section(Tag.SPLITS)
         if section is None:
             return []
@@ -241,29 +226,49 @@ class Contents:
         stages = Array(count, layout.Stage).parse(section[layout.SplitsHeader.sizeof() :])
         return [self._stage(section, stage) for stage in stages]
 
-    def _stage(self, section: bytes, stage: Container[Any]) -> Stage:
-        if stage.flags & layout.StageFlag.REWRITE:
-            return Stage("rewrite", operations=self._operations(stage.first_op, stage.op_count))
+    def _stage(self, section: bytes, stage: Container[Any]) -> Fact:
+        rewrites = bool(stage.flags & StageFlag.REWRITE)
         end = stage.transitions_offset + (stage.state_count * 2 << stage.row_shift)
-        return Stage(
-            layout.StageBehavior(stage.behavior).name.lower(),
-            bool(stage.flags & layout.StageFlag.INVERT),
-            bool(stage.flags & layout.StageFlag.ON_BYTES),
-            stage.class_count,
-            stage.state_count,
-            _crc(section[stage.classes_offset : end]),
-        )
+        behavior = layout.StageBehavior(stage.behavior).name.lower()
+        return {
+            "behavior": "rewrite" if rewrites else behavior,
+            "invert": bool(stage.flags & StageFlag.INVERT),
+            "on_bytes": bool(stage.flags & StageFlag.ON_BYTES),
+            "classes": stage.class_count,
+            "states": stage.state_count,
+            "tables": None if rewrites else _crc(section[stage.classes_offset : end]),
+            "operations": self._operations(stage.first_op, stage.op_count),
+        }
 
 
-def _operation(section: bytes, op: Container[Any]) -> Operation:
+def _token(blob: bytes, has_forms: bool, offset: int, length: int, flags: int) -> Token | None:
+    """The token of a record; None for a hole. ValueError for a surface form outside BYTS."""
+    if not flags & RecordFlag.KIND_MASK:
+        return None
+    content = blob[offset : offset + length]
+    kind = KINDS[RecordFlag(flags & RecordFlag.KIND_MASK)]
+    special = bool(flags & RecordFlag.SPECIAL)
+    if not has_forms:
+        return Token(content, kind, special)
+    begin = offset + RecordFlag.FIRST_SKIP.get(flags) - RecordFlag.FIRST_MORE.get(flags)
+    end = offset + length - RecordFlag.LAST_SKIP.get(flags)
+    if begin < 0 or end < offset or begin > offset + length:
+        raise ValueError("a surface form of a token is outside the section BYTS")
+    forms = blob[begin : offset + length], blob[offset:end]
+    first, last = (None if form == content else form for form in forms)
+    return Token(content, kind, special, first, last, bool(flags & RecordFlag.FALLBACK))
+
+
+def _operation(section: bytes, op: Container[Any]) -> Fact:
     kind = layout.OpKind(op.kind)
     content = section[op.content_offset : op.content_offset + op.content_size]
     table = section[op.table_offset : op.table_offset + op.table_size]
     name = kind.name.lower()
     if kind is layout.OpKind.FORM:
         name = layout.NormalFormCode(layout.FormHeader.parse(table).form).name
-    flags = tuple(_names(layout.OpFlag, op.flags))
-    return Operation(name, flags, escape(content), _crc(table) if table else None)
+    flags = _names(layout.OpFlag, op.flags)
+    shown = {"kind": name, "flags": flags, "content": escape(content)}
+    return {**shown, "table": _crc(table) if table else None}
 
 
 def _names(flags: type[IntFlag], value: int) -> list[str]:

@@ -11,11 +11,10 @@ import numpy as np
 
 from tokexport.cli.console import Output, output_options, plural, quoted, words
 from tokexport.cli.contents import Contents, converted, opened
-from tokexport.cli.decoding import decoding_text, token_value
-from tokexport.cli.inspect import added_value, operation_text, stage_text, template_text
+from tokexport.cli.inspect import added_value, part_texts, token_value
 from tokexport.cli.options import InputPath, source_options
 from tokexport.conversion import Options
-from tokexport.file.layout import NONE, ModelType, Tag
+from tokexport.file.layout import ModelType, Tag
 from tokexport.runtime.embedded import is_tokexport_file
 from tokexport.sources.hub import is_repository, local_source
 
@@ -23,7 +22,7 @@ EXAMPLES = 10
 ABSENT = None, None
 RUN = re.compile(r"(\\x..|\\.|.)\1{39,}")  # 40 times the same character, escaped or not
 # Sections that are compared by their digests.
-BY_DIGEST = (Tag.EDITS, Tag.CHARACTERS, Tag.KEYS, Tag.TRIMMING, Tag.ALIGNMENT)
+BY_DIGEST = (Tag.CHARACTERS, Tag.KEYS, Tag.TRIMMING, Tag.ALIGNMENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,25 +211,15 @@ def other_differences(one: Contents, two: Contents) -> Iterator[Example]:
 
 def rest(side: Contents, with_tables: bool) -> dict[str, tuple[object, str | None]]:
     """All other parts by name, each with its text; ``with_tables``: also those that hold ids."""
-    header = side.header
-    normalizer = ", ".join(map(operation_text, side.normalizer)) or "none"
-    special_ids = words(asdict(side.special_ids))
-    unknown = "none" if header.unknown_id == NONE else str(header.unknown_id)
+    model = ModelType(side.header.model).name
     values: dict[str, tuple[object, str | None]] = {
-        "model": (header.model, ModelType(header.model).name),
+        "model": (model, model),
         "encodes": (side.encodes, words(side.encodes)),
-        "flags": (side.flags, words(side.flags)),
-        "unknown id": (header.unknown_id, unknown),
-        "normalizer": (side.normalizer, normalizer),
-        "decoder": (side.decoding, decoding_text(side.decoding)),
-        "template": (side.template, template_text(side)),
-        "special ids": (special_ids, special_ids),
+        **part_texts(side),
     }
     for name, template in side.tokenizer.chat_templates.items():
         part = "chat template" if name == "default" else f"chat template {name}"
         values[part] = template, plural(len(template.encode()), "byte")
-    for number, stage in enumerate(side.stages, 1):
-        values[f"pre-tokenizer stage {number}"] = stage, stage_text(stage)
     for tag in BY_DIGEST if with_tables else ():
         values[tag.holds] = side.digest(tag), side.digest(tag)
     return values

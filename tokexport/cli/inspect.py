@@ -20,21 +20,19 @@ from tokexport.cli.console import (
 from tokexport.cli.contents import (
     MODELS,
     Contents,
-    Operation,
-    Stage,
+    Fact,
     converted,
     opened,
     part_rows,
     section_rows,
     tag_text,
 )
-from tokexport.cli.decoding import decoding_text, token_value
 from tokexport.cli.diagnose import Parts, parts_of
 from tokexport.cli.options import COPIES, InputPath, source_options
 from tokexport.errors import IdError, TokexportError
 from tokexport.escape import escape
 from tokexport.file.layout import NONE, ModelType, SectionFlag, Tag
-from tokexport.model import AddedToken, StripChars
+from tokexport.model import AddedToken, Token
 from tokexport.runtime.embedded import is_tokexport_file
 
 MADE = ("source", "reference", "exporter")  # other exporters may record less than this one
@@ -116,6 +114,22 @@ def show_source(source: str, parts: Parts, as_json: bool) -> int:
     return 0 if parts.exact else 1
 
 
+def token_value(token: Token) -> dict[str, object]:
+    """A token for a program, with the surface forms that differ from its content.
+
+    >>> token_value(Token(b" a", first=b"a"))["first"]
+    {'text': 'a', 'bytes': '61'}
+    """
+    forms = zip(("first", "last"), token.forms[1:], strict=True)
+    return {
+        **bytes_value(token.content),
+        "kind": token.kind.value,
+        "special": token.special,
+        "fallback": token.fallback,
+        **{place: None if form == token.content else bytes_value(form) for place, form in forms},
+    }
+
+
 def added_value(token: AddedToken) -> dict[str, object]:
     flags = {name: getattr(token, name) for name in FLAGS}
     return {"id": token.id, **bytes_value(token.content.encode()), **flags}
@@ -166,13 +180,13 @@ def file_facts(contents: Contents) -> dict[str, Any]:
         "ranks_are_ids": contents.section(Tag.RANKS) is None if len(contents.merges) else None,
         "flags": contents.flags,
         "unknown_id": None if header.unknown_id == NONE else header.unknown_id,
-        "normalizer": [asdict(operation) for operation in contents.normalizer],
-        "stages": [asdict(stage) for stage in contents.stages],
-        "decoder": decoding_value(contents),
+        "normalizer": contents.normalizer,
+        "stages": contents.stages,
+        "decoder": contents.decoding,
         "added_tokens": len(added),
         "special_added_tokens": sum(token.special for token in added),
         "special_ids": asdict(contents.special_ids),
-        "template": [asdict(item) for item in contents.template.single],
+        "template": contents.templates[0],
         "chat_frame": frame
         and {**asdict(frame), "stripped": sorted(frame.stripped), "trimmed": sorted(frame.trimmed)},
         "chat_template_size": None if chat_template is None else len(chat_template),
@@ -198,41 +212,55 @@ def frame_text(frame: dict[str, Any] | None) -> str:
     return f"for {roles}" + (f"; not for messages with {reserved}" if reserved else "")
 
 
-def decoding_value(contents: Contents) -> dict[str, object]:
-    """The decoding rules for a program."""
-    rules = contents.decoding
+def part_texts(contents: Contents) -> dict[str, tuple[object, str]]:
+    """The parts that decide an id, besides tokens and merges, each with its text for a person."""
+    unknown = None if contents.header.unknown_id == NONE else contents.header.unknown_id
+    special_ids = asdict(contents.special_ids)
     return {
-        **asdict(rules),
-        "first_is": rules.first_is.value,
-        "stripped": [edit.character for edit in rules.edits if isinstance(edit, StripChars)],
-        "edits": contents.digest(Tag.EDITS),
+        "flags": (contents.flags, words(contents.flags)),
+        "unknown id": (unknown, words(unknown)),
+        "normalizer": (contents.normalizer, operations_text(contents.normalizer)),
+        **{
+            f"pre-tokenizer stage {number}": (stage, stage_text(stage))
+            for number, stage in enumerate(contents.stages, 1)
+        },
+        "decoder": (contents.decoding, decoding_text(contents.decoding)),
+        "special ids": (special_ids, words(special_ids)),
+        "template": (contents.templates, template_text(contents)),
     }
 
 
-def operation_text(operation: Operation) -> str:
-    content = f' "{operation.content}"' if operation.content else ""
-    return " ".join([operation.kind, *operation.flags]) + content
+def operations_text(operations: list[Fact]) -> str:
+    shown = []
+    for each in operations:
+        content = [f'"{each["content"]}"'] if each["content"] else []
+        shown.append(" ".join([each["kind"], *each["flags"], *content]))
+    return ", ".join(shown) or "none"
 
 
-def stage_text(stage: Stage) -> str:
-    if stage.operations:
-        return ", ".join(map(operation_text, stage.operations))
-    name = stage.behavior.replace("_", " ")
-    options = " inverted" * stage.invert + " on bytes" * stage.on_bytes
-    return f"{name}{options}, {stage.classes} classes, {stage.states} states"
+def stage_text(stage: Fact) -> str:
+    if stage["operations"]:
+        return operations_text(stage["operations"])
+    name = stage["behavior"].replace("_", " ")
+    options = " inverted" * stage["invert"] + " on bytes" * stage["on_bytes"]
+    return f"{name}{options}, {stage['classes']} classes, {stage['states']} states"
+
+
+def decoding_text(rules: Fact) -> str:
+    first_is = None if rules["first_is"] == "id" else rules["first_is"]
+    stripped = [quoted(character.encode()) for character in rules["stripped"]]
+    shown = words({**rules, "first_is": first_is, "stripped": stripped})
+    return "joins the bytes of tokens" if shown == "none" else shown
 
 
 def template_text(contents: Contents) -> str:
     """The template for one text, with its tokens' contents."""
-    ids = [item.id for item in contents.template.single]
     # Not as an added token decodes, in BERT with a space before it.
     added = {token.id: token.content.encode() for token in contents.added_tokens}
-    tokens = [None if id is None else contents.tokens[id] for id in ids]
-    shown = [
-        "$A" if id is None or token is None else escape(added.get(id, token.content))
-        for id, token in zip(ids, tokens, strict=True)
-    ]
-    return " ".join(shown) if any(tokens) else "none"
+    ids = [item["id"] for item in contents.templates[0]]
+    tokens = {id: contents.tokens[id] for id in ids if id is not None}
+    named = {id: escape(added.get(id, token.content)) for id, token in tokens.items() if token}
+    return " ".join(named.get(id, "$A") for id in ids) if named else "none"
 
 
 def describe(facts: dict[str, Any], contents: Contents) -> str:
@@ -240,23 +268,22 @@ def describe(facts: dict[str, Any], contents: Contents) -> str:
     added, special = facts["added_tokens"], facts["special_added_tokens"]
     name = MODELS[ModelType(contents.header.model)]
     model = name if facts["unit"] is None else f"{name} over {facts['unit']}"
-    stages = [stage_text(stage) for stage in contents.stages]
-    normalizer = ", ".join(map(operation_text, contents.normalizer))
+    texts = {part: text for part, (_, text) in part_texts(contents).items()}
+    stages = [text for part, text in texts.items() if part.startswith("pre-tokenizer")]
     order = "by id" if facts["ranks_are_ids"] else "by the section RANK"
-    unknown, made = facts["unknown_id"], facts["provenance"]
+    made = facts["provenance"]
     digests = made.get("sha256")
     rows = [
         ("model", model if facts["encodes"] else f"{model}, for decoding only"),
         ("ids", f"{facts['ids']:,}: {plural(facts['tokens'], 'token')}{holes}"),
         ("longest token", plural(facts["longest_token"], "byte")),
         ("merges", f"{facts['merges']:,}, ordered {order}"),
-        ("flags", words(facts["flags"])),
-        ("unknown text", "has no id" if unknown is None else f"becomes id {unknown}"),
-        *part_rows(added, special, normalizer, plural(len(stages), "stage") if stages else ""),
+        *((part, texts[part]) for part in ("flags", "unknown id")),
+        *part_rows(
+            added, special, texts["normalizer"], plural(len(stages), "stage") if stages else ""
+        ),
         *(("", f"{number}: {stage}") for number, stage in enumerate(stages, 1)),
-        ("decoder", decoding_text(contents.decoding, contents.digest(Tag.EDITS))),
-        ("special ids", words(facts["special_ids"])),
-        ("template", template_text(contents)),
+        *((part, texts[part]) for part in ("decoder", "special ids", "template")),
         ("chat template", size(facts["chat_template_size"] or 0)),
         ("chat frame", frame_text(facts["chat_frame"])),
         ("self test", f"{plural(facts['self_test'] or 0, 'case')} passed"),
@@ -269,7 +296,7 @@ def describe(facts: dict[str, Any], contents: Contents) -> str:
     absent |= {"chat template", "chat frame"} if facts["chat_template_size"] is None else set()
     absent |= {"self test"} if facts["self_test"] is None else set()
     if not facts["encodes"]:
-        absent |= {"merges", "flags", "unknown text", "normalizer", "pre-tokenizer", "template"}
+        absent |= {"merges", "flags", "unknown id", "normalizer", "pre-tokenizer", "template"}
         absent |= {"self test", "added tokens"}
     rows = [row for row in rows if row[0] not in absent]
     sections = section_rows({entry.tag: entry.size for entry in contents.sections})
