@@ -1,61 +1,27 @@
 """tokexport diff: how two tokenizers differ."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from itertools import zip_longest
+from collections.abc import Iterator
 from typing import Any
+from zlib import crc32
 
 import click
 import numpy as np
 
 from tokexport.cli.console import Output, output_options, plural, quoted, words
-from tokexport.cli.contents import Contents, converted, opened
+from tokexport.cli.contents import Contents, Fact, converted, opened
 from tokexport.cli.inspect import added_value, part_texts, token_value
 from tokexport.cli.options import InputPath, source_options
 from tokexport.conversion import Options
 from tokexport.file.layout import ModelType, Tag
+from tokexport.model import Token
 from tokexport.runtime.embedded import is_tokexport_file
 from tokexport.sources.hub import is_repository, local_source
 
 EXAMPLES = 10
-ABSENT = None, None
 RUN = re.compile(r"(\\x..|\\.|.)\1{39,}")  # 40 times the same character, escaped or not
 # Sections that are compared by their digests.
 BY_DIGEST = (Tag.CHARACTERS, Tag.KEYS, Tag.TRIMMING, Tag.ALIGNMENT)
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """What differs, and its value on both sides; None where a side lacks it."""
-
-    item: str
-    first: object
-    second: object
-
-    def __str__(self) -> str:
-        if self.first is not None and self.second is not None:
-            return shortened(f"{self.item}: {words(self.first)} | {words(self.second)}")
-        side, value = ("second", self.second) if self.first is None else ("first", self.first)
-        more = "" if value is True else f": {words(value)}"
-        return shortened(f"only in the {side}: {self.item}{more}")
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A part in which two files differ, the number of differing items, and the first of them."""
-
-    part: str
-    count: int
-    examples: tuple[Example, ...]
-
-    def lines(self) -> list[str]:
-        more = self.count - len(self.examples)
-        return [
-            f"{self.part}: {plural(self.count, 'difference')}",
-            *(f"  {example}" for example in self.examples),
-            *([f"  and {more:,} more"] if more else []),
-        ]
 
 
 def shortened(line: str) -> str:
@@ -90,11 +56,11 @@ def diff(
     """
     one, two = contents_of(first, second, how)
     differences = list(compare(one, two))
+    lines = [line for difference in differences for line in lines_of(difference)]
     tokens, merges = plural(one.header.token_count, "token"), plural(len(one.merges), "merge")
     same = f"no difference: {tokens}, {merges}, and everything else that decides an id"
-    values = [asdict(difference) for difference in differences]
-    text = "\n".join(line for difference in differences for line in difference.lines())
-    output.give("diff", {"same": not differences, "differences": values}, text or same)
+    values = {"same": not differences, "differences": differences}
+    output.give("diff", values, "\n".join(lines) or same)
     context.exit(1 if differences else 0)
 
 
@@ -118,27 +84,54 @@ def contents_of(first: str, second: str, how: dict[str, Any]) -> tuple[Contents,
     return contents(first), contents(second)
 
 
-def compare(one: Contents, two: Contents) -> Iterator[Difference]:
-    """Compares part by part; equal parts yield nothing."""
+def compare(one: Contents, two: Contents) -> Iterator[Fact]:
+    """Compares the items of each part by their values; equal parts yield nothing."""
     merges = merge_names(one, two), merge_names(two, one)
-    for part, differences in (
-        ("tokens", token_differences(one, two)),
-        ("merges", merge_differences(*merges)),
-        ("order of merges", order_differences(*merges)),
-        ("scores", score_differences(one, two)),
-        ("added tokens", added_differences(one, two)),
-        ("everything else", other_differences(one, two)),
-    ):
-        found = list(differences)
-        if found:
-            yield Difference(part, len(found), tuple(found[:EXAMPLES]))
+    common = {*merges[0]}.intersection(merges[1])
+    orders = ([merge for merge in side if merge in common] for side in merges)
+    same, sides = one.tokens == two.tokens, (one, two)
+    parts: dict[str, list[dict[str, Any]]] = {
+        "tokens": [token_items(side) for side in sides],
+        "merges": [dict.fromkeys(side, True) for side in merges],
+        "order of merges": [
+            {f"merge number {number}": merge for number, merge in enumerate(order)}
+            for order in orders
+        ],
+        "scores": [score_items(one, two), score_items(two, one)],
+        "added tokens": [added_items(side) for side in sides],
+        "everything else": [other_items(side, same) for side in sides],
+    }
+    for part, (first, second) in parts.items():
+        items = [each for each in {**first, **second} if first.get(each) != second.get(each)]
+        if items:
+            pairs = ((each, first.get(each), second.get(each)) for each in items[:EXAMPLES])
+            examples = [{"item": each, "first": of(a), "second": of(b)} for each, a, b in pairs]
+            yield {"part": part, "count": len(items), "examples": examples}
 
 
-def token_differences(one: Contents, two: Contents) -> Iterator[Example]:
-    for token_id, sides in enumerate(zip_longest(one.tokens, two.tokens)):
-        if sides[0] != sides[1]:
-            first, second = (None if token is None else token_value(token) for token in sides)
-            yield Example(f"id {token_id}", first, second)
+def of(value: object) -> object:
+    """A value for a program; None where a side lacks the item."""
+    return token_value(value) if isinstance(value, Token) else value
+
+
+def lines_of(difference: Fact) -> Iterator[str]:
+    """The number of differing items, and the first of them."""
+    count, examples = difference["count"], difference["examples"]
+    yield f"{difference['part']}: {plural(count, 'difference')}"
+    for example in examples:
+        item, first, second = example.values()
+        if first is not None and second is not None:
+            line = f"{item}: {words(first)} | {words(second)}"
+        else:
+            side, value = ("second", second) if first is None else ("first", first)
+            line = f"only in the {side}: {item}" + ("" if value is True else f": {words(value)}")
+        yield f"  {shortened(line)}"
+    if count > len(examples):
+        yield f"  and {count - len(examples):,} more"
+
+
+def token_items(side: Contents) -> dict[str, Any]:
+    return {f"id {id}": token for id, token in enumerate(side.tokens) if token}
 
 
 def merge_names(side: Contents, other: Contents) -> list[str]:
@@ -158,68 +151,33 @@ def merge_names(side: Contents, other: Contents) -> list[str]:
     return [f"{name(left)} + {name(right)} = {name(merged)}" for left, right, merged in rows]
 
 
-def merge_differences(merges: Sequence[str], others: Sequence[str]) -> Iterator[Example]:
-    yield from (Example(merge, True, None) for merge in sorted({*merges} - {*others}))
-    yield from (Example(merge, None, True) for merge in sorted({*others} - {*merges}))
-
-
-def order_differences(merges: Sequence[str], others: Sequence[str]) -> Iterator[Example]:
-    common = {*merges} & {*others}
-    orders = ([merge for merge in side if merge in common] for side in (merges, others))
-    for place, (merge, other) in enumerate(zip(*orders, strict=False)):
-        if merge != other:
-            yield Example(f"merge number {place}", merge, other)
-
-
-def score_differences(one: Contents, two: Contents) -> Iterator[Example]:
-    """Ids whose scores differ; those of BPE follow from the merges."""
-    scores, others = one.tokenizer.scores, two.tokenizer.scores
+def score_items(side: Contents, other: Contents) -> dict[str, Any]:
+    """The scores of ids that both have; those of BPE follow from the merges."""
+    scores, others = side.tokenizer.scores, other.tokenizer.scores
     if scores is None or others is None:
-        if scores is not others:
-            yield Example("scores", scores is not None or None, others is not None or None)
-    elif ModelType.BPE not in (one.header.model, two.header.model):
-        common = min(len(scores), len(others))
-        for token_id in np.flatnonzero(scores[:common] != others[:common]).tolist():
-            first, second = (str(side[token_id]) for side in (scores, others))
-            yield Example(f"id {token_id}", first, second)
+        return {} if scores is None else {"scores": True}
+    if ModelType.BPE in (side.header.model, other.header.model):
+        return {}
+    common = scores[: len(others)]
+    return {f"id {id}": score for id, score in enumerate(map(str, common))}
 
 
-def added_differences(one: Contents, two: Contents) -> Iterator[Example]:
-    sides = [
-        {(token.content, token.id): added_value(token) for token in side.added_tokens}
-        for side in (one, two)
-    ]
-    for content, token_id in sorted({*sides[0], *sides[1]}):
-        first, second = (side.get((content, token_id)) for side in sides)
-        if first != second:
-            flags = [
-                value and {k: v for k, v in value.items() if v is True} for value in (first, second)
-            ]
-            yield Example(f"id {token_id} {quoted(content.encode())}", *flags)
-
-
-def other_differences(one: Contents, two: Contents) -> Iterator[Example]:
-    """Everything else that decides an id, part by part; says so if only tables differ."""
-    same_tokens = one.tokens == two.tokens
-    first, second = rest(one, same_tokens), rest(two, same_tokens)
-    for name in {**first, **second}:
-        (value, shown), (other, other_shown) = first.get(name, ABSENT), second.get(name, ABSENT)
-        if value != other:
-            tables = " (the tables differ)" if shown == other_shown else ""
-            yield Example(name, shown, other_shown and other_shown + tables)
-
-
-def rest(side: Contents, with_tables: bool) -> dict[str, tuple[object, str | None]]:
-    """All other parts by name, each with its text; ``with_tables``: also those that hold ids."""
-    model = ModelType(side.header.model).name
-    values: dict[str, tuple[object, str | None]] = {
-        "model": (model, model),
-        "encodes": (side.encodes, words(side.encodes)),
-        **part_texts(side),
+def added_items(side: Contents) -> dict[str, Any]:
+    return {
+        f"id {token.id} {quoted(token.content.encode())}": {
+            name: True for name, value in added_value(token).items() if value is True
+        }
+        for token in side.added_tokens
     }
+
+
+def other_items(side: Contents, with_tables: bool) -> dict[str, Any]:
+    """All other parts that decide an id; ``with_tables``: also sections that hold ids."""
+    values = {"model": ModelType(side.header.model).name, "encodes": words(side.encodes)}
+    values |= part_texts(side)
     for name, template in side.tokenizer.chat_templates.items():
         part = "chat template" if name == "default" else f"chat template {name}"
-        values[part] = template, plural(len(template.encode()), "byte")
-    for tag in BY_DIGEST if with_tables else ():
-        values[tag.holds] = side.digest(tag), side.digest(tag)
-    return values
+        content = template.encode()
+        values[part] = f"{plural(len(content), 'byte')} (CRC-32 {crc32(content):08x})"
+    digests = {tag.holds: side.digest(tag) for tag in BY_DIGEST if with_tables}
+    return {**values, **digests}

@@ -212,38 +212,36 @@ def frame_text(frame: dict[str, Any] | None) -> str:
     return f"for {roles}" + (f"; not for messages with {reserved}" if reserved else "")
 
 
-def part_texts(contents: Contents) -> dict[str, tuple[object, str]]:
-    """The parts that decide an id, besides tokens and merges, each with its text for a person."""
-    unknown = None if contents.header.unknown_id == NONE else contents.header.unknown_id
-    special_ids = asdict(contents.special_ids)
+def part_texts(contents: Contents) -> dict[str, str]:
+    """The parts that decide an id, besides tokens and merges; equal parts have equal texts."""
+    unknown = contents.header.unknown_id
     return {
-        "flags": (contents.flags, words(contents.flags)),
-        "unknown id": (unknown, words(unknown)),
-        "normalizer": (contents.normalizer, operations_text(contents.normalizer)),
+        "flags": words(contents.flags),
+        "unknown id": words(None if unknown == NONE else unknown),
+        "normalizer": ", ".join(map(operation_text, contents.normalizer)) or "none",
         **{
-            f"pre-tokenizer stage {number}": (stage, stage_text(stage))
+            f"pre-tokenizer stage {number}": stage_text(stage)
             for number, stage in enumerate(contents.stages, 1)
         },
-        "decoder": (contents.decoding, decoding_text(contents.decoding)),
-        "special ids": (special_ids, words(special_ids)),
-        "template": (contents.templates, template_text(contents)),
+        "decoder": decoding_text(contents.decoding),
+        "special ids": words(asdict(contents.special_ids)),
+        "template": template_text(contents),
     }
 
 
-def operations_text(operations: list[Fact]) -> str:
-    shown = []
-    for each in operations:
-        content = [f'"{each["content"]}"'] if each["content"] else []
-        shown.append(" ".join([each["kind"], *each["flags"], *content]))
-    return ", ".join(shown) or "none"
+def operation_text(operation: Fact) -> str:
+    content = [f'"{operation["content"]}"'] if operation["content"] else []
+    table = [f"(CRC-32 {operation['table']})"] if operation["table"] else []
+    return " ".join([operation["kind"], *operation["flags"], *content, *table])
 
 
 def stage_text(stage: Fact) -> str:
     if stage["operations"]:
-        return operations_text(stage["operations"])
+        return ", ".join(map(operation_text, stage["operations"]))
     name = stage["behavior"].replace("_", " ")
     options = " inverted" * stage["invert"] + " on bytes" * stage["on_bytes"]
-    return f"{name}{options}, {stage['classes']} classes, {stage['states']} states"
+    size = f"{stage['classes']} classes, {stage['states']} states"
+    return f"{name}{options}, {size} (CRC-32 {stage['tables']})"
 
 
 def decoding_text(rules: Fact) -> str:
@@ -268,7 +266,7 @@ def describe(facts: dict[str, Any], contents: Contents) -> str:
     added, special = facts["added_tokens"], facts["special_added_tokens"]
     name = MODELS[ModelType(contents.header.model)]
     model = name if facts["unit"] is None else f"{name} over {facts['unit']}"
-    texts = {part: text for part, (_, text) in part_texts(contents).items()}
+    texts = part_texts(contents)
     stages = [text for part, text in texts.items() if part.startswith("pre-tokenizer")]
     order = "by id" if facts["ranks_are_ids"] else "by the section RANK"
     made = facts["provenance"]
