@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tokexport._core import Core
 from tokexport.errors import FormatError
 from tokexport.runtime.metadata import file_name
 
@@ -25,8 +24,7 @@ class PrefixNode:
     """
 
     prefix: bytes
-    _core: Core = field(repr=False, compare=False)
-    _order: NDArray[np.uint32] = field(repr=False, compare=False)
+    _tokenizer: Tokenizer = field(repr=False, compare=False)
     _begin: int = field(repr=False)
     _end: int = field(repr=False)
 
@@ -36,23 +34,25 @@ class PrefixNode:
     @property
     def ids(self) -> NDArray[np.uint32]:
         """The ids that begin with the prefix, in the order of their bytes; read-only."""
-        return self._order[self._begin : self._end]
+        order: NDArray[np.uint32] | None = self._tokenizer._view(b"SORT", "SORTED_ID")
+        assert order is not None  # no node is made without it
+        return order[self._begin : self._end]
 
     @property
     def ending(self) -> NDArray[np.uint32]:
         """The ids whose bytes are exactly the prefix: one, none, or several."""
         first = next(self.children(), None)
-        return self._order[self._begin : self._end if first is None else first._begin]
+        return self.ids if first is None else self.ids[: first._begin - self._begin]
 
     def children(self) -> Iterator[PrefixNode]:
         """The node of each possible next byte, in order. FormatError for a damaged file."""
-        depth = len(self.prefix)
-        for byte, begin, end in self._core.prefix_children(self._begin, self._end, depth):
-            yield PrefixNode(self.prefix + bytes([byte]), self._core, self._order, begin, end)
+        place = self._begin, self._end, len(self.prefix)
+        for byte, *found in self._tokenizer._core.prefix_children(*place):
+            yield PrefixNode(self.prefix + bytes([byte]), self._tokenizer, *found)
 
     def child(self, byte: int) -> PrefixNode:
         """The node of a next byte, empty if no id continues with it. ValueError if not a byte."""
-        return _node(self._core, self._order, self.prefix + bytes([byte]))
+        return prefix_trie(self._tokenizer, self.prefix + bytes([byte]))
 
 
 def prefix_ids(self: Tokenizer, prefix: bytes) -> NDArray[np.uint32]:
@@ -73,16 +73,10 @@ def prefix_trie(self: Tokenizer, prefix: bytes = b"") -> PrefixNode:
     """
     if not isinstance(prefix, bytes):
         raise TypeError(f"prefix must be bytes, not {type(prefix).__name__}")
-    order = self._view(b"SORT", "SORTED_ID")
-    if order is None:
+    found = self._core.prefix_ids(prefix)
+    if found is None:
         raise FormatError(
             f"{file_name(self)}: the file has no index of prefixes",
             "convert the source again with --prefix-index (prefix_index=True)",
         )
-    return _node(self._core, order, prefix)
-
-
-def _node(core: Core, order: NDArray[np.uint32], prefix: bytes) -> PrefixNode:
-    found = core.prefix_ids(prefix)
-    assert found is not None  # it has SORT
-    return PrefixNode(prefix, core, order, *found)
+    return PrefixNode(prefix, self, *found)
