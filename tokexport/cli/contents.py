@@ -32,13 +32,6 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 Fact = dict[str, Any]  # as `inspect --json` prints it
 
-MODELS: Mapping[ModelType, str] = {
-    ModelType.BPE: "BPE",
-    ModelType.UNIGRAM: "Unigram",
-    ModelType.WORDPIECE: "WordPiece",
-    ModelType.WORDLEVEL: "WordLevel",
-    ModelType.GREEDY: "greedy, the longest token at each position",
-}
 KINDS = {RecordFlag[f"KIND_{kind.name}"]: kind for kind in TokenKind}
 DAMAGE = (ConstructError, struct.error, ValueError, LookupError, OverflowError, RecursionError)
 
@@ -49,17 +42,6 @@ def section_rows(sizes: Mapping[bytes, int]) -> list[tuple[str, str, str]]:
     return [
         (tag_text(tag), f"{size:,}", meanings.get(tag, "not known to this version"))
         for tag, size in sizes.items()
-    ]
-
-
-def part_rows(
-    added: int, special: int, normalizer: str, pre_tokenizer: str
-) -> list[tuple[str, str]]:
-    """The rows of the parts that a tokenizer may lack."""
-    return [
-        ("added tokens", f"{added:,}, {special:,} of them special" if added else "none"),
-        ("normalizer", normalizer or "none"),
-        ("pre-tokenizer", pre_tokenizer or "none"),
     ]
 
 

@@ -8,12 +8,10 @@ from typing import Any
 import click
 
 from tokexport.cli.console import Output, ProgressLine, output_options, plural, size, table
-from tokexport.cli.contents import MODELS, part_rows, refuse_options, section_rows
+from tokexport.cli.contents import refuse_options, section_rows
 from tokexport.cli.options import InputPath, path_option, source_options
-from tokexport.compiler.compile import KINDS
 from tokexport.conversion import Conversion
 from tokexport.conversion import convert as library
-from tokexport.file.layout import ModelType
 from tokexport.runtime.embedded import is_tokexport_file
 from tokexport.sources.registry import SOURCES
 from tokexport.targets.from_runtime import Converted, convert_from
@@ -141,16 +139,17 @@ def describe(done: Conversion, source: str, verbose: bool) -> str:
     others = names - {*model.provenance.sha256}
     steps = [str(getattr(step, "value", type(step).__name__)) for step in model.normalizer]
     special = sum(token.special for token in model.added_tokens)
-    # The file may have fewer stages: some steps become one, and some have no effect.
-    splits = plural(len(model.pre_tokenizer), "step") if model.pre_tokenizer else ""
     facts = [
         ("source", f"{model.provenance.source}, whose reference is {model.reference.value}"),
         ("read", ", ".join(model.provenance.sha256)),
         *([("not read", ", ".join(sorted(others)))] if others else []),
         *([("repository", f"{source} at commit {done.commit}")] if done.commit else []),
-        ("model", MODELS[ModelType[KINDS[type(model.model)]]]),
+        ("model", type(model.model).__name__.removesuffix("Model")),
         ("vocabulary", f"{plural(tokens, 'token')}{holes}"),
-        *part_rows(len(model.added_tokens), special, ", ".join(steps), splits),
+        ("added tokens", f"{len(model.added_tokens):,}, {special:,} of them special"),
+        ("normalizer", ", ".join(steps) or "none"),
+        # The file may have fewer stages: some steps become one, and some have no effect.
+        ("pre-tokenizer", plural(len(model.pre_tokenizer), "step")),
     ]
     compared = f" (the source: {size(done.source_size)})" if done.source_size else ""
     shown = f"{done.target or 'standard output'}: {size(done.size)}{compared}\n\n{table(facts)}"

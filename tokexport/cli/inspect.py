@@ -17,16 +17,7 @@ from tokexport.cli.console import (
     table,
     words,
 )
-from tokexport.cli.contents import (
-    MODELS,
-    Contents,
-    Fact,
-    converted,
-    opened,
-    part_rows,
-    section_rows,
-    tag_text,
-)
+from tokexport.cli.contents import Contents, Fact, converted, opened, section_rows, tag_text
 from tokexport.cli.diagnose import Parts, parts_of
 from tokexport.cli.options import COPIES, InputPath, source_options
 from tokexport.errors import IdError, TokexportError
@@ -35,7 +26,7 @@ from tokexport.file.layout import NONE, ModelType, SectionFlag, Tag
 from tokexport.model import AddedToken, Token
 from tokexport.runtime.embedded import is_tokexport_file
 
-MADE = ("source", "reference", "exporter")  # other exporters may record less than this one
+APART = ("file", "is_source", "version", "size", "stages", "provenance", "sections")
 FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
 
 
@@ -261,42 +252,17 @@ def template_text(contents: Contents) -> str:
     return " ".join(named.get(id, "$A") for id in ids) if named else "none"
 
 
-def describe(facts: dict[str, Any], contents: Contents) -> str:
-    holes = f", {plural(facts['holes'], 'hole')}" if facts["holes"] else ""
-    added, special = facts["added_tokens"], facts["special_added_tokens"]
-    name = MODELS[ModelType(contents.header.model)]
-    model = name if facts["unit"] is None else f"{name} over {facts['unit']}"
-    texts = part_texts(contents)
-    stages = [text for part, text in texts.items() if part.startswith("pre-tokenizer")]
-    order = "by id" if facts["ranks_are_ids"] else "by the section RANK"
-    made = facts["provenance"]
-    digests = made.get("sha256")
-    rows = [
-        ("model", model if facts["encodes"] else f"{model}, for decoding only"),
-        ("ids", f"{facts['ids']:,}: {plural(facts['tokens'], 'token')}{holes}"),
-        ("longest token", plural(facts["longest_token"], "byte")),
-        ("merges", f"{facts['merges']:,}, ordered {order}"),
-        *((part, texts[part]) for part in ("flags", "unknown id")),
-        *part_rows(
-            added, special, texts["normalizer"], plural(len(stages), "stage") if stages else ""
-        ),
-        *(("", f"{number}: {stage}") for number, stage in enumerate(stages, 1)),
-        *((part, texts[part]) for part in ("decoder", "special ids", "template")),
-        ("chat template", size(facts["chat_template_size"] or 0)),
-        ("chat frame", frame_text(facts["chat_frame"])),
-        ("self test", f"{plural(facts['self_test'] or 0, 'case')} passed"),
-        ("checksums", "OK"),  # load() has checked them
-        ("made from", ", ".join(f"{made[name]}" for name in MADE if name in made) or "not said"),
-    ]
-    if isinstance(digests, dict):
-        rows += [("", f"sha256 {digest} {file}") for file, digest in digests.items()]
-    absent = {"merges"} if contents.header.model != ModelType.BPE else set()
-    absent |= {"chat template", "chat frame"} if facts["chat_template_size"] is None else set()
-    absent |= {"self test"} if facts["self_test"] is None else set()
-    if not facts["encodes"]:
-        absent |= {"merges", "flags", "unknown id", "normalizer", "pre-tokenizer", "template"}
-        absent |= {"self test", "added tokens"}
-    rows = [row for row in rows if row[0] not in absent]
+def describe(facts: Fact, contents: Contents) -> str:
+    """The facts for a person, under the names of --json."""
+    named = {name.replace("_", " "): value for name, value in facts.items() if name not in APART}
+    named["encodes"] = words(facts["encodes"])
+    if facts["chat_template_size"] is not None:
+        named["chat frame"] = frame_text(facts["chat_frame"])
+    parts = part_texts(contents)
+    shown = {name: value for name, value in named.items() if name not in parts}
+    # load() has checked the checksums.
+    shown |= {**parts, "checksums": "OK", "provenance": facts["provenance"]}
+    rows = [(name, words(value)) for name, value in shown.items() if not is_absent(value)]
     sections = section_rows({entry.tag: entry.size for entry in contents.sections})
     form = "a source, as it would be converted," if facts["is_source"] else "tokexport file,"
     title = f"{facts['file']}: {form} version {facts['version']}, {size(facts['size'])}"
