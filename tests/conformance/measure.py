@@ -118,7 +118,11 @@ def _compared(
     if job.vectors is not None:
         vectors = compare_vectors(tokenizer, reference, job.vectors, job.found)
     tokenizer.self_test()
-    first = " | ".join(result.first.lines()) if result.first is not None else vectors.first
+    first = (
+        " | ".join(result.first.lines("first difference"))
+        if result.first is not None
+        else vectors.first
+    )
     notes = tuple(_without(job.folder, note) for note in result.notes)
     if vectors.disowned:
         count = plural(vectors.disowned, "vector")

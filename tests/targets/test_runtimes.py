@@ -121,7 +121,7 @@ def test_the_command_exits_with_1_and_shows_examples(
     verify = ("verify", file, "--as", "llama2.c", "--against", sources[1], "--strings", 0, "--text")
     verified = run(*verify, text)
     assert verified.code == 1
-    assert "1 of 2 differ" in verified.text
+    assert "decode                 2  1 differ" in verified.text
     result = json.loads(run(*verify, text, "--json").text)
     assert result["counts"] == {"encode lines of files": 2, "decode": 2}
     assert result["examples"][0]["expected"] == "in the tide\u00df"

@@ -8,9 +8,8 @@ from tokexport.cli.console import Output, ProgressLine, output_options, say
 from tokexport.cli.options import InputPath, source_options
 from tokexport.runtime.embedded import is_tokexport_file
 from tokexport.runtime.tokenizer import processors
-from tokexport.targets.compare import Comparison, compare_runtime
+from tokexport.targets.compare import compare_runtime
 from tokexport.targets.registry import TARGETS
-from tokexport.verification import Verification
 from tokexport.verification import verify as library
 
 AS_HELP = "TOKENIZER is a file of this runtime: compare what the runtime does with it."
@@ -77,7 +76,6 @@ def verify(
             elif not output.quiet and not output.as_json:
                 say(f"note: {check}", err=True)
 
-        result: Comparison | Verification
         common: dict[str, Any] = {"against": against, "seed": seed, "texts": texts, **how}
         if runtime is not None:
             if only is not None or quick or jobs is not None:

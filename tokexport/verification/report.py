@@ -39,8 +39,8 @@ class Difference:
             min(len(self.expected), len(self.found)),
         )
 
-    def lines(self) -> list[str]:
-        lines = [f"first difference: {self.check}, {self.key} ({self.action})"]
+    def lines(self, title: str) -> list[str]:
+        lines = [f"{title}: {', '.join(filter(None, (self.check, self.key)))} ({self.action})"]
         if self.text is not None:
             size = len(self.text.encode("utf-8", "surrogatepass"))
             lines.append(f"  text ({size} bytes): {shown(self.text, self.byte_offset or 0)}")
@@ -61,13 +61,19 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """The number of comparisons of each kind, and how many of them differ."""
+class Verification:
+    """What :func:`tokexport.verify` found: the number of comparisons of each kind, how many of them
+    differ, and the first difference; of another ``runtime``, ``examples`` instead.
+    """
 
     reference: str  # the library and its version
     seed: int
     counts: Mapping[str, int]
     differing: Mapping[str, int]
+    first: Difference | None = None
+    notes: tuple[str, ...] = ()
+    runtime: str | None = None
+    examples: tuple[Difference, ...] = ()
 
     @property
     def compared(self) -> int:
@@ -82,23 +88,11 @@ class Outcome:
         """True if something was compared and nothing differs."""
         return self.compared > 0 and self.differences == 0
 
-    def to_json(self) -> dict[str, object]:
-        sums = {"ok": self.ok, "compared": self.compared, "differences": self.differences}
-        return {**sums, **asdict(self)}
-
-
-@dataclass(frozen=True, slots=True)
-class Verification(Outcome):
-    """What :func:`tokexport.verify` found, with the first difference."""
-
-    first: Difference | None
-    notes: tuple[str, ...] = ()
-
     def lines(self) -> list[str]:
-        """The outcome for a person: a line per kind, the sum, the first difference, the notes."""
+        """The outcome for a person: a line per kind, the sum, the differences, the notes."""
         width = max((len(name) for name in self.counts), default=0)
         digits = max((len(f"{count:,}") for count in self.counts.values()), default=0)
-        lines = [f"compared with {self.reference}, seed {self.seed}:"]
+        lines = [f"{self.runtime or 'the file'} compared with {self.reference}, seed {self.seed}:"]
         for name, count in self.counts.items():
             wrong = self.differing.get(name, 0)
             lines.append(
@@ -106,12 +100,15 @@ class Verification(Outcome):
             )
         verdict = "no differences" if self.ok else f"{self.differences:,} differ"
         lines.append(f"{self.compared:,} comparisons: {verdict}")
-        if self.first is not None:
-            lines += self.first.lines()
+        lines += self.first.lines("first difference") if self.first else []
+        lines += [line for example in self.examples for line in example.lines("example")]
         return lines + [f"note: {note}" for note in self.notes]
 
     def to_json(self) -> dict[str, object]:
-        return {**Outcome.to_json(self), "first": self.first and self.first.to_json()}
+        sums = {"ok": self.ok, "compared": self.compared, "differences": self.differences}
+        first = self.first and self.first.to_json()
+        examples = [example.to_json() for example in self.examples]
+        return {**sums, **asdict(self), "first": first, "examples": examples}
 
 
 def shown(text: str, byte_offset: int = 0) -> str:
