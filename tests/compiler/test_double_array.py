@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tokexport import _core
-from tokexport.compiler.tables import DoubleArray
 from tokexport.compiler.tries.trie_tables import NO_TOKEN, double_array
 from tokexport.file.layout import NO_LABEL
 
@@ -19,14 +18,14 @@ KEYS = (
 VOCABULARIES = st.dictionaries(KEYS, st.integers(0, NO_TOKEN - 1), max_size=300)
 
 
-def labels(trie: DoubleArray) -> npt.NDArray[np.uint64]:
-    return np.bitwise_and(trie.units, 0x1FF)
+def labels(units: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    return np.bitwise_and(units, 0x1FF)
 
 
-def look_up(trie: DoubleArray, key: bytes) -> int | None:
-    base, token = trie.root, NO_TOKEN
+def look_up(units: npt.NDArray[np.uint64], root: int, key: bytes) -> int | None:
+    base, token = root, NO_TOKEN
     for byte in key:
-        unit = int(trie.units[base + byte])  # every base has 256 units after it
+        unit = int(units[base + byte])  # every base has 256 units after it
         if unit & 0x1FF != byte:
             return None
         base, token = unit >> 32, (unit & 0xFFFFFFFF) >> 9
@@ -38,27 +37,27 @@ def look_up(trie: DoubleArray, key: bytes) -> int | None:
 def test_a_key_is_found_if_and_only_if_it_exists(
     vocab: dict[bytes, int], other_keys: list[bytes]
 ) -> None:
-    trie = double_array(vocab)
+    units, root = double_array(vocab)
     for key in [*vocab, *other_keys, *(key[:-1] for key in vocab), *(key + b"a" for key in vocab)]:
-        assert look_up(trie, key) == (vocab.get(key) if key else None)
+        assert look_up(units, root, key) == (vocab.get(key) if key else None)
 
 
 @given(VOCABULARIES)
 def test_no_two_nodes_share_a_base(vocab: dict[bytes, int]) -> None:
-    trie = double_array(vocab)
-    bases = (trie.units[labels(trie) != NO_LABEL] >> np.uint64(32)).tolist()
+    units, root = double_array(vocab)
+    bases = (units[labels(units) != NO_LABEL] >> np.uint64(32)).tolist()
     inner = [base for base in bases if base]
-    assert trie.root > 0
-    assert len({trie.root, *inner}) == 1 + len(inner)
+    assert root > 0
+    assert len({root, *inner}) == 1 + len(inner)
     prefixes = {key[:length] for key in vocab for length in range(1, len(key) + 1)}
     assert len(bases) == len(prefixes)
 
 
 def test_there_are_almost_as_many_nodes_as_units() -> None:
     vocab = {f"{number * 7919 % 100003:o}x{number}".encode(): number for number in range(20_000)}
-    trie = double_array(vocab)
-    nodes = int((labels(trie) != NO_LABEL).sum())
-    assert len(trie.units) < 1.25 * nodes + 256
+    units, _ = double_array(vocab)
+    nodes = int((labels(units) != NO_LABEL).sum())
+    assert len(units) < 1.25 * nodes + 256
 
 
 def test_arrays_that_do_not_match_are_an_error() -> None:

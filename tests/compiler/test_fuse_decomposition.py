@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from tokenizers import normalizers
 from unicode_tables.engines import every_scalar_value
 
-from tokexport.compiler.normalizer.rewriting import compile_steps
-from tokexport.compiler.passes.fuse_decomposition import decomposition_map, without_marks
+from tokexport.compiler.normalizer.rewriting import compile_steps, decomposition_map, without_marks
 from tokexport.model import CharacterMap, NormalForm
 from tokexport.normalization.character_map import CharacterMapping, named_mapping
 

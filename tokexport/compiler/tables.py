@@ -106,21 +106,14 @@ class BytePairTables:
 
 
 @dataclass(frozen=True, slots=True)
-class DoubleArray:
-    """A trie. Its units are packed as in a file, as there may be millions: the base of the node,
-    the id that ends there and the label, in 32, 23 and 9 bits.
+class TrieTables:
+    """A model that looks up pre-tokens in a trie. Its units are packed as in a file, as there may
+    be millions: the base of the node, the id that ends there and the label, in 32, 23 and 9 bits.
     """
 
     units: npt.NDArray[np.uint64]
     # Base of the root.
     root: int
-
-
-@dataclass(frozen=True, slots=True)
-class TrieTables:
-    """A model that looks up pre-tokens in a trie."""
-
-    trie: DoubleArray
     # Length of the longest key in bytes.
     longest: int
     # WordPiece: base of the node after the prefix; 0 if no token begins with it.

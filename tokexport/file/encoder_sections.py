@@ -60,14 +60,13 @@ def crossings(value: Crossings | None) -> bytes | None:
 
 def trie(tables: TrieTables) -> list[Part]:
     """TRIE."""
-    found = tables.trie
     header = struct(
         layout.TrieHeader,
-        unit_count=len(found.units),
-        root=found.root,
+        unit_count=len(tables.units),
+        root=tables.root,
         continuation=tables.continuation,
         max_characters=tables.max_characters,
         unknown_score=tables.unknown_score,
         flags=layout.TrieFlag.SINGLE_PRECISION * tables.single_precision,
     )
-    return [header, view(found.units.astype(layout.TRIE_UNIT, copy=False))]
+    return [header, view(tables.units.astype(layout.TRIE_UNIT, copy=False))]

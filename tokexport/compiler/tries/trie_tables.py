@@ -10,8 +10,11 @@ enough. A leaf has base 0.
 from collections.abc import Mapping
 from typing import Final
 
+import numpy as np
+import numpy.typing as npt
+
 from tokexport import _core
-from tokexport.compiler.tables import DoubleArray, TrieTables, numbers_of
+from tokexport.compiler.tables import TrieTables, numbers_of
 from tokexport.limits import MAX_IDS, MAX_TOKEN_BYTES, check_count
 from tokexport.model import GreedyModel, UnigramModel, Vocabulary, WordLevelModel, WordPieceModel
 
@@ -34,7 +37,7 @@ def trie_tables(model: TrieModel) -> TrieTables:
     match model:
         case UnigramModel():
             return TrieTables(
-                trie,
+                *trie,
                 longest,
                 unknown_score=model.unk_score,
                 single_precision=model.single_precision,
@@ -42,32 +45,33 @@ def trie_tables(model: TrieModel) -> TrieTables:
             )
         case WordPieceModel():
             return TrieTables(
-                trie,
+                *trie,
                 longest,
-                continuation=base_of(trie, model.prefix),
+                continuation=base_of(*trie, model.prefix),
                 max_characters=min(model.max_characters, _MAX_CHARACTERS),
             )
         case _:
-            return TrieTables(trie, longest)
+            return TrieTables(*trie, longest)
 
 
-def double_array(vocab: Mapping[bytes, int]) -> DoubleArray:
-    """The trie of a vocabulary; an empty key is left out, as no text contains it.
+def double_array(vocab: Mapping[bytes, int]) -> tuple[npt.NDArray[np.uint64], int]:
+    """The units of a vocabulary's trie, and the base of its root; an empty key is left out, as no
+    text contains it.
 
-    >>> trie = double_array({b"a": 7, b"ab": 8})
-    >>> divmod(int(trie.units[trie.root + ord("a")]) & 0xFFFFFFFF, 512), base_of(trie, b"b")
+    >>> units, root = double_array({b"a": 7, b"ab": 8})
+    >>> divmod(int(units[root + ord("a")]) & 0xFFFFFFFF, 512), base_of(units, root, b"b")
     ((7, 97), 0)
     """
     keys = Vocabulary.of(vocab).without_empty
     strings = keys.strings
-    return DoubleArray(*_core.double_array(strings.data, strings.ends, keys.ids, NO_TOKEN))
+    return _core.double_array(strings.data, strings.ends, keys.ids, NO_TOKEN)
 
 
-def base_of(trie: DoubleArray, key: bytes) -> int:
+def base_of(units: npt.NDArray[np.uint64], root: int, key: bytes) -> int:
     """The base of the node that a key leads to; 0 if no longer key begins with it."""
-    base = trie.root
+    base = root
     for byte in key:
-        unit = int(trie.units[base + byte])
+        unit = int(units[base + byte])
         if unit & LABEL != byte:
             return 0
         base = unit >> 32
