@@ -37,16 +37,15 @@ class _FancyParser(Parser):
     line_anchors: ClassVar = {"^": START, "$": END}
 
     def quantified(self, atom: tree.Node, start: int) -> tree.Node:
-        source = self.source
-        offset = source.position
+        offset = self.position
         counts = self.counts(offset)
         if counts is None:
             return atom
         if atom is tree.EMPTY or isinstance(atom, tree.Assertion | tree.Look | tree.SearchStart):
             raise self.unrepeatable(offset)
         low, high, _ = counts
-        node = self.repeat(atom, low, high, not source.skip("?"), offset)
-        return tree.Atomic(node, start) if source.skip("+") else node
+        node = self.repeat(atom, low, high, not self.skip("?"), offset)
+        return tree.Atomic(node, start) if self.skip("+") else node
 
     def rest_with_options(self, outer: bool) -> tree.Node:
         return tree.EMPTY
@@ -69,22 +68,21 @@ class _FancyParser(Parser):
 
     def _members(self, start: int) -> CodePoints:
         """The bracket expression that opens at ``start``; its opening bracket has been read."""
-        source = self.source
-        negated = source.skip("^")
+        negated = self.skip("^")
         members = members_of()
-        while source.skip("-"):
+        while self.skip("-"):
             members[ord("-")] = True
-        if not members.any() and source.skip("]"):
+        if not members.any() and self.skip("]"):
             members[ord("]")] = True
         left: CodePoints | None = None
-        while not source.skip("]"):
-            if source.at_end:
+        while not self.skip("]"):
+            if self.at_end:
                 hint = r"escape it as \["
-                raise source.refused("an unclosed bracket expression", hint, start)
-            if source.looking_at("--") or source.looking_at("~~"):
+                raise self.refused("an unclosed bracket expression", hint, start)
+            if self.looking_at("--") or self.looking_at("~~"):
                 hint = r"&& is supported; escape the others as \- and \~"
-                raise source.refused("a difference of sets", hint)
-            if source.skip("&&"):
+                raise self.refused("a difference of sets", hint)
+            if self.skip("&&"):
                 left = self._both(left, members)
                 members = members_of()
             else:
@@ -97,37 +95,35 @@ class _FancyParser(Parser):
 
     def _item(self) -> CodePoints:
         """A nested bracket, a set, a character or a range of characters."""
-        source = self.source
-        offset = source.position
-        if source.opens_bracket():
+        offset = self.position
+        if self.opens_bracket():
             return self._members(offset)
         low = self._primitive()
-        if not source.looking_at("-") or source.looking_at("-]") or source.looking_at("--"):
+        if not self.looking_at("-") or self.looking_at("-]") or self.looking_at("--"):
             return members_of((low, low)) if isinstance(low, int) else low
-        offset = source.position
-        source.take()
-        return source.range(low, self._primitive(), offset)
+        offset = self.position
+        self.take()
+        return self.range(low, self._primitive(), offset)
 
     def _primitive(self) -> int | CodePoints:
-        offset = self.source.position
-        character = self.source.take()
-        return self._escaped(self.source.take(), offset) if character == "\\" else ord(character)
+        offset = self.position
+        character = self.take()
+        return self._escaped(self.take(), offset) if character == "\\" else ord(character)
 
     def _escaped(self, letter: str, offset: int) -> int | CodePoints:
         r"""The character, or the set of \s, \d, \w or \p{...}, of an escape at ``offset``."""
-        source = self.source
         if letter in "xuU":
-            return source.hexadecimal(letter, offset)
+            return self.hexadecimal(letter, offset)
         if letter in "dDsSwW":
             members = shorthand_set(letter.lower(), Dialect.FANCY_REGEX)
             return complement(members) if letter.isupper() else members
         if letter in "pP":
-            name = source.take_until("}").lower() if source.skip("{") else source.take()
+            name = self.take_until("}").lower() if self.skip("{") else self.take()
             negated = (letter == "P") != name.startswith("^")
             name = name.removeprefix("^")
             if name in _REWRITTEN:
                 hint = "general categories and scripts are supported"
-                raise source.refused(f"the property {name!r}", hint, offset)
-            members = self._folded(source.property(name, offset))
+                raise self.refused(f"the property {name!r}", hint, offset)
+            members = self._folded(self.property(name, offset))
             return complement(members) if negated else members
-        return source.escaped(letter, offset, others="<>")
+        return self.escaped(letter, offset, others="<>")

@@ -11,7 +11,6 @@ from typing import ClassVar, Final
 
 from tokexport.patterns import tree
 from tokexport.patterns.casefold import closure, folds_to_several, has_long_folds
-from tokexport.patterns.cursor import Cursor
 from tokexport.patterns.parser import END, LINE_FEED, START, Parser
 from tokexport.patterns.tree import complement, members_of
 from tokexport.unicode import CodePoints, Dialect, shorthand_set
@@ -54,14 +53,14 @@ class _OnigurumaParser(Parser):
     def quantified(self, atom: tree.Node, start: int) -> tree.Node:
         node, once = atom, False
         while True:
-            offset = self.source.position
+            offset = self.position
             counts = self.counts(offset)
             if counts is None:
                 return node
             low, high, text = counts
             # {n}? is an optional {n}: the question mark is a quantifier of its own.
-            lazy = (text in "*+?" or "," in text) and self.source.skip("?")
-            possessive = text in "*+?" and not lazy and self.source.skip("+")
+            lazy = (text in "*+?" or "," in text) and self.skip("?")
+            possessive = text in "*+?" and not lazy and self.skip("+")
             # After {1} the engine repeats the last character of a string, not the group around it.
             if once or isinstance(node, tree.Assertion | tree.Look | tree.SearchStart):
                 raise self.unrepeatable(offset)
@@ -77,7 +76,7 @@ class _OnigurumaParser(Parser):
         return body
 
     def bracket(self, start: int) -> tree.Node:
-        members, negated = _read_bracket(self.source, start)
+        members, negated = self._read_bracket(start)
         if self.ignore_case:
             members = closure(members, Dialect.ONIGURUMA)
             if not negated and has_long_folds(members):
@@ -85,114 +84,108 @@ class _OnigurumaParser(Parser):
         return tree.Characters(tree.complement(members) if negated else members)
 
     def escape(self, letter: str, start: int) -> tree.Node:
-        escaped = _escaped_character(self.source, letter, start, in_bracket=False)
+        escaped = self._escaped_character(letter, start, in_bracket=False)
         return (
             self.literal(escaped, start) if isinstance(escaped, int) else tree.Characters(escaped)
         )
 
     def literal(self, code_point: int, start: int) -> tree.Node:
-        if self.quantifier.match(self.source.text, start):
+        if self.quantifier.match(self.text, start):
             hint = r"escape it as \{"
-            raise self.source.refused("a counted repeat of nothing", hint, start)
+            raise self.refused("a counted repeat of nothing", hint, start)
         if not self.ignore_case:
             return self.character(code_point)
         # The engine may fold characters together with only groups and quantifiers between them.
-        if not set("|[\\.^$").isdisjoint(self.source.text[self._run_end : start]):
+        if not set("|[\\.^$").isdisjoint(self.text[self._run_end : start]):
             self._run = ()
         self._run = (*self._run[-2:], code_point)
-        self._run_end = self.source.position
+        self._run_end = self.position
         if folds_to_several(self._run):
             raise _long_fold(start)
         return self.character(code_point, ignore_case=True)
+
+    def _read_bracket(self, start: int) -> tuple[CodePoints, bool]:
+        """The set of the bracket that opens at ``start``, and whether ``^`` negates it."""
+        negated = self.skip("^")
+        sets: list[CodePoints] = []
+        members = members_of()
+        # The operand before a hyphen: a character, which may begin a range, or a set.
+        last: int | CodePoints | None = None
+        first = True
+        while True:
+            offset = self.position
+            if self.at_end:
+                raise self.refused("an unclosed bracket expression", r"escape it as \[", start)
+            if self.looking_at("]") and not (first and "]" in self._unescaped()):
+                if first:
+                    hint = r"write \] for a leading bracket"
+                    raise self.refused("an empty bracket expression", hint, start)
+                self.take()
+                break
+            if self.skip("&&"):
+                sets.append(members)
+                members, last, first = members_of(), None, False
+                continue
+            is_range = self.looking_at("-") and last is not None and not first
+            if is_range and not self.text.startswith(("-]", "-&&"), offset):
+                self.take()
+                high = self._item() if isinstance(last, int) else members
+                members |= self.range(last, high, offset)
+                last = None
+                continue
+            # A hyphen after a nested bracket is literal; after another set, it is refused.
+            nested = self.looking_at("[") and not self.looking_at("[:")
+            item = self._item()
+            if isinstance(item, int):
+                members[item] = True
+            else:
+                members |= item
+            last, first = None if nested else item, False
+        for other in sets:
+            members &= other
+        return members, negated
+
+    def _item(self) -> int | CodePoints:
+        offset = self.position
+        posix = self.match(_POSIX_BRACKET)
+        if posix is not None:
+            name = "posixpunct" if posix[2] == "punct" else posix[2]
+            members = self.property(name, offset, bracketed=True)
+            return complement(members) if posix[1] else members
+        if self.opens_bracket():
+            members, negated = self._read_bracket(offset)
+            return complement(members) if negated else members
+        character = self.take()
+        if character == "\\":
+            return self._escaped_character(self.take(), offset, in_bracket=True)
+        return ord(character)
+
+    def _unescaped(self) -> str:
+        """The text after the next character, without escapes: it may close a bracket."""
+        return re.sub(r"\\.", "", self.text[self.position + 1 :], flags=re.DOTALL)
+
+    def _escaped_character(self, letter: str, offset: int, *, in_bracket: bool) -> int | CodePoints:
+        r"""The character, or the set of \s, \d, \w, \h or \p{...}, of an escape at ``offset``."""
+        if letter in "sdwhSDWH":
+            members = shorthand_set(letter.lower(), self.dialect, bracketed=in_bracket)
+            return complement(members) if letter.isupper() else members
+        if letter in "pP" and self.skip("{"):
+            negated = (letter == "P") != self.skip("^")
+            members = self.property(self.take_until("}"), offset, bracketed=in_bracket)
+            return complement(members) if negated else members
+        if letter == "x" or (letter == "u" and not self.looking_at("{")):
+            value = self.hexadecimal(letter, offset)
+            # \x80 is a byte, \x{80} a character.
+            if letter == "x" and value >= 0x80 and not self.text.startswith("{", offset + 2):
+                found = f"the single byte {value:#x} of a character"
+                raise self.refused(
+                    found, r"\x{...} with the number of a character is supported", offset
+                )
+            return value
+        return self.escaped(letter, offset)
 
 
 def _long_fold(offset: int) -> tree.PatternError:
     found = "text that Oniguruma matches under (?i) by more or fewer characters, as ss by \u00df,"
     hint = "write the cases out in brackets"
     return tree.PatternError(offset, found, hint)
-
-
-def _read_bracket(source: Cursor, start: int) -> tuple[CodePoints, bool]:
-    """The set of the bracket opened at ``start``, not yet negated, and whether ``^`` negates it."""
-    negated = source.skip("^")
-    sets: list[CodePoints] = []
-    members = members_of()
-    # The operand before a hyphen: a character, which may begin a range, or a set, which may not.
-    last: int | CodePoints | None = None
-    first = True
-    while True:
-        offset = source.position
-        if source.at_end:
-            raise source.refused("an unclosed bracket expression", r"escape it as \[", start)
-        if source.looking_at("]") and not (first and "]" in _unescaped(source)):
-            if first:
-                hint = r"write \] for a leading bracket"
-                raise source.refused("an empty bracket expression", hint, start)
-            source.take()
-            break
-        if source.skip("&&"):
-            sets.append(members)
-            members, last, first = members_of(), None, False
-            continue
-        is_range = source.looking_at("-") and last is not None and not first
-        if is_range and not source.text.startswith(("-]", "-&&"), offset):
-            source.take()
-            high = _item(source) if isinstance(last, int) else members
-            members |= source.range(last, high, offset)
-            last = None
-            continue
-        # A hyphen after a nested bracket is literal; after another set, it is refused.
-        nested = source.looking_at("[") and not source.looking_at("[:")
-        item = _item(source)
-        if isinstance(item, int):
-            members[item] = True
-        else:
-            members |= item
-        last, first = None if nested else item, False
-    for other in sets:
-        members &= other
-    return members, negated
-
-
-def _item(source: Cursor) -> int | CodePoints:
-    offset = source.position
-    posix = source.match(_POSIX_BRACKET)
-    if posix is not None:
-        name = "posixpunct" if posix[2] == "punct" else posix[2]
-        members = source.property(name, offset, bracketed=True)
-        return complement(members) if posix[1] else members
-    if source.opens_bracket():
-        members, negated = _read_bracket(source, offset)
-        return complement(members) if negated else members
-    character = source.take()
-    if character == "\\":
-        return _escaped_character(source, source.take(), offset, in_bracket=True)
-    return ord(character)
-
-
-def _unescaped(source: Cursor) -> str:
-    """The text after the next character, without escapes: it may close a bracket."""
-    return re.sub(r"\\.", "", source.text[source.position + 1 :], flags=re.DOTALL)
-
-
-def _escaped_character(
-    source: Cursor, letter: str, offset: int, *, in_bracket: bool
-) -> int | CodePoints:
-    r"""The character, or the set of \s, \d, \w, \h or \p{...}, of an escape at ``offset``."""
-    if letter in "sdwhSDWH":
-        members = shorthand_set(letter.lower(), source.dialect, bracketed=in_bracket)
-        return complement(members) if letter.isupper() else members
-    if letter in "pP" and source.skip("{"):
-        negated = (letter == "P") != source.skip("^")
-        members = source.property(source.take_until("}"), offset, bracketed=in_bracket)
-        return complement(members) if negated else members
-    if letter == "x" or (letter == "u" and not source.looking_at("{")):
-        value = source.hexadecimal(letter, offset)
-        # \x80 is a byte, \x{80} a character.
-        if letter == "x" and value >= 0x80 and not source.text.startswith("{", offset + 2):
-            found = f"the single byte {value:#x} of a character"
-            raise source.refused(
-                found, r"\x{...} with the number of a character is supported", offset
-            )
-        return value
-    return source.escaped(letter, offset)

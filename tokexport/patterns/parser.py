@@ -1,17 +1,24 @@
-"""The common part of both parsers: alternatives, groups, counted repeats, references."""
+"""The common part of both parsers: reading, alternatives, groups, counted repeats, references."""
 
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from tokexport.patterns import tree
-from tokexport.patterns.cursor import Cursor
-from tokexport.unicode import CodePoints, Dialect, case_variants, shorthand_set
+from tokexport.patterns.tree import PatternError, members_of
+from tokexport.unicode import CodePoints, Dialect, case_variants, property_set, shorthand_set
 
-LINE_FEED = tree.members_of((0x0A, 0x0A))
-START = tree.LookOne(ahead=False, members=tree.members_of(), edge=True)
-END = tree.LookOne(ahead=True, members=tree.members_of(), edge=True)
+MAX_REPEAT = 100_000  # as in Oniguruma
+# Outside brackets \b is an anchor, which the parsers handle.
+_CONTROLS: Final = dict(zip("abtnvfre", (7, 8, 9, 10, 11, 12, 13, 27), strict=True))
+_HEXADECIMAL: Final = {
+    letter: re.compile(rf"[0-9a-fA-F]{{{width}}}|\{{[0-9a-fA-F]{{1,8}}\}}")
+    for letter, width in (("x", 2), ("u", 4), ("U", 8))
+}
+LINE_FEED = members_of((0x0A, 0x0A))
+START = tree.LookOne(ahead=False, members=members_of(), edge=True)
+END = tree.LookOne(ahead=True, members=members_of(), edge=True)
 _SIGNS: dict[str, tuple[int, int | None]] = {"?": (0, 1), "*": (0, None), "+": (1, None)}
 _DIGIT = re.compile("[0-9]")
 # The opening of a lookaround, whether it looks ahead, and whether it is negative.
@@ -19,7 +26,7 @@ _LOOK_SIGNS = (("?=", True, False), ("?!", True, True), ("?<=", False, False), (
 
 
 class Parser(ABC):
-    """Reads a pattern from left to right into a tree."""
+    """Reads a pattern from left to right into a tree. Offsets in errors count its characters."""
 
     dialect: ClassVar[Dialect]
     # A sign, or braces with groups for the minimum, a comma and the maximum.
@@ -28,7 +35,8 @@ class Parser(ABC):
     line_anchors: ClassVar[Mapping[str, tree.Condition]]
 
     def __init__(self, pattern: str) -> None:
-        self.source = Cursor(pattern, self.dialect)
+        # ``text[position:]`` is left to read.
+        self.text, self.position = pattern, 0
         self.ignore_case = False
         edge = _word_boundary(shorthand_set("w", self.dialect))
         self._anchors = {"A": START, "z": END, "b": edge, "B": tree.Not(edge)}
@@ -37,31 +45,117 @@ class Parser(ABC):
         # One node for each character and (?i): its set takes a megabyte.
         self._characters: dict[tuple[int, bool], tree.Characters] = {}
 
+    @property
+    def at_end(self) -> bool:
+        return self.position >= len(self.text)
+
+    def looking_at(self, word: str) -> bool:
+        return self.text.startswith(word, self.position)
+
+    def skip(self, word: str) -> bool:
+        """Whether the word is next; if so, reads it."""
+        if self.looking_at(word):
+            self.position += len(word)
+            return True
+        return False
+
+    def take(self) -> str:
+        if self.at_end:
+            raise self.refused("a premature end", "the pattern is cut off")
+        self.position += 1
+        return self.text[self.position - 1]
+
+    def match(self, expression: re.Pattern[str]) -> re.Match[str] | None:
+        """Reads the match of an expression here, if there is one."""
+        found = expression.match(self.text, self.position)
+        if found is not None:
+            self.position = found.end()
+        return found
+
+    def take_until(self, word: str) -> str:
+        """Reads up to and including a word; returns the text before it."""
+        found = self.text.find(word, self.position)
+        if found < 0:
+            raise self.refused(f"no closing {word!r}", "the pattern is cut off")
+        read = self.text[self.position : found]
+        self.position = found + len(word)
+        return read
+
+    def refused(self, found: str, hint: str, offset: int | None = None) -> PatternError:
+        """The error for the text here, or at an offset."""
+        return PatternError(self.position if offset is None else offset, found, hint)
+
+    def property(self, name: str, offset: int, bracketed: bool = False) -> CodePoints:
+        try:
+            return property_set(name, self.dialect, bracketed)
+        except KeyError:
+            hint = "categories, scripts and binary properties are supported: L, Han, White_Space"
+            raise self.refused(f"the property {name!r}", hint, offset) from None
+
+    def opens_bracket(self) -> bool:
+        """Whether a nested bracket is next; if so, reads its opening sign."""
+        if self.looking_at("[:"):
+            hint = r"a property like \p{Alphabetic} is supported in brackets"
+            raise self.refused("a bracket that begins with [:, as POSIX brackets do,", hint)
+        return self.skip("[")
+
+    def range(
+        self, low: int | CodePoints | None, high: int | CodePoints, offset: int
+    ) -> CodePoints:
+        if not (isinstance(low, int) and isinstance(high, int) and low <= high):
+            found = "a range that does not run from one character up to another"
+            raise self.refused(found, r"write \- for a hyphen", offset)
+        return members_of((low, high))
+
+    def count(self, digits: str, offset: int) -> int:
+        if len(digits) > len(str(MAX_REPEAT)) or int(digits) > MAX_REPEAT:
+            hint = f"counts up to {MAX_REPEAT} are supported"
+            raise self.refused(f"a repeat of {digits}", hint, offset)
+        return int(digits)
+
+    def escaped(self, letter: str, offset: int, others: str = "") -> int:
+        """The control character or sign that an escape stands for; ``others`` are excluded."""
+        if letter in _CONTROLS:
+            return _CONTROLS[letter]
+        if (letter.isascii() and letter.isalnum()) or letter in others:
+            hint = r"anchors, \s, \d, \w, \p{...} and \x{...} are supported"
+            raise self.refused(f"the escape \\{letter}", hint, offset)
+        return ord(letter)
+
+    def hexadecimal(self, letter: str, offset: int) -> int:
+        r"""The character of an escape \xHH, \uHHHH, \UHHHHHHHH or \x{...}, after its letter."""
+        found = self.match(_HEXADECIMAL[letter])
+        if found is None:
+            hint = f"\\{letter}{{...}} with one number is supported"
+            raise self.refused(f"an escape \\{letter} without its digits", hint, offset)
+        value = int(found[0].strip("{}"), 16)
+        if value > 0x10FFFF or 0xD800 <= value < 0xE000:
+            raise self.refused(f"the number {value:#x}", "no character has it", offset)
+        return value
+
     def parse(self) -> tree.Node:
         node = self.alternatives()
-        if not self.source.at_end:
-            raise self.source.refused("an unmatched closing parenthesis", r"escape it as \)")
+        if not self.at_end:
+            raise self.refused("an unmatched closing parenthesis", r"escape it as \)")
         return node
 
     def alternatives(self) -> tree.Node:
         """The alternatives up to the end of the group or of the pattern."""
         branches = [self._branch()]
-        while self.source.skip("|"):
+        while self.skip("|"):
             branches.append(self._branch())
         return branches[0] if len(branches) == 1 else tree.Choice(tuple(branches))
 
     def _branch(self) -> tree.Node:
-        source = self.source
         parts: list[tree.Node] = []
-        while not (source.at_end or source.looking_at("|") or source.looking_at(")")):
-            start = source.position
+        while not (self.at_end or self.looking_at("|") or self.looking_at(")")):
+            start = self.position
             parts.append(self.quantified(self._atom(), start))
         return parts[0] if len(parts) == 1 else tree.Sequence(tuple(parts))
 
     def _atom(self) -> tree.Node:
-        source = self.source
-        start = source.position
-        character = source.take()
+        start = self.position
+        character = self.take()
         match character:
             case "(":
                 return self._group(start)
@@ -73,20 +167,19 @@ class Parser(ABC):
                 return tree.Assertion(self.line_anchors[character])
             case "*" | "+" | "?":
                 hint = f"escape it as \\{character}"
-                raise source.refused(f"a {character!r} with nothing to repeat", hint, start)
+                raise self.refused(f"a {character!r} with nothing to repeat", hint, start)
             case "\\":
                 return self._escape(start)
             case _:
                 return self.literal(ord(character), start)
 
     def _group(self, start: int) -> tree.Node:
-        source = self.source
         for sign, ahead, negative in _LOOK_SIGNS:
-            if source.skip(sign):
+            if self.skip(sign):
                 return tree.Look(self._closed(start), ahead, negative, start)
-        if source.skip("?>"):
+        if self.skip("?>"):
             return tree.Atomic(self._closed(start), start)
-        if source.skip("?"):
+        if self.skip("?"):
             return self._optioned_group(start)
         self._groups.append(False)
         number = len(self._groups)
@@ -96,16 +189,16 @@ class Parser(ABC):
 
     def _optioned_group(self, start: int) -> tree.Node:
         outer, letters = self.ignore_case, ""
-        while (letter := self.source.take()) not in ":)":
+        while (letter := self.take()) not in ":)":
             if letter == "i":
                 self.ignore_case = "-" not in letters
             elif letter != "-" or "-" in letters:
                 hint = "the option i, lookaround and (?> are supported"
-                raise self.source.refused(f"a group that begins with (?{letter}", hint, start)
+                raise self.refused(f"a group that begins with (?{letter}", hint, start)
             letters += letter
         if letters in ("-", "") and letters + letter != ":":
             hint = "an option is set by its letter, as in (?i)"
-            raise self.source.refused("a group that sets no option", hint, start)
+            raise self.refused("a group that sets no option", hint, start)
         if letter == ")":
             return self.rest_with_options(outer)
         body = self._closed(start)
@@ -114,17 +207,16 @@ class Parser(ABC):
 
     def _closed(self, start: int) -> tree.Node:
         body = self.alternatives()
-        if not self.source.skip(")"):
+        if not self.skip(")"):
             hint = r"escape it as \("
-            raise self.source.refused("an unmatched opening parenthesis", hint, start)
+            raise self.refused("an unmatched opening parenthesis", hint, start)
         return body
 
     def _escape(self, start: int) -> tree.Node:
-        source = self.source
-        letter = source.take()
-        if letter in "bB" and source.looking_at("{"):
+        letter = self.take()
+        if letter in "bB" and self.looking_at("{"):
             hint = r"\b is supported, and \{ for a brace"
-            raise source.refused(f"an anchor \\{letter}{{...}} or a repeat of one", hint, start)
+            raise self.refused(f"an anchor \\{letter}{{...}} or a repeat of one", hint, start)
         if letter in self._anchors:
             return tree.Assertion(self._anchors[letter])
         if letter == "G":
@@ -135,7 +227,7 @@ class Parser(ABC):
 
     def _reference(self, number: int, start: int) -> tree.Reference:
         # Two digits may be an octal escape.
-        is_plain = not self.source.match(_DIGIT) and not self.ignore_case
+        is_plain = not self.match(_DIGIT) and not self.ignore_case
         if not (is_plain and number <= len(self._groups) and self._groups[number - 1]):
             raise refused_reference(start)
         return tree.Reference(number, start)
@@ -146,30 +238,30 @@ class Parser(ABC):
         """A repeat, its quantifier at ``offset``; the engines differ on empty iterations."""
         if high != 1 and tree.can_match_empty(body):
             hint = "repeats of something that consumes a character are supported"
-            raise self.source.refused("a repeat of something that may be empty", hint, offset)
+            raise self.refused("a repeat of something that may be empty", hint, offset)
         return tree.Repeat(body, low, high, greedy)
 
     def counts(self, offset: int) -> tuple[int, int | None, str] | None:
         """Minimum, maximum and text of the quantifier at ``offset``, or None."""
-        found = self.source.match(self.quantifier)
+        found = self.match(self.quantifier)
         if found is None:
             return None
         if found[0] in _SIGNS:
             return (*_SIGNS[found[0]], found[0])
         low, comma, high = found.groups()
-        least = self.source.count(low or "0", offset)
+        least = self.count(low or "0", offset)
         written = high if comma else low
-        most = self.source.count(written, offset) if written else None
+        most = self.count(written, offset) if written else None
         if most is not None and most < least:
             hint = "write the lower count first"
             found_here = "a repeat whose maximum is less than its minimum"
-            raise self.source.refused(found_here, hint, offset)
+            raise self.refused(found_here, hint, offset)
         return least, most, found[0]
 
-    def unrepeatable(self, offset: int) -> tree.PatternError:
+    def unrepeatable(self, offset: int) -> PatternError:
         hint = "a quantifier on a character or group is supported"
         found = "a quantifier on something that cannot be repeated"
-        return self.source.refused(found, hint, offset)
+        return self.refused(found, hint, offset)
 
     @abstractmethod
     def quantified(self, atom: tree.Node, start: int) -> tree.Node:
@@ -191,7 +283,7 @@ class Parser(ABC):
         key = code_point, ignore_case
         if key not in self._characters:
             variants = case_variants(code_point, self.dialect) if ignore_case else (code_point,)
-            members = tree.members_of(*((each, each) for each in variants))
+            members = members_of(*((each, each) for each in variants))
             self._characters[key] = tree.Characters(members)
         return self._characters[key]
 
@@ -206,9 +298,9 @@ def _word_boundary(word: CodePoints) -> tree.Condition:
     return tree.Or((tree.And((before, tree.Not(ahead))), tree.And((tree.Not(before), ahead))))
 
 
-def refused_reference(offset: int) -> tree.PatternError:
+def refused_reference(offset: int) -> PatternError:
     hint = (
         "a reference is supported to an earlier group in the same sequence that matches one of a"
         " few characters, where upper and lower case differ"
     )
-    return tree.PatternError(offset, "a reference to a group", hint)
+    return PatternError(offset, "a reference to a group", hint)
