@@ -88,7 +88,7 @@ def test_standard_input_is_added_to_counts_once(run: Run, tmp_path: Path) -> Non
     before = target.read_bytes()
     for options, stdin, message in [
         ([], b"low", "w.counts holds the counts of other files"),
-        (["--add"], b"low low", "has already counted standard input, with the same content"),
+        (["--add"], b"low low", "standard input is counted already, with the same content"),
         (["--add", "--pattern", "gpt2"], b"low", "counted with the pattern"),
         (["--add", "--lines"], b"a\n\xff", "standard input:2: not UTF-8"),
         (["--add"], b"a\xff", "standard input: not UTF-8 at byte 1; convert it first"),

@@ -11,7 +11,7 @@ import lzma
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, NoReturn
@@ -58,6 +58,10 @@ class InputFile:
                 file.seek(max(ENDS, size - ENDS))
                 crc = zlib.crc32(file.read(ENDS), crc)
         return cls(str(path), size, crc)
+
+    def real(self) -> InputFile:
+        """The same by its real path, whatever path was given."""
+        return replace(self, path=os.path.realpath(self.path))
 
 
 @dataclass(frozen=True, slots=True)

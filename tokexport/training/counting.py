@@ -96,14 +96,7 @@ class WordCounts:
         Raises TokexportError if they were made with other settings, or from a file counted here.
         """
         self.refuse_other(other, name)
-        mine = {file for run in self.runs for file in run.files}
-        for run in other.runs:
-            for file in run.files:
-                if file in mine:
-                    raise TokexportError(
-                        f"{name}: {file.path} is in the other counts too, and would count twice",
-                        "leave out one of them",
-                    )
+        self.refuse_counted(other.runs, name)
         self.native.add_words(*other.native.words_of_all(not other.ordered))
         self.ordered = self.ordered and other.ordered
         self.runs += other.runs
@@ -123,6 +116,16 @@ class WordCounts:
                 "count the texts again",
             )
         other.refuse_incomplete(name)
+
+    def refuse_counted(self, runs: Iterable[Run], name: str) -> None:
+        """Raises TokexportError if a file of other runs, which errors call ``name``, is counted."""
+        counted = {file.real() for run in self.runs for file in run.files}
+        twice = {file.path for run in runs for file in run.files if file.real() in counted}
+        if twice:
+            raise TokexportError(
+                f"{name}: {', '.join(sorted(twice))} is counted already, with the same content",
+                "name only other texts",
+            )
 
     def refuse_incomplete(self, name: str) -> None:
         """Raises TokexportError if a run over files was interrupted."""

@@ -129,7 +129,7 @@ def count_stream(
             run = after
             progress(counts, read)
         run = replace(run, files=(InputFile(name, stream.size, stream.crc),))
-        _refuse_counted_twice(counts, run, target)
+        counts.refuse_counted([run], str(target))
         counts.runs = (*counts.runs, run)
         write_word_counts(path, counts)
         return counts
@@ -176,21 +176,8 @@ def _resumed(
             "add to it (--add, add=True), or name another",
         )
     WordCounts(pattern or counts.pattern, specials).refuse_other(counts, str(target))
-    _refuse_counted_twice(counts, run, target)
+    counts.refuse_counted([run], str(target))
     return counts, run
-
-
-def _refuse_counted_twice(counts: WordCounts, run: Run, target: str | os.PathLike[str]) -> None:
-    def real(file: InputFile) -> InputFile:
-        return replace(file, path=os.path.realpath(file.path))
-
-    counted = {real(file) for before in counts.runs for file in before.files}
-    twice = [file for file in run.files if real(file) in counted]
-    if twice:
-        names = ", ".join(sorted(file.path for file in twice))
-        raise TokexportError(
-            f"{target} has already counted {names}, with the same content", "name only other texts"
-        )
 
 
 def join_files(
