@@ -44,7 +44,7 @@ from tokexport.output import resolve
 from tokexport.runtime.embedded import is_tokexport_file
 from tokexport.training.counting import WordCounts
 from tokexport.training.files import count_documents, decoded, stream_run, strings
-from tokexport.training.report import Report, Sample, report
+from tokexport.training.report import Sample, report
 from tokexport.training.runs import Run
 from tokexport.training.train import (
     TIE_BREAKS,
@@ -181,7 +181,7 @@ def train(
     output.give("train", as_object(trained, found, folder), text, notes)
 
 
-def as_object(trained: Trained, found: Report, folder: str) -> dict[str, object]:
+def as_object(trained: Trained, found: dict[str, Any], folder: str) -> dict[str, object]:
     """The result for a program."""
     names = ("special_tokens", "words", "distinct_words", "text_bytes", "text_tokens", "note")
     return {
@@ -190,30 +190,29 @@ def as_object(trained: Trained, found: Report, folder: str) -> dict[str, object]
         "merges": len(trained.merges),
         **{name: getattr(trained, name) for name in names},
         "special_ids": asdict(trained.special_ids),
-        "longest": [bytes_value(token) for token in found.longest],
-        "bytes_per_token": [asdict(row) for row in found.compression],
-        "kinds": found.kinds,
-        "never_used": [bytes_value(token) for token in found.never_used],
+        **found,
+        "longest": [bytes_value(token) for token in found["longest"]],
+        "never_used": [bytes_value(token) for token in found["never_used"]],
     }
 
 
-def describe(trained: Trained, found: Report, folder: str) -> str:
+def describe(trained: Trained, found: dict[str, Any], folder: str) -> str:
     """The result for a person."""
     mean = trained.text_bytes / trained.text_tokens
     learned = f"{plural(len(trained), 'token')} of {plural(trained.words, 'word')}"
     on_texts = f"{mean:.3f} bytes per token on {size(trained.text_bytes)} of text"
     rows = [
-        (row.tokenizer, *("-" if value is None else f"{value:.3f}" for value in values))
-        for row in found.compression
-        if any(values := (row.training, row.held_out))
+        (name, *("-" if value is None else f"{value:.3f}" for value in values))
+        for name, *values in (row.values() for row in found["bytes_per_token"])
+        if any(values)
     ]
-    total, unused = sum(found.kinds.values()), len(found.never_used)
-    shares = (f"{name} {100 * count / total:.1f} %" for name, count in found.kinds.items())
+    total, unused = sum(found["kinds"].values()), len(found["never_used"])
+    shares = (f"{name} {100 * count / total:.1f} %" for name, count in found["kinds"].items())
     lines = [
         f"{folder}: {learned} ({trained.distinct_words:,} distinct), {on_texts}",
         *([table([("bytes per token", "training", "held out"), *rows])] if rows else []),
         f"kinds: {', '.join(shares)}",
-        f"longest: {', '.join(map(quoted, found.longest))}",
+        f"longest: {', '.join(map(quoted, found['longest']))}",
         f"never used in the texts: {plural(unused, 'token')} ({100 * unused / total:.1f} %)",
     ]
     return "\n".join(lines)

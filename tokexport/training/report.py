@@ -3,8 +3,7 @@
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from tokexport.model import Dialect
 from tokexport.training.trained import Trained
@@ -55,55 +54,34 @@ class Sample:
             self._held = sum(map(len, self.texts))
 
 
-@dataclass(frozen=True, slots=True)
-class Compression:
-    """The bytes per token of a tokenizer on samples; None if there is no text."""
-
-    tokenizer: str
-    training: float | None
-    held_out: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What was learned. ``kinds`` counts the tokens, without special ones, by kind: digits, spaces,
-    a script (by its first letter), other characters, and bytes that are not whole characters.
-    ``never_used``: tokens that do not occur in the training texts, because they always merge into
-    others, or because no text contains the byte.
-    """
-
-    compression: tuple[Compression, ...]
-    longest: tuple[bytes, ...]
-    kinds: Mapping[str, int]
-    never_used: tuple[bytes, ...]
-
-
 def report(
     trained: Trained,
     tokenizers: Mapping[str, CountTokens],
     training: Iterable[str],
     held_out: Iterable[str],
-) -> Report:
-    """The report of a training; ``tokenizers`` are those whose compression is compared."""
+) -> dict[str, Any]:
+    """What was learned, by the names of ``tokexport train --json``. ``tokenizers``: those whose
+    bytes per token are measured on both samples. Tokens that are never used always merge into
+    others, or no text contains their byte.
+    """
     parts = [list(filter(None, texts)) for texts in (training, held_out)]
-    compression = (
-        Compression(name, *(_bytes_a_token(count, texts) for texts in parts))
-        for name, count in tokenizers.items()
-    )
+    rows = []
+    for name, count in tokenizers.items():
+        measured = (_bytes_a_token(count, texts) for texts in parts)
+        rows.append(
+            {"tokenizer": name, **dict(zip(("training", "held_out"), measured, strict=True))}
+        )
     tokens = [*trained.ranks]
-    kinds = Counter(map(kind, tokens))
-    return Report(
-        compression=tuple(compression),
-        longest=tuple(sorted(tokens, key=len, reverse=True)[:LONGEST_SHOWN]),
-        kinds=dict(kinds.most_common()),
-        never_used=tuple(
-            token for token, uses in zip(tokens, trained.uses, strict=True) if not uses
-        ),
-    )
+    return {
+        "bytes_per_token": rows,
+        "longest": sorted(tokens, key=len, reverse=True)[:LONGEST_SHOWN],
+        "kinds": dict(Counter(map(kind, tokens)).most_common()),
+        "never_used": [token for token, uses in zip(tokens, trained.uses, strict=True) if not uses],
+    }
 
 
 def kind(token: bytes) -> str:
-    """The kind of a token, as ``Report.kinds`` names it.
+    """The kind of a token, as in the report.
 
     >>> [kind(token) for token in (b" low", b"\\n\\n", b" 12", b"\\xe6\\xbc", b"();")]
     ['Latin', 'spaces', 'digits', 'parts of characters', 'other characters']
