@@ -8,7 +8,7 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from tokexport.embedding.safetensors import read_header, with_tokenizer
+from tokexport.embedding.safetensors import with_tokenizer
 from tokexport.errors import SourceError
 from tokexport.output import refuse_sources, resolve, writing
 from tokexport.runtime.embedded import embedded_extent, tail
@@ -68,9 +68,8 @@ def embed(
                 start, end = 0, _end_without_tokenizer(file, file_size)
                 text, padding = b"", -end % ALIGNMENT
             else:
-                header = read_header(file, source, file_size)
-                start, end = header.data_start, header.data_start + header.data_size
-                text, padding = with_tokenizer(header, len(blob), ALIGNMENT)
+                found = with_tokenizer(file, source, file_size, len(blob), ALIGNMENT)
+                text, start, end, padding = found
         out.write(text)
         out.writelines(_parts(file, source, start, end))
         out.write(bytes(padding))
