@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport._core import give_back_memory
-from tokexport.compiler.added.trie import build_trie
-from tokexport.compiler.added.words import space_and_word_classes
+from tokexport.compiler.class_table import space_and_word_classes
 from tokexport.compiler.decoder.edits import decoder_table
 from tokexport.compiler.decoder.forms import stored_forms
 from tokexport.compiler.merges.byte_pair import byte_pair_tables
@@ -35,6 +34,7 @@ from tokexport.compiler.tables import (
     Trie,
     TrieTables,
 )
+from tokexport.compiler.tries.byte_trie import build_trie
 from tokexport.compiler.tries.trie_tables import trie_tables
 from tokexport.errors import UnsupportedError
 from tokexport.limits import MAX_IDS, MAX_OPS, MAX_STAGES, MAX_TOKEN_BYTES, check_count

@@ -263,11 +263,7 @@ def _joins(clusters: SplitProgram) -> dict[str, npt.NDArray[np.bool_]]:
 
 
 def _composites(form: NormalForm) -> Images:
-    """By ASCII character: itself, and what it composes to with marks after it; padded with itself.
-
-    >>> [chr(c) for c in _composites(NormalForm.NFC)[:4, ord("<")]]
-    ['<', '≮', '<', '<']
-    """
+    """By ASCII character: itself, and what it composes to with marks after it."""
     tables = normalization_tables(form)
     found = [[c] for c in range(ASCII)]
     for composite in sorted({*tables.compositions.values()}):

@@ -1,1 +1,1 @@
-"""The tries of Unigram, WordPiece and WordLevel models."""
+"""Tries: over a vocabulary, for models other than BPE, and over added tokens."""

@@ -1,1 +1,0 @@
-"""Added tokens: the tries that find them in a text."""
