@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from tokexport.model import AddedToken as AddedToken
     from tokexport.model import SpecialIds as SpecialIds
     from tokexport.runtime.decode_stream import DecodeStream as DecodeStream
-    from tokexport.runtime.encoding import Encoding as Encoding
-    from tokexport.runtime.encoding import NumpyEncoding as NumpyEncoding
+    from tokexport.runtime.offsets import Encoding as Encoding
+    from tokexport.runtime.offsets import NumpyEncoding as NumpyEncoding
     from tokexport.runtime.tokenizer import Tokenizer as Tokenizer
     from tokexport.runtime.tokenizer import load as load
     from tokexport.sources import read as read
@@ -22,8 +22,8 @@ _ON_DEMAND = {
     "__version__": "tokexport.version",
     "AddedToken": "tokexport.model",
     "DecodeStream": "tokexport.runtime.decode_stream",
-    "Encoding": "tokexport.runtime.encoding",
-    "NumpyEncoding": "tokexport.runtime.encoding",
+    "Encoding": "tokexport.runtime.offsets",
+    "NumpyEncoding": "tokexport.runtime.offsets",
     "SpecialIds": "tokexport.model",
     "Tokenizer": "tokexport.runtime.tokenizer",
     "convert": "tokexport.conversion",

@@ -15,7 +15,7 @@ from runtime_samples import NAMES, tokenizer
 from sample_texts import TEXTS
 
 from tokexport.errors import FormatError
-from tokexport.runtime.encoding import Encoding
+from tokexport.runtime.offsets import Encoding
 from tokexport.runtime.tokenizer import Tokenizer
 from tokexport.sources.tokenizer_json.reference import TokenizersReference
 

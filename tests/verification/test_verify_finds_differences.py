@@ -17,7 +17,7 @@ from references import converted, reference_for
 from regex_patterns import TIKTOKEN
 
 from tokexport.errors import FormatError, TokexportError
-from tokexport.runtime.encoding import Encoding
+from tokexport.runtime.offsets import Encoding
 from tokexport.verification import Verification, compare
 from tokexport.verification.comparison import shrink
 from tokexport.verification.report import Difference

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from tokexport.runtime.encoding import NumpyEncoding
+from tokexport.runtime.offsets import NumpyEncoding
 
 if TYPE_CHECKING:
     from tokexport.runtime.tokenizer import AllowedSpecial, Tokenizer, Unit

@@ -24,7 +24,7 @@ from tokexport.viewing.token_text import TokenTexts, parts
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tokexport.runtime.encoding import Encoding
+    from tokexport.runtime.offsets import Encoding
     from tokexport.runtime.tokenizer import AllowedSpecial
 
 # A browser lays out a hundred thousand elements in seconds, and a million in minutes.
