@@ -42,10 +42,9 @@ from tokexport.corpus.documents import (
 from tokexport.errors import TokexportError
 from tokexport.output import resolve
 from tokexport.runtime.embedded import is_tokexport_file
-from tokexport.training.counting import WordCounts
+from tokexport.training.counting import Run, WordCounts
 from tokexport.training.files import count_documents, decoded, stream_run, strings
 from tokexport.training.report import Sample, report
-from tokexport.training.runs import Run
 from tokexport.training.train import (
     TIE_BREAKS,
     Roles,
@@ -174,8 +173,8 @@ def train(
         )
     trained.save(folder, force=force)
     tokenizers = {folder: load(trained.to_bytes()), **compared}
-    measured = {name: _token_counter(tokenizer) for name, tokenizer in tokenizers.items()}
-    found = report(trained, measured, sample.texts, held.texts)
+    encoders = {name: tokenizer.encode_to_numpy for name, tokenizer in tokenizers.items()}
+    found = report(trained, encoders, sample.texts, held.texts)
     notes = [] if trained.note is None else [f"note: {trained.note}"]
     text = describe(trained, found, folder)
     output.give("train", as_object(trained, found, folder), text, notes)
@@ -284,7 +283,3 @@ def _opened(name: str) -> Tokenizer:
     tokenizer = load(name) if is_tokexport_file(name) else load(converted(name, {}))
     tokenizer.encode("")  # FormatError for a decode-only file, before training
     return tokenizer
-
-
-def _token_counter(tokenizer: Tokenizer) -> Callable[[str], int]:
-    return lambda text: len(tokenizer.encode_to_numpy(text))

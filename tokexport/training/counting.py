@@ -5,25 +5,54 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from tokexport._core import Core, WordCounter
 from tokexport.conversion import file_bytes
-from tokexport.corpus.documents import lone_surrogate
+from tokexport.corpus.documents import InputFile, Position, lone_surrogate
 from tokexport.errors import TokexportError, UnsupportedError
 from tokexport.model import Provenance
 from tokexport.sources.tiktoken.encoding import build
 from tokexport.sources.tiktoken.known_patterns import KNOWN
 from tokexport.sources.tiktoken.ranks import regular_expression
-from tokexport.training.runs import Run
 
 # The text that is counted together: enough for all threads, and little memory.
 BATCH_CHARACTERS: Final = 1 << 22
 BATCH_TEXTS: Final = 1 << 14
+START: Final = Position()
 
 # A text, or the parts of a text too long for memory.
 Text = str | Iterator[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run over files: the files, the settings, and the next document to count."""
+
+    files: tuple[InputFile, ...]
+    field: str
+    lines: bool
+    doc_cap: int | None
+    max_chars: int | None
+    next: Position = START
+    documents: int = 0
+    characters: int = 0
+    complete: bool = False
+
+    @classmethod
+    def read(cls, value: dict[str, Any]) -> Run:
+        """The run from the JSON object of ``dataclasses.asdict``.
+
+        Raises TypeError or KeyError for another object.
+        """
+        files = tuple(InputFile(**file) for file in value["files"])
+        return cls(**{**value, "files": files, "next": Position(**value["next"])})
+
+    def at_start(self) -> Run:
+        """The same run before its first document."""
+        return replace(self, next=START, documents=0, characters=0, complete=False)
 
 
 class WordCounts:

@@ -21,8 +21,7 @@ from tokexport.corpus.documents import (
 from tokexport.corpus.pipeline import read_ahead
 from tokexport.errors import SourceError, TextError, TokexportError
 from tokexport.output import locked, resolve
-from tokexport.training.counting import Text, WordCounts
-from tokexport.training.runs import Run
+from tokexport.training.counting import Run, Text, WordCounts
 from tokexport.training.word_counts_file import SUFFIX, read_word_counts, write_word_counts
 
 # Text between two checkpoints; more if the file is large, so that most time goes to counting.

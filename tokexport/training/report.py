@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sized
 from typing import Any, Final
 
 from tokexport.model import Dialect
@@ -18,8 +18,8 @@ SCRIPTS: Final = (
     *("Han", "Hiragana", "Katakana", "Hangul"),
 )
 
-# Returns the number of tokens in a text.
-CountTokens = Callable[[str], int]
+# From a text to its ids.
+Encode = Callable[[str], Sized]
 
 
 class Sample:
@@ -56,7 +56,7 @@ class Sample:
 
 def report(
     trained: Trained,
-    tokenizers: Mapping[str, CountTokens],
+    tokenizers: Mapping[str, Encode],
     training: Iterable[str],
     held_out: Iterable[str],
 ) -> dict[str, Any]:
@@ -66,8 +66,8 @@ def report(
     """
     parts = [list(filter(None, texts)) for texts in (training, held_out)]
     rows = []
-    for name, count in tokenizers.items():
-        measured = (_bytes_a_token(count, texts) for texts in parts)
+    for name, encode in tokenizers.items():
+        measured = (_bytes_a_token(encode, texts) for texts in parts)
         rows.append(
             {"tokenizer": name, **dict(zip(("training", "held_out"), measured, strict=True))}
         )
@@ -107,7 +107,7 @@ def _script(letter: int) -> str:
     return "other scripts"
 
 
-def _bytes_a_token(count: CountTokens, texts: list[str]) -> float | None:
+def _bytes_a_token(encode: Encode, texts: list[str]) -> float | None:
     if not texts:
         return None
-    return sum(len(text.encode()) for text in texts) / sum(map(count, texts))
+    return sum(len(text.encode()) for text in texts) / sum(len(encode(text)) for text in texts)

@@ -12,8 +12,7 @@ from construct import Bytes, Const, Int32ul, Int64ul, Struct, this
 
 from tokexport.errors import FormatError, SourceError
 from tokexport.output import replacing
-from tokexport.training.counting import WordCounts
-from tokexport.training.runs import Run
+from tokexport.training.counting import Run, WordCounts
 
 SUFFIX: Final = ".counts"
 MAGIC: Final = b"TKXWORDS"
