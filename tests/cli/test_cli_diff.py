@@ -75,6 +75,30 @@ def test_a_change_is_found_and_named(
     assert (quiet.code, quiet.stdout, quiet.stderr) == (1, b"", "")
 
 
+def template_of_pairs(type_id: int) -> Change:
+    first, second = (
+        {"Sequence": {"id": "A", "type_id": 0}},
+        {"Sequence": {"id": "B", "type_id": type_id}},
+    )
+    value = {
+        "type": "TemplateProcessing",
+        "single": [first],
+        "pair": [first, second],
+        "special_tokens": {},
+    }
+    return lambda source: source.update(post_processor=value)
+
+
+def test_templates_of_pairs_are_compared(run: Run, tmp_path: Path) -> None:
+    paths = []
+    for type_id in (0, 1):
+        (folder := tmp_path / str(type_id)).mkdir()
+        paths.append(changed(folder, "gpt2", template_of_pairs(type_id)))
+    outcome = run("diff", *paths)
+    assert (outcome.code, "template: none (CRC-32 " in outcome.text) == (1, True)
+    assert run("diff", paths[0], paths[0]).code == 0
+
+
 def add_tokens_of_dashes(source: Document) -> None:
     model = source["model"]
     first = max(model["vocab"].values()) + 1

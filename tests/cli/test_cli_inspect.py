@@ -134,7 +134,7 @@ def test_a_template_names_a_token_as_it_is_written(run: Run, tmp_path: Path) -> 
     )
     (tmp_path / "tokenizer.json").write_text(json.dumps(fields), encoding="utf-8")
     assert re.search(
-        r"^template +\[CLS\] \$A \[CLS\]$", run("inspect", tmp_path).text, re.MULTILINE
+        r"^template +\[CLS\] \$A \[CLS\] \(CRC", run("inspect", tmp_path).text, re.MULTILINE
     )
 
 

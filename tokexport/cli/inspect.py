@@ -249,7 +249,9 @@ def template_text(contents: Contents) -> str:
     ids = [item["id"] for item in contents.templates[0]]
     tokens = {id: contents.tokens[id] for id in ids if id is not None}
     named = {id: escape(added.get(id, token.content)) for id, token in tokens.items() if token}
-    return " ".join(named.get(id, "$A") for id in ids) if named else "none"
+    shown = " ".join(named.get(id, "$A") for id in ids) if named else "none"
+    digest = contents.digest(Tag.TEMPLATE)  # also of the template for two texts
+    return f"{shown} (CRC-32 {digest})" if digest else shown
 
 
 def describe(facts: Fact, contents: Contents) -> str:
