@@ -3,17 +3,12 @@
 import base64
 import binascii
 import codecs
-import json
-import os
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.sources.files import decoded
-from tokexport.sources.json_node import parse
 from tokexport.sources.source import Input
 
 SUPPORTED: Final = (
@@ -23,20 +18,33 @@ SUPPORTED: Final = (
     " tokenizers.Tokenizer"
 )
 DIRECTORY: Final = "give the directory of the model, or the file in it that holds its tokenizer"
-_MAGICS: Final = (
-    (b"\x89TKX", "a tokexport file, the result of a conversion,"),
-    (b"PK\x03\x04", "a zip archive (such as a PyTorch checkpoint)"),
-    (b"lCRF", "a model of CRFsuite, which labels words and holds no tokenizer,"),
+_PICKLE: Final = rb"\x80[\x02-\x05]"
+# How a file begins, what it is, and what to do instead.
+_STARTS: Final = (
+    (rb"\x89TKX", "a tokexport file, the result of a conversion,", SUPPORTED),
+    (rb"PK\x03\x04", "a zip archive (such as a PyTorch checkpoint)", SUPPORTED),
+    (rb"lCRF", "a model of CRFsuite, which labels words and holds no tokenizer,", SUPPORTED),
+    (
+        rb"\xc8\xd7\x34\x01",
+        "a tokenizer.bin of llm.c, which only says how ids are decoded,",
+        "convert it with --from llm.c",
+    ),
+    (
+        # The length of the longest token, then the first record: a score, a length and a text.
+        rb".{8}\x05\0{3}<unk>",
+        "a tokenizer.bin of llama2.c, whose program has ids of its own,",
+        "convert it with --from llama2.c",
+    ),
+    (
+        # The size of the header, eight bytes, then the header, which is JSON.
+        rb'.{4}\0{4}\{"',
+        "a file of weights (safetensors)",
+        f"{DIRECTORY}; `inspect` and `encode` read a tokexport file that is embedded in it",
+    ),
+    (_PICKLE, "a Python pickle", "one of a tiktoken.Encoding, as nanochat saves it, is"),
 )
-# The length of the longest token, then the first record: a score, a length and a text.
-_LLAMA2C: Final = re.compile(rb".{8}\x05\0{3}<unk>", re.DOTALL)
-_LLMC: Final = b"\xc8\xd7\x34\x01"
-_PICKLE: Final = re.compile(rb"\x80[\x02-\x05]")
 _TIKTOKEN: Final = b"tiktoken.core"
 _LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
-# The size of the header, eight bytes, then the header, which is JSON.
-_SAFETENSORS: Final = re.compile(rb'.{4}\0{4}\{"', re.DOTALL)
-_TAIL_MARK: Final = b"TKXTAIL\0"  # of tokexport.runtime.embedded
 _NUMBERED: Final = re.compile(rb"\S+[ \t]+[0-9]+\s*")
 # Common text files of numbered lines that are not tokenizers.
 _LISTS: Final = (
@@ -70,33 +78,9 @@ def refuse_by_head(source: Input) -> None:
         raise SourceError(
             "it is a pointer of Git LFS, not the file itself", "run `git lfs pull`", name=file
         )
-    if head.startswith(_LLMC):
-        problem = "it is a tokenizer.bin of llm.c, which only says how ids are decoded"
-        raise UnsupportedError(file, problem, "convert it with --from llm.c")
-    if _LLAMA2C.match(head):
-        problem = "it is a tokenizer.bin of llama2.c, whose program has ids of its own"
-        raise UnsupportedError(file, problem, "convert it with --from llama2.c")
-    for magic, what in _MAGICS:
-        if head.startswith(magic):
-            _refuse(file, what)
-    if _SAFETENSORS.match(head):
-        if _has_embedded(source.path):
-            what = "a file of weights (safetensors) with a tokexport file at its end"
-            _refuse(file, what, "it is converted already: `inspect` and `encode` read it")
-        _refuse(file, "a file of weights (safetensors), which holds no tokenizer,", DIRECTORY)
-    if _PICKLE.match(head) and not is_pickle_of_tiktoken(head):
-        hint = "loading one runs the code in it, so it is never loaded; only that of a"
-        hint += " tiktoken.Encoding, as nanochat saves it, is read, without executing it"
-        _refuse(file, "a Python pickle", hint)
-
-
-def _has_embedded(path: Path) -> bool:
-    """Whether `tokexport embed` wrote a file; no more than its end is read."""
-    if not path.is_file():  # a pipe has no end
-        return False
-    with path.open("rb") as file:
-        file.seek(-len(_TAIL_MARK), os.SEEK_END)
-        return file.read() == _TAIL_MARK
+    for start, what, hint in _STARTS if not is_pickle_of_tiktoken(head) else ():
+        if re.match(start, head, re.DOTALL):
+            _refuse(file, what, hint)
 
 
 def is_pickle_of_tiktoken(head: bytes) -> bool:
@@ -105,7 +89,7 @@ def is_pickle_of_tiktoken(head: bytes) -> bool:
     >>> is_pickle_of_tiktoken(b"\\x80\\x04\\x8c\\rtiktoken.core\\x94\\x8c\\x08Encoding")
     True
     """
-    return _PICKLE.match(head) is not None and _TIKTOKEN in head
+    return re.match(_PICKLE, head) is not None and _TIKTOKEN in head
 
 
 def refuse(source: Input, others: Sequence[str] = ()) -> NoReturn:
@@ -125,20 +109,16 @@ def refuse(source: Input, others: Sequence[str] = ()) -> NoReturn:
         )
     known = f"the file is of no known binary format; {SUPPORTED}"
     bare = decoded(source.data, file, known).removeprefix("\ufeff").strip()
-    is_string = bare[:1] + bare[-1:] == '""'
-    if is_string:  # json.dump of what to_json() of Keras returns, which is JSON already
-        with suppress(ValueError, SourceError):
-            inner = parse(json.loads(bare).encode(), file).value
-            if isinstance(inner, dict):
-                _refuse_object(file, inner)
-    is_json = is_string or bare in ("null", "true", "false") or is_array(source.data)
+    is_json = (
+        bare in ("null", "true", "false") or bare[:1] + bare[-1:] == '""' or is_array(source.data)
+    )
     what = "JSON that is not an object" if is_json else "text that is not a vocabulary"
     _refuse(file, what, f"give another file: {', '.join(others)}" if others else DIRECTORY)
 
 
 def _refuse_object(file: str, fields: Mapping[str, Any]) -> NoReturn:
     if "bpe_ranks" in fields and "pat_str" in fields:
-        _refuse(file, "a tiktoken encoding as JSON")
+        _refuse(file, "a tiktoken encoding as JSON", SUPPORTED)
     if are_settings(fields):
         other = "file with its vocabulary" if file == "tokenizer.json" else "tokenizer.json"
         _refuse(file, "a tokenizer_config.json", f"give the {other}, or the directory with both")
@@ -154,7 +134,7 @@ def _refuse_object(file: str, fields: Mapping[str, Any]) -> NoReturn:
     _refuse(file, "a JSON object of another kind", DIRECTORY)
 
 
-def _refuse(file: str, what: str, instead: str = SUPPORTED) -> NoReturn:
+def _refuse(file: str, what: str, instead: str) -> NoReturn:
     raise UnsupportedError(file, f"{what} is not supported", instead)
 
 
