@@ -187,12 +187,19 @@ def parse(data: bytes, file: str, number: Callable[[str], float] = serde_number)
     """
     text = decoded(data, file, "JSON must be UTF-8")
     if text.startswith("\ufeff"):
-        found = "starts with a byte order mark, which JSON may not have"
-        raise SourceError(f"it {found}", "remove its first three bytes", name=file)
+        problem = "it starts with a byte order mark, which JSON may not have"
+        raise SourceError(problem, "remove its first three bytes", name=file)
     try:
         value = json.loads(
             text, object_pairs_hook=_object, parse_constant=_constant, parse_float=number
         )
+        # Python accepts lone surrogates, the reference does not. Such escapes are rare.
+        if _SURROGATE_ESCAPE.search(text):
+            json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        near = error.object[max(error.start - 20, 0) : error.end + 20]
+        problem = f"it holds a lone surrogate, in {show(near)}"
+        raise SourceError(problem, "it is not text", name=file) from None
     except json.JSONDecodeError as error:
         raise SourceError(*not_json(error), name=file) from None
     except RecursionError:
@@ -202,12 +209,7 @@ def parse(data: bytes, file: str, number: Callable[[str], float] = serde_number)
         is_long = "int_max_str_digits" in str(error)
         problem = "it holds a number of thousands of digits, which no reader accepts"
         raise SourceError(problem if is_long else str(error), name=file) from None
-    node = Node(file, "", value)
-    # Python accepts lone surrogates, the reference does not. Such escapes are rare, so the walk
-    # over everything is too.
-    if _SURROGATE_ESCAPE.search(text):
-        _refuse_surrogates(node)
-    return node
+    return Node(file, "", value)
 
 
 def not_json(error: json.JSONDecodeError) -> tuple[str, str]:
@@ -274,22 +276,3 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
-
-
-def _refuse_surrogates(root: Node) -> None:
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node.value, dict):
-            for name in node.value:
-                _refuse_surrogate(name, node)
-            waiting.extend(map(node.member, node.value))
-        elif isinstance(node.value, list):
-            waiting.extend(node.items())
-        elif isinstance(node.value, str):
-            _refuse_surrogate(node.value, node)
-
-
-def _refuse_surrogate(text: str, node: Node) -> None:
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        node.broken(f"holds a lone surrogate: {show(text)}", "it is not text")
