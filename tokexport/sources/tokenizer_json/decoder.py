@@ -41,17 +41,14 @@ CLEANUP: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One decoder."""
+    """One decoder, with its path in the source and its type there."""
 
-    # Its path in the source, and its type there.
     path: str
     name: str
-    # Its result for one string, given whether that is the first and the last.
-    apply: Callable[[str, bool, bool], str] = lambda text, first, last: text
-    # Its edits of a joined text; None: not supported.
-    on_text: tuple[TextEdit, ...] | None = None
-    # Equivalent to `apply`, if that replaces one character by texts without it.
-    on_characters: ReplaceLiteral | None = None
+    # What it does to a joined text; None: not supported.
+    on_text: TextEdit | None = None
+    # What it does to each string; a function also gets whether that is the first and the last.
+    on_strings: ReplaceLiteral | Callable[[str, bool, bool], str] | None = None
     sees_first: bool = False
     sees_last: bool = False
 
@@ -63,13 +60,16 @@ def read_decoder(root: Node) -> list[Step]:
     the reference refuses.
     """
     node = root.optional("decoder")
-    if node is None:
-        # The reference joins tokens with spaces.
-        def apply(text: str, first: bool, last: bool) -> str:
-            return text if first else " " + text
-
-        return [Step("decoder", "null", apply, sees_first=True)]
-    return [_step(part) for part in flat(node, "decoders")]
+    if node is not None:
+        return [_step(part) for part in flat(node, "decoders")]
+    return [
+        Step(
+            "decoder",
+            "null",
+            on_strings=lambda text, first, last: text if first else " " + text,
+            sees_first=True,
+        )
+    ]
 
 
 def _step(node: Node) -> Step:
@@ -88,7 +88,10 @@ def _step(node: Node) -> Step:
         case "Strip":
             node.object({"type", "content", "start", "stop"})
             stripped = character(node.field("content"))
-            return _stripping(node, stripped, node.field("start").u32(), node.field("stop").u32())
+            start, stop = node.field("start").u32(), node.field("stop")
+            if stop.u32():
+                stop.unsupported("0 is, as in published tokenizers")
+            return Step(node.path, "Strip", StripChars(stripped, start, node.path))
         case "Metaspace":
             return _metaspace(node)
         case "BPEDecoder":
@@ -97,7 +100,7 @@ def _step(node: Node) -> Step:
             return Step(
                 node.path,
                 "BPEDecoder",
-                lambda text, first, last: text.replace(suffix, "" if last else " "),
+                on_strings=lambda text, first, last: text.replace(suffix, "" if last else " "),
                 sees_last=True,
             )
         case "CTC":
@@ -113,28 +116,13 @@ def _replace(node: Node) -> Step:
     field = node.field("pattern").field("String" if literal else "Regex")
     leading = None if literal or content else _LEADING.fullmatch(text)
     if leading:
-        return _stripping(node, leading[1], 1, 0)
+        return Step(node.path, "Replace", StripChars(leading[1], 1, node.path))
     if not literal and not _SYNTAX.isdisjoint(text):
         field.unsupported(_PATTERNS)
     if not text:
         field.unsupported("a text of at least one character is")
     edit = ReplaceLiteral(text, content, path=node.path)
-    return Step(
-        node.path,
-        "Replace",
-        lambda string, first, last: string.replace(text, content),
-        on_text=(edit,),
-        on_characters=edit if len(text) == 1 and text not in content else None,
-    )
-
-
-def _stripping(node: Node, stripped: str, start: int, stop: int) -> Step:
-    return Step(
-        node.path,
-        node.field("type").string(),
-        lambda text, first, last: _stripped(text, stripped, start, stop),
-        None if stop else (StripChars(stripped, start, node.path),)[: start > 0],
-    )
+    return Step(node.path, "Replace", edit, edit)
 
 
 def _word_piece(node: Node) -> Step:
@@ -147,7 +135,7 @@ def _word_piece(node: Node) -> Step:
             text = text[len(prefix) :] if text.startswith(prefix) else " " + text
         return _replaced(text, cleanup)
 
-    return Step(node.path, "WordPiece", apply, sees_first=True)
+    return Step(node.path, "WordPiece", on_strings=apply, sees_first=True)
 
 
 def _metaspace(node: Node) -> Step:
@@ -155,14 +143,9 @@ def _metaspace(node: Node) -> Step:
     # If encoding prepends a space to a text, decoding drops it again.
     sees_first = scheme != "never"
     at_start = "" if sees_first else " "
-    return Step(
-        node.path,
-        "Metaspace",
-        lambda text, first, last: text.replace(replacement, at_start if first else " "),
-        on_text=(ReplaceLiteral(replacement, at_start, path=node.path),),
-        on_characters=ReplaceLiteral(replacement, " ", at_start if sees_first else None, node.path),
-        sees_first=sees_first,
-    )
+    on_text = ReplaceLiteral(replacement, at_start, path=node.path)
+    on_strings = ReplaceLiteral(replacement, " ", at_start if sees_first else None, node.path)
+    return Step(node.path, "Metaspace", on_text, on_strings, sees_first)
 
 
 def _ctc(node: Node) -> Step:
@@ -171,21 +154,9 @@ def _ctc(node: Node) -> Step:
     delimiter = node.field("word_delimiter_token").string()
     if node.field("cleanup").boolean():
         replacements += (*CLEANUP, (delimiter, " "))
-    return Step(node.path, "CTC", lambda text, first, last: _replaced(text, replacements))
-
-
-def _stripped(text: str, character: str, start: int, stop: int) -> str:
-    """A text without up to ``start`` of a character at its start and ``stop`` at its end. If the
-    two overlap, the reference itself fails; here the result is empty.
-
-    >>> _stripped("HHeyH", "H", 1, 1)
-    'Hey'
-    """
-    for _ in range(min(start, len(text))):
-        text = text.removeprefix(character)
-    for _ in range(min(stop, len(text))):
-        text = text.removesuffix(character)
-    return text
+    return Step(
+        node.path, "CTC", on_strings=lambda text, first, last: _replaced(text, replacements)
+    )
 
 
 def _replaced(text: str, replacements: Sequence[tuple[str, str]]) -> str:

@@ -14,7 +14,7 @@ import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, NoReturn, TypeAlias
+from typing import Final, NoReturn, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,6 @@ from tokexport.model import ByteStrings, Decoding, ParseByteToken, ReplaceLitera
 from tokexport.model.byte_strings import Suffixes
 from tokexport.sources.tokenizer_json.decoder import Step
 from tokexport.unicode.byte_alphabet import all_to_bytes
-from tokexport.unicode.store import distinct
 
 # The strings of all tokens between others, as the first, and as the last: one object where equal.
 _Forms: TypeAlias = tuple[ByteStrings, ByteStrings, ByteStrings]
@@ -105,17 +104,18 @@ class _Chain:
         forms = self._forms
         self._map(step)
         between, first, _ = self._forms
-        edit = step.on_characters
-        if edit and isinstance(Suffixes.of(first, between), ByteStrings):
+        edit = step.on_strings
+        is_suffix = not isinstance(Suffixes.of(first, between), ByteStrings)
+        if isinstance(edit, ReplaceLiteral) and not is_suffix:
             self._forms = forms
             self._decoding = replace(self._decoding, byte_fallback=True)
             self._add(replace(edit, is_in_first_token=True))
 
     def _map(self, step: Step) -> None:
+        if step.on_strings is None:
+            _refuse(step.path, f"{step.name} of each token", "one after a Fuse is")
         if step.sees_first or step.sees_last:
-            if self._decoding.repeats_once or (
-                self._sees is not None and (step.sees_last or self._sees == "BPEDecoder")
-            ):
+            if self._sees or self._decoding.repeats_once:
                 _refuse(step.path, f"{step.name} after {self._sees or 'CTC'}", "either alone is")
             self._sees = step.name
         self._change(functools.partial(_mapped, step), step.sees_first, step.sees_last)
@@ -136,25 +136,15 @@ class _Chain:
         )
 
     def _fall_back(self, step: Step) -> None:
-        if self._is_joined:
-            if self._fallback:
-                _refuse(step.path, "ByteFallback after ByteFallback", "it is needed only once")
-            # The joined text may have become the name of a byte.
-            self._add(ParseByteToken(step.path))
-            return
         if self._fallback or self._decoding.repeats_once:
             _refuse(step.path, "ByteFallback after ByteFallback or CTC", "either alone is")
-        texts, *others = self._forms
-        lists = [texts, *(some for some in others if some is not texts)]
-        indices = np.concatenate([some.indices_of_prefix(b"<0x") for some in lists])
-        for at in distinct(indices).tolist():
-            forms = [some[at] for some in lists]
-            found = {_BYTE_TOKEN.fullmatch(form) and form for form in forms}
-            if len(found) > 1:
-                what = f"the id {self._numbers[at]}, which is a byte only in some positions,"
-                _refuse(step.path, what, "put ByteFallback first")
-            if name := found.pop():
-                self._fallback[at] = int(name[3:5], 16)
+        if self._is_joined:  # the joined text may have become the name of a byte
+            self._add(ParseByteToken(step.path))
+            return
+        self._fallback, *others = map(_bytes_of, self._forms)
+        if any(other != self._fallback for other in others):
+            found = "ByteFallback where an id is a byte only in some positions"
+            _refuse(step.path, found, "put it first")
         if self._fallback:
             self._decoding = replace(self._decoding, byte_fallback=True)
 
@@ -162,12 +152,8 @@ class _Chain:
         """The reference compares strings; comparing ids is equivalent if all strings differ."""
         if self._is_joined or self._fallback or self._sees or self._decoding.repeats_once:
             _refuse(step.path, "CTC after other decoders", "put it first")
-        owners: dict[bytes, int] = {}
-        for number, text in zip(self._numbers.tolist(), self._forms[0], strict=True):
-            other = owners.setdefault(text, number)
-            if other != number:
-                what = f"one string for the ids {other} and {number}, which CTC treats as one,"
-                _refuse(step.path, what, "make them differ")
+        if len({*self._forms[0]}) < len(self._numbers):
+            _refuse(step.path, "CTC where two ids have one string", "make them differ")
         self._map(step)
         self._decoding = replace(self._decoding, repeats_once=True)
 
@@ -183,8 +169,8 @@ class _Chain:
         """After ByteFallback a run of bytes is one string of the list. Replacing a character has
         the same effect on the joined text, so the strings need not be known.
         """
-        edit = step.on_characters
-        if edit is None:
+        edit = step.on_strings
+        if not _is_of_one_character(edit):
             supported = "a Replace of one character or a Metaspace is; put this one elsewhere"
             _refuse(step.path, f"{step.name} between ByteFallback and Fuse", supported)
         if step.sees_first and (self._sees or self._decoding.edits):
@@ -195,11 +181,10 @@ class _Chain:
         if step.on_text is None:
             supported = "a Replace, a Metaspace, a ByteFallback and a Strip of the start are"
             _refuse(step.path, f"{step.name} after a decoder that joins the text", supported)
-        for edit in step.on_text:
-            if isinstance(edit, ReplaceLiteral) and step.on_characters and not self._is_bytes:
-                self._replace_character(edit)
-            else:
-                self._add(edit)
+        if _is_of_one_character(step.on_text) and not self._is_bytes:
+            self._replace_character(step.on_text)
+        else:
+            self._add(step.on_text)
 
     def _replace_character(self, edit: ReplaceLiteral) -> None:
         """In each token; and, if bytes can spell the character, in the joined text, in which it
@@ -256,9 +241,28 @@ class _Chain:
 
 def _mapped(step: Step, texts: ByteStrings, first: bool, last: bool) -> ByteStrings:
     """The result of a step for strings that are between others, or the first, or the last."""
-    if step.on_characters is not None:
-        return _replaced(texts, step.on_characters, first)
-    return ByteStrings.of(step.apply(text.decode(), first, last).encode() for text in texts)
+    change = step.on_strings
+    if isinstance(change, ReplaceLiteral):
+        return _replaced(texts, change, first)
+    assert change is not None
+    return ByteStrings.of(change(text.decode(), first, last).encode() for text in texts)
+
+
+def _is_of_one_character(edit: object) -> TypeGuard[ReplaceLiteral]:
+    """Whether an edit replaces a character by texts without it: then it does not matter how the
+    text is divided.
+    """
+    return (
+        isinstance(edit, ReplaceLiteral)
+        and len(edit.pattern) == 1
+        and edit.pattern not in edit.content
+    )
+
+
+def _bytes_of(texts: ByteStrings) -> dict[int, int]:
+    """The bytes that ByteFallback makes of strings, by index."""
+    indices = texts.indices_of_prefix(b"<0x").tolist()
+    return {at: int(text[3:5], 16) for at in indices if _BYTE_TOKEN.fullmatch(text := texts[at])}
 
 
 def _replaced(texts: ByteStrings, edit: ReplaceLiteral, first: bool) -> ByteStrings:
