@@ -161,7 +161,7 @@ def test_errors_of_the_library_become_one_sentence(
 def test_offline_an_incomplete_cache_is_reported(hub: Hub) -> None:
     hub.error = errors.LocalEntryNotFoundError("no entry")
     hub.error.__cause__ = errors.OfflineModeIsEnabled("offline")
-    with pytest.raises(TokexportError, match=r"no such file.*hold all.*HF_HUB_OFFLINE is set"):
+    with pytest.raises(TokexportError, match=r"no such file.*hold all of.*HF_HUB_OFFLINE is set"):
         local_source(NAME)
 
 

@@ -88,17 +88,8 @@ def local_source(source: T, revision: str | None = None) -> T | Path:
 
 def _folder(name: str, revision: str | None) -> Path:
     try:
-        import httpx2
-        from huggingface_hub import constants, get_cached_repo_tree, snapshot_download
-        from huggingface_hub.errors import (
-            CachedRepoTreeNotFoundError,
-            FileMetadataError,
-            GatedRepoError,
-            HfHubHTTPError,
-            LocalEntryNotFoundError,
-            RepositoryNotFoundError,
-            RevisionNotFoundError,
-        )
+        from httpx2 import HTTPError
+        from huggingface_hub import errors, get_cached_repo_tree, snapshot_download
         from huggingface_hub.utils import disable_progress_bars  # type: ignore[attr-defined]
     except ImportError as error:
         raise TokexportError(
@@ -106,7 +97,8 @@ def _folder(name: str, revision: str | None) -> Path:
             "to read a repository of the Hugging Face hub, pip install 'tokexport[hub]'",
         ) from error
 
-    hub = constants.ENDPOINT
+    of_cache = (errors.LocalEntryNotFoundError, errors.CachedRepoTreeNotFoundError)
+    of_hub = (errors.HfHubHTTPError, errors.FileMetadataError, HTTPError, json.JSONDecodeError)
     try:
         # The library would draw progress bars into a log file too.
         with nullcontext() if sys.stderr.isatty() else disable_progress_bars():
@@ -117,42 +109,8 @@ def _folder(name: str, revision: str | None) -> Path:
         # Offline the library falls back on its cache, and cannot tell whether that is complete
         # without a list of the commit's files: another program may have cached only some of them.
         get_cached_repo_tree(name, revision=folder.name)
-    except GatedRepoError as error:
-        raise TokexportError(
-            f"{name}: access to this repository must be granted",
-            f"request it at {hub}/{name}, then {_LOG_IN}",
-        ) from error
-    except RepositoryNotFoundError as error:
-        raise SourceError(
-            f"{name}: there is no such file or directory here, and no such repository at {hub}",
-            f"if it is a private one, {_LOG_IN}",
-        ) from error
-    except RevisionNotFoundError as error:
-        raise SourceError(
-            f"{name}: the repository has no revision {revision!r}",
-            "a revision is a branch, a tag or a commit",
-        ) from error
-    except CachedRepoTreeNotFoundError as error:
-        raise TokexportError(
-            f"{name}: {hub} was not reached, and the cache may not hold all of the tokenizer's"
-            " files",
-            "run this once with network access",
-        ) from error
-    except LocalEntryNotFoundError as error:
-        why, hint = _why(error.__cause__, hub)
-        raise TokexportError(
-            f"{name}: there is no such file or directory here, the cache does not hold all files of"
-            f" such a repository, and {why}",
-            hint,
-        ) from error
-    except (HfHubHTTPError, httpx2.HTTPError, FileMetadataError) as error:
-        why, hint = _why(error, hub)
-        raise TokexportError(f"{name}: {why}", hint) from error
-    except json.JSONDecodeError as error:
-        raise TokexportError(
-            f"{name}: {hub} did not answer with JSON, as a hub does",
-            "check HF_ENDPOINT, and whether the network requires a login",
-        ) from error
+    except (*of_cache, *of_hub) as error:
+        raise _refusal(name, revision, error) from error
     if not any(folder.glob("*")):
         raise SourceError(
             f"{name}: the repository holds no tokenizer file", f"looked for {', '.join(FILES)}"
@@ -160,19 +118,41 @@ def _folder(name: str, revision: str | None) -> Path:
     return folder
 
 
-def _why(error: BaseException | None, hub: str) -> tuple[str, str]:
-    """Why the hub returned nothing, and what to do."""
-    from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
+def _refusal(name: str, revision: str | None, error: BaseException | None) -> TokexportError:
+    """Why the hub and its cache returned nothing, and what to do."""
+    from huggingface_hub import constants, errors
 
-    if isinstance(error, OfflineModeIsEnabled):
-        return "the hub is not asked because HF_HUB_OFFLINE is set", "unset it"
-    if isinstance(error, HfHubHTTPError):
-        status = error.response.status_code
-        advice = _LOG_IN if status in (401, 403) else "try again later"
-        said = " ".join((error.server_message or "").split())
-        reason = f' "{said}"' if said else ""
-        return f"{hub} answered with status {status}{reason}", advice
-    return (
-        f"{hub} cannot be reached ({type(error).__name__}: {error})",
-        "check the network, HF_ENDPOINT and the proxy",
-    )
+    kind, hub, start = TokexportError, constants.ENDPOINT, ""
+    if isinstance(error, errors.LocalEntryNotFoundError):
+        error = error.__cause__
+        start = "there is no such file here, the cache does not hold all of such a repository, and "
+    match error:
+        case errors.GatedRepoError():
+            problem = "access to this repository must be granted"
+            hint = f"request it at {hub}/{name}, then {_LOG_IN}"
+        case errors.RepositoryNotFoundError():
+            kind = SourceError
+            problem = f"there is no such file or directory here, and no such repository at {hub}"
+            hint = f"if it is a private one, {_LOG_IN}"
+        case errors.RevisionNotFoundError():
+            kind, problem = SourceError, f"the repository has no revision {revision!r}"
+            hint = "a revision is a branch, a tag or a commit"
+        case errors.CachedRepoTreeNotFoundError():
+            problem = (
+                f"{hub} was not reached, and the cache may not hold all files of the tokenizer"
+            )
+            hint = "run this once with network access"
+        case errors.OfflineModeIsEnabled():
+            problem, hint = "the hub is not asked because HF_HUB_OFFLINE is set", "unset it"
+        case errors.HfHubHTTPError():
+            status = error.response.status_code
+            said = " ".join((error.server_message or "").split())
+            problem = f"{hub} answered with status {status}" + (f' "{said}"' if said else "")
+            hint = _LOG_IN if status in (401, 403) else "try again later"
+        case json.JSONDecodeError():
+            problem = f"{hub} did not answer with JSON, as a hub does"
+            hint = "check HF_ENDPOINT, and whether the network requires a login"
+        case _:
+            problem = f"{hub} cannot be reached ({type(error).__name__}: {error})"
+            hint = "check the network, HF_ENDPOINT and the proxy"
+    return kind(f"{name}: {start}{problem}", hint)
