@@ -179,5 +179,5 @@ def test_scores_may_be_integers(tmp_path: Path) -> None:
 
 def test_a_pattern_for_a_model_without_splits_is_refused(tmp_path: Path) -> None:
     path = gguf_of(tmp_path / "x.gguf", "llama", ["a"], {"token_type": [NORMAL], "scores": [0.0]})
-    with pytest.raises(UnsupportedError, match=r'which only the models "gpt2" and "bert" have'):
+    with pytest.raises(UnsupportedError, match=r'only the models "gpt2" and "bert" have a'):
         read(path, pattern="gpt-2")

@@ -15,7 +15,6 @@ from shared_collection import stress_strings
 from tokexport.sources import read
 from tokexport.sources.gguf.patterns import ORIGINALS
 from tokexport.sources.gguf.read import gguf_document
-from tokexport.sources.gguf.source import parse_gguf
 from tokexport.sources.reference import Mode
 from tokexport.sources.registry import open_source
 from tokexport.sources.tokenizer_json.reference import TokenizersReference
@@ -51,7 +50,7 @@ def document_of(shared: Path, name: str) -> Any:
 @pytest.mark.parametrize("name", [name for name in SAME if SLOW or name not in LARGE])
 def test_a_gguf_equals_its_tokenizer_json(name: str, shared: Path) -> None:
     path = shared / "tokenizers" / "gguf" / name
-    ours = gguf_document(parse_gguf(open_source(path).content, name))
+    ours = gguf_document(open_source(path).content)
     one, other = (
         TokenizersReference(reference(fields)).encode_batch(texts(shared), Mode.TEXT)
         for fields in (ours, document_of(shared, SAME[name]))

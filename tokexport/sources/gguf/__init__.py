@@ -2,38 +2,42 @@
 with its dependencies it is a tenth of what a conversion imports.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from tokexport.model import TokenizerModel
 from tokexport.sources.gguf.metadata import MAGIC, read_metadata
 from tokexport.sources.reference import ReferenceTokenizer, reading_note
 from tokexport.sources.source import Input, Source
 
+if TYPE_CHECKING:
+    from tokexport.sources.gguf.source import GgufTokenizer
 
-def _sniff(source: Input) -> dict[str, Any] | None:
+
+def _sniff(source: Input) -> GgufTokenizer | None:
     if not source.head.startswith(MAGIC):
         return None
-    from tokexport.sources.gguf.source import PREFIXES
+    from tokexport.sources.gguf.source import PREFIXES, parse_gguf
 
-    return read_metadata(source.view, source.name, PREFIXES)
+    values = read_metadata(source.view, source.name, PREFIXES)
+    return parse_gguf(values, source.name, source.given.pattern)
 
 
-def _read(source: Input, values: dict[str, Any]) -> TokenizerModel:
+def _read(source: Input, content: GgufTokenizer) -> TokenizerModel:
     from tokexport.sources.gguf.read import read_gguf
-    from tokexport.sources.gguf.source import parse_gguf
 
-    return read_gguf(parse_gguf(values, source.name, source.given.pattern), source.files)
+    return read_gguf(content, source.files)
 
 
-def _equivalent(source: Input, values: dict[str, Any]) -> Any:
+def _equivalent(source: Input, content: GgufTokenizer) -> Any:
     from tokexport.sources.gguf.read import equivalent
-    from tokexport.sources.gguf.source import parse_gguf
 
-    return equivalent(parse_gguf(values, source.name, source.given.pattern))
+    return equivalent(content)
 
 
-def _reference(source: Input, values: dict[str, Any]) -> ReferenceTokenizer:
-    found = _equivalent(source, values)
+def _reference(source: Input, content: GgufTokenizer) -> ReferenceTokenizer:
+    found = _equivalent(source, content)
     assert source.path is not None
     if isinstance(found, dict):
         from tokexport.sources.tokenizer_json.reference import TokenizersReference

@@ -133,25 +133,16 @@ def _original(source: GgufTokenizer) -> patterns.Original:
 
 
 def _unknown(name: str) -> str:
-    if name == patterns.PIXTRAL:
-        return (
-            'the converter writes it for tokenizers with two patterns, "tekken" (Nemotron 3) and'
-            ' "llama-bpe" (Pixtral), and this is neither of these models; convert the'
-            " tokenizer.json of the model instead, or say with --pattern (pattern=) which"
-        )
+    which = "convert the tokenizer.json of the model instead, or say with --pattern (pattern=)"
     like = patterns.SPLIT_AS.get(name)
     if like is None:
-        return (
-            f"the names whose pattern is known are {', '.join(patterns.ORIGINALS)}; convert the"
-            " tokenizer.json of the model instead, or say with --pattern (pattern=) which of them"
-            " it is"
-        )
+        known = ", ".join(patterns.ORIGINALS)
+        return f"the names whose pattern is known are {known}; {which} which of them it is"
     normalizer = patterns.ORIGINALS[like].normalizer
     first = "no normalizer" if normalizer is None else f"{normalizer['type']} before"
     return (
         f"llama.cpp splits a text as for {show(like)}, but what else the original does is not"
-        f" known; convert the tokenizer.json of the model instead, or use --pattern {like}"
-        f" (pattern=), with {first}"
+        f" known; {which} that it is {like}, with {first}"
     )
 
 

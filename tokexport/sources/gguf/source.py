@@ -93,14 +93,12 @@ def _named(source: GgufTokenizer, pattern: str) -> str:
     """The name that the user gives, if the file leaves it open."""
     names = {"gpt2": tuple(ORIGINALS), "bert": UNCASED}.get(source.model, ())
     own = source.values.get("pre")
-    found = f"the pattern {show(pattern)}"
-    if not names:
-        found = f"a pattern for a GGUF of the model {show(source.model)}"
-        reason = f'a pattern is a name for {PRE}, which only the models "gpt2" and "bert" have'
-    elif pattern not in names:
-        reason = f"for this file the pattern is a name of {PRE}: " + ", ".join(names)
-    elif own in names and own != pattern:
-        reason = f"its own {PRE} is {show(own)}; a pattern is only for a file without a known one"
-    else:
+    if pattern in names and (own == pattern or own not in names):
         return pattern
-    raise UnsupportedError(source.file, f"{found} is not supported", reason)
+    if own in names:
+        hint = f"its own {PRE} is {show(own)}; a pattern is only for a file without a known one"
+    elif names:
+        hint = f"for this file the pattern is a name of {PRE}: {', '.join(names)}"
+    else:
+        hint = f'only the models "gpt2" and "bert" have a {PRE}, and this is {show(source.model)}'
+    raise UnsupportedError(source.file, f"the pattern {show(pattern)} is not supported", hint)
