@@ -103,10 +103,9 @@ NORMALIZER: Final[Fields] = {
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message that begins at byte ``start`` of ``file``; ``place`` names it in errors."""
+    """A message, which begins at byte ``start`` of ``file``."""
 
     file: str
-    place: str
     data: bytes
     start: int = 0
 
@@ -115,7 +114,7 @@ class Message:
 
         Raises SourceError, with the byte, if it is not the wire format.
 
-        >>> list(Message("x", "it", bytes([0x08, 0x96, 0x01])).fields())
+        >>> list(Message("x", bytes([0x08, 0x96, 0x01])).fields())
         [(1, 150)]
         """
         at = 0
@@ -123,34 +122,27 @@ class Message:
             begin = at
             key, at = self._varint(at)
             number, wire = key >> 3, key & 7
-            if number == 0:
-                self._fail(begin, "a field with the number 0")
-            if wire not in (_VARINT, _BYTES, *_FIXED):
-                self._fail(begin, f"a field of the wire type {wire}")
+            if number == 0 or wire not in (_VARINT, _BYTES, *_FIXED):
+                self._fail(begin, "field")
             value, at = (_FIXED[wire], at) if wire in _FIXED else self._varint(at)
             if wire == _VARINT:
                 yield number, value
                 continue
             content = self.data[at : at + value]
             if len(content) < value:
-                over = value - len(content)
-                self._fail(begin, f"a field that extends {over} bytes past its end")
+                self._fail(begin, "whole field")
             if wire == _BYTES:
-                yield number, Message(self.file, self.place, content, self.start + at)
+                yield number, Message(self.file, content, self.start + at)
             else:
                 yield number, int.from_bytes(content, "little")
             at += value
 
-    def text(self, what: str) -> str:
+    def text(self) -> str:
         """The message as text; SourceError if it is not UTF-8."""
         try:
             return self.data.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise SourceError(
-                f"{self.place} holds at byte {self.start} a {what} that is not UTF-8:"
-                f" {error.reason}",
-                name=self.file,
-            ) from None
+        except UnicodeDecodeError:
+            return self._fail(0, "UTF-8")
 
     def _varint(self, at: int) -> tuple[int, int]:
         value = 0
@@ -158,14 +150,12 @@ class Message:
             value |= (byte & 0x7F) << 7 * index
             if byte < 0x80:
                 return value & 0xFFFFFFFFFFFFFFFF, at + index + 1
-        is_cut = at + _LONGEST_VARINT > len(self.data)
-        long = f"a number of more than {_LONGEST_VARINT} bytes"
-        return self._fail(at, "an unterminated number" if is_cut else long)
+        return self._fail(at, "number")
 
-    def _fail(self, at: int, found: str) -> NoReturn:
+    def _fail(self, at: int, expected: str) -> NoReturn:
         raise SourceError(
-            f"{self.place} holds {found} at byte {self.start + at}",
-            "the file is damaged or not a SentencePiece model",
+            f"there is no {expected} at byte {self.start + at}",
+            "it is damaged or not a SentencePiece model",
             name=self.file,
         )
 
@@ -174,18 +164,17 @@ def parse_model(data: bytes, file: str) -> SentencePieceModel:
     """The model in the bytes of a ``.model`` file. SourceError if they are not one."""
     pieces: list[Piece] = []
     specs: dict[int, bytes] = {}
-    for number, value in Message(file, "the file", data).fields():
+    for number, value in Message(file, data).fields():
         if not isinstance(value, Message):
             continue
         if number == 1:
-            pieces.append(_piece(Message(file, f"piece {len(pieces)}", value.data, value.start)))
+            pieces.append(_piece(value))
         elif number in (2, 3, 5):
             # Repeated messages are merged, which equals parsing their concatenated bytes.
             specs[number] = specs.get(number, b"") + value.data
     if not pieces:
         raise SourceError("the model has no pieces", name=file)
-    names = {2: "trainer_spec", 3: "normalizer_spec", 5: "denormalizer_spec"}
-    trainer, *normalizers = (Message(file, names[n], specs.get(n, b"")) for n in names)
+    trainer, *normalizers = (Message(file, specs.get(number, b"")) for number in (2, 3, 5))
     normalizer, denormalizer = (NormalizerSpec(**_values(one, NORMALIZER)) for one in normalizers)
     return SentencePieceModel(
         file,
@@ -201,8 +190,8 @@ def _piece(message: Message) -> Piece:
     data = message.data
     size = data[1] if len(data) > 2 else 0
     if size < 0x80 and size + 7 == len(data) and (data[0], data[size + 2]) == (0x0A, 0x15):
-        text = Message(message.file, message.place, data[2 : size + 2], message.start + 2)
-        return Piece(text.text("text"), struct.unpack_from("<f", data, size + 3)[0])
+        text = Message(message.file, data[2 : size + 2], message.start + 2).text()
+        return Piece(text, struct.unpack_from("<f", data, size + 3)[0])
     return Piece(**{"text": "", **_values(message, PIECE)})
 
 
@@ -212,7 +201,7 @@ def _values(message: Message, known: Fields) -> dict[str, Any]:
         name, kind = known.get(key, ("", None))
         if isinstance(value, Message):
             if kind in (str, bytes):
-                found[name] = value.text(name) if kind is str else value.data
+                found[name] = value.text() if kind is str else value.data
         elif kind is float:
             found[name] = struct.unpack("<f", struct.pack("<I", value & 0xFFFFFFFF))[0]
         elif kind is bool or (kind in (PieceType, Algorithm) and value in {*kind}):
