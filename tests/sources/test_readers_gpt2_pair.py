@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import tokenizers
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reader_samples import BYTES
 from references import assert_same, converted, reference_for
@@ -119,7 +119,6 @@ def test_a_tokenizer_json_in_the_directory_takes_precedence(tmp_path: Path) -> N
 
 
 SUFFIXED = {f"{character}</w>": 1000 + number for character, number in BYTES.items()}
-MARKED = {"\u2581": 0, "a": 1, "\u2581a": 2}
 BROKEN = [
     (VOCAB, "a b\na  c\n", 'merges.txt: line 2 is "a  c"'),
     (VOCAB, "a b\n\nab c\n", "merges.txt: line 2"),
@@ -127,10 +126,11 @@ BROKEN = [
 ]
 UNSUPPORTED = [
     ({**VOCAB, "ac": 97}, MERGES, "the id 97"),
-    ({**VOCAB, **SUFFIXED}, MERGES, r'</w>" \(subword-nmt'),
-    ({"a": 0, "b</w>": 1, "ab</w>": 2}, "a b</w>\n", r'"b</w>" \(.*give the tokenizer\.json'),
-    ({"a@@": 0, "b": 1}, "a b</w>\n", r'"b</w>" \(.*CTRL'),
-    (MARKED, "\u2581 a\n", "for a space, such as .*SentencePiece model"),
+    ({**VOCAB, **SUFFIXED}, MERGES, "of CLIP's kind without"),
+    ({"a": 0, "b</w>": 1, "ab</w>": 2}, "a b</w>\n", r'token "!".*; .*give the tokenizer\.json'),
+    ({"a@@": 0, "b": 1}, "a b</w>\n", r"\(subword-nmt.*CTRL"),
+    ({"\u2581": 0, "a": 1, "\u2581a": 2}, "\u2581 a\n", "give .* or the SentencePiece model"),
+    ({token: id for token, id in VOCAB.items() if token != "z"}, MERGES, 'without a token "z"'),
 ]
 
 
@@ -156,12 +156,6 @@ def test_one_file_without_the_other_is_refused(tmp_path: Path) -> None:
         read(vocab)
 
 
-def test_the_kind_of_a_vocabulary_is_checked_before_the_other_file(tmp_path: Path) -> None:
-    (tmp_path / "encoder_bpe_40000.json").write_text('{"a": 0, "the</w>": 1}')
-    with pytest.raises(UnsupportedError, match=r'"the</w>" \(.*GPT-1'):
-        read(tmp_path / "encoder_bpe_40000.json")
-
-
 def test_one_of_several_prefixes_must_be_given(tmp_path: Path) -> None:
     first = write(tmp_path, VOCAB, MERGES, ("a-vocab.json", "a-merges.txt"))
     (tmp_path / "c-vocab.json").write_text("{}")  # not a pair without merges
@@ -183,31 +177,18 @@ def test_one_file_with_a_prefix_without_the_other_is_refused(tmp_path: Path) -> 
         read(merges)
 
 
-def test_bytes_without_a_token_are_dropped_as_in_the_reference(tmp_path: Path) -> None:
-    kept = [character for character in BYTES if character not in "xz\u0100"]
-    ids = {token: number for number, token in enumerate([*kept, "ab", "abc"])}
-    vocab, merges = write(tmp_path, ids, MERGES)
-    assert any("no token for 3 of the 243 bytes" in note for note in read(vocab).notes)
-    tokenizer = converted(vocab)
-    theirs = tokenizers.ByteLevelBPETokenizer.from_file(str(vocab), str(merges))
-    assert tokenizer.encode("axbxc") == theirs.encode("axbxc").ids != []
-
-    @settings(max_examples=300)
-    @given(st.text(st.sampled_from("abcxyz '\0\t1é好🙂\x7f"), max_size=30) | st.text(max_size=30))
-    def same(text: str) -> None:
-        ids = theirs.encode(text).ids
-        assert tokenizer.encode(text) == ids
-        assert tokenizer.encode_with_offsets(text).offsets == theirs._tokenizer.encode(text).offsets
-        assert tokenizer.decode(ids) == theirs.decode(ids, skip_special_tokens=False)
-
-    same()
-
-
 def test_bytes_that_no_text_contains_are_not_required(tmp_path: Path) -> None:
     never = (0xC0, 0xC1, *range(0xF5, 0x100))
     in_text = {character: byte for character, byte in BYTES.items() if byte not in never}
-    vocab, _ = write(tmp_path, in_text | {"ab": 256, "abc": 257}, MERGES)
-    assert not any("no token for" in note for note in read(vocab).notes)
+    vocab, merges = write(tmp_path, in_text | {"ab": 256, "abc": 257}, MERGES)
+    tokenizer = converted(vocab)
+    theirs = tokenizers.ByteLevelBPETokenizer.from_file(str(vocab), str(merges))
+
+    @given(st.text(max_size=30))
+    def same(text: str) -> None:
+        assert tokenizer.encode(text) == theirs.encode(text).ids
+
+    same()
 
 
 def test_any_vocabulary_with_every_byte_is_read(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ The pair does not include the pattern: it is GPT-2's, as in ``ByteLevelBPETokeni
 A pair with CLIP's special tokens is CLIP's.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +16,6 @@ from tokexport.sources.byte_pair import read_vocab, refuse_merge, split_merge
 from tokexport.sources.files import SourceFiles, lines_of
 from tokexport.sources.json_node import Node, line_of, parse, show
 from tokexport.sources.reference import ReferenceTokenizer
-from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL
 from tokexport.sources.source import Input, Source
 from tokexport.sources.tokenizer_json import document
 from tokexport.sources.tokenizer_json.config import ADDED_TOKENS, CONFIG
@@ -61,23 +60,18 @@ class Pair:
 
 
 def _sniff(source: Input) -> Pair | None:
-    vocab, fields = source.json, source.fields
-    if vocab is not None and fields and all(type(value) is int for value in fields.values()):
-        if not is_clip(fields):
-            check_kind(source.name, fields)  # more informative than that the other file is missing
-        merges_name = _sibling(source, "numbers by name, as a vocabulary without merges")[1]
-        merges = parse_merges(source.files.read(merges_name), merges_name)
-        return Pair(vocab, merges, merges_name)
-    if vocab is None and _are_merges(source):
-        merges = parse_merges(source.data, source.name)
-        try:
-            vocab_name = _sibling(source, "pairs of words, as merges without a vocabulary")[0]
-        except SourceError:
-            check_kind(source.name, {}, merges.values())
-            raise
-        vocab = parse(source.files.read(vocab_name), vocab_name)
-        return Pair(vocab, merges, source.name)
-    return None
+    numbers = source.fields.values()
+    if numbers and all(type(number) is int for number in numbers):
+        vocab_name, merges_name = _sibling(
+            source, "numbers by name, as a vocabulary without merges"
+        )
+    elif source.json is None and _are_merges(source):
+        vocab_name, merges_name = _sibling(source, "pairs of words, as merges without a vocabulary")
+    else:
+        return None
+    merges = parse_merges(source.files.read(merges_name), merges_name)
+    vocab = source.json or parse(source.files.read(vocab_name), vocab_name)
+    return Pair(vocab, merges, merges_name)
 
 
 def _are_merges(source: Input) -> bool:
@@ -168,7 +162,7 @@ def _read_pair(
             f"name the class in a {CONFIG} (tokenizer_class), or give them as special_tokens",
         )
     vocab = read_vocab(pair.vocab)
-    check_kind(name, vocab, pair.merges.values())
+    _check_kind(name, vocab)
     for number, (left, right) in pair.merges.items():
         missing = [token for token in (left, right, left + right) if token not in vocab]
         if missing:
@@ -186,12 +180,6 @@ def _read_pair(
         " one, give its tokenizer.json."
     )
     notes = [split]
-    silent = sum(CHARACTERS[byte] not in vocab for byte in BYTES_OF_TEXT)
-    if silent:
-        notes.append(
-            f"{name} has no token for {silent} of the {len(BYTES_OF_TEXT)} bytes that a text can"
-            " hold: these bytes are left out, as in ByteLevelBPETokenizer of tokenizers."
-        )
     if special_tokens is not None and files.has(ADDED_TOKENS):
         notes.append(f"{ADDED_TOKENS} is left out, since special_tokens are given.")
     if files.has(_FAIRSEQ):
@@ -207,28 +195,18 @@ def _read_pair(
     return replace(model, notes=(*model.notes, *notes))
 
 
-def check_kind(file: str, vocab: Mapping[str, int], merges: Iterable[list[str]] = ()) -> None:
-    """Raises UnsupportedError for a pair of another class with the same file names.
-
-    A vocabulary of every byte is GPT-2's kind, unless every byte ends words too. U+2581 is not in
-    GPT-2's alphabet, so only an added token can have it.
+def _check_kind(file: str, vocab: Mapping[str, int]) -> None:
+    """Raises UnsupportedError for a pair of another class with the same file names: GPT-2's kind
+    has every byte of a text, and not all of them at the ends of words too.
     """
-    ends_words = [token for token in vocab if token.endswith(END_OF_WORD) and token != END_OF_WORD]
-    ends_words += [right for _, right in merges if right.endswith(END_OF_WORD)]
-    every_byte = all(character in vocab for character in CHARACTERS)
-    spaces = [token for token in vocab if token.startswith(SPACE_SYMBOL)]
-    if ends_words and (
-        not every_byte or all(character + END_OF_WORD in vocab for character in CHARACTERS)
-    ):
+    missing = [CHARACTERS[byte] for byte in BYTES_OF_TEXT if CHARACTERS[byte] not in vocab]
+    if missing:
         found = (
-            f"of words that end in {END_OF_WORD}, such as {show(ends_words[0])} (subword-nmt,"
-            " CharBPETokenizer, GPT-1, CTRL, or a CLIP without its special tokens)"
+            f"without a token {show(min(missing))}, which stands for a byte (subword-nmt,"
+            " CharBPETokenizer, SentencePieceBPETokenizer, GPT-1, CTRL)"
         )
-    elif spaces and not any(CHARACTERS[ord(" ")] in token for token in vocab):
-        found = (
-            f"with {show(SPACE_SYMBOL)} for a space, such as {show(spaces[0])} (SentencePiece,"
-            " SentencePieceBPETokenizer)"
-        )
+    elif all(character + END_OF_WORD in vocab for character in CHARACTERS):
+        found = "of CLIP's kind without its special tokens"
     else:
         return
     raise UnsupportedError(file, f"a vocabulary {found}, is not supported", _INSTEAD)
