@@ -6,7 +6,6 @@ in a text are text, user-defined ones are ids, and neither BOS nor EOS is added.
 
 import functools
 import math
-import re
 from dataclasses import replace
 from typing import Final
 
@@ -43,29 +42,19 @@ from tokexport.sources.sentencepiece.proto import (
     SentencePieceModel,
     parse_model,
 )
-from tokexport.sources.tokenizer_json.config import CONFIG, read_config, with_roles
+from tokexport.sources.tokenizer_json.config import read_config, with_roles
 from tokexport.sources.transformers.classes import named_class
 
-# Classes of `transformers` with different ids.
-CLASSES: Final = frozenset(
-    (
-        *("XLMRobertaTokenizer", "LayoutXLMTokenizer", "MBartTokenizer", "MBart50Tokenizer"),
-        *("NllbTokenizer", "PLBartTokenizer", "XGLMTokenizer", "SeamlessM4TTokenizer"),
-        *("CamembertTokenizer", "XLMProphetNetTokenizer", "PegasusTokenizer", "MarianTokenizer"),
-        *("M2M100Tokenizer", "Speech2TextTokenizer", "BartphoTokenizer", "AlbertTokenizer"),
-        "XLNetTokenizer",
-    )
+# Classes of `transformers` that number the pieces as the library does, without "Tokenizer".
+_SAME: Final = (
+    "Llama CodeLlama Gemma T5 MT5 Udop Barthez BigBird Reformer RemBert DebertaV2 BertGeneration"
+    " SpeechT5"
 )
-# Classes that number the pieces as the library does.
-_SAME: Final = frozenset(
-    (
-        *("LlamaTokenizer", "CodeLlamaTokenizer", "GemmaTokenizer", "T5Tokenizer", "MT5Tokenizer"),
-        *("UdopTokenizer", "BarthezTokenizer", "BigBirdTokenizer", "ReformerTokenizer"),
-        *("RemBertTokenizer", "DebertaV2Tokenizer", "BertGenerationTokenizer", "SpeechT5Tokenizer"),
-    )
+# Types of models whose classes number them otherwise.
+_OTHER_TYPES: Final = (
+    "xlm-roberta layoutxlm mbart nllb plbart xglm seamless_m4t camembert xlm-prophetnet pegasus"
+    " marian m2m_100 bartpho albert xlnet"
 )
-# Which of the former AutoTokenizer takes for a model type: "xlm-roberta", "m2m_100", "marian".
-_OF_MODEL_TYPES: Final = {name.removesuffix("Tokenizer").lower(): name for name in CLASSES}
 _FAIRSEQ_NAME: Final = "sentencepiece.bpe.model"
 _UNKNOWN_PENALTY: Final = np.float32(10)
 _NUL: Final = "\0"
@@ -290,19 +279,17 @@ def numbering_notes(name: str, files: SourceFiles) -> tuple[str, ...]:
     special tokens first, Marian has its own vocabulary file. Others change a text beforehand.
     """
     named = named_class(files)
-    kind = named and (named.name or _OF_MODEL_TYPES.get(re.sub("[-_]", "", named.model_type or "")))
-    if named is not None and kind in CLASSES:
-        what = "" if named.name else f" by the model type {named.model_type}"
-        other = f"{kind}, which {named.file} names{what}, has others"
-    elif named is not None and named.name and (named.remote or named.name not in _SAME):
-        why = (
-            "code of the repository, which is not run" if named.remote else "not known to use these"
-        )
-        other = f"{named.name}, which {named.file} names, is {why}, and may have others"
-        return (f"The ids are those of the sentencepiece library; {other}.",)
-    elif kind is None and name == _FAIRSEQ_NAME:
+    name_of_class = named and named.name
+    if name_of_class:
+        is_other = name_of_class.removesuffix("Tokenizer") not in _SAME.split()
+    else:
+        is_other = named is not None and named.model_type in _OTHER_TYPES.split()
+    if named is not None and (named.remote or is_other):
+        code = "is code of the repository, which is not run, and " if named.remote else ""
+        other = f"{named}, which {named.file} names, {code}may have others"
+    elif name == _FAIRSEQ_NAME and not name_of_class:
         other = "XLM-RoBERTa, mBART, NLLB and CamemBERT, whose models have this name, have others"
     else:
         return ()
-    note = f"The ids are those of the sentencepiece library; {other}."
-    return (f"{note} For those, convert the tokenizer.json, or the directory with its {CONFIG}.",)
+    hint = "For those, convert the tokenizer.json, or the directory if transformers has its class."
+    return (f"The ids are those of the sentencepiece library; {other}. {hint}",)
