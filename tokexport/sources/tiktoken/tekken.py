@@ -8,7 +8,6 @@ tokens: those that the file lists, or the fixed list for files older than versio
 from dataclasses import replace
 from typing import Final
 
-from tokexport.errors import SourceError
 from tokexport.limits import MAX_IDS
 from tokexport.model import ChatTemplates, SpecialIds, TokenizerModel
 from tokexport.sources.json_node import Node, show
@@ -43,16 +42,10 @@ def parse_tekken(root: Node) -> tuple[dict[bytes, int], str, dict[str, int]]:
         rank = item.field("rank").u32()
         if rank != expected:
             item.field("rank").fail(f"{expected}: ranks are in order")
-        token = item.field("token_bytes").base64()
-        if token in ids:
-            other = ids[token] - n_special
-            item.field("token_bytes").fail(f"a token other than that of rank {other}")
-        ids[token] = rank + n_special
+        ids[item.field("token_bytes").base64()] = rank + n_special
     if len(ids) + n_special < vocab_size:
-        raise SourceError(
-            f"default_vocab_size is {vocab_size}, and there are {len(ids)} ranks and {n_special}"
-            " special tokens",
-            name=root.file,
+        config.field("default_vocab_size").fail(
+            f"{len(ids)} different tokens and {n_special} special ones"
         )
     return ids, config.field("pattern").string(), special
 
@@ -85,9 +78,5 @@ def _special_tokens(root: Node, version: Node, count: int) -> dict[str, int]:
             listed.append(item.field("token_str").string())
     names = [*listed, *(f"<SPECIAL_{number}>" for number in range(len(listed), count))]
     if len(names) > count or len(set(names)) < count:
-        twice = next((name for name in names if names.count(name) > 1), "")
-        found = f"two special tokens {show(twice)}" if twice else f"{len(names)} special tokens"
-        raise SourceError(
-            f"there are {found}", f"expected at most {count}, each of its own", name=root.file
-        )
+        root.broken(f"has no {count} different special tokens", f"found {show(listed)}")
     return {name: number for number, name in enumerate(names)}

@@ -185,8 +185,7 @@ def _type(node: Node) -> str:
     for name, wanted in _FIELDS.items():
         if wanted <= fields and (name == "BPE" or node.optional("unk_token") is not None):
             return name
-    known = "; ".join(f"{name} has {', '.join(sorted(wanted))}" for name, wanted in _FIELDS.items())
     return node.broken(
         f"has no type, and its fields {', '.join(sorted(fields))} match no model",
-        f"{known}; Unigram has an array as vocab",
+        "name its type: BPE, Unigram, WordPiece or WordLevel",
     )

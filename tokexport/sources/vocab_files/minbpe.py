@@ -29,31 +29,30 @@ def minbpe_document(data: bytes, file: str) -> dict[str, Any]:
     >>> minbpe_document(b"minbpe v1\\n\\n0\\n97 98\\n", "x.model")["model"]["merges"]
     [['a', 'b']]
     """
-    lines = lines_of(data, file)
-    pattern = lines[1].strip() if len(lines) > 1 else ""
-    number_of_special = _line(lines, 2, file)
-    if not _NUMBER.fullmatch(number_of_special.value.strip()):
-        number_of_special.fail("the number of special tokens")
-    count = int(number_of_special.value)
+    texts = enumerate(lines_of(data, file), 1)
+    lines = [line_of(file, number, text.strip()) for number, text in texts]
+    if len(lines) < 3:
+        raise SourceError("it ends before line 3", "expected one more line", name=file)
+    pattern, count, rest = lines[1].value, lines[2], lines[3:]
+    if not _NUMBER.fullmatch(count.value) or int(count.value) > len(rest):
+        count.fail("the number of special tokens, which follow")
     special: dict[str, int] = {}
-    for index in range(3, 3 + count):
-        line = _line(lines, index, file)
-        content, _, number = line.value.strip().partition(" ")
+    for line in rest[: int(count.value)]:
+        content, _, number = line.value.partition(" ")
         if not content or not _NUMBER.fullmatch(number) or content in special:
             line.fail("a distinct special token, a space and its id")
         special[content] = int(number)
     tokens = [bytes((byte,)) for byte in range(256)]
     merges: list[list[str]] = []
-    for index in range(3 + count, len(lines)):
-        numbers = lines[index].split()
+    for line in rest[len(special) :]:
+        numbers = line.value.split()
         ids = [*map(int, numbers)] if all(map(_NUMBER.fullmatch, numbers)) else []
         if len(ids) != 2 or max(ids) >= len(tokens):
-            made = f"two ids under {len(tokens)}, which earlier merges produce"
-            _line(lines, index, file).fail(made)
+            line.fail(f"two ids under {len(tokens)}, which earlier merges produce")
         left, right = (tokens[id] for id in ids)
         # Checked here, because each line may double the size of the longest token.
         size = len(left) + len(right)
-        check_count(f"line {index + 1}", size, "bytes in one token", MAX_TOKEN_BYTES)
+        check_count(line.path, size, "bytes in one token", MAX_TOKEN_BYTES)
         merges.append([to_characters(left), to_characters(right)])
         tokens.append(left + right)
     vocab = {to_characters(token): number for number, token in enumerate(tokens)}
@@ -87,12 +86,6 @@ def _document(
         # In the vocabulary a special token keeps its id from the file.
         model={"type": "BPE", "vocab": vocab | number_of, "merges": merges},
     )
-
-
-def _line(lines: list[str], index: int, file: str) -> Node:
-    if index < len(lines):
-        return line_of(file, index + 1, lines[index])
-    raise SourceError(f"it ends before line {index + 1}", "expected one more line", name=file)
 
 
 def _sniff(source: Input) -> Node | None:
