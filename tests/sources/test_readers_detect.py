@@ -238,9 +238,9 @@ def test_an_object_that_is_not_a_source_is_a_type_error() -> None:
 
 def test_pattern_and_special_tokens_are_only_for_files_that_lack_them(tmp_path: Path) -> None:
     read_document(document(), tmp_path)
-    with pytest.raises(UnsupportedError, match="a pattern"):
+    with pytest.raises(UnsupportedError, match="pattern for a"):
         read(tmp_path, pattern="gpt2")
-    with pytest.raises(UnsupportedError, match="special tokens"):
+    with pytest.raises(UnsupportedError, match="special_tokens for a"):
         read(tmp_path, special_tokens={"<s>": 1})
     with pytest.raises(SourceError, match="has its own pattern"):
         read(reference(document()), pattern="gpt2")

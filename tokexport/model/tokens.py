@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, overload
 
@@ -86,9 +86,6 @@ class Tokens(Sequence[Token | None]):
             None if last == content else last,
             bool(self.fallback[index]),
         )
-
-    def __iter__(self) -> Iterator[Token | None]:
-        return (self[index] for index in range(len(self)))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and [*self] == [*other]

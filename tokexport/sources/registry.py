@@ -171,12 +171,11 @@ def _open_object(python_object: object, given: Given) -> Opened:
 
 
 def _check_given(opened: Opened) -> None:
-    name, given, takes = opened.input.name, opened.input.given, opened.format.takes
-    if given.pattern is not None and "pattern" not in takes:
-        problem = f"a pattern for a {opened.format.name} is not supported"
-        hint = "only tiktoken ranks and GGUF, which hold none, accept one"
-        raise UnsupportedError(name, problem, hint)
-    if given.special_tokens is not None and "special_tokens" not in takes:
-        raise UnsupportedError(
-            name, f"special tokens for a {opened.format.name} are not supported", "it names its own"
-        )
+    hints = {
+        "pattern": "only tiktoken ranks and GGUF, which hold none, accept one",
+        "special_tokens": "it names its own",
+    }
+    for name, hint in hints.items():
+        if getattr(opened.input.given, name) is not None and name not in opened.format.takes:
+            problem = f"{name} for a {opened.format.name} is not supported"
+            raise UnsupportedError(opened.input.name, problem, hint)

@@ -7,33 +7,8 @@ from tokexport.sources.json_node import Node
 
 # The depth limit of the reference's parser.
 _DEEPEST: Final = 128
-PROCESSORS: Final = "processors"
-TEMPLATE_FIELDS: Final = ("single", "pair", "special_tokens")
 _BYTE_LEVEL_FIELDS: Final = ("type", "add_prefix_space", "trim_offsets", "use_regex")
 _METASPACE_FIELDS: Final = ("type", "replacement", "add_prefix_space", "prepend_scheme", "split")
-
-
-def processor_type(node: Node) -> str:
-    """The kind of a post-processor: in the reference its fields decide, not its ``type``.
-
-    >>> processor_type(Node("x", "p", {"type": "Sequence", "sep": ["s", 1], "cls": ["c", 2]}))
-    'BertProcessing'
-    """
-    fields = node.object()
-    trims = all(isinstance(fields.get(flag), bool) for flag in ("trim_offsets", "add_prefix_space"))
-    if _is_token(fields.get("sep")) and _is_token(fields.get("cls")):
-        return "RobertaProcessing" if trims else "BertProcessing"
-    kind = node.field("type").string()
-    if fields.keys() >= set(TEMPLATE_FIELDS) and not (kind == "ByteLevel" and trims):
-        return "TemplateProcessing"
-    return kind
-
-
-def _is_token(value: object) -> bool:
-    match value:
-        case [str(), int(number)] if not isinstance(number, bool):
-            return 0 <= number < 1 << 32
-    return False
 
 
 def flat(node: Node | None, member: str, depth: int = 0) -> list[Node]:
@@ -51,8 +26,7 @@ def flat(node: Node | None, member: str, depth: int = 0) -> list[Node]:
             f"the reference follows {_DEEPEST} levels",
             name=node.file,
         )
-    kind = processor_type(node) if member == PROCESSORS else node.field("type").string()
-    if kind != "Sequence":
+    if node.field("type").string() != "Sequence":
         return [node]
     node.object({"type", member})
     return [part for inner in node.field(member).items() for part in flat(inner, member, depth + 1)]

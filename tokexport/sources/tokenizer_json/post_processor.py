@@ -7,7 +7,7 @@ white space in the names of tokens, as the vocabulary spells them, not in the te
 letter for a space, counts too. See ``process_offsets`` in byte_level.rs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -16,20 +16,18 @@ from tokexport.model import AddedToken, Template, TemplateItem, Token, Trimming,
 from tokexport.sources.byte_pair import Names
 from tokexport.sources.json_node import Node
 from tokexport.sources.tokenizer_json.model import HuggingFaceModel
-from tokexport.sources.tokenizer_json.parts import (
-    PROCESSORS,
-    TEMPLATE_FIELDS,
-    check_byte_level,
-    flat,
-    processor_type,
-)
+from tokexport.sources.tokenizer_json.parts import check_byte_level, flat
 from tokexport.unicode.byte_alphabet import CHARACTERS
 
-_FIELDS: Final = {
+_TRIMS: Final = ("trim_offsets", "add_prefix_space")
+_TEMPLATES: Final = ("single", "pair", "special_tokens")
+_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "Sequence": ("processors",),
+    "ByteLevel": (*_TRIMS, "use_regex"),
     "BertProcessing": ("sep", "cls"),
-    "RobertaProcessing": ("sep", "cls", "trim_offsets", "add_prefix_space"),
+    "RobertaProcessing": ("sep", "cls", *_TRIMS),
     # Some converters leave ByteLevel's fields there, which the reference ignores.
-    "TemplateProcessing": (*TEMPLATE_FIELDS, "add_prefix_space", "trim_offsets", "use_regex"),
+    "TemplateProcessing": (*_TEMPLATES, *_TRIMS, "use_regex"),
 }
 _SUPPORTED: Final = (
     "use null, ByteLevel, TemplateProcessing, RobertaProcessing, BertProcessing or a Sequence of"
@@ -46,8 +44,8 @@ def read_post_processor(root: Node) -> Template:
     """The template of ``root``. SourceError if the reference fails when it runs."""
     adding = [
         node
-        for node in flat(root.optional("post_processor"), PROCESSORS)
-        if _checked_type(node) != "ByteLevel"
+        for node in _processors(root.optional("post_processor"))
+        if node.value["type"] != "ByteLevel"
     ]
     if not adding:
         return Template()
@@ -55,7 +53,7 @@ def read_post_processor(root: Node) -> Template:
         problem = "a processor of ids after another one is not supported"
         raise UnsupportedError(adding[1].path, problem, "use a single TemplateProcessing")
     node = adding[0]
-    kind = processor_type(node)
+    kind = node.value["type"]
     if kind == "TemplateProcessing":
         return Template(single=_template(node, "single"), pair=_template(node, "pair"))
     cls, sep = TemplateItem(id=_token_id(node, "cls")), TemplateItem(id=_token_id(node, "sep"))
@@ -70,17 +68,27 @@ def template_ids(template: Template) -> set[int]:
     return {item.id for item in (*template.single, *template.pair) if item.id is not None}
 
 
-def _checked_type(node: Node) -> str:
-    kind = processor_type(node)
+def _processors(node: Node | None) -> list[Node]:
+    """The processors at ``node``, in order. In the reference their fields say what they are,
+    whatever their type: so they may not have those of another type.
+    """
+    if node is None:
+        return []
+    kind = node.field("type").string()
+    if kind not in _FIELDS:
+        node.field("type").unsupported(_SUPPORTED)
+    others = {field for fields in _FIELDS.values() for field in fields} - {*_FIELDS[kind]}
+    for name in sorted(others & node.object({"type", *_FIELDS[kind]}).keys()):
+        node.field(name).unsupported(f"a {kind} without this field is")
+    if kind == "Sequence":
+        return [part for inner in node.field("processors").items() for part in _processors(inner)]
     if kind == "ByteLevel":
         check_byte_level(node)
-    elif kind in _FIELDS:
-        node.object({"type", *_FIELDS[kind]})
-        for name in TEMPLATE_FIELDS if kind == "TemplateProcessing" else ():
-            node.field(name)
-    else:
-        node.field("type").unsupported(_SUPPORTED)
-    return kind
+    for name in _TEMPLATES if kind == "TemplateProcessing" else ():
+        node.field(name)
+    for name in _TRIMS if kind == "RobertaProcessing" else ():
+        node.field(name).boolean()
+    return [node]
 
 
 def _template(node: Node, name: str) -> tuple[TemplateItem, ...]:
@@ -132,8 +140,8 @@ def read_trimming(
     """The trimming of the tokenizer.json ``root``; None if offsets cannot be computed."""
     passes: list[bool] = []
     first_is_moved = False
-    for processor in flat(root.optional("post_processor"), PROCESSORS):
-        kind = processor_type(processor)
+    for processor in _processors(root.optional("post_processor")):
+        kind = processor.value["type"]
         if kind in ("ByteLevel", "RobertaProcessing") and processor.field("trim_offsets").boolean():
             if first_is_moved:
                 return None  # the first token of a text depends on add_special_tokens
