@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal, Union
@@ -49,21 +47,6 @@ class Conversion:
     notes: tuple[str, ...]
 
 
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """A vocabulary is a million objects without cycles, which the cyclic garbage collector would
-    scan repeatedly: a quarter of the time.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-@_collector_paused()
 def convert(
     source: Source,
     target: str | os.PathLike[str] | BinaryIO = "tokenizer.bin",

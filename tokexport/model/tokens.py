@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, overload
 
@@ -53,6 +53,17 @@ class Tokens(Sequence[Token | None]):
             np.array([token.special for token in full], np.bool_),
             np.array([token.fallback for token in full], np.bool_),
         )
+
+    @classmethod
+    def joined(cls, contents: Mapping[int, bytes], added: Collection[int] = ()) -> Tokens:
+        """Tokens whose bytes are only joined, by id; those with the ids ``added`` are special."""
+        ids = range(max(contents) + 1)
+        strings = ByteStrings.of(contents.get(id, b"") for id in ids)
+        is_hole = np.array([id not in contents for id in ids], np.bool_)
+        special, fallback = np.zeros((2, len(ids)), np.bool_)
+        special[[*added]] = True
+        kinds = np.where(special, KINDS.index(TokenKind.ADDED), KINDS.index(TokenKind.MODEL))
+        return cls(strings, strings, strings, is_hole, kinds.astype(np.uint8), special, fallback)
 
     @property
     def with_forms(self) -> Numbers:

@@ -23,9 +23,8 @@ from tokexport.model import (
     Provenance,
     Reference,
     Split,
-    Token,
     TokenizerModel,
-    TokenKind,
+    Tokens,
 )
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.source import Input
@@ -52,14 +51,13 @@ def build(
     _check_ranks(source, ranks)
     contents = _special_contents(source, ranks, special_tokens, spelling)
     _refuse_prefixes(source, special_tokens)
-    tokens = {rank: Token(data) for data, rank in ranks.items()}
-    for number, content in contents.items():
-        tokens[number] = Token(content.encode("utf-8"), TokenKind.ADDED, special=True)
+    tokens = {rank: data for data, rank in ranks.items()}
+    tokens |= {number: content.encode("utf-8") for number, content in contents.items()}
     # A token without bytes (in whisper's multilingual ranks) can be decoded, but is never emitted.
     vocab = {data: rank for data, rank in ranks.items() if data}
     split = Split(pattern, Behavior.REMOVED, True, Dialect.FANCY_REGEX, path="pattern")
     return TokenizerModel(
-        tokens=tuple(map(tokens.get, range(max(tokens) + 1))),
+        tokens=Tokens.joined(tokens, contents),
         model=BytePairModel(vocab, merges=None, whole_pre_token_first=True),
         reference=Reference.TIKTOKEN,
         provenance=provenance,

@@ -12,7 +12,7 @@ from typing import Final
 
 from tokexport.errors import SourceError
 from tokexport.limits import check_id
-from tokexport.model import GreedyModel, Provenance, Reference, Token, TokenizerModel
+from tokexport.model import GreedyModel, Provenance, Reference, TokenizerModel, Tokens
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import line_of
 from tokexport.sources.reference import Mode, ReferenceTokenizer
@@ -73,9 +73,8 @@ def read_rwkv(
             " the encoder stops at them",
             name=name,
         )
-    found = map(by_id.get, range(max(by_id) + 1))
-    tokens = tuple(None if token is None else Token(token) for token in found)
-    model = TokenizerModel(tokens, GreedyModel(vocab), Reference.RWKV, Provenance(source))
+    tokens, greedy = Tokens.joined(by_id), GreedyModel(vocab)
+    model = TokenizerModel(tokens, greedy, Reference.RWKV, Provenance(source))
     return with_roles(model, files, read_config(files), lambda content: None)
 
 
