@@ -68,8 +68,7 @@ def from_folder(files: SourceFiles, where: str) -> Loaded:
     """
     assert files.folder is not None
     version = _version(where, named_class(files))
-    tokenizer = _load(files.folder, where, version)
-    return _loaded(tokenizer, version, _read_files(tokenizer, files, TOKENIZER_JSON))
+    return _loaded(_load(files.folder, where, version), version, files, TOKENIZER_JSON)
 
 
 def from_vocabulary(files: SourceFiles, where: str) -> Loaded | None:
@@ -97,7 +96,7 @@ def from_vocabulary(files: SourceFiles, where: str) -> Loaded | None:
         # Checked first, as the library's own error for a missing file names none.
         _check_files(where, _class(named), Path(copy))
         tokenizer = _load(Path(copy), where, version)
-    return _loaded(tokenizer, version, _read_files(tokenizer, files))
+    return _loaded(tokenizer, version, files)
 
 
 def from_object(tokenizer: Any) -> Loaded | None:
@@ -107,7 +106,10 @@ def from_object(tokenizer: Any) -> Loaded | None:
     return _loaded(tokenizer, _version("", None), SourceFiles(None))
 
 
-def _loaded(tokenizer: Any, version: str, files: SourceFiles) -> Loaded:
+def _loaded(tokenizer: Any, version: str, files: SourceFiles, *more: str) -> Loaded:
+    read = {*type(tokenizer).vocab_files_names.values(), *_SETTINGS} - {TOKENIZER_JSON}
+    for name in sorted({*read, *more}):
+        files.beside(name)  # records the digest
     # A translation class sets its template only when it is called.
     getattr(tokenizer, "_switch_to_input_mode", lambda: None)()
     settings = {name: token for name, token in tokenizer.special_tokens_map.items() if token}
@@ -188,14 +190,6 @@ def _check_files(where: str, kind: Any, folder: Path) -> None:
             f" {' and '.join(needed) or TOKENIZER_JSON}, and"
             f" {' and '.join(missing) or TOKENIZER_JSON} is not there"
         )
-
-
-def _read_files(tokenizer: Any, files: SourceFiles, *more: str) -> SourceFiles:
-    """Records the digests of the files that the library has read."""
-    names = {*type(tokenizer).vocab_files_names.values(), *_SETTINGS} - {TOKENIZER_JSON}
-    for name in sorted({*names, *more}):
-        files.beside(name)
-    return files
 
 
 def _refuse(where: str, named: NamedClass, why: str) -> None:
