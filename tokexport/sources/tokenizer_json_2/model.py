@@ -81,11 +81,7 @@ def _is_one_character(token: str) -> bool:
 
 
 def _merged(token: str, ranks: Mapping[tuple[str, str], int]) -> list[str]:
-    """The symbols of a token after all merges.
-
-    >>> _merged("abc", {("b", "c"): 0, ("a", "b"): 1})
-    ['a', 'bc']
-    """
+    """The symbols of a token after all merges."""
     symbols = list(token)
     while True:
         pairs = enumerate(itertools.pairwise(symbols))

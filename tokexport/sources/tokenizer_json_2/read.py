@@ -41,10 +41,6 @@ def version_1(root: Node, normalizer: Steps) -> Node:
 
     ``normalizer`` is that of added tokens. Raises SourceError where the library refuses,
     UnsupportedError where it runs differently from 0.23.
-
-    >>> item = Node("tokenizer.json", "post_processor.single[0]", {"ids": [1, 2]})
-    >>> _template_item(item, {})
-    {'SpecialToken': {'id': '1 2', 'type_id': 0}}
     """
     fields = root.object(_FIELDS.split())
     model = root.field("model")

@@ -43,11 +43,7 @@ _PROPERTY: Final = re.compile(r"\\p\{(\w+)\}")
 
 
 def _ranges(text: str) -> str:
-    """``A-B`` in hexadecimal, as part of a bracket expression.
-
-    >>> _ranges("295 A7F1-A7F2")
-    '\\\\x{295}\\\\x{A7F1}-\\\\x{A7F2}'
-    """
+    """``A-B`` in hexadecimal, as part of a bracket expression."""
     parts = (part.partition("-") for part in text.split())
     return "".join(
         rf"\x{{{first}}}-\x{{{last}}}" if last else rf"\x{{{first}}}" for first, _, last in parts
