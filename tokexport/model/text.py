@@ -73,12 +73,10 @@ class NormalForm(Enum):
 
     @property
     def is_of_unicode_17(self) -> bool:
-        """Whether it is one of the newer normal forms."""
         return self.name.endswith("_17")
 
     @property
     def of_unicode_17(self) -> NormalForm:
-        """The newer normal form of the same name."""
         return NormalForm[f"{self.name.removesuffix('_17')}_17"]
 
 

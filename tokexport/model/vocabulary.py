@@ -45,7 +45,6 @@ class Token:
 
     @property
     def has_forms(self) -> bool:
-        """Whether it decodes to different bytes as the first or the last id."""
         return self.first not in (None, self.content) or self.last not in (None, self.content)
 
 

@@ -107,7 +107,6 @@ def compile_replace(step: Replace) -> SplitProgram:
 
 
 def refusal(step: Replace | Split, error: PatternError) -> UnsupportedError:
-    """The refusal of a step because of its pattern."""
     pattern = f"the {step.dialect.value} pattern {step.pattern!r}"
     problem = f"{pattern} has {error.problem}"
     return UnsupportedError(step.path, problem, error.hint)

@@ -92,7 +92,6 @@ def split_merge(line: Node) -> list[str]:
 
 
 def refuse_merge(merge: Node, pair: Sequence[str], missing: str) -> NoReturn:
-    """Raises the SourceError of a merge with a missing token."""
     merge.broken(
         f"is {' '.join(map(show, pair))}, and the token {show(missing)} is not in the vocabulary",
         "these merges do not belong to this vocabulary",

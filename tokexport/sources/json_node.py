@@ -92,7 +92,6 @@ class Node:
         raise SourceError(f"{self.path or 'the document'} {what}", hint, name=self.file)
 
     def unsupported(self, supported: str) -> NoReturn:
-        """Raises the UnsupportedError for this value."""
         raise UnsupportedError(
             self.path or self.file, f"{show(self.value)} is not supported", supported
         )
@@ -148,7 +147,6 @@ class Node:
         return self.value if isinstance(self.value, str) else self.fail("a string")
 
     def base64(self) -> bytes:
-        """The bytes that the value encodes in base64."""
         try:
             return base64.b64decode(self.string(), validate=True)
         except ValueError:

@@ -56,7 +56,6 @@ class ReferenceTokenizer(Protocol):
     reading_note: str | None = None
 
     def modes(self) -> tuple[Mode, ...]:
-        """The modes that the library supports."""
         return (Mode.TEXT,)
 
     def allowed_special(self, mode: Mode) -> Literal["all"] | frozenset[str]:

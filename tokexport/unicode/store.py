@@ -74,7 +74,6 @@ class Reader:
 
 @functools.cache
 def shipped(name: str) -> Reader:
-    """A file of this package."""
     # Importing importlib.resources would take 1 MB more.
     return Reader(pkgutil.get_data(__package__, name) or b"")
 

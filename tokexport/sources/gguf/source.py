@@ -90,7 +90,6 @@ def parse_gguf(values: Mapping[str, Any], file: str, pattern: str | None = None)
 
 
 def _named(source: GgufTokenizer, pattern: str) -> str:
-    """The name that the user gives, if the file leaves it open."""
     names = {"gpt2": tuple(ORIGINALS), "bert": UNCASED}.get(source.model, ())
     own = source.values.get("pre")
     if pattern in names and (own == pattern or own not in names):
