@@ -217,10 +217,9 @@ def test_a_decoder_of_no_published_tokenizer_is_refused_with_its_path(
     assert caught.value.path.startswith("decoder.decoders[")
 
 
-@pytest.mark.parametrize("token", ["▁" * 40])
-def test_a_first_token_that_lacks_more_than_a_few_bytes_is_refused(token: str) -> None:
+def test_a_first_token_that_lacks_more_than_a_few_bytes_is_refused() -> None:
     with pytest.raises(UnsupportedError, match=r"\(id 1\) decodes to .* first of a text"):
-        ours(metaspace("always"), {0: "a", 1: token})
+        ours(metaspace("always"), {0: "a", 1: "▁" * 40})
 
 
 @pytest.mark.parametrize(

@@ -129,13 +129,6 @@ def test_a_content_remains_special(tmp_path: Path) -> None:
     assert 256 not in theirs.encode("a <s>").ids
 
 
-def test_two_added_tokens_with_one_declared_id_get_an_id_each(tmp_path: Path) -> None:
-    fields = document(added_tokens=[added("<x>", 256), added("<y>", 256)])
-    model = read_document(fields, tmp_path)
-    assert {token.content: token.id for token in model.added_tokens} == {"<x>": 256, "<y>": 257}
-    same_added_tokens(fields, model)
-
-
 def test_an_id_that_collides_because_of_a_hole_is_refused(tmp_path: Path) -> None:
     fields = document(added_tokens=[added("<x>", 300)], model={"vocab": {**BYTES, "ab": 257}})
     assert reference(fields).token_to_id("<x>") == 257

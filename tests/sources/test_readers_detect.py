@@ -109,12 +109,6 @@ def test_the_kind_of_a_file_does_not_depend_on_its_name(
         assert str(caught.value).startswith(f"{tmp_path / name}: ")
 
 
-def test_a_tokenizer_json_under_any_name_is_read(tmp_path: Path) -> None:
-    model = read_document(document(), tmp_path)
-    (tmp_path / "tokenizer.json").rename(tmp_path / "x.model")
-    assert read(tmp_path / "x.model").tokens == model.tokens
-
-
 ONLY_SETTINGS = r"only the settings of one \({}\.json\): its vocabulary is missing"
 
 
@@ -180,10 +174,10 @@ def test_a_note_lists_unread_tokenizers_of_a_directory(tmp_path: Path) -> None:
     (tmp_path / "vocab.json").write_text(json.dumps({**BYTES, "ab": 256}))
     (tmp_path / "merges.txt").write_text("#version: 0.2\na b\n")
     assert not any("not read" in note for note in read(tmp_path).notes)
-    for name in ("tokenizer.model", "vocab.txt", "source.spm"):
+    for name in ("tokenizer.model", "vocab.txt", "source.spm", "vocab.model"):
         (tmp_path / name).write_bytes(b"anything")
     (note,) = [note for note in read(tmp_path).notes if "not read" in note]
-    others = "not read: source.spm, tokenizer.model, vocab.txt."
+    others = "not read: source.spm, tokenizer.model, vocab.model, vocab.txt."
     assert f"vocab.json is read; {others}" in note
     assert not any("not read" in note for note in read(tmp_path / "vocab.json").notes)
 
@@ -205,13 +199,6 @@ def test_a_tokenizer_json_of_settings_does_not_hide_the_tokenizer(tmp_path: Path
         read(settings)
     settings.write_text(json.dumps(document()))
     assert read(tmp_path).provenance.source == "tokenizer.json"
-
-
-def test_a_note_mentions_a_vocab_txt_beside_a_sentencepiece_model(tmp_path: Path) -> None:
-    (tmp_path / "vocab.txt").write_text("[UNK]\n[CLS]\n[SEP]\nthe\n")
-    (tmp_path / "vocab.model").write_bytes(b"anything")
-    both = "vocab.txt is read; not read: vocab.model."
-    assert any(both in note for note in read(tmp_path).notes)
 
 
 def test_a_tokenizer_object_is_read_like_its_saved_file(tmp_path: Path) -> None:

@@ -65,24 +65,6 @@ def test_a_pickle_is_read_like_its_encoding(
         assert [*model.provenance.sha256] == ["tokenizer.pkl"]
 
 
-def test_ids_equal_those_of_tiktoken(tmp_path: Path) -> None:
-    subject = encoding(1, 500)
-    with (tmp_path / "tokenizer.pkl").open("wb") as file:
-        pickle.dump(subject, file)
-    ours = converted(tmp_path)
-    assert ours.self_test() > 0
-
-    @given(st.text(st.sampled_from("abcde é日1<|>_\n") | st.characters(codec="utf-8")))
-    def compare(text: str) -> None:
-        assert ours.encode(text) == subject.encode_ordinary(text)
-        marked = f"{text}<|special_3|>{text}"
-        ids = subject.encode(marked, allowed_special="all", disallowed_special=())
-        assert ours.encode(marked, allowed_special="all") == ids
-        assert ours.decode(ids) == subject.decode(ids)
-
-    compare()
-
-
 def test_the_pickle_of_nanochat_has_the_ids_of_its_ranks(shared: Path) -> None:
     folder = shared / "tokenizers" / "nanochat-rustbpe-8k"
     by_pickle = converted(folder / "tokenizer.pkl")

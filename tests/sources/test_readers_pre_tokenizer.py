@@ -14,7 +14,7 @@ from reader_samples import BYTE_LEVEL, document, read_document
 from repository import SLOW
 
 from tokexport.errors import SourceError
-from tokexport.model import Behavior, CharacterTest, Prepend, Split
+from tokexport.model import Behavior, CharacterTest, Split
 
 BEHAVIORS = [behavior.value for behavior in Behavior]
 LETTERS = "ab1٣½²'.,-!?_ \t\n\u00a0\u3000éß中。¿«\u2581"
@@ -75,19 +75,11 @@ def test_a_sequence_cuts_like_the_reference(
     after = [part for part in after if part["type"] != "Metaspace"]
     parts = [*before, BYTE_LEVEL | {"use_regex": use_regex, "add_prefix_space": prefix}, *after]
     if nested:
-        parts = [pre_tokenizers(*parts[:1]), pre_tokenizers(), *parts[1:]]
+        parts = [pre_tokenizers(), pre_tokenizers(*parts[:1]), pre_tokenizers(), *parts[1:]]
     fields = pre_tokenizers(*parts)
     readers = compared(fields, tmp_path)
     for number, text in enumerate(texts):
         assert readers.check(text, slow=number == 0)
-
-
-@pytest.mark.parametrize("text", ["", "a b", " a", "é", "\n"])
-def test_a_prefix_space_is_added_if_byte_level_is_first(text: str, tmp_path: Path) -> None:
-    fields = pre_tokenizers(pre_tokenizers(), BYTE_LEVEL | {"add_prefix_space": True})
-    model = read_document(document(pre_tokenizer=fields), tmp_path)
-    assert model.pre_tokenizer[0] == Prepend(" ", unless_present=True)
-    assert compared(fields, tmp_path).check(text)
 
 
 def test_use_regex_is_true_by_default(tmp_path: Path) -> None:
