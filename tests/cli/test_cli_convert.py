@@ -87,20 +87,6 @@ def test_a_dash_is_standard_output(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"\x00\x01\x02", b"{", b'{"a": 1.5}', b"GGUF\x03\x00\x00\x00"]
-)
-def test_an_invalid_source_is_refused_in_one_sentence(
-    content: bytes, run: Run, tmp_path: Path
-) -> None:
-    (tmp_path / "source").write_bytes(content)
-    outcome = run("convert", tmp_path / "source", "-o", tmp_path / "it.bin")
-    assert (outcome.code, outcome.stdout) == (2, b"")
-    assert outcome.stderr.startswith("tokexport: ")
-    assert outcome.stderr.count("\n") == 1
-    assert not (tmp_path / "it.bin").exists()
-
-
 def test_no_control_character_of_an_error_reaches_the_terminal(run: Run, tmp_path: Path) -> None:
     outcome = run("convert", tmp_path / "\x1b[2J.json")
     assert outcome.code == 2

@@ -7,7 +7,6 @@ from typing import Literal
 
 import pytest
 from command_line import PathOf, Run
-from repository import small_source
 
 import tokexport
 from tokexport.cli.decode import parse_ids
@@ -77,13 +76,6 @@ def test_offsets_are_printed_one_line_per_token_or_as_json(
     assert (shown["unit"], shown["count"]) == (unit, len(encoding.ids))
 
 
-def test_the_template_is_added_on_request(run: Run, small_file: PathOf) -> None:
-    path = small_file("llama3")
-    bos = tokexport.load(path).encode_single_token("<|begin_of_text|>")
-    assert run("encode", path, "--add-special-tokens", "a").text.split()[0] == str(bos)
-    assert run("encode", path, "a").text.split()[0] != str(bos)
-
-
 def test_json_contains_ids_or_tokens_and_decode_reads_both(run: Run, path: Path) -> None:
     shown = run("encode", path, "--json", "the cat\n").stdout
     result = json.loads(shown)
@@ -132,12 +124,6 @@ def test_decoding_can_skip_special_tokens(run: Run, path: Path) -> None:
     assert run("decode", path, "--skip-special-tokens", *ids).text == "ab"
 
 
-def test_decode_with_json_prints_text_and_tokens(run: Run, path: Path) -> None:
-    result = json.loads(run("decode", path, "--json", *tokexport.load(path).encode("a b")).text)
-    assert result["text"] == "a b"
-    assert "".join(token["text"] for token in result["tokens"]) == "a b"
-
-
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -154,13 +140,6 @@ def test_a_bad_id_is_an_error_in_one_sentence(
     assert outcome.stdout == b""
     assert sentence in outcome.stderr
     assert outcome.stderr.count("\n") == 1
-
-
-def test_a_hole_is_a_bad_id(run: Run, small_file: PathOf) -> None:
-    tokenizer = tokexport.load(small_file("shuffled"))
-    holes = [each for each in range(tokenizer.n_vocab) if tokenizer.records[each]["flags"] & 3 == 0]
-    assert holes
-    assert run("decode", small_file("shuffled"), holes[0]).code == 2
 
 
 def test_text_that_is_not_utf8_is_refused_with_its_offset(run: Run, small_file: PathOf) -> None:
@@ -209,13 +188,3 @@ def test_ids_are_printed_in_blocks(run: Run, path: Path, monkeypatch: pytest.Mon
             with monkeypatch.context() as changes:
                 changes.setattr("tokexport.cli.encode.BLOCK", size)
                 assert run("encode", path, *options, stdin=stdin) == whole
-
-
-def test_a_decode_only_file_decodes_and_does_not_encode(run: Run, tmp_path: Path) -> None:
-    target = tmp_path / "it.bin"
-    assert run("convert", small_source("gpt2"), "-o", target, "--decode-only").code == 0
-    ids = tokexport.load(target)
-    assert run("decode", target, 1, 2, 3).stdout == ids.decode_bytes([1, 2, 3])
-    outcome = run("encode", target, "a")
-    assert outcome.code == 2
-    assert outcome.stderr.startswith("tokexport: ")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import tiktoken
-from json_parts import pre_tokenizers
+from json_parts import digits, pre_tokenizers, split
 from reader_samples import document
 from references import reference_for
 
@@ -137,10 +137,7 @@ def test_a_refused_source_leaves_no_file_and_an_existing_target_unchanged(
 
 
 def test_a_refusal_names_the_file_the_field_and_the_value(source: Path, tmp_path: Path) -> None:
-    split = {"type": "Split", "pattern": {"Regex": r"(a+)\1"}, "behavior": "Isolated"} | {
-        "invert": False
-    }
-    sequence = pre_tokenizers(split, document()["pre_tokenizer"])
+    sequence = pre_tokenizers(split(r"(a+)\1"), document()["pre_tokenizer"])
     for change, words in (
         ({"normalizer": {"type": "Other"}}, r'normalizer\.type: "Other" is not supported'),
         ({"pre_tokenizer": sequence}, r"pre_tokenizer\.pretokenizers\[0\].*a reference"),
@@ -218,8 +215,7 @@ def test_an_encoding_object_converts_without_a_file(tmp_path: Path) -> None:
 
 
 def test_more_stages_than_the_format_allows_are_refused(source: Path) -> None:
-    digits = {"type": "Digits", "individual_digits": True}
-    sequence = pre_tokenizers(*[digits] * 16 + [document()["pre_tokenizer"]])
+    sequence = pre_tokenizers(*[digits()] * 16, document()["pre_tokenizer"])
     source.write_text(json.dumps(document(pre_tokenizer=sequence)))
     with pytest.raises(UnsupportedError, match="17 stages in a row"):
         file_bytes(tokexport.read(source))
