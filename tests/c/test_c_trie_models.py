@@ -138,15 +138,3 @@ def test_sums_in_single_precision_match_the_specification(
     file = tokexport_reader.open_file(content)
     assert b"SC64" not in file.sections
     assert load(content).encode(text) == tokexport_reader.encode(file, text.encode())
-
-
-def test_consecutive_unknown_words_become_one_token_if_the_file_says_so() -> None:
-    content = bytearray(golden_files.content("wordlevel"))
-    struct.pack_into("<I", content, 36, struct.unpack_from("<I", content, 36)[0] | 2)
-    Sections(content).seal()
-    tokenizer, file = load(bytes(content), check=False), tokexport_reader.open_file(bytes(content))
-    words = ["a", "x", "y", "word", "<unk>", "z"]
-    text = " ".join(words[number * 7 % 6] for number in range(200))
-    for _ in range(2):  # the second time from the cache
-        assert tokenizer.encode("x y a x x <unk> x") == [1, 5, 1, 1, 1]
-        assert tokenizer.encode(text) == tokexport_reader.encode(file, text.encode())
