@@ -211,18 +211,6 @@ def test_arrays_that_do_not_match_are_an_error() -> None:
         merges_of_contents(contents, symbols[:1])
 
 
-def test_bare_ranks_and_the_list_of_all_their_merges_keep_the_same_rules() -> None:
-    vocab = {b"a": 0, b"b": 1, b"ab": 2, b"ba": 3, b"aba": 4, b"abab": 5, b"bab": 6}
-    every_pair = [
-        (vocab[left], vocab[right], vocab[left + right])
-        for left, right in itertools.product(vocab, vocab)
-        if left + right in vocab
-    ]
-    every_pair.sort(key=lambda merge: merge[2])
-    listed, bare = (BytePairModel(vocab, merges) for merges in (merge_rows(every_pair), None))
-    assert rules_of(canonical_merges(bare)) == rules_of(canonical_merges(listed))
-
-
 def test_a_token_that_its_own_merges_do_not_reach_is_not_whole() -> None:
     vocab = {b"a": 0, b"b": 1, b"c": 2, b"bc": 3, b"ab": 4, b"abc": 5}
     merges = merge_rows([[1, 2, 3], [0, 1, 4], [4, 2, 5]])
@@ -230,13 +218,6 @@ def test_a_token_that_its_own_merges_do_not_reach_is_not_whole() -> None:
     assert 5 not in canonical.whole  # "abc" becomes a, bc
     assert 5 not in rules_of(canonical)
     assert {0, 1, 2, 3, 4} <= {*canonical.whole.tolist()}
-
-
-def test_rank_is_not_always_the_order_of_ids() -> None:
-    vocab = {b"a": 0, b"b": 1, b"c": 2, b"bc": 3, b"ab": 4}
-    canonical = canonical_merges(BytePairModel(vocab, merges=merge_rows([[0, 1, 4], [1, 2, 3]])))
-    assert not canonical.ranks_follow_ids
-    assert slow_encode(b"abc", vocab, canonical) == [4, 2]
 
 
 def test_a_merge_of_the_unknown_token_is_canonical_if_a_byte_is_unknown() -> None:

@@ -9,8 +9,6 @@ import unicodedata
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from repository import SLOW
 from tokenizers import normalizers
 
@@ -126,13 +124,6 @@ def test_strings_of_marks_are_normalized_as_in_the_reference(form: NormalForm, s
         for _ in range(15_000 if SLOW else 5_000)
     ]
     check(form, texts)
-
-
-@pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=300 if SLOW else 100)
-@given(text=st.text(st.sampled_from(interesting()).map(chr), max_size=12))
-def test_a_single_string_is_normalized_as_in_the_reference(form: NormalForm, text: str) -> None:
-    assert normal_form(text, form) == reference(form, text)
 
 
 @pytest.mark.parametrize("form", FORMS)

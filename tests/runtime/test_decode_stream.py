@@ -2,29 +2,12 @@
 
 import pytest
 from bare_models import merge_rows, tokenizer_model
-from hypothesis import given
-from hypothesis import strategies as st
 from runtime_samples import byte_ids, tokenizer
 
 from tokexport.conversion import file_bytes
 from tokexport.model import AddedToken, BytePairModel, Token, TokenKind
 from tokexport.runtime.decode_stream import DecodeStream
 from tokexport.runtime.tokenizer import load
-
-
-@given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_no_part_is_empty_or_has_half_a_character(text: str) -> None:
-    ids = tokenizer("ranks").encode(text)
-    stream = DecodeStream(tokenizer("ranks"))
-    parts = [*map(stream.step, ids), stream.flush()]
-    assert "" not in parts
-    assert parts[-1] is None
-    position = 0
-    for part in parts:
-        if part is not None:
-            assert text.startswith(part, position)
-            position += len(part)
-    assert position == len(text)
 
 
 def test_a_character_is_returned_with_its_last_byte() -> None:

@@ -43,12 +43,6 @@ def spellings(sequence: tuple[int, ...]) -> set[str]:
 
 
 @pytest.mark.parametrize("dialect", Dialect)
-def test_long_s_is_a_variant_of_s_and_the_kelvin_sign_one_of_k(dialect: Dialect) -> None:
-    assert case_variants(ord("s"), dialect) == (ord("S"), ord("s"), 0x17F)
-    assert case_variants(ord("k"), dialect) == (ord("K"), ord("k"), 0x212A)
-
-
-@pytest.mark.parametrize("dialect", Dialect)
 @pytest.mark.parametrize("template", ["(?i:{})", "(?i:[{}])"])
 def test_variants_equal_the_matches_of_the_engine(template: str, dialect: Dialect) -> None:
     cased = CASED if SLOW else CASED[::27]
@@ -98,11 +92,6 @@ def runs(code_points: list[int]) -> list[tuple[int, int]]:
         (code_points[first], code_points[last])
         for first, last in zip([0, *(edges + 1)], [*edges, len(code_points) - 1], strict=True)
     ]
-
-
-def test_fancy_regex_folds_to_one_code_point_only() -> None:
-    assert matches("(?i:ß)", "ss", Dialect.FANCY_REGEX) == []
-    assert matches("(?i:ss)", "ß", Dialect.FANCY_REGEX) == []
 
 
 def test_oniguruma_has_every_full_case_folding_of_unicode() -> None:

@@ -62,16 +62,6 @@ def test_every_property_has_the_members_that_the_engine_matches(dialect: Dialect
             assert np.array_equal(members, matched(pattern, dialect)), pattern
 
 
-def test_both_engines_have_the_letters_of_unicode_16() -> None:
-    for dialect in Dialect:
-        assert property_set("L", dialect).sum() == 141_028
-
-
-def test_oniguruma_has_six_more_word_characters_outside_a_class() -> None:
-    extra = shorthand_set("w", Dialect.ONIGURUMA) & ~bracketed("w", Dialect.ONIGURUMA)
-    assert "".join(map(chr, np.flatnonzero(extra))) == "²³¹¼½¾"
-
-
 def test_surrogates_are_in_no_set() -> None:
     for dialect in Dialect:
         assert not property_set("Any", dialect)[0xD800:0xE000].any()
