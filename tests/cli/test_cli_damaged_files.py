@@ -1,6 +1,4 @@
-"""inspect and diff report any damage to a file, even to one that still opens, in a sentence, with
-exit code 2.
-"""
+"""inspect and diff report any damage, even to a file that opens, in a sentence with exit code 2."""
 
 from pathlib import Path
 

@@ -50,9 +50,7 @@ def test_the_rules_and_the_surface_forms_of_a_token_are_shown(path: Path, run: A
     assert "fallback" in run("inspect", path, "--token", "1").text
 
 
-def test_other_rules_and_surface_forms_are_differences(
-    path: Path, tmp_path: Path, run: Any
-) -> None:
+def test_other_rules_and_surface_forms_differ(path: Path, tmp_path: Path, run: Any) -> None:
     other = tmp_path / "two.bin"
     other.write_bytes(decode_only([Token(b"ing"), Token(b"a")], Decoding(byte_fallback=True)))
     outcome = run("diff", path, other)

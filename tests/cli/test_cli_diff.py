@@ -32,9 +32,7 @@ def test_a_file_and_its_source_do_not_differ(name: str, run: Run, small_file: Pa
     assert (document["same"], document["differences"]) == (True, [])
 
 
-def test_files_with_fewer_parts_are_compared_in_the_parts_they_have(
-    run: Run, tmp_path: Path
-) -> None:
+def test_files_with_fewer_parts_are_compared_in_those_they_have(run: Run, tmp_path: Path) -> None:
     for option in ("--decode-only", "--no-scores"):
         run("convert", small_source("gpt2"), "-o", tmp_path / "it.bin", option, "--force")
         assert run("diff", tmp_path / "it.bin", small_source("gpt2")).code == 0
@@ -123,9 +121,7 @@ def test_long_runs_are_shortened_only_for_a_person(run: Run, tmp_path: Path) -> 
     assert "-" * 256 in run("diff", small_source("gpt2"), other, "--json").text
 
 
-def test_many_differences_are_counted_and_the_first_ones_shown(
-    run: Run, small_file: PathOf
-) -> None:
+def test_many_differences_are_counted_and_the_first_shown(run: Run, small_file: PathOf) -> None:
     outcome = run("diff", small_file("gpt2"), small_file("shuffled"))
     assert outcome.code == 1
     assert "more" in outcome.text

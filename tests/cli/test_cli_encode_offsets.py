@@ -1,6 +1,4 @@
-"""`encode --offsets` prints the offsets of the whole text, however long the blocks are in which it
-is encoded.
-"""
+"""`encode --offsets` prints the offsets of the whole text, whatever the length of its blocks."""
 
 import json
 import random

@@ -63,9 +63,7 @@ def members(value: object) -> Iterator[str]:
         "demo SOURCE",
     ],
 )
-def test_every_member_is_in_the_document(
-    command: str, run: Run, small_file: PathOf, tmp_path: Path
-) -> None:
+def test_every_member_is_listed(command: str, run: Run, small_file: PathOf, tmp_path: Path) -> None:
     paths = {"FILE": small_file("qwen"), "SOURCE": small_source("qwen")}
     paths |= {"OTHER": small_source("gpt2"), "TARGET": tmp_path / "it.bin"}
     paths["MODEL"] = tmp_path / "model.safetensors"

@@ -52,8 +52,6 @@ def test_an_error_names_the_pipe(run: Run, pipe: Pipe) -> None:
         assert run("inspect", given).stderr.startswith(f"tokexport: {given}: ")
 
 
-def test_documents_from_a_pipe_are_refused_with_a_sentence(
-    run: Run, pipe: Pipe, tmp_path: Path
-) -> None:
+def test_documents_from_a_pipe_are_refused(run: Run, pipe: Pipe, tmp_path: Path) -> None:
     outcome = run("count", pipe(b"a text"), "-o", tmp_path / "it.counts")
     assert (outcome.code, "it is a pipe, and documents" in outcome.stderr) == (2, True)

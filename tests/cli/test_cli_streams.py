@@ -142,9 +142,7 @@ def test_a_closed_pipe_causes_no_error_message(small_file: PathOf, tmp_path: Pat
     assert process.returncode not in (0, 1, 2)
 
 
-def test_head_ends_encode_immediately_with_little_memory(
-    small_file: PathOf, tmp_path: Path
-) -> None:
+def test_head_ends_encode_at_once_with_little_memory(small_file: PathOf, tmp_path: Path) -> None:
     """The text is endless: nothing may wait for all of it."""
     for command, *options in (
         ("encode", "--tokens"),
@@ -166,9 +164,7 @@ def test_head_ends_encode_immediately_with_little_memory(
         assert memory < 200_000  # KB
 
 
-def test_decode_with_json_of_a_million_ids_takes_little_memory(
-    small_file: PathOf, tmp_path: Path
-) -> None:
+def test_json_of_a_million_ids_takes_little_memory(small_file: PathOf, tmp_path: Path) -> None:
     with piped("decode", small_file("gpt2"), "--json", cwd=tmp_path) as process:
         assert process.stdout is not None
         feeder = threading.Thread(target=feed_ids, args=(process.stdin, 250))
@@ -200,9 +196,7 @@ def peak_memory(process: int) -> int:
     return int(found[1]) if found else 0
 
 
-def test_characters_outside_the_output_encoding_are_escaped(
-    small_file: PathOf, tmp_path: Path
-) -> None:
+def test_characters_outside_the_encoding_are_escaped(small_file: PathOf, tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
     for arguments in (["inspect", small_file("qwen"), "--tokens"], ["inspect", small_file("qwen")]):
         outcome = start(*arguments, cwd=tmp_path, env=environment)
@@ -237,9 +231,7 @@ def on_a_terminal(*arguments: object, cwd: Path) -> bytes:
     return b"".join(parts)
 
 
-def test_decoded_control_characters_are_escaped_only_on_terminals(
-    small_file: PathOf, tmp_path: Path
-) -> None:
+def test_only_terminals_get_escaped_control_characters(small_file: PathOf, tmp_path: Path) -> None:
     path = small_file("gpt2")
     ids = start("encode", path, input=b"\x1b[31mred", cwd=tmp_path).stdout.decode().split()
     assert start("decode", path, *ids, cwd=tmp_path).stdout == b"\x1b[31mred"
@@ -321,9 +313,7 @@ def test_a_pause_in_standard_input_is_not_its_end(small_file: PathOf) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs file size limits")
-def test_a_standard_output_that_takes_a_part_is_an_error(
-    small_file: PathOf, tmp_path: Path
-) -> None:
+def test_standard_output_that_takes_a_part_is_an_error(small_file: PathOf, tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     for command, *options in (["inspect", "--tokens"], ["decode", *[200] * 5000]):
         with (tmp_path / "out").open("wb") as out:

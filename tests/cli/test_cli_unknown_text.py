@@ -1,6 +1,4 @@
-"""A text without a token in the model is one sentence and exit code 2 on the command line, and a
-ValueError in Python.
-"""
+"""A text outside the vocabulary is one sentence and exit code 2, and a ValueError in Python."""
 
 import json
 from pathlib import Path
@@ -54,9 +52,7 @@ def test_in_python_unknown_text_is_a_value_error_and_an_error_of_tokexport(sourc
     assert isinstance(failure("x.bin", -1, 0, "The text is too long."), TextError)
 
 
-def test_a_file_of_words_and_its_source_do_not_differ(
-    source: Path, tmp_path: Path, run: Run
-) -> None:
+def test_a_file_of_words_equals_its_source(source: Path, tmp_path: Path, run: Run) -> None:
     file = tokexport.convert(source, tmp_path / "words.bin").target
     assert "no difference" in run("diff", file, source).text
     run("convert", source, "-o", file, "--decode-only", "--force")

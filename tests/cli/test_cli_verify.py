@@ -1,6 +1,4 @@
-"""tokexport verify: yes for a file that agrees with its source; no, with the first difference, for
-one that does not.
-"""
+"""tokexport verify: no differences for a right file; for a wrong one, the first difference."""
 
 import json
 from functools import partial
@@ -49,9 +47,7 @@ def test_a_difference_exits_with_1_and_can_be_reproduced(verify: Run, other_sour
     assert json.loads(again.text)["first"]["text"] == first["text"]
 
 
-def test_a_quick_run_is_small_and_another_source_is_reported_first(
-    verify: Run, other_source: Path
-) -> None:
+def test_a_quick_run_is_small_and_notes_another_source(verify: Run, other_source: Path) -> None:
     right = verify(small_source("gpt2"), "--quick", "--json")
     result = json.loads(right.text)
     assert (right.code, result["ok"]) == (0, True)

@@ -36,9 +36,7 @@ def slow_encode(text: bytes, vocab: dict[bytes, int], merges: CanonicalMerges) -
 def random_model(
     rng: random.Random, alphabet: str, rules: int
 ) -> tuple[dict[str, int], list[tuple[str, str]]]:
-    """A vocabulary closed under random merges, some with the same merged token, in an order
-    unrelated to length.
-    """
+    """A vocabulary closed under random merges, some of one token, in any order."""
     tokens = list(alphabet)
     merges: list[tuple[str, str]] = []
     for _ in range(rules):
@@ -93,9 +91,7 @@ def slow_last_merge(
 def slow_ways(
     merges: Sequence[tuple[int, int, int]], symbols: int
 ) -> tuple[dict[int, set[tuple[int, ...]]], dict[int, tuple[int, int]]]:
-    """The ways of each id and its rule, by trying all ways of its parts; ValueError if it has two
-    rules.
-    """
+    """The ways of each id, by all ways of its parts, and its rule; ValueError if it has two."""
     table = {(left, right): (rank, merged) for rank, (left, right, merged) in enumerate(merges)}
     parts: dict[int, list[tuple[int, int]]] = {}
     for pair, (_, merged) in table.items():

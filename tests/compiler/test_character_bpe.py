@@ -1,6 +1,4 @@
-"""BPE over characters produces the ids of the reference: byte fallback, unknown tokens, affixes,
-and cuts where no merge crosses.
-"""
+"""BPE over characters, with byte fallback, affixes and cuts, produces the ids of the reference."""
 
 import itertools
 import random

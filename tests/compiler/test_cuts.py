@@ -1,6 +1,4 @@
-"""Where a file allows cuts of a text, the reference library produces the same ids for the two sides
-as for the whole.
-"""
+"""Where a file allows cuts of a text, the reference gives its two sides the ids of the whole."""
 
 import random
 import tracemalloc
@@ -288,9 +286,7 @@ REPLACED: dict[str, tuple[list[normalizers.Normalizer], bool]] = {
 
 
 @pytest.mark.parametrize("name", REPLACED)
-def test_both_sides_of_a_cut_have_the_ids_and_spans_of_the_whole_where_a_match_was_replaced(
-    name: str,
-) -> None:
+def test_both_sides_have_ids_and_spans_of_the_whole_where_a_match_was_replaced(name: str) -> None:
     steps, has_cut = REPLACED[name]
     theirs = unigram(*"ab1.▁", "▁a", "▁▁", "ab", "1▁")
     theirs.normalizer = normalizers.Sequence(steps)

@@ -1,6 +1,4 @@
-"""A normal form and a step that drops its marks become one map, with the effect of the two steps of
-the library.
-"""
+"""A normal form and a step that drops its marks become one map with the effect of both."""
 
 import functools
 

@@ -30,9 +30,7 @@ def every_model_has_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def runs(r: random.Random, letters: str) -> str:
-    """Runs of letters, as in lines and in white space; some texts are longer than a short
-    pre-token.
-    """
+    """Runs of letters; some texts are longer than a short pre-token."""
     times = r.choice([1, 1, 4])
     chosen = r.choices(letters, k=r.randint(1, 30))
     return "".join(letter * r.choice([1, 1, 2, 3, 8]) for letter in chosen) * times

@@ -1,6 +1,4 @@
-"""A random Unigram, WordPiece or WordLevel model produces the ids of the reference, and fails if
-the reference fails.
-"""
+"""A random Unigram, WordPiece or WordLevel has the ids of the reference, or fails as it does."""
 
 import random
 from collections import Counter

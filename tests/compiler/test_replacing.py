@@ -1,6 +1,4 @@
-"""A Replace whose matches may be empty has the results of the reference: ids, offsets and decoded
-texts.
-"""
+"""A Replace whose matches may be empty has the results of the reference."""
 
 from pathlib import Path
 from typing import Any
@@ -98,9 +96,7 @@ def test_an_insertion_at_the_start_is_refused_if_the_reference_stops(tmp_path: P
 
 
 @pytest.mark.parametrize("pattern", ["(?<=a)", "(?<=[ab])(?=b)"])
-def test_an_insertion_after_some_text_may_be_followed_by_any_step(
-    pattern: str, tmp_path: Path
-) -> None:
+def test_any_step_may_follow_an_insertion_after_some_text(pattern: str, tmp_path: Path) -> None:
     normalizer = normalizers({"type": "NFC"}, inserting(pattern, "-"), {"type": "Lowercase"})
     readers = Compared(document(normalizer=normalizer), tmp_path)
     for text in ["", "a", "ab", "aBbbÄ", "baab" * 3000]:
@@ -121,9 +117,7 @@ def test_after_another_step_an_insertion_at_the_start_is_exact_except_its_span(
         readers.runtime.encode_with_offsets("a")
 
 
-def test_steps_that_depend_on_the_first_text_are_refused_after_such_an_insertion(
-    tmp_path: Path,
-) -> None:
+def test_after_such_an_insertion_no_step_may_depend_on_the_first_text(tmp_path: Path) -> None:
     normalizer = normalizers({"type": "NFC"}, inserting("^", "-"))
     with pytest.raises(UnsupportedError, match="start of the text"):
         read_document(

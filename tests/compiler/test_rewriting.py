@@ -1,6 +1,4 @@
-"""The model receives the text that the reference's normalizers and pre-tokenizers produce, in the C
-runtime and by SPEC.md.
-"""
+"""The C runtime and SPEC.md rewrite texts like the reference's normalizers and pre-tokenizers."""
 
 import base64
 import dataclasses

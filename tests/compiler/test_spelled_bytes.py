@@ -1,6 +1,4 @@
-"""Steps after ByteLevel that depend on GPT-2's alphabet read its letters: ids and offsets equal
-those of the reference.
-"""
+"""Steps after ByteLevel that depend on GPT-2's alphabet read its letters, as in the reference."""
 
 import itertools
 from collections import Counter
@@ -114,9 +112,7 @@ def source(steps: Sequence[Json], words: Sequence[Json], model: Json, **parts: A
 
 
 def check(fields: Json, texts: Sequence[str], folder: Path) -> Counter[str]:
-    """Compares a file with the reference; counts the texts compared, and those at which the
-    reference panicked.
-    """
+    """Counts the texts compared with the reference, and those at which it panicked."""
     readers = Compared(fields, folder)
     return Counter("compared" if readers.check(text) else "panicked" for text in texts)
 

@@ -1,6 +1,4 @@
-"""The Markdown of docs/CONFORMANCE.md: versions, one row per tokenizer, other files. No times, no
-paths of this machine.
-"""
+"""The Markdown of docs/CONFORMANCE.md, without times and paths of this machine."""
 
 import platform
 import textwrap
@@ -84,9 +82,7 @@ def _wrapped(text: str, first: str, others: str, continued: str = "") -> list[st
 
 
 def versions() -> list[tuple[str, str]]:
-    """The versions of tokexport, of the installed reference libraries, and of Unicode in the
-    tables.
-    """
+    """The versions of tokexport, of the reference libraries, and of Unicode in the tables."""
     releases = [("tokexport", version("tokexport"))]
     for name in LIBRARIES:
         try:

@@ -29,9 +29,7 @@ def modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, ModuleType]]:
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_the_documents_contain_each_generated_table(
-    modules: dict[str, ModuleType], name: str
-) -> None:
+def test_the_documents_have_each_generated_table(modules: dict[str, ModuleType], name: str) -> None:
     report, document = modules["report"], (ROOT / name).read_text(encoding="utf-8")
     assert document.count("made by benchmarks/report.py") == len(PARTS[name])
     for part in PARTS[name]:

@@ -38,9 +38,7 @@ def test_the_script_reproduces_every_file_byte_for_byte(output: dict[str, bytes]
 
 
 @pytest.mark.parametrize("seed", ["1", "20261121"] if SLOW else ["20261121"])
-def test_another_process_with_another_hash_seed_makes_the_same_files(
-    seed: str, tmp_path: Path
-) -> None:
+def test_a_process_with_another_hash_seed_makes_the_same_files(seed: str, tmp_path: Path) -> None:
     environment = {"PYTHONHASHSEED": seed, "TZ": "Asia/Kathmandu", "LC_ALL": "C"}
     printed(golden_files.FOLDER / "make.py", tmp_path, **environment)
     for name, content in committed(".bin").items():

@@ -1,6 +1,4 @@
-"""A reader with one fault disagrees with a golden file. The faults are put into the educational
-reader, one at a time.
-"""
+"""The educational reader with any one fault disagrees with a golden file."""
 
 import struct
 from pathlib import Path

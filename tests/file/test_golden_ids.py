@@ -1,6 +1,4 @@
-"""The small tokenizers of fixtures/small have the ids that their reference produced when they were
-made.
-"""
+"""The small tokenizers of fixtures/small have the ids that their reference once produced."""
 
 import pytest
 from command_line import PathOf

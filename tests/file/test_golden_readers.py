@@ -73,9 +73,7 @@ TEXTS = st.lists(PARTS | st.text(max_size=3), max_size=8).map("".join)
 @pytest.mark.parametrize("name", golden_files.EXPECTED_NAMES)
 @settings(max_examples=100)
 @given(text=TEXTS, special=st.booleans())
-def test_both_readers_produce_the_same_ids_for_any_text(
-    name: str, text: str, special: bool
-) -> None:
+def test_both_readers_give_any_text_the_same_ids(name: str, text: str, special: bool) -> None:
     results = [ids_of(reader, name, text.encode(), special) for reader in READERS]
     assert results[0] == results[1]
     if isinstance(results[0], list):

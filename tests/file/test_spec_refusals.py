@@ -1,6 +1,4 @@
-"""The reader written from SPEC.md and the runtime refuse files with the same errors: good, broken
-and random files.
-"""
+"""The reader written from SPEC.md and the runtime refuse files with the same errors."""
 
 import struct
 import zlib
@@ -48,9 +46,7 @@ def sealed(content: bytes | bytearray) -> bytes:
 
 @pytest.mark.parametrize("refusal", [by_specification, by_runtime])
 @pytest.mark.parametrize("name", golden_files.REFUSED_NAMES)
-def test_a_refused_file_causes_the_error_in_its_name(
-    name: str, refusal: Callable[[bytes], str]
-) -> None:
+def test_a_refused_file_names_its_error(name: str, refusal: Callable[[bytes], str]) -> None:
     assert refusal(golden_files.refused(name)) == golden_files.error_of(name)
 
 

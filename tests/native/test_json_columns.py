@@ -167,9 +167,7 @@ def test_an_error_elsewhere_is_left_to_the_parser_which_reports_its_location() -
         parse(data, "x.json")
 
 
-def test_a_mapped_file_is_read_like_its_bytes_even_after_its_memory_was_released(
-    tmp_path: Path,
-) -> None:
+def test_a_mapped_file_is_read_like_its_bytes_even_after_its_release(tmp_path: Path) -> None:
     vocab = {f"token {id}": id for id in range(5_000)}
     data = json.dumps({"model": {"vocab": vocab, "merges": ["a b"]}}).encode()
     (tmp_path / "x.json").write_bytes(data)

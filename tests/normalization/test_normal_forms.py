@@ -1,6 +1,4 @@
-"""The normalization tables, with the algorithm of UAX #15 that normalizes strings in conversions,
-have the results of ``tokenizers``.
-"""
+"""The normal forms of conversions, by tables and UAX #15, are those of ``tokenizers``."""
 
 import functools
 import itertools
@@ -58,9 +56,7 @@ def ordered(points: list[int], tables: NormalizationTables) -> str:
 
 @functools.cache
 def interesting() -> list[int]:
-    """Code points that normalization may change: marks, jamo, composites and their parts; and a few
-    others.
-    """
+    """Marks, jamo, composites and their parts, and a few other code points."""
     tables = normalization_tables(NormalForm.NFKC)
     pairs = itertools.chain.from_iterable(tables.compositions)
     plain = [ord(character) for character in "a 1\u00b7\u4e2d\U0001f600"]
@@ -151,9 +147,7 @@ def test_a_string_that_passes_the_quick_check_is_unchanged(form: NormalForm) -> 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_the_quick_check_never_stops_without_need(form: NormalForm) -> None:
-    """Each code point at which it stops changes, or changes others, in some string: alone, or after
-    the first part of some composition.
-    """
+    """Alone, or after the first part of some composition, each code point changes a string."""
     tables = normalization_tables(form)
     firsts = {second: first for first, second in tables.compositions}
     for code_point in quick_check_no_or_maybe(tables):

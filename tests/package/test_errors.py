@@ -85,9 +85,7 @@ BEFORE_HINT |= {"broken": 1, "refuse": 2, "damaged": 3}
 
 
 def hidden(tree: ast.AST) -> Iterator[int]:
-    """The lines of calls that make an error, where what comes before the hint has a semicolon, in
-    the call or in a variable.
-    """
+    """The lines of calls that make an error with a semicolon in what comes before the hint."""
     nodes = [*ast.walk(tree)]
     assigned: dict[str, list[ast.expr]] = {}
     for node in nodes:

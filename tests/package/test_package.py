@@ -65,9 +65,7 @@ def test_exactly_the_public_names_exist() -> None:
         _ = tokexport.nothing_of_this_name  # type: ignore[attr-defined]
 
 
-def test_a_process_that_only_encodes_imports_almost_nothing(
-    example: dict[str, object], clone: Path
-) -> None:
+def test_encoding_alone_imports_almost_nothing(example: dict[str, object], clone: Path) -> None:
     """Nor can it: without `site`, no other package is found, and no reference library."""
     program = (
         "import sys; before = set(sys.modules); import tokexport;"

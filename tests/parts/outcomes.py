@@ -24,9 +24,7 @@ END = "\n<!-- parts: end -->"
 
 @dataclass(frozen=True)
 class Outcome:
-    """``refusal`` is a sentence, ``difference`` the first difference from the library; if both are
-    empty, the part is exact.
-    """
+    """A sentence of refusal, or the first difference from the library; without both: exact."""
 
     case: Case
     refusal: str = ""

@@ -1,6 +1,4 @@
-"""Each supported feature of regular expressions is needed by a published tokenizer, which
-docs/CENSUS.md names.
-"""
+"""docs/CENSUS.md names a published tokenizer for each supported feature of patterns."""
 
 import census
 

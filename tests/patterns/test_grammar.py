@@ -91,9 +91,7 @@ def texts(characters: str) -> st.SearchStrategy[list[str]]:
 
 
 def compared(pattern: str, dialect: Dialect, samples: list[str]) -> None:
-    """Compares all matches, and where Oniguruma cuts, if both the compiler and the engine accept
-    the pattern.
-    """
+    """Compares matches, and Oniguruma's cuts, if the compiler and the engine accept a pattern."""
     try:
         program = compile_split(Split(pattern, dialect=dialect))
     except UnsupportedError:

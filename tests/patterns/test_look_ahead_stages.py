@@ -1,6 +1,4 @@
-"""Stages with unbounded lookahead, empty matches or search anchors produce the ids of the
-reference, in any order and in long texts.
-"""
+"""Stages with lookahead, empty matches or search anchors produce the ids of the reference."""
 
 import itertools
 import random
@@ -34,9 +32,7 @@ ALPHABETS = ("ab1x23\n ", "123 ", "aab1!", "ab x\n٣é", "0123456789")
 def tokenizer(
     pre_tokenizer: pre_tokenizers.PreTokenizer, normalizer: normalizers.Normalizer | None = None
 ) -> Tokenizer:
-    """A byte-level tokenizer in which any two of a few characters merge, so that ids show where
-    pre-tokens end.
-    """
+    """A byte-level tokenizer whose ids show where pre-tokens end: any two characters merge."""
     characters = [BYTE_LEVEL.pre_tokenize_str(character)[0][0] for character in " ab1x23!\n"]
     merges = list(itertools.product(characters, characters))
     tokens = [*sorted(pre_tokenizers.ByteLevel.alphabet()), *map("".join, merges)]
@@ -118,9 +114,7 @@ def test_a_normalizer_that_inserts_before_a_text_is_refused_before_byte_level(pa
 
 
 @NEEDS_COMPILER
-def test_labels_need_exactly_one_byte_of_work_memory_per_byte_of_a_pre_token(
-    library: Library,
-) -> None:
+def test_labels_need_one_byte_of_work_memory_per_byte_of_a_pre_token(library: Library) -> None:
     assert library.open(golden_files.content("look-ahead")) == 0
     text = b"7 " * 500
     assert library.encode_within(text, len(text) - 1)[0] == -7

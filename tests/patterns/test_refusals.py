@@ -1,6 +1,4 @@
-"""Features that a table cannot express exactly, or that no pre-tokenizer needs, are refused with
-the pattern and the offset.
-"""
+"""Features that a table cannot express, or no tokenizer needs, are refused with their offset."""
 
 import pytest
 

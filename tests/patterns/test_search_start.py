@@ -1,6 +1,4 @@
-r"""``\G`` matches where the search for a match began, as in both engines: Trinity's tokenizer cuts
-numbers with it.
-"""
+r"""``\G`` matches where the search for a match began, as in both engines and in Trinity."""
 
 import random
 

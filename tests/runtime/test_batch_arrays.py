@@ -57,8 +57,6 @@ def test_bytes_of_an_arrow_array_must_be_utf8() -> None:
         ([1], TypeError, "text must be a str"),
     ],
 )
-def test_values_that_are_not_text_are_refused(
-    texts: object, error: type[Exception], words: str
-) -> None:
+def test_other_values_are_refused(texts: object, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         SUBJECT.encode_batch_to_numpy(texts)  # type: ignore[arg-type]

@@ -109,9 +109,7 @@ def test_blocks_give_the_offsets_of_the_whole(kind: str, monkeypatch: pytest.Mon
     assert blocks > (250 if kind == "symbol" else 800)  # no cut between "e" and a space
 
 
-def test_a_text_whose_offsets_are_moved_from_its_start_is_not_cut(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_text_with_moved_offsets_is_not_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(offset_blocks, "BLOCK", 10)
     tokenizer = of_a_charsmap()
     for start, is_cut in (("", True), ("\x01", False)):

@@ -18,9 +18,7 @@ LONG = 70_000  # bytes, enough for two threads to divide
 
 
 def long_text(r: random.Random, parts: list[str]) -> str:
-    """Parts in a random order, some of them repeated; every character of the parts occurs next to
-    every other one.
-    """
+    """Parts in random order, some repeated, so that all their characters are neighbours."""
     chosen: list[str] = []
     size = 0
     while size < LONG:

@@ -65,9 +65,7 @@ def check_node(tokenizer: tokexport.Tokenizer, node: PrefixNode) -> list[PrefixN
 
 @settings(max_examples=200)
 @given(st.lists(st.none() | CONTENTS, min_size=1, max_size=40), CONTENTS)
-def test_ids_with_a_prefix_equal_those_of_a_scan(
-    contents: list[bytes | None], prefix: bytes
-) -> None:
+def test_ids_by_prefix_equal_those_of_a_scan(contents: list[bytes | None], prefix: bytes) -> None:
     tokenizer = opened(contents)
     assert tokenizer.prefix_ids(prefix).tolist() == by_scan(tokenizer, prefix)
     assert tokenizer.prefix_trie(prefix).prefix == prefix

@@ -1,6 +1,4 @@
-"""Offsets of SentencePiece models equal those of the library: with its normalizer, spaces, bytes,
-and consecutive unknown words.
-"""
+"""Offsets of SentencePiece models equal those of the library, whatever it rewrites or joins."""
 
 import random
 import struct

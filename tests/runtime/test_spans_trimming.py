@@ -1,6 +1,4 @@
-"""Post-processors trim white space from offsets as often, and for the same tokens, as in the
-reference library.
-"""
+"""Post-processors trim white space from the same offsets as in the reference library."""
 
 from typing import Any
 
@@ -31,9 +29,7 @@ ROBERTA = processors.RobertaProcessing(
 def byte_level(
     processor: Any, *, unknown: str = "<unk>", missing: str = "?", rstrip: bool = True
 ) -> Tokenizer:
-    """A byte-level tokenizer without one byte, with added tokens that include white space and one
-    that is white space.
-    """
+    """A byte-level tokenizer without one byte, with added tokens of white space."""
     tokens = [token for token in ALPHABET if token not in missing]
     vocab = {token: number for number, token in enumerate([*tokens, "ĠĠ", "Ġa", unknown])}
     tokenizer = Tokenizer(models.BPE(vocab, [("Ġ", "Ġ"), ("Ġ", "a")], unk_token=unknown))

@@ -1,6 +1,4 @@
-"""A tokenizer is a view of its file: it opens or says why not, cannot be changed, and shows the
-contents of the file.
-"""
+"""A tokenizer is a view of its file, which it cannot change: it opens, or says why not."""
 
 import copy
 import math

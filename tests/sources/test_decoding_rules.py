@@ -1,6 +1,4 @@
-"""The rules of DECO: the runtime follows the specification for any tokens and any rules, in one
-call and in a stream.
-"""
+"""The rules of DECO: the runtime follows the specification, in one call and in a stream."""
 
 import pytest
 import tokexport_reader
@@ -92,9 +90,7 @@ def test_a_stream_holds_back_a_run_until_it_is_known_to_be_text() -> None:
 
 
 @pytest.mark.parametrize("length", [255, 256, 257, 1000])
-def test_a_run_of_any_length_is_exact_in_one_call_and_long_valid_ones_in_a_stream(
-    length: int,
-) -> None:
+def test_a_run_of_any_length_is_exact_in_one_call_and_a_valid_one_in_a_stream(length: int) -> None:
     tokenizer = load(decode_only(BYTE_TOKENS, RUN))
     run = [*("▁" * length).encode()[:length]]
     expected = "▁" * (length // 3) if length % 3 == 0 else "\ufffd" * length

@@ -1,6 +1,4 @@
-"""An added token has the id, the flags and the bytes that it has in the reference, whatever the
-file declares.
-"""
+"""An added token has the id, flags and bytes of the reference, whatever the file declares."""
 
 from pathlib import Path
 from typing import Any
@@ -154,9 +152,7 @@ def test_the_normal_form_of_a_content_is_from_the_reference_not_from_python(tmp_
     assert token.content.decode() == reference(fields).decode([256], skip_special_tokens=False)
 
 
-def test_word_boundaries_after_a_byte_level_normalizer_are_found_in_the_alphabet(
-    tmp_path: Path,
-) -> None:
+def test_word_boundaries_after_a_byte_level_normalizer_are_in_the_alphabet(tmp_path: Path) -> None:
     fields = document(
         added_tokens=[added("<x>", 256, normalized=True, lstrip=True)],
         normalizer={"type": "ByteLevel"},

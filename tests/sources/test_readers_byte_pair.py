@@ -33,9 +33,7 @@ def byte_pairs(fields: dict[str, Any], folder: Path) -> BytePairModel:
 
 @st.composite
 def models(draw: st.DrawFn) -> dict[str, Any]:
-    """A vocabulary of a few bytes, holes in its ids, and merges of its tokens, some of them
-    duplicate, some unreachable.
-    """
+    """A few bytes, ids with holes, and merges, some of them duplicate or unreachable."""
     tokens = list(draw(st.sets(st.sampled_from(SYMBOLS), min_size=1)))
     tokens += draw(st.sampled_from([[], ["<unk>"], [""], ["x y", "x", " y"], ["aba"]]))
     merges: list[tuple[str, str]] = []

@@ -1,6 +1,4 @@
-"""Files beside a tokenizer.json define the roles of ids and the chat template, but no id depends on
-them.
-"""
+"""Files beside a tokenizer.json define roles of ids and the chat template, but change no id."""
 
 import hashlib
 from pathlib import Path
@@ -70,9 +68,7 @@ def test_a_note_says_that_whisper_decodes_without_timestamps(tmp_path: Path) -> 
         ([{"name": "tool", "template": "T"}, {"name": "default", "template": "D"}], "D"),
     ],
 )
-def test_the_default_chat_template_is_used(
-    template: Any, expected: str | None, tmp_path: Path
-) -> None:
+def test_the_default_template_is_used(template: Any, expected: str | None, tmp_path: Path) -> None:
     model = read_document(document(), tmp_path, tokenizer_config={"chat_template": template})
     assert model.chat.default == expected
 

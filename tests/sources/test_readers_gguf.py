@@ -1,6 +1,4 @@
-"""GGUF files like those of llama.cpp's converters, made with the ``gguf`` package, produce the ids
-of their originals.
-"""
+"""GGUF files like those of llama.cpp's converters produce the ids of their originals."""
 
 import contextlib
 import random
@@ -199,9 +197,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_file_is_an_error_with_the_problem_and_its_location(
-    name: str, tmp_path: Path
-) -> None:
+def test_a_hostile_file_is_an_error_with_problem_and_location(name: str, tmp_path: Path) -> None:
     path = tmp_path / "x.gguf"
     data, message = HOSTILE[name]
     path.write_bytes(data)

@@ -96,9 +96,7 @@ def lower_parts(ranks: dict[bytes, int], token: bytes) -> list[bytes]:
 
 @pytest.mark.parametrize("pre", ["chatglm-bpe", "kimi-k2"])
 @pytest.mark.parametrize("seed", range(5))
-def test_ranks_not_determined_by_merges_equal_those_of_tiktoken(
-    pre: str, seed: int, tmp_path: Path
-) -> None:
+def test_ranks_in_any_order_equal_those_of_tiktoken(pre: str, seed: int, tmp_path: Path) -> None:
     """Ranks in any order: most tokens do not consist of two parts of lower ranks."""
     dice = random.Random(seed)
     tokens = {"".join(dice.choices("abcd", k=dice.randrange(2, 6))).encode() for _ in range(60)}
@@ -144,9 +142,7 @@ def test_compatibility_characters_are_equal_as_in_the_original(tmp_path: Path) -
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_merges_of_lfm2_tell_whether_tokens_precede_them(seed: int, tmp_path: Path) -> None:
-    """Ranks are written as a merge for each pair of parts of each token, here in any order; trained
-    merges are fewer.
-    """
+    """Ranks are written as all pairs of parts of all tokens; trained merges are fewer."""
     dice = random.Random(seed)
     words = [
         "".join(letters) for size in range(2, 7) for letters in itertools.product("ab", repeat=size)
@@ -163,9 +159,7 @@ def test_the_merges_of_lfm2_tell_whether_tokens_precede_them(seed: int, tmp_path
 
 
 @pytest.mark.parametrize("pre", [None, "default", "new-model"])
-def test_the_user_names_the_pattern_of_a_file_that_does_not(
-    pre: str | None, tmp_path: Path
-) -> None:
+def test_a_user_names_the_pattern_of_a_file_that_does_not(pre: str | None, tmp_path: Path) -> None:
     named = small_gguf(tmp_path / "named.gguf", "qwen2")
     unnamed = small_gguf(tmp_path / "unnamed.gguf", pre)
     refusal = r"the names .* llama-bpe.*say with --pattern \(pattern=\) which of them it is"
@@ -198,9 +192,7 @@ def test_the_name_of_the_file_may_be_repeated(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pre", SPLIT_AS)
-def test_a_name_with_only_its_pattern_known_is_refused_with_a_hint(
-    pre: str, tmp_path: Path
-) -> None:
+def test_a_name_with_only_a_known_pattern_is_refused_with_a_hint(pre: str, tmp_path: Path) -> None:
     path = small_gguf(tmp_path / "it.gguf", pre)
     problem = rf'as for "{SPLIT_AS[pre]}".*--pattern \(pattern=\) that it is {SPLIT_AS[pre]},'
     with pytest.raises(UnsupportedError, match=problem):

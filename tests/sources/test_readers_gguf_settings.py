@@ -1,6 +1,4 @@
-"""Settings of a GGUF besides its vocabulary mean what they mean in llama.cpp: normalizer,
-separator, mask. Missing ones are refused.
-"""
+"""Settings of a GGUF besides its vocabulary mean what they mean in llama.cpp, or are refused."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -27,9 +25,7 @@ TEXTS = ["café", "CAFÉ", "Cafe\u0301 cafe", "é É", "a,f[MASK]e"]
 
 
 def byte_level(path: Path, pre: str, **values: Any) -> Path:
-    """Bytes as tokens, the special tokens <s>, </s> and <mask>, and two spaces that are
-    USER_DEFINED.
-    """
+    """Bytes, the special tokens <s>, </s> and <mask>, and two spaces as USER_DEFINED."""
     tokens = [*BYTES, "<s>", "</s>", "<mask>", "  ", "ab"]
     types = [NORMAL] * len(BYTES) + [CONTROL, CONTROL, CONTROL, USER, NORMAL]
     roles = {"bos": 256, "eos": 257, "seperator": 257, "mask": 258}
@@ -111,17 +107,13 @@ def test_a_separator_is_inserted_between_two_texts(
 @pytest.mark.parametrize(
     ("pre", "strips"), [("roberta-bpe", True), ("modern-bert", True), ("gpt-2", False)]
 )
-def test_the_mask_token_includes_the_white_space_before_it(
-    pre: str, strips: bool, tmp_path: Path
-) -> None:
+def test_the_mask_includes_white_space_before_it(pre: str, strips: bool, tmp_path: Path) -> None:
     tokenizer = converted(byte_level(tmp_path / "x.gguf", pre))
     ids = tokenizer.encode("a \t<mask>", allowed_special="all")
     assert ids == [BYTES.index("a"), *([] if strips else [BYTES.index("Ġ"), BYTES.index("ĉ")]), 258]
 
 
-def test_user_defined_tokens_follow_the_mask_if_the_original_normalizes_them(
-    tmp_path: Path,
-) -> None:
+def test_user_defined_tokens_follow_a_mask_if_the_original_normalizes_them(tmp_path: Path) -> None:
     tokenizer = converted(byte_level(tmp_path / "x.gguf", "modern-bert"))
     assert tokenizer.encode("  <mask>  a", allowed_special="all") == [258, 259, BYTES.index("a")]
 

@@ -1,6 +1,4 @@
-"""An unknown field is ignored, with a note, if the reference ignores it; if the reference refuses
-the file, so does the reader.
-"""
+"""An unknown field is noted where the reference ignores it, and refused where it refuses."""
 
 import json
 from collections.abc import Iterator

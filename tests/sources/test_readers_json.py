@@ -41,9 +41,7 @@ def changed(old: str, new: str, **changes: Any) -> str:
         (changed('"id": 0', '"id": -1', **TOKEN), r"added_tokens\[0\].id is -1"),
     ],
 )
-def test_the_reference_also_refuses_refused_documents(
-    text: str, message: str, tmp_path: Path
-) -> None:
+def test_the_reference_refuses_refused_documents(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises((SourceError, UnsupportedError), match=message):
         read_document(text, tmp_path)
     with pytest.raises(Exception, match=r".+"):
@@ -82,9 +80,7 @@ def test_an_error_shows_what_is_beside_a_lone_surrogate() -> None:
         ),
     ],
 )
-def test_an_unknown_value_is_refused_and_never_ignored(
-    changes: Any, path: str, tmp_path: Path
-) -> None:
+def test_an_unknown_value_is_refused_not_ignored(changes: Any, path: str, tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match=path) as caught:
         read_document(document(**changes), tmp_path)
     assert caught.value.hint

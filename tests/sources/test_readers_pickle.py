@@ -1,6 +1,4 @@
-"""A pickled tiktoken encoding is read by its opcodes; other pickles are refused, and no code in
-them runs.
-"""
+"""A pickled tiktoken encoding is read by its opcodes; other pickles are refused, and none runs."""
 
 import base64
 import io
@@ -76,9 +74,7 @@ def test_the_pickle_of_nanochat_has_the_ids_of_its_ranks(shared: Path) -> None:
         assert by_pickle.encode(text, allowed_special=allowed) == ids
 
 
-def test_a_directory_is_read_by_its_pickle_rather_than_by_ranks_without_a_pattern(
-    tmp_path: Path,
-) -> None:
+def test_a_directory_is_read_by_its_pickle_not_by_ranks_without_a_pattern(tmp_path: Path) -> None:
     subject, ranks = encoding(), tmp_path / "tokenizer.tiktoken"
     lines = [
         b"%s %d\n" % (base64.b64encode(token), rank)

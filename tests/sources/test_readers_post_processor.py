@@ -1,6 +1,4 @@
-"""The template adds the same ids and type ids to one text or a pair as the reference's
-post-processor.
-"""
+"""The template adds the ids and type ids of the reference's post-processor to a text or a pair."""
 
 import contextlib
 from collections.abc import Sequence

@@ -1,6 +1,4 @@
-"""The splits of a model cut a text like the reference's pre-tokenizer, whatever kinds it consists
-of.
-"""
+"""The splits of a model cut a text like the reference's pre-tokenizer of any kinds."""
 
 from pathlib import Path
 from typing import Any
@@ -130,8 +128,6 @@ def test_falcons_splits_are_in_order_and_the_last_two_are_on_bytes(tmp_path: Pat
         (split("a", "isolated"), "behavior"),
     ],
 )
-def test_inexact_pre_tokenizers_are_refused_with_their_path(
-    fields: Any, path: str, tmp_path: Path
-) -> None:
+def test_inexact_parts_are_refused_with_their_path(fields: Any, path: str, tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=path):
         read_document(document(pre_tokenizer=fields), tmp_path)

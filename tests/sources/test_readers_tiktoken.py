@@ -110,9 +110,7 @@ def test_a_known_name_has_the_librarys_pattern_and_special_tokens(
     assert KNOWN[name].special_tokens(0) == theirs["special_tokens"]
 
 
-def test_the_refusal_without_a_pattern_suggests_the_one_of_the_files_or_classes_name(
-    tmp_path: Path,
-) -> None:
+def test_a_refusal_suggests_the_pattern_of_the_files_or_classes_name(tmp_path: Path) -> None:
     refusal = "without a pattern is not supported; name one \\({}\\), or"
     with pytest.raises(UnsupportedError, match=refusal.format("--pattern NAME")):
         read(write(tmp_path / "x.tiktoken", BYTES))
@@ -139,9 +137,7 @@ def test_an_id_that_two_special_tokens_share_decodes_as_in_tiktoken(tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", sorted(KNOWN))
-def test_every_known_name_makes_an_encoding_that_tiktoken_accepts(
-    name: str, tmp_path: Path
-) -> None:
+def test_every_known_name_makes_an_encoding_tiktoken_accepts(name: str, tmp_path: Path) -> None:
     model = read(write(tmp_path / "x.tiktoken", BYTES), pattern=name)
     encoding = encoding_of(BYTES, special_ids(model), KNOWN[name].pattern)
     assert encoding.encode("it's 1234 a", disallowed_special=()) == list(b"it's 1234 a")
@@ -176,9 +172,7 @@ def test_a_json_beside_the_ranks_has_the_pattern_and_the_special_tokens(tmp_path
         read(path)
 
 
-def test_a_tokenizer_config_beside_the_ranks_overrides_the_tokens_of_a_known_name(
-    tmp_path: Path,
-) -> None:
+def test_a_config_beside_the_ranks_overrides_the_tokens_of_a_known_name(tmp_path: Path) -> None:
     path = write(tmp_path / "tokenizer.model", BYTES)
     config = {
         "added_tokens_decoder": {"256": {"content": "<|bos|>"}, "264": {"content": "<|mine|>"}},
@@ -224,9 +218,7 @@ def test_ranks_without_a_pattern_are_refused_with_the_known_names(tmp_path: Path
         (b"YWI= 4194304", "the rank 4194304"),
     ],
 )
-def test_an_error_has_the_number_of_a_broken_line(
-    line: bytes, message: str, tmp_path: Path
-) -> None:
+def test_an_error_numbers_a_broken_line(line: bytes, message: str, tmp_path: Path) -> None:
     path = write(tmp_path / "x.tiktoken", BYTES, line + b"\n")
     with pytest.raises((SourceError, UnsupportedError), match=message):
         read(path, pattern="nanochat")

@@ -1,6 +1,4 @@
-"""tekken.json, GGUF, vocab.txt, and the vocabularies of RWKV, minbpe and CLIP convert to files with
-the ids of their references.
-"""
+"""Files of tekken, GGUF, BERT, RWKV, minbpe and CLIP convert to the ids of their references."""
 
 import base64
 import gzip

@@ -1,6 +1,4 @@
-"""Real GGUF, tekken, CLIP and rank files are equivalent to the tokenizer.json, or the settings, of
-the same model.
-"""
+"""Real GGUF, tekken, CLIP and rank files are equivalent to the tokenizer.json of their model."""
 
 import json
 from pathlib import Path

@@ -1,6 +1,4 @@
-"""User-defined pieces and rules with several consecutive spaces, in models that remove extra
-spaces, as in the library.
-"""
+"""Pieces and rules with several spaces, in models that remove extra ones, as in the library."""
 
 import random
 from collections.abc import Iterator

@@ -172,9 +172,7 @@ def test_a_class_produces_the_ids_of_autotokenizer(name: str, tmp_path: Path) ->
     assert done.model.special_ids.eos == theirs.eos_token_id or theirs.eos_token is None
 
 
-def test_scores_that_nearly_tie_are_those_of_the_class_and_so_is_the_reference(
-    tmp_path: Path,
-) -> None:
+def test_scores_that_nearly_tie_are_those_of_the_class_and_the_reference(tmp_path: Path) -> None:
     """`tokenizers` would read other scores from the file that the object saves."""
     scores = {'▁"': -6.248338222503662, "l": -9.356104850769043, "ll": -11.208784103393555}
     special = [Piece("<unk>", type=PieceType.UNKNOWN), Piece("</s>", type=PieceType.CONTROL)]
@@ -198,9 +196,7 @@ def test_scores_that_nearly_tie_are_those_of_the_class_and_so_is_the_reference(
     assert reference.encode_batch(['"lll'], Mode.TEMPLATE) == [wanted]
 
 
-def test_decoding_by_the_class_of_clip_is_exact_but_for_more_white_space_at_the_end(
-    tmp_path: Path,
-) -> None:
+def test_decoding_by_clips_class_is_exact_but_for_white_space_at_the_end(tmp_path: Path) -> None:
     """The class replaces decode() of its backend in Python, which what it saves does not say."""
     write(tmp_path, "CLIPTokenizer")
     theirs = auto(tmp_path)
@@ -275,9 +271,7 @@ def test_whisper_inserts_language_and_task_before_a_text(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", ["vocab.json", "merges.txt"])
-def test_a_named_file_is_read_by_the_class_without_the_tokenizer_json(
-    name: str, tmp_path: Path
-) -> None:
+def test_a_named_file_is_read_without_the_tokenizer_json(name: str, tmp_path: Path) -> None:
     pair(tmp_path, *GPT2)
     settle(tmp_path, tokenizer_class="GPT2Tokenizer")
     whole = read(tmp_path)
@@ -329,9 +323,7 @@ def test_half_of_a_pair_with_a_class_is_refused_by_the_name_of_the_other(
         ("config.json", {"model_type": "marian"}),
     ],
 )
-def test_a_directory_of_marian_is_refused_by_its_class(
-    file: str, config: object, tmp_path: Path
-) -> None:
+def test_a_directory_of_marian_is_refused(file: str, config: object, tmp_path: Path) -> None:
     for name in ("source.spm", "target.spm"):
         pieces(tmp_path, name, "unigram")
     vocab = {"</s>": 0, "<unk>": 1, "a": 2, "<pad>": 3}
@@ -472,9 +464,7 @@ def test_a_note_counts_the_added_tokens_that_only_the_settings_name(
         ("added_tokens.json", {"x": 3}),
     ],
 )
-def test_settings_that_add_nothing_cause_no_note(
-    file: str, settings: object, tmp_path: Path
-) -> None:
+def test_settings_adding_nothing_cause_no_note(file: str, settings: object, tmp_path: Path) -> None:
     settle_words(tmp_path, file, settings)
     text = "ab sop b xax x"
     theirs = auto(tmp_path)(text)["input_ids"]

@@ -170,9 +170,7 @@ DEFAULTS += [("word_level", "pre_tokenizer.pretokenizers.1.individual_digits", F
 
 
 @pytest.mark.parametrize(("name", "place", "value"), DEFAULTS)
-def test_omitted_fields_have_their_defaults(
-    name: str, place: str, value: object, tmp_path: Path
-) -> None:
+def test_omitted_fields_have_defaults(name: str, place: str, value: object, tmp_path: Path) -> None:
     absent, given = (
         replace(read_document(changed(name, place, one), tmp_path), provenance=Provenance("test"))
         for one in (ABSENT, value)

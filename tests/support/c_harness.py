@@ -1,6 +1,4 @@
-"""Builds and runs the C programs of ``tests/c`` with the C runtime, as strictly as the compilers
-can.
-"""
+"""Builds and runs the programs of ``tests/c``, as strictly as the compilers can."""
 
 from __future__ import annotations
 

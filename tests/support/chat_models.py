@@ -84,9 +84,7 @@ def requests() -> Iterator[tuple[list[dict[str, Any]], dict[str, Any]]]:
 
 
 def write_chat_model(folder: Path, template: object, **config: Any) -> Path:
-    """A small byte-level BPE whose special tokens are those of the config and of the template's
-    markup.
-    """
+    """A small BPE whose special tokens are those of the config and of the template's markup."""
     tokens = [value for name, value in config.items() if name.endswith("_token")]
     texts = [token["content"] if isinstance(token, Mapping) else token for token in tokens]
     special = [text for text in texts if isinstance(text, str)]

@@ -1,6 +1,4 @@
-"""Decode-only tokenizers from a vocabulary and the JSON of a decoder, the reference's and ours; and
-decoding by a stream.
-"""
+"""Decode-only tokenizers from a vocabulary and a decoder, the reference's and ours; streams."""
 
 import json
 from collections.abc import Mapping, Sequence

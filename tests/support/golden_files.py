@@ -88,9 +88,7 @@ def section(name: str, tag: bytes) -> bytes:
 
 
 def rebuilt(name: str, sections: Mapping[Any, bytes], **fields: int) -> bytes:
-    """A golden file with other sections and other header fields; every size and checksum is
-    correct.
-    """
+    """A golden file with other sections and header fields, and correct checksums."""
     original = Sections(bytearray(content(name)))
     header = Header.parse(original.file)
     contents = {tag: bytes(original.view(tag)) for tag in original.table}

@@ -1,6 +1,4 @@
-"""Random BPE models over characters, with every option of tokenizer.json's model: tokens for bytes,
-affixes, unknown tokens.
-"""
+"""Random BPE models over characters, with every option of tokenizer.json's model."""
 
 import random
 from typing import Any

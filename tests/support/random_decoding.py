@@ -1,6 +1,4 @@
-"""Random tokens with surface forms of every kind, and random decoding rules, as hypothesis
-strategies.
-"""
+"""Random tokens with every kind of surface form, and random decoding rules, as strategies."""
 
 from hypothesis import strategies as st
 

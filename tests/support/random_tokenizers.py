@@ -1,6 +1,4 @@
-"""Random tokenizers that combine all unusual features: a tokenizer.json for `tokenizers`, an
-encoding for tiktoken.
-"""
+"""Random tokenizers with all unusual features: for `tokenizers` and for tiktoken."""
 
 import random
 from typing import Any

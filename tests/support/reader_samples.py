@@ -31,9 +31,7 @@ BYTES = {character: byte for byte, character in enumerate(CHARACTERS)}
 
 
 def document(**changes: Any) -> dict[str, Any]:
-    """A tokenizer.json of the 256 bytes. A change replaces a field; ``model`` is merged into the
-    model.
-    """
+    """A tokenizer.json of the 256 bytes with changed fields; ``model`` is merged into its model."""
     fields: dict[str, Any] = {
         "version": "1.0",
         "truncation": None,
@@ -63,9 +61,7 @@ def added(content: str, number: int = 0, **flags: bool) -> dict[str, Any]:
 
 
 def read_document(fields: dict[str, Any] | str, folder: Path, **other_files: Any) -> TokenizerModel:
-    """The model that the reader returns for a document (or its text); ``other_files``: by stem, as
-    JSON.
-    """
+    """The model read from a document or its text; ``other_files``: by stem, as JSON."""
     path = folder / "tokenizer.json"
     path.write_text(fields if isinstance(fields, str) else json.dumps(fields), encoding="utf-8")
     for stem, value in other_files.items():

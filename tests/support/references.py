@@ -32,9 +32,7 @@ def converted(source: Any, **options: Any) -> Tokenizer:
 def random_tokenizer(
     seed: int, folder: Path
 ) -> tuple[dict[str, Any], Tokenizer, ReferenceTokenizer] | None:
-    """A random tokenizer.json, its file and its reference; None if both readers refuse it, or ours
-    does not support it.
-    """
+    """A random tokenizer.json, its file and its reference; None if ours refuses it."""
     source = tokenizer_json(seed)
     path = folder / f"{seed}.json"
     path.write_text(json.dumps(source), "utf-8")

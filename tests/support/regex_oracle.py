@@ -1,6 +1,4 @@
-"""Oracles for the tests of the regular-expression compiler: the engines themselves, and a slow
-runner for the tables.
-"""
+"""Oracles for tests of the pattern compiler: the engines, and a slow runner for the tables."""
 
 import random
 from collections.abc import Iterable, Sequence
@@ -44,9 +42,7 @@ def find_pieces(program: SplitProgram, text: str) -> list[tuple[int, int, bool]]
 
 
 def start_state(program: SplitProgram, symbols: list[int], at: int, search_begins: bool) -> int:
-    """The start state at an offset; ``search_begins``: the last match ended there, and no later
-    match was searched.
-    """
+    """The start state at an offset; ``search_begins``: the last match ended there."""
     starts = program.starts
     if program.search_starts is not None and search_begins:
         starts = program.search_starts
@@ -136,9 +132,7 @@ class Oniguruma:
 
 
 def byte_encoding(pattern: str, others: Sequence[bytes] = ()) -> tiktoken.Encoding:
-    """An encoding with one token per byte, and others: the ids are the bytes of the matches; gaps
-    are dropped.
-    """
+    """One token per byte, and others: the ids are the bytes of the matches, without gaps."""
     tokens = [*(bytes([byte]) for byte in range(256)), *others]
     ranks = {token: rank for rank, token in enumerate(tokens)}
     return tiktoken.Encoding(
@@ -194,9 +188,7 @@ def alphabet_of(program: SplitProgram, seed: int = 0) -> str:
 
 
 def random_texts(alphabet: str, count: int, longest: int, seed: int = 0) -> Iterable[str]:
-    """Random strings, half of them with few distinct characters, so that runs and near misses are
-    common.
-    """
+    """Random strings, half of them with few distinct characters, so that runs are common."""
     generator = random.Random(seed)
     for number in range(count):
         few = "" if number % 2 else "".join(generator.choices(alphabet, k=generator.randint(1, 5)))

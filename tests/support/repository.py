@@ -1,6 +1,4 @@
-"""Paths in the repository, its scripts as modules, programs in separate processes, and the switch
-for slow tests.
-"""
+"""Paths and scripts of the repository, separate processes, and the switch for slow tests."""
 
 import importlib.util
 import os
@@ -24,9 +22,7 @@ def small_source(name: str) -> Path:
 
 
 def made_once(target: Path, make: Callable[[Path], object]) -> Path:
-    """A file that ``make`` writes at the given path, once for all processes, none of which sees it
-    incomplete.
-    """
+    """A file that ``make`` writes once for all processes, none of which sees it incomplete."""
     if not target.exists():
         temporary = target.with_name(f"{os.getpid()}-{target.name}")
         make(temporary)

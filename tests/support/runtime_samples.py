@@ -32,9 +32,7 @@ def encoding() -> tiktoken.Encoding:
 
 @cache
 def content(name: str, *, decode_only: bool = False) -> bytes:
-    """The tokexport file of a tokenizer.json in fixtures/small, or, for the name "ranks", of
-    :func:`encoding`.
-    """
+    """The file of a tokenizer.json in fixtures/small, or, for "ranks", of :func:`encoding`."""
     source = encoding() if name == "ranks" else SMALL / f"{name}.json"
     return file_bytes(read(source), Options(decode_only=decode_only))
 

@@ -1,6 +1,4 @@
-"""Normalizers as slow code: the package's, and SentencePiece's map of sequences, of which it has
-only the tables.
-"""
+"""Normalizers as slow code: the package's, and SentencePiece's map of sequences."""
 
 from tokexport.model import Charsmap, NormalizerStep
 from tokexport.normalization.normalize import normalize as normalize_others

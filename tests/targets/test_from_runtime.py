@@ -86,9 +86,7 @@ def test_a_file_whose_ids_would_differ_is_refused(
 
 
 @pytest.mark.parametrize("name", ["tok512", "tok4096"])
-def test_the_tokenizers_published_by_llama2c_can_be_read(
-    name: str, shared: Path, tmp_path: Path
-) -> None:
+def test_the_tokenizers_of_llama2c_can_be_read(name: str, shared: Path, tmp_path: Path) -> None:
     source = shared / "tokenizers" / f"llama2c-{name}" / f"{name}.bin"
     assert convert_from(source, "llama2.c", tmp_path / "it.bin").compared > 900
 

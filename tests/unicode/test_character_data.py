@@ -1,6 +1,4 @@
-"""The shipped maps of characters equal those of the installed reference library, and consecutive
-maps become one map.
-"""
+"""The shipped maps of characters equal those of the reference, and two maps become one."""
 
 import pytest
 from hypothesis import given
@@ -32,9 +30,7 @@ def test_accents_are_stripped_from_decomposed_text_as_in_the_library() -> None:
 
 
 @given(first=SMALL_MAPS, second=SMALL_MAPS, text=st.text("abcdef", max_size=10))
-def test_two_consecutive_maps_become_one(
-    first: dict[str, str], second: dict[str, str], text: str
-) -> None:
+def test_two_maps_become_one(first: dict[str, str], second: dict[str, str], text: str) -> None:
     left, right = mapping_of(first), mapping_of(second)
     assert joined(left, right).apply(text) == right.apply(left.apply(text))
     assert left.apply(text) == "".join(first.get(character, character) for character in text)

@@ -1,6 +1,4 @@
-"""The shipped tables equal the output of their generator, and patterns and normalizers depend only
-on them.
-"""
+"""The shipped tables are those of their generator, and all that patterns and normalizers use."""
 
 import importlib.util
 from importlib import metadata, resources

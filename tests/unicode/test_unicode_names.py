@@ -59,9 +59,7 @@ def names(dialect: Dialect) -> list[str]:
 
 @st.composite
 def spelled(draw: st.DrawFn) -> str:
-    """A name with changed case, inserted separators, and sometimes a letter dropped, added or
-    prepended.
-    """
+    """A name with other case and separators, sometimes with a letter dropped or added."""
     name = draw(st.sampled_from(sorted({*names(Dialect.ONIGURUMA), *names(Dialect.FANCY_REGEX)})))
     pieces = []
     for character in name:

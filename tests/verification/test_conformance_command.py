@@ -1,6 +1,4 @@
-"""python -m tests.conformance finds every tokenizer under a folder, compares each, and prints one
-table.
-"""
+"""python -m tests.conformance compares every tokenizer under a folder, and prints one table."""
 
 import gzip
 import json
@@ -131,9 +129,7 @@ def write_vectors(directory: Path, vectors: list[dict[str, object]]) -> Path:
     return directory
 
 
-def test_vectors_that_the_library_does_not_confirm_are_skipped(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_vectors_the_library_does_not_confirm_are_skipped(folder: Path, tmp_path: Path) -> None:
     ids = converted(folder / "one" / "tokenizer.json").encode("Hello")
     right = {"text": "Hello", "ids": ids, "add_special": False, "ref": "hf:one"}
     of_another_text = {**right, "ids": [1, 2, 3]}

@@ -1,6 +1,4 @@
-"""Real tokenizers produce the ids of their library: on random strings, on texts, and on vectors
-that other projects publish.
-"""
+"""Real tokenizers have the ids of their library on strings, texts and published vectors."""
 
 from pathlib import Path
 from typing import Any

@@ -1,6 +1,4 @@
-"""tokexport inspect shows for every part of a source whether it is exact or refused: the first
-refusal of each field, not only the first of all.
-"""
+"""tokexport inspect shows the first refusal of each part of a source, not only of all."""
 
 import copy
 import json

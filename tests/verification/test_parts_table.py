@@ -1,6 +1,4 @@
-"""docs/LIMITS.md says which parts of a tokenizer.json are exact or refused, as they are in
-conversions.
-"""
+"""docs/LIMITS.md says which parts of a tokenizer.json conversions keep exact or refuse."""
 
 from dataclasses import replace
 

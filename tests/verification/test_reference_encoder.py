@@ -1,6 +1,4 @@
-"""The C core produces the ids of the slow, obvious encoder written from the specification alone
-(``tokexport_reader``).
-"""
+"""The C core produces the ids of the slow encoder written from the specification alone."""
 
 import pytest
 import tokexport_reader

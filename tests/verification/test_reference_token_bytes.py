@@ -1,6 +1,4 @@
-"""The reference derives the bytes of a token from its decoder, or returns nothing if they are
-unknown.
-"""
+"""The reference derives the bytes of a token from its decoder, or nothing if they are unknown."""
 
 import json
 from pathlib import Path

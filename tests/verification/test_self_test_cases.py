@@ -56,9 +56,7 @@ def test_the_texts_have_every_valid_combination_of_flags() -> None:
     assert len(occurring) >= min(4, len(kinds))
 
 
-def test_the_texts_cover_white_space_scripts_normalization_and_the_edge_of_a_hundred_bytes() -> (
-    None
-):
+def test_the_texts_cover_spaces_scripts_normalization_and_the_edge_of_a_hundred_bytes() -> None:
     text = "\0".join(case.text for case in cases_of("qwen"))
     for part in (
         *("\r\n", "\u00a0", "\u2028", "it'\u017f", "e\u0301", "\u1100\u1161", "你好", "😀", "123"),

@@ -1,6 +1,4 @@
-"""Offsets equal those of the reference library, with added tokens, the pre-tokenizer, unknown
-bytes, trimming and templates.
-"""
+"""Offsets equal those of the reference library, with added tokens, trimming and templates."""
 
 import random
 from typing import Any

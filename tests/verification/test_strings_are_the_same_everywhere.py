@@ -1,6 +1,4 @@
-"""A random string is a function of seed, generator and index, independent of Python, hash seed and
-order.
-"""
+"""A random string is a function of seed, generator and index alone."""
 
 import hashlib
 

@@ -61,9 +61,7 @@ def put_the_space_among_the_letters(sections: Sections) -> None:
 
 
 def end_a_match_early(sections: Sections) -> None:
-    """The first transition on a letter from the start state ends an empty match, and continues in
-    the dead state.
-    """
+    """The first transition on a letter ends an empty match, in the dead state."""
     stage = layout.Stage.parse(sections.view(Tag.SPLITS)[layout.SplitsHeader.sizeof() :])
     letter = sections.view(Tag.SPLITS)[stage.classes_offset + ord("e")]
     splits = partial(sections.array, Tag.SPLITS, layout.TRANSITION)
@@ -133,9 +131,7 @@ DAMAGES: list[tuple[Change, str, str]] = [
 
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The sources of small tokenizers. The ranks get overlapping special tokens, with holes between
-    them.
-    """
+    """Small tokenizers; the ranks get overlapping special tokens, with holes between them."""
     folder = tmp_path_factory.mktemp("ranks")
     ranks = (SMALL / "ranks.tiktoken").read_bytes()
     (folder / "ranks.tiktoken").write_bytes(ranks)

@@ -1,6 +1,4 @@
-"""verify finds every difference, counts it, and shows how to reproduce it, and finds none if there
-is none.
-"""
+"""verify finds, counts and reproduces every difference, and finds none if there is none."""
 
 import dataclasses
 import json
@@ -139,9 +137,7 @@ def test_both_ids_of_a_piece_that_unigram_lists_twice_are_known() -> None:
 
 
 def test_every_code_point_is_compared() -> None:
-    """The ids do not matter here, so the reference returns the same ones for every text, in no
-    time.
-    """
+    """The ids do not matter here: the reference returns the same ones for every text."""
     twin = Twin(tiny_tiktoken())
     twin.reference.encode_batch = lambda texts, mode: [[1, 2]] * len(texts)  # type: ignore[method-assign]
     seen: set[str] = set()
