@@ -1,8 +1,13 @@
 """Cores that use the bulk engine for every text, and cores that never do."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from tokexport._core import Core
+from sentencepiece_training import library_of, model_of
+
+from tokexport._core import Core, split_widths
+from tokexport.conversion import file_bytes
+from tokexport.errors import TokexportError
+from tokexport.sources.sentencepiece.proto import SentencePieceModel
 
 NEVER = 2**63
 
@@ -24,3 +29,18 @@ def tokens_of(core: Core) -> Iterator[bytes]:
             yield core.token_bytes(number)
         except (KeyError, ValueError, IndexError):
             continue
+
+
+def used_for(source: SentencePieceModel, texts: Iterable[str]) -> bool:
+    """Whether the engine is used for a model; compares it and the core with the library."""
+    try:
+        data = file_bytes(model_of(source))
+    except TokexportError:
+        return False
+    library, core = library_of(source), Core(data, "core", NEVER)
+    engines = [Core(data, "engine", 0, width) for width in split_widths()]
+    for text in texts:
+        expected = library.encode(text)
+        for one in (core, *engines):
+            assert ids(one, text) == expected, (one, text)
+    return engines[0].uses_bulk
