@@ -1,6 +1,4 @@
-"""A frame in a file produces the ids of `transformers` for the chat template, and text in a message
-is never markup.
-"""
+"""A frame in a file has the ids of `transformers` for its template; messages are never markup."""
 
 import json
 import random

@@ -37,9 +37,7 @@ def two_workers() -> Iterator[None]:
 
 @contextmanager
 def rows_while_a_worker_is_killed() -> Iterator[Any]:
-    """A dataset of rows that arrive slowly; a process that works on them is killed after a while.
-    Fails if there was none to kill.
-    """
+    """A dataset of rows that arrive slowly; one process that works on them is killed."""
     killed: list[str] = []
 
     def kill_one() -> None:

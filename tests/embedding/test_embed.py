@@ -1,6 +1,4 @@
-"""A model file with an embedded tokenizer is still the same model, and the tokenizer is mapped in
-extent.
-"""
+"""A model file with an embedded tokenizer is the same model, and maps the tokenizer in extent."""
 
 import errno
 import io

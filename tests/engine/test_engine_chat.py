@@ -1,6 +1,4 @@
-"""`engine --chat` prints the model's answers to the conversation in the file's chat frame, and
-keeps its state from turn to turn.
-"""
+"""`engine --chat` answers a conversation in the file's frame, and keeps its state between turns."""
 
 import subprocess
 from dataclasses import dataclass, replace

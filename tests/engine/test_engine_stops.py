@@ -19,9 +19,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def slow(stops: Sequence[str], text: str) -> str:
-    """The text before the first complete stop string; of those that end together, the one that
-    begins first.
-    """
+    """The text before the first complete stop string; the longest of those that end together."""
     for end in range(len(text) + 1):
         begins = [end - len(stop) for stop in stops if text[:end].endswith(stop)]
         if begins:

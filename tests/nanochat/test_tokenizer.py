@@ -82,9 +82,7 @@ def test_invalid_tokens_and_texts_are_refused(tokenizer: Tokenizer) -> None:
         tokenizer.encode(b"a")  # type: ignore[call-overload]
 
 
-def test_special_tokens_have_no_bytes_but_other_tokens_do(
-    tokenizer: Tokenizer, tmp_path: Path
-) -> None:
+def test_special_tokens_have_no_bytes_but_others_do(tokenizer: Tokenizer, tmp_path: Path) -> None:
     lengths = tokenizer.token_bytes()
     assert lengths.dtype == np.int32
     count = VOCAB_SIZE - len(SPECIAL_TOKENS)

@@ -1,6 +1,4 @@
-"""The bulk engine produces the ids of the reference libraries for BPE over characters, with any
-vocabulary.
-"""
+"""The bulk engine has the ids of the references for BPE over characters of any vocabulary."""
 
 import random
 from collections.abc import Callable, Iterator

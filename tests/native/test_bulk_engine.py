@@ -61,9 +61,7 @@ def engines(data: bytes) -> list[Core]:
 
 
 def edges(r: random.Random, tokens: tuple[bytes, ...]) -> Iterator[str]:
-    """Pre-tokens with lengths near those at which the algorithm changes, repeated or not, at the
-    end of the text and elsewhere.
-    """
+    """Pre-tokens of lengths near those at which the algorithm changes, also at the text's end."""
     letters = ("a", "e", "x", "\u00e9", "\u4e2d", "\u3042", "\U0001f600")
     for size in (*range(1, 36), 63, 64, 65, 127, 128, 255, 256, 257, 1022, 1023, 1024, 1025, 5000):
         for letter in letters:

@@ -1,6 +1,4 @@
-"""The bulk engine merges long runs of one character like the reference libraries, for any length,
-neighbours and order of merges.
-"""
+"""The bulk engine merges long runs of one character like the reference libraries."""
 
 import random
 from collections.abc import Callable, Iterator

@@ -1,6 +1,4 @@
-"""The bulk engine produces the ids of the C core for models other than BPE, whatever stages cut
-their words.
-"""
+"""The bulk engine has the ids of the C core for models other than BPE and stages of any kind."""
 
 import json
 import random

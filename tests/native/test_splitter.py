@@ -1,6 +1,4 @@
-"""The splitter of the bulk engine cuts every text like the stages of the core, with every vector
-width, and reads nothing outside the text.
-"""
+"""The splitter cuts every text like the core, in every vector width, and reads nothing outside."""
 
 import ctypes
 import mmap
@@ -103,9 +101,7 @@ def core_splits(tmp_path_factory: pytest.TempPathFactory) -> CoreSplits:
 
 
 class Memory:
-    """Memory for a text: at the end of a page before an inaccessible one, or anywhere between bytes
-    00 or FF.
-    """
+    """Memory for a text: before an inaccessible page, or anywhere between bytes 00 or FF."""
 
     def __init__(self) -> None:
         size = 1 << 18

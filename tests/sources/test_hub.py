@@ -10,9 +10,9 @@ import sys
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
 
 import pytest
+from command_line import Run
 from repository import printed, small_source
 
 import tokexport
@@ -85,7 +85,7 @@ def http_error(kind: Callable[..., Exception], status: int, message: str = "") -
 
 
 def test_a_repository_converts_to_the_same_file_as_a_folder(
-    hub: Hub, run: Callable[..., Any], tmp_path: Path
+    hub: Hub, run: Run, tmp_path: Path
 ) -> None:
     document = small_source("qwen").read_bytes()
     hub.files = {"tokenizer.json": document, **SETTINGS, **OTHERS}
@@ -148,7 +148,7 @@ def test_a_string_that_cannot_be_a_repository_is_a_path(source: str) -> None:
     ],
 )
 def test_errors_of_the_library_become_one_sentence(
-    error: Exception, words: str, hub: Hub, run: Callable[..., Any]
+    error: Exception, words: str, hub: Hub, run: Run
 ) -> None:
     hub.error = error
     done = run("convert", NAME, "--revision", "v9")

@@ -8,13 +8,13 @@ installed, the files are also compared with it on random strings.
 import copy
 import json
 import unicodedata
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import tokenizers
+from command_line import Run
 from hypothesis import given
 from hypothesis import strategies as st
 from json_parts import metaspace, pre_tokenizers
@@ -76,9 +76,7 @@ def test_random_strings_have_the_ids_of_the_library(name: str, tokenizer: Tokeni
 
 
 @pytest.mark.skipif(IS_INSTALLED, reason="tokenizers 1.0 is installed")
-def test_with_another_library_a_sentence_says_what_to_do(
-    run: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_with_another_library_a_sentence_says_what_to_do(run: Run, tmp_path: Path) -> None:
     source, target = FOLDER / "bytes_gpt2.json", tmp_path / "it.bin"
     done = run("convert", source, "-o", target)
     assert done.code == 0

@@ -1,6 +1,4 @@
-"""WordPiece and RWKV in GGUF: the same ids when read back, the tokens of the converter, and words
-in llama.cpp.
-"""
+"""WordPiece and RWKV in GGUF: the ids when read back and in llama.cpp, and its tokens."""
 
 from pathlib import Path
 from typing import Any
@@ -54,9 +52,7 @@ def _pair(source: Path, target: Path) -> tuple[tokexport.Tokenizer, tokexport.To
 
 @pytest.mark.parametrize("name", ["uncased", "cased", "rwkv"])
 @given(text=TEXTS)
-def test_a_file_read_back_produces_the_same_ids(
-    name: str, text: str, pairs: dict[str, Any]
-) -> None:
+def test_a_file_read_back_has_the_same_ids(name: str, text: str, pairs: dict[str, Any]) -> None:
     original, read_back = pairs[name]
     for allowed in ((), "all"):
         expected = original.encode(text, allowed_special=allowed)

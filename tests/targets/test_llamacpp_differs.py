@@ -1,6 +1,4 @@
-"""What llama.cpp does with a GGUF otherwise than the source's library is a warning that says what,
-and there is no warning where it does the same. The facts are those of llama.cpp itself.
-"""
+"""A warning says what llama.cpp itself does otherwise with a GGUF, and only where it does."""
 
 import json
 from collections.abc import Sequence

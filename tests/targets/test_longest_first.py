@@ -1,6 +1,4 @@
-"""llama.cpp finds the longest added token of a text first: where that differs from the library, a
-warning shows a text, and `verify --as gguf` gives llama.cpp's ids.
-"""
+"""llama.cpp finds longest added tokens first: a warning shows a text, `verify` its ids."""
 
 import json
 from itertools import product

@@ -1,6 +1,4 @@
-"""Formats of other runtimes: the output equals the golden file and matches the table of the README,
-and reading it back loses exactly the listed parts.
-"""
+"""Formats of other runtimes have the golden bytes and lose, read back, exactly the listed parts."""
 
 import errno
 import json

@@ -76,9 +76,7 @@ def interrupt(files: list[Path], target: Path, **options: Any) -> None:
 
 
 @given(TEXTS, TEXTS, st.booleans())
-def test_the_words_equal_those_of_the_texts(
-    first: list[str], second: list[str], special: bool
-) -> None:
+def test_words_equal_those_of_the_texts(first: list[str], second: list[str], special: bool) -> None:
     marks = ["<|end|>", "<|"] if special else []
     counts, second_counts = (WordCounts(SMALL, marks) for _ in range(2))
     counts.add(first)

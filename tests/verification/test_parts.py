@@ -2,11 +2,11 @@
 
 import copy
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import PathOf, Run
 from json_parts import normalizers, pre_tokenizers, split
 from reader_samples import BYTE_LEVEL, added
 from repository import SMALL, small_source
@@ -83,16 +83,14 @@ def test_without_a_refused_part_all_are_exact(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_all_parts_of_a_convertible_source_are_exact(name: str, run: Callable[..., Any]) -> None:
+def test_all_parts_of_a_convertible_source_are_exact(name: str, run: Run) -> None:
     outcome = run("inspect", SMALL / f"{name}.json", "--json")
     report = json.loads(outcome.text)
     assert (outcome.code, report["exact"]) == (0, True)
     assert "model" in [part["place"] for part in report["parts"]]
 
 
-def test_a_refusal_exits_with_1_and_is_shown_in_full(
-    run: Callable[..., Any], tmp_path: Path
-) -> None:
+def test_a_refusal_exits_with_1_and_is_shown_in_full(run: Run, tmp_path: Path) -> None:
     (tmp_path / "it.json").write_text(json.dumps(document("decoder", "version")), "utf-8")
     outcome = run("inspect", tmp_path / "it.json")
     assert (outcome.code, "2 refusals" in outcome.text) == (1, True)
@@ -100,7 +98,7 @@ def test_a_refusal_exits_with_1_and_is_shown_in_full(
     assert json.loads(run("inspect", tmp_path / "it.json", "--json").text)["exact"] is False
 
 
-def test_a_source_of_another_kind_is_one_part(run: Callable[..., Any]) -> None:
+def test_a_source_of_another_kind_is_one_part(run: Run) -> None:
     exact = run("inspect", small_source("ranks"), "--pattern", r"\w+|\W")
     assert (exact.code, exact.text.splitlines()[2].split()[:2]) == (0, ["ranks.tiktoken", "exact"])
     refused = run("inspect", small_source("ranks"), "--pattern", r"(a+)\1")
@@ -108,7 +106,7 @@ def test_a_source_of_another_kind_is_one_part(run: Callable[..., Any]) -> None:
 
 
 def test_a_broken_source_or_an_option_of_another_kind_is_a_failure(
-    run: Callable[..., Any], small_file: Callable[[str], Path], tmp_path: Path
+    run: Run, small_file: PathOf, tmp_path: Path
 ) -> None:
     (tmp_path / "tokenizer.json").write_text('{"model": {', "utf-8")
     for path in (tmp_path, tmp_path / "tokenizer.json", tmp_path / "none.json"):
