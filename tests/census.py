@@ -9,9 +9,9 @@ import ast
 import json
 import os
 import sys
+import trace
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -113,23 +113,15 @@ def table(users: dict[str, list[str]]) -> str:
 
 
 def unreached(run: Callable[[], object]) -> Iterator[tuple[str, int, int, list[str]]]:
-    """For each module of the pattern compiler: its path, the number of statements in functions, how
+    """For each module of the pattern compiler: its path, its number of statements in functions, how
     many of them ``run`` does not reach, and their functions.
     """
-    folder = str(ROOT / "tokexport" / "patterns")
+    tracer = trace.Trace(trace=False, ignoredirs=[sys.prefix, sys.exec_prefix])
+    tracer.runfunc(run)
     reached: dict[str, set[int]] = {}
-
-    def trace(frame: FrameType, event: str, argument: object) -> Any:
-        if not frame.f_code.co_filename.startswith(folder):
-            return None
-        reached.setdefault(frame.f_code.co_filename, set()).add(frame.f_lineno)
-        return trace
-
-    sys.settrace(trace)
-    try:
-        run()
-    finally:
-        sys.settrace(None)
+    for path, line in tracer.results().counts:
+        if path.startswith(str(ROOT / "tokexport" / "patterns")):
+            reached.setdefault(path, set()).add(line)
     for path, lines in sorted(reached.items()):
         missed: dict[int, str] = {}
         count = 0
@@ -140,12 +132,8 @@ def unreached(run: Callable[[], object]) -> Iterator[tuple[str, int, int, list[s
                     count += 1
                     if not lines & {*range(node.lineno, _head_end(node) + 1)}:
                         missed[node.lineno] = function.name
-        yield (
-            str(Path(path).relative_to(ROOT)),
-            count,
-            len(missed),
-            [*dict.fromkeys(missed.values())],
-        )
+        names = [*dict.fromkeys(missed.values())]
+        yield str(Path(path).relative_to(ROOT)), count, len(missed), names
 
 
 def _head_end(statement: ast.stmt) -> int:
