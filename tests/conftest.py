@@ -30,8 +30,7 @@ settings.register_profile(
 )
 settings.load_profile("tokexport")
 
-# The objects created by importing all test modules live until the end, so the collector need not
-# scan them.
+# The objects of all test modules live until the end, so the collector need not scan them.
 gc.disable()
 
 

@@ -38,8 +38,7 @@ def source(name: str) -> dict[str, Any]:
 def test_a_word_always_has_the_same_ids(name: str, tmp_path: Path) -> None:
     library = reference(source(name))
     tokenizer = load(file_bytes(read_document(source(name), tmp_path)))
-    # Few and short words, so that they recur; long ones that are not cached; some that are parts of
-    # others.
+    # Short words that recur, long ones that are not cached, and parts of others.
     word = st.text("ab1中" + MARK + "x", min_size=1, max_size=5) | st.text(
         "ab1", min_size=28, max_size=34
     )

@@ -32,8 +32,7 @@ from tokexport.normalization.normalize import normalize
 
 LETTERS = WORDS | {"use_regex": False}
 SPACED = LETTERS | {"add_prefix_space": True}
-# Letters that merge: a few, the letters of spaces and of bytes of é, ▁ and 中, and the results of a
-# second mapping of those.
+# Letters that merge: some, those of bytes of é, ▁ and 中, and of a second mapping of them.
 POOL = [
     *"abAB1.\u2581 ",
     *(ALPHABET[byte] for byte in " \n\xc3\xa9\xe2\x96\x81\xe4\xb8\xad\xc4\xa0".encode("latin-1")),

@@ -41,8 +41,7 @@ MARK = "\u2581"
 REPLACE = json_parts.replace(" ", MARK)
 PREPEND = {"type": "Prepend", "prepend": MARK}
 METASPACE = metaspace()
-# Normalizers and pre-tokenizers as published: Llama-2, Gemma-3, Metaspace, and steps after the
-# replacement.
+# Normalizers and pre-tokenizers of Llama-2, Gemma-3, Metaspace, and with steps after these.
 PARTS: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
     "llama": ([PREPEND, REPLACE], []),
     "gemma": ([REPLACE], [split(" ", "MergedWithPrevious", kind="String")]),
@@ -186,8 +185,7 @@ MARKED = (Replace(" ", MARK),)
         small(MARKED, added_tokens=(AddedToken(2, "a", lstrip=True, normalized=True),)),
         small(MARKED, characters={"suffix": b"</w>"}),
         small(MARKED, characters={"of_bytes": True}),
-        # In the reference, spans after a dropped character are off by its bytes; the mark has
-        # three.
+        # In the reference, a dropped character moves spans by its bytes; the mark has three.
         small(MARKED, unk_id=None),
     ],
 )

@@ -27,8 +27,7 @@ _OTHER_FILES: Final = (
 # The names of vocabularies that belong to a file of merges, by the end of its name.
 _VOCABULARIES: Final = {"merges.txt": ("vocab.json",), "vocab.bpe": ("encoder.json", "vocab.json")}
 
-# Ranks contain no pattern: the known pattern names that fit a path, for files whose digest is not
-# known.
+# Ranks contain no pattern: known names that fit a path, if the file's digest is not known.
 PATTERNS: Final = (
     ("*kimi*", "kimi_k2"),
     ("*llama3*", "llama3"),

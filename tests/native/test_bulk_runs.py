@@ -23,8 +23,7 @@ MODELS = 600 if SLOW else 120
 TEXTS = 10_000 if SLOW else 1_500
 MARK = "\u2581"
 
-# With and without ties, and with tokens of spaces that grow by one (Gemma 3, Yi) or double
-# (others).
+# With and without ties, and with tokens of spaces that grow by one (Gemma 3) or double.
 SHARED = (
     "llama2/tokenizer.json",
     "llama2/tokenizer.model",

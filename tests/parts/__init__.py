@@ -8,8 +8,7 @@ tests.parts docs/LIMITS.md` generates it.
 import sys
 from pathlib import Path
 
-# `python -m` searches the current directory first; the tokexport to test is the installed one, with
-# its extension module.
+# `python -m` would import the sources here; the tokexport to test is the installed one.
 _ROOT = Path(__file__).parents[2]
 sys.path.sort(key=lambda path: Path(path).resolve() == _ROOT)
 sys.path.append(str(_ROOT / "fixtures"))

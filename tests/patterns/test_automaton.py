@@ -16,8 +16,7 @@ from tokexport.patterns import MATCH_ENDS, SplitProgram, fancy, oniguruma
 from tokexport.patterns.tree import Characters, Node, nodes_of
 
 PATTERNS = {**TOKENIZER_JSON, **TIKTOKEN}
-# A run of white space before a letter is read in vain from each of its characters, or from each
-# 512th of a longer run.
+# White space before a letter is read in vain from each, or each 512th, of its characters.
 WITH_MEMO = {"deepseek-llm #2", "llama.cpp jais2 #1", "llama.cpp jais2 #2"}
 
 

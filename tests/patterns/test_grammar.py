@@ -100,8 +100,7 @@ def compared(pattern: str, dialect: Dialect, samples: list[str]) -> None:
         expected = engine_matched(pattern, dialect, samples)
         cuts = [*map(Oniguruma(pattern).parts, samples)] if dialect is Dialect.ONIGURUMA else None
     except BaseException as refusal:
-        # Both libraries raise bare exceptions; if Oniguruma gives up a search, it is a panic, not
-        # an Exception.
+        # Both libraries raise bare exceptions; Oniguruma panics if it gives up a search.
         if not re.search(
             r"Oniguruma error|[Ee]rror (at position|compiling)|retry-limit-in-match", str(refusal)
         ):

@@ -105,8 +105,7 @@ def test_all_states_and_all_classes_of_a_label_table_differ(pattern: str) -> Non
     assert set(np.unique(table.labels)) == set(range(program.n_classes))
     columns = np.concatenate([table.next, table.labels])
     assert len({column.tobytes() for column in columns.T}) == n_classes
-    # States that behave alike to any depth are equal: refine a partition by their output,
-    # repeatedly.
+    # States that behave alike to any depth are equal: refine a partition by their output.
     block = np.zeros(n_states, np.int64)
     for _ in range(n_states):
         rows = np.concatenate([block[:, None], table.labels, block[table.next]], axis=1)

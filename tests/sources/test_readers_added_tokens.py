@@ -12,8 +12,7 @@ from reader_samples import BYTES, FLAGS, added, document, read_document, referen
 from tokexport.errors import UnsupportedError
 from tokexport.model import SpellBytes, TokenizerModel, TokenKind
 
-# Contents in and outside the vocabulary, in and outside the byte alphabet, changed and unchanged by
-# normal forms.
+# In and outside the vocabulary and the byte alphabet, changed and unchanged by normal forms.
 CONTENTS = [
     *("", "a", "<s>", "</s>", "Ġ", "é", "e\u0301", "ﬁ", "fi", "中", "<a b>", "xy", "Å", "\u212b"),
     "①",

@@ -24,8 +24,7 @@ from tokexport.sources.registry import open_source
 from tokexport.unicode.byte_alphabet import CHARACTERS
 
 CONTROL, NORMAL = gguf.TokenType.CONTROL, gguf.TokenType.NORMAL
-# Words, runs of digits and of white space, letters without case, marks that NFC composes,
-# punctuation of two scripts.
+# Words, digits, white space, letters without case, marks that NFC composes, punctuation.
 TEXT = "It's the  end of 12345 days\n\n中文字 and\u3000。、!! e\u0301 \t ﬁ x1y22 ¡Hé!"
 PIECES = {
     "gpt-2": ["It", "'s", " the", " ", " end", " of", " 12345", " days"],

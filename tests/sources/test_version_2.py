@@ -225,8 +225,7 @@ def test_the_normal_forms_of_unicode_17_include_characters_after_unicode_9() -> 
 
 @given(st.text())
 def test_old_characters_are_normalized_as_in_python(text: str) -> None:
-    # Python has the tables of Unicode 13 or newer; normal forms of assigned characters never
-    # change.
+    # Python has Unicode 13 or newer; normal forms of assigned characters never change.
     assigned = "".join(character for character in text if unicodedata.category(character) != "Cn")
     for name in ("NFC", "NFD", "NFKC", "NFKD"):
         expected = unicodedata.normalize(name, assigned)

@@ -30,8 +30,7 @@ SANITIZED: Final = (
     "-fno-sanitize-recover=all",
 )
 
-# Machines of another byte order and of another word size, if their compilers and emulators are
-# installed.
+# Machines of another byte order and word size, if their compilers and emulators exist.
 EMULATED: Final = {"s390x-linux-gnu-gcc": "qemu-s390x", "arm-linux-gnueabihf-gcc": "qemu-arm"}
 EMULATE: Final = pytest.mark.skipif(
     os.environ.get("TOKEXPORT_EMULATE", "") in ("", "0"),

@@ -27,8 +27,7 @@ _QUICK = """
     spm-unigram-4000/spm.model spm-word-4000/spm.model t5-small/tokenizer.json
     torchtune-toys/m.model torchtune-toys/tiktoken_small.model:llama3
 """
-# Two that their own library refuses, a pair of files that do not match, and formats of other
-# runtimes that lack data for encoding.
+# Refused by their own library, no pair, or of runtimes that lack data for encoding.
 REFUSED = (
     *("added-tokens-test", "clip-openai/vocab.json", "llama2c-tok512/tok512.bin"),
     *("llm.c-gpt2/gpt2_tokenizer.bin", "pytorch-tokenizers-test"),

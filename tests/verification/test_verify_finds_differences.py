@@ -299,8 +299,7 @@ def test_the_report_mentions_another_release_of_the_library(twin: Twin) -> None:
 
 def test_a_text_at_which_the_library_itself_fails_is_skipped_and_reported() -> None:
     tokenizer = tiny_tokenizers()
-    # The first one includes the white space in which the second one would begin: "AddedVocabulary
-    # bad split".
+    # The first includes the white space that begins the second: "AddedVocabulary bad split".
     first = tokenizers.AddedToken("[R]", rstrip=True, normalized=False)
     second = tokenizers.AddedToken(" ", lstrip=True, normalized=False)
     tokenizer.add_special_tokens([first, second])
