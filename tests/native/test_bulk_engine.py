@@ -30,27 +30,16 @@ OTHERS = ("falcon/tokenizer.json", "clip/tokenizer.json")
 # normalizers and added tokens, with merged ids below those of their parts, and patterns of every
 # family.
 SHARED = (
-    "cl100k_base/cl100k_base.tiktoken:cl100k_base",
-    "o200k_base/o200k_base.tiktoken:o200k_base",
-    "llama3/tokenizer.json",
-    "qwen3/tokenizer.json",
-    "deepseek-v3/tokenizer.json",
-    "gpt2/tokenizer.json",
-    "kimi-k2/tiktoken.model:kimi_k2",
-    "mistral-nemo/tokenizer.json",
-    "olmo-dolma2/tokenizer.json",
-    "nanochat-rustbpe-8k/tokenizer.tiktoken:nanochat",
+    *("cl100k_base/cl100k_base.tiktoken:cl100k_base", "o200k_base/o200k_base.tiktoken:o200k_base"),
+    *("llama3/tokenizer.json", "qwen3/tokenizer.json", "deepseek-v3/tokenizer.json"),
+    *("gpt2/tokenizer.json", "kimi-k2/tiktoken.model:kimi_k2", "mistral-nemo/tokenizer.json"),
+    *("olmo-dolma2/tokenizer.json", "nanochat-rustbpe-8k/tokenizer.tiktoken:nanochat"),
     "whisper-tiktoken/multilingual.tiktoken:whisper_large_v3",
     # Bytes without a token, in StarCoder 2 of valid UTF-8, and ranks that are not the order of ids.
-    "starcoder2/tokenizer.json",
-    "gpt-neox-20b/tokenizer.json",
-    "roberta-base/tokenizer.json",
+    *("starcoder2/tokenizer.json", "gpt-neox-20b/tokenizer.json", "roberta-base/tokenizer.json"),
     # BPE over characters: with and without tokens for bytes, ties, a normalizer or a pre-tokenizer.
-    "llama2/tokenizer.json",
-    "llama2/tokenizer.model",
-    "mistral-7b-v0.1/tokenizer.json",
-    "gemma3/tokenizer.json",
-    "spm-bpe-4000/spm.model",
+    *("llama2/tokenizer.json", "llama2/tokenizer.model", "mistral-7b-v0.1/tokenizer.json"),
+    *("gemma3/tokenizer.json", "spm-bpe-4000/spm.model"),
 )
 
 

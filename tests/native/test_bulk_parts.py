@@ -19,12 +19,8 @@ MARK = "\u2581"
 
 # A space before each text, before the first segment, or none; a charsmap, whose text is never cut.
 SHARED = (
-    "llama2/tokenizer.json",
-    "llama2/tokenizer.model",
-    "mistral-7b-v0.1/tokenizer.json",
-    "mistral-7b-v0.3/tokenizer.json",
-    "phi-3/tokenizer.json",
-    "gemma3/tokenizer.json",
+    *("llama2/tokenizer.json", "llama2/tokenizer.model", "mistral-7b-v0.1/tokenizer.json"),
+    *("mistral-7b-v0.3/tokenizer.json", "phi-3/tokenizer.json", "gemma3/tokenizer.json"),
     "spm-bpe-4000/spm.model",
 )
 PARTS = (

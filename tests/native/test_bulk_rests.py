@@ -23,20 +23,7 @@ PIECES = [
 ]
 SOURCE = small(*PIECES, normalizer=NormalizerSpec(remove_extra_whitespaces=False))
 WORDS = (
-    "a",
-    "ab",
-    " a",
-    " ab",
-    "<x>",
-    "<",
-    "x>",
-    "b <",
-    "é",
-    "  ",
-    " ",
-    MARK,
-    "b",
-    "é" + MARK,
+    *("a", "ab", " a", " ab", "<x>", "<", "x>", "b <", "é", "  ", " ", MARK, "b", "é" + MARK),
     MARK + "<a",
 )
 

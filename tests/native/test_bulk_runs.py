@@ -25,14 +25,9 @@ MARK = "\u2581"
 
 # With and without ties, and with tokens of spaces that grow by one (Gemma 3) or double.
 SHARED = (
-    "llama2/tokenizer.json",
-    "llama2/tokenizer.model",
-    "mistral-7b-v0.1/tokenizer.json",
-    "mistral-spm/tokenizer.model.v1",
-    "gemma3/tokenizer.json",
-    "phi-3/tokenizer.json",
-    "yi/tokenizer.json",
-    "spm-bpe-4000/spm.model",
+    *("llama2/tokenizer.json", "llama2/tokenizer.model", "mistral-7b-v0.1/tokenizer.json"),
+    *("mistral-spm/tokenizer.model.v1", "gemma3/tokenizer.json", "phi-3/tokenizer.json"),
+    *("yi/tokenizer.json", "spm-bpe-4000/spm.model"),
 )
 # Characters whose runs have tokens, or whose bytes have, or that are not merged.
 OTHERS = " a=-\n\t\u4e2d\u3002\u0e4f\U0001f9ff\u00e9"

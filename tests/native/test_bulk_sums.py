@@ -27,20 +27,8 @@ from tokexport.sources.sentencepiece.proto import (
 
 SHARED = ("albert-style-30k-clean/30k-clean", "spm-unigram-4000/spm", "xlnet-base-cased/spiece")
 WORDS = (
-    " ",
-    " ",
-    " a",
-    " ab",
-    "abc",
-    "xx",
-    " xxxx",
-    "b ",
-    " é中",
-    "x" * 300,
-    " " + "ab" * 700,
-    " xxxxxx",
-    " abxx",
-    "cxxab",
+    *(" ", " ", " a", " ab", "abc", "xx", " xxxx", "b ", " é中", "x" * 300, " " + "ab" * 700),
+    *(" xxxxxx", " abxx", "cxxab"),
 )
 
 

@@ -17,22 +17,7 @@ from tokexport.errors import UnsupportedError
 from tokexport.sources import read
 
 MODELS = 3_000 if SLOW else 250
-LETTERS = (
-    "a",
-    "b",
-    "A",
-    "\u00e9",
-    "\u4e2d",
-    "\u2581",
-    "0",
-    "1",
-    ",",
-    ".",
-    "'",
-    " ",
-    "\n",
-    "\u3000",
-)
+LETTERS = tuple("abA\u00e9\u4e2d\u258101,.' \n\u3000")
 # Matches that depend on the characters beside them, too.
 PATTERNS = (r"\s+", r"\s", r"[,.]", r"\s+(?!\S)", r"\s(?=\S)", r"a+b?", r" ?a", r"[^,]a")
 # A space and U+2581 after ByteLevel: words with more ids than the engine has room for.
@@ -40,11 +25,8 @@ BYTE_LETTERS = ("\u0120", "\u00e2", "\u0138", "\u0123")
 BEHAVIORS = ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
 
 SHARED = (
-    "t5-small/tokenizer.json",
-    "xlm-roberta/tokenizer.json",
-    "xlnet-base-cased/tokenizer.json",
-    "bert-base-uncased/tokenizer.json",
-    "bert-base-cased/tokenizer.json",
+    *("t5-small/tokenizer.json", "xlm-roberta/tokenizer.json", "xlnet-base-cased/tokenizer.json"),
+    *("bert-base-uncased/tokenizer.json", "bert-base-cased/tokenizer.json"),
     "gte-small/tokenizer.json",
 )
 

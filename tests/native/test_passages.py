@@ -17,14 +17,9 @@ CHANGES = 2_000 if SLOW else 300
 # Patterns of several families, a normalizer, BPE over characters with a space before each text,
 # before the first segment only, or none.
 SHARED = (
-    "cl100k_base/cl100k_base.tiktoken:cl100k_base",
-    "gpt2/tokenizer.json",
-    "qwen3/tokenizer.json",
-    "deepseek-v3/tokenizer.json",
-    "llama2/tokenizer.json",
-    "llama2/tokenizer.model",
-    "mistral-7b-v0.1/tokenizer.json",
-    "gemma3/tokenizer.json",
+    *("cl100k_base/cl100k_base.tiktoken:cl100k_base", "gpt2/tokenizer.json"),
+    *("qwen3/tokenizer.json", "deepseek-v3/tokenizer.json", "llama2/tokenizer.json"),
+    *("llama2/tokenizer.model", "mistral-7b-v0.1/tokenizer.json", "gemma3/tokenizer.json"),
 )
 WORDS = (
     *(" the", " quick", "Brown", " fox's", "jumps ", "over", ".", ", ", "\n", "\n\n", " \n", "  "),

@@ -73,13 +73,8 @@ def test_a_pair_is_read_from_either_file_and_from_the_directory(
 def test_a_note_says_that_gpt2s_pattern_is_assumed(named: str | None, tmp_path: Path) -> None:
     write(tmp_path, VOCAB, MERGES)
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": named}))
-    assert (
-        read(tmp_path)
-        .notes[0]
-        .startswith(
-            "No file beside vocab.json names a class that says how texts are split, so they are"
-        )
-    )
+    note = "No file beside vocab.json names a class that says how texts are split, so they are"
+    assert read(tmp_path).notes[0].startswith(note)
 
 
 def test_special_tokens_can_be_given(tmp_path: Path) -> None:

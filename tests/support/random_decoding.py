@@ -9,7 +9,6 @@ from tokexport.model import (
     ReplaceLiteral,
     StripChars,
     StripWhiteSpace,
-    TextEdit,
     Token,
 )
 
@@ -55,14 +54,8 @@ first_literals = st.builds(
 )
 
 
-def _decoding(
-    fallback: tuple[bool, bool], repeats: bool, first_is: FirstIs, edits: list[TextEdit]
-) -> Decoding:
-    return Decoding(*fallback, repeats, first_is, tuple(edits))
-
-
 rules = st.builds(
-    _decoding,
+    lambda runs, repeats, first_is, edits: Decoding(runs[0], runs[1], repeats, first_is, (*edits,)),
     st.sampled_from([(False, False), (True, False), (True, True)]),
     st.booleans(),
     st.sampled_from(FirstIs),
