@@ -146,8 +146,8 @@ typedef struct tkx_bulk_points {
        nor is one of a space and some of these */
     uint64_t unchanged[TKX_BULK_POINTS / 64];
     int keeps_space;
-    uint64_t
-        spaces[2]; /* ASCII characters that become a space: cuts between one of `left` and them */
+    /* ASCII characters that become a space: a text can be cut between one of `left` and them */
+    uint64_t spaces[2];
     uint16_t images[TKX_BULK_POINTS];
 } tkx_bulk_points;
 

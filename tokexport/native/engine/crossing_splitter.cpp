@@ -1,8 +1,6 @@
 #include "crossing_splitter.h"
 
 #include <algorithm>
-#include <iterator>
-#include <vector>
 
 #include "character_table.h"
 #include "split_words.h"

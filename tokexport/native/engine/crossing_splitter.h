@@ -25,7 +25,8 @@ public:
     // For two ASCII characters, given as two bytes, the first one lowest.
     bool is_ascii_cut(std::uint32_t two) const { return ascii_cuts_[two >> 6] >> (two & 63) & 1; }
 
-    // For two characters that are not both ASCII. False is always safe.
+    // For two characters that are not both ASCII. False is always safe. Of CUTS, without
+    // cuts_characters: only before a space.
     bool is_cut(std::uint32_t left, std::uint32_t right, bool cuts_characters = true) const {
         if (traits_) return is_cut_by_traits(traits_of(left), traits_of(right), cuts_characters);
         if (!rule_) return !is_joined(left, right);
@@ -68,13 +69,13 @@ private:
     }
 
     // Of CUTS, for a character: the one that it becomes, whether it may be to the left and to the
-    // right of a cut, and whether the normalizer leaves it as it is.
+    // right of a cut, and whether the normalizer leaves it unchanged.
     enum Trait : std::uint32_t {
         image = 0xFFFF,
         before_cut = 1 << 16,
         after_cut = 1 << 17,
         unchanged = 1 << 18,
-        space = 1 << 19  // a cut is before it, whatever is to the left
+        space = 1 << 19  // becomes one that begins a word
     };
     std::uint32_t traits_of(std::uint32_t c) const { return traits_[c < TKX_BULK_POINTS ? c : 0]; }
     bool is_cut_by_traits(std::uint32_t left, std::uint32_t right, bool cuts_characters) const {
