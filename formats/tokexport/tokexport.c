@@ -4883,10 +4883,10 @@ static void split(tkx_context *ctx, const uint8_t *begin, const uint8_t *end) {
 /* ---- encode.c: encoding (3.1) ---------------------------------------------------------------- */
 #ifdef TKX_BULK
 /* The bulk engine of the Python extension; returns 0 if it does not encode a segment. */
-static int encode_bulk(tkx_context *ctx, const uint8_t *text, size_t size, int normalized);
+static int encode_bulk(tkx_context *ctx, const uint8_t *text, size_t size, int level);
 #define TKX_ENCODE_BULK encode_bulk
 #else
-#define TKX_ENCODE_BULK(ctx, text, size, normalized) 0
+#define TKX_ENCODE_BULK(ctx, text, size, level) 0
 #define TKX_BLOCK 8192
 #endif
 
@@ -4903,12 +4903,11 @@ static void encode_plain(tkx_context *ctx, const uint8_t *text, size_t size) {
 static TKX_INLINE void encode_around(tkx_context *ctx, int normalized, const uint8_t *text,
                                      size_t size,
                                      void (*encode_part)(tkx_context *, const uint8_t *, size_t)) {
+    const int has_any = has_tokens(ctx, normalized);
     tkx_scanner f;
     tkx_segment item;
-    if (!has_tokens(ctx, normalized)) {
-        if (size) encode_part(ctx, text, size);
-        return;
-    }
+    if (!has_any && size) encode_part(ctx, text, size);
+    if (!has_any || TKX_ENCODE_BULK(ctx, text, size, 2 + normalized)) return;
     scanner_start(&f, ctx, normalized, text, size);
     while (ctx->code == TKX_OK && scanner_next(&f, &item)) {
         if (item.id != TKX_NONE) emit_added(ctx, item.id, text + item.from, text + item.to);

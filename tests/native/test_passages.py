@@ -20,6 +20,7 @@ SHARED = (
     *("cl100k_base/cl100k_base.tiktoken:cl100k_base", "gpt2/tokenizer.json"),
     *("qwen3/tokenizer.json", "deepseek-v3/tokenizer.json", "llama2/tokenizer.json"),
     *("llama2/tokenizer.model", "mistral-7b-v0.1/tokenizer.json", "gemma3/tokenizer.json"),
+    *("mpt/tokenizer.json", "phi-2/tokenizer.json"),
 )
 WORDS = (
     *(" the", " quick", "Brown", " fox's", "jumps ", "over", ".", ", ", "\n", "\n\n", " \n", "  "),

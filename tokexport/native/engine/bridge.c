@@ -120,14 +120,15 @@ void tkx_bulk_find_starts(tkx *t, int normalized, tkx_bulk_starts *starts) {
     if (ctx.code == TKX_OK) t->starts[normalized] = starts;
 }
 
-/* Encodes a segment by the engine, with a space before it if `is_spaced`; 0: the core has to. */
-static int encode_segment_in_bulk(tkx_context *ctx, const uint8_t *text, size_t size,
-                                  int is_spaced) {
+/* Encodes a text of a kind by the engine; 0: the core has to. */
+static int encode_in_bulk(tkx_context *ctx, const uint8_t *text, size_t size, int kind,
+                          int normalized) {
     tkx_bulk_segment segment;
     int code;
     segment.text = text;
     segment.size = size;
-    segment.is_spaced = is_spaced;
+    segment.kind = kind;
+    segment.normalized = normalized;
     segment.limit = ctx->text.limit;
     segment.capacity = ctx->capacity - smaller(ctx->count, ctx->capacity);
     segment.ids = segment.capacity ? ctx->ids + ctx->count : ctx->ids;
@@ -170,20 +171,67 @@ static int encode_as_it_is(tkx_context *ctx, const uint8_t *text, size_t size, i
     if (!affix) affix = find_affix(t->ops, t->op_count);
     is_spaced = affix && !is_rest && !((affix->flags & ONLY_FIRST) && text != ctx->text.begin) &&
                 !((affix->flags & UNLESS_PRESENT) && *text == ' ');
-    return encode_segment_in_bulk(ctx, text, size, is_spaced);
+    return encode_in_bulk(ctx, text, size, is_spaced ? TKX_BULK_SPACED : TKX_BULK_SEGMENT, 0);
 }
 
-static int encode_bulk(tkx_context *ctx, const uint8_t *text, size_t size, int normalized) {
+int tkx_bulk_scan(tkx_context *ctx, int normalized, const uint8_t *text, size_t size,
+                  int (*take)(void *self, size_t from, size_t to, uint32_t id), void *self) {
+    tkx_scanner f;
+    tkx_segment item;
+    int code = TKX_OK;
+    scanner_start(&f, ctx, normalized, text, size);
+    while (code == TKX_OK && ctx->code == TKX_OK && scanner_next(&f, &item))
+        code = take(self, item.from, item.to, item.id);
+    return code == TKX_OK ? ctx->code : code;
+}
+
+int tkx_bulk_has_space_tokens(const tkx *t, int normalized) {
+    const uint8_t *content;
+    size_t size;
+    uint32_t i, id, flags;
+    for (i = 0; tkx_added_token(t, i, &id, &content, &size, &flags) == TKX_OK; i++) {
+        if ((flags & TKX_ADDED_SPECIAL) || !(flags & TKX_ADDED_NORMALIZED) != !normalized) continue;
+        while (size && (content[size - 1] == ' ' || content[size - 1] == '\n')) size--;
+        if (!size) return 1;
+    }
+    return 0;
+}
+
+/* Whether no operation changes ASCII characters. */
+static int only_forms(const tkx_op *op, uint32_t count) {
+    for (; count; count--, op++)
+        if (op->kind != FORM) return 0;
+    return 1;
+}
+
+/* Encodes a text and the added tokens in it by the engine, if nothing else happens to them, so that
+   CUTS are where the text can be cut. */
+static int encode_with_tokens(tkx_context *ctx, const uint8_t *text, size_t size, int normalized) {
+    const tkx *t = ctx->t;
+    if (!ctx->bulk || ctx->special > 1 || !tkx_bulk_takes_tokens(ctx->bulk, normalized)) return 0;
+    if (normalized ? !only_forms(t->ops, t->normalizer_count)
+                   : has_tokens(ctx, 1) || find_affix(t->ops, t->op_count) ||
+                         !tkx_bulk_maps_marks_only(ctx->bulk) || has_mark(text, size))
+        return 0;
+    if ((normalized || !t->normalizer_count) && t->stage_count && (t->stages[0].flags & REWRITE))
+        return 0;
+    return encode_in_bulk(ctx, text, size, ctx->special ? TKX_BULK_SPECIAL : TKX_BULK_TOKENS,
+                          normalized);
+}
+
+/* `level`: 0 for a segment, 1 for a normalized one, 2 and 3 if they have added tokens. */
+static int encode_bulk(tkx_context *ctx, const uint8_t *text, size_t size, int level) {
     const tkx *t = ctx->t;
     const tkx_text outer = ctx->text;
     const size_t mark = ctx->memory_used;
     const int is_rest = ctx->bulk && text == outer.begin && tkx_bulk_is_rest(ctx->bulk);
     uint32_t i;
     int is_done = 1;
+    if (level > 1) return encode_with_tokens(ctx, text, size, level - 2);
     if (!ctx->bulk) return 0;
     if (tkx_bulk_runs_sum(ctx->bulk))
-        return !normalized && encode_segment_in_bulk(ctx, text, size, 0);
-    if (!normalized) {
+        return level == 0 && encode_in_bulk(ctx, text, size, TKX_BULK_SEGMENT, 0);
+    if (level == 0) {
         if (encode_as_it_is(ctx, text, size, is_rest)) return 1;
         if (!is_rest) return 0;
         /* a rest with U+2581: only the maps apply, since nothing is put before it */
@@ -196,7 +244,7 @@ static int encode_bulk(tkx_context *ctx, const uint8_t *text, size_t size, int n
     } else if (t->stage_count && (t->stages[0].flags & REWRITE)) {
         rewrite(ctx, t->ops + t->stages[0].first_op, t->stages[0].op_count, &text, &size);
     }
-    if (size && ctx->code == TKX_OK) is_done = encode_segment_in_bulk(ctx, text, size, 0);
+    if (size && ctx->code == TKX_OK) is_done = encode_in_bulk(ctx, text, size, TKX_BULK_SEGMENT, 0);
     ctx->text = outer;
     ctx->memory_used = mark;
     if (!is_done && is_rest) fail(ctx, TKX_E_NOT_FOUND), is_done = 1;

@@ -17,11 +17,14 @@ extern "C" {
 struct tkx_context; /* a call of the core */
 struct tkx_bulk;    /* the engine in a workspace (encoder.h) */
 
-/* A segment between added tokens, after the normalizer. Bytes up to `limit` may be read. */
+/* A segment between added tokens, after the normalizer; TKX_BULK_SPACED: a space precedes it, and is
+   not part of it. Or a text with added tokens (tkx_bulk_scan), TKX_BULK_SPECIAL: with special ones.
+   Bytes up to `limit` may be read. */
+enum { TKX_BULK_SEGMENT, TKX_BULK_SPACED, TKX_BULK_TOKENS, TKX_BULK_SPECIAL };
 typedef struct tkx_bulk_segment {
     const uint8_t *text;
     size_t size;
-    int is_spaced; /* a space precedes the text, and is not part of it */
+    int kind, normalized; /* normalized: which added tokens */
     const uint8_t *limit;
     uint32_t *ids; /* room for `capacity` ids; `count` is the number made, which may be larger */
     size_t capacity, count;
@@ -68,6 +71,17 @@ void tkx_bulk_find_starts(tkx *t, int normalized, tkx_bulk_starts *starts);
 /* Engine: encodes a segment. TKX_E_NOT_FOUND: the engine cannot, so the core has to; `ids` is to be
    ignored then. */
 int tkx_bulk_encode(struct tkx_bulk *bulk, struct tkx_context *ctx, tkx_bulk_segment *segment);
+
+/* Core: finds the added tokens of such a text or of a part of it, and calls `take` for each, and with
+   TKX_NONE for each segment between them; until it returns an error. */
+int tkx_bulk_scan(struct tkx_context *ctx, int normalized, const uint8_t *text, size_t size,
+                  int (*take)(void *self, size_t from, size_t to, uint32_t id), void *self);
+
+/* Whether white space that texts are full of is an added token, so that segments are short. */
+int tkx_bulk_has_space_tokens(const tkx *t, int normalized);
+
+/* Engine: the same for its file. */
+int tkx_bulk_takes_tokens(const struct tkx_bulk *bulk, int normalized);
 
 /* Engine: whether the file satisfies tkx_bulk_has_light_normalizer. */
 int tkx_bulk_maps_marks_only(const struct tkx_bulk *bulk);

@@ -34,18 +34,58 @@ int Encoder::encode(tkx_context *ctx, tkx_bulk_segment &segment) {
     release_slots();
     const double before = *tkx_bulk_sum(ctx);
     sum_ = static_cast<float>(before);
-    const int code = encode_by_passages(segment.text, segment.size, segment.is_spaced);
+    normalized_ = segment.normalized;
+    const int code =
+        encode_by_passages(segment.text, segment.size, static_cast<std::size_t>(segment.kind));
     segment.count = count_;
     *tkx_bulk_sum(ctx) = code == TKX_OK ? static_cast<double>(sum_) : before;
     return code;
 }
 
 // Encodes consecutive new passages.
-int Encoder::encode_run(const std::uint8_t *text, std::size_t size, bool is_spaced) {
-    text_ = text;
+int Encoder::encode_run(const std::uint8_t *text, std::size_t size, std::size_t kind) {
+    run_ = text;
+    token_end_ = 0;
+    set_text(0);
+    if (kind < TKX_BULK_TOKENS) {
+        const int code = encode_segment(size, kind == TKX_BULK_SPACED);
+        return code == TKX_OK ? resolve() : code;
+    }
+    const auto take = [](void *self, std::size_t from, std::size_t to, std::uint32_t id) {
+        return static_cast<Encoder *>(self)->encode_with_tokens(from, to, id);
+    };
+    const int code = tkx_bulk_scan(ctx_, normalized_, text, size, take, this);
+    if (code != TKX_OK) return code;
+    note_token_end();
+    return resolve();
+}
+
+// Encodes an added token, or a segment between two, of the current run.
+int Encoder::encode_with_tokens(std::size_t from, std::size_t to, std::uint32_t id) {
+    // A token that strips white space may cover the one after it.
+    if (from >= token_end_) note_token_end();
+    token_end_ = std::max(token_end_, to);
+    set_text(from);
+    return id == TKX_NONE ? encode_segment(to - from, false) : add_token(id);
+}
+
+int Encoder::add_token(std::uint32_t id) {
+    const std::size_t room = capacity_ - std::min(capacity_, count_);
+    if (static_cast<std::size_t>(at_ - out_) + misses_.bytes + spare < room) {
+        *at_++ = id;
+        return TKX_OK;
+    }
+    const int code = resolve();
+    if (count_ < capacity_) ids_[count_] = id;
+    count_++;
+    out_ = at_ = ids_ + std::min(count_, capacity_);
+    return code;
+}
+
+int Encoder::encode_segment(std::size_t size, bool is_spaced) {
     return engine_.crossings
-               ? encode_pre_tokens(CrossingRun(*engine_.crossings, text, size), is_spaced)
-               : encode_pre_tokens(SplitRun(*engine_.splitter, text, size), false);
+               ? encode_pre_tokens(CrossingRun(*engine_.crossings, text_, size), is_spaced)
+               : encode_pre_tokens(SplitRun(*engine_.splitter, text_, size), false);
 }
 
 template <class Run> int Encoder::encode_pre_tokens(Run run, bool is_spaced) {
@@ -75,7 +115,7 @@ template <class Run> int Encoder::encode_pre_tokens(Run run, bool is_spaced) {
             if (start >= next_end_) note_passage_end(start);
         }
     }
-    return resolve();
+    return TKX_OK;
 }
 
 int Encoder::encode_block(std::uint32_t start, const std::uint32_t *ends, std::size_t count) {
@@ -199,6 +239,10 @@ void Encoder::write_out() {
 }  // namespace tokexport
 
 int tkx_bulk_maps_marks_only(const tkx_bulk *bulk) { return bulk->engine().has_light_normalizer; }
+
+int tkx_bulk_takes_tokens(const tkx_bulk *bulk, int normalized) {
+    return bulk->engine().has_space_tokens[normalized];
+}
 
 int tkx_bulk_runs_sum(const tkx_bulk *bulk) { return bulk->engine().sum != nullptr; }
 

@@ -54,7 +54,7 @@ private:
 
     // The end of a passage in the current run.
     struct PassageEnd {
-        std::uint32_t at;  // in bytes from text_
+        std::uint32_t at;  // in bytes from run_
         // The number of ids up to there; until that is known, the number of ids from out_ on,
         // without those of misses.
         std::size_t ids;
@@ -68,16 +68,22 @@ private:
     // Passages that are looked up together.
     static constexpr std::size_t most_passages = 16;
 
-    int encode_run(const std::uint8_t *text, std::size_t size, bool is_spaced);
-    int encode_by_passages(const std::uint8_t *text, std::size_t size, bool is_spaced);
+    int encode_run(const std::uint8_t *text, std::size_t size, std::size_t kind);
+    int encode_with_tokens(std::size_t from, std::size_t to, std::uint32_t id);
+    int encode_segment(std::size_t size, bool is_spaced);
+    int add_token(std::uint32_t id);
+    int encode_by_passages(const std::uint8_t *text, std::size_t size, std::size_t kind);
     int encode_passages(const Passage *passages, std::size_t count);
+    int encode_segments(const Passage &text);
     int encode_new_passages(const Passage *passages, std::size_t count);
     bool take_passage(const Passage &passage);
     PassageCache &cache_of(const Passage &passage) {
         return passage.size <= short_passage ? short_passages_ : long_passages_;
     }
-    std::size_t passage_size(const std::uint8_t *text, std::size_t size) const;
+    std::size_t passage_size(const std::uint8_t *text, std::size_t size, std::size_t kind) const;
+    void set_text(std::size_t from);
     void note_passage_end(std::uint32_t start);
+    void note_token_end();
     void count_ids_of_passages();
     template <class Run> int encode_pre_tokens(Run run, bool is_spaced);
     int encode_spaced(std::uint32_t end);
@@ -117,8 +123,9 @@ private:
     std::unique_ptr<LongWord[]> long_words_;
     WordBlock block_{};  // zeroed: elements after the last one are computed, too
 
-    // The current segment.
+    // The current text; text_ is that of the current segment in it.
     tkx_context *ctx_ = nullptr;
+    int normalized_ = 0;
     const std::uint8_t *text_ = nullptr, *limit_ = nullptr;
     std::uint32_t *ids_ = nullptr;
     std::size_t capacity_ = 0, count_ = 0;
@@ -126,8 +133,10 @@ private:
     std::uint32_t *out_ = nullptr, *at_ = nullptr;
     float sum_ = 0;  // of the scores of the ids up to out_, if the engine has a sum
 
-    // In the current run: the ends of its passages, how many were reached, and for how many of them
-    // the ids are counted. next_end_ is the offset of the next end, or no_end.
+    // The current run, the ends of its passages, how many were reached, and for how many of them the
+    // ids are counted. next_end_ is the offset of the next end in text_, or no_end.
+    const std::uint8_t *run_ = nullptr, *whole_ = nullptr;
+    std::size_t token_end_ = 0;  // of the added tokens so far, in bytes from run_
     PassageEnd passage_ends_[most_passages];
     std::size_t passage_count_ = 0, reached_ends_ = 0, counted_ends_ = 0;
     std::uint32_t next_end_ = no_end;

@@ -28,6 +28,8 @@ std::unique_ptr<const Engine> Engine::make(const tkx &file, unsigned width) {
         made->symbols = std::make_unique<CharacterSymbols>(file, made->pairs);
         made->has_light_normalizer = tkx_bulk_has_light_normalizer(&file) != 0;
     }
+    for (const int normalized : {0, 1})
+        made->has_space_tokens[normalized] = tkx_bulk_has_space_tokens(&file, normalized) != 0;
     made->splitter = std::move(splitter);
     made->crossings = std::move(crossings);
     made->words = std::move(words);

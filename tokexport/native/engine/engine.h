@@ -38,6 +38,7 @@ public:
     std::unique_ptr<const Splitter> splitter;
     std::unique_ptr<const WordStages> words;  // null for BPE over bytes or characters
     bool has_light_normalizer = false;        // bridge.h
+    bool has_space_tokens[2] = {};            // bridge.h
 
     // Built on demand: it takes 0.3 to 3 ms, and most English does not need it. Null if there is
     // none for this file, for instance if XPRS does not say that characters are merged first.

@@ -27,7 +27,7 @@ void Passage::set_hash() {
     };
     for (std::size_t i = 0; i + 64 < size; i += 64) round(bytes + i);
     round(bytes + size - 64);
-    hash = size << 1 | is_spaced;
+    hash = size << 2 | kind;
     for (const std::uint64_t lane : lanes) {
         hash = (hash ^ lane) * factor;
         hash ^= hash >> 32;
@@ -55,7 +55,7 @@ const std::uint8_t *PassageCache::find(const Passage &passage) const {
         const std::uint8_t *entry = ring_ + slot->position % ring_size_;
         Header header;
         std::memcpy(&header, entry, sizeof header);
-        if (header.size_and_is_spaced == (passage.size << 1 | passage.is_spaced) &&
+        if (header.size_and_kind == (passage.size << 2 | passage.kind) &&
             std::memcmp(entry + sizeof header, passage.bytes, passage.size) == 0)
             return entry;
     }
@@ -100,7 +100,7 @@ void PassageCache::add(const Passage &passage, const std::uint32_t *ids, std::si
     }) = {passage.hash, end_};
     end_ += room;
     budget_ -= std::min(budget_, room);
-    const Header header{passage.size << 1 | passage.is_spaced, count};
+    const Header header{passage.size << 2 | passage.kind, count};
     std::uint8_t *const entry = ring_ + place;
     std::memcpy(entry, &header, sizeof header);
     std::memcpy(entry + sizeof header, passage.bytes, passage.size);

@@ -17,7 +17,7 @@ struct Passage {
 
     const std::uint8_t *bytes;
     std::size_t size;
-    bool is_spaced;          // bridge.h
+    std::size_t kind;        // TKX_BULK_SEGMENT or another; below 4
     std::uint64_t hash = 0;  // of all bytes; 0: too short to be looked up
 
     void set_hash();
@@ -59,7 +59,7 @@ private:
     };
 
     struct Header {
-        std::uint64_t size_and_is_spaced, count;
+        std::uint64_t size_and_kind, count;
     };
 
     std::size_t set_of(const Passage &passage) const {
