@@ -23,8 +23,8 @@ GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 
 RANGES = ((0x20, 0x7F), (0x80, 0x800), (0x3040, 0x3100), (0x4E00, 0xA000), (0x1F300, 0x1F700))
 
-# Sources that the engine does not support: their splits, or merges that depend on places.
-OTHERS = ("falcon/tokenizer.json", "clip/tokenizer.json")
+# A source that the engine does not support, for its split.
+OTHERS = ("clip/tokenizer.json",)
 
 # A source and the name of its pattern. Together they are with and without WHOLE_FIRST,
 # normalizers and added tokens, with merged ids below those of their parts, and patterns of every

@@ -1,4 +1,4 @@
-"""The bulk engine has the ids of the C core for models other than BPE and stages of any kind."""
+"""The bulk engine has the ids of the C core for any model and stages of any kind."""
 
 import json
 import random
@@ -27,7 +27,7 @@ BEHAVIORS = ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Con
 SHARED = (
     *("t5-small/tokenizer.json", "xlm-roberta/tokenizer.json", "xlnet-base-cased/tokenizer.json"),
     *("bert-base-uncased/tokenizer.json", "bert-base-cased/tokenizer.json"),
-    "gte-small/tokenizer.json",
+    *("gte-small/tokenizer.json", "falcon/tokenizer.json"),
 )
 
 
@@ -60,10 +60,36 @@ def pre_tokenizer(r: random.Random) -> dict[str, Any]:
     )
 
 
+def byte_pairs(r: random.Random, tokens: list[str]) -> dict[str, Any]:
+    """BPE whose merges make those of the tokens, and others."""
+    suffix = r.choice(("", "", "</w>"))
+    letters = [*LETTERS, *BYTE_LETTERS]
+    vocab = dict.fromkeys(["<unk>", *letters, *(letter + suffix for letter in letters)])
+    merges = []
+    for token in [*tokens[len(letters) + 1 :], "aa", "ab", "aaaa", "01"]:
+        for end in range(2, len(token) + 1):
+            ending = suffix if r.random() < 0.5 else ""
+            parts = token[: end - 1], token[end - 1] + ending
+            if parts[0] in vocab and parts[0] + parts[1] not in vocab:
+                vocab[parts[0] + parts[1]] = None
+                merges.append(list(parts))
+    return {
+        "type": "BPE",
+        "unk_token": "<unk>",
+        "fuse_unk": r.random() < 0.5,
+        "ignore_merges": not suffix and r.random() < 0.3,
+        "end_of_word_suffix": suffix or None,
+        "vocab": {token: number for number, token in enumerate(vocab)},
+        "merges": merges,
+    }
+
+
 def model(r: random.Random) -> dict[str, Any]:
     tokens = ["<unk>", *LETTERS, *BYTE_LETTERS]
     tokens += ["".join(r.choices(LETTERS, k=r.randint(2, 4))) for _ in range(40)]
-    kind = r.choice(("Unigram", "Unigram", "WordPiece", "WordLevel"))
+    kind = r.choice(("Unigram", "Unigram", "WordPiece", "WordLevel", "BPE", "BPE"))
+    if kind == "BPE":
+        return byte_pairs(r, tokens)
     if kind == "Unigram":
         kept = [token for token in dict.fromkeys(tokens) if r.random() < 0.9 or token == "<unk>"]
         scores = [[token, -r.random() * 9] for token in kept]

@@ -405,8 +405,6 @@ int tkx_bulk_merge(tkx_context *ctx, const uint8_t *bytes, size_t size, uint32_t
 
 int tkx_bulk_has_words(const tkx *t, uint32_t next) {
     uint32_t i, op;
-    /* in BPE, a part that was merged before is found by where its ids are in the output */
-    if (t->model == MODEL_BPE) return 0;
     if (t->model == MODEL_WORDLEVEL && (t->flags & FUSE_UNKNOWN)) return 0;
     for (i = next; i < t->stage_count; i++) {
         const tkx_stage *s = &t->stages[i];
@@ -416,6 +414,11 @@ int tkx_bulk_has_words(const tkx *t, uint32_t next) {
     return 1;
 }
 
+/* Parts that were merged before are found by where their ids are. */
+static void forget_parts(tkx_context *ctx) {
+    if (ctx->recent) ctx->recent = (const uint8_t *)ctx;
+}
+
 int tkx_bulk_encode_word(tkx_context *ctx, uint32_t next, const uint8_t *bytes, size_t size,
                          uint32_t *ids, size_t capacity, size_t *count) {
     const tkx *t = ctx->t;
@@ -423,6 +426,7 @@ int tkx_bulk_encode_word(tkx_context *ctx, uint32_t next, const uint8_t *bytes, 
     uint8_t *const cache = ctx->cache;
     const size_t kept_capacity = ctx->capacity, before = ctx->count, mark = ctx->memory_used;
     write_to(ctx, ids, capacity, 0);
+    forget_parts(ctx);
     ctx->cache = NULL;
     if (next == t->stage_count) add_pretoken(ctx, bytes, size);
     else if (next + 1 == t->stage_count && is_simple(&t->stages[next]))
@@ -432,6 +436,7 @@ int tkx_bulk_encode_word(tkx_context *ctx, uint32_t next, const uint8_t *bytes, 
     ctx->memory_used = mark;
     ctx->cache = cache;
     *count = ctx->count;
+    forget_parts(ctx);
     write_to(ctx, kept, kept_capacity, before);
     return ctx->code;
 }

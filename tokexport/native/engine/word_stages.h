@@ -1,4 +1,5 @@
-// Models other than BPE: Unigram (T5, XLM-R), WordPiece (BERT) and the rest.
+// Models other than BPE: Unigram (T5, XLM-R), WordPiece (BERT) and the rest; and BPE with stages
+// that the splitter does not support (Falcon).
 #pragma once
 
 #include <cstdint>
