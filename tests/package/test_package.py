@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 import tiktoken
 from references import converted
@@ -158,6 +159,15 @@ def test_a_clone_without_its_dependencies_says_what_to_do(clone: Path) -> None:
     assert (refused.returncode, refused.stdout) == (2, "")
     sentence = "tokexport: click is not installed; run `pip install .` in the clone\n"
     assert refused.stderr == sentence
+
+
+def test_a_clone_says_its_version_without_an_installation(clone: Path, tmp_path: Path) -> None:
+    (tmp_path / "dependencies").mkdir()
+    (tmp_path / "dependencies" / "click").symlink_to(Path(click.__file__).parent)
+    command = [sys.executable, "-S", "-m", "tokexport", "--version"]
+    environment = {"PYTHONPATH": str(tmp_path / "dependencies")}
+    shown = subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True)
+    assert (shown.stdout, shown.stderr) == (f"tokexport {tokexport.__version__}\n", "")
 
 
 def test_a_type_checker_sees_the_public_names(tmp_path: Path) -> None:

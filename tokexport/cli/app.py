@@ -19,6 +19,7 @@ from tokexport.cli.console import SCHEMA_VERSION
 from tokexport.cli.options import COPIES
 from tokexport.errors import TokexportError
 from tokexport.escape import visible
+from tokexport.version import __version__
 
 COMMANDS = (
     *("convert", "embed", "verify", "inspect", "encode", "decode", "chat-template", "view"),
@@ -177,7 +178,7 @@ def report(error: BaseException, as_json: bool, copies: Mapping[str, str]) -> No
         " zsh_source or fish_source."
     ),
 )
-@click.version_option(package_name="tokexport", message="%(package)s %(version)s")
+@click.version_option(__version__, message="tokexport %(version)s")
 def commands() -> None:
     """Turns a model's tokenizer into one small file that a runtime maps into memory and uses in
     place, with exactly the ids of the original library.
