@@ -349,11 +349,19 @@ def test_without_the_library_a_sentence_says_what_to_install(
 ) -> None:
     pair(tmp_path)
     settle(tmp_path, tokenizer_class="GPT2Tokenizer")
+    end = f"{library} is not installed; pip install 'tokexport[transformers]'"
     monkeypatch.setitem(sys.modules, library, None)
-    sentence = rf"GPT2Tokenizer .*\({library}\); pip install 'tokexport\[transformers\]'"
-    for source in (tmp_path, tmp_path / "vocab.json"):
-        with pytest.raises(MissingLibraryError, match=sentence):
+    for source, place in ((tmp_path, "in"), (tmp_path / "vocab.json", "beside")):
+        why = f"a file {place} it names the class GPT2Tokenizer of `transformers`, which decides"
+        with pytest.raises(MissingLibraryError) as refused:
             read(source)
+        assert str(refused.value) == f"{source}: {why} its ids, and {end}"
+    (tmp_path / "tokenizer_config.json").unlink()
+    with pytest.raises(MissingLibraryError) as refused:
+        tokexport.convert(tmp_path, reference="transformers")
+    assert (
+        str(refused.value) == f"{tmp_path}: the library `transformers` decides its ids, and {end}"
+    )
 
 
 def test_an_object_is_read_like_the_file_that_its_backend_saves(tmp_path: Path) -> None:

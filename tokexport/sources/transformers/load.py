@@ -55,7 +55,7 @@ def reads(files: SourceFiles) -> bool:
         return False
     if importlib.util.find_spec("transformers") is None:
         return not named.remote
-    _version("", named)
+    _version(str(files.folder), named)
     kind = _class(named)
     return kind is not None and bool(_needed(kind)) and all(map(files.has, _needed(kind)))
 
@@ -103,7 +103,7 @@ def from_object(tokenizer: Any) -> Loaded | None:
     """The tokenizer of an object that the caller has loaded; None for any other object."""
     if not hasattr(tokenizer, "backend_tokenizer"):
         return None
-    return _loaded(tokenizer, _version("", None), SourceFiles(None))
+    return _loaded(tokenizer, _version(type(tokenizer).__name__, None), SourceFiles(None))
 
 
 def _loaded(tokenizer: Any, version: str, files: SourceFiles, *more: str) -> Loaded:
@@ -132,10 +132,12 @@ def _version(where: str, named: NamedClass | None) -> str:
             importlib.import_module(needed)
         import transformers
     except ImportError as error:
+        why = "the library `transformers` decides its ids"
+        if named is not None:
+            place = "in" if Path(where).is_dir() else "beside"
+            why = f"a file {place} it names {named} of `transformers`, which decides its ids"
         raise MissingLibraryError(
-            f"{where}: a file beside it names {named} of the library `transformers`, which decides"
-            f" its ids and is not installed ({error.name})",
-            INSTALL,
+            f"{where}: {why}, and {error.name} is not installed", INSTALL
         ) from error
     return str(transformers.__version__)
 
