@@ -31,6 +31,13 @@ def test_the_demo_shows_each_command_and_its_answer(run: Run, tmp_path: Path) ->
     assert document["steps"][-1]["text"] == demo_module.TEXT
 
 
+def test_the_demo_of_standard_input_shows_commands_that_read_it(run: Run, tmp_path: Path) -> None:
+    source, target = small_source("gpt2"), tmp_path / "it.bin"
+    shown = run("demo", "-", "-o", target, stdin=source.read_bytes()).text
+    assert f"$ tokexport convert - -o {target}\n" in shown
+    assert f"$ tokexport verify {target} --against - --quick\n" in shown
+
+
 def test_the_demo_keeps_files_only_on_request(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,6 +52,9 @@ def test_an_error_names_the_pipe(run: Run, pipe: Pipe) -> None:
         assert run("inspect", given).stderr.startswith(f"tokexport: {given}: ")
 
 
-def test_documents_from_a_pipe_are_refused(run: Run, pipe: Pipe, tmp_path: Path) -> None:
-    outcome = run("count", pipe(b"a text"), "-o", tmp_path / "it.counts")
-    assert (outcome.code, "it is a pipe, and documents" in outcome.stderr) == (2, True)
+def test_documents_from_a_pipe_are_refused(
+    run: Run, pipe: Pipe, small_file: PathOf, tmp_path: Path
+) -> None:
+    for command in (["count", pipe(b"a text")], ["tokenize", small_file("gpt2"), "-"]):
+        outcome = run(*command, "-o", tmp_path / "out", stdin=b"a text")
+        assert (outcome.code, "this is a pipe or standard input" in outcome.stderr) == (2, True)

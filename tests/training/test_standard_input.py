@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Run
+from command_line import PathOf, Run
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -80,6 +80,27 @@ def test_the_commands_read_standard_input_in_three_forms(run: Run, tmp_path: Pat
         run("train", "--counts", counted, *common, "-o", folders[3])
         first, *rest = [(folder / "tokenizer.bin").read_bytes() for folder in folders]
         assert rest == [first] * 3
+
+
+def test_counts_and_held_out_texts_may_be_standard_input(
+    run: Run, small_file: PathOf, tmp_path: Path
+) -> None:
+    text, counts = tmp_path / "a.txt", tmp_path / "a.counts"
+    text.write_text("low lower lowest")
+    run("count", text, "-o", counts)
+    command = ["train", "--vocab-size", 262, "--json", "--force", "-o", tmp_path / "out"]
+    by_file = run(*command, "--counts", counts, "--held-out", text).text
+    assert json.loads(by_file)["bytes_per_token"][0]["held_out"] > 1
+    by_counts = [*command, "--counts", "-", "--held-out", text]
+    assert run(*by_counts, stdin=counts.read_bytes()).text == by_file
+    held_out = [*command, "--counts", counts, "--held-out", "-"]
+    assert run(*held_out, stdin=text.read_bytes()).text == by_file
+    assert run(*command, text, "--held-out", "-", stdin=b"a\xff").code == 2
+    for once in (["-"], ["--counts", "-"], [text, "--beside", "-"]):
+        refused = run(*command, *once, "--held-out", "-", stdin=small_file("gpt2").read_bytes())
+        assert "standard input can only be read once" in refused.stderr
+    beside = run(*command, text, "--beside", "-", stdin=small_file("gpt2").read_bytes()).text
+    assert json.loads(beside)["bytes_per_token"][1]["tokenizer"] == "standard input"
 
 
 def test_standard_input_is_added_to_counts_once(run: Run, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from tokexport.cli.console import json_option, say, say_json, size
 from tokexport.cli.convert import convert
 from tokexport.cli.decode import decode
 from tokexport.cli.encode import encode
-from tokexport.cli.options import InputPath, target_option
+from tokexport.cli.options import InputPath, given_name, target_option
 from tokexport.cli.verify import verify
 from tokexport.errors import TokexportError
 
@@ -67,7 +67,10 @@ def run(as_json: bool, command: click.Command, *arguments: object) -> object:
     printed = io.TextIOWrapper(io.BytesIO(), "utf-8")
     name = command.name or ""
     if not as_json:
-        say(f"\n$ {shlex.join(['tokexport', name, *words])}")
+        typed = [
+            "-" if given_name(word) == "standard input" else given_name(word) for word in words
+        ]
+        say(f"\n$ {shlex.join(['tokexport', name, *typed])}")
     given = [*["--json"] * as_json, *words]
     try:
         with (

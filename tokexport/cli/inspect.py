@@ -19,7 +19,7 @@ from tokexport.cli.console import (
 )
 from tokexport.cli.contents import Contents, Fact, converted, opened, section_rows, tag_text
 from tokexport.cli.diagnose import Parts, parts_of
-from tokexport.cli.options import COPIES, InputPath, source_options
+from tokexport.cli.options import InputPath, given_name, source_options
 from tokexport.errors import IdError, TokexportError
 from tokexport.escape import escape
 from tokexport.file.layout import NONE, ModelType, SectionFlag, Tag
@@ -64,7 +64,7 @@ def inspect(
     listed = (token_id is not None) + show_tokens + show_added
     if listed > 1:
         raise click.UsageError("--token, --tokens and --added exclude one another.")
-    name = context.meta.get(COPIES, {}).get(path, path)
+    name = given_name(path)
     if is_tokexport_file(path):
         contents = opened(path, how)
         contents.name = name

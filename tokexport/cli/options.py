@@ -56,6 +56,12 @@ class AnyPath(click.Path):
         return str(path)
 
 
+def given_name(path: str) -> str:
+    """The name that was given for a path, which may be a temporary copy."""
+    name: str = click.get_current_context().meta.get(COPIES, {}).get(path, path)
+    return name
+
+
 InputPath = partial(AnyPath, reads=True)
 path_option = partial(click.option, type=AnyPath(), metavar="FILE")
 target_option = partial(path_option, "-o", "--output", type=AnyPath(writes=True))

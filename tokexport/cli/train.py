@@ -25,12 +25,14 @@ from tokexport.cli.options import (
     AnyPath,
     InputPath,
     Utf8,
+    given_name,
     parts_of_file,
     path_option,
     target_option,
     token_option,
 )
 from tokexport.corpus.documents import (
+    Batch,
     ByteStream,
     InputFile,
     LongDocument,
@@ -58,7 +60,7 @@ from tokexport.training.word_counts_file import read_word_counts
 
 @click.command()
 @click.argument("inputs", metavar="[INPUT...]", nargs=-1, type=AnyPath())
-@path_option("--counts", "counts_file", help="Word counts instead of INPUT.")
+@path_option("--counts", "counts_file", type=InputPath(), help="Word counts instead of INPUT.")
 @click.option(
     "--vocab-size", type=click.IntRange(1), metavar="N", required=True, help="The number of ids."
 )
@@ -150,7 +152,9 @@ def train(
     place = next(path for path in (Path(folder), *Path(folder).absolute().parents) if path.exists())
     if not os.access(place, os.W_OK):  # training may take hours
         raise TokexportError(f"{place}: it is not allowed to write files there", "name another")
-    compared = {name: _opened(name) for name in beside}
+    if "-" in inputs and "-" in held_out:
+        raise click.UsageError("standard input can only be read once")
+    compared = {given_name(name): _opened(name) for name in beside}
     sample, held = Sample(), Sample()
     for text in _texts(held_out, how):
         held.add(text)
@@ -251,11 +255,9 @@ def _count(
     names: Sequence[str | Path]
     if is_standard_input(inputs):
         run = stream_run(field=field, lines=lines, **caps)
-        stream = ByteStream(parts_of_file("-"), "standard input")
-        names = [stream.name]
-        documents = read_stream(stream, field=field, lines=lines)
+        names, documents = _standard_input(how)
     else:
-        left_out = {path.resolve() for path in find_files(held_out)}
+        left_out = {path.resolve() for path in find_files([*{*held_out} - {"-"}])}
         names = files = [path for path in find_files(inputs) if path.resolve() not in left_out]
         if not files:
             raise TokexportError("all texts are held out", "name others to learn from")
@@ -268,14 +270,24 @@ def _count(
 
 
 def _texts(paths: Sequence[str], how: dict[str, Any]) -> Iterator[str]:
-    """The documents of files, long ones in parts."""
-    files = find_files(paths)
-    field, lines = how["field"] or "text", how["lines"]
-    for batch in read_documents(files, field=field, lines=lines, start=Position()):
+    """The documents of files or of standard input, long ones in parts."""
+    files: Sequence[str | Path]
+    if is_standard_input(paths):
+        files, documents = _standard_input(how)
+    else:
+        files, field = find_files(paths), how["field"] or "text"
+        documents = read_documents(files, field=field, lines=how["lines"], start=Position())
+    for batch in documents:
         if isinstance(batch, LongDocument):
             yield from decoded(batch.parts, str(files[batch.first.file]))
         else:
             yield from strings(batch, files)
+
+
+def _standard_input(how: dict[str, Any]) -> tuple[list[str], Iterator[Batch | LongDocument]]:
+    """The name of standard input and its documents."""
+    stream = ByteStream(parts_of_file("-"), "standard input")
+    return [stream.name], read_stream(stream, field=how["field"], lines=how["lines"])
 
 
 def _opened(name: str) -> Tokenizer:

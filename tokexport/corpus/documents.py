@@ -144,13 +144,13 @@ def find_files(inputs: Sequence[str | Path]) -> list[Path]:
             if not found:
                 raise SourceError(f"{path}: no file in it is supported", f"these are: {SUPPORTED}")
             files += found
-        elif not path.exists():
-            raise SourceError(f"{path}: there is no such file or folder")
-        elif path.is_fifo():
+        elif path.is_fifo() or (str(path) == "-" and not path.exists()):
             raise SourceError(
-                f"{path}: it is a pipe, and documents are read from files",
+                f"{path}: documents are read from files, and this is a pipe or standard input",
                 "write it to a file; count and train also read standard input (-)",
             )
+        elif not path.exists():
+            raise SourceError(f"{path}: there is no such file or folder")
         elif _kind(path) is None:
             raise SourceError(
                 f"{path}: this kind of file is not supported", f"these are: {SUPPORTED}"
