@@ -10,11 +10,11 @@ from typing import BinaryIO
 from tokexport.errors import TokexportError
 
 
-def resolve(target: str | os.PathLike[str], *, force: bool = False) -> Path:
+def resolve(target: str | os.PathLike[str], *, force: bool = False, streams: bool = False) -> Path:
     """The file that ``target`` names, with symbolic links resolved.
 
     Raises TokexportError for a file that exists (unless ``force``), and for anything but a regular
-    file: a device or a pipe is never replaced.
+    file: a device or a pipe is never replaced. ``streams``: standard output can be written instead.
     """
     path = Path(os.path.realpath(target))
     try:
@@ -28,11 +28,21 @@ def resolve(target: str | os.PathLike[str], *, force: bool = False) -> Path:
     if not stat.S_ISREG(mode):
         raise TokexportError(
             f"{target} is a device, a pipe or a socket, and only a regular file is replaced",
-            "write to standard output (-o -) and redirect that",
+            "write to standard output (-o -) and redirect that" if streams else "name a file",
         )
     if not force:
         raise _exists(target)
     return path
+
+
+def make_folder(folder: Path) -> None:
+    """Makes a folder and those above it, if missing. TokexportError if it is anything else."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise TokexportError(f"{folder} is not a directory", "name another") from error
+    except OSError as error:
+        raise _cannot(folder, error) from error
 
 
 def refuse_sources(path: Path, sources: Iterable[Path]) -> None:

@@ -82,6 +82,12 @@ def test_wrong_values_of_verify_are_errors_that_name_them(
                 "demo",
             )
         ),
+        *(
+            (f"{command} --output /dev/null", "only a regular file is replaced; name a file")
+            for command in ("embed FILE FILE", "count TEXT", "model export DIR", "demo")
+        ),
+        ("tokenize FILE TEXT -o /dev/null", "/dev/null is not a directory; name another"),
+        ("tokenize FILE TEXT -o FILE", "FILE is not a directory; name another"),
         ("count BYTES -o COUNTS --pattern ''", "Invalid value for '--pattern': the value is empty"),
         ("tokenize FILE BYTES -o DIR --field ''", "for '--field': the value is empty"),
         ("chat-template FILE CHAT --template TEMPLATE", "CHAT: a text has the surrogate"),
@@ -95,6 +101,8 @@ def test_wrong_or_useless_arguments_of_commands_are_refused(
     command: str, reason: str, run: Run, small_file: PathOf, tmp_path: Path
 ) -> None:
     names = {name: tmp_path / name for name in ("BYTES", "CHAT", "CUT", "TEMPLATE")}
+    names["TEXT"] = tmp_path / "text.txt"
+    names["TEXT"].touch()
     names["BYTES"].write_bytes(b"ab\xff")
     names["CHAT"].write_text(json.dumps([{"role": "user", "content": "\ud800"}]))
     names["CUT"].write_text('[{"role": "us')

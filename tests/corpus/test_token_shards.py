@@ -305,7 +305,7 @@ def test_a_folder_with_other_contents_is_not_touched(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("the light")
     with pytest.raises(TokexportError, match="is not empty"):
         tokenize([tmp_path / "a.txt"], SUBJECT, tmp_path)
-    with pytest.raises(TokexportError, match="is not empty"):
+    with pytest.raises(TokexportError, match="is not a directory"):
         tokenize([tmp_path / "a.txt"], SUBJECT, tmp_path / "a.txt")
     tokenize([tmp_path / "a.txt"], SUBJECT, tmp_path / "out")
     with pytest.raises(TokexportError, match=r"other settings \(begin\)"):

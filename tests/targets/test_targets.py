@@ -118,7 +118,7 @@ def test_the_files_of_a_source_directory_are_not_overwritten(tmp_path: Path) -> 
 
 def test_a_file_in_place_of_the_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(TokexportError, match="file: cannot be written: File exists"):
+    with pytest.raises(TokexportError, match="file is not a directory; name another"):
         write_target(changed(tmp_path), "vocab.json", tmp_path / "file", force=True)
 
 

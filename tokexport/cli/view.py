@@ -47,7 +47,7 @@ def view(
     tokexport view llama3.bin --beside qwen3.bin --file README.md -o page.html --force
     """
     given = given_text(text, text_file)
-    place = None if target == "-" else resolve(target, force=force)
+    place = None if target == "-" else resolve(target, force=force, streams=True)
     if place is not None:
         refuse_sources(place, [Path(name) for name in (path, beside, text_file) if name])
     content = page(

@@ -32,7 +32,7 @@ from tokexport.corpus.shards import (
     write_index,
 )
 from tokexport.errors import SourceError, TextError, TokexportError
-from tokexport.output import locked
+from tokexport.output import locked, make_folder
 from tokexport.runtime.tokenizer import Tokenizer
 
 SHARD_TOKENS: Final = 100_000_000
@@ -86,8 +86,7 @@ def tokenize(
         "end": end,
         "shard_tokens": shard_tokens,
     }
-    if not target.is_file():
-        target.mkdir(parents=True, exist_ok=True)
+    make_folder(target)
     with locked(target, target / LOCK_NAME):
         index = _resumed(target, Index(settings, dtype, header))
         if index.complete:
@@ -111,7 +110,7 @@ def _resumed(folder: Path, fresh: Index) -> Index:
     """The index to resume from. Raises TokexportError if the folder holds something else."""
     found = read_index(folder)
     if found is None:
-        if folder.is_file() or any(path.name != LOCK_NAME for path in folder.iterdir()):
+        if any(path.name != LOCK_NAME for path in folder.iterdir()):
             raise TokexportError(f"{folder} is not empty and holds no token shards", "name another")
         write_index(folder, fresh)
         return fresh

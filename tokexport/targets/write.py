@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tokexport.errors import TokexportError
-from tokexport.output import naming, refuse_sources, resolve, write_file, writing
+from tokexport.output import make_folder, refuse_sources, resolve, write_file, writing
 from tokexport.targets.material import Material, material
 from tokexport.targets.registry import target_of
 from tokexport.targets.target import Files, Loss
@@ -69,8 +69,7 @@ def write_target(
         for path in paths:
             refuse_sources(path, own)
     if "" not in files:
-        with naming(Path(target)):
-            Path(target).mkdir(parents=True, exist_ok=True)
+        make_folder(Path(target))
     resolved = {path: resolve(path, force=force) for path in paths}
     if into is None:
         for path, data in paths.items():

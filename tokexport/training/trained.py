@@ -12,7 +12,7 @@ from typing import Final
 from tokexport.conversion import file_bytes
 from tokexport.escape import escape
 from tokexport.model import Provenance, SpecialIds
-from tokexport.output import write_file
+from tokexport.output import make_folder, write_file
 from tokexport.sources.patterns import oniguruma
 from tokexport.sources.tiktoken.encoding import build
 from tokexport.sources.tokenizer_json.document import (
@@ -150,7 +150,7 @@ class Trained:
             self.generation_config().encode(),
         )
         target = Path(folder)
-        target.mkdir(parents=True, exist_ok=True)
+        make_folder(target)
         for name, content in zip(FILES, contents, strict=True):
             write_file(target / name, content, force=force)
         return [target / name for name in FILES]
