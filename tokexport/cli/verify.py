@@ -32,7 +32,11 @@ STRINGS, RUNTIME_STRINGS = 100_000, 1000
     "--text", "texts", multiple=True, type=InputPath(), metavar="FILE", help="Also compare a text."
 )
 @click.option("--only", metavar="KEY", help="Only this comparison; a difference shows its key.")
-@click.option("--quick", is_flag=True, help="Compare a sample, in a second or two.")
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="Compare a sample, in a second or two after the source's library has loaded the source.",
+)
 @click.option("--jobs", type=click.IntRange(1), help="Processes; by default one per processor.")
 @output_options
 @click.pass_context

@@ -50,8 +50,8 @@ def verify(
     :func:`tokexport.convert`. ``strings`` is the number of random strings; each is a function of
     ``seed``, its generator and its index. ``texts`` are files to compare whole and by lines.
     ``only`` repeats one comparison, by the key of a :class:`Difference`. ``quick`` compares a
-    sample in a second or two. ``jobs`` is the number of forked processes; the outcome does not
-    depend on it.
+    sample in a second or two after its library has loaded the source. ``jobs`` is the number of
+    forked processes; the outcome does not depend on it.
 
     Raises FormatError for anything but a tokexport file, SourceError for a source that the library
     refuses, and TokexportError if the library is not installed or ``only`` is unknown.
