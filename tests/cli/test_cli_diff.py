@@ -111,6 +111,15 @@ def test_no_unknown_id_is_shown_as_none(run: Run, small_file: PathOf) -> None:
     assert "\n  unknown id: none | " in outcome.text
 
 
+def test_models_have_the_names_that_inspect_shows(
+    run: Run, small_file: PathOf, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.json"
+    model = {"type": "WordLevel", "vocab": {"?": 0}, "unk_token": "?"}
+    other.write_text(json.dumps({"version": "1.0", "model": model}))
+    assert "\n  model: bpe | wordlevel\n" in run("diff", small_file("gpt2"), other).text
+
+
 def test_long_runs_are_shortened_only_for_a_person(run: Run, tmp_path: Path) -> None:
     other = changed(tmp_path, "gpt2", add_tokens_of_dashes)
     text = run("diff", small_source("gpt2"), other).text

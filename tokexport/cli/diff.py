@@ -173,7 +173,7 @@ def added_items(side: Contents) -> dict[str, Any]:
 
 def other_items(side: Contents, with_tables: bool) -> dict[str, Any]:
     """All other parts that decide an id; ``with_tables``: also sections that hold ids."""
-    values = {"model": ModelType(side.header.model).name, "encodes": words(side.encodes)}
+    values = {"model": ModelType(side.header.model).name.lower(), "encodes": words(side.encodes)}
     values |= part_texts(side)
     for name, template in side.tokenizer.chat_templates.items():
         part = "chat template" if name == "default" else f"chat template {name}"
