@@ -57,6 +57,18 @@ def test_the_help_describes_each_command_in_a_whole_sentence() -> None:
     assert "_TOKEXPORT_COMPLETE" in text
 
 
+@pytest.mark.parametrize("group", ["", "model"])
+def test_the_help_cuts_no_summary_in_a_narrow_terminal(group: str) -> None:
+    texts = [
+        start(*group.split(), "--help", env={**os.environ, "COLUMNS": columns}).stdout.decode()
+        for columns in ("50", "100")
+    ]
+    narrow, wide = (text.partition("Commands:")[2].partition("Exit code")[0] for text in texts)
+    assert "..." not in narrow
+    assert narrow.split() == wide.split()
+    assert max(map(len, narrow.splitlines())) <= 50
+
+
 def test_the_version_is_that_of_the_package(run: Run) -> None:
     assert run("--version").text == f"tokexport {tokexport.__version__}\n"
 

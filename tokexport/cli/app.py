@@ -16,7 +16,7 @@ import click
 
 from tokexport.cli import INTERRUPTED
 from tokexport.cli.console import SCHEMA_VERSION
-from tokexport.cli.options import COPIES
+from tokexport.cli.options import COPIES, Group
 from tokexport.errors import TokexportError
 from tokexport.escape import visible
 from tokexport.version import __version__
@@ -29,7 +29,7 @@ COULD_NOT = 2
 BROKEN_PIPE = 141  # as shells report a process killed by SIGPIPE
 
 
-class Commands(click.Group):
+class Commands(Group):
     """Loads a command from the module of its name, and reports expected errors as a sentence on
     stderr (with --json as an object) and exit code 2.
 

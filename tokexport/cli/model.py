@@ -5,11 +5,11 @@ from typing import Literal
 import click
 
 from tokexport.cli.console import Output, ProgressLine, output_options, size
-from tokexport.cli.options import AnyPath, target_option
+from tokexport.cli.options import AnyPath, Group, target_option
 from tokexport.weights import export as export_weights
 
 
-@click.group()
+@click.group(cls=Group)
 def model() -> None:
     """Writes a model's weights for an engine that maps them."""
 

@@ -150,6 +150,19 @@ class DashCommand(click.Command):
         return super().parse_args(ctx, [*named, "--", *arguments])
 
 
+class Group(click.Group):
+    """A group whose help wraps the summaries of its commands in a narrow terminal, where click
+    would cut them.
+    """
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, one.get_short_help_str(1000)) for name, one in commands if one]
+            )
+
+
 def complete_pattern(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
