@@ -143,7 +143,10 @@ def test_a_string_that_cannot_be_a_repository_is_a_path(source: str) -> None:
         (http_error(errors.RevisionNotFoundError, 404), "no revision 'v9'.*branch"),
         (http_error(errors.HfHubHTTPError, 503), "answered with status 503; try again later"),
         (http_error(errors.HfHubHTTPError, 401, "bad token"), '401 "bad token"; log in with'),
-        (httpx.ConnectError("nowhere"), "cannot be reached .*check the network"),
+        (
+            httpx.ConnectError("[Errno -2] No name"),
+            r"reached \(Conn.*: No name\); check the network",
+        ),
         (json.JSONDecodeError("x", "<html>", 0), "did not answer with JSON.*HF_ENDPOINT"),
     ],
 )

@@ -153,6 +153,7 @@ def _refusal(name: str, revision: str | None, error: BaseException | None) -> To
             problem = f"{hub} did not answer with JSON, as a hub does"
             hint = "check HF_ENDPOINT, and whether the network requires a login"
         case _:
-            problem = f"{hub} cannot be reached ({type(error).__name__}: {error})"
+            said = re.sub(r"\[Errno -?\d+\] ", "", str(error))
+            problem = f"{hub} cannot be reached ({type(error).__name__}: {said})"
             hint = "check the network, HF_ENDPOINT and the proxy"
     return kind(f"{name}: {start}{problem}", hint)
