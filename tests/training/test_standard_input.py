@@ -108,7 +108,7 @@ def test_standard_input_is_added_to_counts_once(run: Run, tmp_path: Path) -> Non
     assert run("count", "-", "-o", target, stdin=b"low low").code == 0
     before = target.read_bytes()
     for options, stdin, message in [
-        ([], b"low", "w.counts holds the counts of other files"),
+        ([], b"low", "counts of other files; add to it (--add), or name another\n"),
         (["--add"], b"low low", "standard input is counted already, with the same content"),
         (["--add", "--pattern", "gpt2"], b"low", "counted with the pattern"),
         (["--add", "--lines"], b"a\n\xff", "standard input:2: not UTF-8"),

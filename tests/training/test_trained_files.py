@@ -190,7 +190,7 @@ def test_the_command_trains_from_files_of_all_kinds(run: Run, tmp_path: Path) ->
 
     refused = run("train", tmp_path / "b.txt", *options, "-o", tmp_path / "out")
     assert refused.code == 2
-    assert "tokenizer.bin exists already" in refused.stderr
+    assert "exists already; choose another target, or overwrite it with --force\n" in refused.stderr
     piped = run(
         "train", "-", *options, "-o", tmp_path / "out", "--force", "--json", stdin=TEXTS[0].encode()
     )

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import signal
 import sys
 import traceback
@@ -140,12 +141,14 @@ def discard_output() -> None:
 
 
 def report(error: BaseException, as_json: bool, copies: Mapping[str, str]) -> None:
-    """Prints the message of an error, with the names that were given for temporary files."""
+    """Prints the message of an error, with the names that were given for temporary files, and
+    without the arguments in Python that its advice gives after options: ``--force (force=True)``.
+    """
 
     def named(text: str) -> str:
         for path, name in copies.items():
             text = text.replace(path, name)
-        return text
+        return re.sub(r"(--[a-z-]+)(?: \(\w+=True\)|, \w+=True)", r"\1", text)
 
     if isinstance(error, OSError):
         is_output = is_stdout_broken() or was_writing(error)

@@ -22,7 +22,7 @@ _ADVICE: Final = {
     **dict.fromkeys((-24, -26, -35, -36), _AGAIN),
     **dict.fromkeys((-27, -29, -30, -32, -33, -34), _DEFECT),
     **dict.fromkeys((-28, -31), "install a newer tokexport"),
-    -37: "load it with check=True to see whether the copy is damaged, or convert the source again",
+    -37: "see with `tokexport inspect` whether the copy is damaged, or convert the source again",
 }
 _ARGUMENT: Final = -1
 _NOT_UTF8: Final = -4
