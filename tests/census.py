@@ -19,6 +19,7 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 import regex_patterns
 
+import tokexport
 from tokexport.compiler.splits.compile_split import compile_split
 from tokexport.model import CharacterRuns, CharacterTest, Dialect, Split
 from tokexport.patterns import SplitProgram, fancy, oniguruma, tree
@@ -152,7 +153,10 @@ def _compile_all() -> None:
 
 
 def main() -> None:
-    """Write the document."""
+    """Write the document. SystemExit if the statements of another copy of the package would run."""
+    used = Path(tokexport.__file__).resolve()
+    if not used.is_relative_to(ROOT):
+        sys.exit(f"tokexport is imported from {used.parent}; run `pip install -e .` in {ROOT}")
     users = features()
     lines = ["| Module | Statements | Never reached | In |", "|---|---:|---:|---|"]
     for path, count, missed, names in unreached(_compile_all):
