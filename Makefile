@@ -28,7 +28,7 @@ amalgamate: ## make tokexport.c and tokexport_extra.c from their units
 layout: ## make what repeats the layout: C constants, SPEC.md's tables, _core.pyi
 	python $(RUNTIME)/generate.py
 
-golden: ## make the golden files anew: after a change of the format, and only then
+golden: ## make the golden files again: after a change of the format, and only then
 	python $(RUNTIME)/golden/make.py
 
 readme: ## make the table of limits, and run what README.md tells a person to type

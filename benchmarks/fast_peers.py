@@ -1,4 +1,4 @@
-"""The libraries that are measured for every kind of work, behind the same interface.
+"""The libraries that are measured for every kind of work, with the same interface.
 
 A kind of work is a call with one input: a text for ``list`` and ``array``, texts for ``batch``, a
 list of ids for ``decode`` and ``step``. A library that does not support a kind has no call for it;

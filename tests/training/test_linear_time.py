@@ -28,7 +28,7 @@ elif kind == "one document":
     texts = [part * (size // len(part))]
 else:
     texts = (chr(97 + number % 26) for number in range(size))
-open("/proc/self/clear_refs", "w").write("5")  # the peak begins anew
+open("/proc/self/clear_refs", "w").write("5")  # resets the peak
 before, begin = memory("VmRSS"), time.process_time()
 trained = train_from_iterator(texts, 2000, num_threads=2)
 print(json.dumps([trained.words, time.process_time() - begin, memory("VmHWM") - before]))

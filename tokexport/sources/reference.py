@@ -18,7 +18,7 @@ class Mode(Enum):
     SOME = "every second special token is an id"
 
 
-# The releases behind the Unicode tables; others may give other ids, and neither is wrong.
+# The Unicode tables are made from these releases; others may give other ids, and neither is wrong.
 TABLES_FROM: Final = {
     "tokenizers": ("0.23.3", "1.0.0rc3"),
     "tiktoken": ("0.14",),

@@ -195,13 +195,13 @@ def _stripping(edit: StripChars) -> _Machine:
 
 
 def _strip(state: State, symbol: int) -> tuple[Symbols, State]:
-    """A state says whether the text has begun, and holds back the beginning of a character of white
-    space before that, and afterwards a space that may be the last character.
+    """A state says whether the text has started, and holds back the first bytes of a character of
+    white space before that, and afterwards a space that may be the last character.
     """
-    has_begun, held = state
-    if has_begun and symbol == END:
+    has_started, held = state
+    if has_started and symbol == END:
         return (END,), state
-    if has_begun:
+    if has_started:
         return (held, (True, (symbol,))) if symbol == 0x20 else ((*held, symbol), (True, ()))
     if (*held, symbol) in _WHITE_SPACE:
         return (), (False, ())

@@ -302,7 +302,7 @@ def _clean(program: SplitProgram) -> npt.NDArray[np.bool_]:
     targets, accepts = _targets(program), _accepts(program)
     end = program.n_classes
     clean = np.zeros((end, end), np.bool_)
-    # On its own, the right side begins with a search; in the whole text it may have begun before.
+    # On its own, the right side begins with a search; in the whole text it may start earlier.
     searched = program.starts if program.search_starts is None else program.search_starts
     alone = program.transitions[searched[end], :end]
     for left in range(end):

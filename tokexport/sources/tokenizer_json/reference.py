@@ -25,7 +25,7 @@ from tokexport.sources.tokenizer_json.read import STRIP_NOTE, word_end
 
 try:
     import tokenizers
-    from tokenizers.implementations import BertWordPieceTokenizer, ByteLevelBPETokenizer  # type: ignore[attr-defined]
+    from tokenizers import BertWordPieceTokenizer, ByteLevelBPETokenizer
 except ImportError as error:
     raise MissingLibraryError(
         "the library `tokenizers` 0.23, the reference for this source, is not installed (1.0 reads"
