@@ -19,7 +19,10 @@ from tokexport.sources import read
 MODELS = 3_000 if SLOW else 250
 LETTERS = tuple("abA\u00e9\u4e2d\u258101,.' \n\u3000")
 # Matches that depend on the characters beside them, too.
-PATTERNS = (r"\s+", r"\s", r"[,.]", r"\s+(?!\S)", r"\s(?=\S)", r"a+b?", r" ?a", r"[^,]a")
+PATTERNS = (
+    *(r"\s+", r"\s", r"[,.]", r"\s+(?!\S)", r"\s(?=\S)", r"a+b?", r" ?a", r"[^,]a"),
+    *(r"'b|[ab]+|[^\sab]+", r"[ab]+1|[ab]|[01]"),
+)
 # A space and U+2581 after ByteLevel: words with more ids than the engine has room for.
 BYTE_LETTERS = ("\u0120", "\u00e2", "\u0138", "\u0123")
 BEHAVIORS = ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
@@ -27,7 +30,7 @@ BEHAVIORS = ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Con
 SHARED = (
     *("t5-small/tokenizer.json", "xlm-roberta/tokenizer.json", "xlnet-base-cased/tokenizer.json"),
     *("bert-base-uncased/tokenizer.json", "bert-base-cased/tokenizer.json"),
-    *("gte-small/tokenizer.json", "falcon/tokenizer.json"),
+    *("gte-small/tokenizer.json", "falcon/tokenizer.json", "clip/tokenizer.json"),
 )
 
 
@@ -38,7 +41,7 @@ def pre_tokenizer(r: random.Random) -> dict[str, Any]:
             "type": "Split",
             "pattern": {"Regex": r.choice(PATTERNS)},
             "behavior": r.choice((*BEHAVIORS, "Removed", "Removed")),
-            "invert": r.random() < 0.2,
+            "invert": r.random() < 0.4,
         }
     return r.choice(
         (

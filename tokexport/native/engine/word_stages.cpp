@@ -19,29 +19,30 @@ bool always_accepts(const tkx_stage &s, std::uint32_t state) {
 }
 
 // The classes whose characters are in a match wherever they are, if no other characters ever are:
-// as in \s+ or [.,]. Empty for patterns that do not decide so by single characters.
+// as in \s+ or [.,]. Empty for patterns that do not decide so by single characters. Each such
+// character is a match by itself, so it does not matter where a longer match ends.
 std::vector<std::uint8_t> classes_in_matches(const tkx_stage &s) {
     std::vector<std::uint8_t> in_match(s.class_count), is_reached(s.state_count);
     std::vector<std::uint32_t> states;
     const auto reach = [&](std::uint32_t state) {
         if (!is_reached[state]) states.push_back(state);
         is_reached[state] = 1;
-        return always_accepts(s, state);
     };
     for (std::uint32_t c = 0; c < s.class_count; c++) {
         const std::uint32_t state = next_state(s, s.start, c);
         in_match[c] = state != dead;
-        if (in_match[c] && !reach(state)) return {};
+        if (in_match[c] && !always_accepts(s, state)) return {};
+        if (in_match[c]) reach(state);
     }
     for (std::size_t i = 0; i < states.size(); i++)
         for (std::uint32_t c = 0; c < s.class_count; c++) {
             const std::uint32_t state = next_state(s, states[i], c);
-            if (state != dead && (!in_match[c] || !reach(state))) return {};
+            if (state == dead) continue;
+            if (!in_match[c]) return {};
+            reach(state);
         }
     return in_match;
 }
-
-bool drops_matches(const tkx_stage &s) { return s.behavior == removed && !(s.flags & invert); }
 
 }  // namespace
 
@@ -53,10 +54,13 @@ std::unique_ptr<const WordStages> WordStages::make(const tkx &file, unsigned wid
     std::copy(file.stages + first, file.stages + file.stage_count, words.stages);
     const std::uint32_t most = file.stage_count - first;
     std::vector<std::uint8_t> dropped;
-    if (most && drops_matches(words.stages[0])) {
-        words.stages[0].behavior = isolated;
-        dropped = classes_in_matches(words.stages[0]);
-        if (dropped.empty()) return nullptr;
+    if (most && words.stages[0].behavior == removed) {
+        tkx_stage &stage = words.stages[0];
+        dropped = classes_in_matches(stage);
+        const bool keeps_matches = stage.flags & invert;
+        if (dropped.empty() && !keeps_matches) return nullptr;
+        for (std::uint8_t &is_dropped : dropped) is_dropped ^= keeps_matches;
+        if (!dropped.empty()) stage.behavior = isolated;
     }
     for (std::uint32_t count = most; count > 0; count--) {
         words.stage_count = count;

@@ -1,5 +1,5 @@
 // Models other than BPE: Unigram (T5, XLM-R), WordPiece (BERT) and the rest; and BPE with stages
-// that the splitter does not support (Falcon).
+// that the splitter does not support (Falcon, CLIP).
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ namespace tokexport {
 // of a word depend on its bytes only, so they are cached; for a new word, the core runs the other
 // stages and the model.
 //
-// The first stage may drop its matches (white space): these are words without ids. A single space
-// is joined with the next word, as in " word", and skipped before that is encoded, so that most
-// words take one lookup.
+// The first stage may drop its matches or all else (white space): these are words without ids. A
+// single space is joined with the next word, as in " word", and skipped before that is encoded, so
+// that most words take one lookup.
 struct WordStages {
     // Makes the splitter, too. Null if it supports no stage, or if ids depend on other words.
     static std::unique_ptr<const WordStages> make(const tkx &file, unsigned width,
