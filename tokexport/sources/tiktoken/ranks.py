@@ -25,9 +25,9 @@ from tokexport.sources.tiktoken.known_patterns import KNOWN, KNOWN_RANKS, KnownE
 from tokexport.sources.tokenizer_json.config import added_tokens_decoder, read_config, with_roles
 
 _SUFFIX: Final = ".tiktoken"
-# Known names by a word of the file's name or of the class that a config names. They are suggested
-# only: other models of a family can have other patterns.
-_SUGGESTED: Final = {"kimi": "kimi_k2", "qwen": "qwen"}
+# Words of the file's name, or of the class that a config names. The known name that begins so and
+# whose special tokens follow the ranks is suggested only: other models can have other patterns.
+_FAMILIES: Final = ("kimi", "qwen")
 # The spelling of a token without bytes in whisper's multilingual.tiktoken.
 _EMPTY_TOKEN: Final = b"="
 
@@ -77,17 +77,22 @@ def rank_encoding(
             f"{name} is known by its SHA-256 as {recognised}, whose pattern and special tokens are"
             " used."
         )
+    count = sum(1 for line in data.splitlines() if line)
     if pattern is None:
         problem = "a file of tiktoken ranks without a pattern is not supported"
         settings = read_config(files).object()
         names = f"{name} {settings.get('tokenizer_class')} {settings.get('auto_map')}".lower()
-        suggested = [known for word, known in _SUGGESTED.items() if word in names]
+        families = tuple(word for word in _FAMILIES if word in names)
+        suggested = [
+            name
+            for name, known in KNOWN.items()
+            if name.startswith(families) and min(known.fixed.values()) == count
+        ]
         which = f"probably --pattern {suggested[0]}" if suggested else "--pattern NAME"
         hint = f"name one ({which}), or give the regular expression itself; known names are "
         raise UnsupportedError(name, problem, hint + ", ".join(KNOWN))
     known = KNOWN.get(pattern) or KnownEncoding(regular_expression(pattern))
     if special_tokens is None:
-        count = sum(1 for line in data.splitlines() if line)
         config = added_tokens_decoder(read_config(files))
         special_tokens = _overridden(known.special_tokens(count), config)
     if known.note is not None:
