@@ -48,9 +48,15 @@ def unigram(**options: Any) -> bytes:
 
 
 def t5(
-    path: Path, model: bytes, padding: int = 3, endian: gguf.GGUFEndian = gguf.GGUFEndian.LITTLE
+    path: Path,
+    model: bytes,
+    padding: int = 3,
+    endian: gguf.GGUFEndian = gguf.GGUFEndian.LITTLE,
+    first: int | None = None,
 ) -> Path:
-    """The values that convert_hf_to_gguf.py writes for T5."""
+    """The values that convert_hf_to_gguf.py writes for T5. ``first`` is in the name of the padding
+    where that is not its id.
+    """
     source = parse_model(model, "spiece.model")
     tokens = [piece.text.encode() for piece in source.pieces]
     values = {
@@ -63,7 +69,8 @@ def t5(
         "eos_token_id": 1,
         "padding_token_id": 0,
     }
-    tokens += [f"[PAD{number}]".encode() for number in range(len(tokens), len(tokens) + padding)]
+    first = len(tokens) if first is None else first
+    tokens += [f"[PAD{number}]".encode() for number in range(first, first + padding)]
     return gguf_of(path, "t5", tokens, values, "t5", endian)
 
 
@@ -151,6 +158,19 @@ def test_a_token_that_is_not_an_rwkv_escape_is_refused(tmp_path: Path) -> None:
     path = gguf_of(tmp_path / "x.gguf", "rwkv", [b"<s>", b"a\\q"], types)
     with pytest.raises(SourceError, match=r"tokens\[1\] is .*escapes as Python writes them"):
         read(path)
+
+
+def test_an_unused_token_of_a_unigram_gguf_is_padding_whatever_its_name(tmp_path: Path) -> None:
+    """convert_hf_to_gguf.py numbers the names of XLM-R's padding from one less than their ids."""
+    model = unigram()
+    size = len(parse_model(model, "spiece.model").pieces)
+    path = t5(tmp_path / "t5.gguf", model, first=size - 1)
+    tokenizer = converted(path)
+    reference = sentencepiece.SentencePieceProcessor(model_proto=model)
+    for text in [*SENTENCES, f"the[PAD{size - 1}]", *texts(100)]:
+        assert tokenizer.encode(text, add_special_tokens=False) == reference.encode(text), text
+    assert tokenizer.n_vocab == size + 3
+    assert tokenizer.decode([*range(size, size + 3)]) == ""
 
 
 def test_a_big_endian_gguf_is_the_same(tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ UNSUPPORTED = [
     (small(Piece("a"), Piece("a", 0.0, PieceType.CONTROL)), "give each piece its own"),
     (
         small(Piece("ab", 0.0, PieceType.UNUSED)),
-        'piece 1: "ab" is not supported; leave out pieces of type UNUSED',
+        'piece 1: "ab" is not supported; only a GGUF of Unigram can have pieces',
     ),
     (
         small(*LETTERS, Piece("ax")),

@@ -282,7 +282,10 @@ def _piece_type(source: GgufTokenizer, number: int, unknown: int) -> PieceType:
         return PieceType.UNKNOWN
     kind = source.types[number]
     is_padding = source.tokens[number] == f"[PAD{number}]"
-    return PieceType.CONTROL if kind is PieceType.UNKNOWN or is_padding else kind
+    # Unigram skips unused pieces; BPE merges texts to them and splits these again.
+    is_unused = kind is PieceType.UNUSED and source.model == "t5"
+    is_control = kind is PieceType.UNKNOWN or is_padding or is_unused
+    return PieceType.CONTROL if is_control else kind
 
 
 def _post_processor(

@@ -139,7 +139,8 @@ class _Pieces:
         for number, piece in enumerate(source.pieces):
             is_never_used = source.byte_fallback and piece.text == _NUL
             if piece.type is PieceType.UNUSED:
-                hint = "leave out pieces of type UNUSED: no published model has one"
+                hint = "only a GGUF of Unigram can have pieces of type UNUSED; "
+                hint += "convert the tokenizer.json if there is one"
                 _place(source, number).unsupported(hint)
             if not piece.text or (_NUL in piece.text and not is_never_used):
                 _place(source, number).fail("a non-empty text without NUL")
