@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Where the splitter cuts texts, with vectors of the width that is given: for other machines, by
 // emulation. Reads from standard input the file and the texts, each after its size, and writes for
 // each text how many ends there are, and them. Numbers are of four bytes, little-endian.

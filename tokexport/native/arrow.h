@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // The texts of an Arrow array, by the Arrow PyCapsule interface: no copy, no dependency on pyarrow.
 // Source: https://arrow.apache.org/docs/format/CDataInterface.html
 #pragma once

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Encoding with threads: many texts, or the parts of a long one, to lists or to one array.
 #include <algorithm>
 #include <atomic>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Builtin functions that CPython calls directly, for calls made once per token or per short text:
 // 20 ns a call, against 45 for a method of nanobind.
 #pragma once

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Byte strings in columns (tokexport.model.byte_strings): operations for which numpy would need an
 // index per byte.
 #pragma once

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Checks the CRCs of a file's sections, 10 times as fast as the C core does.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Finds the merges of a vocabulary that lists none: the inner loop of
 // tokexport.compiler.merges.canonical for ranks of contents.
 #pragma once

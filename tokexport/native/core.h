@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // One open tokexport file, for Python: the C core's functions over Python's str, bytes, int, list
 // and numpy arrays.
 #pragma once
@@ -113,11 +116,12 @@ public:
     // `sum`: of scores, before a text (tkx_encoder). Returned last, after it.
     nanobind::object encode_spans_numpy(nanobind::handle texts, nanobind::handle allowed,
                                         Truth template_, Truth characters, double sum);
-    // The last offset in a part of a text, UTF-8 with any end, where a cut changes no id of the left
-    // side, and at most the first ids and all spans of the right side, if the sum goes on; 0: none
-    // is known.
+    // The last offset in a part of a text, UTF-8 with any end, where a cut changes no id of the
+    // left side, and at most the first ids and all spans of the right side, if the sum goes on; 0:
+    // none is known.
     std::size_t last_cut(nanobind::handle part) const;
-    // Whether a sum runs through the text, and whether a cut changes nothing else on the right side.
+    // Whether a sum runs through the text, and whether a cut changes nothing else on the right
+    // side.
     bool adds_scores() const { return tkx_bulk_is_single_precision(&file_) != 0; }
     bool cuts_are_exact() const {
         return file_.cuts.data && !file_.moves_spans && !file_.trims.data;

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // From ids to bytes and text, and what the file says of an id.
 #include <cstring>
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Hashes keys and puts them into free slots: the inner loops of tokexport.compiler.hashing. In
 // numpy they took a third of the time of converting a large vocabulary.
 #pragma once

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Places the nodes of a trie in a double array: the inner loops of
 // tokexport.compiler.tries.trie_tables. In Python they took most of converting a Unigram model.
 #pragma once

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // What a file may hold besides a tokenizer: ids by prefix, and the frame of a chat template.
 #include <vector>
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // One array for the ids that several threads make in chunks.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Reads the long values of a tokenizer.json from its bytes, or from any other buffer: as Python
 // objects, a million strings would take ten times as much memory and time.
 #pragma once

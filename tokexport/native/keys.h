@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Byte strings passed as one, with the end of each; and the lookup of a string among them.
 #pragma once
 

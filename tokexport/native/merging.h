@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Finds the merges that can fire: the inner loop of tokexport.compiler.merges.canonical. In Python
 // it took half of the time of converting a large vocabulary.
 #pragma once

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // The module tokexport._core: names and signatures only. The documentation is on the Python classes
 // that wrap it.
 #include <nanobind/nanobind.h>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Replacements for builtins of GCC and Clang. Microsoft's compiler includes this before each source
 // of the extension (CMakeLists.txt); no other compiler sees it.
 #pragma once

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Included before nanobind's own sources (CMakeLists.txt). When nanobind is imported, it compiles a
 // function in Python that helps its leak checker, which is off here: a tenth of the time until a
 // process has its first ids. It does without the function if Python cannot compile it.

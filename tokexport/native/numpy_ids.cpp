@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 #include "numpy_ids.h"
 
 #define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION

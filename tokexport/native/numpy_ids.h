@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Arrays of ids by numpy's own C interface, which creates one in 100 ns; the buffer protocol and
 // nanobind need 600.
 #pragma once

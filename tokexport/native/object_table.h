@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // One Python object per id, created on demand and shared by threads.
 #pragma once
 

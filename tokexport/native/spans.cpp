@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Encoding with the span of each id in its text.
 #include <algorithm>
 #include <cstdlib>

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // The bulk engine's splitter alone, for tests that compare it with the core's stages.
 #pragma once
 

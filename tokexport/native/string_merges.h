@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // The ids of merges given as strings: the inner loop of tokexport.sources.byte_pair.
 #pragma once
 

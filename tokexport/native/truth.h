@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // A boolean argument: any object, by its truth value as in Python's `if`.
 #pragma once
 

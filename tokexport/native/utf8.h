@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Converts the characters of a str to UTF-8. Python's own UTF-8 would stay in the str for its
 // lifetime, and takes at least three times as long to make.
 #pragma once

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // UTF-8 by AVX2: 8 characters at a time, 32 where all are ASCII.
 #include "utf8.h"
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // UTF-8 by AVX-512 with VBMI and VBMI2: 16 characters at a time, 64 where all are ASCII.
 #include "engine/avx512.h"
 #include "utf8.h"

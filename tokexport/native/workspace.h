@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // The memory that the C core works in: one workspace per running call, pooled between calls.
 #pragma once
 

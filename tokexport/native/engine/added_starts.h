@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Where added tokens may begin, for all positions of a text at once.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // What is needed to use AVX-512 with CD, DQ, VBMI and VBMI2, if the compiler supports it.
 #pragma once
 

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* The C core, and the functions of bridge.h on top of it. */
 #include "bridge.h"
 
@@ -291,8 +294,8 @@ int tkx_bulk_can_cut(const tkx *t, int special) {
     return !has_tokens(&ctx, 1) || t->op_count == t->normalizer_count;
 }
 
-/* Whether no added token of a trie can contain a cut of a text, touch it or strip white space across
-   it. */
+/* Whether no added token of a trie can contain a cut of a text, touch it or strip white space
+   across it. */
 static int is_outside_tokens(tkx_context *ctx, int normalized, const uint8_t *text, size_t cut) {
     tkx_scanner f;
     size_t from, at, most;

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* The interface between the C core and the bulk engine, which encodes long texts for the Python
    extension.
 
@@ -17,9 +20,9 @@ extern "C" {
 struct tkx_context; /* a call of the core */
 struct tkx_bulk;    /* the engine in a workspace (encoder.h) */
 
-/* A segment between added tokens, after the normalizer; TKX_BULK_SPACED: a space precedes it, and is
-   not part of it. Or a text with added tokens (tkx_bulk_scan), TKX_BULK_SPECIAL: with special ones.
-   Bytes up to `limit` may be read. */
+/* A segment between added tokens, after the normalizer; TKX_BULK_SPACED: a space precedes it, and
+   is not part of it. Or a text with added tokens (tkx_bulk_scan), TKX_BULK_SPECIAL: with special
+   ones. Bytes up to `limit` may be read. */
 enum { TKX_BULK_SEGMENT, TKX_BULK_SPACED, TKX_BULK_TOKENS, TKX_BULK_SPECIAL };
 typedef struct tkx_bulk_segment {
     const uint8_t *text;
@@ -72,8 +75,8 @@ void tkx_bulk_find_starts(tkx *t, int normalized, tkx_bulk_starts *starts);
    ignored then. */
 int tkx_bulk_encode(struct tkx_bulk *bulk, struct tkx_context *ctx, tkx_bulk_segment *segment);
 
-/* Core: finds the added tokens of such a text or of a part of it, and calls `take` for each, and with
-   TKX_NONE for each segment between them; until it returns an error. */
+/* Core: finds the added tokens of such a text or of a part of it, and calls `take` for each, and
+   with TKX_NONE for each segment between them; until it returns an error. */
 int tkx_bulk_scan(struct tkx_context *ctx, int normalized, const uint8_t *text, size_t size,
                   int (*take)(void *self, size_t from, size_t to, uint32_t id), void *self);
 
@@ -153,8 +156,8 @@ double *tkx_bulk_sum(struct tkx_context *ctx);
 /* Single characters up to U+FFFF before such a file's normalizer, and the ones that they become. */
 #define TKX_BULK_POINTS 0x10000
 typedef struct tkx_bulk_points {
-    /* sets, with a bit for each: a text can be normalized in two parts between one of `left` and one
-       of `right` after it, and both become characters that are tokens */
+    /* sets, with a bit for each: a text can be normalized in two parts between one of `left` and
+       one of `right` after it, and both become characters that are tokens */
     uint64_t left[TKX_BULK_POINTS / 64], right[TKX_BULK_POINTS / 64];
     /* a text of these is not changed, except that something may be put before it; with keeps_space,
        nor is one of a space and some of these */

@@ -1,3 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* What the normalizer of a file with a sum (tkx_bulk_has_sum) does to single characters: a part of
    bridge.c. */
 

@@ -1,10 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The tokexport authors */
+
 /* Unigram in single precision, by parts of a text: the last section of bridge.c.
 
-   When a part begins, the absolute value of the sum is at most TKX_BULK_RESET, and a part of at most
-   MOST_STABLE bytes changes it by less than 31,072: so all sums are below 2^17, and adding a score
-   rounds by at most 2^-8. Where the best path is ahead of all others by more than both can lose so,
-   its ids are the same for any sum. A reset inside a part subtracts one number from all sums in use,
-   without rounding, since they are close to each other. */
+   When a part begins, the absolute value of the sum is at most TKX_BULK_RESET, and a part of at
+   most MOST_STABLE bytes changes it by less than 31,072: so all sums are below 2^17, and adding a
+   score rounds by at most 2^-8. Where the best path is ahead of all others by more than both can
+   lose so, its ids are the same for any sum. A reset inside a part subtracts one number from all
+   sums in use, without rounding, since they are close to each other. */
 
 enum { MOST_STABLE = 255 };
 typedef char tkx_bulk_sums_are_below_2_17[(MOST_STABLE + 1) * TKX_BULK_LARGEST <= 31072 ? 1 : -1];

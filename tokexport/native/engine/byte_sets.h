@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Finds in which of eight sets each of 32 bytes may be.
 #pragma once
 

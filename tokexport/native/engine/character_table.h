@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // What merges do at the boundaries of characters; derived from the vocabulary of a file.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Where a text can be cut for a model without a pre-tokenizer: where no merge or token crosses.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // The bulk engine in one workspace: from pre-tokens to ids.
 #pragma once
 
@@ -133,8 +136,8 @@ private:
     std::uint32_t *out_ = nullptr, *at_ = nullptr;
     float sum_ = 0;  // of the scores of the ids up to out_, if the engine has a sum
 
-    // The current run, the ends of its passages, how many were reached, and for how many of them the
-    // ids are counted. next_end_ is the offset of the next end in text_, or no_end.
+    // The current run, the ends of its passages, how many were reached, and for how many of them
+    // the ids are counted. next_end_ is the offset of the next end in text_, or no_end.
     const std::uint8_t *run_ = nullptr, *whole_ = nullptr;
     std::size_t token_end_ = 0;  // of the added tokens so far, in bytes from run_
     PassageEnd passage_ends_[most_passages];

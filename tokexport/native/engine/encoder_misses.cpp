@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // How the encoder handles pre-tokens that are not in the cache.
 #include <algorithm>
 #include <cstring>

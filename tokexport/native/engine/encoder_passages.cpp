@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // How the encoder cuts segments into passages, and finds repeated ones.
 #include <algorithm>
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // What the bulk engine derives from a file: built once, then read by all threads.
 #pragma once
 

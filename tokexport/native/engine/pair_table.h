@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // The merges of a file, looked up in its index of pairs.
 #pragma once
 

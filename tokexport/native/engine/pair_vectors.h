@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Looks up 16 pairs at once in a PairTable, with AVX-512.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // A cache of passages encoded before: the beginning of a conversation, a system prompt or a
 // document that is repeated is found as a whole.
 #pragma once

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Merging a text that is a few runs of one character each: indentation, rulers, "aaaa".
 #pragma once
 

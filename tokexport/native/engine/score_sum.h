@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // The sum of scores that runs through a text, for SentencePiece's Unigram (bridge.h).
 #pragma once
 

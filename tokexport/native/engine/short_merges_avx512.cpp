@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Merging short pre-tokens with AVX-512: 16 words side by side, one merge of each at a time.
 #include "pair_vectors.h"
 #include "short_merges.h"
@@ -117,9 +120,9 @@ AVX512 void Group::find_pairs(const PairTable &pairs) {
     }
 }
 
-// Puts the keys of the pairs beside the symbols merged last into their rows, and finds the least key
-// of each lane. Comparing each row takes half as long as gathers and scatters, for the 9 rows that
-// words usually need.
+// Puts the keys of the pairs beside the symbols merged last into their rows, and finds the least
+// key of each lane. Comparing each row takes half as long as gathers and scatters, for the 9 rows
+// that words usually need.
 AVX512 inline void Group::update(__m512i key_before, __m512i key_after) {
     const __m512i left = _mm512_load_si512(left_), at = _mm512_load_si512(at_),
                   right = _mm512_load_si512(right_), none = all_lanes(no_pair);

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // The steps of the splitter with AVX2: 32 bytes at a time. Characters that are not ASCII are looked
 // up one by one.
 #include "split_positions.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // The steps of the splitter with AVX-512, VBMI and VBMI2: 64 bytes at a time.
 #include "avx512.h"
 #include "split_chunk.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // One chunk of a text in the splitter, and the steps that have a version for each width of vectors.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // The classes of a splitter: characters that all stages of a file treat alike share a class.
 #pragma once
 

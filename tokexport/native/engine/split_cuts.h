@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Where a text can be cut whatever comes before and after: between which classes of characters a
 // cut leaves the pre-tokens of both sides, split alone, as they are in the whole.
 #pragma once

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // What is known at a boundary of a text: its elements, and which elements a character leads to.
 //
 // A boundary is between two characters, or at either end of the text. There, each stage of a file

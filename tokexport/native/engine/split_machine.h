@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // The machine: a small automaton that says at nearly every boundary whether a pre-token ends there.
 //
 // It reads the classes of a text from the beginning. With each class it outputs the verdict on the

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // The steps of the splitter in plain C++.
 #include "split_chunk.h"
 #include "split_positions.h"

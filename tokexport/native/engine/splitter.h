@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Where the pre-tokens of a text end, several times as fast as stage by stage.
 //
 // The stages of a file become one automaton of 13 to 28 states (split_machine.h), derived from its

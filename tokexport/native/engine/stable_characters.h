@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // The characters that a file's normal forms leave unchanged. For a text that such a normalizer does
 // not change, skipping them is its whole cost.
 #pragma once

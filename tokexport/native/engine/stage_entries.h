@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Reading a stage of a file, as in SPEC.md 3.4.
 #pragma once
 

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Looking up consecutive pre-tokens in the word cache, in passes: keys and prefetches first, then
 // ids.
 #pragma once

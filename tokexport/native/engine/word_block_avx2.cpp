@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Looking up pre-tokens with AVX2: a key is made with two operations, and the keys of both slots of
 // a set are compared without a branch.
 #include "word_block_x86.h"

@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Looking up pre-tokens with AVX-512: keys are hashed eight at a time, and both slots of a set are
 // compared at once.
 #include "avx512.h"
@@ -82,7 +85,8 @@ AVX512 std::uint32_t *take(WordCache &words, const WordBlock &block, const std::
                            std::uint32_t *at, Misses &misses) {
     const WordSlot *slots = words.slots();
     const std::size_t count = block.count;
-    // Which words of a set equal the key's: bits 0 and 1 for the first slot, 4 and 5 for the second.
+    // Which words of a set equal the key's: bits 0 and 1 for the first slot, 4 and 5 for the
+    // second.
     alignas(16) std::uint8_t equal[WordBlock::most];
     Found found;
     UNROLLED for (std::size_t i = 0; i < count; i++) {

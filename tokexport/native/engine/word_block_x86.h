@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // The last pass of taking ids from the word cache, for x86-64 with any vectors.
 #pragma once
 

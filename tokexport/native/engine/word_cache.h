@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // The caches of pre-tokens encoded before, one of each kind per workspace.
 #pragma once
 

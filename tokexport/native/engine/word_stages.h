@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Models other than BPE: Unigram (T5, XLM-R), WordPiece (BERT) and the rest; and BPE with stages
 // that the splitter does not support (Falcon, CLIP).
 #pragma once

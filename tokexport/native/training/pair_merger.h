@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Which pairs of symbols a byte-level BPE learns to merge, the most frequent one first.
 //
 // The distinct words are stored one after another, with one place per byte. All occurrences of a

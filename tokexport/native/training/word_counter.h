@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The tokexport authors
+
 // Counts the words of texts by a compiled pattern and learns merges from them, for Python.
 #pragma once
 
