@@ -47,6 +47,9 @@ def subjects(folder: Path) -> list[Subject]:
         of_document("Qwen 3", "qwen3", file),
         of_document("DeepSeek V3", "deepseek-v3", file),
         of_document("Llama 2", "llama2", file),
+        # Files with added tokens of white space.
+        of_document("Gemma 3", "gemma3", file),
+        of_document("MPT", "mpt", file),
     ]
 
 
