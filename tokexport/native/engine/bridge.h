@@ -80,10 +80,10 @@ int tkx_bulk_encode(struct tkx_bulk *bulk, struct tkx_context *ctx, tkx_bulk_seg
 int tkx_bulk_scan(struct tkx_context *ctx, int normalized, const uint8_t *text, size_t size,
                   int (*take)(void *self, size_t from, size_t to, uint32_t id), void *self);
 
-/* Whether white space that texts are full of is an added token, so that segments are short. */
+/* Whether an added token is a run of spaces or line feeds, so that most segments are short. */
 int tkx_bulk_has_space_tokens(const tkx *t, int normalized);
 
-/* Engine: the same for its file. */
+/* Engine: whether its file has such tokens, and it encodes texts with them. */
 int tkx_bulk_takes_tokens(const struct tkx_bulk *bulk, int normalized);
 
 /* Engine: whether the file satisfies tkx_bulk_has_light_normalizer. */

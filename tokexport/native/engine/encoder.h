@@ -138,8 +138,9 @@ private:
 
     // The current run, the ends of its passages, how many were reached, and for how many of them
     // the ids are counted. next_end_ is the offset of the next end in text_, or no_end.
-    const std::uint8_t *run_ = nullptr, *whole_ = nullptr;
-    std::size_t token_end_ = 0;  // of the added tokens so far, in bytes from run_
+    const std::uint8_t *run_ = nullptr;
+    const std::uint8_t *whole_ = nullptr;  // the text of encode_segments
+    std::size_t token_end_ = 0;            // of the added tokens so far, in bytes from run_
     PassageEnd passage_ends_[most_passages];
     std::size_t passage_count_ = 0, reached_ends_ = 0, counted_ends_ = 0;
     std::uint32_t next_end_ = no_end;

@@ -32,7 +32,7 @@ std::unique_ptr<const Engine> Engine::make(const tkx &file, unsigned width) {
         made->has_light_normalizer = tkx_bulk_has_light_normalizer(&file) != 0;
     }
     for (const int normalized : {0, 1})
-        made->has_space_tokens[normalized] = tkx_bulk_has_space_tokens(&file, normalized) != 0;
+        made->has_space_tokens[normalized] = !sum && tkx_bulk_has_space_tokens(&file, normalized);
     made->splitter = std::move(splitter);
     made->crossings = std::move(crossings);
     made->words = std::move(words);
