@@ -21,7 +21,7 @@ CONTENTS = (
 WORDS = (
     *("the", " the", "thing", " in", "x", "ab", "abab", "  ", "   ", "\n", "\n\n", " \n", "\t"),
     *("e\u0301", "\u00e9", "\u2581", "\u4e2d\u6587", "\U0001f600", "1", "22", "!?", "<", "s>"),
-    *("a" * 70, " " * 90, "th" * 600, "\u4e2d" * 400, "don't"),
+    *("a" * 70, " " * 90, "\t" * 700, "th" * 600, "\u4e2d" * 400, "don't"),
 )
 
 
@@ -67,16 +67,21 @@ def with_tokens(r: random.Random, fields: dict[str, Any]) -> dict[str, Any]:
     if "  " in contents and "\u2581\u2581" in contents:
         contents.remove("  ")  # refused: the normalizer makes them equal
     normalized = r.random() < 0.5
-    fields["added_tokens"] = [
-        added(
-            content,
-            vocab.get(content, len(vocab) + number),
-            special=r.random() < 0.2,
-            normalized=normalized if r.random() < 0.9 else not normalized,
-            **{flag: r.random() < 0.06 for flag in ("lstrip", "rstrip", "single_word")},
+    plain_spaces = r.random() < 0.6  # as published: the engine takes them for pre-tokens
+    fields["added_tokens"] = []
+    for number, content in enumerate(contents):
+        likely = not (plain_spaces and any(character.isspace() for character in content))
+        fields["added_tokens"].append(
+            added(
+                content,
+                vocab.get(content, len(vocab) + number),
+                special=r.random() < 0.2 * likely,
+                normalized=normalized if r.random() < 0.9 else not normalized,
+                **{
+                    flag: r.random() < 0.06 * likely for flag in ("lstrip", "rstrip", "single_word")
+                },
+            )
         )
-        for number, content in enumerate(contents)
-    ]
     return fields
 
 

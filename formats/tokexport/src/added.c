@@ -123,6 +123,11 @@ static size_t longest_content(tkx_scanner *f, size_t at, uint32_t *token) {
 #define TKX_SKIP_TO_START(f, p, end) (p)
 #endif
 
+/* And finds contents here that are runs of one byte. */
+#ifndef TKX_FIND_RUN
+#define TKX_FIND_RUN(f, at, token, length) 0
+#endif
+
 /* The first position at or after `at` where a content may begin. Most files have one such byte. */
 static size_t next_start(const tkx_scanner *f, size_t at) {
     const uint8_t *end = f->text + f->size, *p = TKX_SKIP_TO_START(f, f->text + at, end);
@@ -188,7 +193,7 @@ static int scanner_next(tkx_scanner *f, tkx_segment *item) {
         const uint8_t *entry;
         uint32_t token = TKX_NONE, flags;
         f->at++;
-        length = longest_content(f, start, &token);
+        if (!TKX_FIND_RUN(f, start, &token, &length)) length = longest_content(f, start, &token);
         if (ctx->code != TKX_OK) return 0;
         if (!length) continue;
         stop = start + length;

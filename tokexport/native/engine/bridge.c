@@ -12,6 +12,8 @@
 /* Places where the core skips text, here with vectors. */
 #define TKX_SKIP_STABLE(n, p, end) skip_stable((n)->op, p, end)
 #define TKX_SKIP_TO_START(f, p, end) skip_to_start((f)->ctx->t, (f)->starts, p, end)
+#define TKX_FIND_RUN(f, at, token, length)                                                         \
+    find_run((f)->ctx->t, (f)->starts, (f)->text + (at), (f)->text + (f)->size, token, length)
 #define TKX_SKIP_TO_SEQUENCE(op, p, end) skip_to_sequence((op)->pairs, p, end)
 
 static const uint8_t *skip_stable(const tkx_op *op, const uint8_t *p, const uint8_t *end) {
@@ -19,10 +21,29 @@ static const uint8_t *skip_stable(const tkx_op *op, const uint8_t *p, const uint
 }
 
 /* `bits` identifies the trie of added tokens. */
+static const tkx_bulk_starts *starts_of(const tkx *t, const uint8_t *bits) {
+    return t->starts[bits != t->added.data + 32];
+}
+
 static const uint8_t *skip_to_start(const tkx *t, const uint8_t *bits, const uint8_t *p,
                                     const uint8_t *end) {
-    const tkx_bulk_starts *starts = t->starts[bits != t->added.data + 32];
+    const tkx_bulk_starts *starts = starts_of(t, bits);
     return starts ? starts->skip(starts, p, end) : p;
+}
+
+/* Finds the longest added token at p, before `end`, if it is a run; 0: it may be another one. */
+static int find_run(const tkx *t, const uint8_t *bits, const uint8_t *p, const uint8_t *end,
+                    uint32_t *token, size_t *length) {
+    const tkx_bulk_starts *starts = p < end ? starts_of(t, bits) : NULL;
+    const tkx_bulk_runs *runs;
+    size_t size = 1;
+    if (!starts || (*p != ' ' && *p != '\t')) return 0;
+    runs = *p == ' ' ? &starts->spaces : &starts->tabs;
+    if (!runs->most) return 0;
+    while (size < runs->most && (size_t)(end - p) > size && p[size] == *p) size++;
+    *token = runs->tokens[size];
+    *length = runs->lengths[size];
+    return 1;
 }
 
 static const uint8_t *skip_to_sequence(const tkx_bulk_pairs *pairs, const uint8_t *p,
@@ -96,6 +117,20 @@ static void add_to_set(tkx_bulk_byte_sets *sets, uint32_t byte, uint8_t bit) {
     sets->high[byte >> 4] |= bit;
 }
 
+/* Finds the runs of a byte among the added tokens that begin with it. */
+static void find_runs(tkx_scanner *f, uint8_t byte, tkx_bulk_runs *runs) {
+    uint32_t node = find_child(f, 0, byte), size = 1, most = 0;
+    for (; node; node = find_child(f, node, byte), size++) {
+        const uint8_t *entry = f->nodes + NODE_SIZE * (size_t)node;
+        const uint32_t token = load_u32(entry + 4), last = !find_child(f, node, byte);
+        if (size == 64 || load_u32(entry + NODE_SIZE) - load_u32(entry) != !last) return;
+        runs->lengths[size] = token == TKX_NONE ? runs->lengths[size - 1] : (uint8_t)size;
+        runs->tokens[size] = token == TKX_NONE ? runs->tokens[size - 1] : token;
+        most = size;
+    }
+    runs->most = most;
+}
+
 void tkx_bulk_find_starts(tkx *t, int normalized, tkx_bulk_starts *starts) {
     tkx_context ctx;
     tkx_scanner f;
@@ -120,6 +155,8 @@ void tkx_bulk_find_starts(tkx *t, int normalized, tkx_bulk_starts *starts) {
         }
         count++;
     }
+    find_runs(&f, ' ', &starts->spaces);
+    find_runs(&f, '\t', &starts->tabs);
     if (ctx.code == TKX_OK) t->starts[normalized] = starts;
 }
 

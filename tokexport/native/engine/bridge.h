@@ -60,9 +60,19 @@ typedef struct tkx_bulk_pairs {
    not a charsmap of longest sequences. `pairs` is zeroed. */
 int tkx_bulk_find_pairs(tkx *t, uint32_t number, tkx_bulk_pairs *pairs);
 
+/* The added tokens that begin with a byte, if each is a run of it: of a run of i bytes, the longest
+   token has lengths[i] bytes, or 0 if none, and is tokens[i]. Of longer ones than `most` bytes too,
+   it is that of `most`; 0: there are others that begin with the byte. */
+typedef struct tkx_bulk_runs {
+    uint32_t most;
+    uint8_t lengths[64];
+    uint32_t tokens[64];
+} tkx_bulk_runs;
+
 /* The first two bytes of added tokens: an added token begins only where some set may have both. */
 typedef struct tkx_bulk_starts {
     tkx_bulk_byte_sets first, second;
+    tkx_bulk_runs spaces, tabs;
     /* skips positions where none begins, and that have two bytes or more */
     const uint8_t *(*skip)(const struct tkx_bulk_starts *, const uint8_t *, const uint8_t *);
 } tkx_bulk_starts;

@@ -22,6 +22,7 @@ Encoder::Encoder(const Engine &engine)
       ends_(new std::uint32_t[SplitRun::block]),
       miss_ids_(new std::uint32_t[most_miss_ids]),
       scratch_(new std::uint32_t[spare + block * (longest + most_more_ids) + spare]),
+      tokens_(new TokenSpan[most_tokens]),
       new_misses_(new std::uint32_t[most_misses]),
       queries_(new tkx_bulk_word[most_misses]),
       short_words_(new ShortWord[most_short_words]),
@@ -48,7 +49,7 @@ int Encoder::encode(tkx_context *ctx, tkx_bulk_segment &segment) {
 // Encodes consecutive new passages.
 int Encoder::encode_run(const std::uint8_t *text, std::size_t size, std::size_t kind) {
     run_ = text;
-    token_end_ = 0;
+    token_end_ = group_ = group_end_ = token_count_ = 0;
     set_text(0);
     if (kind < TKX_BULK_TOKENS) {
         const int code = encode_segment(size, kind == TKX_BULK_SPACED);
@@ -57,19 +58,43 @@ int Encoder::encode_run(const std::uint8_t *text, std::size_t size, std::size_t 
     const auto take = [](void *self, std::size_t from, std::size_t to, std::uint32_t id) {
         return static_cast<Encoder *>(self)->encode_with_tokens(from, to, id);
     };
-    const int code = tkx_bulk_scan(ctx_, normalized_, text, size, take, this);
+    int code = tkx_bulk_scan(ctx_, normalized_, text, size, take, this);
+    if (code == TKX_OK) code = encode_group();
     if (code != TKX_OK) return code;
     note_token_end();
     return resolve();
 }
 
-// Encodes an added token, or a segment between two, of the current run.
+// Encodes an added token, or a segment between two, of the current run; or adds it to the group.
 int Encoder::encode_with_tokens(std::size_t from, std::size_t to, std::uint32_t id) {
-    // A token that strips white space may cover the one after it.
+    if (id == TKX_NONE || (engine_.token_words && engine_.token_words->has(id))) {
+        if (group_ == group_end_) group_ = from;
+        group_end_ = to;
+        if (id == TKX_NONE) return TKX_OK;
+        tokens_[token_count_++] = {static_cast<std::uint32_t>(from - group_),
+                                   static_cast<std::uint32_t>(to - group_)};
+        return token_count_ < most_tokens ? TKX_OK : encode_group();
+    }
+    const int code = encode_group();
+    if (code != TKX_OK) return code;
     if (from >= token_end_) note_token_end();
     token_end_ = std::max(token_end_, to);
-    set_text(from);
-    return id == TKX_NONE ? encode_segment(to - from, false) : add_token(id);
+    return add_token(id);
+}
+
+// Encodes the group, and begins a new one.
+int Encoder::encode_group() {
+    if (group_ == group_end_) return TKX_OK;
+    const std::size_t size = group_end_ - group_;
+    // A token that strips white space may cover also segments and tokens after it.
+    if (group_ >= token_end_) note_token_end();
+    token_end_ = std::max(token_end_, group_end_);
+    set_text(group_);
+    group_ = group_end_;
+    const std::size_t count = token_count_;
+    token_count_ = 0;
+    if (!count) return encode_segment(size, false);
+    return encode_pre_tokens(SplitRun(*engine_.splitter, text_, size, tokens_.get(), count), false);
 }
 
 int Encoder::add_token(std::uint32_t id) {

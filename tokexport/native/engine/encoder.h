@@ -68,11 +68,14 @@ private:
     // Bytes per miss, less than which make a passage costly: English and code have 70 to 100, texts
     // in many scripts 20.
     static constexpr std::size_t costly_bytes_per_miss = 32;
+    // Added tokens that are split together with the segments between them.
+    static constexpr std::size_t most_tokens = 1024;
     // Passages that are looked up together.
     static constexpr std::size_t most_passages = 16;
 
     int encode_run(const std::uint8_t *text, std::size_t size, std::size_t kind);
     int encode_with_tokens(std::size_t from, std::size_t to, std::uint32_t id);
+    int encode_group();
     int encode_segment(std::size_t size, bool is_spaced);
     int add_token(std::uint32_t id);
     int encode_by_passages(const std::uint8_t *text, std::size_t size, std::size_t kind);
@@ -96,6 +99,7 @@ private:
     int resolve();
     void release_slots();
     void list_new_misses();
+    void find_token_words();
     int merge_bytes();
     int merge_other(Miss &miss, std::uint32_t *ids, CharacterWords::Later &later,
                     std::size_t &long_count);
@@ -141,6 +145,10 @@ private:
     const std::uint8_t *run_ = nullptr;
     const std::uint8_t *whole_ = nullptr;  // the text of encode_segments
     std::size_t token_end_ = 0;            // of the added tokens so far, in bytes from run_
+    // The text of a group: segments, and added tokens that are pre-tokens (TokenWords).
+    std::size_t group_ = 0, group_end_ = 0;  // in bytes from run_; equal if there is none
+    std::unique_ptr<TokenSpan[]> tokens_;    // in bytes from group_
+    std::size_t token_count_ = 0;
     PassageEnd passage_ends_[most_passages];
     std::size_t passage_count_ = 0, reached_ends_ = 0, counted_ends_ = 0;
     std::uint32_t next_end_ = no_end;

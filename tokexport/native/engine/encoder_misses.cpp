@@ -101,6 +101,17 @@ inline int Encoder::merge_other(Miss &miss, std::uint32_t *ids, CharacterWords::
     return code;
 }
 
+// Finds those of the misses that are added tokens.
+void Encoder::find_token_words() {
+    for (std::size_t k = 0; k < new_count_; k++) {
+        tkx_bulk_word &query = queries_[k];
+        // Most pre-tokens begin with a space; few end with one.
+        if (*query.bytes > ' ' || query.bytes[query.size - 1] > ' ') continue;
+        const std::uint32_t id = engine_.token_words->find(query.bytes, query.size);
+        if (id != TKX_NONE) query.id = id;
+    }
+}
+
 // Encodes misses for BPE over bytes.
 int Encoder::merge_bytes() {
     for (std::size_t k = 0; k < new_count_; k++) {
@@ -109,6 +120,7 @@ int Encoder::merge_bytes() {
     }
     int code = tkx_bulk_find(&engine_.file, queries_.get(), new_count_);
     if (code != TKX_OK) return code;
+    if (engine_.token_words) find_token_words();
     // Begins at 4, because ids are copied four at a time from their end.
     std::size_t used = 4, long_count = 0;
     // Fragments leave room for one short word per miss.

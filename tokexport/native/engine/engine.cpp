@@ -33,6 +33,7 @@ std::unique_ptr<const Engine> Engine::make(const tkx &file, unsigned width) {
     }
     for (const int normalized : {0, 1})
         made->has_space_tokens[normalized] = !sum && tkx_bulk_has_space_tokens(&file, normalized);
+    if (splitter && !words) made->token_words = TokenWords::make(file);
     made->splitter = std::move(splitter);
     made->crossings = std::move(crossings);
     made->words = std::move(words);

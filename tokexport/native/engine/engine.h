@@ -15,6 +15,7 @@
 #include "score_sum.h"
 #include "short_merges.h"
 #include "splitter.h"
+#include "token_words.h"
 #include "tokexport.h"
 #include "word_block.h"
 #include "word_stages.h"
@@ -39,9 +40,10 @@ public:
     std::unique_ptr<const CrossingSplitter> crossings;
     std::unique_ptr<const ScoreSum> sum;
     std::unique_ptr<const Splitter> splitter;
-    std::unique_ptr<const WordStages> words;  // null for BPE over bytes or characters
-    bool has_light_normalizer = false;        // bridge.h
-    bool has_space_tokens[2] = {};            // bridge.h
+    std::unique_ptr<const WordStages> words;        // null for BPE over bytes or characters
+    std::unique_ptr<const TokenWords> token_words;  // null unless BPE over bytes has some
+    bool has_light_normalizer = false;              // bridge.h
+    bool has_space_tokens[2] = {};                  // bridge.h
 
     // Built on demand: it takes 0.3 to 3 ms, and most English does not need it. Null if there is
     // none for this file, for instance if XPRS does not say that characters are merged first.

@@ -128,8 +128,8 @@ AVX2 void read(const SplitClasses &classes, const std::uint8_t *text, std::size_
     read_rest(classes, text, i, size, chunk);
 }
 
-AVX2 void pair(SplitChunk &chunk, std::size_t count, std::uint32_t class_count) {
-    const __m256i factors = _mm256_set1_epi16(static_cast<short>(1 << 8 | class_count));
+AVX2 void pair(SplitChunk &chunk, std::size_t count, std::uint32_t base) {
+    const __m256i factors = _mm256_set1_epi16(static_cast<short>(1 << 8 | base));
     for (std::size_t i = 0; i < count; i += 32)
         store(chunk.pairs + i / 2, _mm256_maddubs_epi16(load(chunk.codes + 1 + i), factors));
 }
@@ -188,7 +188,7 @@ AVX2 std::size_t harvest(const SplitChunk &chunk, std::uint32_t base, std::uint3
     return static_cast<std::size_t>(out - ends);
 }
 
-const SplitSteps steps = {read, pair, mark, position_noted, harvest};
+const SplitSteps steps = {read, pair, mark, position_noted, character_noted, harvest};
 
 }  // namespace
 

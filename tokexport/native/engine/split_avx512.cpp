@@ -132,8 +132,8 @@ AVX512 void read(const SplitClasses &classes, const std::uint8_t *text, std::siz
     chunk.count = count;
 }
 
-AVX512 void pair(SplitChunk &chunk, std::size_t count, std::uint32_t class_count) {
-    const __m512i factors = _mm512_set1_epi16(static_cast<short>(1 << 8 | class_count));
+AVX512 void pair(SplitChunk &chunk, std::size_t count, std::uint32_t base) {
+    const __m512i factors = _mm512_set1_epi16(static_cast<short>(1 << 8 | base));
     for (std::size_t i = 0; i < count; i += 64)
         _mm512_storeu_si512(chunk.pairs + i / 2,
                             _mm512_maddubs_epi16(_mm512_loadu_si512(chunk.codes + 1 + i), factors));
@@ -157,6 +157,14 @@ AVX512 std::size_t position(const SplitChunk &chunk, std::size_t character) {
         static_cast<std::size_t>(std::upper_bound(first, last, character) - first - 1);
     const std::uint64_t bit = UINT64_C(1) << (character - first[block]);
     return 64 * block + _tzcnt_u64(_pdep_u64(bit, chunk.leads[block]));
+}
+
+AVX512 std::size_t character(const SplitChunk &chunk, std::size_t position) {
+    if (chunk.is_ascii) return position;
+    const std::size_t block = position / 64;
+    if (block == chunk.blocks) return chunk.count;
+    const std::uint64_t before = _bzhi_u64(chunk.leads[block], position % 64);
+    return chunk.positions[block] + static_cast<std::size_t>(_mm_popcnt_u64(before));
 }
 
 // 0, 1, ... 63.
@@ -198,7 +206,7 @@ AVX512 std::size_t harvest(const SplitChunk &chunk, std::uint32_t base, std::uin
     return static_cast<std::size_t>(out - ends);
 }
 
-const SplitSteps steps = {read, pair, mark, position, harvest};
+const SplitSteps steps = {read, pair, mark, position, character, harvest};
 
 }  // namespace
 

@@ -56,12 +56,14 @@ struct SplitSteps {
     // Fills the codes, and where the characters begin.
     void (*read)(const SplitClasses &classes, const std::uint8_t *text, std::size_t size,
                  SplitChunk &chunk);
-    // Fills the pairs of `count` codes, from the second code on.
-    void (*pair)(SplitChunk &chunk, std::size_t count, std::uint32_t class_count);
+    // Fills the pairs of `count` codes, from the second code on: first * base + second.
+    void (*pair)(SplitChunk &chunk, std::size_t count, std::uint32_t base);
     // Fills `cuts` and `undecided` from the verdicts.
     void (*mark)(SplitChunk &chunk);
     // Where a character begins, in bytes from the start of the chunk.
     std::size_t (*position)(const SplitChunk &chunk, std::size_t character);
+    // The number of characters that begin before an offset in bytes, in or at the end of the chunk.
+    std::size_t (*character)(const SplitChunk &chunk, std::size_t position);
     // Writes base + offset of each cut, and returns how many there are.
     std::size_t (*harvest)(const SplitChunk &chunk, std::uint32_t base, std::uint32_t *ends);
 };

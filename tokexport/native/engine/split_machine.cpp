@@ -202,13 +202,13 @@ private:
 };
 
 void add_pairs(SplitMachine &machine) {
-    const std::size_t classes = machine.class_count, row = classes * classes;
-    if (classes > 127 || machine.state_count * row > max_pairs) return;  // 127: a signed factor
+    const std::size_t base = machine.pair_base, row = base * base;
+    if (base > 127 || machine.state_count * row > max_pairs) return;  // 127: a signed factor
     machine.pairs.resize(machine.state_count * row);
     for (std::size_t state = 0; state < machine.state_count; state++) {
         for (std::size_t pair = 0; pair < row; pair++) {
-            const std::uint32_t first = machine.entries[state * machine.stride() + pair / classes];
-            const std::uint32_t second = machine.entries[(first >> 16) + pair % classes];
+            const std::uint32_t first = machine.entries[state * machine.stride() + pair / base];
+            const std::uint32_t second = machine.entries[(first >> 16) + pair % base];
             const std::uint32_t to = (second >> 16) / machine.stride();
             const std::uint8_t verdicts[] = {static_cast<std::uint8_t>(first),
                                              static_cast<std::uint8_t>(second)};
@@ -221,8 +221,9 @@ void add_pairs(SplitMachine &machine) {
 
 }  // namespace
 
-bool make_machine(const ElementGraph &graph, SplitMachine &machine) {
+bool make_machine(const ElementGraph &graph, bool has_inner_ends, SplitMachine &machine) {
     if (!Determiniser(graph).run(machine)) return false;
+    machine.pair_base = machine.class_count + has_inner_ends;
     add_pairs(machine);
     return true;
 }

@@ -29,18 +29,19 @@ struct SplitMachine {
     std::uint32_t class_count = 0;  // of characters; the class after them is the end of the text
     std::uint32_t state_count = 0;
     // [state * (class_count + 1) + class]: offset of the next state's row << 16 | verdict. State 0
-    // is the beginning of a text. Nothing is read after the end of the text.
+    // is the beginning of a text, and the state after the end of one.
     std::vector<std::uint32_t> entries;
     // [decision * (class_count + 1) + class]: the next decision state
     std::vector<std::uint16_t> decisions;
-    // For two classes at a time: [state * class_count^2 + first * class_count + second]: offset of
-    // the next state's row << 16 | both verdicts, as two bytes in memory. Empty if too large.
+    // For two classes at a time: [state * pair_base^2 + first * pair_base + second]: offset of the
+    // next state's row << 16 | both verdicts, as two bytes in memory. Empty if too large.
     std::vector<std::uint32_t> pairs;
+    std::uint32_t pair_base = 0;  // class_count, or one more if texts have ends inside (SplitRun)
 
     std::uint32_t stride() const { return class_count + 1; }
 };
 
-// False if a table would be too large.
-bool make_machine(const ElementGraph &graph, SplitMachine &machine);
+// False if a table would be too large. `has_inner_ends`: pairs may have the end of a text, too.
+bool make_machine(const ElementGraph &graph, bool has_inner_ends, SplitMachine &machine);
 
 }  // namespace tokexport

@@ -92,8 +92,8 @@ void read(const SplitClasses &classes, const std::uint8_t *text, std::size_t siz
     read_rest(classes, text, i, size, chunk);
 }
 
-void pair(SplitChunk &chunk, std::size_t count, std::uint32_t class_count) {
-    const uint8x16_t factors = vdupq_n_u8(static_cast<std::uint8_t>(class_count));
+void pair(SplitChunk &chunk, std::size_t count, std::uint32_t base) {
+    const uint8x16_t factors = vdupq_n_u8(static_cast<std::uint8_t>(base));
     for (std::size_t i = 0; i < count; i += 32) {
         const uint8x16x2_t codes = vld2q_u8(chunk.codes + 1 + i);
         vst1q_u16(chunk.pairs + i / 2, vmlal_u8(vmovl_u8(vget_low_u8(codes.val[1])),
@@ -124,7 +124,7 @@ void mark(SplitChunk &chunk) {
     }
 }
 
-const SplitSteps steps = {read, pair, mark, position_noted, harvest_noted};
+const SplitSteps steps = {read, pair, mark, position_noted, character_noted, harvest_noted};
 
 }  // namespace
 

@@ -22,10 +22,10 @@ void read(const SplitClasses &classes, const std::uint8_t *text, std::size_t siz
     chunk.add(classes, text, i, size);
 }
 
-void pair(SplitChunk &chunk, std::size_t count, std::uint32_t class_count) {
+void pair(SplitChunk &chunk, std::size_t count, std::uint32_t base) {
     for (std::size_t i = 0; i < count / 2; i++)
-        chunk.pairs[i] = static_cast<std::uint16_t>(chunk.codes[2 * i + 1] * class_count +
-                                                    chunk.codes[2 * i + 2]);
+        chunk.pairs[i] =
+            static_cast<std::uint16_t>(chunk.codes[2 * i + 1] * base + chunk.codes[2 * i + 2]);
 }
 
 void mark(SplitChunk &chunk) {
@@ -44,7 +44,8 @@ void mark(SplitChunk &chunk) {
 
 }  // namespace
 
-static const SplitSteps split_steps_portable = {read, pair, mark, position_noted, harvest_noted};
+static const SplitSteps split_steps_portable = {
+    read, pair, mark, position_noted, character_noted, harvest_noted};
 
 const SplitSteps *split_steps(unsigned width) {
     switch (width) {

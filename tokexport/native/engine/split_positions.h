@@ -4,6 +4,8 @@
 // Shared steps of the widths that store where each character begins.
 #pragma once
 
+#include <algorithm>
+
 #include "split_chunk.h"
 #include "split_words.h"
 
@@ -29,6 +31,12 @@ inline void read_rest(const SplitClasses &classes, const std::uint8_t *text, std
 
 inline std::size_t position_noted(const SplitChunk &chunk, std::size_t character) {
     return chunk.is_ascii ? character : chunk.positions[character];
+}
+
+inline std::size_t character_noted(const SplitChunk &chunk, std::size_t position) {
+    if (chunk.is_ascii) return position;
+    const std::uint16_t *const first = chunk.positions, *const last = first + chunk.count;
+    return static_cast<std::size_t>(std::lower_bound(first, last, position) - first);
 }
 
 // Writes four ends per iteration, even if fewer are left: the number of iterations is easier to

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "bridge.h"
 #include "split_words.h"
 
 #if defined(__GNUC__)
@@ -97,19 +98,24 @@ std::unique_ptr<const Splitter> Splitter::make(const tkx &file, unsigned width) 
     splitter->steps_ = split_steps(width);
     if (!splitter->steps_ || !has_elements(file) || !make_classes(file, splitter->classes_))
         return nullptr;
+    const bool has_inner_ends =
+        tkx_bulk_has_space_tokens(&file, 0) || tkx_bulk_has_space_tokens(&file, 1);
     ElementGraph graph;
     if (!make_elements(file, splitter->classes_.of_stages, graph) ||
-        !make_machine(graph, splitter->machine_))
+        !make_machine(graph, has_inner_ends, splitter->machine_))
         return nullptr;
     splitter->cuts_.fill(splitter->machine_);
     return splitter;
 }
 
-SplitRun::SplitRun(const Splitter &splitter, const std::uint8_t *text, std::size_t size)
+SplitRun::SplitRun(const Splitter &splitter, const std::uint8_t *text, std::size_t size,
+                   const TokenSpan *tokens, std::size_t token_count)
     : splitter_(splitter),
       text_(text),
       end_(text + size),
-      at_(text) {}
+      at_(text),
+      token_(tokens),
+      tokens_end_(tokens + token_count) {}
 
 std::size_t SplitRun::next(std::uint32_t *ends) {
     const SplitMachine &machine = splitter_.machine_;
@@ -123,8 +129,10 @@ std::size_t SplitRun::next(std::uint32_t *ends) {
         splitter_.steps_->read(splitter_.classes_, at_, size, chunk_);
         chunk_.codes[chunk_.count] = is_last ? static_cast<std::uint8_t>(machine.class_count)
                                              : splitter_.classes_.read(at_ + size, length);
+        if (token_ < tokens_end_) end_before_tokens(size);
         if (at_ == text_) state_ = (machine.entries[chunk_.codes[0]] >> 16) / machine.stride();
         judge(is_last);
+        if (token_ < tokens_end_) cut_at_tokens(size);
         if (at_ == text_) chunk_.verdicts[0] = 0;  // no pre-token ends before the first character
         splitter_.steps_->mark(chunk_);
         resolve();
@@ -135,6 +143,40 @@ std::size_t SplitRun::next(std::uint32_t *ends) {
         if (count) return count;
     }
     return 0;
+}
+
+// Gives the characters of tokens, in the chunk of this size and directly after it, the code of the
+// end of a text: the machine is at the beginning of a text after it.
+void SplitRun::end_before_tokens(std::size_t size) {
+    const std::size_t from = static_cast<std::size_t>(at_ - text_), to = from + size;
+    while (token_ < tokens_end_ && token_->to < from) token_++;
+    for (const TokenSpan *token = token_; token < tokens_end_ && token->from <= to; token++) {
+        const std::size_t first = splitter_.steps_->character(
+                              chunk_, std::max<std::size_t>(token->from, from) - from),
+                          last = splitter_.steps_->character(
+                              chunk_, std::min<std::size_t>(token->to, to) - from);
+        std::memset(chunk_.codes + first, static_cast<int>(splitter_.machine_.class_count),
+                    last - first + (token->to > to));
+    }
+}
+
+// Makes the boundaries of tokens in the chunk cuts. The machine leaves those inside tokens alone.
+void SplitRun::cut_at_tokens(std::size_t size) {
+    const std::size_t from = static_cast<std::size_t>(at_ - text_), to = from + size;
+    for (const TokenSpan *token = token_; token < tokens_end_ && token->from < to; token++) {
+        if (token->from >= from)
+            chunk_.verdicts[splitter_.steps_->character(chunk_, token->from - from)] = cut;
+        if (token->to >= from && token->to < to)
+            chunk_.verdicts[splitter_.steps_->character(chunk_, token->to - from)] = cut;
+    }
+}
+
+// The end of the text at `at`: the beginning of the next token or the end.
+const std::uint8_t *SplitRun::text_end(const std::uint8_t *at) const {
+    const TokenSpan *const next = std::lower_bound(
+        token_, tokens_end_, static_cast<std::size_t>(at - text_),
+        [](const TokenSpan &token, std::size_t offset) { return token.from < offset; });
+    return next < tokens_end_ ? text_ + next->from : end_;
 }
 
 // Fills the verdicts of the chunk. The verdict on the boundary before a character comes with the
@@ -169,8 +211,8 @@ void SplitRun::judge_parts(std::size_t count) {
         step_parts(machine.entries.data(), machine.stride(), chunk_.codes + 1, size, together,
                    chunk_.verdicts, states);
     } else {
-        splitter_.steps_->pair(chunk_, count, machine.class_count);
-        step_parts_by_pairs(machine.pairs.data(), machine.class_count * machine.class_count,
+        splitter_.steps_->pair(chunk_, count, machine.pair_base);
+        step_parts_by_pairs(machine.pairs.data(), machine.pair_base * machine.pair_base,
                             chunk_.pairs, size, together, chunk_.verdicts, states);
     }
     for (std::size_t k = 0; k < parts; k++) {
@@ -237,6 +279,7 @@ std::uint32_t SplitRun::decide(const std::uint8_t *at, std::uint32_t decision) {
     const SplitMachine &machine = splitter_.machine_;
     const std::size_t stride = machine.stride();
     const std::size_t row_size = machine.decisions.size() / stride;
+    const std::uint8_t *const end = text_end(at);
     const auto row_of = [&](const std::uint8_t *p) {
         return (static_cast<std::size_t>(p - text_) + known_step - 1) / known_step;
     };
@@ -245,7 +288,7 @@ std::uint32_t SplitRun::decide(const std::uint8_t *at, std::uint32_t decision) {
     while (decision >= first_open_decision) {
         const std::uint32_t before = decision;
         std::size_t length = 0;
-        if (at == end_) {
+        if (at == end) {
             decision = machine.decisions[decision * stride + machine.class_count];
             break;
         }
@@ -265,7 +308,7 @@ std::uint32_t SplitRun::decide(const std::uint8_t *at, std::uint32_t decision) {
         decision = machine.decisions[decision * stride + splitter_.classes_.read(at, length)];
         if (decision == before && length == 1) {
             at = skip_run(
-                at, text_ + std::min(row * known_step, static_cast<std::size_t>(end_ - text_)));
+                at, text_ + std::min(row * known_step, static_cast<std::size_t>(end - text_)));
         } else {
             at += length;
         }

@@ -53,19 +53,31 @@ private:
     const SplitSteps *steps_ = nullptr;
 };
 
+// A part of a text that is one pre-token, in bytes: the text before it and the text after it are
+// split as two texts.
+struct TokenSpan {
+    std::uint32_t from, to;
+};
+
 // Splits one text: valid UTF-8 of less than 4 GB. The splitter and the text must outlive it.
 class SplitRun {
 public:
     // The room that `ends` must have.
     static constexpr std::size_t block = split_chunk_size + 64;
 
-    SplitRun(const Splitter &splitter, const std::uint8_t *text, std::size_t size);
+    // `tokens`: in ascending order, none empty. A splitter of a file without added tokens of white
+    // space takes none.
+    SplitRun(const Splitter &splitter, const std::uint8_t *text, std::size_t size,
+             const TokenSpan *tokens = nullptr, std::size_t token_count = 0);
 
     // Writes offsets from `text` where the next pre-tokens end, in ascending order; the last one of
     // the text is `size`. Returns how many; 0 when there are no more.
     std::size_t next(std::uint32_t *ends);
 
 private:
+    void end_before_tokens(std::size_t size);
+    void cut_at_tokens(std::size_t size);
+    const std::uint8_t *text_end(const std::uint8_t *at) const;
     void judge(bool is_last);
     void judge_parts(std::size_t count);
     std::uint32_t judge_part(std::uint32_t state, std::size_t from, std::size_t to);
@@ -77,6 +89,8 @@ private:
     const std::uint8_t *const text_, *const end_;
     const std::uint8_t *at_;   // where the chunk begins
     std::uint32_t state_ = 0;  // the machine's, after the first character of the chunk
+    const TokenSpan *token_;   // the first one that ends in or after the chunk
+    const TokenSpan *const tokens_end_;
 
     // The results of decisions that read far: for each block of `known_step` bytes, at the first
     // character that begins in it, and for each decision state: 0 unknown, 1 no cut, 2 a cut.
