@@ -90,57 +90,7 @@ static const uint64_t LOW_BITS = UINT64_C(0x0101010101010101);
 static int bit_of(const uint8_t *bits, size_t i) { return bits[i >> 3] >> (i & 7) & 1; }
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
-/* ---- layout.h: numbers of SPEC.md; made by generate.py from tokexport/file/layout ------------ */
-/* Sizes in bytes. */
-enum { HEADER_SIZE = 64, SECTION_SIZE = 32, RECORD_SIZE = 8, DECODER_SIZE = 8, EDITS_HEADER = 16 };
-enum { EDIT_SIZE = 8, TRIE_HEADER = 32, UNIT_SIZE = 8, STAGE_SIZE = 36, LABELS_HEADER = 8 };
-enum { LABEL_TABLE = 8, REWRITE_HEADER = 16, OP_SIZE = 32, CHARSMAP_HEADER = 24 };
-enum { FORM_HEADER = 32, MAP_HEADER = 24, CHARACTERS_HEADER = 16, PAIR_INDEX_HEADER = 16 };
-enum { CROSSINGS_HEADER = 8, ADDED_HEADER = 96, ADDED_SIZE = 16, NODE_SIZE = 8, ITEM_SIZE = 12 };
-enum { TRIM_HEADER = 8, TRIM_SIZE = 8, ALIGNMENT_HEADER = 16, CASE_SIZE = 20 };
-/* Limits, places and masks. */
-enum { MAX_IDS = 2097151, MAX_CLASSES = 254, MAX_STATES = 4096, MAX_CLUSTER = 5 };
-enum { ASCII_SIZE = 128, TOP_SIZE = 544, ALIGNMENT = 64, MAX_SECTIONS = 64, ID_BITS = 21 };
-enum { EDIT_KEEPS = 32768, LABEL_BITS = 9, ACCEPT = 32768, CUTS_SIZE = 2048 };
-enum { CROSSINGS_ASCII = 2048, CROSSINGS_BYTES = 8192, PLACES = 4, MAP_OTHER = 128 };
-enum { MAP_LETTERS = 2, ONE_KNOWN = 1, BOTH_KNOWN = 2, CROSSED_BYTES = 3, FIRST_SKIP_SHIFT = 5 };
-enum { FIRST_MORE_SHIFT = 10, LAST_SKIP_SHIFT = 12, HEADER_FLAGS = 63, DECODER_FLAGS = 31 };
-enum { TRIE_FLAGS = 1 };
-/* header.model. */
-enum { MODEL_BPE = 1, MODEL_UNIGRAM = 2, MODEL_WORDPIECE = 3, MODEL_WORDLEVEL = 4 };
-enum { MODEL_GREEDY = 5 };
-/* header.flags. */
-enum { WHOLE_FIRST = 1, FUSE_UNKNOWN = 2, SEARCH_ANEW = 4, RESCAN_SPECIAL = 8 };
-enum { REPLACE_SURROGATES = 16, UNKNOWN_STOPS = 32 };
-/* section.flags. */
-enum { SECTION_REQUIRED = 1 };
-/* decoder.flags. */
-enum { BYTE_FALLBACK = 1, BY_CHARACTER = 2, REPEATS_ONCE = 4, FIRST_BY_CONTENT = 8 };
-enum { FIRST_BY_TEXT = 16 };
-/* edits.flags. */
-enum { READS_TOKENS = 1 };
-/* trie.flags. */
-enum { SINGLE_PRECISION = 1 };
-/* stage.behavior. */
-enum { ISOLATED = 0, REMOVED = 1, MERGED_WITH_PREVIOUS = 2, MERGED_WITH_NEXT = 3, CONTIGUOUS = 4 };
-/* stage.flags. */
-enum { INVERT = 1, ON_BYTES = 2, REWRITE = 4, EMPTY_MATCHES = 8, SEARCH_STARTS = 16 };
-/* op.kind. */
-enum { FORM = 0, MAP = 1, REPLACE = 2, CHARSMAP = 3, AFFIX = 4, BYTES = 5 };
-/* op.flags: for AFFIX, except BY_CLUSTER and COLLAPSE. */
-enum { APPEND = 1, UNLESS_PRESENT = 2, ONLY_FIRST = 4, BY_CLUSTER = 8, FIRST_SOURCE = 16 };
-enum { COLLAPSE = 32 };
-/* form.form. */
-enum { NFC = 0, NFD = 1, NFKC = 2, NFKD = 3 };
-/* characters.unit: what a first symbol stands for. */
-enum { UNIT_CHARACTER = 0, UNIT_BYTE = 1 };
-/* The leaves of ACLS. */
-enum { CLASS_SPACE = 1, CLASS_WORD = 2 };
-/* Two bits of trimming.passes. */
-enum { TRIM_END = 0, TRIM_ALL = 1, TRIM_KEEP_FIRST = 2 };
-/* alignment.flags. */
-enum { ALIGN_PREFIX = 1, ALIGN_SUFFIX = 2, ALIGN_COLLAPSE = 4 };
-/* ---- hash.h: hashing (2.4, 2.5) -------------------------------------------------------------- */
+/* ---- base.h: hashing (2.4, 2.5) -------------------------------------------------------------- */
 #define TKX_K0 UINT64_C(0x9E3779B97F4A7C15)
 #define TKX_K1 UINT64_C(0xD6E8FEB86659FD93)
 #define TKX_K2 UINT64_C(0xFF51AFD7ED558CCD)
@@ -199,7 +149,7 @@ static TKX_INLINE size_t bucket_of(uint64_t h, uint32_t buckets) {
 static TKX_INLINE size_t slot_of(uint64_t h, uint64_t displacement, uint32_t slots) {
     return (size_t)(((h ^ displacement * TKX_K3) * TKX_K1 >> 32) * slots >> 32);
 }
-/* ---- hash.h: checksums ----------------------------------------------------------------------- */
+/* ---- base.h: checksums ----------------------------------------------------------------------- */
 /* The CRC-32 of zlib, for a header: start with TKX_NONE, invert the result. */
 static uint32_t crc_small(uint32_t crc, const uint8_t *p, size_t size) {
     static const uint32_t table[16] = {0x00000000, 0x1DB71064, 0x3B6E20C8, 0x26D930AC,
@@ -233,7 +183,7 @@ static uint32_t crc_large(uint32_t tables[4][256], const uint8_t *p, size_t size
     for (; size; size--, p++) crc = tables[0][(crc ^ *p) & 255] ^ crc >> 8;
     return ~crc;
 }
-/* ---- utf8.h: UTF-8 --------------------------------------------------------------------------- */
+/* ---- base.h: UTF-8 --------------------------------------------------------------------------- */
 enum { UTF8_BAD, UTF8_CUT, UTF8_GOOD };
 
 static int utf8_inside(uint8_t byte) { return (byte & 0xC0) == 0x80; }
@@ -307,6 +257,56 @@ static size_t utf8_encode(uint8_t *p, uint32_t c) {
     return size;
 }
 #endif
+/* ---- layout.h: numbers of SPEC.md; made by generate.py from tokexport/file/layout ------------ */
+/* Sizes in bytes. */
+enum { HEADER_SIZE = 64, SECTION_SIZE = 32, RECORD_SIZE = 8, DECODER_SIZE = 8, EDITS_HEADER = 16 };
+enum { EDIT_SIZE = 8, TRIE_HEADER = 32, UNIT_SIZE = 8, STAGE_SIZE = 36, LABELS_HEADER = 8 };
+enum { LABEL_TABLE = 8, REWRITE_HEADER = 16, OP_SIZE = 32, CHARSMAP_HEADER = 24 };
+enum { FORM_HEADER = 32, MAP_HEADER = 24, CHARACTERS_HEADER = 16, PAIR_INDEX_HEADER = 16 };
+enum { CROSSINGS_HEADER = 8, ADDED_HEADER = 96, ADDED_SIZE = 16, NODE_SIZE = 8, ITEM_SIZE = 12 };
+enum { TRIM_HEADER = 8, TRIM_SIZE = 8, ALIGNMENT_HEADER = 16, CASE_SIZE = 20 };
+/* Limits, places and masks. */
+enum { MAX_IDS = 2097151, MAX_CLASSES = 254, MAX_STATES = 4096, MAX_CLUSTER = 5 };
+enum { ASCII_SIZE = 128, TOP_SIZE = 544, ALIGNMENT = 64, MAX_SECTIONS = 64, ID_BITS = 21 };
+enum { EDIT_KEEPS = 32768, LABEL_BITS = 9, ACCEPT = 32768, CUTS_SIZE = 2048 };
+enum { CROSSINGS_ASCII = 2048, CROSSINGS_BYTES = 8192, PLACES = 4, MAP_OTHER = 128 };
+enum { MAP_LETTERS = 2, ONE_KNOWN = 1, BOTH_KNOWN = 2, CROSSED_BYTES = 3, FIRST_SKIP_SHIFT = 5 };
+enum { FIRST_MORE_SHIFT = 10, LAST_SKIP_SHIFT = 12, HEADER_FLAGS = 63, DECODER_FLAGS = 31 };
+enum { TRIE_FLAGS = 1 };
+/* header.model. */
+enum { MODEL_BPE = 1, MODEL_UNIGRAM = 2, MODEL_WORDPIECE = 3, MODEL_WORDLEVEL = 4 };
+enum { MODEL_GREEDY = 5 };
+/* header.flags. */
+enum { WHOLE_FIRST = 1, FUSE_UNKNOWN = 2, SEARCH_ANEW = 4, RESCAN_SPECIAL = 8 };
+enum { REPLACE_SURROGATES = 16, UNKNOWN_STOPS = 32 };
+/* section.flags. */
+enum { SECTION_REQUIRED = 1 };
+/* decoder.flags. */
+enum { BYTE_FALLBACK = 1, BY_CHARACTER = 2, REPEATS_ONCE = 4, FIRST_BY_CONTENT = 8 };
+enum { FIRST_BY_TEXT = 16 };
+/* edits.flags. */
+enum { READS_TOKENS = 1 };
+/* trie.flags. */
+enum { SINGLE_PRECISION = 1 };
+/* stage.behavior. */
+enum { ISOLATED = 0, REMOVED = 1, MERGED_WITH_PREVIOUS = 2, MERGED_WITH_NEXT = 3, CONTIGUOUS = 4 };
+/* stage.flags. */
+enum { INVERT = 1, ON_BYTES = 2, REWRITE = 4, EMPTY_MATCHES = 8, SEARCH_STARTS = 16 };
+/* op.kind. */
+enum { FORM = 0, MAP = 1, REPLACE = 2, CHARSMAP = 3, AFFIX = 4, BYTES = 5 };
+/* op.flags: for AFFIX, except BY_CLUSTER and COLLAPSE. */
+enum { APPEND = 1, UNLESS_PRESENT = 2, ONLY_FIRST = 4, BY_CLUSTER = 8, FIRST_SOURCE = 16 };
+enum { COLLAPSE = 32 };
+/* form.form. */
+enum { NFC = 0, NFD = 1, NFKC = 2, NFKD = 3 };
+/* characters.unit: what a first symbol stands for. */
+enum { UNIT_CHARACTER = 0, UNIT_BYTE = 1 };
+/* The leaves of ACLS. */
+enum { CLASS_SPACE = 1, CLASS_WORD = 2 };
+/* Two bits of trimming.passes. */
+enum { TRIM_END = 0, TRIM_ALL = 1, TRIM_KEEP_FIRST = 2 };
+/* alignment.flags. */
+enum { ALIGN_PREFIX = 1, ALIGN_SUFFIX = 2, ALIGN_COLLAPSE = 4 };
 /* ---- open_header.c: header and section table (4.1) ------------------------------------------- */
 /* The sections that this runtime knows, and the member of a tkx for each. */
 /* clang-format off */
@@ -2876,7 +2876,7 @@ static TKX_INLINE const uint8_t *skip_unmatched(const tkx_stage *s, const uint8_
     while (at < end && (s->no_match[*at >> 6] >> (*at & 63) & 1)) at += *at < 0xE0 ? 1 : 3;
     return at;
 }
-/* ---- labels.c: labels, empty matches, search starts (3.4) ------------------------------------ */
+/* ---- match.c: labels, empty matches, search starts (3.4) ------------------------------------- */
 /* The labels of a pre-token, one per byte, computed from its end. NULL: too little work memory. */
 static TKX_NOINLINE const uint8_t *find_labels(tkx_context *ctx, const tkx_stage *s,
                                                const uint8_t *begin, const uint8_t *end) {
@@ -3709,70 +3709,7 @@ static TKX_INLINE size_t first_symbols(tkx_context *ctx, const uint8_t *bytes, s
 #endif
     return byte_symbols(ctx, bytes, size, symbols, lengths);
 }
-/* ---- bpe_short.c: merging a short pre-token (3.5) -------------------------------------------- */
-/* Up to this length, a pre-token is merged on the C stack, with a scan of all ranks for each merge.
-   Longer ones use a queue in the work memory. From 32 bytes on the queue is no slower (Chinese,
-   Japanese, Thai, random letters), but with 64, ordinary text needs no work memory. */
-enum { SHORT_PRETOKEN = 64, SPARE = 4 };
-
-/* The key of a pair of neighbours: its rank, then the position of the left symbol. */
-static TKX_INLINE uint64_t short_key(const tkx *t, uint32_t merged, size_t place) {
-    return merged == TKX_NONE ? UINT64_MAX : (uint64_t)rank_of(t, merged) << 6 | place;
-}
-
-/* The smallest of `count` keys, a multiple of four. Four independent minima avoid stalls. */
-static TKX_INLINE uint64_t least_key(const uint64_t *keys, size_t count) {
-    uint64_t a = keys[0], b = keys[1], c = keys[2], d = keys[3];
-    size_t i;
-    for (i = 4; i < count; i += 4) {
-        a = keys[i] < a ? keys[i] : a;
-        b = keys[i + 1] < b ? keys[i + 1] : b;
-        c = keys[i + 2] < c ? keys[i + 2] : c;
-        d = keys[i + 3] < d ? keys[i + 3] : d;
-    }
-    a = b < a ? b : a;
-    c = d < c ? d : c;
-    return c < a ? c : a;
-}
-
-/* Merges at most SHORT_PRETOKEN symbols, in each round the leftmost pair of the smallest rank.
-   Returns the number of ids; `ids` has room for SPARE more.
-
-   A symbol stays at the index of its first part: keys[i] and merged[i] belong to ids[i] and
-   ids[next[i]]. The first symbol has no left neighbour; index `count` follows the last symbol, and
-   merges with nothing. */
-static TKX_NOINLINE size_t merge_symbols(tkx_context *ctx, uint32_t *ids, size_t count) {
-    const tkx *t = ctx->t;
-    uint64_t keys[SHORT_PRETOKEN + SPARE], least;
-    uint32_t merged[SHORT_PRETOKEN];
-    uint8_t previous[SHORT_PRETOKEN + 1], next[SHORT_PRETOKEN + 1];
-    size_t i, left;
-    const size_t padded = (count + 3) / 4 * 4;
-    for (i = 0; i + 1 < count; i++) {
-        merged[i] = find_merge(ctx, ids[i], ids[i + 1]);
-        keys[i] = short_key(t, merged[i], i);
-        previous[i + 1] = (uint8_t)i;
-        next[i] = (uint8_t)(i + 1);
-    }
-    for (; i < padded || i < 4; i++) keys[i] = UINT64_MAX;
-    if (count) next[count - 1] = (uint8_t)count;
-    while ((least = least_key(keys, padded)) != UINT64_MAX) {
-        const size_t at = least & 63, gone = next[at], right = next[gone];
-        left = previous[at];
-        ids[at] = merged[at];
-        keys[gone] = UINT64_MAX;
-        next[at] = (uint8_t)right;
-        previous[right] = (uint8_t)at;
-        merged[at] = right < count ? find_merge(ctx, ids[at], ids[right]) : TKX_NONE;
-        keys[at] = short_key(t, merged[at], at);
-        if (at == 0) continue;
-        merged[left] = find_merge(ctx, ids[left], ids[at]);
-        keys[left] = short_key(t, merged[left], left);
-    }
-    for (i = 0, left = 0; i < count; i = next[i]) ids[left++] = ids[i];
-    return left;
-}
-/* ---- bpe_queue.c: a queue of merges (3.5) ---------------------------------------------------- */
+/* ---- bpe_long.c: a queue of merges (3.5) ----------------------------------------------------- */
 /* A queue of keys (rank << 32 | position). Stale keys remain in it until they are popped.
 
    The first keys are in a sorted array. Later keys go into a heap with four children per node,
@@ -4030,7 +3967,70 @@ static TKX_NOINLINE void merge_long(tkx_context *ctx, const uint8_t *bytes, size
     }
     ctx->memory_used = mark;
 }
-/* ---- bpe_parts.c: cutting a pre-token of bytes before it is merged (annex B) ----------------- */
+/* ---- bpe_short.c: merging a short pre-token (3.5) -------------------------------------------- */
+/* Up to this length, a pre-token is merged on the C stack, with a scan of all ranks for each merge.
+   Longer ones use a queue in the work memory. From 32 bytes on the queue is no slower (Chinese,
+   Japanese, Thai, random letters), but with 64, ordinary text needs no work memory. */
+enum { SHORT_PRETOKEN = 64, SPARE = 4 };
+
+/* The key of a pair of neighbours: its rank, then the position of the left symbol. */
+static TKX_INLINE uint64_t short_key(const tkx *t, uint32_t merged, size_t place) {
+    return merged == TKX_NONE ? UINT64_MAX : (uint64_t)rank_of(t, merged) << 6 | place;
+}
+
+/* The smallest of `count` keys, a multiple of four. Four independent minima avoid stalls. */
+static TKX_INLINE uint64_t least_key(const uint64_t *keys, size_t count) {
+    uint64_t a = keys[0], b = keys[1], c = keys[2], d = keys[3];
+    size_t i;
+    for (i = 4; i < count; i += 4) {
+        a = keys[i] < a ? keys[i] : a;
+        b = keys[i + 1] < b ? keys[i + 1] : b;
+        c = keys[i + 2] < c ? keys[i + 2] : c;
+        d = keys[i + 3] < d ? keys[i + 3] : d;
+    }
+    a = b < a ? b : a;
+    c = d < c ? d : c;
+    return c < a ? c : a;
+}
+
+/* Merges at most SHORT_PRETOKEN symbols, in each round the leftmost pair of the smallest rank.
+   Returns the number of ids; `ids` has room for SPARE more.
+
+   A symbol stays at the index of its first part: keys[i] and merged[i] belong to ids[i] and
+   ids[next[i]]. The first symbol has no left neighbour; index `count` follows the last symbol, and
+   merges with nothing. */
+static TKX_NOINLINE size_t merge_symbols(tkx_context *ctx, uint32_t *ids, size_t count) {
+    const tkx *t = ctx->t;
+    uint64_t keys[SHORT_PRETOKEN + SPARE], least;
+    uint32_t merged[SHORT_PRETOKEN];
+    uint8_t previous[SHORT_PRETOKEN + 1], next[SHORT_PRETOKEN + 1];
+    size_t i, left;
+    const size_t padded = (count + 3) / 4 * 4;
+    for (i = 0; i + 1 < count; i++) {
+        merged[i] = find_merge(ctx, ids[i], ids[i + 1]);
+        keys[i] = short_key(t, merged[i], i);
+        previous[i + 1] = (uint8_t)i;
+        next[i] = (uint8_t)(i + 1);
+    }
+    for (; i < padded || i < 4; i++) keys[i] = UINT64_MAX;
+    if (count) next[count - 1] = (uint8_t)count;
+    while ((least = least_key(keys, padded)) != UINT64_MAX) {
+        const size_t at = least & 63, gone = next[at], right = next[gone];
+        left = previous[at];
+        ids[at] = merged[at];
+        keys[gone] = UINT64_MAX;
+        next[at] = (uint8_t)right;
+        previous[right] = (uint8_t)at;
+        merged[at] = right < count ? find_merge(ctx, ids[at], ids[right]) : TKX_NONE;
+        keys[at] = short_key(t, merged[at], at);
+        if (at == 0) continue;
+        merged[left] = find_merge(ctx, ids[left], ids[at]);
+        keys[left] = short_key(t, merged[left], left);
+    }
+    for (i = 0, left = 0; i < count; i = next[i]) ids[left++] = ids[i];
+    return left;
+}
+/* ---- bpe_short.c: cutting a pre-token of bytes before it is merged (annex B) ----------------- */
 /* Appends at most SHORT_PRETOKEN ids of a pre-token. SPARE more can be read after them. */
 static TKX_INLINE void emit_short(tkx_context *ctx, const uint32_t *ids, size_t count) {
     size_t i;
@@ -4199,7 +4199,7 @@ static void encode_greedy(tkx_context *ctx, const uint8_t *bytes, size_t size) {
     }
 }
 #endif
-/* ---- unigram.c: Unigram (3.6) ---------------------------------------------------------------- */
+/* ---- trie_models.c: Unigram (3.6) ------------------------------------------------------------ */
 #ifndef TKX_NO_UNIGRAM
 #include <float.h>
 
@@ -5143,7 +5143,7 @@ int tkx_encode_spans(const tkx *t, const void *text, size_t size, const uint8_t 
     return encode(&ctx, text, size, ids, capacity, count, work);
 }
 #endif
-/* ---- stream.c: encoding a stream ------------------------------------------------------------- */
+/* ---- encode.c: encoding a stream ------------------------------------------------------------- */
 int tkx_encoder_init(tkx_encoder *e, const tkx *t, int special, void *window, size_t window_size,
                      const tkx_work *work) {
     if (!e || !t || !window || window_size == 0 || window_size > MAX_TEXT) return TKX_E_ARGUMENT;
