@@ -22,7 +22,7 @@ lint: ## check style and types
 	ruff format --check .
 	mypy --strict
 
-amalgamate: ## make tokexport.c and tokexport_extra.c from their units
+amalgamate: ## make tokexport.c from its units
 	python $(RUNTIME)/amalgamate.py
 
 layout: ## make what repeats the layout: C constants, SPEC.md's tables, _core.pyi

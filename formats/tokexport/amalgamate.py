@@ -1,8 +1,7 @@
-"""Makes ``tokexport.c`` and ``tokexport_extra.c``, which users compile, from the units in ``src/``.
+"""Makes ``tokexport.c``, which users compile, from the units in ``src/``.
 
-Every ``#include "..."`` of ``src/all.c`` and ``src/extra.c`` that names a file beside it is
-replaced by that file. Run this after each change of a unit; ``tests/c/test_amalgamation.py`` fails
-if it was forgotten.
+Every ``#include "..."`` of ``src/all.c`` that names a file beside it is replaced by that file. Run
+this after each change of a unit; ``tests/c/test_amalgamation.py`` fails if it was forgotten.
 """
 
 from __future__ import annotations
@@ -13,8 +12,8 @@ from typing import Final
 
 HERE = Path(__file__).resolve().parent
 SOURCES = HERE / "src"
-# Each file that is made, and the file that lists its units.
-TARGETS: Final = {HERE / "tokexport.c": "all.c", HERE / "tokexport_extra.c": "extra.c"}
+LISTING = SOURCES / "all.c"
+TARGET = HERE / "tokexport.c"
 
 LICENSE_LINES = 3  # at the head of every unit, including a blank line; all.c has them too
 # Blank lines around the title of a part, after the start of a condition, and before its end.
@@ -24,20 +23,20 @@ USELESS_BLANK: Final = re.compile(
 )
 
 
-def unit_names(listing: str = "all.c") -> list[str]:
-    """The units that a file includes, in the order in which they are compiled.
+def unit_names() -> list[str]:
+    """The units, in the order in which they are compiled.
 
     >>> unit_names()[0]
     'base.h'
     """
-    lines = (SOURCES / listing).read_text(encoding="utf-8").splitlines()
+    lines = LISTING.read_text(encoding="utf-8").splitlines()
     return [name for line in lines if (name := _included(line)) is not None]
 
 
-def amalgamation(listing: str = "all.c") -> str:
-    """The text of ``tokexport.c``, or of the file made from another listing."""
+def amalgamation() -> str:
+    """The text of ``tokexport.c``."""
     made = []
-    for line in (SOURCES / listing).read_text(encoding="utf-8").splitlines():
+    for line in LISTING.read_text(encoding="utf-8").splitlines():
         name = _included(line)
         if name is None:
             made.append(line)
@@ -47,10 +46,9 @@ def amalgamation(listing: str = "all.c") -> str:
     return USELESS_BLANK.sub(r"\1\n", "\n".join(made).rstrip() + "\n")
 
 
-def write_targets() -> None:
-    """Writes both files."""
-    for target, listing in TARGETS.items():
-        target.write_text(amalgamation(listing), encoding="utf-8", newline="\n")
+def write_target() -> None:
+    """Writes ``tokexport.c``."""
+    TARGET.write_text(amalgamation(), encoding="utf-8", newline="\n")
 
 
 def _included(line: str) -> str | None:
@@ -62,4 +60,4 @@ def _included(line: str) -> str | None:
 
 
 if __name__ == "__main__":
-    write_targets()
+    write_target()

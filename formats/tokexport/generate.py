@@ -22,7 +22,7 @@ from construct import Struct, Subconstruct
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from amalgamate import SOURCES, write_targets  # noqa: E402
+from amalgamate import SOURCES, write_target  # noqa: E402
 
 import tokexport.file.layout as layout  # noqa: E402
 from tokexport import limits  # noqa: E402
@@ -269,5 +269,5 @@ def generated() -> dict[Path, str]:
 if __name__ == "__main__":
     for path, text in generated().items():
         path.write_text(text, encoding="utf-8", newline="\n")
-    write_targets()
+    write_target()
     (HERE.parents[1] / "tokexport" / "_core.pyi").write_text(stub(), encoding="utf-8")

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copyright (c) 2026 The tokexport authors */
 
-/* tokexport_extra.c - the implementation of tokexport_extra.h; EXTRA.md describes the sections.
-   Edit the units in src/ that src/extra.c names, from which amalgamate.py generates this file. It
+/* tokexport_extra.c - the implementation of tokexport_extra.h; EXTRA.md describes the sections. It
    uses the functions of tokexport.h, and the fields of a tkx that tkx_open has checked. */
 
 #include "tokexport_extra.h"
@@ -15,7 +14,9 @@ int memcmp(const void *a, const void *b, size_t size);
 static uint32_t number_at(const uint8_t *p) {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
-/* ---- selftest.c: texts with the ids of the reference library (TEST) -------------------------- */
+
+/* ---- Texts with the ids of the reference library (TEST) -------------------------------------- */
+
 enum { CASE_BYTES = 20, CASE_TAKES_SPECIAL = 1 };
 
 /* Runs a case. TEST has `all` ids and `text_size` bytes of text, which the case must be within. */
@@ -60,7 +61,9 @@ int tkx_selftest(const tkx *t, uint32_t *ids, size_t capacity, size_t *count,
     }
     return TKX_OK;
 }
-/* ---- prefix.c: ids by prefix (SORT) ---------------------------------------------------------- */
+
+/* ---- Ids by prefix (SORT) -------------------------------------------------------------------- */
+
 /* The byte at a depth of the index-th id in SORT; -1 if the id is shorter, -2 if it is damaged. */
 static int sorted_byte(const tkx *t, uint32_t index, uint32_t depth) {
     const uint8_t *bytes;
@@ -139,7 +142,9 @@ int tkx_prefix_id(const tkx *t, uint32_t index, uint32_t *id) {
     *id = TKX_NONE;
     return TKX_E_CORRUPT;
 }
-/* ---- chat_frame.c: the frame of a conversation (FRAM) ---------------------------------------- */
+
+/* ---- The frame of a conversation (FRAM) ------------------------------------------------------ */
+
 enum { TEXT_COUNT = 6, HEADER_BYTES = 40, MOST_MARKS = 255, MOST_RESERVED = 255, MOST_BYTES = 255 };
 enum { START, BEFORE_SYSTEM, AFTER_SYSTEM, USER_TO_ASSISTANT, ASSISTANT_TO_USER, USER_TO_REPLY };
 /* Flags. STRIP << role: white space at the ends of messages with that role is dropped;
@@ -267,7 +272,9 @@ static tkx_span content_of(const tkx_frame *f, const tkx_message *m) {
     const tkx_span s = {(const uint8_t *)m->text, m->size};
     return f->flags & (uint32_t)STRIP << m->role ? stripped(s) : s;
 }
-/* ---- chat.c: conversations to prompts -------------------------------------------------------- */
+
+/* ---- Conversations to prompts ---------------------------------------------------------------- */
+
 enum { MOST_TEXT = 0x7FFFFFFF, FIRST_WORK = 1 << 16 };
 
 /* A prompt in progress. Bytes that do not fit are only counted in `size`. */
