@@ -19,9 +19,9 @@ from sentencepiece_training import train
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.sources import read
 from tokexport.sources.gguf.metadata import read_metadata
+from tokexport.sources.rwkv import RwkvReference
 from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL
 from tokexport.sources.sentencepiece.proto import parse_model
-from tokexport.sources.vocab_files.rwkv import RwkvReference
 
 UNUSED = gguf.TokenType.UNUSED
 SENTENCES = [

@@ -16,7 +16,7 @@ from references import converted, reference_for
 from tokexport import Tokenizer
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.sources import read
-from tokexport.sources.vocab_files.clip import END, START, clip_document
+from tokexport.sources.clip import END, START, clip_document
 
 TEXTS = (
     *("", " ", "ab abc", "The CAT\n\tsat; isn't 123", "<s>é中\U0001f600</s>"),

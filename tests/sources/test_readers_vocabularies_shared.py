@@ -11,12 +11,12 @@ from repository import SLOW
 from shared_collection import stress_strings
 
 from tokexport.sources import read
+from tokexport.sources.clip import published_vocabulary
 from tokexport.sources.gguf.patterns import ORIGINALS
 from tokexport.sources.gguf.read import gguf_document
 from tokexport.sources.reference import Mode
 from tokexport.sources.registry import open_source
 from tokexport.sources.tokenizer_json.reference import TokenizersReference
-from tokexport.sources.vocab_files.clip import published_vocabulary
 
 SAME = {
     "ggml-vocab-gpt-2.gguf": "gpt2",

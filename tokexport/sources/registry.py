@@ -15,12 +15,17 @@ from typing import Any, Final, Literal
 from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import TokenizerModel
 from tokexport.sources import (
+    clip,
     gguf,
+    gpt2_pair,
+    minbpe,
+    rwkv,
     sentencepiece,
     tiktoken,
     tokenizer_json,
     tokenizer_json_2,
     transformers,
+    wordpiece,
 )
 from tokexport.sources.directory import directory_notes, sniffed, tokenizer_in, unread
 from tokexport.sources.hub import local_source
@@ -29,7 +34,6 @@ from tokexport.sources.source import AnySource, Given, Input
 from tokexport.sources.tokenizer_json.config import SETTINGS
 from tokexport.sources.transformers.load import from_folder
 from tokexport.sources.unreadable import SUPPORTED, refuse, refuse_by_head
-from tokexport.sources.vocab_files import clip, gpt2_pair, minbpe, rwkv, wordpiece
 
 # In the order in which formats are tried on a file and searched for in a directory.
 SOURCES: Final[tuple[AnySource, ...]] = (

@@ -299,7 +299,7 @@ def _runtime(path: Path, how: Mapping[str, Any]) -> Runtime:
         document["model"] |= {"merges": merges, "ignore_merges": is_first}
         return _BytesRuntime(parsed, TokenizersReference.from_document(document, str(path)))
     if parsed.model == "rwkv":
-        from tokexport.sources.vocab_files.rwkv import RwkvReference
+        from tokexport.sources.rwkv import RwkvReference
 
         return LibraryRuntime(RwkvReference(gguf_rwkv(parsed)))
     if parsed.model == "bert":

@@ -45,7 +45,7 @@ def _reference(source: Input, content: GgufTokenizer) -> ReferenceTokenizer:
         return TokenizersReference.from_document(found, str(source.path))
     reference: ReferenceTokenizer
     if isinstance(found, bytes):
-        from tokexport.sources.vocab_files.rwkv import RwkvReference
+        from tokexport.sources.rwkv import RwkvReference
 
         reference = RwkvReference(found)
     else:

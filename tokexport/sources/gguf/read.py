@@ -15,6 +15,7 @@ from tokexport.sources.files import SourceFiles
 from tokexport.sources.gguf import patterns
 from tokexport.sources.gguf.source import ARCHITECTURE, GgufTokenizer
 from tokexport.sources.json_node import Node, show
+from tokexport.sources.rwkv import read_rwkv
 from tokexport.sources.sentencepiece import proto
 from tokexport.sources.sentencepiece import read as sentencepiece
 from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL
@@ -22,8 +23,7 @@ from tokexport.sources.sentencepiece.proto import Piece, PieceType
 from tokexport.sources.tokenizer_json import document
 from tokexport.sources.tokenizer_json.post_processor import read_post_processor
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
-from tokexport.sources.vocab_files.rwkv import read_rwkv
-from tokexport.sources.vocab_files.wordpiece import BertSettings, wordpiece_document
+from tokexport.sources.wordpiece import BertSettings, wordpiece_document
 
 _NEMOTRON: Final = "nemotron_h"
 _ROLES: Final = {

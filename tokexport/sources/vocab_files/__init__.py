@@ -1,1 +1,0 @@
-"""Bare vocabularies: vocab.txt, vocab.json with merges.txt, CLIP, RWKV and minbpe."""
