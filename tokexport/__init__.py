@@ -5,14 +5,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tokexport import errors as errors
     from tokexport.conversion import convert as convert
-    from tokexport.model import AddedToken as AddedToken
-    from tokexport.model import SpecialIds as SpecialIds
     from tokexport.runtime.decode_stream import DecodeStream as DecodeStream
     from tokexport.runtime.offsets import Encoding as Encoding
     from tokexport.runtime.offsets import NumpyEncoding as NumpyEncoding
     from tokexport.runtime.tokenizer import Tokenizer as Tokenizer
     from tokexport.runtime.tokenizer import load as load
     from tokexport.sources import read as read
+    from tokexport.special_tokens import AddedToken as AddedToken
+    from tokexport.special_tokens import SpecialIds as SpecialIds
     from tokexport.training.train import train_from_iterator as train_from_iterator
     from tokexport.verification import verify as verify
     from tokexport.version import __version__ as __version__
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 # A process that only runs a tokenizer does not import the code that makes and compares files.
 _ON_DEMAND = {
     "__version__": "tokexport.version",
-    "AddedToken": "tokexport.model",
+    "AddedToken": "tokexport.special_tokens",
     "DecodeStream": "tokexport.runtime.decode_stream",
     "Encoding": "tokexport.runtime.offsets",
     "NumpyEncoding": "tokexport.runtime.offsets",
-    "SpecialIds": "tokexport.model",
+    "SpecialIds": "tokexport.special_tokens",
     "Tokenizer": "tokexport.runtime.tokenizer",
     "convert": "tokexport.conversion",
     "errors": "tokexport.errors",

@@ -25,9 +25,9 @@ RULES = {
     "viewing": {"runtime"},
     "embedding": {"output", "runtime"},
     "weights": {"output"},
-    "runtime": {"chat", "model", "file.layout", "_core"},
+    "runtime": {"chat", "file.layout", "_core"},
 }
-ANYTHING = {"errors", "escape", "limits", "temporary"}
+ANYTHING = {"errors", "escape", "limits", "special_tokens", "temporary"}
 
 
 def is_module(name: str) -> bool:

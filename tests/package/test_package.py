@@ -83,6 +83,19 @@ def test_encoding_alone_imports_almost_nothing(example: dict[str, object], clone
     }
 
 
+def test_added_tokens_and_ids_with_a_role_need_no_other_package(
+    example: dict[str, object], clone: Path
+) -> None:
+    """Importing numpy and the model would take longer than all the rest."""
+    program = (
+        "import tokexport; tokenizer = tokexport.load('example.bin');"
+        "assert tokenizer.added_tokens == (tokexport.AddedToken(300, '<|end|>', special=True),);"
+        "assert tokenizer.special_ids == tokexport.SpecialIds()"
+    )
+    command = [sys.executable, "-S", "-c", program]
+    subprocess.run(command, check=True, env={"PYTHONPATH": str(clone.parent / "site")})
+
+
 def test_the_version_is_that_of_the_installed_package() -> None:
     assert importlib.metadata.version("tokexport") == tokexport.__version__
 

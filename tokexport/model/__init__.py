@@ -12,3 +12,5 @@ from tokexport.model.text import *  # noqa: F403
 from tokexport.model.tokenizer import *  # noqa: F403
 from tokexport.model.tokens import Tokens as Tokens
 from tokexport.model.vocabulary import *  # noqa: F403
+from tokexport.special_tokens import AddedToken as AddedToken
+from tokexport.special_tokens import SpecialIds as SpecialIds

@@ -6,7 +6,8 @@ from enum import Enum
 
 from tokexport.model.decoding import Decoding
 from tokexport.model.text import NormalizerStep, PreTokenizerStep
-from tokexport.model.vocabulary import AddedToken, Model, Token
+from tokexport.model.vocabulary import Model, Token
+from tokexport.special_tokens import AddedToken, SpecialIds
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +56,6 @@ class Alignment:
     collapses: bool = False
     # User-defined pieces, which are not normalized.
     protected: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class SpecialIds:
-    """Ids with a role."""
-
-    bos: int | None = None
-    eos: int | None = None
-    pad: int | None = None
-    unk: int | None = None
-    # Every id that ends generation, sorted.
-    stop: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +109,7 @@ class TokenizerModel:
     # After each added token the search starts as in a new text (`tokenizers` from 1.0 on).
     restart_after_added: bool = False
     decoding: Decoding = field(default_factory=Decoding)
-    special_ids: SpecialIds = SpecialIds()
+    special_ids: SpecialIds = field(default_factory=SpecialIds)
     chat: ChatTemplates = field(default_factory=ChatTemplates)
     # For the person who converts: differences from what the source says.
     notes: tuple[str, ...] = ()

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tokexport.chat.frame import Frame
-    from tokexport.model import AddedToken, SpecialIds
     from tokexport.runtime import chat, decoding, offsets, prefixes, views
+    from tokexport.special_tokens import AddedToken, SpecialIds
 
     Ids: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
     AllowedSpecial: TypeAlias = Literal["all"] | Collection[str]
@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 
 MAGIC: "Final" = b"\x89TKX\r\n\x1a\n"
 _HEADER_SIZE: "Final" = 64
-# RecordFlag.SPECIAL of the layout; importing the layout takes longer than opening a file.
+# RecordFlag.SPECIAL and AddedFlag of the layout, whose import takes longer than opening a file.
 _SPECIAL: "Final" = 4
+_ADDED_FLAGS: "Final" = (1, 2, 4, 8, 16)
 _MOST_THREADS: "Final" = 1 << 16
 
 
@@ -406,11 +407,10 @@ class Tokenizer:
         >>> tokenizer.added_tokens[0].content
         '<|end|>'
         """
-        from tokexport.file.layout import AddedFlag
-        from tokexport.model import AddedToken
+        from tokexport.special_tokens import AddedToken
 
         return tuple(
-            AddedToken(id, content.decode(), *(bool(flags & flag) for flag in AddedFlag))
+            AddedToken(id, content.decode(), *(bool(flags & flag) for flag in _ADDED_FLAGS))
             for id, content, flags in self._core.added_tokens()
         )
 
@@ -439,7 +439,7 @@ class Tokenizer:
         >>> tokenizer.special_ids.pad is None
         True
         """
-        from tokexport.model import SpecialIds
+        from tokexport.special_tokens import SpecialIds
 
         bos, eos, pad, unk = (self._core.special_id(role) for role in range(4))
         return SpecialIds(bos, eos, pad, unk, tuple(self._core.stop_ids()))
