@@ -1,8 +1,8 @@
 """Normalizers as slow code: the package's, and SentencePiece's map of sequences."""
 
 from tokexport.model import Charsmap, NormalizerStep
+from tokexport.normalization.charsmap import read_charsmap, rules_of
 from tokexport.normalization.normalize import normalize as normalize_others
-from tokexport.unicode.charsmap import read_charsmap, rules_of
 
 
 def normalize(text: str, steps: tuple[NormalizerStep, ...]) -> str:

@@ -27,6 +27,7 @@ from tokexport.model import (
     Strip,
 )
 from tokexport.normalization.character_map import named_mapping
+from tokexport.normalization.charsmap import CharacterSequences, read_charsmap, rules_of
 from tokexport.normalization.graphemes import grapheme_program
 from tokexport.normalization.normal_forms import (
     HANGUL_SYLLABLES,
@@ -40,7 +41,6 @@ from tokexport.patterns import PatternError, SplitProgram, compile_pattern, comp
 from tokexport.patterns.tree import text_of
 from tokexport.unicode import character_test_set
 from tokexport.unicode.byte_alphabet import to_characters
-from tokexport.unicode.charsmap import CharacterSequences, read_charsmap, rules_of
 
 
 def normalize(text: str, steps: tuple[NormalizerStep, ...]) -> str:

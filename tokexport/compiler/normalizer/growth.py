@@ -16,6 +16,7 @@ from tokexport._core import give_back_memory
 from tokexport.compiler.normalizer import rewriting
 from tokexport.model import NormalForm, SpellBytes
 from tokexport.normalization.character_map import CharacterMapping
+from tokexport.normalization.charsmap import keys
 from tokexport.normalization.normal_forms import (
     HANGUL_SYLLABLES,
     HANGUL_TRAILING,
@@ -24,7 +25,6 @@ from tokexport.normalization.normal_forms import (
 )
 from tokexport.patterns import MATCH_ENDS, SplitProgram
 from tokexport.unicode.byte_alphabet import CHARACTERS
-from tokexport.unicode.charsmap import keys
 from tokexport.unicode.store import CODE_POINTS
 
 # By code point, shape (0x110000,), at most MOST; 32 bits, since several are held at once.

@@ -35,13 +35,13 @@ from tokexport.normalization.character_map import (
     mapping_of,
     named_mapping,
 )
+from tokexport.normalization.charsmap import CharacterSequences, read_charsmap
 from tokexport.normalization.graphemes import grapheme_program
 from tokexport.normalization.normal_forms import HANGUL_SYLLABLES, letters_of, normalization_tables
 from tokexport.normalization.normalize import compile_replace
 from tokexport.patterns import SplitProgram, compile_tree, tree
 from tokexport.patterns.tree import Characters, Node, members_of
 from tokexport.unicode import character_test_set
-from tokexport.unicode.charsmap import CharacterSequences, read_charsmap
 
 
 @dataclass(frozen=True, slots=True, eq=False)

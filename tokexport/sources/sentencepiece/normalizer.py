@@ -20,8 +20,8 @@ from typing import Final, TypeAlias
 
 from tokexport.errors import UnsupportedError
 from tokexport.model import Append, Charsmap, NormalizerStep, Prepend, Replace
+from tokexport.normalization.charsmap import read_charsmap, rules_of
 from tokexport.sources.sentencepiece.proto import NormalizerSpec
-from tokexport.unicode.charsmap import read_charsmap, rules_of
 
 SPACE_SYMBOL: Final = "\u2581"
 _PATH: Final = "normalizer_spec"
