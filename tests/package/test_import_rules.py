@@ -13,7 +13,7 @@ RULES = {
     "model": {"_core"},  # native code joins and compares its columns
     "patterns": {"unicode"},
     "normalization": {"model", "patterns", "unicode"},
-    "sources": {"model", "normalization", "unicode", "_core"},
+    "sources": {"model", "normalization", "unicode.byte_alphabet", "_core"},
     "compiler": {"model", "normalization", "patterns", "unicode", "_core"},
     "file": {"chat.frame", "compiler.tables", "version"},
     "corpus": {"output", "runtime"},

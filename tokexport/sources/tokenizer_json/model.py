@@ -23,7 +23,6 @@ from tokexport.sources.json_node import LongValue, Node
 from tokexport.sources.serde_number import serde_number
 from tokexport.sources.tokenizer_json.decoder_chain import Spelling
 from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT
-from tokexport.unicode.store import distinct
 
 # The fields of models without a type, in the order in which the reference tries them.
 _FIELDS: Final = {
@@ -116,7 +115,7 @@ def _read_unigram(node: Node) -> HuggingFaceModel:
     if (firsts != ids).any():
         last = ids.copy()
         last[firsts] = ids  # for equal indexes the last assignment counts
-        last = distinct(last[firsts])
+        last = ids[last[firsts] == ids]
         names, by_id = Names.of(names.vocabulary.at(last)), np.zeros(len(pieces))
         by_id[last] = scores[last]
     unk_id = node.optional("unk_id")
