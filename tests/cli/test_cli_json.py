@@ -1,90 +1,114 @@
-"""The output of --json has the members in docs/JSON.md, and no others."""
+"""The output of --json is as docs/json-schema.json says, and has no other members."""
 
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import click
 import pytest
+from chat_models import write_chat_model
 from command_line import PathOf, Run
+from jsonschema import Draft202012Validator
 from repository import ROOT, small_source
 
-DOCUMENT = (ROOT / "docs" / "JSON.md").read_text(encoding="utf-8")
+from tokexport.cli.app import commands
+
+CASES = [
+    ("convert", "convert SOURCE -o TARGET"),
+    ("convert", "convert SOURCE -o -"),
+    ("convert-to", "convert SOURCE --to qwen3.c -o TARGET"),
+    ("convert-from", "convert LLAMA2C --from llama2.c -o TARGET"),
+    ("embed", "embed FILE MODEL -o TARGET"),
+    ("verify", "verify FILE --against OTHER --quick"),
+    ("verify", "verify TOKENIZER --as qwen3.c --against OTHER --strings 50"),
+    ("inspect", "inspect FILE"),
+    ("inspect-source", "inspect CHAT"),
+    ("inspect-source", "inspect RANKS --pattern no-name"),
+    ("inspect-token", "inspect FILE --token 300"),
+    ("inspect-tokens", "inspect FILE --tokens"),
+    ("inspect-added", "inspect FILE --added"),
+    ("encode", "encode FILE the"),
+    ("encode-tokens", "encode FILE the --tokens"),
+    ("encode-offsets", "encode FILE the --offsets"),
+    ("decode", "decode FILE 1 2"),
+    ("chat-template", "chat-template FILE MESSAGES --template TEMPLATE"),
+    ("view", "view FILE the -o TARGET"),
+    ("tokenize", "tokenize FILE TEXT -o TARGET"),
+    ("count", "count TEXT -o TARGET"),
+    ("train", "train TEXT --vocab-size 258 -o TARGET"),
+    ("model-export", "model export CHECKPOINT -o TARGET"),
+    ("diff", "diff FILE OTHER"),
+    ("bench", "bench FILE --text SOURCE --seconds 0"),
+    ("demo", "demo SOURCE"),
+    ("error", "decode FILE TEXT"),
+    ("error", "convert RANKS --pattern no-name"),
+]
+CHATML = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+LISTED: set[str] = set()  # the members of all objects
 
 
-def named(command: str) -> set[str]:
-    """The members named in the section of a command."""
-    section = re.search(rf"^## {command}\n(.*?)(?=^## |\Z)", DOCUMENT, re.MULTILINE | re.DOTALL)
-    assert section is not None
-    return {*re.findall(r"`(\w+)`", section[1])}
+def closed(schema: dict[str, Any]) -> dict[str, Any]:
+    """The same schema, whose objects have no other members."""
+    if "properties" not in schema:
+        return schema
+    LISTED.update(schema["properties"])
+    return {**schema, "additionalProperties": False}
 
 
-DATA = ("sha256", "sections", "counts", "differing", "provenance", "files", "kinds")
-
-
-def members(value: object) -> Iterator[str]:
-    """The names of all members of an object, except of objects whose names are data."""
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            yield name
-            if isinstance(inner, list) or name not in DATA:
-                yield from members(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from members(inner)
+SCHEMA = json.loads((ROOT / "docs/json-schema.json").read_bytes(), object_hook=closed)
+OBJECTS = {entry["$ref"].removeprefix("#/$defs/") for entry in SCHEMA["anyOf"]}
 
 
 @pytest.mark.usefixtures("without_code_points")
-@pytest.mark.parametrize(
-    "command",
-    [
-        "convert SOURCE -o TARGET",
-        "convert SOURCE --to qwen3.c -o TARGET",
-        "convert LLAMA2C --from llama2.c -o TARGET",
-        "verify TOKENIZER --as qwen3.c --against OTHER --strings 50",
-        "embed FILE MODEL -o TARGET",
-        "encode FILE the",
-        "encode FILE the --tokens",
-        "encode FILE the --offsets",
-        "decode FILE 1 2",
-        "inspect FILE",
-        "inspect FILE --token 300",
-        "inspect FILE --tokens",
-        "inspect FILE --added",
-        "inspect SOURCE",
-        "verify FILE --against OTHER --quick",
-        "diff FILE OTHER",
-        "view FILE the -o TARGET",
-        "tokenize FILE TEXT -o TARGET",
-        "count TEXT -o TARGET",
-        "train TEXT --vocab-size 258 -o TARGET",
-        "model export CHECKPOINT -o TARGET",
-        "bench FILE --text SOURCE --seconds 0",
-        "demo SOURCE",
-    ],
-)
-def test_every_member_is_listed(command: str, run: Run, small_file: PathOf, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "command"), CASES)
+def test_the_output_is_as_the_schema_says(
+    name: str, command: str, run: Run, small_file: PathOf, tmp_path: Path
+) -> None:
     paths = {"FILE": small_file("qwen"), "SOURCE": small_source("qwen")}
-    paths |= {"OTHER": small_source("gpt2"), "TARGET": tmp_path / "it.bin"}
-    paths["MODEL"] = tmp_path / "model.safetensors"
-    paths["MODEL"].write_bytes((2).to_bytes(8, "little") + b"{}")
+    paths |= {"OTHER": small_source("gpt2"), "RANKS": small_source("ranks")}
+    paths |= {"TARGET": tmp_path / "it.bin", "CHAT": write_chat_model(tmp_path, CHATML)}
     paths["TOKENIZER"] = ROOT / "formats/qwen3.c/golden.tokenizer"
     paths["LLAMA2C"] = ROOT / "formats/llama2.c/golden.bin"
     paths["CHECKPOINT"] = ROOT / "fixtures/tiny_stories/model"
-    paths["TEXT"] = tmp_path / "text.txt"
-    paths["TEXT"].write_text("the text", "utf-8")
-    words = [paths.get(word, word) for word in command.split()]
-    outcome = run(*words, "--json")
-    assert outcome.code in (0, 1), outcome.stderr
-    assert outcome.stdout.isascii()
-    assert outcome.text.count("\n") == 1
-    document = json.loads(outcome.text)
-    name = document["command"]
-    assert [*document][:2] == ["schema_version", "command"]
-    assert document["schema_version"] == 1
-    assert command.startswith(name)
-    sections = DOCUMENT if name == "demo" else DOCUMENT.split("\n## ")[0]
-    known = named(name) | {*re.findall(r"`(\w+)`", sections)}
-    if name in ("inspect", "diff"):  # both show tokens, and flags of added tokens
-        known |= named("inspect") | {"single_word", "lstrip", "rstrip", "normalized"}
-    assert {*members(document)} - known == set()
+    contents = {"TEXT": "the text", "MODEL": "\2\0\0\0\0\0\0\0{}", "TEMPLATE": CHATML}
+    contents |= {"MESSAGES": '[{"role": "user", "content": "the"}]'}
+    for word, content in contents.items():
+        paths[word] = tmp_path / f"{word}.txt"
+        paths[word].write_text(content, "utf-8")
+    outcome = run(*(paths.get(word, word) for word in command.split()), "--json")
+    assert outcome.code in ((2,) if name == "error" else (0, 1)), outcome.stderr
+    line = outcome.stderr or outcome.text
+    assert line.isascii()
+    assert line.count("\n") == 1
+    document = json.loads(line)
+    assert [*document][:2] == ["schema_version", "error" if name == "error" else "command"]
+    whole = Draft202012Validator(SCHEMA)
+    whole.evolve(schema=SCHEMA["$defs"][name]).validate(document)
+
+
+def test_every_object_is_tried_and_in_the_schema() -> None:
+    assert {name for name, _ in CASES} == OBJECTS
+    constants = (SCHEMA["$defs"][name]["properties"].get("command", {}) for name in OBJECTS)
+    assert {each["const"] for each in constants if each} == {*names_of(commands)}
+    Draft202012Validator.check_schema(SCHEMA)
+
+
+def names_of(group: click.Group, before: str = "") -> Iterator[str]:
+    """The names of the commands with --json."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from names_of(command, f"{before}{name} ")
+        elif command and any("--json" in option.opts for option in command.params):
+            yield before + name
+
+
+def test_every_member_is_in_the_document() -> None:
+    document = (ROOT / "docs/JSON.md").read_text("utf-8")
+    assert LISTED - {*re.findall(r"`(\w+)`", document)} == set()
