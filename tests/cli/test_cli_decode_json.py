@@ -27,7 +27,7 @@ def test_any_ids_have_the_text_and_tokens_of_a_single_call(
     with redirect_stdout(io.StringIO()) as output:
         decode_json.write_json(tokenizer, parts, skip)
     assert json.loads(output.getvalue()) == {
-        "schema_version": 1,
+        "schema_version": 2,
         "command": "decode",
         "text": tokenizer.decode(given_ids, skip_special_tokens=skip),
         "tokens": [*map(bytes_value, expected)],

@@ -73,6 +73,33 @@ def test_a_change_is_found_and_named(
     assert (quiet.code, quiet.stdout, quiet.stderr) == (1, b"", "")
 
 
+@pytest.mark.parametrize("other", ["added", "unknown"])
+def test_values_for_a_program_are_those_of_inspect(
+    other: str, run: Run, small_file: PathOf
+) -> None:
+    def printed(*words: object) -> Document:
+        document: Document = json.loads(run(*words, "--json").text)
+        return document
+
+    paths = {"first": small_file("roberta"), "second": small_file(other)}
+    differences = printed("diff", *paths.values())["differences"]
+    parts = {each["part"]: each["examples"] for each in differences}
+    assert parts.keys() >= {"tokens", "added tokens", "everything else"}
+    examples = [each for part in parts if "merges" not in part for each in parts[part]]
+    for side, path in paths.items():
+        facts = printed("inspect", path)
+        values = {name.replace("_", " "): value for name, value in facts.items()}
+        stages = enumerate(facts["stages"], 1)
+        values |= {f"pre-tokenizer stage {number}": stage for number, stage in stages}
+        values["template"] = {name: facts[name] for name in ("template", "pair_template")}
+        tokens = printed("inspect", path, "--tokens")["tokens"]
+        values |= {f"id {token['id']}": token for token in tokens}
+        added = printed("inspect", path, "--added")["added_tokens"]
+        values |= {f'id {token["id"]} "{token["text"]}"': token for token in added}
+        for example in examples:
+            assert example[side] == values.get(example["item"])
+
+
 def template_of_pairs(type_id: int) -> Change:
     first, second = (
         {"Sequence": {"id": "A", "type_id": 0}},
@@ -95,6 +122,10 @@ def test_templates_of_pairs_are_compared(run: Run, tmp_path: Path) -> None:
     outcome = run("diff", *paths)
     assert (outcome.code, "template: none (CRC-32 " in outcome.text) == (1, True)
     assert run("diff", paths[0], paths[0]).code == 0
+    (difference,) = json.loads(run("diff", *paths, "--json").text)["differences"]
+    (example,) = difference["examples"]
+    items = [example[side]["pair_template"] for side in ("first", "second")]
+    assert [[item["type_id"] for item in pair] for pair in items] == [[0, 0], [0, 1]]
 
 
 def add_tokens_of_dashes(source: Document) -> None:

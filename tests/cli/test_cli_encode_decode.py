@@ -154,7 +154,7 @@ def test_a_text_may_begin_with_a_dash_and_a_dash_is_standard_input(run: Run, pat
     for text in ("- item", "-x hello", "-h is no help here", "-5", "-- the end", "--- a\n"):
         ids = tokenizer.encode(text)
         assert run("encode", path, text).text.split() == [str(id) for id in ids]
-        assert run("encode", path, "--json", "--", text).text.startswith('{"schema_version": 1')
+        assert run("encode", path, "--json", "--", text).text.startswith('{"schema_version": 2')
     expected = run("encode", path, "the").text
     for arguments in (("-",), ("--file", "-"), ()):
         assert run("encode", path, *arguments, stdin=b"the").text == expected

@@ -40,6 +40,7 @@ CASES = [
     ("train", "train TEXT --vocab-size 258 -o TARGET"),
     ("model-export", "model export CHECKPOINT -o TARGET"),
     ("diff", "diff FILE OTHER"),
+    ("diff", "diff OTHER CHAT"),
     ("bench", "bench FILE --text SOURCE --seconds 0"),
     ("demo", "demo SOURCE"),
     ("error", "decode FILE TEXT"),

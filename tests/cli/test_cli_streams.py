@@ -97,7 +97,7 @@ def test_a_missing_file_is_named_without_an_errno(command: str, run: Run) -> Non
     assert "Errno" not in outcome.stderr
     assert outcome.stderr.count("\n") == 1
     error = json.loads(run(*arguments, "--json").stderr)
-    assert error["schema_version"] == 1
+    assert error["schema_version"] == 2
     assert "nothing.bin" in error["error"]["message"]
     assert {*error["error"]} == {"kind", "message", "file", "path", "problem", "hint"}
 

@@ -39,7 +39,7 @@ def test_unknown_text_is_reported_in_one_sentence_with_exit_code_2(
     assert outcome.code == 2
     *others, last = outcome.stderr.splitlines()
     assert last.startswith(
-        '{"schema_version": 1, "error"' if "--json" in arguments else "tokexport: "
+        '{"schema_version": 2, "error"' if "--json" in arguments else "tokexport: "
     )
     assert "a part of the text is not in the vocabulary" in last
     assert all(line.startswith("note: ") for line in others)

@@ -13,7 +13,7 @@ import click
 
 from tokexport.escape import escape, visible
 
-SCHEMA_VERSION = 1  # of the output of --json: docs/JSON.md
+SCHEMA_VERSION = 2  # of the output of --json: docs/JSON.md
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print the result as one JSON object."

@@ -168,7 +168,8 @@ class Contents:
         """The items around one text, and those around a pair."""
         section = self.section(Tag.TEMPLATE)
         if section is None:
-            return [{"sequence": "A", "id": None, "type_id": 0}], []
+            first, second = ({"sequence": "AB"[n], "id": None, "type_id": n} for n in (0, 1))
+            return [first], [first, second]
         header, start = layout.TemplateHeader.parse(section), layout.TemplateHeader.sizeof()
         count = header.single_count + header.pair_count
         items: list[Fact] = []

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from math import isfinite
 from typing import Any
 from zlib import crc32
 
@@ -10,15 +11,16 @@ import numpy as np
 
 from tokexport.cli.console import Output, output_options, plural, quoted, words
 from tokexport.cli.contents import Contents, Fact, converted, opened
-from tokexport.cli.inspect import added_value, part_texts, token_value
+from tokexport.cli.inspect import added_value, parts_shown, token_value
 from tokexport.cli.options import InputPath, source_options
 from tokexport.conversion import Options
 from tokexport.file.layout import ModelType, Tag
-from tokexport.model import Token
+from tokexport.model import AddedToken, Token
 from tokexport.runtime.embedded import is_tokexport_file
 from tokexport.sources.hub import is_repository, local_source
 
 EXAMPLES = 10
+Example = tuple[str, tuple[Any, Any], tuple[Any, Any]]  # an item and its values, as of `shown`
 RUN = re.compile(r"(\\x..|\\.|.)\1{39,}")  # 40 times the same character, escaped or not
 # Sections that are compared by their digests.
 BY_DIGEST = (Tag.CHARACTERS, Tag.KEYS, Tag.TRIMMING, Tag.ALIGNMENT)
@@ -55,8 +57,12 @@ def diff(
     tokexport diff qwen3.bin Qwen/Qwen3-0.6B
     """
     one, two = contents_of(first, second, how)
-    differences = list(compare(one, two))
-    lines = [line for difference in differences for line in lines_of(difference)]
+    differences: list[Fact] = []
+    lines: list[str] = []
+    for part, count, found in compare(one, two):
+        examples = [{"item": item, "first": a, "second": b} for item, (a, _), (b, _) in found]
+        differences.append({"part": part, "count": count, "examples": examples})
+        lines += lines_of(part, count, found)
     tokens, merges = plural(one.header.token_count, "token"), plural(len(one.merges), "merge")
     same = f"no difference: {tokens}, {merges}, and everything else that decides an id"
     values = {"same": not differences, "differences": differences}
@@ -84,7 +90,7 @@ def contents_of(first: str, second: str, how: dict[str, Any]) -> tuple[Contents,
     return contents(first), contents(second)
 
 
-def compare(one: Contents, two: Contents) -> Iterator[Fact]:
+def compare(one: Contents, two: Contents) -> Iterator[tuple[str, int, list[Example]]]:
     """Compares the items of each part by their values; equal parts yield nothing."""
     merges = merge_names(one, two), merge_names(two, one)
     common = {*merges[0]}.intersection(merges[1])
@@ -105,21 +111,24 @@ def compare(one: Contents, two: Contents) -> Iterator[Fact]:
         items = [each for each in {**first, **second} if first.get(each) != second.get(each)]
         if items:
             pairs = ((each, first.get(each), second.get(each)) for each in items[:EXAMPLES])
-            examples = [{"item": each, "first": of(a), "second": of(b)} for each, a, b in pairs]
-            yield {"part": part, "count": len(items), "examples": examples}
+            yield part, len(items), [(each, shown(a), shown(b)) for each, a, b in pairs]
 
 
-def of(value: object) -> object:
-    """A value for a program; None where a side lacks the item."""
-    return token_value(value) if isinstance(value, Token) else value
+def shown(found: Any) -> tuple[Any, Any]:
+    """A value for a program and for a person; None where a side lacks the item."""
+    if isinstance(found, AddedToken):
+        value = added_value(found)
+        return value, {**value, "id": None, "bytes": None}
+    if isinstance(found, tuple) and isinstance(found[1], Token):
+        value = token_value(found[1])
+        return {"id": found[0], **value}, value
+    return found if isinstance(found, tuple) else (found, found)
 
 
-def lines_of(difference: Fact) -> Iterator[str]:
+def lines_of(part: str, count: int, examples: list[Example]) -> Iterator[str]:
     """The number of differing items, and the first of them."""
-    count, examples = difference["count"], difference["examples"]
-    yield f"{difference['part']}: {plural(count, 'difference')}"
-    for example in examples:
-        item, first, second = example.values()
+    yield f"{part}: {plural(count, 'difference')}"
+    for item, (_, first), (_, second) in examples:
         if first is not None and second is not None:
             line = f"{item}: {words(first)} | {words(second)}"
         else:
@@ -131,7 +140,7 @@ def lines_of(difference: Fact) -> Iterator[str]:
 
 
 def token_items(side: Contents) -> dict[str, Any]:
-    return {f"id {id}": token for id, token in enumerate(side.tokens) if token}
+    return {f"id {id}": (id, token) for id, token in enumerate(side.tokens) if token}
 
 
 def merge_names(side: Contents, other: Contents) -> list[str]:
@@ -159,25 +168,22 @@ def score_items(side: Contents, other: Contents) -> dict[str, Any]:
     if ModelType.BPE in (side.header.model, other.header.model):
         return {}
     common = scores[: len(others)]
-    return {f"id {id}": score for id, score in enumerate(map(str, common))}
+    values = [score if isfinite(score) else None for score in common.tolist()]
+    return {f"id {id}": each for id, each in enumerate(zip(values, map(str, common), strict=True))}
 
 
 def added_items(side: Contents) -> dict[str, Any]:
-    return {
-        f"id {token.id} {quoted(token.content.encode())}": {
-            name: True for name, value in added_value(token).items() if value is True
-        }
-        for token in side.added_tokens
-    }
+    return {f"id {token.id} {quoted(token.content.encode())}": token for token in side.added_tokens}
 
 
 def other_items(side: Contents, with_tables: bool) -> dict[str, Any]:
     """All other parts that decide an id; ``with_tables``: also sections that hold ids."""
-    values = {"model": ModelType(side.header.model).name.lower(), "encodes": words(side.encodes)}
-    values |= part_texts(side)
+    values: dict[str, Any] = {"model": ModelType(side.header.model).name.lower()}
+    values |= {"encodes": (side.encodes, words(side.encodes)), **parts_shown(side)}
     for name, template in side.tokenizer.chat_templates.items():
         part = "chat template" if name == "default" else f"chat template {name}"
         content = template.encode()
-        values[part] = f"{plural(len(content), 'byte')} (CRC-32 {crc32(content):08x})"
+        text = f"{plural(len(content), 'byte')} (CRC-32 {crc32(content):08x})"
+        values[part] = template, text
     digests = {tag.holds: side.digest(tag) for tag in BY_DIGEST if with_tables}
     return {**values, **digests}

@@ -26,7 +26,9 @@ from tokexport.file.layout import NONE, ModelType, SectionFlag, Tag
 from tokexport.model import AddedToken, Token
 from tokexport.runtime.embedded import is_tokexport_file
 
-APART = ("file", "is_source", "version", "size", "stages", "provenance", "sections")
+APART = (
+    *("file", "is_source", "version", "size", "stages", "pair_template", "provenance", "sections"),
+)
 FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
 
 
@@ -178,6 +180,7 @@ def file_facts(contents: Contents) -> dict[str, Any]:
         "special_added_tokens": sum(token.special for token in added),
         "special_ids": asdict(contents.special_ids),
         "template": contents.templates[0],
+        "pair_template": contents.templates[1],
         "chat_frame": frame
         and {**asdict(frame), "stripped": sorted(frame.stripped), "trimmed": sorted(frame.trimmed)},
         "chat_template_size": None if chat_template is None else len(chat_template),
@@ -203,20 +206,25 @@ def frame_text(frame: dict[str, Any] | None) -> str:
     return f"for {roles}" + (f"; not for messages with {reserved}" if reserved else "")
 
 
-def part_texts(contents: Contents) -> dict[str, str]:
-    """The parts that decide an id, besides tokens and merges; equal parts have equal texts."""
-    unknown = contents.header.unknown_id
+def parts_shown(contents: Contents) -> dict[str, tuple[object, str]]:
+    """The parts that decide an id, besides tokens and merges, for a program and for a person; equal
+    parts have equal values and texts.
+    """
+    unknown = None if contents.header.unknown_id == NONE else contents.header.unknown_id
+    flags, operations, rules = contents.flags, contents.normalizer, contents.decoding
+    special = asdict(contents.special_ids)
+    templates = dict(zip(("template", "pair_template"), contents.templates, strict=True))
     return {
-        "flags": words(contents.flags),
-        "unknown id": words(None if unknown == NONE else unknown),
-        "normalizer": ", ".join(map(operation_text, contents.normalizer)) or "none",
+        "flags": (flags, words(flags)),
+        "unknown id": (unknown, words(unknown)),
+        "normalizer": (operations, ", ".join(map(operation_text, operations)) or "none"),
         **{
-            f"pre-tokenizer stage {number}": stage_text(stage)
+            f"pre-tokenizer stage {number}": (stage, stage_text(stage))
             for number, stage in enumerate(contents.stages, 1)
         },
-        "decoder": decoding_text(contents.decoding),
-        "special ids": words(asdict(contents.special_ids)),
-        "template": template_text(contents),
+        "decoder": (rules, decoding_text(rules)),
+        "special ids": (special, words(special)),
+        "template": (templates, template_text(contents)),
     }
 
 
@@ -260,7 +268,7 @@ def describe(facts: Fact, contents: Contents) -> str:
     named["encodes"] = words(facts["encodes"])
     if facts["chat_template_size"] is not None:
         named["chat frame"] = frame_text(facts["chat_frame"])
-    parts = part_texts(contents)
+    parts = {name: text for name, (_, text) in parts_shown(contents).items()}
     shown = {name: value for name, value in named.items() if name not in parts}
     # load() has checked the checksums.
     shown |= {**parts, "checksums": "OK", "provenance": facts["provenance"]}
