@@ -99,6 +99,8 @@ def test_counts_and_held_out_texts_may_be_standard_input(
     for once in (["-"], ["--counts", "-"], [text, "--beside", "-"]):
         refused = run(*command, *once, "--held-out", "-", stdin=small_file("gpt2").read_bytes())
         assert "standard input can only be read once" in refused.stderr
+    refused = run(*command, "-", "--lines", "--beside", "-", stdin=small_file("gpt2").read_bytes())
+    assert "standard input can only be read once" in refused.stderr
     beside = run(*command, text, "--beside", "-", stdin=small_file("gpt2").read_bytes()).text
     assert json.loads(beside)["bytes_per_token"][1]["tokenizer"] == "standard input"
 

@@ -176,7 +176,7 @@ def report(error: BaseException, as_json: bool, copies: Mapping[str, str]) -> No
     epilog=(
         "Exit code: 0 for success, 1 if verify or diff finds a difference or inspect a refusal, 2"
         " for failure. Every command takes --json (docs/JSON.md). The file name - means standard"
-        " input, except for tokenize."
+        " input."
         ' Shell completion: eval "$(_TOKEXPORT_COMPLETE=bash_source tokexport)"; for other shells'
         " zsh_source or fish_source."
     ),

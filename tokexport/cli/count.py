@@ -1,26 +1,31 @@
 """tokexport count: texts in, a file of word counts out."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
 from tokexport.cli.console import Output, ProgressLine, output_options, plural, size
-from tokexport.cli.options import AnyPath, Utf8, parts_of_file, target_option, token_option
+from tokexport.cli.options import (
+    AnyPath,
+    Utf8,
+    field_option,
+    is_standard_input,
+    parts_of_file,
+    target_option,
+    token_option,
+)
 from tokexport.corpus.documents import find_files
 from tokexport.errors import TokexportError
 from tokexport.sources.tiktoken.known_patterns import KNOWN
 from tokexport.training.counting import WordCounts
 from tokexport.training.files import count_files, count_stream, is_counts, join_files
 
-# Also options of `train`.
+# Also an option of `train`.
 pattern_option = click.option(
     "--pattern", type=Utf8(), metavar="NAME", help=f"{', '.join(KNOWN)}; or a regex.  [nanochat]"
-)
-field_option = click.option(
-    "--field", type=Utf8(), metavar="NAME", help="The field or column of the text.  [text]"
 )
 CUT_HELP = "Cut texts at this token, and do not count it."
 
@@ -98,16 +103,6 @@ def count(
         f" {plural(documents, 'document')}, {size(counts.text_bytes)}"
     )
     output.give("count", values, text)
-
-
-def is_standard_input(inputs: Sequence[str]) -> bool:
-    """Whether INPUT is standard input. Raises TokexportError if files are named too."""
-    if "-" in inputs and len(inputs) > 1:
-        raise TokexportError(
-            "standard input (-) cannot be combined with files",
-            "count those with another command, into the same counts (tokexport count --add)",
-        )
-    return tuple(inputs) == ("-",)
 
 
 def counting(line: ProgressLine, total: int) -> Callable[[WordCounts, int], None]:

@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial, wraps
 from itertools import islice
@@ -74,6 +74,10 @@ def parts_of_file(name: str) -> Iterator[bytes]:
     context = click.get_current_context(silent=True)
     if name == "-" and context and "standard input" in context.meta.get(COPIES, {}).values():
         raise click.UsageError("standard input can only be read once")
+    return _parts_of_file(name)
+
+
+def _parts_of_file(name: str) -> Iterator[bytes]:
     try:
         with nullcontext[Any](sys.stdin.buffer) if name == "-" else open(name, "rb") as file:
             while part := file.read1(PART):
@@ -81,6 +85,16 @@ def parts_of_file(name: str) -> Iterator[bytes]:
     except OSError as error:
         error.filename = error.filename or ("standard input" if name == "-" else name)
         raise
+
+
+def is_standard_input(inputs: Sequence[str]) -> bool:
+    """Whether INPUT is standard input. Raises TokexportError if files are named too."""
+    if "-" in inputs and len(inputs) > 1:
+        raise TokexportError(
+            "standard input (-) cannot be combined with files",
+            "read those with another command (tokexport count --add adds to the same counts)",
+        )
+    return tuple(inputs) == ("-",)
 
 
 def given_text(text: str | None, text_file: str | None) -> tuple[str, Iterator[bytes]]:
@@ -123,6 +137,9 @@ class Utf8(click.types.StringParamType):
 
 
 token_option = partial(click.option, type=Utf8(), metavar="T")
+field_option = click.option(
+    "--field", type=Utf8(), metavar="NAME", help="The field or column of the text.  [text]"
+)
 
 
 class DashCommand(click.Command):

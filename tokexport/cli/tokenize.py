@@ -1,6 +1,7 @@
 """tokexport tokenize: documents in, token shards out."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -8,9 +9,17 @@ import click
 
 from tokexport import Tokenizer, load
 from tokexport.cli.console import Output, ProgressLine, output_options, plural, size
-from tokexport.cli.options import AnyPath, InputPath, Utf8, target_option, token_option
+from tokexport.cli.options import (
+    AnyPath,
+    InputPath,
+    field_option,
+    is_standard_input,
+    parts_of_file,
+    target_option,
+    token_option,
+)
 from tokexport.corpus import tokenize as library
-from tokexport.corpus.documents import find_files
+from tokexport.corpus.documents import ByteStream, find_files
 from tokexport.corpus.pipeline import SHARD_TOKENS
 from tokexport.errors import TokexportError
 
@@ -19,9 +28,7 @@ from tokexport.errors import TokexportError
 @click.argument("path", metavar="TOKENIZER", type=InputPath())
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=AnyPath())
 @target_option("folder", required=True, metavar="DIR", help="The shards' folder.")
-@click.option(
-    "--field", type=Utf8(), default="text", metavar="NAME", help="The field or column of the text."
-)
+@field_option
 @click.option("--lines", is_flag=True, help="Each line of a .txt file is a document.")
 @token_option("--begin", metavar="TOKEN", help="Starts each document, or none.  [BOS or EOT]")
 @token_option("--end", metavar="TOKEN", help="Ends each document.  [none]")
@@ -56,10 +63,12 @@ def tokenize(
     The shards are flat arrays, which a training run maps into memory. INPUT is a .txt file (one
     document, or one per line with --lines), .jsonl or .ndjson, each optionally with .gz, .bz2, .xz
     or .zst, or .parquet; or a folder of these. Parquet and zstd need pip install
-    'tokexport[corpus]'. Special tokens in a document are plain text.
+    'tokexport[corpus]'. INPUT may also be - for standard input: one text, lines of text (--lines),
+    or lines of JSON (--field). Special tokens in a document are plain text.
 
     Memory does not grow with the corpus. A run that was interrupted, even by kill -9, resumes when
-    the same command is run again: no document is lost or duplicated. --header none writes shards
+    the same command is run again: no document is lost or duplicated; standard input cannot be
+    resumed. --header none writes shards
     for numpy.memmap (nanoGPT), --header llm.c shards for llm.c.
 
     \b
@@ -70,7 +79,12 @@ def tokenize(
     tokenizer = load(path)
     begin_id = default_begin(tokenizer) if begin is None else id_of(tokenizer, begin)
     end_id = id_of(tokenizer, end)
-    total = sum(file.stat().st_size for file in find_files(inputs))
+    source: Sequence[str] | ByteStream = inputs
+    total = 0
+    if is_standard_input(inputs):
+        source = ByteStream(parts_of_file("-"), "standard input")
+    else:
+        total = sum(file.stat().st_size for file in find_files(inputs))
     started = time.monotonic()
     with ProgressLine(output.quiet) as line:
 
@@ -79,7 +93,7 @@ def tokenize(
             line(f"{plural(tokens, 'token')}, {rate}/s", read, total)
 
         index = library(
-            inputs,
+            source,
             tokenizer,
             folder,
             begin=begin_id,

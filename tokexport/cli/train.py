@@ -20,12 +20,14 @@ from tokexport.cli.console import (
     table,
 )
 from tokexport.cli.contents import converted
-from tokexport.cli.count import counting, field_option, is_standard_input, pattern_option
+from tokexport.cli.count import counting, pattern_option
 from tokexport.cli.options import (
     AnyPath,
     InputPath,
     Utf8,
+    field_option,
     given_name,
+    is_standard_input,
     parts_of_file,
     path_option,
     target_option,

@@ -16,7 +16,7 @@ from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, NoReturn
 
-from tokexport.errors import MissingLibraryError, SourceError, TextError
+from tokexport.errors import MissingLibraryError, SourceError, TextError, TokexportError
 
 if TYPE_CHECKING:
     from tokexport.runtime.tokenizer import ArrowArray
@@ -147,7 +147,7 @@ def find_files(inputs: Sequence[str | Path]) -> list[Path]:
         elif path.is_fifo() or (str(path) == "-" and not path.exists()):
             raise SourceError(
                 f"{path}: documents are read from files, and this is a pipe or standard input",
-                "write it to a file; count and train also read standard input (-)",
+                "write it to a file, or give it to a command as standard input, alone (-)",
             )
         elif not path.exists():
             raise SourceError(f"{path}: there is no such file or folder")
@@ -236,12 +236,16 @@ def read_stream(
     """The documents of a stream: in ``field`` of its lines of JSON, or with ``lines`` each
     non-empty line; without either it is one document.
 
-    Raises SourceError, with the line, for anything else.
+    Raises SourceError, with the line, for anything else; TokexportError for both ``field`` and
+    ``lines``.
     """
+    if field is not None and lines:
+        raise TokexportError(
+            "a stream is either lines of text (--lines) or lines of JSON (--field)", "choose one"
+        )
     if field is None and not lines:
-        yield LongDocument(iter(stream), Position(), lambda: stream.size)
-    else:
-        yield from _lines(stream.name, iter(stream), field, Position(), lambda: stream.size)
+        return iter([LongDocument(iter(stream), Position(), lambda: stream.size)])
+    return _lines(stream.name, iter(stream), field, Position(), lambda: stream.size)
 
 
 def lone_surrogate(error: UnicodeEncodeError) -> TextError:

@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 
 from tokexport.corpus.documents import (
     Batch,
+    ByteStream,
     InputFile,
     LongDocument,
     Position,
     find_files,
     lone_surrogate,
     read_documents,
+    read_stream,
 )
 from tokexport.corpus.shards import (
     LOCK_NAME,
@@ -42,11 +44,11 @@ Progress = Callable[[int, int], None]
 
 
 def tokenize(
-    inputs: Sequence[str | os.PathLike[str]],
+    inputs: Sequence[str | os.PathLike[str]] | ByteStream,
     tokenizer: Tokenizer,
     folder: str | os.PathLike[str],
     *,
-    field: str = "text",
+    field: str | None = None,
     lines: bool = False,
     begin: int | None = None,
     end: int | None = None,
@@ -61,7 +63,9 @@ def tokenize(
     ``begin`` and ``end`` are ids put around each document (None: nothing). Special tokens in a
     document are plain text. Ids are uint16 if all ids of the tokenizer fit, or of type ``dtype``.
     An interrupted run in the folder is resumed if the settings and files are the same: no document
-    is lost or duplicated. Memory does not grow with the corpus.
+    is lost or duplicated. Memory does not grow with the corpus. A ``ByteStream`` is lines of JSON
+    with a text in ``field`` ("text" in files), or one document per line (``lines``), or else one
+    document; it is not resumed.
 
     Raises ``SourceError``, with file and line, for anything that cannot be read; ``TokexportError``
     for a folder that was made with other settings, or that another process is writing.
@@ -73,7 +77,14 @@ def tokenize(
     (2, 5)
     """
     target = Path(folder)
-    files = find_files([os.fspath(path) for path in inputs])
+    files: list[Path] = []
+    names: Sequence[str | Path] = files
+    streamed = None
+    if isinstance(inputs, ByteStream):
+        names, streamed = [inputs.name], read_stream(inputs, field=field, lines=lines)
+    else:
+        files += find_files([os.fspath(path) for path in inputs])
+        field = field or "text"
     dtype = dtype or ("uint16" if tokenizer.n_vocab <= 1 << 16 else "uint32")
     if dtype == "uint16" and tokenizer.n_vocab > 1 << 16:
         raise TokexportError(f"{tokenizer.n_vocab:,} ids do not fit into uint16", "use uint32")
@@ -92,17 +103,18 @@ def tokenize(
         if index.complete:
             return index
         with ShardWriter(target, index, shard_tokens) as writer:
-            documents = read_documents(files, field=field, lines=lines, start=index.next)
+            how: dict[str, Any] = {"field": field, "lines": lines, "start": index.next}
+            documents = read_documents(files, **how) if streamed is None else streamed
             for batch in read_ahead(documents):
                 if isinstance(batch, LongDocument):
-                    _add_long(writer, tokenizer, batch, files, begin, end)
+                    _add_long(writer, tokenizer, batch, names, begin, end)
                 else:
-                    ids, ends = _encoded(tokenizer, batch, files, num_threads)
+                    ids, ends = _encoded(tokenizer, batch, names, num_threads)
                     ids, ends = surrounded(ids, ends, begin, end)
                     _add_batch(writer, batch, ids, ends[1:])
                 if progress is not None:
                     progress(batch.read, writer.tokens)
-            writer.close_shard(Position(len(files)), complete=True)
+            writer.close_shard(Position(len(names)), complete=True)
             return writer.index
 
 
@@ -114,10 +126,17 @@ def _resumed(folder: Path, fresh: Index) -> Index:
             raise TokexportError(f"{folder} is not empty and holds no token shards", "name another")
         write_index(folder, fresh)
         return fresh
-    if (found.settings, found.dtype, found.header) != (fresh.settings, fresh.dtype, fresh.header):
+    is_stream = not fresh.settings["files"]
+    same = (found.settings, found.dtype, found.header)
+    if is_stream or same != (fresh.settings, fresh.dtype, fresh.header):
         if not found.shards:  # a run that failed before its first shard: nothing is lost
             write_index(folder, fresh)
             return fresh
+        if is_stream:
+            raise TokexportError(
+                f"{folder} has shards of another run, and standard input cannot be resumed",
+                "name another folder, or remove it",
+            )
         other = [
             name for name, value in fresh.settings.items() if found.settings.get(name) != value
         ]
@@ -130,7 +149,7 @@ def _resumed(folder: Path, fresh: Index) -> Index:
 
 
 def _encoded(
-    tokenizer: Tokenizer, batch: Batch, files: Sequence[Path], num_threads: int | None
+    tokenizer: Tokenizer, batch: Batch, files: Sequence[str | Path], num_threads: int | None
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint64]]:
     try:
         return tokenizer.encode_batch_to_numpy(batch.texts, num_threads=num_threads)
@@ -185,7 +204,7 @@ def _add_long(
     writer: ShardWriter,
     tokenizer: Tokenizer,
     document: LongDocument,
-    files: Sequence[Path],
+    files: Sequence[str | Path],
     begin: int | None,
     end: int | None,
 ) -> None:

@@ -137,11 +137,7 @@ def count_stream(
 def stream_run(
     *, field: str | None, lines: bool, doc_cap: int | None, max_chars: int | None
 ) -> Run:
-    """The run over a stream. Raises TokexportError for both ``field`` and ``lines``."""
-    if field is not None and lines:
-        raise TokexportError(
-            "a stream is either lines of text (--lines) or lines of JSON (--field)", "choose one"
-        )
+    """The run over a stream."""
     if field is None and not lines and max_chars is not None:
         doc_cap = min(doc_cap or max_chars, max_chars)
     return Run((), field or "text", lines, doc_cap, max_chars)
