@@ -118,14 +118,17 @@ def goldens() -> tuple[Golden, ...]:
 
 def ranked() -> Golden:
     """RANK: the merges are not in the order of ids. Runs of bytes without an id become one unknown
-    token. No merge makes the last token.
+    token. No merge makes the last token. No POST: the second of two texts has the type id 1.
     """
     tokens = ["a", "b", "c", "bc", "ab", "<unk>", " ", "ca"]
     merges = [("a", "b"), ("b", "c")]
     model = byte_level_model(tokens, merges, unknown="<unk>", fuse_unknown=True)
-    reference, locate = library(tokens, merges, unk_token="<unk>", fuse_unk=True)
+    fields: dict[str, Any] = {"unk_token": "<unk>", "fuse_unk": True}
+    reference, locate = library(tokens, merges, **fields)
+    around = library_template(tokens, merges, **fields)
     texts = ["abc", "bcab", "abcabc", "xyz", "a\u00e9\u00e9b x y", "", "abx\0cab", "cba", "ca"]
-    return Golden("ranked", model, reference, library_version(), texts, locate)
+    version, pairs = library_version(), [("abc", None), ("abc", "ab")]
+    return Golden("ranked", model, reference, version, texts, locate, around, pairs)
 
 
 def added() -> Golden:

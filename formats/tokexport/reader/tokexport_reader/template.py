@@ -25,7 +25,7 @@ class Item:
 def template(file: File, *, pair: bool) -> list[Item]:
     """The items of the template for one text, or for two."""
     if b"POST" not in file.sections:
-        return [Item(SEQUENCE_A, 0, 0), Item(SEQUENCE_B, 0, 0)][: 1 + pair]
+        return [Item(SEQUENCE_A, 0, 0), Item(SEQUENCE_B, 0, 1)][: 1 + pair]
     section = file.sections[b"POST"]
     single_count, pair_count = u32s(section, 0, 2)
     items = [Item(*u32s(section, 8 + 12 * at, 3)) for at in range(single_count + pair_count)]
