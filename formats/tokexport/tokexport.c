@@ -2223,13 +2223,9 @@ static size_t longest_content(tkx_scanner *f, size_t at, uint32_t *token) {
     return length;
 }
 
-/* The Python extension skips bytes here that, with the byte after them, begin no content. */
+/* The Python extension skips bytes here that begin no content, and finds runs of one byte. */
 #ifndef TKX_SKIP_TO_START
 #define TKX_SKIP_TO_START(f, p, end) (p)
-#endif
-
-/* And finds contents here that are runs of one byte. */
-#ifndef TKX_FIND_RUN
 #define TKX_FIND_RUN(f, at, token, length) 0
 #endif
 
