@@ -18,6 +18,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -56,24 +57,28 @@ def works(encode: Callable[[str], list[int]]) -> list[Work]:
     prose = english()[WARM:]
     documents = [prose[at : at + DOCUMENT] for at in range(0, len(prose) - DOCUMENT, DOCUMENT)]
     random.Random(1).shuffle(documents)
-    seen, unseen = documents[:300], documents[300:]
+    seen, alone, together = documents[:300], documents[300::2], documents[301::2]
     ids = encode(prose[:200_000])
 
-    def next_documents(number: int) -> list[str]:
-        first = number * 300 % (len(unseen) - 300)
-        return unseen[first : first + 300]
+    def new(documents: list[str], number: int) -> list[str]:
+        first = number * 120 % (len(documents) - 120)  # 16 rounds use each document once
+        return documents[first : first + 120]
 
     def slow(letter: str) -> Callable[[int], list[str]]:
         # A different length each time, so that no cache of whole pre-tokens has it.
         return lambda number: [letter * (LONG + 1 + number)]
 
-    lists, arrays = ("list",), ("array",)
+    def number_in_batch(inputs: Sequence[Any]) -> float:
+        return len(inputs[0])
+
+    lists, arrays, batch = ("list",), ("array",), ("batch",)
     return [
         Work("`hello world` to a list", lists, lambda _: ["hello world"] * 2000, "ns", len),
         Work("to an array", arrays, lambda _: ["hello world"] * 2000, "ns", len),
-        Work("300 bytes, not seen before", lists, next_documents, "µs", len),
+        Work("300 bytes, not seen before", lists, partial(new, alone), "µs", len),
+        Work("120 such in a batch", batch, lambda n: [new(together, n)], "µs", number_in_batch),
         Work("300 bytes, seen before", lists, lambda _: seen, "µs", len),
-        Work("300 such in a batch", ("batch",), lambda _: [seen], "µs", lambda _: len(seen)),
+        Work("300 such in a batch", batch, lambda _: [seen], "µs", number_in_batch),
         Work("decoding, an id", ("decode",), lambda _: [ids], "ns", lambda _: len(ids)),
         Work("decoding one by one, an id", ("step",), lambda _: [ids], "ns", lambda _: len(ids)),
         Work("1 MB of prose", lists, lambda number: [prose[number:LONG]], "ms", len),

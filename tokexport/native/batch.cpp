@@ -30,6 +30,10 @@ constexpr std::size_t bytes_a_thread = std::size_t(1) << 15;
 // other threads can take the parts of one that another process holds up.
 constexpr std::size_t parts_a_thread = 16, longest_part = std::size_t(1) << 20;
 
+// If a part cannot be encoded together with others, so many are encoded one by one; then twice as
+// many, until one can.
+constexpr std::size_t fewest_alone = 8;
+
 // In a str without UTF-8, cuts are searched for in windows of this many characters.
 constexpr std::size_t cut_window = 2048;
 
@@ -92,15 +96,17 @@ template <class Work> void on_threads(std::size_t threads, Work work) {
 
 }  // namespace
 
+// A part of a text of a batch.
+struct Core::Part {
+    SourceText source;
+    std::size_t text;  // its index
+    bool is_first, is_last;
+    std::size_t count = 0;  // of its ids
+};
+
 // The texts, their parts, and the ids of all of them: one thread leaves its ids in its workspace,
 // the ids of several threads are gathered.
 struct Core::Batch {
-    struct Part {
-        SourceText source;
-        std::size_t text;  // its index
-        bool is_first, is_last;
-        std::size_t count = 0;
-    };
     std::vector<std::unique_ptr<WorkspacePool::Lease>> spaces;
     nb::object owner;  // keeps the texts alive
     std::vector<BatchText> texts;
@@ -215,12 +221,55 @@ void Core::cut_texts(std::size_t part_size, Batch &batch) const {
     batch.first_parts.push_back(batch.parts.size());
 }
 
+// Encodes the first of some parts together if they are short texts that the engine takes whole, and
+// returns how many; 0: none.
+std::size_t Core::encode_together(Workspace &space, std::size_t &used, Part *first,
+                                  const Part *last, const Allowed &allowed, bool is_utf8) const {
+    std::size_t text_bytes = utf8_slack, bytes = 0, count = 0;
+    const auto is_short = [](const SourceText &text) {
+        return text.size && text.size <= tkx_bulk::longest_collected;
+    };
+    for (const Part *part = first; part < last && is_short(part->source); part++, count++) {
+        const SourceText &text = part->source;
+        if (text.kind) text_bytes += text.size * utf8_bytes(text.kind);
+        bytes += text.size * (text.kind ? utf8_bytes(text.kind) : 1);
+    }
+    count = std::min(count, tkx_bulk::most_collected);
+    if (count < 2 || !take_bulk(space, bytes, false) || !space.bulk->can_collect()) return 0;
+    space.text.reserve(text_bytes);
+    space.memory.reserve(Workspace::first_memory);
+    space.ids.reserve(used + tkx_bulk::room_to_collect(bytes, count));
+    std::uint8_t *made = space.text.data();
+    space.bulk->begin_collecting();
+    for (std::size_t i = 0; i < count && space.bulk->collected() == i; i++) {
+        std::string_view text = first[i].source.utf8();
+        if (const SourceText &source = first[i].source; source.kind) {
+            const std::size_t size = write_utf8_(source.data, source.kind, source.size, made);
+            if (size == not_utf8) break;
+            text = {reinterpret_cast<const char *>(made), size};
+            made += size;
+        }
+        std::size_t ids = 0;
+        encode_into(space.work(true, is_utf8), text, allowed, nullptr, 0, &ids);
+    }
+    space.bulk->end_collecting();
+    const std::size_t collected = space.bulk->collected();
+    std::size_t counts[tkx_bulk::most_collected];
+    tkx_work work = space.work(true, true);
+    if (tkx_bulk_encode_collected(&file_, &work, space.ids.data() + used,
+                                  space.ids.capacity() - used, counts) != TKX_OK)
+        return 0;
+    for (std::size_t i = 0; i < collected; i++) used += first[i].count = counts[i];
+    return collected;
+}
+
 // False: a str has surrogates, so the results are to be discarded.
 bool Core::encode_parts(const Allowed &chosen, bool template_, std::size_t threads, bool is_utf8,
                         Batch &batch) {
     const std::vector<Item> &items = items_of(1, template_);
     auto &parts = batch.parts;
     const std::size_t count = parts.size();
+    const bool is_single = items.size() == 1 && !batch.cutter;
     threads = std::max<std::size_t>(1, std::min(threads, count));
     const std::size_t step =
         std::max<std::size_t>(1, std::min<std::size_t>(64, count / (threads * parts_a_thread)));
@@ -239,11 +288,19 @@ bool Core::encode_parts(const Allowed &chosen, bool template_, std::size_t threa
     auto work = [&](std::size_t worker) noexcept {
         try {
             Workspace &space = **batch.spaces[worker];
-            std::size_t used = 0;
+            std::size_t used = 0, alone = fewest_alone, together_from = 0;
             for (std::size_t chunk; (chunk = chunks.next(worker)) < chunk_count;) {
-                const std::size_t first = chunk * step;
-                for (std::size_t i = first; i < std::min(first + step, count); i++) {
-                    Batch::Part &part = parts[i];
+                const std::size_t first = chunk * step, last = std::min(first + step, count);
+                for (std::size_t i = first; i < last; i++) {
+                    if (i >= together_from && is_single) {
+                        const std::size_t done = encode_together(
+                            space, used, &parts[i], parts.data() + last, chosen, is_utf8);
+                        i += done;
+                        if (i == last) break;
+                        alone = done ? fewest_alone : 2 * alone;
+                        if (!done) together_from = i + alone;
+                    }
+                    Part &part = parts[i];
                     const std::size_t before = used;
                     const bool is_rest = batch.cutter && !part.is_first;
                     const auto utf8 = utf8_of(part.source, write_utf8_, space.text);

@@ -236,6 +236,19 @@ bool Core::take_bulk(Workspace &space, std::size_t size, bool is_rest) const {
     return space.bulk != nullptr;
 }
 
+int Core::encode_into(const tkx_work &work, std::string_view text, const Allowed &allowed,
+                      std::uint32_t *ids, std::size_t room, std::size_t *count) const {
+    switch (allowed.mode) {
+        case Allowed::none:
+            return tkx_encode(&file_, text.data(), text.size(), ids, room, count, &work);
+        case Allowed::all:
+            return tkx_encode_special(&file_, text.data(), text.size(), ids, room, count, &work);
+        default:
+            return tkx_encode_allowed(&file_, text.data(), text.size(), allowed.bits.data(),
+                                      allowed.bits.size(), ids, room, count, &work);
+    }
+}
+
 // May run without the GIL, so it must not call Python. `is_utf8`: the bytes come from a str.
 Outcome Core::encode_text(Workspace &space, std::size_t &used, std::string_view text,
                           const Allowed &allowed, bool is_utf8, bool is_rest) const {
@@ -251,19 +264,7 @@ Outcome Core::encode_text(Workspace &space, std::size_t &used, std::string_view 
         tkx_work work = space.work(bulk, is_utf8);
         std::uint32_t *out = space.ids.data() + used;
         std::size_t room = space.ids.capacity() - used, count = 0;
-        int code;
-        switch (allowed.mode) {
-            case Allowed::none:
-                code = tkx_encode(&file_, text.data(), text.size(), out, room, &count, &work);
-                break;
-            case Allowed::all:
-                code =
-                    tkx_encode_special(&file_, text.data(), text.size(), out, room, &count, &work);
-                break;
-            default:
-                code = tkx_encode_allowed(&file_, text.data(), text.size(), allowed.bits.data(),
-                                          allowed.bits.size(), out, room, &count, &work);
-        }
+        const int code = encode_into(work, text, allowed, out, room, &count);
         if (code == TKX_OK) {
             used += count;
             return {};

@@ -196,6 +196,9 @@ private:
     void cut_texts(std::size_t part_size, Batch &batch) const;
     void encode_texts(const Allowed &chosen, bool template_, std::size_t threads, bool is_utf8,
                       Batch &batch);
+    struct Part;
+    std::size_t encode_together(Workspace &space, std::size_t &used, Part *first, const Part *last,
+                                const Allowed &allowed, bool is_utf8) const;
     bool encode_parts(const Allowed &chosen, bool template_, std::size_t threads, bool is_utf8,
                       Batch &batch);
     // Indexes of added tokens; made on first use.
@@ -208,6 +211,9 @@ private:
     Outcome encode_items(Workspace &space, std::size_t &used, const std::string_view *texts,
                          const std::vector<Item> &items, const Allowed &allowed, bool is_utf8,
                          Ends ends) const;
+    // Calls tkx_encode or the like.
+    int encode_into(const tkx_work &work, std::string_view text, const Allowed &allowed,
+                    std::uint32_t *ids, std::size_t room, std::size_t *count) const;
     Outcome encode_text(Workspace &space, std::size_t &used, std::string_view text,
                         const Allowed &allowed, bool is_utf8, bool is_rest = false) const;
     bool take_bulk(Workspace &space, std::size_t size, bool is_rest) const;

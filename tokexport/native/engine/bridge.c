@@ -173,6 +173,11 @@ static int encode_in_bulk(tkx_context *ctx, const uint8_t *text, size_t size, in
     segment.capacity = ctx->capacity - smaller(ctx->count, ctx->capacity);
     segment.ids = segment.capacity ? ctx->ids + ctx->count : ctx->ids;
     segment.count = 0;
+    if (tkx_bulk_collects(ctx->bulk)) {
+        const int is_whole = text == ctx->input && text + size == ctx->text.limit;
+        if (!is_whole || !tkx_bulk_collect(ctx->bulk, &segment)) fail(ctx, TKX_E_STATE);
+        return 1;
+    }
     code = tkx_bulk_encode(ctx->bulk, ctx, &segment);
     if (code == TKX_E_NOT_FOUND) return 0;
     if (code != TKX_OK) fail(ctx, code);
@@ -214,11 +219,22 @@ static int encode_as_it_is(tkx_context *ctx, const uint8_t *text, size_t size, i
     return encode_in_bulk(ctx, text, size, is_spaced ? TKX_BULK_SPACED : TKX_BULK_SEGMENT, 0);
 }
 
-int tkx_bulk_scan(tkx_context *ctx, int normalized, const uint8_t *text, size_t size,
+int tkx_bulk_encode_collected(const tkx *t, const tkx_work *work, uint32_t *ids, size_t capacity,
+                              size_t *counts) {
+    tkx_context ctx;
+    int code;
+    context_init(&ctx, t, 0);
+    use_workspace(&ctx, work);
+    code = tkx_bulk_run_collected(ctx.bulk, &ctx, ids, capacity, counts);
+    return code == TKX_OK && ctx.memory_needed ? TKX_E_WORK : code;
+}
+
+int tkx_bulk_scan(tkx_context *ctx, int special, int normalized, const uint8_t *text, size_t size,
                   int (*take)(void *self, size_t from, size_t to, uint32_t id), void *self) {
     tkx_scanner f;
     tkx_segment item;
     int code = TKX_OK;
+    ctx->special = special;
     scanner_start(&f, ctx, normalized, text, size);
     while (code == TKX_OK && ctx->code == TKX_OK && scanner_next(&f, &item))
         code = take(self, item.from, item.to, item.id);

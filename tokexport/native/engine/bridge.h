@@ -85,10 +85,25 @@ void tkx_bulk_find_starts(tkx *t, int normalized, tkx_bulk_starts *starts);
    ignored then. */
 int tkx_bulk_encode(struct tkx_bulk *bulk, struct tkx_context *ctx, tkx_bulk_segment *segment);
 
-/* Core: finds the added tokens of such a text or of a part of it, and calls `take` for each, and
-   with TKX_NONE for each segment between them; until it returns an error. */
-int tkx_bulk_scan(struct tkx_context *ctx, int normalized, const uint8_t *text, size_t size,
-                  int (*take)(void *self, size_t from, size_t to, uint32_t id), void *self);
+/* Engine: whether it collects texts, to encode them together; and then: keeps a text that is one
+   segment, or one with added tokens. Its bytes must not move before. 0: it does not. */
+int tkx_bulk_collects(const struct tkx_bulk *bulk);
+int tkx_bulk_collect(struct tkx_bulk *bulk, const tkx_bulk_segment *segment);
+
+/* Core: makes a context in which the engine encodes the texts that it collected (the second
+   function). `counts`: the number of ids of each. If it fails, the texts can be encoded one by one,
+   as if they had not been collected. */
+int tkx_bulk_encode_collected(const tkx *t, const tkx_work *work, uint32_t *ids, size_t capacity,
+                              size_t *counts);
+int tkx_bulk_run_collected(struct tkx_bulk *bulk, struct tkx_context *ctx, uint32_t *ids,
+                           size_t capacity, size_t *counts);
+
+/* Core: finds the added tokens of such a text or of a part of it, with special ones or without, and
+   calls `take` for each, and with TKX_NONE for each segment between them; until it returns an
+   error. */
+int tkx_bulk_scan(struct tkx_context *ctx, int special, int normalized, const uint8_t *text,
+                  size_t size, int (*take)(void *self, size_t from, size_t to, uint32_t id),
+                  void *self);
 
 /* Whether an added token is a run of spaces or line feeds, so that most segments are short. */
 int tkx_bulk_has_space_tokens(const tkx *t, int normalized);

@@ -23,22 +23,27 @@ Encoder::Encoder(const Engine &engine)
       miss_ids_(new std::uint32_t[most_miss_ids]),
       scratch_(new std::uint32_t[spare + block * (longest + most_more_ids) + spare]),
       tokens_(new TokenSpan[most_tokens]),
+      collected_(new Collected[most_collected]),
       new_misses_(new std::uint32_t[most_misses]),
       queries_(new tkx_bulk_word[most_misses]),
       short_words_(new ShortWord[most_short_words]),
       long_words_(new LongWord[most_misses]) {}
 
-int Encoder::encode(tkx_context *ctx, tkx_bulk_segment &segment) {
+void Encoder::begin(tkx_context *ctx, std::uint32_t *ids, std::size_t capacity) {
     ctx_ = ctx;
-    limit_ = segment.limit;
-    ids_ = segment.ids;
-    capacity_ = segment.capacity;
+    ids_ = ids;
+    capacity_ = capacity;
     count_ = 0;
     out_ = at_ = ids_;
     release_slots();
+}
+
+int Encoder::encode(tkx_context *ctx, tkx_bulk_segment &segment) {
+    begin(ctx, segment.ids, segment.capacity);
+    limit_ = segment.limit;
+    normalized_ = segment.normalized;
     const double before = *tkx_bulk_sum(ctx);
     sum_ = static_cast<float>(before);
-    normalized_ = segment.normalized;
     const int code =
         encode_by_passages(segment.text, segment.size, static_cast<std::size_t>(segment.kind));
     segment.count = count_;
@@ -48,21 +53,23 @@ int Encoder::encode(tkx_context *ctx, tkx_bulk_segment &segment) {
 
 // Encodes consecutive new passages.
 int Encoder::encode_run(const std::uint8_t *text, std::size_t size, std::size_t kind) {
+    const int code = add_run(text, size, kind);
+    return code == TKX_OK ? resolve() : code;
+}
+
+// The same, but leaves misses to the next call of resolve.
+int Encoder::add_run(const std::uint8_t *text, std::size_t size, std::size_t kind) {
     run_ = text;
     token_end_ = group_ = group_end_ = token_count_ = 0;
     set_text(0);
-    if (kind < TKX_BULK_TOKENS) {
-        const int code = encode_segment(size, kind == TKX_BULK_SPACED);
-        return code == TKX_OK ? resolve() : code;
-    }
+    if (kind < TKX_BULK_TOKENS) return encode_segment(size, kind == TKX_BULK_SPACED);
     const auto take = [](void *self, std::size_t from, std::size_t to, std::uint32_t id) {
         return static_cast<Encoder *>(self)->encode_with_tokens(from, to, id);
     };
-    int code = tkx_bulk_scan(ctx_, normalized_, text, size, take, this);
+    int code = tkx_bulk_scan(ctx_, kind == TKX_BULK_SPECIAL, normalized_, text, size, take, this);
     if (code == TKX_OK) code = encode_group();
-    if (code != TKX_OK) return code;
-    note_token_end();
-    return resolve();
+    if (code == TKX_OK) note_token_end();
+    return code;
 }
 
 // Encodes an added token, or a segment between two, of the current run; or adds it to the group.
@@ -98,8 +105,7 @@ int Encoder::encode_group() {
 }
 
 int Encoder::add_token(std::uint32_t id) {
-    const std::size_t room = capacity_ - std::min(capacity_, count_);
-    if (static_cast<std::size_t>(at_ - out_) + misses_.bytes + spare < room) {
+    if (has_room(1)) {
         *at_++ = id;
         return TKX_OK;
     }
@@ -170,9 +176,7 @@ int Encoder::encode_block(std::uint32_t start, const std::uint32_t *ends, std::s
         return code;
     }
     const std::size_t size = ends[count - 1] - start + count * most_more_ids;
-    const std::size_t room = capacity_ - std::min(capacity_, count_);
-    const bool is_tight =
-        static_cast<std::size_t>(at_ - out_) + misses_.bytes + size + spare > room;
+    const bool is_tight = !has_room(size);
     if (is_tight) {
         const int code = resolve();
         if (code != TKX_OK) return code;
@@ -189,18 +193,20 @@ int Encoder::encode_block(std::uint32_t start, const std::uint32_t *ends, std::s
 int Encoder::encode_spaced(std::uint32_t end) {
     std::uint8_t spaced[256] = {' '};
     std::size_t made = 0;
-    int code = TKX_E_NOT_FOUND;
+    int code = has_room(end + std::size_t(1)) ? TKX_OK : resolve();
+    if (code != TKX_OK) return code;
+    const std::size_t used = count_ + static_cast<std::size_t>(at_ - out_),
+                      room = capacity_ - std::min(capacity_, used);
     if (end < sizeof spaced) {
         std::memcpy(spaced + 1, text_, end);
-        code = tkx_bulk_encode_long(ctx_, spaced, end + std::size_t(1), ids_, capacity_, &made);
+        code = tkx_bulk_encode_long(ctx_, spaced, end + std::size_t(1), at_, room, &made);
     } else {
-        made =
-            merge_runs(engine_.pairs, {text_, end, engine_.symbols.get(), true}, ids_, capacity_);
-        if (made) code = TKX_OK;
+        made = merge_runs(engine_.pairs, {text_, end, engine_.symbols.get(), true}, at_, room);
+        if (!made) code = TKX_E_NOT_FOUND;
     }
-    if (code != TKX_OK) return code;
-    count_ = made;
-    out_ = at_ = ids_ ? ids_ + std::min(count_, capacity_) : nullptr;
+    at_ += std::min(made, room);
+    // If there was not enough room, at_ was out_.
+    if (made > room) count_ += made - room;
     return code;
 }
 
@@ -254,6 +260,55 @@ int Encoder::resolve() {
     return TKX_OK;
 }
 
+// Keeps a text until encode_collected; false: it is too long, or there are too many.
+bool Encoder::collect(const tkx_bulk_segment &segment) {
+    if (collected_count_ == most_collected || segment.size > longest_collected) return false;
+    Collected &item = collected_[collected_count_++];
+    item = {{segment.text, segment.size, static_cast<std::size_t>(segment.kind)},
+            segment.normalized};
+    if (segment.size >= Passage::shortest) {
+        item.passage.set_hash();
+        short_passages_.prefetch(item.passage);
+    }
+    return true;
+}
+
+// Encodes the collected texts; `counts`: the number of ids of each. Their misses are encoded
+// together.
+int Encoder::encode_collected(tkx_context *ctx, std::uint32_t *ids, std::size_t capacity,
+                              std::size_t *counts) {
+    begin(ctx, ids, capacity);
+    passage_count_ = reached_ends_ = counted_ends_ = 0;
+    std::size_t misses = misses_.total, from = 0;
+    for (std::size_t i = 0; i < collected_count_; i++) {
+        Passage &text = collected_[i].passage;
+        limit_ = text.bytes + text.size;
+        normalized_ = collected_[i].normalized;
+        std::size_t known = 0;
+        if (has_room(text.size + 1)) known = short_passages_.take(text, at_, text.size + 1);
+        if (known > text.size + 1) return TKX_E_NOT_FOUND;
+        at_ += known;
+        if (known) text.hash = 0;  // so that it is not added again
+        const int code = known ? TKX_OK : add_run(text.bytes, text.size, text.kind);
+        if (code != TKX_OK) return code;
+        passage_ends_[reached_ends_++] = {0, static_cast<std::size_t>(at_ - out_), misses_.total};
+    }
+    const int code = resolve();
+    if (code != TKX_OK) return code;
+    if (count_ > capacity_ || tkx_bulk_lacks_memory(ctx_)) return TKX_E_WORK;
+    for (std::size_t i = 0; i < collected_count_; i++) {
+        const Passage &text = collected_[i].passage;
+        const PassageEnd &end = passage_ends_[i];
+        const bool is_costly = (end.misses - misses) * costly_bytes_per_miss > text.size;
+        if (text.hash && end.ids > from)
+            short_passages_.add(text, ids_ + from, end.ids - from, is_costly);
+        counts[i] = end.ids - from;
+        from = end.ids;
+        misses = end.misses;
+    }
+    return TKX_OK;
+}
+
 // Counts the ids from out_ to at_, and copies them to the output if they are elsewhere.
 void Encoder::write_out() {
     const std::size_t made = static_cast<std::size_t>(at_ - out_);
@@ -275,6 +330,21 @@ int tkx_bulk_takes_tokens(const tkx_bulk *bulk, int normalized) {
 int tkx_bulk_runs_sum(const tkx_bulk *bulk) { return bulk->engine().sum != nullptr; }
 
 int tkx_bulk_is_rest(const tkx_bulk *bulk) { return bulk->is_rest; }
+
+int tkx_bulk_collects(const tkx_bulk *bulk) { return bulk->collects(); }
+
+int tkx_bulk_collect(tkx_bulk *bulk, const tkx_bulk_segment *segment) {
+    return bulk->collect(*segment);
+}
+
+int tkx_bulk_run_collected(tkx_bulk *bulk, tkx_context *ctx, std::uint32_t *ids,
+                           std::size_t capacity, std::size_t *counts) {
+    try {
+        return bulk->encode_collected(ctx, ids, capacity, counts);
+    } catch (const std::bad_alloc &) {
+        return TKX_E_NOT_FOUND;
+    }
+}
 
 int tkx_bulk_encode(tkx_bulk *bulk, tkx_context *ctx, tkx_bulk_segment *segment) {
     try {

@@ -4,6 +4,7 @@
 // The bulk engine in one workspace: from pre-tokens to ids.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -35,6 +36,29 @@ public:
 
     // bridge.h
     bool is_rest = false;
+
+    // Texts that are encoded together: new ones of 300 bytes take 0.7 of the time that they take
+    // one by one. With 16 at a time they take 3 to 5 % longer, with 128 as long.
+    static constexpr std::size_t most_collected = 64, longest_collected = 2048;
+
+    // Until the next call of encode_collected, tkx_encode and the like collect a text instead of
+    // encoding it, or fail.
+    bool can_collect() const { return !engine_.sum; }
+    // Enough room for the ids of `count` texts of `bytes` bytes.
+    static constexpr std::size_t room_to_collect(std::size_t bytes, std::size_t count) {
+        return bytes * (1 + most_more_ids) + count + block * (1 + most_more_ids) + spare;
+    }
+    void begin_collecting() {
+        collects_ = true;
+        collected_count_ = 0;
+    }
+    void end_collecting() { collects_ = false; }
+    bool collects() const { return collects_; }
+    std::size_t collected() const { return collected_count_; }
+    // Implement tkx_bulk_collect and tkx_bulk_run_collected.
+    bool collect(const tkx_bulk_segment &segment);
+    int encode_collected(tkx_context *ctx, std::uint32_t *ids, std::size_t capacity,
+                         std::size_t *counts);
 
 private:
     static constexpr std::size_t block = WordBlock::most;
@@ -73,6 +97,8 @@ private:
     // Passages that are looked up together.
     static constexpr std::size_t most_passages = 16;
 
+    void begin(tkx_context *ctx, std::uint32_t *ids, std::size_t capacity);
+    int add_run(const std::uint8_t *text, std::size_t size, std::size_t kind);
     int encode_run(const std::uint8_t *text, std::size_t size, std::size_t kind);
     int encode_with_tokens(std::size_t from, std::size_t to, std::uint32_t id);
     int encode_group();
@@ -93,6 +119,11 @@ private:
     void count_ids_of_passages();
     template <class Run> int encode_pre_tokens(Run run, bool is_spaced);
     int encode_spaced(std::uint32_t end);
+    // Whether so many more ids fit, with those of the misses.
+    bool has_room(std::size_t count) const {
+        return static_cast<std::size_t>(at_ - out_) + misses_.bytes + count + spare <=
+               capacity_ - std::min(capacity_, count_);
+    }
 
     int encode_block(std::uint32_t start, const std::uint32_t *ends, std::size_t count);
     int encode_long(std::uint32_t start, std::uint32_t end, bool is_first = false);
@@ -149,9 +180,17 @@ private:
     std::size_t group_ = 0, group_end_ = 0;  // in bytes from run_; equal if there is none
     std::unique_ptr<TokenSpan[]> tokens_;    // in bytes from group_
     std::size_t token_count_ = 0;
-    PassageEnd passage_ends_[most_passages];
+    PassageEnd passage_ends_[std::max(most_passages, most_collected)];
     std::size_t passage_count_ = 0, reached_ends_ = 0, counted_ends_ = 0;
     std::uint32_t next_end_ = no_end;
+
+    struct Collected {
+        Passage passage;
+        int normalized;
+    };
+    bool collects_ = false;
+    std::unique_ptr<Collected[]> collected_;
+    std::size_t collected_count_ = 0;
 };
 
 }  // namespace tokexport

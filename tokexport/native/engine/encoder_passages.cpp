@@ -78,7 +78,8 @@ int Encoder::encode_segments(const Passage &text) {
         return code == TKX_OK ? encoder.resolve() : code;
     };
     whole_ = text.bytes;
-    return tkx_bulk_scan(ctx_, normalized_, text.bytes, text.size, take, this);
+    return tkx_bulk_scan(ctx_, text.kind == TKX_BULK_SPECIAL, normalized_, text.bytes, text.size,
+                         take, this);
 }
 
 // Takes the ids of a passage from the cache; false if it is not there.
