@@ -79,6 +79,37 @@ def test_random_vocabularies_produce_the_ids_of_tiktoken(in_order: bool, halves:
     assert cut == MODELS if in_order else cut < MODELS
 
 
+@pytest.mark.parametrize("missing", [b"\xf1", b"\xf1\xe4", b"\xc3\xf0\xf1", b"\x80", b"a"])
+def test_bytes_without_a_token_are_dropped_as_by_tokenizers(missing: bytes) -> None:
+    """U+50000 and U+60041 begin with F1, as no letter does: StarCoder 2 and SmolLM lack it."""
+    letters = f"{LETTERS}\U00050000\U00060041"
+    r = random.Random(missing)
+    with_cuts = 0
+    for _ in range(3 * MODELS):
+        words = ["".join(r.choices(letters, k=r.randint(1, 3))).encode() for _ in range(60)]
+        # Also what follows a byte that is dropped, alone and joined to other letters.
+        words += [word.translate(None, missing) for word in words]
+        words += [word[r.randint(0, 1) : len(word) - r.randint(0, 1)] for word in words]
+        tokens = dict.fromkeys(bytes((byte,)) for byte in range(256) if byte not in missing)
+        rules = []
+        for word in sorted(words, key=len):
+            splits = [(word[:at], word[at:]) for at in range(1, len(word))]
+            known = [split for split in splits if split[0] in tokens and split[1] in tokens]
+            if word not in tokens and known:
+                tokens[word] = None
+                rules.append([*map(spelled, r.choice(known))])
+        vocab = {spelled(token): number for number, token in enumerate(tokens)}
+        library = reference(document(model={"vocab": vocab, "merges": rules}))
+        data = file_bytes(read(library))
+        with_cuts += b"XPRS" in data[:1024]
+        engine, core = pair(data)
+        for longest in (3, 12, 100):
+            picked = ("".join(r.choices(letters, k=r.randint(1, longest))) for _ in range(300))
+            text = " ".join(picked)[:6_000]
+            assert ids(engine, text) == ids(core, text) == library.encode(text).ids
+    assert bool(with_cuts) == (min(missing) >= 0xC0)
+
+
 def crossings_of(
     tokens: Sequence[str | bytes],
 ) -> tuple[set[tuple[bytes, bytes]], npt.NDArray[np.bool_]] | None:
@@ -88,7 +119,8 @@ def crossings_of(
     encoded = [token.encode() if isinstance(token, str) else token for token in tokens]
     vocab = {token: number for number, token in enumerate(dict.fromkeys((*BYTES, *encoded)))}
     model = BytePairModel(vocab, merges=None)
-    crossings = byte_crossings(Vocabulary.of(vocab), canonical_merges(model).rules)
+    merges = canonical_merges(model)
+    crossings = byte_crossings(Vocabulary.of(vocab), merges.rules, merges.first)
     if crossings is None:
         return None
     dense = crossings.dense.copy()
@@ -164,7 +196,7 @@ def test_bytes_that_only_look_like_a_character_are_not_that_character(
 def test_a_vocabulary_without_merges_may_have_crossings() -> None:
     vocab = {token: number for number, token in enumerate((*BYTES, "\u00e9a".encode()))}
     merges = canonical_merges(BytePairModel(vocab, merges=np.zeros((0, 3), np.uint32)))
-    assert byte_crossings(Vocabulary.of(vocab), merges.rules) is not None
+    assert byte_crossings(Vocabulary.of(vocab), merges.rules, merges.first) is not None
 
 
 def test_tokens_of_single_characters_and_of_ascii_have_no_crossings() -> None:

@@ -16,9 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tokexport.compiler.merges.crossings import ASCII, hashed_pairs
+from tokexport.compiler.merges.first_symbols import FirstSymbols
 from tokexport.compiler.tables import Crossings
 from tokexport.model import ByteStrings, Vocabulary
 from tokexport.model.byte_strings import Numbers
+from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT
 from tokexport.unicode.store import CODE_POINTS, distinct
 
 # By first byte: the size of the character (0: no character begins with it). By size: the bits of
@@ -27,22 +29,27 @@ SIZES: Final = np.repeat(np.array([1, 2, 3, 4, 0], np.uint8), [0xC0, 0x20, 0x10,
 PAYLOADS: Final = np.array([0, 0x7F, 0x1F, 0x0F, 0x07], np.uint32)
 LEAST: Final = np.array([0, 0, 0x80, 0x800, 0x10000], np.uint32)
 MOST_BYTES: Final = 4
+FIRST_LEAD: Final = 0xC2
 
 
-def byte_crossings(vocab: Vocabulary, rules: Numbers) -> Crossings | None:
-    """The crossed boundaries, for a model in which each byte of a text has a token. ``rules`` are
-    those of ``CanonicalMerges``.
+def byte_crossings(vocab: Vocabulary, rules: Numbers, first: FirstSymbols) -> Crossings | None:
+    """The crossed boundaries. ``rules`` are those of ``CanonicalMerges``.
 
-    None if no token has two characters that are not both ASCII, or if some merge joins a character
-    whose own bytes may be merged later. Between two characters of ASCII a boundary counts as
-    crossed: words of ASCII are not worth cutting.
+    None if no token has two characters that are not both ASCII, if some merge joins a character
+    whose own bytes may be merged later, or if a byte of a text other than the first one of a
+    character has no symbol. Between two characters of ASCII a boundary counts as crossed: words of
+    ASCII are not worth cutting.
     """
+    dropped = [byte for byte in BYTES_OF_TEXT if byte not in first.tables[0]]
+    if dropped and (min(dropped) < FIRST_LEAD or first.unk_id is not None):
+        return None
     has_others = np.concatenate([*map(_beyond_ascii, vocab.strings.parts())])
     vocab = vocab.at(np.flatnonzero(has_others))
     found = _Characters.of(vocab.strings)
     in_part = np.zeros((256, 256), np.bool_)
     in_part[:ASCII, :ASCII] = True
     pairs = found.add_boundaries(in_part)
+    in_part[:, dropped] = True  # where such a character begins, the byte after it joins
     if not len(pairs) or not _characters_come_first(vocab, rules, found):
         return None
     return Crossings("BYTES", in_part, hashed_pairs(pairs))

@@ -41,8 +41,8 @@ def byte_pair_tables(
     single = _single_tokens(model, merges, tokens)
     del merges  # its ways take as much memory as the indexes
     give_back_memory()
-    if model.characters is None and first.covers_all_text:
-        crossed = byte_crossings(Vocabulary.of(model.vocab), rules)
+    if model.characters is None:
+        crossed = byte_crossings(Vocabulary.of(model.vocab), rules, first)
         give_back_memory()
     byte_ids = first.byte_ids if model.characters else map(first.tables[0].get, range(256))
     ranks = np.full(len(tokens), -1, np.int64)
