@@ -68,8 +68,8 @@ def tokenize(
 
     Memory does not grow with the corpus. A run that was interrupted, even by kill -9, resumes when
     the same command is run again: no document is lost or duplicated; standard input cannot be
-    resumed. --header none writes shards
-    for numpy.memmap (nanoGPT), --header llm.c shards for llm.c.
+    resumed. --header none writes shards for numpy.memmap (nanoGPT), --header llm.c shards for
+    llm.c.
 
     \b
     tokexport tokenize tokenizer.bin corpus/ -o shards

@@ -41,13 +41,13 @@ public:
     // one by one. With 16 at a time they take 3 to 5 % longer, with 128 as long.
     static constexpr std::size_t most_collected = 64, longest_collected = 2048;
 
-    // Until the next call of encode_collected, tkx_encode and the like collect a text instead of
-    // encoding it, or fail.
+    // Whether the ids of a text do not depend on the one before it.
     bool can_collect() const { return !engine_.sum; }
     // Enough room for the ids of `count` texts of `bytes` bytes.
     static constexpr std::size_t room_to_collect(std::size_t bytes, std::size_t count) {
         return bytes * (1 + most_more_ids) + count + block * (1 + most_more_ids) + spare;
     }
+    // Until end_collecting, tkx_encode and the like collect a text instead of encoding it, or fail.
     void begin_collecting() {
         collects_ = true;
         collected_count_ = 0;
@@ -88,7 +88,7 @@ private:
         std::size_t misses;  // misses_.total there
     };
 
-    static constexpr std::size_t short_passage = 2048;  // bytes, at most
+    static constexpr std::size_t short_passage = longest_collected;  // bytes, at most
     // Bytes per miss, less than which make a passage costly: English and code have 70 to 100, texts
     // in many scripts 20.
     static constexpr std::size_t costly_bytes_per_miss = 32;
