@@ -254,6 +254,7 @@ def neon_program(tmp_path_factory: pytest.TempPathFactory) -> list[str | Path]:
     engine, native = ROOT / "tokexport" / "native" / "engine", f"-I{ROOT}/tokexport/native"
     compile_c("aarch64-linux-gnu-gcc", [engine / "bridge.c"], bridge, "-c", "-DTKX_BULK", native)
     sources = [Path(__file__).with_name("splits.cpp"), *sorted(engine.glob("*.cpp")), bridge]
+    sources.append(engine.parent / "large_pages.cpp")
     flags = ["-std=c++17", "-O2", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-static"]
     folders = [f"-I{RUNTIME}", native]
     run([compiler, *flags, *folders, "-DTKX_BULK", *sources, "-o", target])

@@ -22,12 +22,12 @@ Encoder::Encoder(const Engine &engine)
       ends_(new std::uint32_t[SplitRun::block]),
       miss_ids_(new std::uint32_t[most_miss_ids]),
       scratch_(new std::uint32_t[spare + block * (longest + most_more_ids) + spare]),
-      tokens_(new TokenSpan[most_tokens]),
-      collected_(new Collected[most_collected]),
       new_misses_(new std::uint32_t[most_misses]),
       queries_(new tkx_bulk_word[most_misses]),
       short_words_(new ShortWord[most_short_words]),
-      long_words_(new LongWord[most_misses]) {}
+      long_words_(new LongWord[most_misses]),
+      tokens_(new TokenSpan[most_tokens]),
+      collected_(new Collected[most_collected]) {}
 
 void Encoder::begin(tkx_context *ctx, std::uint32_t *ids, std::size_t capacity) {
     ctx_ = ctx;

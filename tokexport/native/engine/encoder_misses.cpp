@@ -277,7 +277,7 @@ void Encoder::close_gaps() {
     const LongWord *long_word = long_words_.get();
     for (std::size_t k = 0; k < new_count_; k++) {
         Miss &miss = misses_[new_misses_[k]];
-        if (!miss.words | ((miss.words == 1) & (miss.count == word->room()))) {
+        if ((miss.words == 0) | ((miss.words == 1) & (miss.count == word->room()))) {
             miss.count = miss.words ? word->count : miss.count;
             word += miss.words;
             continue;
