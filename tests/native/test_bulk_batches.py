@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from bulk_cores import NEVER
 from random_added_tokens import WORDS, of_bytes, of_characters, with_tokens
-from reader_samples import reference
+from reader_samples import added, document, reference
 from repository import SLOW
 from shared_collection import corpora
 
@@ -73,6 +73,24 @@ def test_lines_of_real_text(
     texts = [*r.sample(lines, 400), *documents(r, lines[:50]), "<|endoftext|>", "</s> <s>"]
     check(data, texts, "all")
     check(data, texts, (), template=True)
+
+
+def test_a_template_is_put_around_each_text() -> None:
+    names = ("<s>", "</s>", "<e>")
+    tokens = [added(name, 256 + number, special=True) for number, name in enumerate(names)]
+    first, second, third = ({"SpecialToken": {"id": name, "type_id": 0}} for name in names)
+    around = [first, {"Sequence": {"id": "A", "type_id": 0}}, second, third]
+    special = {
+        name: {"id": name, "ids": [256 + n], "tokens": [name]} for n, name in enumerate(names)
+    }
+    template = {"single": around, "pair": around, "special_tokens": special}
+    fields = document(
+        added_tokens=tokens, post_processor={"type": "TemplateProcessing", **template}
+    )
+    data = file_bytes(read(reference(fields)))
+    check(data, ["a b", "", "c" * 300, "d e f"], (), template=True)
+    # Two threads cut the first one into parts of 2,048 bytes and take them by twos.
+    check(data, [("word " * 14_000)[:64_940], *["a b c"] * 120], (), template=True)
 
 
 def test_a_text_with_a_surrogate_is_named() -> None:

@@ -181,24 +181,48 @@ void Core::cut_texts(std::size_t part_size, Batch &batch) const {
     batch.first_parts.push_back(batch.parts.size());
 }
 
-// Encodes the first of some parts together if they are short texts that the engine takes whole, and
-// returns how many; 0: none.
-std::size_t Core::encode_together(Workspace &space, std::size_t &used, Part *first,
-                                  const Part *last, const Allowed &allowed, bool is_utf8) const {
-    std::size_t text_bytes = utf8_slack, bytes = 0, count = 0;
-    const auto is_short = [](const SourceText &text) {
-        return text.size && text.size <= tkx_bulk::longest_collected;
-    };
-    for (const Part *part = first; part < last && is_short(part->source); part++, count++) {
-        const SourceText &text = part->source;
-        if (text.kind) text_bytes += text.size * utf8_bytes(text.kind);
-        bytes += text.size * (text.kind ? utf8_bytes(text.kind) : 1);
+// Puts the ids of a template around those of each part, the last of which ends at `end`; returns
+// how many these are.
+std::size_t Core::add_items(const std::vector<Item> &items, Part *parts, std::size_t count,
+                            std::uint32_t *end) {
+    const auto text =
+        std::find_if(items.begin(), items.end(), [](const Item &item) { return item.kind != 0; });
+    std::size_t added = 0;
+    for (std::size_t i = 0; i < count; i++)
+        added += static_cast<std::size_t>((parts[i].is_first ? text - items.begin() : 0) +
+                                          (parts[i].is_last ? items.end() - text - 1 : 0));
+    if (!added) return 0;
+    std::uint32_t *out = end + added;
+    // From the last one on: all move up.
+    for (std::size_t i = count; i-- > 0;) {
+        const std::size_t made = parts[i].count;
+        if (parts[i].is_last)
+            for (auto item = items.end(); --item > text; parts[i].count++) *--out = item->id;
+        out = std::copy_backward(end - made, end, out);
+        end -= made;
+        if (parts[i].is_first)
+            for (auto item = text; item-- > items.begin(); parts[i].count++) *--out = item->id;
     }
-    count = std::min(count, tkx_bulk::most_collected);
+    return added;
+}
+
+// Encodes the first of some parts together if they are short texts that the engine takes whole, and
+// returns how many; 0: none. `is_refused`: the first one is not such a text.
+std::size_t Core::encode_together(Workspace &space, std::size_t &used, Part *first,
+                                  const Part *last, const std::vector<Item> &items,
+                                  const Allowed &allowed, bool is_utf8, bool &is_refused) const {
+    std::size_t text_bytes = utf8_slack, bytes = 0, count = 0;
+    for (; count < tkx_bulk::most_collected && first + count < last; count++) {
+        const SourceText &text = first[count].source;
+        if (!text.size || text.size > tkx_bulk::longest_collected) break;
+        const std::size_t most = text.size * (text.kind ? utf8_bytes(text.kind) : 1);
+        if (text.kind) text_bytes += most;
+        bytes += most;
+    }
     if (count < 2 || !take_bulk(space, bytes, false) || !space.bulk->can_collect()) return 0;
     space.text.reserve(text_bytes);
     space.memory.reserve(Workspace::first_memory);
-    space.ids.reserve(used + tkx_bulk::room_to_collect(bytes, count));
+    space.ids.reserve(used + tkx_bulk::room_to_collect(bytes, count) + items.size() * count);
     std::uint8_t *made = space.text.data();
     space.bulk->begin_collecting();
     for (std::size_t i = 0; i < count && space.bulk->collected() == i; i++) {
@@ -214,12 +238,14 @@ std::size_t Core::encode_together(Workspace &space, std::size_t &used, Part *fir
     }
     space.bulk->end_collecting();
     const std::size_t collected = space.bulk->collected();
+    is_refused = collected == 0;
     std::size_t counts[tkx_bulk::most_collected];
     tkx_work work = space.work(true, true);
     if (tkx_bulk_encode_collected(&file_, &work, space.ids.data() + used,
                                   space.ids.capacity() - used, counts) != TKX_OK)
         return 0;
     for (std::size_t i = 0; i < collected; i++) used += first[i].count = counts[i];
+    used += add_items(items, first, collected, space.ids.data() + used);
     return collected;
 }
 
@@ -229,10 +255,12 @@ bool Core::encode_parts(const Allowed &chosen, bool template_, std::size_t threa
     const std::vector<Item> &items = items_of(1, template_);
     auto &parts = batch.parts;
     const std::size_t count = parts.size();
-    const bool is_single = items.size() == 1 && !batch.cutter;
+    const bool may_collect = holds_text_once(items) && !batch.cutter;
     threads = std::max<std::size_t>(1, std::min(threads, count));
     const std::size_t step =
-        std::max<std::size_t>(1, std::min<std::size_t>(64, count / (threads * parts_a_thread)));
+        threads == 1 ? std::max<std::size_t>(1, count)
+                     : std::max<std::size_t>(
+                           1, std::min<std::size_t>(64, count / (threads * parts_a_thread)));
     while (batch.spaces.size() < threads) batch.add_space(pool_);
 
     const std::size_t chunk_count = (count + step - 1) / step;
@@ -252,13 +280,13 @@ bool Core::encode_parts(const Allowed &chosen, bool template_, std::size_t threa
             for (std::size_t chunk; (chunk = chunks.next(worker)) < chunk_count;) {
                 const std::size_t first = chunk * step, last = std::min(first + step, count);
                 for (std::size_t i = first; i < last; i++) {
-                    if (i >= together_from && is_single) {
-                        const std::size_t done = encode_together(
-                            space, used, &parts[i], parts.data() + last, chosen, is_utf8);
-                        i += done;
+                    if (i >= together_from && may_collect) {
+                        bool is_refused = false;
+                        i += encode_together(space, used, &parts[i], parts.data() + last, items,
+                                             chosen, is_utf8, is_refused);
                         if (i == last) break;
-                        alone = done ? fewest_alone : 2 * alone;
-                        if (!done) together_from = i + alone;
+                        alone = is_refused ? 2 * alone : fewest_alone;
+                        if (is_refused) together_from = i + alone;
                     }
                     Part &part = parts[i];
                     const std::size_t before = used;

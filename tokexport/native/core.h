@@ -197,8 +197,11 @@ private:
     void encode_texts(const Allowed &chosen, bool template_, std::size_t threads, bool is_utf8,
                       Batch &batch);
     struct Part;
+    static std::size_t add_items(const std::vector<Item> &items, Part *parts, std::size_t count,
+                                 std::uint32_t *end);
     std::size_t encode_together(Workspace &space, std::size_t &used, Part *first, const Part *last,
-                                const Allowed &allowed, bool is_utf8) const;
+                                const std::vector<Item> &items, const Allowed &allowed,
+                                bool is_utf8, bool &is_refused) const;
     bool encode_parts(const Allowed &chosen, bool template_, std::size_t threads, bool is_utf8,
                       Batch &batch);
     // Indexes of added tokens; made on first use.
