@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from bulk_cores import NEVER
+from golden_files import NAMES, content
 from random_added_tokens import WORDS, of_bytes, of_characters, with_tokens
 from reader_samples import added, document, reference
 from repository import SLOW
@@ -15,6 +16,7 @@ from shared_collection import corpora
 
 from tokexport._core import Core, split_widths
 from tokexport.conversion import file_bytes
+from tokexport.errors import TokexportError
 from tokexport.sources import read
 
 MODELS = 300 if SLOW else 20
@@ -36,6 +38,14 @@ def documents(r: random.Random, words: list[str]) -> list[str]:
 def beginning(path: Path) -> list[str]:
     with path.open(encoding="utf-8", errors="ignore") as file:
         return file.read(60_000).splitlines(keepends=True)
+
+
+def has_ids(core: Core, text: str) -> bool:
+    try:
+        core.encode(text, (), False)
+    except TokexportError:  # an unknown character, or a file that only decodes
+        return False
+    return True
 
 
 def check(data: bytes, texts: list[str], allowed: Any, template: bool = False) -> bool:
@@ -73,6 +83,18 @@ def test_lines_of_real_text(
     texts = [*r.sample(lines, 400), *documents(r, lines[:50]), "<|endoftext|>", "</s> <s>"]
     check(data, texts, "all")
     check(data, texts, (), template=True)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_small_vocabularies_of_every_kind(name: str) -> None:
+    data = content(name)
+    core, r = Core(data, "core", NEVER), random.Random(name)
+    # Also parts that are repeated within a pre-token.
+    letters = ("a", "b", "the", " ", "\u00e9", "\u4e2d\u6587", "\u00e9a", "\u4e2d", "\n", "1")
+    texts = ["".join(r.choices(letters, k=r.choice((1, 5, 30, 300)))) for _ in range(150)]
+    texts = [text for text in texts if has_ids(core, text)]
+    if texts:
+        check(data, texts, ())
 
 
 def test_a_template_is_put_around_each_text() -> None:

@@ -121,6 +121,10 @@ int tkx_bulk_encode_collected(const tkx *t, const tkx_work *work, uint32_t *ids,
     int code;
     context_init(&ctx, t, 0);
     use_workspace(&ctx, work);
+    /* words are of several texts, so that no part is found by where it is in one */
+    memset(ctx.parts, 0, sizeof ctx.parts);
+    memset(ctx.characters, 0xFF, sizeof ctx.characters);
+    ctx.recent = (const uint8_t *)&ctx;
     code = tkx_bulk_run_collected(ctx.bulk, &ctx, ids, capacity, counts);
     return code == TKX_OK && ctx.memory_needed ? TKX_E_WORK : code;
 }
