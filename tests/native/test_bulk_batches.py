@@ -10,7 +10,7 @@ import pytest
 from bulk_cores import NEVER
 from golden_files import NAMES, content
 from random_added_tokens import WORDS, of_bytes, of_characters, with_tokens
-from reader_samples import added, document, reference
+from reader_samples import BYTE_LEVEL, BYTES, added, document, reference, spelled
 from repository import SLOW
 from shared_collection import corpora
 
@@ -71,6 +71,33 @@ def test_random_added_tokens(make: Callable[[random.Random], dict[str, Any]]) ->
         texts = documents(r, [*r.sample(WORDS, 20), *contents * r.randint(0, 1)])
         for allowed in ((), "all"):
             assert check(file_bytes(read(reference(fields))), texts, allowed)
+
+
+def test_words_that_go_through_stages() -> None:
+    # As Falcon's: what the first stages leave is split again, and its words are cut into parts.
+    letter = spelled("\u00e9")
+    rules = [list(letter), [letter, letter], ["a", "b"]]
+    vocab = {**BYTES, **{"".join(rule): 256 + rank for rank, rule in enumerate(rules)}}
+    stages = [
+        {"type": "Punctuation", "behavior": "Contiguous"},
+        BYTE_LEVEL,
+        {"type": "Digits", "individual_digits": False},
+        {
+            "type": "Split",
+            "pattern": {"Regex": "[0-9][0-9][0-9]"},
+            "behavior": "Isolated",
+            "invert": False,
+        },
+    ]
+    fields = document(
+        model={"vocab": vocab, "merges": rules},
+        pre_tokenizer={"type": "Sequence", "pretokenizers": stages},
+    )
+    data = file_bytes(read(reference(fields)))
+    r = random.Random(5)
+    parts = ("\u00e9ab", "\u00e9", "\u4e2d\u6587", "12345", "ab", ",", " ")
+    texts = ["".join(r.choices(parts, k=40)) for _ in range(100)]
+    assert check(data, texts, ())
 
 
 @pytest.mark.parametrize("name", SHARED)

@@ -207,7 +207,7 @@ std::size_t Core::add_items(const std::vector<Item> &items, Part *parts, std::si
 }
 
 // Encodes the first of some parts together if they are short texts that the engine takes whole, and
-// returns how many; 0: none. `is_refused`: the first one is not such a text.
+// returns how many; 0: none. `is_refused`: the first one is not such a text, or memory is short.
 std::size_t Core::encode_together(Workspace &space, std::size_t &used, Part *first,
                                   const Part *last, const std::vector<Item> &items,
                                   const Allowed &allowed, bool is_utf8, bool &is_refused) const {
@@ -238,12 +238,12 @@ std::size_t Core::encode_together(Workspace &space, std::size_t &used, Part *fir
     }
     space.bulk->end_collecting();
     const std::size_t collected = space.bulk->collected();
-    is_refused = collected == 0;
     std::size_t counts[tkx_bulk::most_collected];
     tkx_work work = space.work(true, true);
-    if (tkx_bulk_encode_collected(&file_, &work, space.ids.data() + used,
-                                  space.ids.capacity() - used, counts) != TKX_OK)
-        return 0;
+    is_refused =
+        !collected || tkx_bulk_encode_collected(&file_, &work, space.ids.data() + used,
+                                                space.ids.capacity() - used, counts) != TKX_OK;
+    if (is_refused) return 0;
     for (std::size_t i = 0; i < collected; i++) used += first[i].count = counts[i];
     used += add_items(items, first, collected, space.ids.data() + used);
     return collected;
