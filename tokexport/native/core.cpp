@@ -70,6 +70,7 @@ Core::Core(nb::object buffer, nb::object name, std::optional<std::size_t> given_
       pair_(template_of(1)),
       bulk_from_(given_bulk_from.value_or(bulk_from)),
       worth_tables_(given_bulk_from ? 0 : worth_tables),
+      cached_below_(bulk_from_ > bulk_from ? 0 : bulk_from_),
       width_(width),
       write_utf8_(utf8_writer(width)) {
     // Without special tokens, the template keeps its texts and loses its own ids.
@@ -223,13 +224,16 @@ const Engine *Core::engine() const {
     return state == EngineState::made ? engine_.get() : nullptr;
 }
 
+// Whether a text of this size, with the texts before it, justifies tables and caches.
+bool Core::is_worth_tables(std::size_t size) const {
+    return bytes_without_tables_.fetch_add(size, std::memory_order_relaxed) + size >= worth_tables_;
+}
+
 // Whether the bulk engine encodes a text of this size in a workspace; builds what it needs.
 bool Core::take_bulk(Workspace &space, std::size_t size, bool is_rest) const {
     if (size < bulk_from_ && !is_rest) return false;
     if (!space.bulk) {
-        if (size < worth_tables_ && !is_rest &&
-            bytes_without_tables_.fetch_add(size, std::memory_order_relaxed) < worth_tables_)
-            return false;
+        if (!is_rest && !is_worth_tables(size)) return false;
         if (const Engine *made = engine()) space.bulk = std::make_unique<tkx_bulk>(*made);
     }
     if (space.bulk) space.bulk->is_rest = is_rest;
@@ -249,6 +253,23 @@ int Core::encode_into(const tkx_work &work, std::string_view text, const Allowed
     }
 }
 
+// Appends the ids of a short text that was encoded before; false: there is none. If the text gets a
+// hash, it is to be added to the cache.
+bool Core::take_cached(Workspace &space, std::size_t &used, Passage &text) const {
+    if (!text.size || text.size >= cached_below_) return false;
+    if (!space.short_texts) {
+        if (!is_worth_tables(text.size)) return false;
+        space.short_texts.emplace(Workspace::short_texts_size, Workspace::short_texts_size / 4, 10,
+                                  file_.id_count <= 1 << 16);
+    }
+    text.set_hash();
+    const std::size_t room = space.ids.capacity() - used,
+                      count = space.short_texts->take(text, space.ids.data() + used, room);
+    if (!count || count > room) return false;
+    used += count;
+    return true;
+}
+
 // May run without the GIL, so it must not call Python. `is_utf8`: the bytes come from a str.
 Outcome Core::encode_text(Workspace &space, std::size_t &used, std::string_view text,
                           const Allowed &allowed, bool is_utf8, bool is_rest) const {
@@ -257,6 +278,9 @@ Outcome Core::encode_text(Workspace &space, std::size_t &used, std::string_view 
     if (!used) space.ids.renew(guess);
     else if (space.ids.capacity() - used < guess)
         space.ids.resize(std::max(used + guess, space.ids.capacity() + space.ids.capacity() / 2));
+    Passage whole{reinterpret_cast<const std::uint8_t *>(text.data()), text.size(),
+                  allowed.mode == Allowed::all};
+    if (!is_rest && allowed.mode != Allowed::some && take_cached(space, used, whole)) return {};
     space.memory.reserve(Workspace::first_memory);
     const bool bulk = take_bulk(space, text.size(), is_rest);
     if (is_rest && !bulk) return {TKX_E_NOT_FOUND};
@@ -266,6 +290,7 @@ Outcome Core::encode_text(Workspace &space, std::size_t &used, std::string_view 
         std::size_t room = space.ids.capacity() - used, count = 0;
         const int code = encode_into(work, text, allowed, out, room, &count);
         if (code == TKX_OK) {
+            if (whole.hash && count) space.short_texts->add(whole, out, count, false);
             used += count;
             return {};
         }

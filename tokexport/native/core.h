@@ -86,14 +86,16 @@ inline std::size_t likely_ids(std::size_t bytes) {
 class Core {
 public:
     // Texts of at least this many bytes are encoded by the bulk engine, if it supports the file;
-    // for shorter ones the core is as fast. Building the engine's tables and touching the pages of
-    // its cache costs 1.5 ms, which pays off after about a quarter of a megabyte: so it is done for
-    // a text of `worth_tables` bytes, or once that many bytes were encoded without the engine.
-    static constexpr std::size_t bulk_from = 256, worth_tables = std::size_t(1) << 18;
+    // for shorter ones the core is as fast, unless they are repeated: these are cached whole.
+    // Building the engine's tables and touching the pages of its cache costs 1.5 ms, which pays off
+    // after about a quarter of a megabyte: so it is done for a text of `worth_tables` bytes, or
+    // once that many bytes were encoded without the engine.
+    static constexpr std::size_t bulk_from = 128, worth_tables = std::size_t(1) << 18;
 
     // Opens the bytes of `buffer` (read-only, as long as the Core lives). `name` stands for the
-    // file in error messages. Tests pass `bulk_from`, where SIZE_MAX disables the engine, and the
-    // largest width in bits of the vectors that it may use.
+    // file in error messages. Tests pass `bulk_from`, where more than the default disables caching
+    // of short texts, and SIZE_MAX the engine, and the largest width in bits of the vectors that it
+    // may use.
     Core(nanobind::object buffer, nanobind::object name, std::optional<std::size_t> bulk_from,
          unsigned width);
     Core(const Core &) = delete;
@@ -220,6 +222,8 @@ private:
     Outcome encode_text(Workspace &space, std::size_t &used, std::string_view text,
                         const Allowed &allowed, bool is_utf8, bool is_rest = false) const;
     bool take_bulk(Workspace &space, std::size_t size, bool is_rest) const;
+    bool is_worth_tables(std::size_t size) const;
+    bool take_cached(Workspace &space, std::size_t &used, Passage &text) const;
     const Engine *engine() const;
     [[noreturn]] void fail_text(Outcome outcome, std::string_view text) const;
     const std::vector<Item> &items_of(std::size_t texts, bool template_) const;
@@ -240,6 +244,7 @@ private:
     std::once_flag added_once_;
     ByContent added_by_content_;
     const std::size_t bulk_from_, worth_tables_;
+    const std::size_t cached_below_;  // bytes; shorter texts are cached whole
     const unsigned width_;
     const WriteUtf8 write_utf8_;
     mutable std::atomic<std::size_t> bytes_without_tables_{0};

@@ -16,24 +16,37 @@ constexpr std::uint64_t factor = 0x9E3779B97F4A7C15;
 // Rounds up to where a part of an entry can begin.
 constexpr std::size_t rounded(std::size_t bytes) { return (bytes + 15) & ~std::size_t(15); }
 
+// The bytes of a text of less than eight.
+std::uint64_t load_short(const std::uint8_t *p, std::size_t size) {
+    std::uint64_t word = 0;
+    for (std::size_t i = 0; i < size; i++) word = word << 8 | p[i];
+    return word;
+}
+
 }  // namespace
 
-// Eight lanes: a multiplication depends only on the one 64 bytes before. The last round reads the
-// last 64 bytes, some of which the round before may have read already.
+// Eight lanes: a multiplication depends only on the one 64 bytes before. The last round, or the
+// last word of a short text, reads bytes again that were read before.
 void Passage::set_hash() {
-    std::uint64_t lanes[8] = {1, 2, 3, 4, 5, 6, 7, 8};
-    const auto round = [&](const std::uint8_t *p) {
-        for (std::size_t k = 0; k < 8; k++) {
-            const std::uint64_t product = (lanes[k] ^ load64(p + 8 * k)) * factor;
-            lanes[k] = product << 31 | product >> 33;
-        }
-    };
-    for (std::size_t i = 0; i + 64 < size; i += 64) round(bytes + i);
-    round(bytes + size - 64);
     hash = size << 2 | kind;
-    for (const std::uint64_t lane : lanes) {
-        hash = (hash ^ lane) * factor;
+    const auto mix = [&](std::uint64_t word) {
+        hash = (hash ^ word) * factor;
         hash ^= hash >> 32;
+    };
+    if (size < 64) {
+        for (std::size_t i = 0; i + 8 < size; i += 8) mix(load64(bytes + i));
+        mix(size < 8 ? load_short(bytes, size) : load64(bytes + size - 8));
+    } else {
+        std::uint64_t lanes[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+        const auto round = [&](const std::uint8_t *p) {
+            for (std::size_t k = 0; k < 8; k++) {
+                const std::uint64_t product = (lanes[k] ^ load64(p + 8 * k)) * factor;
+                lanes[k] = product << 31 | product >> 33;
+            }
+        };
+        for (std::size_t i = 0; i + 64 < size; i += 64) round(bytes + i);
+        round(bytes + size - 64);
+        for (const std::uint64_t lane : lanes) mix(lane);
     }
     hash |= 1;  // the lowest bit is not used as part of the hash
 }
