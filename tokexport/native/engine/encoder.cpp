@@ -266,10 +266,8 @@ bool Encoder::collect(const tkx_bulk_segment &segment) {
     Collected &item = collected_[collected_count_++];
     item = {{segment.text, segment.size, static_cast<std::size_t>(segment.kind)},
             segment.normalized};
-    if (segment.size >= Passage::shortest) {
-        item.passage.set_hash();
-        short_passages_.prefetch(item.passage);
-    }
+    item.passage.set_hash();
+    short_passages_.prefetch(item.passage);
     return true;
 }
 

@@ -13,15 +13,16 @@
 
 namespace tokexport {
 
-// A text that is encoded on its own. Below `shortest` bytes a lookup costs as much as encoding, so
-// shorter passages are not looked up.
+// A text that is encoded on its own.
 struct Passage {
+    // A shorter segment is not looked up: that takes as long as encoding it. In a batch, or as a
+    // text of its own, it is.
     static constexpr std::size_t shortest = 64;
 
     const std::uint8_t *bytes;
     std::size_t size;
     std::size_t kind;        // TKX_BULK_SEGMENT or another; below 4
-    std::uint64_t hash = 0;  // of all bytes; 0: too short to be looked up
+    std::uint64_t hash = 0;  // of all bytes; 0: not looked up
 
     void set_hash();
 };
