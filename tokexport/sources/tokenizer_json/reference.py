@@ -148,31 +148,36 @@ class TokenizersReference(ReferenceTokenizer):
             # A token with a character outside the byte alphabet is used unchanged.
             known = all(character in BYTE_OF for character in token)
             return bytes(BYTE_OF[character] for character in token) if known else token.encode()
-        if self._spells_joined_bytes:
+        after = self._after
+        if after is None:
             return None
         try:
             with _stops():
-                if decoder.decode([_BEFORE]) != _BEFORE:
-                    return None  # what it adds around a token does not follow from the token alone
-                empty = decoder.decode([_BEFORE, _AFTER])
                 filled = decoder.decode([_BEFORE, token, _AFTER])
         except ReferenceStopsError:
             return None
-        after = empty[len(_BEFORE) :]
         content: str = filled[len(_BEFORE) : len(filled) - len(after)]
         if "\ufffd" in content or filled != _BEFORE + content + after:
             return None
         return content.encode()
 
     @cached_property
-    def _spells_joined_bytes(self) -> bool:
-        """Whether ByteLevel works on the joined text: one other character leaves all unchanged."""
+    def _after(self) -> str | None:
+        """What _AFTER becomes after _BEFORE; None if a token between them does not tell its bytes:
+        if the decoder adds something around it, or if ByteLevel works on the joined text, which one
+        other character leaves unchanged.
+        """
         decode = self._tokenizer.decoder.decode
         try:
             with _stops():
-                return decode([_NUL]) == "\0" and _NUL in decode([_BEFORE, _NUL])
+                if decode([_BEFORE]) != _BEFORE:
+                    return None
+                if decode([_NUL]) == "\0" and _NUL in decode([_BEFORE, _NUL]):
+                    return None
+                joined: str = decode([_BEFORE, _AFTER])
         except ReferenceStopsError:
-            return False
+            return None
+        return joined[len(_BEFORE) :]
 
     def ids(self) -> Sequence[int]:
         return self._ids
