@@ -3,16 +3,17 @@
 import random
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import pytest
 import tiktoken
-from bulk_cores import ids, pair, tokens_of
+from bulk_cores import NEVER, compare, ids, pair, tokens_of
 from repository import SLOW
-from shared_collection import corpora
+from shared_collection import beginnings, corpora
 
-from tokexport._core import Core, split_widths
+from tokexport._core import Core
 from tokexport.conversion import file_bytes
 from tokexport.sources import read
 from tokexport.verification.generators import Vocabulary, plan, strings
@@ -38,11 +39,6 @@ SHARED = (
     *("llama2/tokenizer.json", "llama2/tokenizer.model", "mistral-7b-v0.1/tokenizer.json"),
     *("gemma3/tokenizer.json", "spm-bpe-4000/spm.model"),
 )
-
-
-def engines(data: bytes) -> list[Core]:
-    """Cores that use the engine for every text, with each vector width."""
-    return [Core(data, "engine", 0, width) for width in split_widths()]
 
 
 def edges(r: random.Random, tokens: tuple[bytes, ...]) -> Iterator[str]:
@@ -80,20 +76,9 @@ def test_real_tokenizers_produce_the_ids_of_the_core(
     shared: Path, shared_content: Callable[[str], bytes], name: str
 ) -> None:
     data = shared_content(name)
-    core, widths = pair(data)[1], engines(data)
-    short = list(sample_texts(core, seed=len(name)))
-    for text in short:
-        expected = ids(core, text)
-        assert all(ids(engine, text) == expected for engine in widths), repr(text)
-    assert all(engine.uses_bulk for engine in widths)
-    assert not core.uses_bulk
+    short = list(sample_texts(Core(data, "core", NEVER), seed=len(name)))
     # Long ones: the words of one text are in the cache when the next one comes.
-    real = (
-        path.read_text(encoding="utf-8", errors="replace")[:500_000] for path in corpora(shared)
-    )
-    for text in ("".join(short), *real):
-        expected = ids(core, text)
-        assert all(ids(engine, text) == expected for engine in widths), text[:60]
+    assert compare(data, chain(short, ["".join(short)], beginnings(shared)))
 
 
 @pytest.mark.parametrize("name", SHARED[:2])
@@ -119,8 +104,7 @@ def test_long_words_that_recur_or_were_evicted_by_newer_ones_get_the_same_ids(
 def test_new_words_repeated_immediately_get_the_same_ids(
     shared_content: Callable[[str], bytes], name: str
 ) -> None:
-    data = shared_content(name)
-    core, widths = pair(data)[1], engines(data)
+    texts = []
     r = random.Random(11)
     for _ in range(200):
         words = []
@@ -131,9 +115,8 @@ def test_new_words_repeated_immediately_get_the_same_ids(
             word = "".join(r.choices(letters, k=size)).encode()[:size].decode(errors="ignore")
             words += [" " + word] * r.randint(1, 4)
         r.shuffle(words)
-        text = "".join(words)
-        expected = ids(core, text)
-        assert all(ids(engine, text) == expected for engine in widths), repr(text)
+        texts.append("".join(words))
+    assert compare(shared_content(name), texts)
 
 
 def random_encoding(r: random.Random) -> tiktoken.Encoding:
@@ -153,20 +136,20 @@ def random_encoding(r: random.Random) -> tiktoken.Encoding:
     )
 
 
+def words(r: random.Random) -> Iterator[str]:
+    letters = "ab \u00e9\u4e2d\u4e2e\u3042c"
+    for _ in range(20):
+        size = r.choice((3, 15, 16, 17, 31, 33, 70, 200))
+        word = "".join(r.choice(letters) for _ in range(r.randint(1, size)))
+        yield r.choice((word, word * r.randint(1, 40), r.choice(letters) * size))
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_random_vocabularies_produce_the_ids_of_tiktoken(seed: int) -> None:
     r = random.Random(seed)
-    for number in range(MODELS // 8):
+    for _ in range(MODELS // 8):
         encoding = random_encoding(r)
-        widths = engines(file_bytes(read(encoding)))
-        letters = "ab \u00e9\u4e2d\u4e2e\u3042c"
-        for _ in range(20):
-            size = r.choice((3, 15, 16, 17, 31, 33, 70, 200))
-            word = "".join(r.choice(letters) for _ in range(r.randint(1, size)))
-            text = r.choice((word, word * r.randint(1, 40), r.choice(letters) * size))
-            expected = encoding.encode_ordinary(text)
-            for engine in widths:
-                assert ids(engine, text) == expected, (seed, number, text)
+        assert compare(file_bytes(read(encoding)), words(r), encoding.encode_ordinary)
 
 
 def test_only_much_text_starts_an_engine(shared_content: Callable[[str], bytes]) -> None:

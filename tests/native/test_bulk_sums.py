@@ -5,14 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from bulk_cores import ids, used_for
+from bulk_cores import compare, ids, used_for
 from random_piece_models import LETTERS, MARK, RULES, TEXTS, piece_model
 from repository import SLOW
 from sentencepiece_training import library_of, model_of
-from shared_collection import corpora
+from shared_collection import beginnings
 from unicode_tables.charsmap import charsmap_of
 
-from tokexport._core import Core, split_widths
+from tokexport._core import Core
 from tokexport.conversion import file_bytes
 from tokexport.sources import read
 from tokexport.sources.sentencepiece.proto import (
@@ -91,11 +91,5 @@ def test_a_sum_may_be_reset_inside_a_word() -> None:
 @pytest.mark.parametrize("name", SHARED)
 def test_real_models_produce_the_ids_of_the_core(shared: Path, name: str) -> None:
     data = file_bytes(read(shared / "tokenizers" / f"{name}.model"))
-    core = Core(data, "core", 1 << 60)
-    engines = [Core(data, "engine", 0, width) for width in split_widths()]
-    for path in corpora(shared):
-        text = path.read_text(encoding="utf-8", errors="replace")[:500_000]
-        for part in (text, text[len(text) // 2 :]):
-            expected = ids(core, part)
-            assert all(ids(engine, part) == expected for engine in engines), path
-    assert all(engine.uses_bulk for engine in engines)
+    texts = beginnings(shared)
+    assert compare(data, (part for text in texts for part in (text, text[len(text) // 2 :])))

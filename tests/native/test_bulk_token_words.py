@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from bulk_cores import NEVER
+from bulk_cores import compare
 from reader_samples import BYTES, CHARACTERS, added, document, reference
 
-from tokexport._core import Core, split_widths
 from tokexport.conversion import file_bytes
 from tokexport.sources import read
 
@@ -21,13 +20,7 @@ def check(fields: dict[str, Any], texts: list[str]) -> None:
     library = reference(fields)
     library.encode_special_tokens = True  # that is, not as tokens
     data = file_bytes(read(library))
-    for core in (
-        Core(data, "core", NEVER),
-        *(Core(data, "", 0, width) for width in split_widths()),
-    ):
-        for text in texts * 2:
-            expected = library.encode(text, add_special_tokens=False).ids
-            assert core.encode_numpy(text, (), False).tolist() == expected, (core, text)
+    assert compare(data, texts * 2, lambda text: library.encode(text, add_special_tokens=False).ids)
 
 
 def test_inside_a_special_token_that_is_not_recognised() -> None:

@@ -2,16 +2,15 @@
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from bulk_cores import ids, pair
+from bulk_cores import compare
 from repository import SLOW
-from shared_collection import corpora
+from shared_collection import beginnings
 
-from tokexport._core import Core, split_widths
 from tokexport.conversion import file_bytes
 from tokexport.errors import UnsupportedError
 from tokexport.sources import read
@@ -121,27 +120,24 @@ def document(r: random.Random) -> dict[str, Any]:
     }
 
 
+def texts_of(r: random.Random) -> Iterator[str]:
+    for _ in range(20):
+        letters = r.choice((LETTERS, r.sample(LETTERS, 5)))
+        text = "".join(r.choices(letters, k=r.choice((1, 3, 20, 200, 3000))))
+        yield r.choice((text, text * 2, text.replace("a", "a" * r.choice((20, 1200)))))
+
+
 def test_random_pipelines_produce_the_ids_of_the_core(tmp_path: Path) -> None:
     r = random.Random(3)
     path = tmp_path / "tokenizer.json"
     used = 0
-    for number in range(MODELS):
-        made = document(r)
-        path.write_text(json.dumps(made), encoding="utf-8")
+    for _ in range(MODELS):
+        path.write_text(json.dumps(document(r)), encoding="utf-8")
         try:
             data = file_bytes(read(path))
         except UnsupportedError:
             continue
-        core = pair(data)[1]
-        engines = [Core(data, "engine", 0, width) for width in split_widths()]
-        for _ in range(20):
-            letters = r.choice((LETTERS, r.sample(LETTERS, 5)))
-            text = "".join(r.choices(letters, k=r.choice((1, 3, 20, 200, 3000))))
-            text = r.choice((text, text * 2, text.replace("a", "a" * r.choice((20, 1200)))))
-            expected = ids(core, text)
-            for engine in engines:
-                assert ids(engine, text) == expected, (number, made, text)
-        used += engines[0].uses_bulk
+        used += compare(data, texts_of(r))
     assert used > MODELS / 3
 
 
@@ -149,16 +145,12 @@ def test_random_pipelines_produce_the_ids_of_the_core(tmp_path: Path) -> None:
 def test_real_tokenizers_produce_the_ids_of_the_core(
     shared: Path, shared_content: Callable[[str], bytes], name: str
 ) -> None:
-    data = shared_content(name)
-    core = pair(data)[1]
-    engines = [Core(data, "engine", 0, width) for width in split_widths()]
-    for path in corpora(shared):
-        text = path.read_text(encoding="utf-8", errors="replace")[:500_000]
-        expected = ids(core, text)
-        assert all(ids(engine, text) == expected for engine in engines), path
-        # In another order, the words are known, but no passage is.
-        lines = text.splitlines(keepends=True)
-        random.Random(1).shuffle(lines)
-        expected = ids(core, "".join(lines))
-        assert all(ids(engine, "".join(lines)) == expected for engine in engines), path
-    assert {engine.uses_bulk for engine in engines} == {True}
+    def texts() -> Iterator[str]:
+        for text in beginnings(shared):
+            yield text
+            # In another order, the words are known, but no passage is.
+            lines = text.splitlines(keepends=True)
+            random.Random(1).shuffle(lines)
+            yield "".join(lines)
+
+    assert compare(shared_content(name), texts())

@@ -1,6 +1,6 @@
 """Cores that use the bulk engine for every text, and cores that never do."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from sentencepiece_training import library_of, model_of
 
@@ -31,16 +31,26 @@ def tokens_of(core: Core) -> Iterator[bytes]:
             continue
 
 
+def compare(
+    content: bytes, texts: Iterable[str], encode: Callable[[str], list[int]] | None = None
+) -> bool:
+    """Compares the engine, with each vector width, with the core, and both with ``encode`` if that
+    is given. Returns whether the engine is used for the file.
+    """
+    core = Core(content, "core", NEVER)
+    engines = [Core(content, "engine", 0, width) for width in split_widths()]
+    for text in texts:
+        expected = ids(core, text)
+        assert encode is None or expected == encode(text), text
+        assert all(ids(engine, text) == expected for engine in engines), text
+    assert not core.uses_bulk
+    return all(engine.uses_bulk for engine in engines)
+
+
 def used_for(source: SentencePieceModel, texts: Iterable[str]) -> bool:
     """Whether the engine is used for a model; compares it and the core with the library."""
     try:
         data = file_bytes(model_of(source))
     except TokexportError:
         return False
-    library, core = library_of(source), Core(data, "core", NEVER)
-    engines = [Core(data, "engine", 0, width) for width in split_widths()]
-    for text in texts:
-        expected = library.encode(text)
-        for one in (core, *engines):
-            assert ids(one, text) == expected, (one, text)
-    return engines[0].uses_bulk
+    return compare(data, texts, library_of(source).encode)

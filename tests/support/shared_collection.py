@@ -7,6 +7,7 @@ TOKEXPORT_SLOW=1 makes them compare everything, which takes minutes for each tok
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from conformance.find import Found, find
@@ -53,6 +54,12 @@ def corpora(directory: Path) -> list[Path]:
         for path in (directory / "corpora").rglob("*")
         if path.suffix in (".txt", ".csv", ".jsonl", ".en")
     )
+
+
+def beginnings(directory: Path) -> Iterator[str]:
+    """The first 500,000 characters of each of these texts."""
+    for path in corpora(directory):
+        yield path.read_text(encoding="utf-8", errors="replace")[:500_000]
 
 
 def stress_strings(directory: Path) -> list[str]:
