@@ -1,4 +1,6 @@
-"""The steps of Ray Data lose no row and no word, even if a worker is killed."""
+"""The steps of Ray Data lose no row and no word, even if a worker is killed, and end on a cluster
+of one CPU, which reading the dataset needs too.
+"""
 
 import threading
 import time
@@ -28,11 +30,15 @@ TEXTS = [f"the lighthouse {number} é 漢<|end|>" * (number % 7) for number in r
 
 
 @pytest.fixture(scope="module", autouse=True)
-def two_workers() -> Iterator[None]:
-    """A local Ray for all tests, because it takes long to start."""
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+def cluster(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A local Ray for all tests with as many CPUs, because it takes long to start."""
+    ray.init(num_cpus=request.param, include_dashboard=False, log_to_driver=False)
     yield
     ray.shutdown()
+
+
+def with_cpus(*counts: int) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("cluster", counts, indirect=True)
 
 
 @contextmanager
@@ -65,6 +71,7 @@ def rows_while_a_worker_is_killed() -> Iterator[Any]:
     assert killed
 
 
+@with_cpus(2)
 def test_every_row_has_its_ids() -> None:
     from tokexport.ray import tokenize
 
@@ -76,8 +83,9 @@ def test_every_row_has_its_ids() -> None:
     assert [list(row["ids"]) for row in by_row] == [[300, *SUBJECT.encode(text)] for text in TEXTS]
 
 
+@with_cpus(2, 1)
 @pytest.mark.parametrize("workers", [None, 2])
-def test_as_many_workers_as_cpus_let_the_dataset_be_read(workers: int | None) -> None:
+def test_as_many_workers_as_cpus_and_more_let_the_dataset_be_read(workers: int | None) -> None:
     from tokexport.ray import tokenize
 
     found: list[int] = []
@@ -90,6 +98,7 @@ def test_as_many_workers_as_cpus_let_the_dataset_be_read(workers: int | None) ->
     assert found == [1000]
 
 
+@with_cpus(2)
 def test_counts_equal_those_of_a_single_process(tmp_path: Path) -> None:
     from tokexport.ray import count
 
