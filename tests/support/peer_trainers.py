@@ -1,7 +1,8 @@
 """The merges that other trainers and ours learn, as pairs of bytes in the order of merging."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -17,6 +18,10 @@ from tokexport.training.train import TieBreak
 from tokexport.unicode.byte_alphabet import to_bytes
 
 Merge = tuple[bytes, bytes]
+Pair = tuple[int, int]
+# Which of the most frequent pairs a trainer merges: the one with the greatest key, which is given a
+# pair, the tokens by their ids, and all pairs in the order of the texts.
+Key = Callable[[Pair, list[bytes], list[Pair]], Any]
 
 
 @cache
@@ -38,6 +43,41 @@ def learned(texts: Sequence[str], merges: int, tie_break: TieBreak, **options: A
     """Our merges."""
     trained = train_from_iterator(texts, 256 + merges, tie_break=tie_break, **options)
     return [(merge.left, merge.right) for merge in trained.merges]
+
+
+def greatest_bytes(pair: Pair, vocab: list[bytes], seen: list[Pair]) -> list[bytes]:
+    """The key of CS336."""
+    return [vocab[id] for id in pair]
+
+
+def recounted(words: Iterable[bytes], merges: int, key: Key) -> list[Merge]:
+    """Counts all pairs of all words again for each merge, like minbpe."""
+    counted = Counter(map(tuple, words))
+    vocab = [bytes((byte,)) for byte in range(256)]
+    result = []
+    for _ in range(merges):
+        counts: Counter[Pair] = Counter()
+        for word, times in counted.items():
+            for pair in pairwise(word):
+                counts[pair] += times
+        if not counts:
+            break
+        highest, seen = max(counts.values()), list(counts)
+        ties = [pair for pair in seen if counts[pair] == highest]
+        best = max(ties, key=lambda pair: key(pair, vocab, seen))
+        result.append((vocab[best[0]], vocab[best[1]]))
+        counted = Counter({_merged(word, best, len(vocab)): n for word, n in counted.items()})
+        vocab.append(vocab[best[0]] + vocab[best[1]])
+    return result
+
+
+def _merged(word: tuple[int, ...], pair: Pair, merged: int) -> tuple[int, ...]:
+    out, at = [], 0
+    while at < len(word):
+        is_pair = word[at : at + 2] == pair
+        out.append(merged if is_pair else word[at])
+        at += 1 + is_pair
+    return tuple(out)
 
 
 def rustbpe_tokens(texts: Sequence[str], merges: int, pattern: str) -> list[bytes]:

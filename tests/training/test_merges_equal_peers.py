@@ -1,25 +1,30 @@
 """The merges equal those of other trainers, with the tie-break of each."""
 
 import json
-from collections import Counter
-from collections.abc import Callable
-from itertools import chain, pairwise
+from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import regex
 from hypothesis import example, given
 from hypothesis import strategies as st
-from peer_trainers import Merge, learned, rustbpe_tokens, tokenizers_merges, words_of
+from peer_trainers import (
+    Key,
+    Merge,
+    greatest_bytes,
+    learned,
+    recounted,
+    rustbpe_tokens,
+    tokenizers_merges,
+    words_of,
+)
 from repository import SLOW
 
 from tokexport.sources.patterns import CL100K, GPT2, NANOCHAT
 from tokexport.training.train import TieBreak
 from tokexport.unicode.byte_alphabet import CHARACTERS
 
-Pair = tuple[int, int]
 MERGES = 8000 if SLOW else 400
 # Late merges have many ties, where tie-breaks differ.
 LATE_MERGES = 32_768 - 256
@@ -49,57 +54,21 @@ def texts(request: pytest.FixtureRequest, shared: Path) -> list[str]:
     return documents(shared, request.param)
 
 
-# The order in which a trainer merges equally frequent pairs: the smallest key first.
-Key = Callable[[Pair, list[bytes], list[Pair]], Any]
-
-
 def gpt2_id(id: int) -> int:
     return sorted(range(256), key=lambda byte: CHARACTERS[byte]).index(id) if id < 256 else id
 
 
-def backwards(data: bytes) -> list[int]:
-    """A key that sorts bytes in descending order."""
-    return [255 - byte for byte in data] + [256]
-
-
 KEYS: dict[TieBreak, Key] = {
-    "lowest-ids": lambda pair, vocab, seen: pair,
-    "lowest-gpt2-ids": lambda pair, vocab, seen: tuple(map(gpt2_id, pair)),
-    "greatest-bytes": lambda pair, vocab, seen: [backwards(vocab[id]) for id in pair],
-    "first-seen": lambda pair, vocab, seen: seen.index(pair),
+    "lowest-ids": lambda pair, vocab, seen: [-id for id in pair],
+    "lowest-gpt2-ids": lambda pair, vocab, seen: [-gpt2_id(id) for id in pair],
+    "greatest-bytes": greatest_bytes,
+    "first-seen": lambda pair, vocab, seen: -seen.index(pair),
 }
 
 
 def naive(texts: list[str], pattern: str, merges: int, tie_break: TieBreak) -> list[Merge]:
-    """Counts all pairs of all words again for each merge, like minbpe."""
-    words: Counter[tuple[int, ...]] = Counter()
-    for text in texts:
-        words.update(map(tuple, words_of(text, pattern)))
-    vocab = [bytes((byte,)) for byte in range(256)]
-    result = []
-    for _ in range(merges):
-        counts: Counter[Pair] = Counter()
-        for word, times in words.items():
-            for pair in pairwise(word):
-                counts[pair] += times
-        if not counts:
-            break
-        highest, seen = max(counts.values()), list(counts)
-        ties = [pair for pair in seen if counts[pair] == highest]
-        best = min(ties, key=lambda pair: KEYS[tie_break](pair, vocab, seen))
-        result.append((vocab[best[0]], vocab[best[1]]))
-        words = Counter({_merged(word, best, len(vocab)): n for word, n in words.items()})
-        vocab.append(vocab[best[0]] + vocab[best[1]])
-    return result
-
-
-def _merged(word: tuple[int, ...], pair: Pair, merged: int) -> tuple[int, ...]:
-    out, at = [], 0
-    while at < len(word):
-        is_pair = word[at : at + 2] == pair
-        out.append(merged if is_pair else word[at])
-        at += 1 + is_pair
-    return tuple(out)
+    words = (word for text in texts for word in words_of(text, pattern))
+    return recounted(words, merges, KEYS[tie_break])
 
 
 @pytest.mark.parametrize("tie_break", KEYS)
