@@ -7,6 +7,7 @@ import random
 
 from bulk_cores import used_for
 from repository import SLOW
+from sentencepiece_training import small
 from unicode_tables.charsmap import charsmap_of
 
 from tokexport.sources.sentencepiece.proto import (
@@ -15,8 +16,6 @@ from tokexport.sources.sentencepiece.proto import (
     Piece,
     PieceType,
     SentencePieceModel,
-    parse_model,
-    serialize,
 )
 
 MARK = "\u2581"
@@ -52,7 +51,7 @@ def unigram(r: random.Random) -> SentencePieceModel:
     unit = r.choice((0.1, 8, 33))
     letters = [letter for letter in [*LETTERS, MARK] if r.random() < 0.85] or ["か"]
     joined = ["".join(r.choices(letters, k=r.choice((2, 2, 3, 4)))) for _ in range(r.randrange(15))]
-    pieces = [Piece("<unk>", 0.0, PieceType.UNKNOWN)]
+    pieces = []
     for text in dict.fromkeys([*letters, *joined, *(MARK + text for text in joined[:4])]):
         if MARK not in text[1:]:
             score = -unit * r.randrange(1, 4) + r.choice((0, 0, 0.003, -0.004))
@@ -67,10 +66,7 @@ def unigram(r: random.Random) -> SentencePieceModel:
         add_dummy_prefix=r.random() < 0.7,
         remove_extra_whitespaces=r.random() < 0.7,
     )
-    source = SentencePieceModel(
-        "random.model", tuple(pieces), algorithm=Algorithm.UNIGRAM, normalizer=normalizer
-    )
-    return parse_model(serialize(source), "random.model")
+    return small(*pieces, algorithm=Algorithm.UNIGRAM, normalizer=normalizer)
 
 
 def text_of(r: random.Random) -> str:

@@ -8,7 +8,7 @@ import pytest
 from bulk_cores import compare, ids, used_for
 from random_piece_models import LETTERS, MARK, RULES, TEXTS, piece_model
 from repository import SLOW
-from sentencepiece_training import library_of, model_of
+from sentencepiece_training import library_of, model_of, small
 from shared_collection import beginnings
 from unicode_tables.charsmap import charsmap_of
 
@@ -21,8 +21,6 @@ from tokexport.sources.sentencepiece.proto import (
     Piece,
     PieceType,
     SentencePieceModel,
-    parse_model,
-    serialize,
 )
 
 SHARED = ("albert-style-30k-clean/30k-clean", "spm-unigram-4000/spm", "xlnet-base-cased/spiece")
@@ -48,15 +46,9 @@ def unigram(r: random.Random) -> SentencePieceModel:
     runs = [MARK, *LETTERS.replace(" ", ""), "xx", "xxx", MARK + "x", MARK + "xx"]
     pieces += [Piece(text, score()) for text in runs if text not in known]
     rules = {key: value for key, value in RULES.items() if r.random() < 0.5}
-    source = SentencePieceModel(
-        "random.model",
-        (Piece("<unk>", 0.0, PieceType.UNKNOWN), *pieces),
-        algorithm=Algorithm.UNIGRAM,
-        normalizer=NormalizerSpec(
-            charsmap_of(rules) if rules else b"", add_dummy_prefix=r.random() < 0.8
-        ),
-    )
-    return parse_model(serialize(source), "random.model")
+    charsmap = charsmap_of(rules) if rules else b""
+    normalizer = NormalizerSpec(charsmap, add_dummy_prefix=r.random() < 0.8)
+    return small(*pieces, algorithm=Algorithm.UNIGRAM, normalizer=normalizer)
 
 
 def text_of(r: random.Random) -> str:
@@ -77,9 +69,8 @@ def test_random_models_produce_the_ids_of_the_core_and_of_the_library() -> None:
 def test_a_sum_may_be_reset_inside_a_word() -> None:
     # "xxxx" has two paths of equal sums, and the sum is reset every few hundred words.
     scores = {MARK: -7.97, "x": -25.889, "xxx": -71.484, MARK + "abc": -70.01, MARK + "c": -60.2}
-    pieces = [Piece("<unk>", 0.0, PieceType.UNKNOWN), *(Piece(*item) for item in scores.items())]
-    source = SentencePieceModel("x.model", tuple(pieces), algorithm=Algorithm.UNIGRAM)
-    source = parse_model(serialize(source), "x.model")
+    how = {"algorithm": Algorithm.UNIGRAM, "normalizer": NormalizerSpec()}
+    source = small(*(Piece(*item) for item in scores.items()), **how)
     engine, library = Core(file_bytes(model_of(source)), "engine", 0), library_of(source)
     for seed in range(20):
         words = random.Random(seed).choices(["abc", "abc", "c", "xxxx", "xxxxxxx"], k=20_000)

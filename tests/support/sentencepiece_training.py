@@ -14,6 +14,7 @@ from tokexport.sources.sentencepiece.proto import (
     Piece,
     PieceType,
     SentencePieceModel,
+    parse_model,
     serialize,
 )
 from tokexport.sources.sentencepiece.read import build
@@ -52,8 +53,9 @@ def small(*pieces: Piece, **changes: Any) -> SentencePieceModel:
 
 
 def model_of(source: SentencePieceModel) -> TokenizerModel:
-    """The model that the converter reads from a test's SentencePiece model."""
-    return build(source, SourceFiles(), Provenance("test"))
+    """The model that the converter reads from the file of a test's SentencePiece model."""
+    written = parse_model(serialize(source), source.file)  # scores in single precision
+    return build(written, SourceFiles(), Provenance("test"))
 
 
 def library_of(source: SentencePieceModel) -> sentencepiece.SentencePieceProcessor:
