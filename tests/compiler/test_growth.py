@@ -4,7 +4,7 @@ import functools
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from slow_normalizer import normalize
 from unicode_tables.charsmap import charsmap_of
@@ -51,7 +51,6 @@ def bound(steps: tuple[NormalizerStep, ...]) -> tuple[int, int]:
 
 # A bound takes longer than a text: a few sequences of steps, each with many texts.
 @pytest.mark.parametrize("seed", range(40))
-@settings(max_examples=100)
 @given(TEXTS | st.text(max_size=8))
 def test_no_text_grows_beyond_the_bound(seed: int, text: str) -> None:
     steps = tuple(random.Random(seed).choices(STEPS, k=1 + seed % 4))

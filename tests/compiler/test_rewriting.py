@@ -197,7 +197,6 @@ WITHOUT_PREFIX = [
 ]
 
 
-@settings(max_examples=100)
 @given(
     words=st.lists(st.sampled_from(WITHOUT_PREFIX), max_size=2),
     after=st.lists(st.sampled_from([*PRE_TOKENIZERS.values()]), max_size=1),
@@ -213,7 +212,6 @@ def test_a_prefix_for_the_first_pre_token_is_only_at_the_start_of_the_input(
         readers.check(text[:3] + "<s>" + text[3:])
 
 
-@settings(max_examples=100)
 @given(
     name=st.sampled_from(sorted(NORMALIZERS)),
     content=st.sampled_from(["É!", "a\u0301", "AB", "``", "x y", "中"]),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from compared import Compared
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from json_parts import (
     STRIP,
@@ -128,7 +128,6 @@ MODEL = st.sampled_from(sorted(MODELS)).map(MODELS.__getitem__)
 SAMPLES = st.lists(TEXTS, min_size=8, max_size=8)
 
 
-@settings(max_examples=100)
 @given(
     before=st.lists(st.sampled_from(NORMALIZERS[1:]), max_size=1),
     after=st.lists(st.sampled_from(NORMALIZERS), min_size=1, max_size=3),
@@ -149,7 +148,6 @@ def test_normalizers_after_the_byte_level_normalizer(
     outcomes.update(check(source(steps, words, model), texts, tmp_path))
 
 
-@settings(max_examples=100)
 @given(
     before=st.lists(st.sampled_from(PRE_TOKENIZERS), max_size=2),
     level=st.sampled_from([LETTERS, WORDS, SPACED]),
@@ -169,7 +167,6 @@ def test_pre_tokenizers_and_models_after_byte_level(
     outcomes.update(check(source([], [*before, level, *after], model), texts, tmp_path))
 
 
-@settings(max_examples=100)
 @given(
     after=st.lists(st.sampled_from(NORMALIZERS), max_size=1),
     content=st.sampled_from(["<T>", "ab", " a", "é", "\u0120", ". ", "中"]),

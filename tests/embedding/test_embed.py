@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from command_line import Run
 from gguf_files import written
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from safetensors import safe_open
@@ -64,7 +64,6 @@ def check_tokenizer(path: Path, content: bytes) -> None:
     assert pickle.loads(pickle.dumps(tokenizer)).encode(TEXT) == original.encode(TEXT)
 
 
-@settings(max_examples=100)
 @given(SIZES, DTYPES)
 def test_the_tensors_of_safetensors_are_unchanged(
     tmp_path: Path, sizes: list[int], dtype: type[np.generic]

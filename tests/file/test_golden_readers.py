@@ -7,7 +7,7 @@ import golden_files
 import golden_run
 import pytest
 import tokexport_reader
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 READERS: dict[str, Any] = {"reader": tokexport_reader, "runtime": golden_run.Runtime()}
@@ -71,7 +71,6 @@ TEXTS = st.lists(PARTS | st.text(max_size=3), max_size=8).map("".join)
 
 
 @pytest.mark.parametrize("name", golden_files.EXPECTED_NAMES)
-@settings(max_examples=100)
 @given(text=TEXTS, special=st.booleans())
 def test_both_readers_give_any_text_the_same_ids(name: str, text: str, special: bool) -> None:
     results = [ids_of(reader, name, text.encode(), special) for reader in READERS]
@@ -85,7 +84,6 @@ def test_both_readers_give_any_text_the_same_ids(name: str, text: str, special: 
 
 @pytest.mark.parametrize("name", WITH_SPANS)
 @pytest.mark.parametrize("unit", ["char", "byte"])
-@settings(max_examples=100)
 @given(text=TEXTS, special=st.booleans())
 def test_both_readers_produce_the_same_spans_for_any_text(
     name: str, unit: Any, text: str, special: bool

@@ -71,7 +71,6 @@ def test_ids_by_prefix_equal_those_of_a_scan(contents: list[bytes | None], prefi
     assert tokenizer.prefix_trie(prefix).prefix == prefix
 
 
-@settings(max_examples=100)
 @given(st.lists(st.none() | CONTENTS, min_size=1, max_size=40))
 def test_a_walk_over_the_trie_visits_every_id_once(contents: list[bytes | None]) -> None:
     tokenizer = opened(contents)

@@ -163,7 +163,6 @@ PIECES = st.lists(
 )
 
 
-@settings(max_examples=100)
 @given(
     single=PIECES,
     pair=st.lists(st.sampled_from([sequence("B"), sequence("B", 1)]), max_size=2),

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 import tokexport_reader
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from references import assert_same
 from sentencepiece import SentencePieceProcessor
@@ -72,7 +72,6 @@ def texts(dice: random.Random, count: int) -> Iterator[str]:
     return ("".join(dice.choices(PARTS, k=dice.randrange(1, 12))) for _ in range(count))
 
 
-@settings(max_examples=100)
 @given(
     st.lists(st.sampled_from(SYMBOLS), unique=True),
     st.sets(st.sampled_from([*RULES])),
