@@ -8,7 +8,7 @@ import pytest
 from c_harness import NEEDS_COMPILER, Library
 from golden_files import Changes, fill, numbers, parts, patched, section
 
-OK, SECTION_SIZE, SPLITS, CORRUPT = 0, -33, -34, -37
+OK, SECTION_SIZE, CORRUPT = 0, -33, -37
 SMALLEST, NONE = "smallest-bpe", 0xFFFFFFFF
 
 pytestmark = NEEDS_COMPILER
@@ -197,7 +197,6 @@ HEADS = {
             for head in heads
         ),
         ("spelled", b"XPRS", 4, "I", 10, SECTION_SIZE),  # a larger map than there is
-        ("affixes", b"SPLT", 9, "B", 2, SPLITS),  # characters after a stage on bytes
     ],
 )
 def test_corruption_that_opening_detects(

@@ -9,7 +9,7 @@ import pytest
 from c_harness import NEEDS_COMPILER, Library
 
 from tokexport.compiler.splits.compile_split import compile_split, program_table
-from tokexport.file.layout import SplitsHeader, Stage, StageFlag, Tag
+from tokexport.file.layout import SplitsHeader, Stage, Tag
 from tokexport.file.text_sections import program_stage
 from tokexport.model import Split
 
@@ -34,15 +34,6 @@ def splits(*stages: Split, memo_count: int | None = None, states: int = 0) -> by
         at += len(tables)
     header: bytes = SplitsHeader.build({"stage_count": len(stages)})
     return b"".join([header, *(stage for stage, _ in encoded), *(tables for _, tables in encoded)])
-
-
-def test_stages_on_bytes_are_refused_before_models_of_characters(library: Library) -> None:
-    """A Unigram model that reads characters, after a stage that cuts between bytes: a character may
-    extend beyond the pre-token, so that no path would end at its end.
-    """
-    on_bytes = splits(Split(r"[a-z]+", on_bytes=True))
-    assert on_bytes[SplitsHeader.sizeof() + 1] & StageFlag.ON_BYTES
-    assert library.open(golden_files.rebuilt("unigram", {Tag.SPLITS: on_bytes})) == SPLITS
 
 
 @pytest.mark.parametrize("memo_count", [0, None], ids=["no memo", "memo"])
