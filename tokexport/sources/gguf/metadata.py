@@ -2,7 +2,8 @@
 
 Source: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md. A file is a magic, a version, the
 counts of its tensors and values, the values (a name, a type and the value each), and then the
-tensors, which may be larger than memory. Every length is checked before it is used.
+tensors, which may be larger than memory. Nothing is read or kept that the file does not hold,
+whatever its counts say.
 """
 
 import struct
@@ -20,7 +21,6 @@ _VERSIONS: Final = (2, 3)
 _NUMBERS: Final[Mapping[int, str]] = {**dict(enumerate("BbHhIif?")), 10: "Q", 11: "q", 12: "d"}
 _TEXT: Final = 8
 _ARRAY: Final = 9
-_SMALLEST_VALUE: Final = 13  # the length of a name, a type, and one byte
 
 
 def read_metadata(data: Any, file: str, prefixes: tuple[str, ...]) -> dict[str, Value]:
@@ -52,9 +52,8 @@ class _Reader:
 
     def values(self, prefixes: tuple[str, ...]) -> dict[str, Value]:
         self.number("Q")  # of tensors
-        count = self.count(_SMALLEST_VALUE)
         found: dict[str, Value] = {}
-        for _ in range(count):
+        for _ in range(self.number("Q")):
             name = self.text()
             value = self.value(self.number("I"), wanted := name.startswith(prefixes))
             if wanted and name in found:
@@ -68,23 +67,23 @@ class _Reader:
         if kind in _NUMBERS:
             return self.number(_NUMBERS[kind])
         if kind == _TEXT:
-            return self.text() if wanted else self.skip(self.count(1))
+            return self.text() if wanted else self.skip(self.number("Q"))
         if kind != _ARRAY:
             self.fail(f"has a value of the unknown type {kind}")
         inner = self.number("I")
         if inner in _NUMBERS:
             code = self.order + _NUMBERS[inner]
             size = struct.calcsize(code)
-            count = self.count(size)
+            count = self.number("Q")
             start = self.skip(count * size)
             code = f"{self.order}{count}{_NUMBERS[inner]}"
             return list(struct.unpack_from(code, self.data, start)) if wanted else None
         if inner == _TEXT:
-            texts = [self.value(_TEXT, wanted) for _ in range(self.count(8))]
+            texts = [self.value(_TEXT, wanted) for _ in range(self.number("Q"))]
             return texts if wanted else None
         if wanted or inner != _ARRAY or depth > 2:
             self.fail("has an array of arrays, which no tokenizer has")
-        for _ in range(self.count(12)):
+        for _ in range(self.number("Q")):
             self.value(_ARRAY, False, depth + 1)
         return None
 
@@ -92,14 +91,8 @@ class _Reader:
         size = struct.calcsize("<" + code)
         return struct.unpack_from(self.order + code, self.data, self.skip(size))[0]
 
-    def count(self, size: int) -> int:
-        """A count of items of at least ``size`` bytes each, all of which must be in the file."""
-        count: int = self.number("Q")
-        self.need(count * size)
-        return count
-
     def text(self) -> str:
-        size = self.count(1)
+        size = self.number("Q")
         start = self.skip(size)
         try:
             return str(self.data[start : start + size], "utf-8")
