@@ -16,7 +16,6 @@ from tokexport.sources.reference import Mode
 from tokexport.sources.serde_number import serde_number
 
 PIECES = ("▁", "a", "aa", "aaa", "b", "bb", "c", "cc", "ab", "▁a", "▁c")
-SINGLE = {"add_special_tokens": False}
 
 
 def unigram(dice: random.Random) -> tokenizers.Tokenizer:

@@ -20,7 +20,6 @@ from tokexport.unicode.byte_alphabet import to_bytes
 END, EOT = "<|end|>", "<|end|><|eot|>"  # the shorter one is a prefix of the longer one
 SMALL = r" ?\p{L}+|\P{L}"
 SCRIPTS = "english/taylorswift.txt japanese/wagahaiwa_nekodearu.txt korean/ChatbotData.csv"
-Merge = tuple[bytes, bytes]
 
 
 @pytest.fixture(scope="module", params=SCRIPTS.split())

@@ -21,7 +21,8 @@ from tokexport.corpus.documents import find_files
 from tokexport.errors import TokexportError
 from tokexport.sources.tiktoken.known_patterns import KNOWN
 from tokexport.training.counting import WordCounts
-from tokexport.training.files import count_files, count_stream, is_counts, join_files
+from tokexport.training.files import count_files, count_stream, join_files
+from tokexport.training.word_counts_file import SUFFIX
 
 # Also an option of `train`.
 pattern_option = click.option(
@@ -69,7 +70,7 @@ def count(
     tokexport count a.counts b.counts -o words.counts
     tokexport train --counts words.counts --vocab-size 32768 -o tokenizer
     """
-    joined = [name for name in inputs if is_counts(name)]
+    joined = [name for name in inputs if Path(name).suffix == SUFFIX]
     if joined:
         if len(joined) < len(inputs) or how["add"]:
             raise TokexportError(

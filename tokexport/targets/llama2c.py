@@ -18,7 +18,7 @@ from tokexport.sources.sentencepiece.read import build
 from tokexport.targets.best_score import PRINTED, THRESHOLD, BestScore, c_string
 from tokexport.targets.material import Material, of_model, refuse_file
 from tokexport.targets.parts import refuse
-from tokexport.targets.records import RECORD, build_records, longest, parse_records
+from tokexport.targets.records import RECORD, build_records, parse_records
 from tokexport.targets.target import Files, Target, single
 
 HEADER: Final = Struct("max_token_length" / Int32ul)
@@ -63,7 +63,7 @@ def _write(source: Material, layout: Construct = HEADER) -> Files:
             "vocab_size": len(pieces),
             "bos": BOS if roles.bos is None else roles.bos,
             "eos": EOS if roles.eos is None else roles.eos,
-            "max_token_length": longest(stored),
+            "max_token_length": max(map(len, stored)),
         }
     )
     return single(build_records(header, (piece.score for piece in pieces), stored))

@@ -11,7 +11,7 @@ from tokexport.model import SpecialIds, Token
 from tokexport.targets.best_score import BestScore, c_string
 from tokexport.targets.material import NO_MERGE, Material, scores_of_bytes
 from tokexport.targets.parts import Part, bos_eos, bytes_of
-from tokexport.targets.records import RECORD, build_records, longest, parse_records
+from tokexport.targets.records import RECORD, build_records, parse_records
 from tokexport.targets.target import Files, Target, single
 
 HEADER: Final = Struct("max_token_length" / Int32ul, "bos" / Int32ul, "eos" / Int32ul)
@@ -23,7 +23,7 @@ def _write(source: Material) -> Files:
     hint = "for a SentencePiece model of BPE there is llama2.c"
     scores = scores_of_bytes(source, "qwen3.c", hint)
     texts = [b"" if token is None else token.content for token in source.tokens]
-    header = HEADER.build({"max_token_length": longest(texts), **_ends(source.special_ids)})
+    header = HEADER.build({"max_token_length": max(map(len, texts)), **_ends(source.special_ids)})
     return single(build_records(header, scores, texts))
 
 

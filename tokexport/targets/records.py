@@ -1,6 +1,6 @@
 """Files of records, a score and a text each, as introduced by llama2.c and adopted by others."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
@@ -39,8 +39,3 @@ def parse_records(
             f"{path}: it is cut off in the record {len(records)}, or not of this format"
         ) from error
     return head, records
-
-
-def longest(texts: Sequence[bytes]) -> int:
-    """The length in bytes of the longest text."""
-    return max(map(len, texts), default=0)

@@ -22,7 +22,7 @@ from tokexport.corpus.pipeline import read_ahead
 from tokexport.errors import SourceError, TextError, TokexportError
 from tokexport.output import locked, resolve
 from tokexport.training.counting import Run, Text, WordCounts
-from tokexport.training.word_counts_file import SUFFIX, read_word_counts, write_word_counts
+from tokexport.training.word_counts_file import read_word_counts, write_word_counts
 
 # Text between two checkpoints; more if the file is large, so that most time goes to counting.
 CHECKPOINT_BYTES: Final = 1 << 29
@@ -193,11 +193,6 @@ def join_files(
         counts.join(read_word_counts(other), os.fspath(other))
     write_word_counts(path, counts)
     return counts
-
-
-def is_counts(name: str | os.PathLike[str]) -> bool:
-    """Whether an input is a counts file, by its name."""
-    return Path(name).suffix == SUFFIX
 
 
 def count_documents(
