@@ -190,28 +190,6 @@ def test_any_sequence_of_steps_rewrites_like_the_reference(
             readers.check(text, slow=number < 2)
 
 
-WITHOUT_PREFIX = [
-    step
-    for name, step in PRE_TOKENIZERS.items()
-    if not name.startswith(("metaspace always", "old"))
-]
-
-
-@given(
-    words=st.lists(st.sampled_from(WITHOUT_PREFIX), max_size=2),
-    after=st.lists(st.sampled_from([*PRE_TOKENIZERS.values()]), max_size=1),
-    texts=st.lists(TEXTS, min_size=8, max_size=8),
-)
-def test_a_prefix_for_the_first_pre_token_is_only_at_the_start_of_the_input(
-    words: list[Any], after: list[Any], texts: list[str], tmp_path: Path
-) -> None:
-    tokens = [added("<s>", 9999, special=True)]
-    readers = Compared(source([], [*words, FIRST, *after], tokens), tmp_path)
-    for text in texts:
-        readers.check(text)
-        readers.check(text[:3] + "<s>" + text[3:])
-
-
 @given(
     name=st.sampled_from(sorted(NORMALIZERS)),
     content=st.sampled_from(["É!", "a\u0301", "AB", "``", "x y", "中"]),
