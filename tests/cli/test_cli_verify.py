@@ -57,6 +57,8 @@ def test_a_quick_run_is_small_and_notes_another_source(verify: Run, other_source
     assert outcome.code == 1
     assert outcome.stderr.startswith("note: ")
     assert "not what the file was made from" in outcome.stderr
+    first = json.loads(verify(other_source, "--quick", "--json").text)["first"]
+    assert "--quick --seed 0 --only" in first["reproduce"][0]  # strings are of other tokens
     quiet = verify(other_source, "--quick", "-q")
     assert (quiet.code, quiet.stdout, quiet.stderr) == (1, b"", "")
 

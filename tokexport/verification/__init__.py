@@ -80,7 +80,9 @@ def verify(
         quick=quick,
         jobs=jobs,
         progress=progress,
-        again=_command(path, against, {**how, "special-tokens": special_tokens and "FILE.json"}),
+        again=_command(
+            path, against, {**how, "special-tokens": special_tokens and "FILE.json"}, quick
+        ),
         notes=() if note is None else (note,),
     )
 
@@ -114,16 +116,18 @@ def compare(
     if not isinstance(only, str | None):
         raise TypeError(f"only must be a str or None, not {type(only).__name__}")
     comparison = Comparison(tokenizer, reference, seed, 1 if jobs > 1 else 0)
+    ids = reference.ids()
+    extent = Extent(strings, token_step=token_step, group_step=int(code_points))
+    if quick:
+        extent = Extent.quick(len(ids), len(reference.added_tokens()))
     vocabulary = Vocabulary.of(
-        reference.ids(),
+        ids[:: extent.vocabulary_step],
         # A KeyError is counted as a difference when ids are decoded.
         lambda id: reference.token_bytes(id) or tokenizer.decode_single_token_bytes(id),
         (token.content for token in reference.added_tokens()),
     )
     said = [*notes, *reference_notes(reference)]
-    extent = Extent(strings, token_step=token_step, group_step=int(code_points))
     if quick:
-        extent = Extent.quick(len(vocabulary.tokens), len(vocabulary.added))
         said.append("--quick compared a sample; without it every id and token is compared")
     if not comparison.encodes:
         said.append("the file is decode-only, so nothing was encoded")
@@ -150,9 +154,10 @@ def another_source(tokenizer: Tokenizer, opened: Opened) -> str | None:
     return f"{', '.join(others)}: not what the file was made from, as the SHA-256 differs"
 
 
-def _command(path: object, against: object, how: Mapping[str, Any]) -> str:
+def _command(path: object, against: object, how: Mapping[str, Any], quick: bool) -> str:
     """The command line that repeats the verification; empty if the source is not a file."""
     if not isinstance(against, (str, os.PathLike)):
         return ""
     options = [word for name, value in how.items() if value for word in (f"--{name}", str(value))]
+    options += ["--quick"] * quick
     return shlex.join(["tokexport", "verify", str(path), "--against", os.fspath(against), *options])

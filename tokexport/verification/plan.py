@@ -19,6 +19,7 @@ STRINGS_A_PAIR = 200
 STRINGS_AN_OFFSET = 20  # strings whose offsets are compared
 STRINGS_A_SEQUENCE = 5  # sequences of random ids
 QUICK_STRINGS, QUICK_IDS, QUICK_TOKENS, QUICK_ADDED, QUICK_GROUPS = 1000, 2000, 400, 100, 256
+QUICK_VOCABULARY = 10_000  # tokens that strings are made of
 
 # A part of a verification, after the name of what it compares.
 Task: TypeAlias = tuple[str, Callable[[Comparison], None]]
@@ -28,6 +29,7 @@ Task: TypeAlias = tuple[str, Callable[[Comparison], None]]
 class Extent:
     """How much is compared: every ``id_step``-th id is decoded, every ``token_step``-th token and
     ``added_step``-th added one encoded, and ``group_step``-th group of code points (0: none).
+    Strings are made of every ``vocabulary_step``-th token.
     """
 
     strings: int
@@ -35,13 +37,20 @@ class Extent:
     token_step: int = 1
     group_step: int = 1
     added_step: int = 1
+    vocabulary_step: int = 1
 
     @classmethod
     def quick(cls, ids: int, added: int) -> Extent:
         """About a second of work, for a tokenizer with this many ids and added tokens."""
         groups = len(classes.all_groups()) // QUICK_GROUPS
-        steps = (1 + ids // QUICK_IDS, 1 + ids // QUICK_TOKENS, groups, 1 + added // QUICK_ADDED)
-        return cls(QUICK_STRINGS, *steps)
+        return cls(
+            QUICK_STRINGS,
+            id_step=1 + ids // QUICK_IDS,
+            token_step=1 + ids // QUICK_TOKENS,
+            group_step=groups,
+            added_step=1 + added // QUICK_ADDED,
+            vocabulary_step=1 + ids // QUICK_VOCABULARY,
+        )
 
 
 def tasks_of(
