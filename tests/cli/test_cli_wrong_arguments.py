@@ -94,17 +94,26 @@ def test_wrong_values_of_verify_are_errors_that_name_them(
         ("chat-template FILE CHAT --set messages=[]", "messages is not a variable of a template"),
         ("chat-template FILE CUT", "CUT: line 1, column 11 is not JSON: the file ends in the mid"),
         ("chat-template FILE CUT", "of the string that begins there; it seems to be cut off: get"),
+        ("chat-template FILE NESTED --template TEMPLATE", "NESTED: nested too deeply"),
+        ("chat-template FILE DEEP", "DEEP: nested too deeply"),
+        ("model export FOLDER -o DIR", "config.json: it is not JSON: maximum recursion depth"),
+        ("tokenize FILE TEXT -o FOLDER", "index.json: not an index of token shards: maximum rec"),
         ("verify LLAMA2C --as llama2.c --against FILE --quick", "--as accepts only"),
     ],
 )
 def test_wrong_or_useless_arguments_of_commands_are_refused(
     command: str, reason: str, run: Run, small_file: PathOf, tmp_path: Path
 ) -> None:
-    names = {name: tmp_path / name for name in ("BYTES", "CHAT", "CUT", "TEMPLATE")}
+    made = ("BYTES", "CHAT", "CUT", "DEEP", "FOLDER", "NESTED", "TEMPLATE")
+    names = {name: tmp_path / name for name in made}
     names["TEXT"] = tmp_path / "text.txt"
     names["TEXT"].touch()
     names["BYTES"].write_bytes(b"ab\xff")
     names["CHAT"].write_text(json.dumps([{"role": "user", "content": "\ud800"}]))
+    names["NESTED"].write_text(f'[{{"role": "user", "content": {900 * "["}{900 * "]"}}}]')
+    names["FOLDER"].mkdir()
+    for path in (names["DEEP"], names["FOLDER"] / "config.json", names["FOLDER"] / "index.json"):
+        path.write_text(100_000 * "[")
     names["CUT"].write_text('[{"role": "us')
     names["TEMPLATE"].write_text("{{ messages[0].content }}")
     names |= {"FILE": small_file("gpt2"), "LLAMA2C": ROOT / "formats/llama2.c/golden.bin"}

@@ -72,6 +72,8 @@ def chat_template(
         text.encode()
     except ChatTemplateError as error:
         raise ChatTemplateError(f"{path}: {error.problem}", error.hint) from error
+    except RecursionError as error:
+        raise SourceError(f"{messages}: nested too deeply") from error
     except UnicodeEncodeError as error:
         raise SourceError(
             f"{messages}: a text has the surrogate {text[error.start]!a}, half of a character",
@@ -110,7 +112,7 @@ def read_variable(word: str) -> tuple[str, Any]:
         if not (sign and name.isidentifier()):
             raise ValueError
         return name, json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise click.UsageError(
             f"--set {word}: give a name and a JSON value, such as enable_thinking=false or"
             ' date="2026-01-31".'

@@ -121,6 +121,8 @@ def read_json(path: str) -> Any:
 
         problem, hint = not_json(error)
         raise SourceError(f"{path}: {problem}", hint) from error
+    except RecursionError as error:
+        raise SourceError(f"{path}: nested too deeply") from error
     except ValueError as error:
         raise SourceError(f"{path}: not JSON: {error}") from error
 

@@ -78,7 +78,7 @@ def read_index(folder: str | os.PathLike[str]) -> Index | None:
             raise ValueError("its sums are wrong")
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise FormatError(f"{path}: not an index of token shards: {error}") from error
     return index
 

@@ -89,6 +89,6 @@ def read_word_counts(path: str | os.PathLike[str]) -> WordCounts:
             np.frombuffer(data, "<u4", header.word_count, ends[2]),
             np.frombuffer(data, "<u1", header.words_size, ends[3]),
         )
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise FormatError(f"{path}: damaged: {error}", "count the texts again") from error
     return counts

@@ -91,7 +91,7 @@ def _json(path: Path) -> dict[str, Any]:
             f"{path} does not exist",
             f"give the folder of a Hugging Face checkpoint, with {CONFIG} and {_SINGLE}",
         ) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise SourceError(f"{path}: it is not JSON: {error}") from error
     if not isinstance(value, dict):
         raise SourceError(f"{path}: it is not a JSON object")
