@@ -22,6 +22,7 @@ import tokexport
         ({"special_tokens": ["a"]}, TypeError, "special_tokens must be a mapping or None"),
         ({"revision": 5}, TypeError, "revision must be a str or None, not int"),
         ({"special_tokens": {"\ud800": 1}}, tokexport.errors.SourceError, "has a surrogate"),
+        ({"source": ""}, tokexport.errors.SourceError, "an empty path names no file"),
         ({"target": 5}, TypeError, "target must be a path or a binary file, not int"),
     ],
 )
@@ -30,7 +31,7 @@ def test_wrong_values_of_convert_are_errors_that_name_them(
 ) -> None:
     target = tmp_path / "it.bin"
     with pytest.raises(error, match=reason):
-        tokexport.convert(small_source("gpt2"), **({"target": target} | wrong))
+        tokexport.convert(**({"source": small_source("gpt2"), "target": target} | wrong))
     assert not target.exists()
 
 

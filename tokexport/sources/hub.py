@@ -72,6 +72,8 @@ def local_source(source: T, revision: str | None = None) -> T | Path:
         )
     if not isinstance(source, str) or os.path.lexists(source):
         return source
+    if not source:
+        raise SourceError("an empty path names no file", "give a file, a directory or owner/name")
     if _URL.fullmatch(source):
         raise SourceError(
             f"{source}: a URL is not read",
