@@ -99,6 +99,7 @@ def test_wrong_values_of_verify_are_errors_that_name_them(
         ("chat-template FILE DEEP", "DEEP: nested too deeply"),
         ("model export FOLDER -o DIR", "config.json: it is not JSON: maximum recursion depth"),
         ("tokenize FILE TEXT -o FOLDER", "index.json: not an index of token shards: maximum rec"),
+        ("tokenize FILE TEXT -o DIR --begin <no>", "`tokexport inspect --added` lists its special"),
         ("verify LLAMA2C --as llama2.c --against FILE --quick", "--as accepts only"),
     ],
 )

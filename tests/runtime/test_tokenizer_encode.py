@@ -112,7 +112,7 @@ def test_a_wrong_argument_is_a_type_error_that_says_what_was_expected() -> None:
         (lambda: subject.encode_batch(["a", 1]), "text must be a str, not int"),
         (lambda: subject.encode_batch([], num_threads="x"), "num_threads must be an int .* str"),
         (lambda: subject.encode_single_token(5), "a token must be str or bytes, not int"),
-        (lambda: [*subject.encode_stream([5])], "text must be a str, not int"),
+        (lambda: [*subject.encode_stream([5])], "a part must be str or bytes, not int"),
         (lambda: subject.decode(None), "ids must be a sequence of integers, not NoneType"),
         (lambda: subject.decode(np.array([[1, 2]])), "ids must have one dimension, not 2"),
         (lambda: subject.decode(["a"]), "an id must be an integer, not str"),
@@ -229,3 +229,4 @@ def test_a_decode_only_file_refuses_to_encode() -> None:
     with pytest.raises(FormatError, match="decode-only") as raised:
         subject.encode("the lighthouse")
     assert raised.value.code == -10
+    assert raised.value.hint.startswith("convert the original source")

@@ -142,6 +142,8 @@ def test_invalid_input_is_refused_with_a_sentence() -> None:
         train_from_iterator(["a"], 300, special_tokens="<x>")
     with pytest.raises(TypeError, match="special_tokens must hold str, not int"):
         train_from_iterator(["a"], 300, special_tokens=[1])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="pattern must be a str, not NoneType"):
+        train_from_iterator(["a"], 300, pattern=None)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="vocab_size must be an int, not str"):
         train_from_iterator(["a"], "x")  # type: ignore[arg-type]
     with pytest.raises(TokexportError, match="tie_break 'best' is none of lowest-ids"):

@@ -144,5 +144,5 @@ def id_of(tokenizer: Tokenizer, content: str | None) -> int | None:
     except KeyError:
         raise TokexportError(
             f"{content!r} is not a token of this tokenizer",
-            "`tokexport inspect` lists its special tokens",
+            "`tokexport inspect --added` lists its special tokens",
         ) from None

@@ -41,6 +41,8 @@ public:
 
     // Takes a part, a str or bytes, and returns the ids that later parts cannot change.
     nanobind::object feed(nanobind::handle part) {
+        if (!PyBytes_Check(part.ptr()) && !PyUnicode_Check(part.ptr()))
+            fail_type("a part must be str or bytes", part);
         const Text text = PyBytes_Check(part.ptr()) ? bytes_of(part) : core_.text_of(part);
         if (is_cut_by_engine_ && !encoder_.finished) {
             collect(text.bytes);

@@ -11,7 +11,7 @@ _DEFECT: Final = _AGAIN + "; if the new file is the same, please report it, with
 _ADVICE: Final = {
     -7: "the text needs more work memory than any text should: please report it, with the text",
     -8: "the text cannot be cut anywhere: encode it whole",
-    -10: "convert the source again without --decode-only (decode_only=True)",
+    -10: "convert the original source, without --decode-only (decode_only=True)",
     -11: "do not use this file with this version of tokexport, and please report it",
     -13: "encode without offsets",
     -20: "the conversion or copy that should have written it failed",

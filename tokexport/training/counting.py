@@ -70,6 +70,8 @@ class WordCounts:
     """
 
     def __init__(self, pattern: str = "nanochat", special_tokens: Sequence[str] = ()) -> None:
+        if not isinstance(pattern, str):
+            raise TypeError(f"pattern must be a str, not {type(pattern).__name__}")
         known = KNOWN.get(pattern)
         self.pattern: Final = known.pattern if known else regular_expression(pattern)
         self.special_tokens: Final = checked(special_tokens)
