@@ -147,6 +147,7 @@ def test_a_file_that_is_cut_off_is_refused(name: str, tmp_path: Path) -> None:
     [
         ("llama2.c", 0, "not BPE over characters"),
         ("qwen3.c", 1, "not BPE over bytes"),
+        ("qwen3-rs", 1, "not BPE over bytes"),
         ("tiktoken", 1, "not BPE over bytes"),
         ("whisper.cpp", 1, "not BPE over bytes"),
     ],
@@ -154,7 +155,7 @@ def test_a_file_that_is_cut_off_is_refused(name: str, tmp_path: Path) -> None:
 def test_a_model_of_another_kind_is_refused(
     name: str, index: int, problem: str, sources: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    with pytest.raises(TokexportError, match=problem):
+    with pytest.raises(TokexportError, match=f"{name} cannot hold .*{problem}"):
         write_target(sources[index], name, tmp_path / "file")
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -19,9 +20,9 @@ NONE: Final = 0xFFFFFFFF  # no id
 _LONGEST_SPECIAL: Final = 64  # bytes of a special token that qwen3.c finds
 
 
-def _write(source: Material) -> Files:
+def _write(source: Material, name: str = "qwen3.c") -> Files:
     hint = "for a SentencePiece model of BPE there is llama2.c"
-    scores = scores_of_bytes(source, "qwen3.c", hint)
+    scores = scores_of_bytes(source, name, hint)
     texts = [b"" if token is None else token.content for token in source.tokens]
     header = HEADER.build({"max_token_length": max(map(len, texts)), **_ends(source.special_ids)})
     return single(build_records(header, scores, texts))
@@ -102,5 +103,6 @@ QWEN3_RS: Final = replace(
     QWEN3C,
     name="qwen3-rs",
     runtime_name="qwen3-rs",
+    write=partial(_write, name="qwen3-rs"),
     runtime=lambda path, how: Qwen3(path, of_rs=True),
 )
