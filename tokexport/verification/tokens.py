@@ -12,7 +12,7 @@ BYTES: Final = "bytes of ids"
 UNKNOWN: Final = "ids that are refused"
 SEQUENCES: Final = "id sequences decoded"
 STREAMS: Final = "id sequences decoded one at a time"
-REFUSED: Final = "KeyError"
+REFUSED: Final = "no such id"
 TOKENS: Final = "tokens encoded"
 ADDED: Final = "added tokens encoded"
 # Bytes that complete the part of a character that a token begins with (a continuation) or ends with
