@@ -331,9 +331,9 @@ class Tokenizer:
         """Like :meth:`encode`, for a text in parts of any length: yields arrays of ids as soon as
         the ids are certain. The joined arrays are the ids of the joined parts.
 
-        Memory use does not grow with the text, except for tokenizers that can only encode a text as
-        a whole. A part that is bytes may end within a character. Raises ``FormatError`` for a
-        decode-only file, ``TextError`` if the text is not UTF-8.
+        Memory use does not grow with the text, only with its longest word, except for tokenizers
+        that can only encode a text as a whole. A part that is bytes may end within a character.
+        Raises ``FormatError`` for a decode-only file, ``TextError`` if the text is not UTF-8.
 
         >>> [ids.tolist() for ids in tokenizer.encode_stream(["hello wo", "rld hello"])]
         [[259], [264], [32, 259]]
