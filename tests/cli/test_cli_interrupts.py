@@ -1,5 +1,6 @@
-"""Ctrl-C ends a command with exit code 130 and without a traceback, even during imports."""
+"""A signal ends a command without a traceback, even during imports, and without a file."""
 
+import json
 import os
 import signal
 import subprocess
@@ -97,3 +98,25 @@ def test_an_interrupt_that_the_caller_ignores_is_ignored(tmp_path: Path) -> None
         stdout, stderr = process.communicate(b"hello", timeout=60)
     assert (process.returncode, messages(stderr)) == (0, [])
     assert stdout
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_command_that_is_ended_removes_the_file_that_it_writes(
+    number: int, tmp_path: Path
+) -> None:
+    tokenizer, model, folder = (tmp_path / name for name in ("t.bin", "m.safetensors", "out"))
+    tokenizer.write_bytes(content("ranks"))
+    size = 1 << 33  # of a sparse file: takes seconds to copy, and no space
+    tensor = {"dtype": "U8", "shape": [size], "data_offsets": [0, size]}
+    header = json.dumps({"weights": tensor}).encode()
+    model.write_bytes(len(header).to_bytes(8, "little") + header)
+    os.truncate(model, 8 + len(header) + size)
+    folder.mkdir()
+    words = (*WAYS["module"], "embed", str(tokenizer), str(model), "-o", str(folder / "it"))
+    with subprocess.Popen([sys.executable, *words], stderr=subprocess.PIPE) as process:
+        while not any(folder.iterdir()):
+            time.sleep(0.001)
+        process.send_signal(number)
+        _, stderr = process.communicate(timeout=60)
+    assert (process.returncode, messages(stderr)) == (128 + number, [])
+    assert not any(folder.iterdir())

@@ -15,7 +15,6 @@ from typing import Any, NoReturn
 
 import click
 
-from tokexport.cli import INTERRUPTED
 from tokexport.cli.console import SCHEMA_VERSION
 from tokexport.cli.options import COPIES, Group
 from tokexport.errors import TokexportError
@@ -28,6 +27,8 @@ COMMANDS = (
 )
 COULD_NOT = 2
 BROKEN_PIPE = 141  # as shells report a process killed by SIGPIPE
+# Windows has no SIGHUP.
+ENDING = (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM))
 
 
 class Commands(Group):
@@ -37,11 +38,11 @@ class Commands(Group):
     Only the requested command is imported: `encode` needs no compiler.
     """
 
-    is_interrupted = False
+    ended_by = 0  # the number of a signal
     copies: Mapping[str, str] = MappingProxyType({})  # see COPIES
 
-    def interrupt(self, *_: object) -> NoReturn:
-        self.is_interrupted = True
+    def end(self, number: int, _: object) -> NoReturn:
+        self.ended_by = number
         raise KeyboardInterrupt
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -53,9 +54,10 @@ class Commands(Group):
         name = cmd_name.replace("-", "_")
         command = getattr(import_module(f"tokexport.cli.{name}"), name)
         assert isinstance(command, click.Command)
-        if callable(signal.getsignal(signal.SIGINT)):
-            # From here on an interrupt is an exception, so that unfinished files are removed.
-            signal.signal(signal.SIGINT, self.interrupt)
+        for number in ENDING:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                # From here on it is an exception, so that unfinished files are removed.
+                signal.signal(number, self.end)
         return command
 
     def invoke(self, ctx: click.Context) -> object:
@@ -81,13 +83,13 @@ class Commands(Group):
             prepare_streams()
             code = super().main(*positional, **{**named, "standalone_mode": False})
         except (KeyboardInterrupt, click.Abort):
-            code = INTERRUPTED
+            code = 128 + (self.ended_by or signal.SIGINT)  # as shells report it
         except SystemExit:
             raise
         except BaseException as error:  # a panic of a library in Rust is not an Exception
             is_ours = isinstance(error, ImportError) and error.name == "tokexport._core"
-            if self.is_interrupted:  # some libraries turn it into an error of their own
-                code = INTERRUPTED
+            if self.ended_by:  # some libraries turn it into an error of their own
+                code = 128 + self.ended_by
             elif is_ours or isinstance(error, (click.ClickException, TokexportError, OSError)):
                 report(error, as_json, self.copies)
             else:

@@ -48,7 +48,10 @@ def in_order(tasks: Sequence[Callable[[], Result]], jobs: int) -> Iterator[Resul
 
 def _work(tasks: Sequence[Callable[[], Any]], connection: Connection) -> None:
     """Runs tasks and sends the result or the error of each."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
+    # The parent ends this process, by SIGTERM. The command line catches all three.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # parallelism is not safe after a fork
     for task in tasks:
         try:
