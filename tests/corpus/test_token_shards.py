@@ -242,7 +242,7 @@ def test_a_second_process_does_not_write_to_the_same_folder(tmp_path: Path) -> N
         ("a.jsonl", b'{"text": null}', "the field 'text' is null, not a string"),
         ("a.jsonl", b'{"text": [false]}', "the field 'text' is a list, not a string"),
         ("a.jsonl", b'{"text": true}', "the field 'text' is true or false, not a string"),
-        ("a.jsonl", b'{"text"\n', "a.jsonl:1: not a line of JSON"),
+        ("a.jsonl", b'\n{"text"\n', "a.jsonl:2: not a line of JSON at column 8: Expecting"),
         ("a.jsonl", b'\n{"text": "\xff"}', "a.jsonl:2: not UTF-8 at byte 10 of the line"),
         ("a.jsonl", b'{"text": "a"}\n{"text": "\\ud800"}', "document 2: .*surrogate.*; rem"),
         ("a.txt", b"ab\xff", "a.txt: not UTF-8 at byte 2"),

@@ -362,6 +362,9 @@ def _text_of(line: bytes, field: str | None, place: str) -> str:
         value = json.loads(line.removeprefix(codecs.BOM_UTF8))
     except UnicodeDecodeError as error:
         raise SourceError(f"{place}: not UTF-8 at byte {error.start:,} of the line") from error
+    except json.JSONDecodeError as error:
+        problem = f"not a line of JSON at column {error.colno}: {error.msg}"
+        raise SourceError(f"{place}: {problem}") from error
     except (ValueError, RecursionError) as error:
         raise SourceError(f"{place}: not a line of JSON: {error}") from error
     text = value.get(field) if isinstance(value, dict) else None
