@@ -168,6 +168,10 @@ int tkx_bulk_has_sum(const tkx *t);
 /* Engine: whether its file is such. */
 int tkx_bulk_runs_sum(const struct tkx_bulk *bulk);
 
+/* Engine: an id beyond those of its file for the unknown id of a run of unknown text that is in a
+   stable part; TKX_NONE if there are too many. */
+uint32_t tkx_bulk_name_unknown(struct tkx_bulk *bulk, const uint8_t *text, size_t size);
+
 /* Core: whether a file has sums of scores in single precision. */
 int tkx_bulk_is_single_precision(const tkx *t);
 
@@ -182,13 +186,16 @@ double *tkx_bulk_sum(struct tkx_context *ctx);
 #define TKX_BULK_POINTS 0x10000
 typedef struct tkx_bulk_points {
     /* sets, with a bit for each: a text can be normalized in two parts between one of `left` and
-       one of `right` after it, and both become characters that are tokens */
+       one of `right` after it, and each becomes one character */
     uint64_t left[TKX_BULK_POINTS / 64], right[TKX_BULK_POINTS / 64];
+    /* after the normalizer: the characters that are tokens, so that they are never unknown */
+    uint64_t tokens[TKX_BULK_POINTS / 64];
     /* a text of these is not changed, except that something may be put before it; with keeps_space,
        nor is one of a space and some of these */
     uint64_t unchanged[TKX_BULK_POINTS / 64];
     int keeps_space;
-    /* ASCII characters that become a space: a text can be cut between one of `left` and them */
+    /* ASCII characters that become a space, which is a token: a text can be cut between one of
+       `left` and them */
     uint64_t spaces[2];
     uint16_t images[TKX_BULK_POINTS];
 } tkx_bulk_points;
@@ -198,7 +205,8 @@ int tkx_bulk_find_points(const tkx *t, tkx_bulk_points *found);
 
 /* Core: encodes a part, and goes on with the sum; ids beyond `capacity` are counted, not written.
    TKX_BULK_INNER: nothing is put before it; TKX_BULK_UNCHANGED: nor does it change otherwise.
-   *is_stable: the ids are the same for any sum, and spell the normalized text. */
+   *is_stable: the ids are the same for any sum, and spell the normalized text. Runs of unknown text
+   may have their own ids (tkx_bulk_name_unknown). */
 enum { TKX_BULK_WHOLE, TKX_BULK_INNER, TKX_BULK_UNCHANGED };
 int tkx_bulk_encode_part(struct tkx_context *ctx, const uint8_t *bytes, size_t size, int kind,
                          uint32_t *ids, size_t capacity, size_t *count, int *is_stable);

@@ -12,7 +12,10 @@ static void clear_point(uint64_t *points, uint32_t c) {
 
 static int has_point(const uint64_t *points, uint32_t c) { return points[c >> 6] >> (c & 63) & 1; }
 
-/* Whether TRIE has a token that is this character, so that it is never unknown; not for a space. */
+/* Spaces, for the model. */
+static int is_mark(uint32_t c) { return c == ' ' || c == 0x2581; }
+
+/* Whether TRIE has a token that is this character, so that it is never unknown. */
 static int is_token(const tkx *t, uint32_t c) {
     uint8_t character[4];
     const size_t size = utf8_encode(character, c);
@@ -24,7 +27,7 @@ static int is_token(const tkx *t, uint32_t c) {
         base = base_of(unit);
         id = id_of(unit);
     }
-    return c != ' ' && c != 0x2581 && id < t->id_count;
+    return id < t->id_count;
 }
 
 /* Whether a sequence of a CHARSMAP goes on after a node. */
@@ -44,7 +47,7 @@ static void note_first(tkx_context *ctx, const tkx_op *op, uint32_t unit, uint32
     if (unit & TKX_DARTS_LEAF) {
         const tkx_span to = read_replacement(ctx, op, charsmap_unit(op, node) & TKX_DARTS_VALUE);
         if (to.size && utf8_length(*to.data) == to.size) image = utf8_decode(to.data);
-        if (image >= TKX_BULK_POINTS || !is_token(ctx->t, image)) image = 0;
+        if (image >= TKX_BULK_POINTS || is_mark(image)) image = 0;
         if (image != c) clear_point(found->unchanged, c);
         found->images[c] = (uint16_t)image;
         clear_point(found->left, c);
@@ -208,7 +211,8 @@ static void keep_spaces(const tkx *t, tkx_bulk_points *found) {
            !(has_point(found->left, unchanged) && has_point(found->unchanged, unchanged)))
         unchanged++;
     for (c = 0; c < 128; c++)
-        if (unchanged == 128 || !found->keeps_space || !bit_of(t->cuts.data + 16 * unchanged, c) ||
+        if (unchanged == 128 || !found->keeps_space || !has_point(found->tokens, ' ') ||
+            !bit_of(t->cuts.data + 16 * unchanged, c) ||
             !becomes_space(t, (uint8_t)c, (uint8_t)unchanged))
             clear_point(found->spaces, c);
 }
@@ -221,7 +225,9 @@ int tkx_bulk_find_points(const tkx *t, tkx_bulk_points *found) {
     memset(found->spaces, 255, sizeof found->spaces);
     for (c = 1; c < TKX_BULK_POINTS; c++) {
         found->images[c] = (uint16_t)c;
-        if (is_scalar(c) && is_token(t, c)) set_point(found->left, c);
+        if (!is_scalar(c)) continue;
+        if (!is_mark(c)) set_point(found->left, c);
+        if (is_token(t, c)) set_point(found->tokens, c);
     }
     memcpy(found->right, found->left, sizeof found->right);
     memcpy(found->unchanged, found->left, sizeof found->unchanged);

@@ -109,8 +109,20 @@ static int is_best_for_any_sum(const tkx_bulk_path *paths, size_t size) {
     return 1;
 }
 
+/* Emits pending unknown text, up to `to`; returns whether its id tells what it is. */
+static int emit_named_text(tkx_unigram *u, const uint8_t *to) {
+    const size_t size = u->unknown ? (size_t)(to - u->unknown) : 0;
+    uint32_t id = TKX_NONE;
+    if (!size) return 1;
+    if (!u->ctx->t->byte_ids.data) id = tkx_bulk_name_unknown(u->ctx->bulk, u->unknown, size);
+    if (id == TKX_NONE) return emit_unknown_text(u, to), 0;
+    emit(u->ctx, id);
+    u->unknown = NULL;
+    return 1;
+}
+
 /* Emits the best path of a text, and adds its scores to the sum. Returns whether the ids alone tell
-   the path: there is no unknown text, and all tokens have the bytes that they stand for. */
+   the path: unknown text has its own ids, and all tokens have the bytes that they stand for. */
 static int emit_best_path(tkx_context *ctx, const uint8_t *text, size_t size,
                           tkx_bulk_path *paths) {
     const tkx *t = ctx->t;
@@ -128,19 +140,17 @@ static int emit_best_path(tkx_context *ctx, const uint8_t *text, size_t size,
         const uint8_t *const p = text + at, *bytes;
         uint32_t length, flags;
         if (path->id == t->unknown_id) {
-            tells = 0;
             if (!u.unknown) u.unknown = p;
             ctx->sum = rounded(ctx->sum + load_double(t->trie.data + 16), 1);
             continue;
         }
-        emit_unknown_text(&u, p);
+        tells &= emit_named_text(&u, p);
         emit_token(ctx, path->id, p, p + next);
         ctx->sum = rounded(ctx->sum + score_of(t, path->id), 1);
         tells &= read_record(t, path->id, &bytes, &length, &flags) && length == next &&
                  memcmp(bytes, p, next) == 0;
     }
-    emit_unknown_text(&u, end);
-    return tells;
+    return tells & emit_named_text(&u, end);
 }
 
 int tkx_bulk_encode_part(tkx_context *ctx, const uint8_t *bytes, size_t size, int kind,

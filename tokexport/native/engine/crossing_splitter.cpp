@@ -59,10 +59,10 @@ std::unique_ptr<const CrossingSplitter> CrossingSplitter::of_cuts(const tkx &fil
         return static_cast<std::uint32_t>(set[c >> 6] >> (c & 63) & 1);
     };
     for (std::uint32_t c = 0; c < TKX_BULK_POINTS; c++)
-        made->traits_[c] = points->images[c] | has(points->left, c) * before_cut |
-                           has(points->right, c) * after_cut |
-                           has(points->unchanged, c) * unchanged |
-                           (c < 128 ? has(points->spaces, c) * space : 0);
+        made->traits_[c] =
+            points->images[c] | has(points->left, c) * before_cut |
+            has(points->right, c) * after_cut | has(points->tokens, points->images[c]) * token |
+            has(points->unchanged, c) * unchanged | (c < 128 ? has(points->spaces, c) * space : 0);
     made->keeps_space_ = points->keeps_space;
     return made;
 }

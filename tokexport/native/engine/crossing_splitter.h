@@ -72,20 +72,23 @@ private:
     }
 
     // Of CUTS, for a character: the one that it becomes, whether it may be to the left and to the
-    // right of a cut, and whether the normalizer leaves it unchanged.
+    // right of a cut, whether the normalizer leaves it unchanged, and whether it becomes a token.
     enum Trait : std::uint32_t {
         image = 0xFFFF,
         before_cut = 1 << 16,
         after_cut = 1 << 17,
         unchanged = 1 << 18,
-        space = 1 << 19  // becomes one that begins a word
+        space = 1 << 19,  // becomes one that begins a word
+        token = 1 << 20
     };
     std::uint32_t traits_of(std::uint32_t c) const { return traits_[c < TKX_BULK_POINTS ? c : 0]; }
     bool is_cut_by_traits(std::uint32_t left, std::uint32_t right, bool cuts_characters) const {
         if (!(left & before_cut) || !(right & (cuts_characters ? after_cut | space : space)))
             return false;
+        // A run of unknown text is one id, so one of the two characters is a token.
         return (right & space) ||
-               (((left | right) & image) >= first_wide && !is_joined(left & image, right & image));
+               (((left | right) & token) && ((left | right) & image) >= first_wide &&
+                !is_joined(left & image, right & image));
     }
 
     void join_tokens() const;

@@ -220,6 +220,7 @@ int Encoder::encode_long(std::uint32_t start, std::uint32_t end, bool is_first) 
         int is_stable;
         code = encode_part(text_ + start, size, is_first, ids_ + first, capacity_ - first, &made,
                            &is_stable);
+        unknown_.resolve(ids_ + first, std::min(made, capacity_ - first));
     } else if (engine_.words) {
         code = encode_word(text_ + start, size, ids_ + first, capacity_ - first, &made);
     } else if (engine_.symbols) {
@@ -256,6 +257,7 @@ int Encoder::resolve() {
     if (code != TKX_OK) return code;
     count_ids_of_passages();
     if (misses_.count) insert_ids();
+    if (engine_.sum) unknown_.resolve(out_, static_cast<std::size_t>(at_ - out_));
     write_out();
     return TKX_OK;
 }
@@ -323,6 +325,14 @@ int tkx_bulk_maps_marks_only(const tkx_bulk *bulk) { return bulk->engine().has_l
 
 int tkx_bulk_takes_tokens(const tkx_bulk *bulk, int normalized) {
     return bulk->engine().has_space_tokens[normalized];
+}
+
+std::uint32_t tkx_bulk_name_unknown(tkx_bulk *bulk, const std::uint8_t *text, std::size_t size) {
+    try {
+        return bulk->name_unknown(text, size);
+    } catch (const std::bad_alloc &) {
+        return TKX_NONE;
+    }
 }
 
 int tkx_bulk_runs_sum(const tkx_bulk *bulk) { return bulk->engine().sum != nullptr; }

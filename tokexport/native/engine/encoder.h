@@ -59,6 +59,10 @@ public:
     bool collect(const tkx_bulk_segment &segment);
     int encode_collected(tkx_context *ctx, std::uint32_t *ids, std::size_t capacity,
                          std::size_t *counts);
+    // Implements tkx_bulk_name_unknown.
+    std::uint32_t name_unknown(const std::uint8_t *text, std::size_t size) {
+        return unknown_.id_of(text, size);
+    }
 
 private:
     static constexpr std::size_t block = WordBlock::most;
@@ -169,6 +173,7 @@ private:
     std::size_t capacity_ = 0, count_ = 0;
     // The ids since the last call of resolve, without those of misses, are from out_ up to at_.
     std::uint32_t *out_ = nullptr, *at_ = nullptr;
+    UnknownTexts unknown_{engine_.file.id_count, engine_.file.unknown_id};
     float sum_ = 0;  // of the scores of the ids up to out_, if the engine has a sum
 
     // The current run, the ends of its passages, how many were reached, and for how many of them

@@ -241,13 +241,14 @@ int Encoder::encode_parts() {
         Miss &miss = misses_[i];
         const Miss &first = misses_[miss.same];
         const std::uint32_t *const to = out_ + miss.at;
-        int code = engine_.sum->add(ctx_, sum_, from, static_cast<std::size_t>(to - from));
+        int code =
+            engine_.sum->add(ctx_, unknown_, sum_, from, static_cast<std::size_t>(to - from));
         if (code != TKX_OK) return code;
         from = to;
         if (miss.same != i && first.words) {
             miss.first = first.first;
             miss.count = first.count;
-            code = engine_.sum->add(ctx_, sum_, &miss_ids_[miss.first], miss.count);
+            code = engine_.sum->add(ctx_, unknown_, sum_, &miss_ids_[miss.first], miss.count);
             if (code != TKX_OK) return code;
             continue;
         }
@@ -267,7 +268,7 @@ int Encoder::encode_parts() {
             miss.place = Miss::no_place;
         }
     }
-    return engine_.sum->add(ctx_, sum_, from, static_cast<std::size_t>(at_ - from));
+    return engine_.sum->add(ctx_, unknown_, sum_, from, static_cast<std::size_t>(at_ - from));
 }
 
 // Closes the gaps that short words leave between the ids of a miss. A repeated miss shares the ids

@@ -21,9 +21,8 @@ constexpr float limit = TKX_BULK_RESET;
 std::unique_ptr<const ScoreSum> ScoreSum::make(const tkx &file) {
     if (!tkx_bulk_has_sum(&file)) return nullptr;
     std::unique_ptr<ScoreSum> made(new ScoreSum(file));
-    double unknown;
-    std::memcpy(&unknown, file.trie.data + 16, sizeof unknown);
-    float largest = std::abs(static_cast<float>(unknown));
+    std::memcpy(&made->unknown_, file.trie.data + 16, sizeof made->unknown_);
+    float largest = std::abs(static_cast<float>(made->unknown_));
     std::size_t longest = 0;
     for (std::uint32_t id = 0; id < file.id_count; id++) {
         const std::uint8_t *bytes;
@@ -54,39 +53,65 @@ bool ScoreSum::begins_word(std::uint32_t id) const {
     return tkx_token_bytes(&file_, id, &bytes, &size) == TKX_OK && size && *bytes == ' ';
 }
 
-int ScoreSum::add(tkx_context *ctx, float &sum, const std::uint32_t *ids, std::size_t count) const {
+// Once for each character.
+void ScoreSum::add_unknown(float &sum, const std::string &text) const {
+    for (const char c : text)
+        if ((c & 0xC0) != 0x80) sum = static_cast<float>(static_cast<double>(sum) + unknown_);
+}
+
+int ScoreSum::add(tkx_context *ctx, const UnknownTexts &unknown, float &sum,
+                  const std::uint32_t *ids, std::size_t count) const {
     const std::uint32_t *const end = ids + count;
     int code = TKX_OK;
     while (ids < end && code == TKX_OK) {
         const std::uint32_t *p = ids;
         float after = sum;
-        while (p < end && std::abs(after) <= near_limit_) after += score(*p++);
+        for (; p < end && std::abs(after) <= near_limit_; p++) {
+            if (!unknown.has(*p)) {
+                after += score(*p);
+                continue;
+            }
+            const std::string &text = unknown.text(*p);
+            if (std::abs(after) + static_cast<float>(text.size()) * largest_ > limit) break;
+            add_unknown(after, text);
+        }
         if (p == end) {
             sum = after;
             return TKX_OK;
         }
         while (p > ids && !begins_word(*p)) p--;
-        while (ids < p) sum += score(*ids++);
-        do ids = add_word(ctx, sum, ids, end, code);
+        for (; ids < p; ids++) {
+            if (unknown.has(*ids)) add_unknown(sum, unknown.text(*ids));
+            else sum += score(*ids);
+        }
+        do ids = add_word(ctx, unknown, sum, ids, end, code);
         while (ids < end && std::abs(sum) > near_limit_ && code == TKX_OK);
     }
     return code;
 }
 
 // Adds a word, whose text the core looks at once more if the sum may pass the limit in it.
-const std::uint32_t *ScoreSum::add_word(tkx_context *ctx, float &sum, const std::uint32_t *ids,
-                                        const std::uint32_t *end, int &code) const {
+const std::uint32_t *ScoreSum::add_word(tkx_context *ctx, const UnknownTexts &unknown, float &sum,
+                                        const std::uint32_t *ids, const std::uint32_t *end,
+                                        int &code) const {
     std::string text;
-    const std::uint32_t *const first = ids;
+    const std::uint32_t *first = ids;
     do {
         const std::uint8_t *bytes;
         std::size_t size;
+        if (unknown.has(*ids)) {
+            text += unknown.text(*ids);
+            continue;
+        }
         code = tkx_token_bytes(&file_, *ids, &bytes, &size);
         if (code != TKX_OK) return end;
         text.append(reinterpret_cast<const char *>(bytes), size);
     } while (++ids < end && !begins_word(*ids));
     if (std::abs(sum) + static_cast<float>(text.size()) * largest_ <= limit) {
-        for (const std::uint32_t *p = first; p < ids; p++) sum += score(*p);
+        for (; first < ids; first++) {
+            if (unknown.has(*first)) add_unknown(sum, unknown.text(*first));
+            else sum += score(*first);
+        }
         return ids;
     }
     *tkx_bulk_sum(ctx) = sum;

@@ -7,8 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "tokexport.h"
+#include "unknown_texts.h"
 
 struct tkx_context;
 
@@ -22,7 +24,8 @@ public:
     static std::unique_ptr<const ScoreSum> make(const tkx &file);
 
     // Adds ids of stable parts (tkx_bulk_encode_part). Returns a code.
-    int add(tkx_context *ctx, float &sum, const std::uint32_t *ids, std::size_t count) const;
+    int add(tkx_context *ctx, const UnknownTexts &unknown, float &sum, const std::uint32_t *ids,
+            std::size_t count) const;
 
 private:
     explicit ScoreSum(const tkx &file) : file_(file) {}
@@ -30,10 +33,13 @@ private:
     float score(std::uint32_t id) const;
     // Words begin with a space: no token crosses their start.
     bool begins_word(std::uint32_t id) const;
-    const std::uint32_t *add_word(tkx_context *ctx, float &sum, const std::uint32_t *ids,
-                                  const std::uint32_t *end, int &code) const;
+    const std::uint32_t *add_word(tkx_context *ctx, const UnknownTexts &unknown, float &sum,
+                                  const std::uint32_t *ids, const std::uint32_t *end,
+                                  int &code) const;
+    void add_unknown(float &sum, const std::string &text) const;
 
     const tkx &file_;
+    double unknown_ = 0;    // the score of an unknown character
     float largest_ = 0;     // a character changes the sum by at most this
     float near_limit_ = 0;  // above this, the sum may pass the limit within a token
 };

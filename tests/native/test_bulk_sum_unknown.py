@@ -1,0 +1,99 @@
+"""Words with unknown characters are in the cache of the bulk engine, too: the ids of
+SentencePiece's Unigram stay those of the core and of the library, however often the sum is reset.
+"""
+
+import random
+
+from bulk_cores import NEVER, ids, used_for
+from repository import SLOW
+from sentencepiece_training import library_of, model_of
+from unicode_tables.charsmap import charsmap_of
+
+from tokexport._core import Core, split_widths
+from tokexport.conversion import file_bytes
+from tokexport.sources.sentencepiece.proto import (
+    Algorithm,
+    NormalizerSpec,
+    Piece,
+    PieceType,
+    SentencePieceModel,
+    parse_model,
+    serialize,
+)
+
+MARK = "\u2581"
+LETTERS = "abxyéжか字ก\u0301"
+RULES = {"Ж": "ж", "e\u0301": "é", "、": ",", "ｶ": "か", "\u3000": " ", "y": ""}
+
+
+def model(
+    scores: dict[str, float], normalizer: NormalizerSpec, has_bytes: bool = False
+) -> SentencePieceModel:
+    pieces = [Piece("<unk>", 0.0, PieceType.UNKNOWN), *(Piece(*item) for item in scores.items())]
+    if has_bytes:
+        pieces += [Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256)]
+    source = SentencePieceModel(
+        "x.model",
+        tuple(pieces),
+        algorithm=Algorithm.UNIGRAM,
+        byte_fallback=has_bytes,
+        normalizer=normalizer,
+    )
+    return parse_model(serialize(source), "x.model")
+
+
+def unigram(r: random.Random) -> SentencePieceModel:
+    """A model in which half of the letters are unknown, though tokens of several may have them."""
+    unit = r.choice((0.1, 8, 25, 30))
+    # The normalizer may change "Ж" and "ｶ" to letters that are unknown.
+    singles = [letter for letter in [*LETTERS, "Ж", "ｶ"] if r.random() < 0.5]
+    joined = ["".join(r.choices(LETTERS, k=r.choice((2, 2, 3)))) for _ in range(r.randrange(9))]
+    marks = [MARK] if r.random() < 0.9 else []
+    scores = {
+        text: -unit * r.randrange(1, 4) + r.choice((0, 0, 0.001, 0.003, -0.004))
+        for text in [*marks, *singles, *joined, *(MARK + text for text in [*singles, *joined][:4])]
+    }
+    rules = {key: value for key, value in RULES.items() if r.random() < 0.6}
+    return model(
+        scores or {"a": -unit},
+        NormalizerSpec(
+            charsmap_of(rules) if rules else b"",
+            add_dummy_prefix=r.random() < 0.7,
+            remove_extra_whitespaces=r.random() < 0.7,
+        ),
+        has_bytes=r.random() < 0.2,
+    )
+
+
+def text_of(r: random.Random) -> str:
+    letters = [*LETTERS, *RULES, "😀", ",", "1"]
+    words = ["".join(r.choices(letters, k=r.choice((1, 2, 4, 9, 40)))) for _ in range(9)]
+    text = r.choice((" ", " ", "  ", "\u3000", "")).join(
+        r.choices(words, k=r.choice((5, 50, 3000)))
+    )
+    return r.choice(("", " ", "か")) + text + r.choice(("", " ", "字"))
+
+
+def test_random_models_produce_the_ids_of_the_core_and_of_the_library() -> None:
+    used = 0
+    for seed in range(3000 if SLOW else 150):
+        r = random.Random(seed)
+        used += used_for(unigram(r), [text_of(r) for _ in range(8)])
+    assert used > 60
+
+
+def test_a_sum_may_be_reset_inside_unknown_text() -> None:
+    # Paths of equal sums follow unknown text, and the sum is reset every few hundred words.
+    scores = {MARK: -7.97, "x": -25.889, "xxx": -71.484, "жa": -60.1, "a": -31.3}
+    source = model(scores, NormalizerSpec(b""))
+    data, library = file_bytes(model_of(source)), library_of(source)
+    engines = [Core(data, "engine", 0, width) for width in split_widths()]
+    core = Core(data, "core", NEVER)
+    for seed in range(12):
+        words = random.Random(seed).choices(
+            ["ж", "жж", "aжa", "жжжaж", "xжxxxx", "xxxx", "xxxxxxx"], k=20_000
+        )
+        text = " ".join(words)
+        expected = library.encode(text)
+        assert all(ids(one, text) == expected for one in (core, *engines))
+    assert all(engine.uses_bulk for engine in engines)
