@@ -4,6 +4,7 @@
 /* The C core, and the functions of bridge.h on top of it. */
 #include "bridge.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The block size for texts that are rewritten: the engine is better at long ones. */

@@ -57,38 +57,78 @@ static void note_first(tkx_context *ctx, const tkx_op *op, uint32_t unit, uint32
     if (image && !goes_on(op, node)) set_point(found->right, c);
 }
 
-/* Finds what a CHARSMAP does. All that can be read from a unit on which is no child of the root may
-   be inside a sequence. */
-static void note_sequences(tkx_context *ctx, const tkx_op *op, tkx_bulk_points *found) {
-    const uint32_t count = load_u32(op->table.data), root = charsmap_offset(charsmap_unit(op, 0));
-    uint64_t inside[TKX_BULK_POINTS / 64] = {0};
-    uint32_t i, c, second, third;
+/* The units of a CHARSMAP that are part of a sequence: all others have labels, too. */
+typedef struct tkx_bulk_units {
+    uint32_t *siblings; /* by node, its first child; by unit, the next child of its node */
+    uint32_t *nodes;    /* those that are reached, but not yet visited */
+    uint8_t *reached;   /* by unit */
+} tkx_bulk_units;
+
+static void find_reached(const tkx_op *op, uint32_t count, tkx_bulk_units *units) {
+    uint32_t *const children = units->siblings, *const next = units->siblings + count;
+    uint32_t i, unit, node = charsmap_offset(charsmap_unit(op, 0)), waiting = 1;
+    memset(children, 255, sizeof *children * count);
     for (i = 0; i < count; i++) {
-        const uint32_t unit = charsmap_unit(op, i), first = unit & TKX_DARTS_LABEL;
-        const uint32_t node = i ^ charsmap_offset(unit);
-        const int is_first = (root ^ first) == i;
-        if (first < 128 && is_first) note_first(ctx, op, unit, node, first, found);
-        if (first < 128 && !is_first) set_point(inside, first);
-        for (second = 0x80; second < 0xC0 && first >= 0xC2 && first < 0xF0; second++) {
-            uint32_t inner = node;
-            const uint32_t next = follow_sequence(op, &inner, second);
-            c = (first & 31) << 6 | (second & 63);
-            if (next && first < 0xE0 && is_first) note_first(ctx, op, next, inner, c, found);
-            if (next && first < 0xE0 && !is_first) set_point(inside, c);
-            for (third = 0x80; third < 0xC0 && next && first >= 0xE0; third++) {
-                uint32_t last = inner;
-                const uint32_t end = follow_sequence(op, &last, third);
-                c = (first & 15) << 12 | (second & 63) << 6 | (third & 63);
-                if (end && is_first) note_first(ctx, op, end, last, c, found);
-                if (end && !is_first) set_point(inside, c);
-            }
+        node = i ^ (charsmap_unit(op, i) & TKX_DARTS_LABEL);
+        if (node >= count) continue;
+        next[i] = children[node];
+        children[node] = i;
+    }
+    units->nodes[0] = charsmap_offset(charsmap_unit(op, 0));
+    while (waiting) {
+        node = units->nodes[--waiting];
+        if (node >= count) continue;
+        for (i = children[node]; i != TKX_NONE; i = next[i]) {
+            unit = charsmap_unit(op, i);
+            units->reached[i] = 1;
+            units->nodes[waiting++] = i ^ charsmap_offset(unit);
+        }
+        children[node] = TKX_NONE;
+    }
+}
+
+/* Notes the characters of sequences that begin with a unit, which is reached. */
+static void note_unit(tkx_context *ctx, const tkx_op *op, uint32_t i, uint64_t *inside,
+                      tkx_bulk_points *found) {
+    const uint32_t root = charsmap_offset(charsmap_unit(op, 0)), unit = charsmap_unit(op, i),
+                   first = unit & TKX_DARTS_LABEL, node = i ^ charsmap_offset(unit);
+    const int is_first = (root ^ first) == i;
+    uint32_t c, second, third;
+    if (first < 128 && is_first) note_first(ctx, op, unit, node, first, found);
+    if (first < 128 && !is_first) set_point(inside, first);
+    for (second = 0x80; second < 0xC0 && first >= 0xC2 && first < 0xF0; second++) {
+        uint32_t inner = node;
+        const uint32_t next = follow_sequence(op, &inner, second);
+        c = (first & 31) << 6 | (second & 63);
+        if (next && first < 0xE0 && is_first) note_first(ctx, op, next, inner, c, found);
+        if (next && first < 0xE0 && !is_first) set_point(inside, c);
+        for (third = 0x80; third < 0xC0 && next && first >= 0xE0; third++) {
+            uint32_t last = inner;
+            const uint32_t end = follow_sequence(op, &last, third);
+            c = (first & 15) << 12 | (second & 63) << 6 | (third & 63);
+            if (end && is_first) note_first(ctx, op, end, last, c, found);
+            if (end && !is_first) set_point(inside, c);
         }
     }
+}
+
+/* Finds what a CHARSMAP does; 0: there was no memory. */
+static int note_sequences(tkx_context *ctx, const tkx_op *op, tkx_bulk_points *found) {
+    const uint32_t count = load_u32(op->table.data);
+    uint64_t inside[TKX_BULK_POINTS / 64] = {0};
+    uint32_t *const memory = (uint32_t *)calloc(count, 3 * sizeof *memory + 1), i;
+    tkx_bulk_units units = {memory, memory + 2 * count, (uint8_t *)(memory + 3 * count)};
+    if (!memory) return 0;
+    find_reached(op, count, &units);
+    for (i = 0; i < count; i++)
+        if (units.reached[i]) note_unit(ctx, op, i, inside, found);
+    free(memory);
     for (i = 0; i < TKX_BULK_POINTS / 64; i++) {
         found->unchanged[i] &= ~inside[i];
         found->left[i] &= ~inside[i];
     }
     for (i = 0; i < 2; i++) found->spaces[i] &= ~inside[i];
+    return 1;
 }
 
 /* Removes the characters that begin with a byte. */
@@ -143,8 +183,7 @@ static int note_op(tkx_context *ctx, const tkx_op *op, tkx_bulk_points *found) {
     switch (op->kind) {
         case AFFIX: return !(op->flags & APPEND);
         case CHARSMAP:
-            if (op->flags & BY_CLUSTER) return 0;
-            note_sequences(ctx, op, found);
+            if ((op->flags & BY_CLUSTER) || !note_sequences(ctx, op, found)) return 0;
             note_protected(ctx, op, found);
             return 1;
         case MAP: map = entries_at(data + MAP_HEADER + ASCII_SIZE, data); break;
