@@ -3,6 +3,7 @@ SentencePiece's Unigram stay those of the core and of the library, however often
 """
 
 import random
+from collections.abc import Iterable
 
 from bulk_cores import NEVER, ids, used_for
 from repository import SLOW
@@ -82,18 +83,27 @@ def test_random_models_produce_the_ids_of_the_core_and_of_the_library() -> None:
     assert used > 60
 
 
-def test_a_sum_may_be_reset_inside_unknown_text() -> None:
-    # Paths of equal sums follow unknown text, and the sum is reset every few hundred words.
+def compare(texts: Iterable[str]) -> None:
+    """With paths of equal sums, and resets of the sum every few hundred words."""
     scores = {MARK: -7.97, "x": -25.889, "xxx": -71.484, "жa": -60.1, "a": -31.3}
     source = model(scores, NormalizerSpec(b""))
     data, library = file_bytes(model_of(source)), library_of(source)
     engines = [Core(data, "engine", 0, width) for width in split_widths()]
     core = Core(data, "core", NEVER)
-    for seed in range(12):
-        words = random.Random(seed).choices(
-            ["ж", "жж", "aжa", "жжжaж", "xжxxxx", "xxxx", "xxxxxxx"], k=20_000
-        )
-        text = " ".join(words)
+    for text in texts:
         expected = library.encode(text)
         assert all(ids(one, text) == expected for one in (core, *engines))
     assert all(engine.uses_bulk for engine in engines)
+
+
+def test_a_sum_may_be_reset_inside_unknown_text() -> None:
+    words = ["ж", "жж", "aжa", "жжжaж", "xжxxxx", "xxxx", "xxxxxxx"]
+    compare(" ".join(random.Random(seed).choices(words, k=20_000)) for seed in range(12))
+
+
+def test_there_may_be_more_unknown_texts_than_have_ids_of_their_own() -> None:
+    r = random.Random(0)
+    unknown = {"".join(r.choices("жгдй", k=r.randrange(5, 14))) for _ in range(90_000)}
+    assert len(unknown) > 1 << 16
+    text = " ".join(f"{word} xxxx" for word in sorted(unknown))
+    compare([text[: len(text) // 4], text, text])

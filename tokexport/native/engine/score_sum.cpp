@@ -53,10 +53,8 @@ bool ScoreSum::begins_word(std::uint32_t id) const {
     return tkx_token_bytes(&file_, id, &bytes, &size) == TKX_OK && size && *bytes == ' ';
 }
 
-// Once for each character.
-void ScoreSum::add_unknown(float &sum, const std::string &text) const {
-    for (const char c : text)
-        if ((c & 0xC0) != 0x80) sum = static_cast<float>(static_cast<double>(sum) + unknown_);
+void ScoreSum::add_unknown(float &sum, std::uint32_t characters) const {
+    for (; characters; characters--) sum = static_cast<float>(static_cast<double>(sum) + unknown_);
 }
 
 int ScoreSum::add(tkx_context *ctx, const UnknownTexts &unknown, float &sum,
@@ -71,9 +69,9 @@ int ScoreSum::add(tkx_context *ctx, const UnknownTexts &unknown, float &sum,
                 after += score(*p);
                 continue;
             }
-            const std::string &text = unknown.text(*p);
-            if (std::abs(after) + static_cast<float>(text.size()) * largest_ > limit) break;
-            add_unknown(after, text);
+            const std::uint32_t characters = unknown.characters(*p);
+            if (std::abs(after) + static_cast<float>(characters) * largest_ > limit) break;
+            add_unknown(after, characters);
         }
         if (p == end) {
             sum = after;
@@ -81,7 +79,7 @@ int ScoreSum::add(tkx_context *ctx, const UnknownTexts &unknown, float &sum,
         }
         while (p > ids && !begins_word(*p)) p--;
         for (; ids < p; ids++) {
-            if (unknown.has(*ids)) add_unknown(sum, unknown.text(*ids));
+            if (unknown.has(*ids)) add_unknown(sum, unknown.characters(*ids));
             else sum += score(*ids);
         }
         do ids = add_word(ctx, unknown, sum, ids, end, code);
@@ -109,7 +107,7 @@ const std::uint32_t *ScoreSum::add_word(tkx_context *ctx, const UnknownTexts &un
     } while (++ids < end && !begins_word(*ids));
     if (std::abs(sum) + static_cast<float>(text.size()) * largest_ <= limit) {
         for (; first < ids; first++) {
-            if (unknown.has(*first)) add_unknown(sum, unknown.text(*first));
+            if (unknown.has(*first)) add_unknown(sum, unknown.characters(*first));
             else sum += score(*first);
         }
         return ids;

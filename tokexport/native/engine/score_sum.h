@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "tokexport.h"
 #include "unknown_texts.h"
@@ -36,7 +35,7 @@ private:
     const std::uint32_t *add_word(tkx_context *ctx, const UnknownTexts &unknown, float &sum,
                                   const std::uint32_t *ids, const std::uint32_t *end,
                                   int &code) const;
-    void add_unknown(float &sum, const std::string &text) const;
+    void add_unknown(float &sum, std::uint32_t characters) const;
 
     const tkx &file_;
     double unknown_ = 0;    // the score of an unknown character
