@@ -22,8 +22,10 @@ class UnknownTexts {
 public:
     UnknownTexts(std::uint32_t first, std::uint32_t unknown) : first_(first), unknown_(unknown) {}
 
-    // The id of a text, the same for all equal ones; TKX_NONE if there are too many.
+    // The id of a text, the same for all equal ones; TKX_NONE if it is longer than any word in the
+    // cache, or if there are too many.
     std::uint32_t id_of(const std::uint8_t *text, std::size_t size) {
+        if (size > WordRing::longest) return TKX_NONE;
         if (places_.empty()) places_.resize(2 * most);
         const std::string_view given(reinterpret_cast<const char *>(text), size);
         std::size_t place = hash_of(text, size) & (2 * most - 1);
