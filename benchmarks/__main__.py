@@ -3,7 +3,7 @@
     pip install '.[verify]' -r benchmarks/requirements.txt
     TOKEXPORT_SHARED=FOLDER python benchmarks [--print]
 
-Eight minutes on a quiet machine. Each program can be run alone, too.
+Ten minutes on a quiet machine. Each program can be run alone, too.
 """
 
 from __future__ import annotations
