@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from runtime_samples import content
@@ -35,11 +36,18 @@ sys.meta_path.insert(0, Finder())
 
 
 @pytest.fixture(autouse=True)
-def interrupts_not_ignored() -> Iterator[None]:
-    """A shell makes background processes ignore SIGINT, and their children inherit this."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+def signals_not_ignored() -> Iterator[None]:
+    """A shell makes background processes ignore SIGINT, nohup makes them ignore SIGHUP, and their
+    children inherit this.
+    """
+    handlers: dict[int, Any] = {
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGHUP: signal.SIG_DFL,
+    }
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def start(folder: Path, way: str, interrupted: int = 0) -> subprocess.Popen[bytes]:
