@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from bulk_cores import NEVER, ids, used_for
 from repository import SLOW
-from sentencepiece_training import library_of, model_of
+from sentencepiece_training import library_of, model_of, small
 from unicode_tables.charsmap import charsmap_of
 
 from tokexport._core import Core, split_widths
@@ -18,8 +18,6 @@ from tokexport.sources.sentencepiece.proto import (
     Piece,
     PieceType,
     SentencePieceModel,
-    parse_model,
-    serialize,
 )
 
 MARK = "\u2581"
@@ -30,17 +28,11 @@ RULES = {"Ж": "ж", "e\u0301": "é", "、": ",", "ｶ": "か", "\u3000": " ", "
 def model(
     scores: dict[str, float], normalizer: NormalizerSpec, has_bytes: bool = False
 ) -> SentencePieceModel:
-    pieces = [Piece("<unk>", 0.0, PieceType.UNKNOWN), *(Piece(*item) for item in scores.items())]
+    pieces = [Piece(*item) for item in scores.items()]
     if has_bytes:
         pieces += [Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256)]
-    source = SentencePieceModel(
-        "x.model",
-        tuple(pieces),
-        algorithm=Algorithm.UNIGRAM,
-        byte_fallback=has_bytes,
-        normalizer=normalizer,
-    )
-    return parse_model(serialize(source), "x.model")
+    how = {"algorithm": Algorithm.UNIGRAM, "byte_fallback": has_bytes, "normalizer": normalizer}
+    return small(*pieces, **how)
 
 
 def unigram(r: random.Random) -> SentencePieceModel:

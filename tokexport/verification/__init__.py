@@ -51,7 +51,8 @@ def verify(
     ``seed``, its generator and its index. ``texts`` are files to compare whole and by lines.
     ``only`` repeats one comparison, by the key of a :class:`Difference`. ``quick`` compares a
     sample in a second or two after its library has loaded the source. ``jobs`` is the number of
-    forked processes; the outcome does not depend on it.
+    forked processes; the outcome does not depend on it unless tables of the file contradict each
+    other, so that ids depend on which of them a process has used.
 
     Raises FormatError for anything but a tokexport file, SourceError for a source that the library
     refuses, and TokexportError if the library is not installed or ``only`` is unknown.

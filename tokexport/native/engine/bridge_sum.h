@@ -115,7 +115,10 @@ static int emit_named_text(tkx_unigram *u, const uint8_t *to) {
     uint32_t id = TKX_NONE;
     if (!size) return 1;
     if (!u->ctx->t->byte_ids.data) id = tkx_bulk_name_unknown(u->ctx->bulk, u->unknown, size);
-    if (id == TKX_NONE) return emit_unknown_text(u, to), 0;
+    if (id == TKX_NONE) {
+        emit_unknown_text(u, to);
+        return 0;
+    }
     emit(u->ctx, id);
     u->unknown = NULL;
     return 1;

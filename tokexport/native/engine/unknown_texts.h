@@ -62,8 +62,10 @@ private:
     }
     static std::size_t hash_of(const std::uint8_t *text, std::size_t size) {
         std::uint64_t h = size, last = 0;
-        for (; size >= 8; text += 8, size -= 8)
-            h = (h ^ load64(text)) * WordCache::k1, h ^= h >> 32;
+        for (; size >= 8; text += 8, size -= 8) {
+            h = (h ^ load64(text)) * WordCache::k1;
+            h ^= h >> 32;
+        }
         for (; size; size--) last = last << 8 | *text++;
         return static_cast<std::size_t>((h ^ last) * WordCache::k2 >> 40);
     }
