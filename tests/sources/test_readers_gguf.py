@@ -20,8 +20,7 @@ from tokexport.errors import SourceError, UnsupportedError
 from tokexport.sources import read
 from tokexport.sources.gguf.metadata import read_metadata
 from tokexport.sources.rwkv import RwkvReference
-from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL
-from tokexport.sources.sentencepiece.proto import parse_model
+from tokexport.sources.sentencepiece.proto import SPACE_SYMBOL, parse_model
 
 UNUSED = gguf.TokenType.UNUSED
 SENTENCES = [

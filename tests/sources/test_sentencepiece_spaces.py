@@ -15,9 +15,10 @@ from sentencepiece_training import library_of, model_of, small, train
 from slow_normalizer import normalize
 from unicode_tables.charsmap import charsmap_of
 
+from tokexport.compiler.normalizer.piece_steps import piece_steps
 from tokexport.conversion import file_bytes
 from tokexport.errors import UnsupportedError
-from tokexport.model import Charsmap
+from tokexport.model import Charsmap, NormalizerStep
 from tokexport.runtime.tokenizer import load
 from tokexport.sources.sentencepiece.proto import (
     Algorithm,
@@ -63,9 +64,14 @@ def model(
     return small(*known, *added, **how)
 
 
+def steps_of(source: SentencePieceModel) -> tuple[NormalizerStep, ...]:
+    normalizer = model_of(source).piece_normalizer
+    assert normalizer is not None
+    return piece_steps(normalizer)
+
+
 def collapses(source: SentencePieceModel) -> bool:
-    steps = model_of(source).normalizer
-    return any(isinstance(step, Charsmap) and step.collapses for step in steps)
+    return any(isinstance(step, Charsmap) and step.collapses for step in steps_of(source))
 
 
 def texts(dice: random.Random, count: int) -> Iterator[str]:
@@ -82,7 +88,7 @@ def test_a_normalized_text_equals_that_of_the_library(
     symbols: list[str], keys: set[str], flags: tuple[bool, bool, bool], dice: random.Random
 ) -> None:
     source = model(symbols, {key: RULES[key] for key in sorted(keys)}, Algorithm.BPE, flags)
-    library, steps = library_of(source), model_of(source).normalizer
+    library, steps = library_of(source), steps_of(source)
     try:
         normalize(" ", steps)
     except UnsupportedError as error:
@@ -140,7 +146,7 @@ def test_a_trained_model_may_have_symbols_of_spaces() -> None:
 
 def test_lone_spaces_get_no_suffix_but_double_spaces_do() -> None:
     source = model(["  "], {"\t": " ", "\t\t": ""}, Algorithm.BPE, (True, True, True))
-    library, steps = library_of(source), model_of(source).normalizer
+    library, steps = library_of(source), steps_of(source)
     for text in ("", " ", "  ", "   ", "\t", "\t\t", "\t\t\t", " \t ", "\t  ", "\x01"):
         assert normalize(text, steps) == library.Normalize(text), text
     assert library.Normalize(" \t ") == ""

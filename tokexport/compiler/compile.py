@@ -14,6 +14,7 @@ from tokexport.compiler.decoder.edits import decoder_table
 from tokexport.compiler.decoder.forms import stored_forms
 from tokexport.compiler.merges.byte_pair import byte_pair_tables
 from tokexport.compiler.normalizer.op_tables import op_tables
+from tokexport.compiler.normalizer.piece_steps import piece_steps
 from tokexport.compiler.normalizer.rewriting import CharsmapOp, Op, compile_steps, runs_of_rewrites
 from tokexport.compiler.passes.check_insertions import check_insertions
 from tokexport.compiler.passes.dead_splits import without_dead_splits
@@ -94,6 +95,8 @@ def prepared(model: TokenizerModel, *, decode_only: bool = False) -> TokenizerMo
             "use null or 0.0, or --decode-only (decode_only=True): with dropout ids depend on"
             " chance, decoding does not",
         )
+    if model.piece_normalizer is not None:
+        model = replace(model, normalizer=piece_steps(model.piece_normalizer))
     model = work_on_bytes(check_insertions(model))
     if model.offset_trimming is not None or _NO_OFFSETS in model.notes:
         return model
@@ -263,9 +266,9 @@ def _added_tables(model: TokenizerModel, normalized: Mapping[int, bytes]) -> Add
 
 
 def _protected(model: TokenizerModel, normalizer: Sequence[Op]) -> Trie | None:
-    if model.offset_alignment is None:
+    if model.piece_normalizer is None:
         return None
     # A charsmap already contains these texts.
     has_charsmap = any(isinstance(op, CharsmapOp) and op.clusters is None for op in normalizer)
-    texts = () if has_charsmap else model.offset_alignment.protected
+    texts = () if has_charsmap else model.piece_normalizer.protected
     return build_trie(enumerate(text.encode() for text in texts))

@@ -256,7 +256,7 @@ def trimming(tables: Tables) -> bytes | None:
 
 def alignment(tables: Tables, protected: Trie | None) -> bytes | None:
     """ALGN, or None if each operation keeps track of the sources itself."""
-    value = tables.model.offset_alignment
+    value = tables.model.piece_normalizer
     if value is None or protected is None:
         return None
     flags = layout.AlignmentFlag.PREFIX * value.prefix | layout.AlignmentFlag.SUFFIX * value.suffix

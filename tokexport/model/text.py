@@ -152,6 +152,25 @@ class Charsmap:
 
 
 @dataclass(frozen=True, slots=True)
+class PieceNormalizer:
+    """The normalizer of ``sentencepiece``, which aligns its result with the text as a whole."""
+
+    # As in `Charsmap`: mapped first.
+    charsmap: bytes = b""
+    # A space is put before the text.
+    prefix: bool = False
+    # A space is put after the text; never both.
+    suffix: bool = False
+    # Spaces at both ends, and after a space, are dropped.
+    collapses: bool = False
+    # Every space becomes U+2581.
+    escapes: bool = True
+    # User-defined pieces, which are not normalized.
+    protected: tuple[str, ...] = ()
+    path: str = "normalizer_spec"
+
+
+@dataclass(frozen=True, slots=True)
 class SpellBytes:
     """Each byte of the text becomes a character of GPT-2's alphabet, which later steps see.
 

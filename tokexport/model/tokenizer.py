@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from tokexport.model.decoding import Decoding
-from tokexport.model.text import NormalizerStep, PreTokenizerStep
+from tokexport.model.text import NormalizerStep, PieceNormalizer, PreTokenizerStep
 from tokexport.model.vocabulary import Model, Token
 from tokexport.special_tokens import AddedToken, SpecialIds
 
@@ -42,20 +42,6 @@ class Trimming:
     # Usually a name has as much white space at its start and end as `Token.content` has U+0020;
     # this holds both counts for all other ids.
     exceptions: Mapping[int, tuple[int, int]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Alignment:
-    """How ``sentencepiece`` aligns the normalized text with the input, rule by rule."""
-
-    # A space is put before the text.
-    prefix: bool = False
-    # A space is put after the text.
-    suffix: bool = False
-    # Spaces at both ends, and after a space, are dropped.
-    collapses: bool = False
-    # User-defined pieces, which are not normalized.
-    protected: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +90,9 @@ class TokenizerModel:
     template: Template = Template()
     # `None` if the reference's offsets cannot be computed.
     offset_trimming: Trimming | None = Trimming()
-    # `None` if offsets are found step by step, as `tokenizers` does it.
-    offset_alignment: Alignment | None = None
+    # SentencePiece's normalizer; the compiler makes `normalizer` of it. `None`: offsets are found
+    # step by step, as `tokenizers` does it.
+    piece_normalizer: PieceNormalizer | None = None
     # After each added token the search starts as in a new text (`tokenizers` from 1.0 on).
     restart_after_added: bool = False
     decoding: Decoding = field(default_factory=Decoding)

@@ -9,7 +9,7 @@ import numpy as np
 
 from tokexport.conversion import Options, file_bytes
 from tokexport.errors import SourceError, TokexportError
-from tokexport.model import BytePairModel, Prepend, Provenance, Reference, TokenizerModel
+from tokexport.model import BytePairModel, Provenance, Reference, TokenizerModel
 from tokexport.output import refuse_sources, resolve, write_file
 from tokexport.runtime.tokenizer import Tokenizer, load
 from tokexport.targets.material import Material
@@ -89,11 +89,12 @@ def _decoder(found: Material) -> TokenizerModel:
 
 def _with_spaces(model: TokenizerModel) -> TokenizerModel:
     """The model as in run.c: its tokens contain spaces, and U+2581 is an ordinary character."""
-    inner = model.model
+    inner, normalizer = model.model, model.piece_normalizer
     assert isinstance(inner, BytePairModel)
+    assert normalizer is not None
     vocab = {key.replace(_SPACE, b" "): id for key, id in inner.vocab.items()}
-    steps = tuple(step for step in model.normalizer if isinstance(step, Prepend))
-    return replace(model, normalizer=steps, model=replace(inner, vocab=vocab))
+    normalizer = replace(normalizer, escapes=False)
+    return replace(model, piece_normalizer=normalizer, model=replace(inner, vocab=vocab))
 
 
 def _compare(tokenizer: Tokenizer, runtime: Runtime, source: Path) -> int:

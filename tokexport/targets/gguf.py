@@ -24,8 +24,13 @@ from tokexport.sources.gguf.read import gguf_document, gguf_rwkv, gguf_sentencep
 from tokexport.sources.gguf.source import PREFIXES, GgufTokenizer, parse_gguf
 from tokexport.sources.json_node import Node
 from tokexport.sources.reference import ReferenceTokenizer
-from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL
-from tokexport.sources.sentencepiece.proto import Algorithm, Piece, PieceType, serialize
+from tokexport.sources.sentencepiece.proto import (
+    SPACE_SYMBOL,
+    Algorithm,
+    Piece,
+    PieceType,
+    serialize,
+)
 from tokexport.sources.tokenizer_json.normalizer import read_normalizer
 from tokexport.sources.tokenizer_json.pre_tokenizer import read_pre_tokenizer
 from tokexport.targets.equivalence import are_equal, are_equivalent

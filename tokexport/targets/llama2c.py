@@ -12,8 +12,7 @@ from construct import Construct, Int32ul, Struct
 from tokexport.model import Provenance, SpecialIds
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.sentencepiece import proto
-from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL
-from tokexport.sources.sentencepiece.proto import Piece, PieceType
+from tokexport.sources.sentencepiece.proto import SPACE_SYMBOL, Piece, PieceType
 from tokexport.sources.sentencepiece.read import build
 from tokexport.targets.best_score import PRINTED, THRESHOLD, BestScore, c_string
 from tokexport.targets.material import Material, of_model, refuse_file

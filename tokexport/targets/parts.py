@@ -30,7 +30,7 @@ from tokexport.model import (
 )
 from tokexport.patterns.program import spans
 from tokexport.runtime.tokenizer import Tokenizer
-from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL
+from tokexport.sources.sentencepiece.proto import SPACE_SYMBOL
 
 
 class Part(Enum):

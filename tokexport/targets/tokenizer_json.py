@@ -25,8 +25,7 @@ from tokexport.model import (
 )
 from tokexport.sources.patterns import oniguruma
 from tokexport.sources.registry import open_source
-from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL
-from tokexport.sources.sentencepiece.proto import Algorithm, PieceType
+from tokexport.sources.sentencepiece.proto import SPACE_SYMBOL, Algorithm, PieceType
 from tokexport.sources.tokenizer_json import document as parts
 from tokexport.targets.material import Material, material, refuse_file
 from tokexport.targets.parts import Part, merges_of, refuse

@@ -18,8 +18,7 @@ from tokexport.sources.json_node import Node, show
 from tokexport.sources.rwkv import read_rwkv
 from tokexport.sources.sentencepiece import proto
 from tokexport.sources.sentencepiece import read as sentencepiece
-from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL
-from tokexport.sources.sentencepiece.proto import Piece, PieceType
+from tokexport.sources.sentencepiece.proto import SPACE_SYMBOL, Piece, PieceType
 from tokexport.sources.tokenizer_json import document
 from tokexport.sources.tokenizer_json.post_processor import read_post_processor
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json

@@ -15,6 +15,7 @@ from typing import Any, Final, NoReturn, TypeAlias
 
 from tokexport.errors import SourceError
 
+SPACE_SYMBOL: Final = "\u2581"
 # The wire format: https://protobuf.dev/programming-guides/encoding
 _VARINT, _BYTES = 0, 2
 _FIXED = {1: 8, 5: 4}  # bytes of numbers, by their wire type

@@ -15,13 +15,13 @@ from tokexport.errors import SourceError, UnsupportedError
 from tokexport.limits import MAX_IDS, check_count
 from tokexport.model import (
     AddedToken,
-    Alignment,
     Behavior,
     BytePairModel,
     CharacterSymbols,
     Decoding,
     FirstIs,
     Model,
+    PieceNormalizer,
     Provenance,
     Reference,
     SpecialIds,
@@ -34,8 +34,8 @@ from tokexport.model import (
 )
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import Node, show
-from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL, normalizer_steps
 from tokexport.sources.sentencepiece.proto import (
+    SPACE_SYMBOL,
     Algorithm,
     Piece,
     PieceType,
@@ -84,24 +84,24 @@ def build(source: SentencePieceModel, files: SourceFiles, provenance: Provenance
     user_defined = pieces.of[PieceType.USER_DEFINED]
     frozen = user_defined if source.algorithm in _FREEZING else []
     words = Split(SPACE_SYMBOL, Behavior.MERGED_WITH_NEXT, path="model_type WORD")
-    texts = tuple(piece.text for _, piece in user_defined)
     spec, is_suffix = source.normalizer, source.whitespace_as_suffix
     tokenizer = TokenizerModel(
         tokens=tokens,
         model=model,
         reference=Reference.SENTENCEPIECE,
         provenance=provenance,
-        normalizer=normalizer_steps(source.file, spec, texts, is_suffix),
         pre_tokenizer=(words,) if source.algorithm is Algorithm.WORD else (),
         added_tokens=tuple(
             AddedToken(number, piece.text, normalized=True, verbatim=True)
             for number, piece in frozen
         ),
-        offset_alignment=Alignment(
+        piece_normalizer=PieceNormalizer(
+            charsmap=spec.charsmap,
             prefix=spec.add_dummy_prefix and not is_suffix,
             suffix=spec.add_dummy_prefix and is_suffix,
             collapses=spec.remove_extra_whitespaces,
-            protected=texts,
+            escapes=spec.escape_whitespaces,
+            protected=tuple(piece.text for _, piece in user_defined),
         ),
         # The library drops one U+2581 of the first piece that is not a control piece; where it
         # removes extra spaces, of every piece until there is text.

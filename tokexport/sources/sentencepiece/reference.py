@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from tokexport.sources.reference import Mode, ReferenceTokenizer, missing, refusal
-from tokexport.sources.sentencepiece.normalizer import SPACE_SYMBOL
+from tokexport.sources.sentencepiece.proto import SPACE_SYMBOL
 
 try:
     import sentencepiece

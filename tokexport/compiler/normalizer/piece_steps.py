@@ -15,73 +15,70 @@ the spaces itself: the library keeps or drops these two together.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from typing import Final, TypeAlias
 
 from tokexport.errors import UnsupportedError
-from tokexport.model import Append, Charsmap, NormalizerStep, Prepend, Replace
+from tokexport.model import Append, Charsmap, NormalizerStep, PieceNormalizer, Prepend, Replace
 from tokexport.normalization.charsmap import read_charsmap, rules_of
-from tokexport.sources.sentencepiece.proto import NormalizerSpec
 
-SPACE_SYMBOL: Final = "\u2581"
-_PATH: Final = "normalizer_spec"
+_SYMBOL: Final = "\u2581"
 _Rules: TypeAlias = Mapping[bytes, bytes]  # sequences of characters and their replacements
 # Noncharacters: one that is in no rule and no piece can mark an end of the text.
 _MARKERS: Final = tuple(map(chr, (0x10FFFF, 0x10FFFE, 0xFFFFF, 0xFFFFE, 0xEFFFF, 0xEFFFE)))
 
 
-def normalizer_steps(
-    file: str, spec: NormalizerSpec, protected: Sequence[str], whitespace_as_suffix: bool
-) -> tuple[NormalizerStep, ...]:
-    """The steps. ``protected``: the user-defined pieces, which no rule changes."""
-    removes = spec.remove_extra_whitespaces
-    values = spec.charsmap[4 + int.from_bytes(spec.charsmap[:4], "little") :]
+def piece_steps(whole: PieceNormalizer) -> tuple[NormalizerStep, ...]:
+    """The steps. UnsupportedError for a charsmap that is damaged, or has too many rules.
+
+    >>> piece_steps(PieceNormalizer(prefix=True, escapes=False))
+    (Prepend(content=' ', unless_present=False, only_first=False),)
+    """
+    removes, protected, path = whole.collapses, whole.protected, whole.path
+    regex = partial(Replace, literal=False, path=path)
+    values = whole.charsmap[4 + int.from_bytes(whole.charsmap[:4], "little") :]
     has_two = b"  " in values or any("  " in text for text in protected)
-    whole = Charsmap(spec.charsmap, False, tuple(protected), removes and has_two, _PATH)
     has_space = any(" " in text for text in protected)  # offsets are those of all of it
-    charsmap = [whole] if spec.charsmap or has_space or (removes and has_two) else []
-    collapse = [_regex(" {2,}", " ")] if removes and not has_two else []
-    trim = [_regex(r"\A +", ""), *collapse] if collapse else []
+    charsmap = []
+    if whole.charsmap or has_space or (removes and has_two):
+        charsmap = [Charsmap(whole.charsmap, False, protected, removes and has_two, path)]
+    collapse = [regex(" {2,}", " ")] if removes and not has_two else []
+    trim = [regex(r"\A +", ""), *collapse] if collapse else []
     # With escapes, a U+2581 in the text is the same as a space.
-    last = f"[ {SPACE_SYMBOL}]" if spec.escape_whitespaces else " "
-    drop_last = [_regex(rf"{last}+\z", "")] if removes else []
+    last = f"[ {_SYMBOL}]" if whole.escapes else " "
+    drop_last = [regex(rf"{last}+\z", "")] if removes else []
     steps: list[NormalizerStep]
-    if not spec.add_dummy_prefix:
-        steps = [*charsmap, *trim, *drop_last]
-    elif whitespace_as_suffix:
-        rules = _rules(spec)
-        marker = _unused_character(file, rules, protected)
+    if whole.suffix:
+        marker = _unused_character(whole)
         # A text of only spaces gets no dummy space.
-        lone = _without_lone_spaces(rules, protected) if removes else []
-        end = _regex(rf"{last}*{marker}\z" if removes else rf"{marker}\z", " ")
+        lone = [regex(pattern, "") for pattern in _lone_spaces(whole)] if removes else []
+        end = regex(rf"{last}*{marker}\z" if removes else rf"{marker}\z", " ")
         steps = [*lone, Append(marker), *charsmap, *trim, end]
-    elif removes or all(_rules(spec).values()):
+    elif not whole.prefix:
+        steps = [*charsmap, *trim, *drop_last]
+    elif removes or all(_rules(whole).values()):
         # Where spaces are removed, the dummy space replaces those at the start.
         steps = [*charsmap, Prepend(" "), *collapse, *drop_last]
     else:
-        marker = _unused_character(file, _rules(spec), protected)
-        steps = [Prepend(marker), *charsmap, _regex(rf"\A{marker}", " ")]
-    if spec.escape_whitespaces:
-        steps.append(Replace(" ", SPACE_SYMBOL, path=_PATH))
+        marker = _unused_character(whole)
+        steps = [Prepend(marker), *charsmap, regex(rf"\A{marker}", " ")]
+    if whole.escapes:
+        steps.append(Replace(" ", _SYMBOL, path=path))
     return tuple(steps)
 
 
-def _regex(pattern: str, content: str) -> Replace:
-    return Replace(pattern, content, literal=False, path=_PATH)
+def _rules(whole: PieceNormalizer) -> _Rules:
+    return rules_of(read_charsmap(whole.charsmap, whole.path))
 
 
-def _rules(spec: NormalizerSpec) -> _Rules:
-    return rules_of(read_charsmap(spec.charsmap, _PATH))
-
-
-def _without_lone_spaces(rules: _Rules, protected: Sequence[str]) -> list[Replace]:
-    """Drops a text that consists only of parts that become one space."""
+def _lone_spaces(whole: PieceNormalizer) -> list[str]:
+    """The pattern, if there is one, of a text that consists only of parts that become one space."""
+    contents = {text.encode(): text.encode() for text in whole.protected}
     becomes = {
-        key: value
-        for key, value in rules.items()
-        if not key.startswith(tuple(text.encode() for text in protected))
+        key: value for key, value in _rules(whole).items() if not key.startswith((*contents,))
     }
-    becomes |= {text.encode(): text.encode() for text in protected}
+    becomes |= contents
     becomes.setdefault(b" ", b" ")
     spaces = [key for key, value in becomes.items() if value == b" "]
     patterns = []
@@ -91,16 +88,15 @@ def _without_lone_spaces(rules: _Rules, protected: Sequence[str]) -> list[Replac
         rests = sorted(other[len(key) :].decode() for other in longer)
         others = "|".join(map(re.escape, rests))
         patterns.append(re.escape(key.decode()) + (f"(?!{others})" if others else ""))
-    if not patterns:
-        return []
-    return [_regex(rf"\A(?:{'|'.join(patterns)})+\z", "")]
+    return [rf"\A(?:{'|'.join(patterns)})+\z"] if patterns else []
 
 
-def _unused_character(file: str, rules: _Rules, protected: Sequence[str]) -> str:
+def _unused_character(whole: PieceNormalizer) -> str:
     """A noncharacter that is in no rule and no protected text, so it can mark an end of a text."""
-    texts = [*(key + b"\0" + value for key, value in rules.items()), *map(str.encode, protected)]
+    texts = [*(key + b"\0" + value for key, value in _rules(whole).items())]
+    texts += map(str.encode, whole.protected)
     for marker in _MARKERS:
         if not any(marker.encode() in text for text in texts):
             return marker
     problem = "a charsmap with rules for every noncharacter tried is not supported"
-    raise UnsupportedError(file, problem, "leave one of them without a rule")
+    raise UnsupportedError(whole.path, problem, "leave one of them without a rule")
