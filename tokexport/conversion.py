@@ -16,6 +16,7 @@ from tokexport.errors import MissingLibraryError
 from tokexport.file.options import Options as Options
 from tokexport.model import ChatTemplates, TokenizerModel
 from tokexport.output import refuse_sources, resolve, writing
+from tokexport.runtime.metadata import section_sizes
 from tokexport.sources.registry import Opened, open_source
 
 if TYPE_CHECKING:
@@ -143,8 +144,6 @@ def convert(
             file.writelines(parts)
     elif not isinstance(target, (str, os.PathLike)):
         target.writelines(parts)
-    from tokexport.runtime.views import section_sizes  # imports the layout: see _sections
-
     size, sizes = sum(map(len, parts)), dict(section_sizes(parts[0]))
     return Conversion(named, size, opened.size, sizes, model, opened.commit, tuple(notes))
 

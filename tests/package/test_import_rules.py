@@ -26,7 +26,7 @@ RULES = {
     "viewing": {"runtime"},
     "embedding": {"output", "runtime"},
     "weights": {"output"},
-    "runtime": {"chat", "file.layout", "_core"},
+    "runtime": {"chat", "_core"},
 }
 ANYTHING = {"errors", "escape", "limits", "special_tokens", "temporary"}
 

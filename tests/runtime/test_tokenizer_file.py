@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from construct import Array
 from references import converted
 from runtime_samples import NAMES, content, encoding, tokenizer
 
@@ -18,8 +19,11 @@ import tokexport
 from tokexport._core import REPLACE_SURROGATES
 from tokexport.errors import FormatError
 from tokexport.file import layout
+from tokexport.runtime import chat
+from tokexport.runtime import tokenizer as runtime
 from tokexport.runtime.failure import failure
 from tokexport.runtime.tokenizer import Tokenizer, load
+from tokexport.special_tokens import AddedToken
 
 FILE = content("ranks")
 
@@ -249,8 +253,25 @@ def test_its_repr_describes_it(tmp_path: Path) -> None:
     assert str(tmp_path / "x.bin") in repr(load(tmp_path / "x.bin"))
 
 
-def test_the_surrogate_flag_equals_the_layout() -> None:
+def test_the_numbers_of_the_runtime_are_those_of_the_layout() -> None:
     assert layout.HeaderFlag.REPLACE_SURROGATES == REPLACE_SURROGATES
+    flags = layout.RecordFlag
+    expected = (flags.KIND_MASK, flags.KIND_MODEL, flags.SPECIAL)
+    assert expected == (runtime.KIND_MASK, runtime.KIND_MODEL, runtime.SPECIAL)
+    added = [layout.AddedFlag[field.upper()] for field in AddedToken.__slots__[2:-1]]
+    assert list(runtime.ADDED_FLAGS) == added
+    subject = tokenizer("ranks")
+    assert (subject.records.dtype, runtime.MAGIC) == (layout.RECORD, layout.MAGIC)
+    assert layout.FrameHeader.sizeof() == chat.HEADER_SIZE
+    for number, role in enumerate(chat.ROLES):
+        assert chat.STRIP_SYSTEM << number == layout.FrameFlag[f"STRIP_{role.upper()}"]
+        assert chat.TRIMMED_SYSTEM << number == layout.FrameFlag[f"TRIMMED_{role.upper()}"]
+    both = layout.FrameFlag.HAS_SYSTEM, layout.FrameFlag.TAKES_EMPTY
+    assert both == (chat.HAS_SYSTEM, chat.TAKES_EMPTY)
+    data = subject.to_bytes()
+    parsed = Array(layout.Header.parse(data).section_count, layout.Section)
+    sections = parsed.parse(data[layout.Header.sizeof() :])
+    assert subject.sections() == [(one.tag.decode(), one.size) for one in sections]
 
 
 def test_opening_does_not_read_the_vocabulary() -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Final
-
-import numpy as np
 
 from tokexport.errors import ChatTemplateError
 from tokexport.runtime.metadata import chat_settings, damaged, section
@@ -17,6 +16,9 @@ if TYPE_CHECKING:
 
 ROLES: Final = ("system", "user", "assistant")  # TKX_SYSTEM ... of tokexport_extra.h
 _E_ROLE: Final = -14
+# FrameFlag and FrameHeader of the layout. A flag of a role is that of the system, shifted.
+HAS_SYSTEM, TAKES_EMPTY, STRIP_SYSTEM, TRIMMED_SYSTEM = 1, 2, 4, 32
+HEADER_SIZE: Final = 40
 
 
 def apply_chat_template(
@@ -58,42 +60,38 @@ def apply_chat_template(
 def chat_frame(tokenizer: Tokenizer) -> Frame | None:
     """The frame in FRAM, or ``None``. Raises ``FormatError`` if it is damaged."""
     from tokexport.chat.frame import Frame, Opening
-    from tokexport.file.layout import FRAME_MARK, RESERVED_SIZE, FrameFlag, FrameHeader
 
     content = section(tokenizer, b"FRAM")
     if content is None:
         return None
-    if len(content) < FrameHeader.sizeof():
-        raise damaged(tokenizer, "FRAM", "it is shorter than its header")
-    head = FrameHeader.parse(content)
-    reserved_at = FrameHeader.sizeof() + FRAME_MARK.itemsize * head.mark_count
-    texts_at = reserved_at + RESERVED_SIZE.itemsize * head.reserved_count
-    if texts_at > len(content):
-        raise damaged(tokenizer, "FRAM", "its tables extend past its end")
-    sizes = [head[field.name] for field in FrameHeader.subcons[4:]]
-    sizes += np.frombuffer(content[reserved_at:texts_at], RESERVED_SIZE).tolist()
-    ends = list(accumulate(sizes, initial=texts_at))
+    try:
+        flags, mark_count, reserved_count, _, *sizes = struct.unpack_from("<10I", content)
+        reserved_at = HEADER_SIZE + 4 * mark_count
+        sizes += struct.unpack_from(f"<{reserved_count}I", content, reserved_at)
+    except struct.error as error:
+        raise damaged(tokenizer, "FRAM", "its tables extend past its end") from error
+    ends = [*accumulate(sizes, initial=reserved_at + 4 * reserved_count)]
     if ends[-1] != len(content):
         raise damaged(tokenizer, "FRAM", "its texts do not have the sizes that it declares")
     try:
         texts = [content[begin:end].decode() for begin, end in pairwise(ends)]
     except UnicodeDecodeError as error:
         raise damaged(tokenizer, "FRAM", "one of its texts is not UTF-8") from error
-    start, before, after, to_assistant, to_user, to_reply = texts[:6]
+    start, before, after, to_assistant, to_user, to_reply, *reserved = texts
 
-    def roles(flag: str) -> frozenset[str]:
-        return frozenset(r for r in ROLES if head.flags & FrameFlag[f"{flag}_{r.upper()}"])
+    def roles(of_system: int) -> frozenset[str]:
+        return frozenset(r for number, r in enumerate(ROLES) if flags & of_system << number)
 
     return Frame(
         start,
-        Opening(before, after) if head.flags & FrameFlag.HAS_SYSTEM else None,
+        Opening(before, after) if flags & HAS_SYSTEM else None,
         to_assistant,
         to_user,
         to_reply,
-        stripped=roles("STRIP"),
-        trimmed=roles("TRIMMED"),
-        reserved=tuple(texts[6:]),
-        takes_empty=bool(head.flags & FrameFlag.TAKES_EMPTY),
+        stripped=roles(STRIP_SYSTEM),
+        trimmed=roles(TRIMMED_SYSTEM),
+        reserved=tuple(reserved),
+        takes_empty=bool(flags & TAKES_EMPTY),
     )
 
 

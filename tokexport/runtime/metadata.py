@@ -1,14 +1,22 @@
-"""The text metadata of a file: its provenance (PROV) and its chat templates (CHAT)."""
+"""What describes a file: its section table, its provenance (PROV) and chat templates (CHAT)."""
 
 from __future__ import annotations
 
 import json
+from struct import iter_unpack
 from typing import TYPE_CHECKING, Any
 
 from tokexport.errors import FormatError
 
 if TYPE_CHECKING:
     from tokexport.runtime.tokenizer import Tokenizer
+
+
+def section_sizes(data: bytes | memoryview) -> list[tuple[str, int]]:
+    """Tag and size in bytes of each section, in the order of the file."""
+    table = data[64 : 64 + 32 * int.from_bytes(data[12:16], "little")]
+    rows = iter_unpack("<4sIQQII", table)  # tag, flags, offset, size, CRC-32, zero
+    return [(tag.decode("ascii", "backslashreplace"), size) for tag, _, _, size, _, _ in rows]
 
 
 def section(tokenizer: Tokenizer, tag: bytes) -> bytes | None:

@@ -34,7 +34,7 @@ class PrefixNode:
     @property
     def ids(self) -> NDArray[np.uint32]:
         """The ids that begin with the prefix, in the order of their bytes; read-only."""
-        order: NDArray[np.uint32] | None = self._tokenizer._view(b"SORT", "SORTED_ID")
+        order: NDArray[np.uint32] | None = self._tokenizer._view(b"SORT", "<u4")
         assert order is not None  # no node is made without it
         return order[self._begin : self._end]
 

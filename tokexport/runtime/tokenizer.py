@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from typing import Any, Final, Literal, NoReturn, Protocol, TypeAlias
 
     import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import DTypeLike, NDArray
 
     from tokexport.chat.frame import Frame
-    from tokexport.runtime import chat, decoding, offsets, prefixes, views
+    from tokexport.runtime import chat, decoding, offsets, prefixes
     from tokexport.special_tokens import AddedToken, SpecialIds
 
     Ids: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
@@ -33,9 +33,12 @@ if TYPE_CHECKING:
 
 MAGIC: "Final" = b"\x89TKX\r\n\x1a\n"
 _HEADER_SIZE: "Final" = 64
-# RecordFlag.SPECIAL and AddedFlag of the layout, whose import takes longer than opening a file.
-_SPECIAL: "Final" = 4
-_ADDED_FLAGS: "Final" = (1, 2, 4, 8, 16)
+# RecordFlag, AddedFlag and RECORD of the layout, whose import takes longer than opening a file.
+KIND_MASK: "Final" = 3
+KIND_MODEL: "Final" = 1
+SPECIAL: "Final" = 4
+ADDED_FLAGS: "Final" = (1, 2, 4, 8, 16)
+RECORD: "Final" = (("offset", "<u4"), ("length", "<u2"), ("flags", "<u2"))
 _MOST_THREADS: "Final" = 1 << 16
 
 
@@ -410,7 +413,7 @@ class Tokenizer:
         from tokexport.special_tokens import AddedToken
 
         return tuple(
-            AddedToken(id, content.decode(), *(bool(flags & flag) for flag in _ADDED_FLAGS))
+            AddedToken(id, content.decode(), *(bool(flags & flag) for flag in ADDED_FLAGS))
             for id, content, flags in self._core.added_tokens()
         )
 
@@ -429,7 +432,7 @@ class Tokenizer:
         >>> tokenizer.is_special_token(300)
         True
         """
-        return bool(self._core.token_flags(id) & _SPECIAL)
+        return bool(self._core.token_flags(id) & SPECIAL)
 
     @property
     def special_ids(self) -> "SpecialIds":
@@ -461,9 +464,7 @@ class Tokenizer:
         >>> tokenizer.token_byte_values()[-1]
         b'\\xff'
         """
-        from tokexport.file.layout import RecordFlag
-
-        model = (self.records["flags"] & RecordFlag.KIND_MASK) == RecordFlag.KIND_MODEL
+        model = (self.records["flags"] & KIND_MASK) == KIND_MODEL
         return sorted(map(self._core.token_bytes, model.nonzero()[0].tolist()))
 
     # ---- the vocabulary as a trie: prefixes.py
@@ -518,7 +519,7 @@ class Tokenizer:
         >>> int(tokenizer.records[264]["length"])
         6
         """
-        records = self._view(b"RECS", "RECORD")
+        records = self._view(b"RECS", [*RECORD])
         assert records is not None  # no file opens without it
         return records
 
@@ -530,13 +531,13 @@ class Tokenizer:
         >>> tokenizer.scores is None or float(tokenizer.scores[0])
         -1000000.0
         """
-        double = self._view(b"SC64", "DOUBLE_SCORE")
-        return self._view(b"SCOR", "SCORE") if double is None else double
+        double = self._view(b"SC64", "<f8")
+        return self._view(b"SCOR", "<f4") if double is None else double
 
     @property
     def ranks(self) -> "NDArray[np.uint32] | None":
         """The rank of each token's merge, read-only; ``None`` if ranks are in the order of ids."""
-        return self._view(b"RANK", "RANK")
+        return self._view(b"RANK", "<u4")
 
     def sections(self) -> list[tuple[str, int]]:
         """Tag and size in bytes of each section of the file.
@@ -544,7 +545,7 @@ class Tokenizer:
         >>> tokenizer.sections()[0]
         ('RECS', 2408)
         """
-        from tokexport.runtime.views import section_sizes
+        from tokexport.runtime.metadata import section_sizes
 
         return section_sizes(self._data)
 
@@ -560,6 +561,16 @@ class Tokenizer:
         """
         return self._core.self_test()
 
+    def _view(self, tag: bytes, row: "DTypeLike") -> "NDArray[Any] | None":
+        """A section as a read-only array, not copied; ``None`` if there is none."""
+        import numpy as np
+
+        extent = self._core.section(tag)
+        if extent is None:
+            return None
+        dtype: np.dtype[Any] = np.dtype(row)
+        return np.frombuffer(self._data, dtype, extent[1] // dtype.itemsize, extent[0])
+
     def __reduce__(self) -> "tuple[Any, ...]":
         source = self.to_bytes() if self._path is None else os.path.abspath(self._path)
         return _load_again, (source, bytes(self._data[:_HEADER_SIZE]))
@@ -573,8 +584,6 @@ class Tokenizer:
     def __repr__(self) -> str:
         count = self._core.token_count
         return f"<tokexport.Tokenizer {count:,} tokens, {self._path or 'from bytes'}>"
-
-    _view = views._view if TYPE_CHECKING else _Imported("views")
 
 
 def _load_again(source: str | bytes, header: bytes) -> Tokenizer:
