@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, NoReturn
 from tokexport.errors import MissingLibraryError, SourceError, TextError, TokexportError
 
 if TYPE_CHECKING:
-    from tokexport.runtime.tokenizer import ArrowArray
+    from tokexport.runtime.batches import ArrowArray
 
 # The text in a batch: enough for all cores, and little memory.
 BATCH_BYTES: Final = 1 << 23

@@ -2,33 +2,27 @@
 
 import os
 
-from tokexport._core import Core, EncodeStream, map_file
+from tokexport._core import Core, map_file
 
 # Rarely needed modules are imported where they are used: importing dataclasses, enum, json, pathlib
 # and typing here would delay the first ids tenfold. `from __future__ import annotations` also
 # imports a module, so annotations are quoted here.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
-    from typing import Any, Final, Literal, NoReturn, Protocol, TypeAlias
+    from typing import Any, Final, Literal, NoReturn, TypeAlias
 
     import numpy as np
     from numpy.typing import DTypeLike, NDArray
 
     from tokexport.chat.frame import Frame
-    from tokexport.runtime import chat, decoding, offsets, prefixes
+    from tokexport.runtime import batches, chat, decoding, offsets, prefixes
     from tokexport.special_tokens import AddedToken, SpecialIds
 
     Ids: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
     AllowedSpecial: TypeAlias = Literal["all"] | Collection[str]
     Unit: TypeAlias = Literal["char", "byte"]
-
-    class ArrowArray(Protocol):
-        """An array of strings in Arrow's memory layout."""
-
-        def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]: ...
-        def __getitem__(self, part: slice) -> "ArrowArray": ...
 
 
 MAGIC: "Final" = b"\x89TKX\r\n\x1a\n"
@@ -42,21 +36,31 @@ RECORD: "Final" = (("offset", "<u4"), ("length", "<u2"), ("flags", "<u2"))
 _MOST_THREADS: "Final" = 1 << 16
 
 
-class _Imported:
-    """A method that is imported from a module of this package on first use. A type checker sees the
-    method itself: `__get__` returns `NoReturn` to add nothing to its type.
-    """
+class _Method:
+    """A method that is imported from a module of this package on first use."""
 
-    def __init__(self, module: str) -> None:
-        self._module = f"tokexport.runtime.{module}"
+    def __init__(self, module: str, name: str) -> None:
+        self._module, self._name = module, name
 
-    def __set_name__(self, owner: type, name: str) -> None:
+    def __get__(self, instance: object, owner: type) -> "Any":
+        module = __import__(f"tokexport.runtime.{self._module}", fromlist=("",))
+        setattr(owner, self._name, getattr(module, self._name))
+        return getattr(owner if instance is None else instance, self._name)
+
+
+class _Module:
+    """A module whose functions become methods of the same names."""
+
+    def __init__(self, name: str) -> None:
         self._name = name
 
-    def __get__(self, instance: object, owner: type) -> "NoReturn":
-        method = getattr(__import__(self._module, fromlist=("",)), self._name)
-        setattr(owner, self._name, method)
-        return method if instance is None else method.__get__(instance)  # type: ignore[misc]
+    def __getattr__(self, function: str) -> _Method:
+        return _Method(self._name, function)
+
+
+if not TYPE_CHECKING:  # a type checker sees the modules themselves
+    batches, chat, decoding = _Module("batches"), _Module("chat"), _Module("decoding")
+    offsets, prefixes = _Module("offsets"), _Module("prefixes")
 
 
 def processors() -> int:
@@ -66,7 +70,7 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
-def _thread_count(asked: int | None) -> int:
+def thread_count(asked: int | None) -> int:
     """The number asked for, or one per processor. TypeError or ValueError for an impossible one."""
     if asked is None:
         return processors()
@@ -75,23 +79,6 @@ def _thread_count(asked: int | None) -> int:
     if asked < 1:
         raise ValueError(f"num_threads must be at least 1, not {asked}")
     return min(asked, _MOST_THREADS)
-
-
-def whole_pairs(parts: "Iterable[str | bytes]") -> "Iterator[str | bytes]":
-    """The same text, with no surrogate pair in two parts: a reference that replaces lone surrogates
-    takes a pair for a character.
-    """
-    high = ""
-    for part in parts:
-        if not isinstance(part, str):
-            yield high
-            high = ""
-        elif high or "\ud800" <= part[-1:] < "\udc00":
-            part = high + part
-            high = part[-1:] if "\ud800" <= part[-1:] < "\udc00" else ""
-            part = part[: len(part) - len(high)]
-        yield part
-    yield high
 
 
 def load(
@@ -209,7 +196,7 @@ class Tokenizer:
         if num_threads == 1:
             encode = self._encode  # Python calls a variable faster than an attribute
             return encode(text, allowed_special, add_special_tokens)
-        threads = _thread_count(num_threads)
+        threads = thread_count(num_threads)
         return self._core.encode_parallel(text, allowed_special, add_special_tokens, threads)
 
     def encode_ordinary(self, text: str) -> list[int]:
@@ -236,7 +223,7 @@ class Tokenizer:
         if num_threads == 1:
             encode = self._encode_numpy
             return encode(text, allowed_special, add_special_tokens)
-        threads = _thread_count(num_threads)
+        threads = thread_count(num_threads)
         return self._core.encode_parallel_numpy(text, allowed_special, add_special_tokens, threads)
 
     def encode_bytes(
@@ -254,7 +241,7 @@ class Tokenizer:
         """
         if num_threads == 1 or not isinstance(data, bytes):
             return self._core.encode_bytes(data, allowed_special, add_special_tokens)
-        threads = _thread_count(num_threads)
+        threads = thread_count(num_threads)
         return self._core.encode_parallel(data, allowed_special, add_special_tokens, threads)
 
     def encode_pair(
@@ -274,89 +261,17 @@ class Tokenizer:
 
     # ---- from text to ids and their offsets: offsets.py
 
-    encode_with_offsets = offsets.encode_with_offsets if TYPE_CHECKING else _Imported("offsets")
-    encode_pair_with_offsets = (
-        offsets.encode_pair_with_offsets if TYPE_CHECKING else _Imported("offsets")
-    )
-    encode_with_offsets_to_numpy = (
-        offsets.encode_with_offsets_to_numpy if TYPE_CHECKING else _Imported("offsets")
-    )
+    encode_with_offsets = offsets.encode_with_offsets
+    encode_pair_with_offsets = offsets.encode_pair_with_offsets
+    encode_with_offsets_to_numpy = offsets.encode_with_offsets_to_numpy
 
-    # ---- from many texts, or a text in parts
+    # ---- from many texts, or a text in parts: batches.py
+    encode_batch = batches.encode_batch
+    encode_batch_to_numpy = batches.encode_batch_to_numpy
+    encode_ordinary_batch = batches.encode_ordinary_batch
+    encode_stream = batches.encode_stream
 
-    def encode_batch(
-        self,
-        texts: "Iterable[str]",
-        *,
-        num_threads: int | None = None,
-        allowed_special: "AllowedSpecial" = (),
-        add_special_tokens: bool = False,
-    ) -> list[list[int]]:
-        """The ids of each text, encoded by ``num_threads`` threads (``None``: one per processor
-        available to this process); long texts are cut as by :meth:`encode`.
-
-        >>> tokenizer.encode_batch(["hello", "hello world"])
-        [[259], [259, 264]]
-        """
-        threads = _thread_count(num_threads)
-        return self._core.encode_batch(texts, allowed_special, add_special_tokens, threads)
-
-    def encode_batch_to_numpy(
-        self,
-        texts: "Iterable[str] | ArrowArray",
-        *,
-        num_threads: int | None = None,
-        allowed_special: "AllowedSpecial" = (),
-        add_special_tokens: bool = False,
-    ) -> "tuple[NDArray[np.uint32], NDArray[np.uint64]]":
-        """Like :meth:`encode_batch`, but returns two arrays: the ids of all texts, and
-        ``len(texts) + 1`` offsets; the ids of text ``i`` are ``ids[offsets[i]:offsets[i + 1]]``.
-
-        The texts may be an Arrow array of strings (pyarrow and others with ``__arrow_c_array__``),
-        which is not copied, or a column of a pyarrow table. Raises ``ValueError`` if it contains
-        nulls, or bytes that are not UTF-8.
-
-        >>> tokenizer.encode_batch_to_numpy(["hello", "hello world"])
-        (array([259, 259, 264], dtype=uint32), array([0, 1, 3], dtype=uint64))
-        """
-        threads = _thread_count(num_threads)
-        if joined := getattr(texts, "combine_chunks", None):  # of a pyarrow.ChunkedArray
-            texts = joined()
-        return self._core.encode_flat(texts, allowed_special, add_special_tokens, threads)
-
-    def encode_stream(
-        self,
-        parts: "Iterable[str | bytes]",
-        *,
-        allowed_special: "Literal['all'] | tuple[()]" = (),
-        add_special_tokens: bool = False,
-    ) -> "Iterator[NDArray[np.uint32]]":
-        """Like :meth:`encode`, for a text in parts of any length: yields arrays of ids as soon as
-        the ids are certain. The joined arrays are the ids of the joined parts.
-
-        Memory use does not grow with the text, only with its longest word, except for tokenizers
-        that can only encode a text as a whole. A part that is bytes may end within a character.
-        Raises ``FormatError`` for a decode-only file, ``TextError`` if the text is not UTF-8.
-
-        >>> [ids.tolist() for ids in tokenizer.encode_stream(["hello wo", "rld hello"])]
-        [[259], [264], [32, 259]]
-        """
-        stream = EncodeStream(self._core, allowed_special, add_special_tokens)
-        for part in whole_pairs(parts):
-            if (ids := stream.feed(part)).size:
-                yield ids
-        if (ids := stream.finish()).size:
-            yield ids
-
-    def encode_ordinary_batch(
-        self, texts: "Iterable[str]", *, num_threads: int | None = None
-    ) -> list[list[int]]:
-        """Like :meth:`encode_batch`; special tokens are plain text.
-
-        >>> tokenizer.encode_ordinary_batch(["hello", " world"])
-        [[259], [264]]
-        """
-        return self.encode_batch(texts, num_threads=num_threads)
+    # ---- what the file contains
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
         """The id of a token, special or not, by text or bytes; of an added token, if another token
@@ -372,16 +287,14 @@ class Tokenizer:
         return id
 
     # ---- from ids to text: decoding.py
-    decode = decoding.decode if TYPE_CHECKING else _Imported("decoding")
-    decode_bytes = decoding.decode_bytes if TYPE_CHECKING else _Imported("decoding")
-    decode_batch = decoding.decode_batch if TYPE_CHECKING else _Imported("decoding")
-    decode_stream = decoding.decode_stream if TYPE_CHECKING else _Imported("decoding")
-    decode_bytes_stream = decoding.decode_bytes_stream if TYPE_CHECKING else _Imported("decoding")
-    decode_tokens_bytes = decoding.decode_tokens_bytes if TYPE_CHECKING else _Imported("decoding")
-    decode_single_token_bytes = (
-        decoding.decode_single_token_bytes if TYPE_CHECKING else _Imported("decoding")
-    )
-    decode_with_offsets = decoding.decode_with_offsets if TYPE_CHECKING else _Imported("decoding")
+    decode = decoding.decode
+    decode_bytes = decoding.decode_bytes
+    decode_batch = decoding.decode_batch
+    decode_stream = decoding.decode_stream
+    decode_bytes_stream = decoding.decode_bytes_stream
+    decode_tokens_bytes = decoding.decode_tokens_bytes
+    decode_single_token_bytes = decoding.decode_single_token_bytes
+    decode_with_offsets = decoding.decode_with_offsets
 
     # ---- what the file contains
 
@@ -468,8 +381,8 @@ class Tokenizer:
         return sorted(map(self._core.token_bytes, model.nonzero()[0].tolist()))
 
     # ---- the vocabulary as a trie: prefixes.py
-    prefix_ids = prefixes.prefix_ids if TYPE_CHECKING else _Imported("prefixes")
-    prefix_trie = prefixes.prefix_trie if TYPE_CHECKING else _Imported("prefixes")
+    prefix_ids = prefixes.prefix_ids
+    prefix_trie = prefixes.prefix_trie
 
     @property
     def chat_template(self) -> str | None:
@@ -498,8 +411,8 @@ class Tokenizer:
         return chat_frame(self)
 
     # ---- conversations to ids: chat.py
-    apply_chat_template = chat.apply_chat_template if TYPE_CHECKING else _Imported("chat")
-    encode_chat = chat.encode_chat if TYPE_CHECKING else _Imported("chat")
+    apply_chat_template = chat.apply_chat_template
+    encode_chat = chat.encode_chat
 
     @property
     def provenance(self) -> "dict[str, Any]":
