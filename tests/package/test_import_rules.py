@@ -23,10 +23,25 @@ RULES = {
     "training": {"conversion", "corpus", "model", "output", "sources", "unicode", "_core"},
     "chat": set(),
     "nanochat": {"conversion", "output", "runtime", "sources", "training"},
+    "verification": {"model", "runtime", "sources", "unicode"},
     "viewing": {"runtime"},
     "embedding": {"output", "runtime"},
     "weights": {"output"},
     "runtime": {"chat", "_core"},
+}
+# The other formats that each format imports: what it is rewritten as, or holds.
+FORMATS = {
+    "tokenizer_json": set(),
+    "sentencepiece": set(),
+    "tiktoken": set(),
+    "rwkv": set(),
+    "tokenizer_json_2": {"tokenizer_json"},
+    "transformers": {"tokenizer_json"},
+    "minbpe": {"tokenizer_json"},
+    "wordpiece": {"tokenizer_json"},
+    "clip": {"tokenizer_json"},
+    "gpt2_pair": {"tokenizer_json", "clip"},
+    "gguf": {"tokenizer_json", "sentencepiece", "wordpiece", "rwkv"},
 }
 ANYTHING = {"errors", "escape", "limits", "special_tokens", "temporary"}
 
@@ -48,14 +63,32 @@ def imports(path: Path) -> Iterator[str]:
         yield from (name.removeprefix("tokexport.") for name in modules if "tokexport." in name)
 
 
+def within(name: str, prefixes: set[str]) -> bool:
+    return any(name == prefix or name.startswith(f"{prefix}.") for prefix in prefixes)
+
+
+def imported(folder: str) -> set[tuple[str, str]]:
+    """The modules in a folder of the package, each with a module that it imports."""
+    paths = (ROOT / "tokexport" / folder).rglob("*.py")
+    return {(path.relative_to(ROOT).as_posix(), name) for path in paths for name in imports(path)}
+
+
 @pytest.mark.parametrize("part", RULES)
 def test_a_part_imports_only_earlier_parts(part: str) -> None:
     allowed = RULES[part] | ANYTHING | {part}
-    folder = ROOT / "tokexport"
-    broken = {
-        (path.relative_to(folder).as_posix(), name)
-        for path in sorted((folder / part).rglob("*.py"))
-        for name in imports(path)
-        if not any(name == prefix or name.startswith(f"{prefix}.") for prefix in allowed)
-    }
-    assert not broken
+    found = imported(part)
+    assert found
+    assert not {(path, name) for path, name in found if not within(name, allowed)}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_format_imports_only_formats_that_it_is_rewritten_as(format: str) -> None:
+    others = {f"sources.{each}" for each in FORMATS.keys() - FORMATS[format] - {format}}
+    found = imported(f"sources/{format}")
+    assert found
+    assert not {(path, name) for path, name in found if within(name, others)}
+
+
+def test_every_format_has_a_rule() -> None:
+    folders = {path.parent.name for path in (ROOT / "tokexport/sources").glob("*/__init__.py")}
+    assert folders == FORMATS.keys()

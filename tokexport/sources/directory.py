@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from tokexport.errors import SourceError, TokexportError, UnsupportedError
+from tokexport.sources.config import CONFIG, TOKENIZER_JSON
 from tokexport.sources.files import SourceFiles
+from tokexport.sources.named_class import named_class
 from tokexport.sources.source import AnySource, Input
-from tokexport.sources.tokenizer_json.config import CONFIG, TOKENIZER_JSON
-from tokexport.sources.transformers.classes import named_class
 from tokexport.sources.unreadable import are_settings, refuse_by_head
 
 # The model of ChatGLM.

@@ -27,11 +27,11 @@ from tokexport.sources import (
     transformers,
     wordpiece,
 )
+from tokexport.sources.config import SETTINGS
 from tokexport.sources.directory import directory_notes, sniffed, tokenizer_in, unread
 from tokexport.sources.hub import local_source
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import AnySource, Given, Input
-from tokexport.sources.tokenizer_json.config import SETTINGS
 from tokexport.sources.transformers.load import from_folder
 from tokexport.sources.unreadable import SUPPORTED, refuse, refuse_by_head
 

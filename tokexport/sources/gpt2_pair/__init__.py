@@ -14,12 +14,12 @@ from tokexport.errors import SourceError, UnsupportedError
 from tokexport.model import TokenizerModel
 from tokexport.sources.byte_pair import read_vocab, refuse_merge, split_merge
 from tokexport.sources.clip import END_OF_WORD, clip_document, is_clip, read_clip, reference_of_clip
+from tokexport.sources.config import ADDED_TOKENS, CONFIG
 from tokexport.sources.files import SourceFiles, lines_of
 from tokexport.sources.json_node import Node, line_of, parse, show
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Input, Source
 from tokexport.sources.tokenizer_json import document
-from tokexport.sources.tokenizer_json.config import ADDED_TOKENS, CONFIG
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 from tokexport.sources.unreadable import is_array, list_without_ids
 from tokexport.unicode.byte_alphabet import BYTES_OF_TEXT, CHARACTERS

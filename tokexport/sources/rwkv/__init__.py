@@ -13,11 +13,11 @@ from typing import Final
 from tokexport.errors import SourceError
 from tokexport.limits import check_id
 from tokexport.model import GreedyModel, Provenance, Reference, TokenizerModel, Tokens
+from tokexport.sources.config import read_config, with_roles
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import line_of
 from tokexport.sources.reference import Mode, ReferenceTokenizer
 from tokexport.sources.source import Input, Source
-from tokexport.sources.tokenizer_json.config import read_config, with_roles
 
 _LINE: Final = re.compile(rb"([0-9]{1,9}) (b?(?:'.*'|\".*\")) ([0-9]{1,9})\r?")
 

@@ -32,8 +32,10 @@ from tokexport.model import (
     UnigramModel,
     WordLevelModel,
 )
+from tokexport.sources.config import read_config, with_roles
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import Node, show
+from tokexport.sources.named_class import named_class
 from tokexport.sources.sentencepiece.proto import (
     SPACE_SYMBOL,
     Algorithm,
@@ -42,8 +44,6 @@ from tokexport.sources.sentencepiece.proto import (
     SentencePieceModel,
     parse_model,
 )
-from tokexport.sources.tokenizer_json.config import read_config, with_roles
-from tokexport.sources.transformers.classes import named_class
 
 # Classes of `transformers` that number the pieces as the library does, without "Tokenizer".
 _SAME: Final = (

@@ -18,11 +18,11 @@ from typing import Final
 
 from tokexport.errors import UnsupportedError
 from tokexport.model import Provenance, TokenizerModel
+from tokexport.sources.config import added_tokens_decoder, read_config, with_roles
 from tokexport.sources.json_node import line_of, parse_beside
 from tokexport.sources.source import Input
 from tokexport.sources.tiktoken.encoding import build
 from tokexport.sources.tiktoken.known_patterns import KNOWN, KNOWN_RANKS, KnownEncoding
-from tokexport.sources.tokenizer_json.config import added_tokens_decoder, read_config, with_roles
 
 _SUFFIX: Final = ".tiktoken"
 # Words of the file's name, or of the class that a config names. The known name that begins so and

@@ -10,10 +10,10 @@ from typing import Final
 
 from tokexport.limits import MAX_IDS
 from tokexport.model import ChatTemplates, SpecialIds, TokenizerModel
+from tokexport.sources.config import chat_templates, read_config
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.source import Input
 from tokexport.sources.tiktoken.encoding import build
-from tokexport.sources.tokenizer_json.config import chat_templates, read_config
 
 # The special tokens of a file that lists none, by id; only versions up to v7 may omit them.
 _UNLISTED: Final = (

@@ -5,13 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 from tokexport.model import TokenizerModel
+from tokexport.sources.config import TOKENIZER_JSON
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import Node, release
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Input, Source
-from tokexport.sources.tokenizer_json.config import TOKENIZER_JSON
+from tokexport.sources.tokenizer_json.auto_tokenizer import differences
 from tokexport.sources.tokenizer_json.read import read_saved, read_tokenizer_json, save
-from tokexport.sources.transformers.notes import differences
 from tokexport.sources.unreadable import are_settings
 
 _OBJECT = "tokenizers.Tokenizer"

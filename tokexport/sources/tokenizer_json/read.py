@@ -27,6 +27,7 @@ from tokexport.model import (
     Tokens,
 )
 from tokexport.model.tokens import KINDS
+from tokexport.sources.config import read_config, with_roles
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import Node, parse, show
 from tokexport.sources.tokenizer_json.added_tokens import (
@@ -35,7 +36,6 @@ from tokexport.sources.tokenizer_json.added_tokens import (
     decoded_as_added,
     read_added_tokens,
 )
-from tokexport.sources.tokenizer_json.config import read_config, with_roles
 from tokexport.sources.tokenizer_json.decoder import read_decoder
 from tokexport.sources.tokenizer_json.decoder_chain import decode_forms
 from tokexport.sources.tokenizer_json.model import HuggingFaceModel, read_model

@@ -9,11 +9,11 @@ config.json does. So the library loads the directory, without running code from 
 from dataclasses import replace
 
 from tokexport.model import TokenizerModel
+from tokexport.sources.named_class import VOCABULARIES, named_class
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Input, Source
 from tokexport.sources.tokenizer_json.read import read_saved
 from tokexport.sources.transformers import load
-from tokexport.sources.transformers.classes import VOCABULARIES, named_class
 
 
 def _sniff(source: Input) -> load.Loaded | None:

@@ -9,17 +9,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from tokexport.errors import MissingLibraryError, SourceError, UnsupportedError
+from tokexport.sources.config import ADDED_TOKENS, CONFIG, MODEL_CONFIG, TOKENIZER_JSON
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.hub import FILES
 from tokexport.sources.json_node import Node
-from tokexport.sources.tokenizer_json.config import (
-    ADDED_TOKENS,
-    CONFIG,
-    MODEL_CONFIG,
-    TOKENIZER_JSON,
-)
+from tokexport.sources.named_class import NamedClass, named_class
 from tokexport.sources.tokenizer_json.read import Saved, save
-from tokexport.sources.transformers.classes import NamedClass, named_class
 from tokexport.temporary import naming_temporary
 
 INSTALL: Final = "pip install 'tokexport[transformers]'"

@@ -12,11 +12,11 @@ from typing import Any, Final
 from tokexport.errors import SourceError
 from tokexport.limits import MAX_IDS, check_count
 from tokexport.model import TokenizerModel
+from tokexport.sources.config import ADDED_TOKENS, CONFIG, read_config
 from tokexport.sources.files import lines_of
 from tokexport.sources.json_node import Node, show
 from tokexport.sources.reference import ReferenceTokenizer
 from tokexport.sources.source import Input, Source
-from tokexport.sources.tokenizer_json.config import ADDED_TOKENS, CONFIG, read_config
 from tokexport.sources.tokenizer_json.document import special_tokens, tokenizer_document
 from tokexport.sources.tokenizer_json.read import read_tokenizer_json
 

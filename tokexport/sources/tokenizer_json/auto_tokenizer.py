@@ -11,15 +11,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from tokexport.errors import SourceError
+from tokexport.sources.config import ADDED_TOKENS, CONFIG, content_of, read_config, tokenizer_class
 from tokexport.sources.files import SourceFiles
 from tokexport.sources.json_node import Node, parse_beside, show
-from tokexport.sources.tokenizer_json.config import (
-    ADDED_TOKENS,
-    CONFIG,
-    content_of,
-    read_config,
-    tokenizer_class,
-)
 from tokexport.sources.tokenizer_json.parts import flat
 
 # Classes that rebuild a part of a tokenizer.json.

@@ -7,15 +7,15 @@ tokenizer_config.json and in config.json, and then for the model's type.
 from dataclasses import dataclass
 from typing import Final
 
-from tokexport.sources.files import SourceFiles
-from tokexport.sources.json_node import Node, parse_beside
-from tokexport.sources.tokenizer_json.config import (
+from tokexport.sources.config import (
     CONFIG,
     MODEL_CONFIG,
     NAMES_NO_CLASS,
     read_config,
     tokenizer_class,
 )
+from tokexport.sources.files import SourceFiles
+from tokexport.sources.json_node import Node, parse_beside
 
 # The ends of the names of vocabularies that do not determine a class. A class makes a tokenizer
 # from these; without one they are bare vocabularies.
