@@ -17,6 +17,8 @@ RULES = {
     "sources": {"model", "normalization.normalize", "unicode.byte_alphabet", "_core"},
     "compiler": {"model", "normalization", "patterns", "unicode", "_core"},
     "file": {"chat.frame", "compiler.tables", "version"},
+    "conversion": {"chat", "compiler", "file", "model", "output", "runtime.metadata", "_core"}
+    | {"sources.registry", "verification.selftest"},
     "corpus": {"output", "runtime"},
     "targets": {"conversion", "model", "output", "runtime", "sources", "unicode", "verification"}
     | {"compiler", "file.layout", "patterns"},
@@ -67,9 +69,10 @@ def within(name: str, prefixes: set[str]) -> bool:
     return any(name == prefix or name.startswith(f"{prefix}.") for prefix in prefixes)
 
 
-def imported(folder: str) -> set[tuple[str, str]]:
-    """The modules in a folder of the package, each with a module that it imports."""
-    paths = (ROOT / "tokexport" / folder).rglob("*.py")
+def imported(part: str) -> set[tuple[str, str]]:
+    """The modules in a folder of the package, or one module, each with what it imports."""
+    folder = ROOT / "tokexport" / part
+    paths = folder.rglob("*.py") if folder.is_dir() else [folder.with_suffix(".py")]
     return {(path.relative_to(ROOT).as_posix(), name) for path in paths for name in imports(path)}
 
 

@@ -260,7 +260,6 @@ class Tokenizer:
         return self._core.encode_pair(first, second, allowed_special, add_special_tokens)
 
     # ---- from text to ids and their offsets: offsets.py
-
     encode_with_offsets = offsets.encode_with_offsets
     encode_pair_with_offsets = offsets.encode_pair_with_offsets
     encode_with_offsets_to_numpy = offsets.encode_with_offsets_to_numpy
@@ -271,21 +270,6 @@ class Tokenizer:
     encode_ordinary_batch = batches.encode_ordinary_batch
     encode_stream = batches.encode_stream
 
-    # ---- what the file contains
-
-    def encode_single_token(self, text_or_bytes: str | bytes) -> int:
-        """The id of a token, special or not, by text or bytes; of an added token, if another token
-        has the same bytes. Raises ``KeyError`` if none matches.
-
-        >>> tokenizer.encode_single_token(" world"), tokenizer.encode_single_token("<|end|>")
-        (264, 300)
-        """
-        content = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
-        id = self._core.token_id(content)
-        if id is None:
-            raise KeyError(text_or_bytes)
-        return id
-
     # ---- from ids to text: decoding.py
     decode = decoding.decode
     decode_bytes = decoding.decode_bytes
@@ -295,6 +279,14 @@ class Tokenizer:
     decode_tokens_bytes = decoding.decode_tokens_bytes
     decode_single_token_bytes = decoding.decode_single_token_bytes
     decode_with_offsets = decoding.decode_with_offsets
+
+    # ---- the vocabulary as a trie: prefixes.py
+    prefix_ids = prefixes.prefix_ids
+    prefix_trie = prefixes.prefix_trie
+
+    # ---- conversations to ids: chat.py
+    apply_chat_template = chat.apply_chat_template
+    encode_chat = chat.encode_chat
 
     # ---- what the file contains
 
@@ -339,6 +331,19 @@ class Tokenizer:
         """
         return {token.content for token in self.added_tokens if token.special}
 
+    def encode_single_token(self, text_or_bytes: str | bytes) -> int:
+        """The id of a token, special or not, by text or bytes; of an added token, if another token
+        has the same bytes. Raises ``KeyError`` if none matches.
+
+        >>> tokenizer.encode_single_token(" world"), tokenizer.encode_single_token("<|end|>")
+        (264, 300)
+        """
+        content = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
+        id = self._core.token_id(content)
+        if id is None:
+            raise KeyError(text_or_bytes)
+        return id
+
     def is_special_token(self, id: int) -> bool:
         """Whether ``skip_special_tokens`` leaves out an id; ``KeyError`` if it is out of range.
 
@@ -380,10 +385,6 @@ class Tokenizer:
         model = (self.records["flags"] & KIND_MASK) == KIND_MODEL
         return sorted(map(self._core.token_bytes, model.nonzero()[0].tolist()))
 
-    # ---- the vocabulary as a trie: prefixes.py
-    prefix_ids = prefixes.prefix_ids
-    prefix_trie = prefixes.prefix_trie
-
     @property
     def chat_template(self) -> str | None:
         """The chat template that came with the source, or ``None``."""
@@ -409,10 +410,6 @@ class Tokenizer:
         from tokexport.runtime.chat import chat_frame
 
         return chat_frame(self)
-
-    # ---- conversations to ids: chat.py
-    apply_chat_template = chat.apply_chat_template
-    encode_chat = chat.encode_chat
 
     @property
     def provenance(self) -> "dict[str, Any]":
