@@ -166,3 +166,11 @@ def test_many_differences_are_counted_and_the_first_shown(run: Run, small_file: 
     assert outcome.code == 1
     assert "more" in outcome.text
     assert len(outcome.text.splitlines()) < 80
+
+
+def test_a_source_that_cannot_be_compiled_is_named_with_the_part(run: Run, tmp_path: Path) -> None:
+    split = {"type": "Split", "pattern": {"Regex": "(a"}, "behavior": "Isolated", "invert": False}
+    other = changed(tmp_path, "gpt2", lambda it: it.update(pre_tokenizer=split))
+    outcome = run("diff", small_source("gpt2"), other)
+    assert outcome.code == 2
+    assert outcome.stderr.startswith(f"tokexport: {other}: pre_tokenizer: ")

@@ -284,4 +284,6 @@ def converted(source: str, how: Mapping[str, Any], options: Options | None = Non
     from tokexport.conversion import file_bytes
     from tokexport.sources.registry import open_source
 
-    return file_bytes(open_source(source, **how).read(), options)
+    opened = open_source(source, **how)
+    with opened.input.naming_the_file():
+        return file_bytes(opened.read(), options)
