@@ -125,6 +125,18 @@ def test_the_runtime_needs_no_reference_library(tmp_path: Path) -> None:
     assert printed("-c", program, tmp_path / "it.bin") == "hello\n"
 
 
+def test_a_derived_class_may_extend_a_method_that_is_imported_on_first_use(tmp_path: Path) -> None:
+    (tmp_path / "it.bin").write_bytes(content("gpt2"))
+    program = (
+        "import sys; from tokexport.runtime.tokenizer import Tokenizer, load\n"
+        "class Loud(Tokenizer):\n"
+        "    def decode(self, ids): return super().decode(ids).upper()\n"
+        "one = load(sys.argv[1]); loud = Loud(one._core, one._data, one._path)\n"
+        "print(*[each.decode(one.encode('hello')) for each in (loud, one, loud)])\n"
+    )
+    assert printed("-c", program, tmp_path / "it.bin") == "HELLO hello HELLO\n"
+
+
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
     """The sources in a folder, and the package installed in another one."""

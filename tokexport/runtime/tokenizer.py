@@ -42,10 +42,14 @@ class _Method:
     def __init__(self, module: str, name: str) -> None:
         self._module, self._name = module, name
 
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._owner = owner  # not a class that is derived from it
+
     def __get__(self, instance: object, owner: type) -> "Any":
         module = __import__(f"tokexport.runtime.{self._module}", fromlist=("",))
-        setattr(owner, self._name, getattr(module, self._name))
-        return getattr(owner if instance is None else instance, self._name)
+        method = getattr(module, self._name)
+        setattr(self._owner, self._name, method)
+        return method if instance is None else method.__get__(instance)
 
 
 class _Module:
