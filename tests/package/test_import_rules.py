@@ -20,8 +20,8 @@ RULES = {
     "conversion": {"chat", "compiler", "file", "model", "output", "runtime.metadata", "_core"}
     | {"sources.registry", "verification.selftest"},
     "corpus": {"output", "runtime"},
-    "targets": {"conversion", "model", "output", "runtime", "sources", "unicode", "verification"}
-    | {"compiler", "file.layout", "patterns"},
+    "targets": {"conversion", "model", "output", "runtime", "sources", "verification"}
+    | {"compiler", "file.layout", "patterns", "unicode.byte_alphabet"},
     "training": {"conversion", "corpus", "model", "output", "sources", "unicode", "_core"},
     "chat": set(),
     "nanochat": {"conversion", "output", "runtime", "sources", "training"},
